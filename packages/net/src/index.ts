@@ -1,0 +1,1 @@
+export { bad, good, type Parsed } from './parsed.ts';
