@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Controller, type ControllerOptions } from './controller.ts';
+
+describe('Controller', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  it('writes a lone event at once, and a burst at most once per interval', async () => {
+    const at: number[] = [];
+    const { controller, stop } = start({ reconcile: async () => (at.push(performance.now()), { wrote: true }) });
+    const began = performance.now();
+    controller.enqueue('set');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(at).toEqual([began]);
+    for (let event = 0; event < 1000; event++) {
+      controller.enqueue('set');
+      await vi.advanceTimersByTimeAsync(5);
+    }
+    await vi.advanceTimersByTimeAsync(1000);
+    // 1,000 events within 5 s: one write at the start, then one per 200 ms.
+    expect(at.length).toBeLessThanOrEqual(30);
+    for (let index = 1; index < at.length; index++) expect(at[index]! - at[index - 1]!).toBeGreaterThanOrEqual(200);
+    await stop();
+  });
+
+  it('does not make a key rest that needed no write', async () => {
+    let runs = 0;
+    const { controller, stop } = start({ reconcile: async () => (runs++, { wrote: false }) });
+    for (let event = 0; event < 3; event++) {
+      controller.enqueue('set');
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(runs).toBe(3);
+    await stop();
+  });
+
+  it('never works one key twice at a time, and works different keys in parallel', async () => {
+    const running: string[] = [];
+    let most = 0;
+    const { controller, stop } = start({
+      reconcile: async (key) => {
+        expect(running).not.toContain(key);
+        running.push(key);
+        most = Math.max(most, running.length);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        running.splice(running.indexOf(key), 1);
+        controller.enqueue(key);
+        return { wrote: false };
+      },
+    });
+    for (const key of ['a', 'b', 'c', 'd', 'e']) controller.enqueue(key);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(most).toBe(3);
+    const stopped = stop();
+    await vi.advanceTimersByTimeAsync(10);
+    await stopped;
+  });
+
+  it('tries a failed key again, later each time, and keeps the time of its oldest event', async () => {
+    const since: number[] = [];
+    const { controller, failures, stop } = start({
+      reconcile: async (_, context) => {
+        since.push(context.since);
+        if (since.length < 4) throw new Error('refused');
+        return { wrote: true };
+      },
+    });
+    controller.enqueue('set', 42);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([50, 100, 200]);
+    expect(since).toEqual([42, 42, 42, 42]);
+    await stop();
+  });
+
+  it('stays away for as long as the server asked', async () => {
+    let runs = 0;
+    const { controller, failures, stop } = start({
+      reconcile: async () => {
+        if (runs++ === 0) throw Object.assign(new Error('slow down'), { retryAfterMs: 7000 });
+        return { wrote: true };
+      },
+    });
+    controller.enqueue('set');
+    await vi.advanceTimersByTimeAsync(6900);
+    controller.enqueue('set');
+    expect(runs).toBe(1);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(runs).toBe(2);
+    expect(failures).toHaveLength(1);
+    await stop();
+  });
+
+  it('ends once its running reconciles have returned, and leaves no timer', async () => {
+    let finish = () => {};
+    const { controller, abort, done } = start({
+      reconcile: async (_, { signal }) => {
+        await new Promise<void>((resolve) => (finish = resolve));
+        signal.throwIfAborted();
+        return { wrote: true };
+      },
+    });
+    controller.enqueue('set');
+    await vi.advanceTimersByTimeAsync(30);
+    expect(controller.longestRunningMs).toBe(30);
+    abort();
+    finish();
+    await done;
+    expect(controller.longestRunningMs).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+function start(options: Pick<ControllerOptions, 'reconcile'>) {
+  const failures: { key: string; retryInMs: number }[] = [];
+  const controller = new Controller({ workers: 3, minWriteIntervalMs: 200, onFailure: (failure) => failures.push(failure), ...options });
+  const aborter = new AbortController();
+  const done = controller.run({ signal: aborter.signal });
+  const abort = () => aborter.abort();
+  return { controller, failures, abort, done, stop: () => (abort(), done) };
+}

@@ -1,0 +1,2 @@
+export { Controller, type Outcome, type ReconcileContext } from './controller.ts';
+export { Limiter } from './limiter.ts';

@@ -1,0 +1,140 @@
+/** A key that is handed out, with the monotonic time of the oldest event that it is for. */
+export type Task = { readonly key: string; readonly since: number };
+
+type Entry = {
+  /** Time of the oldest event since the key was last handed out; undefined: nothing to do. */
+  since: number | undefined;
+  working: boolean;
+  failures: number;
+  /** The key isn't handed out before. */
+  notBefore: number;
+  timer: NodeJS.Timeout | undefined;
+};
+
+/** Monotonic milliseconds. */
+export type Now = () => number;
+
+/**
+ * Keys that wait to be reconciled. Each is in it once however often it is added, is worked by one worker at a time,
+ * and is handed out once more if it was added while worked. After `done` a key rests until `notBefore`: that is how
+ * writes are paced and failures back off. An event never shortens a rest, so no stream of events can make a failing
+ * key spin.
+ */
+export class Workqueue {
+  readonly #now: Now;
+  readonly #entries = new Map<string, Entry>();
+  readonly #ready: string[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #readyHead = 0;
+  #closed = false;
+
+  constructor({ now = () => performance.now() }: { now?: Now } = {}) {
+    this.#now = now;
+  }
+
+  /** Keys that wait to be handed out, resting ones included. */
+  get depth(): number {
+    let depth = 0;
+    for (const { since } of this.#entries.values()) if (since !== undefined) depth++;
+    return depth;
+  }
+
+  /** @param since when the event was seen; the oldest one counts */
+  add(key: string, since = this.#now()): void {
+    if (this.#closed) return;
+    const entry = this.#entry(key);
+    if (entry.since !== undefined) {
+      entry.since = Math.min(entry.since, since);
+      return;
+    }
+    entry.since = since;
+    if (!entry.working) this.#schedule(key, entry);
+  }
+
+  /** Waits for the next key; undefined once the queue is closed. */
+  async take(): Promise<Task | undefined> {
+    while (!this.#closed) {
+      const key = this.#nextReady();
+      if (key !== undefined) {
+        const entry = this.#entries.get(key)!;
+        const task = { key, since: entry.since! };
+        entry.since = undefined;
+        entry.working = true;
+        return task;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.push(resolve);
+      await promise;
+    }
+    return undefined;
+  }
+
+  /** Every key that was taken is given back, once. `restMs`: how long it stays here even if there is work for it. */
+  done(key: string, { restMs = 0, failed = false }: { restMs?: number; failed?: boolean } = {}): void {
+    const entry = this.#entries.get(key);
+    // Closed meanwhile.
+    if (entry === undefined) return;
+    entry.working = false;
+    entry.failures = failed ? entry.failures + 1 : 0;
+    entry.notBefore = this.#now() + restMs;
+    if (entry.since !== undefined) this.#schedule(key, entry);
+    else if (restMs === 0) this.#entries.delete(key);
+    else this.#later(key, entry);
+  }
+
+  /** Failures of the key in a row, as told by `done`. */
+  failures(key: string): number {
+    return this.#entries.get(key)?.failures ?? 0;
+  }
+
+  /** Forgets all keys and timers; whoever waits for a key gets none. */
+  close(): void {
+    this.#closed = true;
+    for (const entry of this.#entries.values()) clearTimeout(entry.timer);
+    this.#entries.clear();
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #entry(key: string): Entry {
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      entry = { since: undefined, working: false, failures: 0, notBefore: 0, timer: undefined };
+      this.#entries.set(key, entry);
+    }
+    return entry;
+  }
+
+  #schedule(key: string, entry: Entry): void {
+    if (entry.notBefore > this.#now()) {
+      this.#later(key, entry);
+      return;
+    }
+    this.#ready.push(key);
+    this.#waiting.shift()?.();
+  }
+
+  /** At the end of its rest a key is handed out if there is work for it, and else forgotten. */
+  #later(key: string, entry: Entry): void {
+    if (entry.timer !== undefined) return;
+    entry.timer = setTimeout(
+      () => {
+        entry.timer = undefined;
+        if (entry.working) return;
+        if (entry.since !== undefined) this.#schedule(key, entry);
+        else if (entry.failures === 0) this.#entries.delete(key);
+      },
+      Math.ceil(entry.notBefore - this.#now()),
+    );
+  }
+
+  #nextReady(): string | undefined {
+    const key = this.#ready[this.#readyHead];
+    if (key === undefined) return undefined;
+    // A head that moves makes taking constant; the array is cut when half of it is behind the head.
+    if (++this.#readyHead * 2 > this.#ready.length) {
+      this.#ready.splice(0, this.#readyHead);
+      this.#readyHead = 0;
+    }
+    return key;
+  }
+}

@@ -1,0 +1,28 @@
+import { KubeApiError } from '@kube-semaphore/kube-client';
+
+/** Why a watch began anew; the values of the label `reason` of `…_remote_watch_restarts_total`. */
+export type RestartReason = 'expired' | 'idle' | 'closed' | 'unreachable' | 'garbage' | 'denied' | 'throttled' | 'server_error' | 'rejected';
+
+/** What a failed attempt says about its cause, without reading its message. */
+export function restartReason(error: unknown): RestartReason {
+  if (error instanceof KubeApiError) return reasonOfStatus(error.status);
+  switch ((error as { code?: unknown }).code) {
+    case 'KUBE_DECODE':
+    case 'KUBE_BODY_TOO_LARGE':
+      return 'garbage';
+    case 'KUBE_IDLE':
+      return 'idle';
+    default:
+      return 'unreachable';
+  }
+}
+
+function reasonOfStatus(status: number): RestartReason {
+  if (status === 410) return 'expired';
+  if (status === 401 || status === 403) return 'denied';
+  if (status === 429) return 'throttled';
+  return status >= 500 ? 'server_error' : 'rejected';
+}
+
+export const isStatus = (error: unknown, ...statuses: readonly number[]): boolean =>
+  error instanceof KubeApiError && statuses.includes(error.status);

@@ -1,0 +1,294 @@
+import { apiErrorOf, BodyTooLargeError, IdleTimeoutError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import { Codec, type Kind, type KubeObject, type WatchEvent } from '@kube-semaphore/kube-objects';
+import { backoffMs } from './backoff.ts';
+import { isStatus, restartReason, type RestartReason } from './failure.ts';
+import { isOlder } from './resource-version.ts';
+import { sleep } from './sleep.ts';
+import type { Store, Stored } from './store.ts';
+
+/** What a reflector tells its app; all optional, all called synchronously. */
+export type ReflectorHooks = {
+  /** A list is complete: the store is what the source held a moment ago. Called after every list. */
+  readonly onSynced?: () => void;
+  /** The source answers: a list or a watch was accepted. */
+  readonly onUp?: () => void;
+  /** An event that carried an object, before it reaches the store. */
+  readonly onEvent?: (type: 'ADDED' | 'MODIFIED' | 'DELETED') => void;
+  /** A watch or list ended and another will begin in `delayMs`. `error` is undefined when the server ended it in peace. */
+  readonly onRestart?: (restart: { reason: RestartReason; verb: 'list' | 'watch'; error: unknown; delayMs: number }) => void;
+  /** Lists work and watches are forbidden (403): from now on the source is listed every `pollIntervalMs`. */
+  readonly onWatchForbidden?: () => void;
+};
+
+export type ReflectorOptions<K extends Kind, V extends Stored> = {
+  readonly client: KubeClient;
+  readonly kind: K;
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  /** Left out for good when the server answers 400: older ones don't know every field. `project` must check again. */
+  readonly fieldSelector?: string;
+  /** `never` for an aggregated API: Calico's takes `sendInitialEvents` and never ends them (projectcalico/calico#11114). */
+  readonly watchList: 'auto' | 'never';
+  /** What the store keeps of an object; undefined: nothing, as if it didn't exist. */
+  readonly project: (object: KubeObject<K>) => V | undefined;
+  readonly store: Store<V>;
+  /** A watch without a byte for so long is opened again. */
+  readonly idleTimeoutMs: number;
+  /** How often to list where watching is forbidden. */
+  readonly pollIntervalMs: number;
+  readonly hooks?: ReflectorHooks;
+  readonly random?: () => number;
+  /** Resolves after `ms`, or at once when the signal is aborted. */
+  readonly sleep?: (ms: number, options: RunOptions) => Promise<void>;
+};
+
+const PAGE_LIMIT = 500;
+const SMALLEST_PAGE = 10;
+/** A WatchList that is silent for so long without its end bookmark comes from a server that doesn't know it. */
+const INITIAL_EVENTS_IDLE_MS = 10_000;
+/** A watch that lived so long was a good one, with or without events. */
+const HEALTHY_WATCH_MS = 10_000;
+const BACKOFF = { baseMs: 500, maxMs: 30_000 };
+/** Jittered so that a fleet of watches doesn't end in the same second, as in client-go: 5 to 10 minutes. */
+const WATCH_SECONDS = { least: 300, spread: 300 };
+
+/**
+ * Keeps a store equal to one resource of one API server: lists it, then watches, for ever. Whatever the server does,
+ * it only costs time: the store keeps what was last known, and the next attempt begins after a backoff.
+ *
+ * It lists by WatchList (KEP-3157) where that works and else by pages, and remembers which. `run` resolves only when
+ * its signal is aborted, and never rejects.
+ */
+export class Reflector<K extends Kind, V extends Stored> {
+  readonly #options: ReflectorOptions<K, V>;
+  readonly #codec: Codec<K>;
+  readonly #random: () => number;
+  readonly #sleep: (ms: number, options: RunOptions) => Promise<void>;
+  #fieldSelector: string | undefined;
+  #watchListWorks: boolean;
+  #watchForbidden = false;
+  #pageLimit = PAGE_LIMIT;
+  /** Where the watch goes on; undefined: list first. */
+  #resourceVersion: string | undefined;
+  /** The last attempt broke: make sure that the server's history is still the one that we know. */
+  #checkHistory = false;
+  #verb: 'list' | 'watch' = 'list';
+  #failures = 0;
+  #acceptedAt = Infinity;
+  #attempt = new AbortController();
+  #lastTurn = performance.now();
+
+  constructor(options: ReflectorOptions<K, V>) {
+    this.#options = options;
+    this.#codec = new Codec(options.kind);
+    this.#random = options.random ?? Math.random;
+    this.#sleep = options.sleep ?? sleep;
+    this.#fieldSelector = options.fieldSelector;
+    this.#watchListWorks = options.watchList === 'auto';
+  }
+
+  /** Milliseconds since this loop last did anything; far more than `idleTimeoutMs` means that it hangs. */
+  get silentMs(): number {
+    return performance.now() - this.#lastTurn;
+  }
+
+  /** Lists again now, whatever is going on: to compare, or because a write met a newer object than is known. */
+  relist(): void {
+    this.#resourceVersion = undefined;
+    this.#attempt.abort();
+  }
+
+  async run({ signal }: RunOptions): Promise<void> {
+    while (!signal.aborted) {
+      this.#attempt = new AbortController();
+      await this.#turnAround(AbortSignal.any([signal, this.#attempt.signal]));
+    }
+  }
+
+  /** One attempt and the pause after it; an abort ends either. */
+  async #turnAround(signal: AbortSignal): Promise<void> {
+    let failure: unknown;
+    try {
+      await this.#listAndWatch(signal);
+    } catch (error) {
+      failure = error;
+    }
+    if (signal.aborted) return;
+    if (failure !== undefined) this.#learn(failure);
+    await this.#pause(failure, signal);
+  }
+
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
+    if (this.#checkHistory) await this.#compareHistory(signal);
+    if (this.#resourceVersion !== undefined) return this.#watch(this.#resourceVersion, signal);
+    if (this.#watchListWorks && !this.#watchForbidden && (await this.#watchList(signal)) === 'served') return;
+    await this.#listPages(signal);
+    return this.#watch(this.#resourceVersion!, signal);
+  }
+
+  /** @returns `unsupported` if this server must be listed by pages, and has been; the caller goes on to watch. */
+  async #watchList(signal: AbortSignal): Promise<'served' | 'unsupported'> {
+    const listed = new Set<string>();
+    let complete = false;
+    try {
+      this.#verb = 'watch';
+      const stream = await this.#openWatch({ sendInitialEvents: true, idleTimeoutMs: INITIAL_EVENTS_IDLE_MS }, signal);
+      for await (const batch of stream) {
+        for (const event of batch) {
+          if (!this.#apply(event, complete ? undefined : listed)) continue;
+          complete = true;
+          stream.setIdleTimeout(this.#options.idleTimeoutMs);
+          this.#finishList(listed);
+        }
+      }
+    } catch (error) {
+      if (complete || signal.aborted || !meansNoWatchList(error)) throw error;
+    }
+    if (complete) return 'served';
+    // Believed only once pages work: a server that merely hangs answers neither.
+    await this.#listPages(signal);
+    this.#watchListWorks = false;
+    return 'unsupported';
+  }
+
+  async #listPages(signal: AbortSignal): Promise<void> {
+    if (this.#resourceVersion !== undefined) return;
+    this.#verb = 'list';
+    const listed = new Set<string>();
+    let token = '';
+    do {
+      const page = await this.#options.client.list(this.#codec, { ...this.#selection(), limit: this.#pageLimit, continue: token, signal });
+      this.#turn();
+      for (const object of page.items) this.#put(object, listed);
+      token = page.continue;
+      if (token === '') this.#resourceVersion = page.resourceVersion;
+    } while (token !== '');
+    this.#options.hooks?.onUp?.();
+    this.#finishList(listed);
+  }
+
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    this.#verb = 'watch';
+    const stream = await this.#openWatch({ resourceVersion, idleTimeoutMs: this.#options.idleTimeoutMs }, signal);
+    this.#watchForbidden = false;
+    for await (const batch of stream) for (const event of batch) this.#apply(event);
+  }
+
+  async #openWatch(how: { sendInitialEvents: true; idleTimeoutMs: number } | { resourceVersion: string; idleTimeoutMs: number }, signal: AbortSignal) {
+    const timeoutSeconds = WATCH_SECONDS.least + Math.floor(this.#random() * WATCH_SECONDS.spread);
+    const stream = await this.#options.client.watch(this.#codec, { ...this.#selection(), ...how, timeoutSeconds, signal });
+    this.#options.hooks?.onUp?.();
+    this.#turn();
+    this.#acceptedAt = performance.now();
+    // A server that accepts watches is there again, even if it can't keep one for long.
+    this.#failures = Math.min(this.#failures, 1);
+    return stream;
+  }
+
+  /** @returns whether the event ends a list's initial events */
+  #apply(event: WatchEvent<KubeObject<K>>, listed?: Set<string>): boolean {
+    this.#turn();
+    if (event.type === 'ERROR') throw apiErrorOf(event.status, `watch ${this.#options.kind.plural}`);
+    // Initial events don't count: a server may list for ever and expire each watch that follows.
+    if (listed === undefined) this.#failures = 0;
+    switch (event.type) {
+      case 'BOOKMARK':
+        if (listed === undefined || event.initialEventsEnd) this.#resourceVersion = event.resourceVersion;
+        return listed !== undefined && event.initialEventsEnd;
+      default: {
+        const { metadata } = event.object as KubeObject<Kind>;
+        this.#options.hooks?.onEvent?.(event.type);
+        if (event.type === 'DELETED') {
+          listed?.delete(keyOf(metadata));
+          this.#options.store.delete(keyOf(metadata), metadata.uid);
+        } else this.#put(event.object, listed);
+        // An initial event's version is that object's own, and nothing to go on from.
+        if (listed === undefined) this.#resourceVersion = metadata.resourceVersion;
+        return false;
+      }
+    }
+  }
+
+  #put(object: KubeObject<K>, listed: Set<string> | undefined): void {
+    const key = keyOf((object as KubeObject<Kind>).metadata);
+    const value = this.#options.project(object);
+    if (value === undefined) {
+      this.#options.store.delete(key);
+      return;
+    }
+    if (listed === undefined) {
+      this.#options.store.update(key, value);
+      return;
+    }
+    listed.add(key);
+    this.#options.store.set(key, value);
+  }
+
+  #finishList(listed: ReadonlySet<string>): void {
+    this.#options.store.finishList(listed);
+    this.#options.hooks?.onSynced?.();
+  }
+
+  /**
+   * An etcd that was restored to an older snapshot takes a watch from the future and stays silent (FACTS of
+   * kube-apiserver: no error, no bookmark). One object's page tells how far the server's history goes.
+   */
+  async #compareHistory(signal: AbortSignal): Promise<void> {
+    if (this.#resourceVersion !== undefined) {
+      this.#verb = 'list';
+      const { resourceVersion } = await this.#options.client.list(this.#codec, { ...this.#selection(), limit: 1, signal });
+      if (isOlder(resourceVersion, this.#resourceVersion)) this.#resourceVersion = undefined;
+    }
+    this.#checkHistory = false;
+  }
+
+  /** What an error tells about how to go on. */
+  #learn(error: unknown): void {
+    const listed = this.#resourceVersion !== undefined;
+    this.#checkHistory = true;
+    // A version that the server keeps choking on (it answers 500 to one that is no number) is worth no third try.
+    if (isStatus(error, 410, 504) || (this.#verb === 'watch' && this.#failures >= 2)) this.#resourceVersion = undefined;
+    if (isStatus(error, 400) && this.#fieldSelector !== undefined) this.#fieldSelector = undefined;
+    if (error instanceof BodyTooLargeError) this.#pageLimit = Math.max(SMALLEST_PAGE, Math.floor(this.#pageLimit / 2));
+    if (this.#verb === 'watch' && isStatus(error, 403)) {
+      if (listed && !this.#watchForbidden) this.#options.hooks?.onWatchForbidden?.();
+      this.#watchForbidden = true;
+      this.#resourceVersion = undefined;
+    }
+  }
+
+  async #pause(error: unknown, signal: AbortSignal): Promise<void> {
+    if (performance.now() - this.#acceptedAt > HEALTHY_WATCH_MS) this.#failures = 0;
+    this.#acceptedAt = Infinity;
+    this.#failures++;
+    const { retryAfterMs } = (error ?? {}) as { retryAfterMs?: number };
+    const polls = this.#watchForbidden && this.#verb === 'watch';
+    const delayMs = polls ? this.#options.pollIntervalMs : backoffMs(this.#failures, { ...BACKOFF, random: this.#random }, retryAfterMs);
+    const reason = error === undefined ? 'closed' : restartReason(error);
+    this.#options.hooks?.onRestart?.({ reason, verb: this.#verb, error, delayMs });
+    this.#lastTurn = performance.now() + delayMs;
+    await this.#sleep(delayMs, { signal });
+    this.#turn();
+  }
+
+  #selection() {
+    const { namespace, labelSelector } = this.#options;
+    return {
+      ...(namespace !== undefined && { namespace }),
+      ...(labelSelector !== undefined && { labelSelector }),
+      ...(this.#fieldSelector !== undefined && { fieldSelector: this.#fieldSelector }),
+    };
+  }
+
+  #turn(): void {
+    this.#lastTurn = performance.now();
+  }
+}
+
+/** `namespace/name`, or the name alone. */
+function keyOf({ namespace, name }: { namespace: string; name: string }): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** 422 is kube-apiserver's word for it; silence is Calico's. */
+const meansNoWatchList = (error: unknown): boolean => isStatus(error, 403, 422) || error instanceof IdleTimeoutError;

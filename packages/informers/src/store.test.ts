@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Change, Store } from './store.ts';
+
+type Thing = { uid: string; value: string; resourceVersion?: string };
+
+function storeOf() {
+  const changes: string[] = [];
+  const describeChange = ({ key, previous, current }: Change<Thing>) =>
+    changes.push(`${key}: ${previous?.value ?? 'nothing'} -> ${current?.value ?? 'nothing'}`);
+  return { store: new Store<Thing>({ equal: (a, b) => a.value === b.value, onChange: describeChange }), changes };
+}
+
+describe('Store', () => {
+  it('is unknown, and not empty, before the first list is complete', () => {
+    const { store } = storeOf();
+    store.set('a', { uid: '1', value: 'x' });
+    expect(store.view).toEqual({ synced: false });
+    store.finishList(new Set(['a']));
+    expect(store.view).toEqual({ synced: true, objects: new Map([['a', { uid: '1', value: 'x' }]]) });
+  });
+
+  it('tells of what a list no longer names', () => {
+    const { store, changes } = storeOf();
+    store.set('a', { uid: '1', value: 'x' });
+    store.set('b', { uid: '2', value: 'y' });
+    store.finishList(new Set(['b']));
+    expect(changes).toEqual(['a: nothing -> x', 'b: nothing -> y', 'a: x -> nothing']);
+  });
+
+  it('keeps an update that changes nothing that is wanted, and is silent about it', () => {
+    const { store, changes } = storeOf();
+    store.update('a', { uid: '1', value: 'x', resourceVersion: '1' });
+    store.update('a', { uid: '1', value: 'x', resourceVersion: '2' });
+    store.finishList(new Set(['a']));
+    expect(changes).toEqual(['a: nothing -> x']);
+    expect(store.view).toMatchObject({ objects: new Map([['a', { uid: '1', value: 'x', resourceVersion: '2' }]]) });
+  });
+
+  it('takes another UID under the same name for a deletion and an addition', () => {
+    const { store, changes } = storeOf();
+    store.set('a', { uid: '1', value: 'x' });
+    store.set('a', { uid: '2', value: 'x' });
+    expect(changes).toEqual(['a: nothing -> x', 'a: x -> nothing', 'a: nothing -> x']);
+  });
+
+  it('passes over an event that is older than the answer to our own write', () => {
+    const { store, changes } = storeOf();
+    store.update('a', { uid: '1', value: 'old', resourceVersion: '9' });
+    store.update('a', { uid: '1', value: 'written', resourceVersion: '11' });
+    store.update('a', { uid: '1', value: 'between', resourceVersion: '10' });
+    expect(changes).toEqual(['a: nothing -> old', 'a: old -> written']);
+  });
+
+  it('believes a list that is older than what it holds, for an etcd may have been restored', () => {
+    const { store, changes } = storeOf();
+    store.update('a', { uid: '1', value: 'new', resourceVersion: '11' });
+    store.set('a', { uid: '1', value: 'restored', resourceVersion: '5' });
+    expect(changes.at(-1)).toBe('a: new -> restored');
+  });
+
+  it('does not let the late deletion of an object take its successor', () => {
+    const { store, changes } = storeOf();
+    store.set('a', { uid: '2', value: 'successor' });
+    store.delete('a', '1');
+    store.delete('missing');
+    expect(changes).toEqual(['a: nothing -> successor']);
+    store.delete('a', '2');
+    expect(changes.at(-1)).toBe('a: successor -> nothing');
+  });
+
+  it('holds exactly what its changes, applied in order, add up to', () => {
+    const key = fc.constantFrom('a', 'b', 'c');
+    const step = fc.oneof(
+      fc.record({ type: fc.constant('set' as const), key, value: fc.constantFrom('x', 'y'), uid: fc.constantFrom('1', '2') }),
+      fc.record({ type: fc.constant('delete' as const), key }),
+      fc.record({ type: fc.constant('list' as const), keys: fc.uniqueArray(key) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const replica = new Map<string, string>();
+        const store = new Store<Thing>({
+          equal: (a, b) => a.value === b.value,
+          onChange: ({ key: changed, previous, current }) => {
+            expect(replica.get(changed)).toBe(previous?.value);
+            if (current === undefined) replica.delete(changed);
+            else replica.set(changed, current.value);
+          },
+        });
+        for (const next of steps) {
+          if (next.type === 'set') store.set(next.key, { uid: next.uid, value: next.value });
+          else if (next.type === 'delete') store.delete(next.key);
+          else store.finishList(new Set(next.keys));
+        }
+        store.finishList(new Set(replica.keys()));
+        const view = store.view as { objects: ReadonlyMap<string, Thing> };
+        expect(new Map([...view.objects].map(([name, { value }]) => [name, value]))).toEqual(replica);
+      }),
+    );
+  });
+});

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import { statusFromJson, statusFromProtobuf } from '@kube-semaphore/kube-objects';
+import { BodyTooLargeError, KubeApiError } from './errors.ts';
+import { brokenOff } from './transport.ts';
+
+const MAX_ERROR_BYTES = 256 * 1024;
+
+export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+
+/** Whether a response's body is protobuf; all else is taken for JSON, and fails to parse if it isn't. */
+export const isProtobuf = (response: IncomingMessage): boolean => response.headers['content-type']?.startsWith(PROTOBUF) === true;
+
+/** Reads a whole body. @throws BodyTooLargeError as soon as it is larger than `maxBytes`; ConnectionError */
+export async function readBody(response: IncomingMessage, maxBytes: number, server: URL): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new BodyTooLargeError(`the answer is larger than ${maxBytes} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof BodyTooLargeError ? error : brokenOff(server, error);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
+}
+
+/** The error that a response of status 300 or more stands for; its body is read, a Status or not. */
+export async function errorOf(response: IncomingMessage, what: string, server: URL): Promise<KubeApiError> {
+  const status = response.statusCode ?? 0;
+  const retryAfterMs = parseRetryAfter(response.headers['retry-after']);
+  if (status >= 300 && status < 400) {
+    response.destroy();
+    return new KubeApiError(`${what}: the server redirects, which is never followed`, { status, reason: 'Redirect' });
+  }
+  const said = await readStatus(response, server);
+  return new KubeApiError(`${what}: ${said.message || `HTTP status ${status}`}`, { status, reason: said.reason, retryAfterMs });
+}
+
+/** `Retry-After` in seconds, as API servers send it; anything else is ignored. More than an hour is no answer. */
+function parseRetryAfter(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,4}$/.test(header) ? Math.min(Number(header), 3600) * 1000 : undefined;
+}
+
+async function readStatus(response: IncomingMessage, server: URL): Promise<{ message: string; reason: string }> {
+  try {
+    const body = await readBody(response, MAX_ERROR_BYTES, server);
+    return isProtobuf(response) ? statusFromProtobuf(body) : statusFromJson(JSON.parse(body.toString()));
+  } catch {
+    // A proxy's HTML page, or a body that broke off: the HTTP status alone must do.
+    return { message: '', reason: '' };
+  }
+}

@@ -1,0 +1,198 @@
+import type { IncomingMessage } from 'node:http';
+import type { Connection } from '@kube-semaphore/cluster-auth';
+import { type Codec, DecodeError, type Kind, type KubeObject, type Page, resourcePath } from '@kube-semaphore/kube-objects';
+import { errorOf, isProtobuf, PROTOBUF, readBody } from './body.ts';
+import { ConnectionError } from './errors.ts';
+import { type Exchange, send } from './transport.ts';
+import { WatchStream } from './watch-stream.ts';
+
+const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
+/** What isn't answered by then won't be; a page of 64 MiB over a slow line is the longest that there is. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const IDLE_TIMEOUT_MS = 15_000;
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete';
+
+/** One request, once its answer's head is there or it failed. `code` is the HTTP status, or `''` without an answer. */
+export type RequestReport = { verb: Verb; method: string; host: string; resource: string; code: string; seconds: number };
+
+export type RunOptions = { readonly signal: AbortSignal };
+
+export type Selection = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string };
+
+export type ListOptions = RunOptions & Selection & { readonly limit?: number; readonly continue?: string };
+
+export type WatchOptions = RunOptions &
+  Selection & {
+    /** Where to go on; left out with `sendInitialEvents`. */
+    readonly resourceVersion?: string;
+    /** WatchList (KEP-3157): what exists first, then a bookmark, then what changes. */
+    readonly sendInitialEvents?: boolean;
+    readonly timeoutSeconds: number;
+    readonly idleTimeoutMs: number;
+  };
+
+/** What a write sends: any JSON with the metadata that names the object. */
+export type Writable = { readonly metadata: { readonly name: string; readonly namespace?: string } };
+
+export type KubeClientOptions = {
+  readonly connection: Connection;
+  readonly userAgent: string;
+  /** `json` asks for JSON only, for something between us and the API server that passes no protobuf. */
+  readonly encoding?: 'auto' | 'json';
+  readonly onRequest?: (report: RequestReport) => void;
+};
+
+/**
+ * The verbs of one API server. All of them reject with KubeApiError when the server answers with an error,
+ * ConnectionError when it doesn't answer, DecodeError when the answer isn't what was asked for, and with the
+ * signal's reason when that is aborted. None is retried here.
+ */
+export class KubeClient {
+  readonly #options: KubeClientOptions;
+
+  constructor(options: KubeClientOptions) {
+    this.#options = options;
+  }
+
+  /** One page of at most `limit` objects. @throws BodyTooLargeError beyond 64 MiB */
+  async list<K extends Kind>(codec: Codec<K>, options: ListOptions): Promise<Page<KubeObject<K>>> {
+    const { kind } = codec;
+    const query = { ...selectors(options), limit: options.limit, continue: options.continue };
+    return this.#request('list', kind, { ...options, query, accept: this.#accept(kind), maxBytes: MAX_PAGE_BYTES }, (body, response) =>
+      isProtobuf(response) ? codec.pageFromProtobuf(body) : codec.pageFromJson(parseJson(body)),
+    );
+  }
+
+  /** Resolves once the server has accepted the watch. */
+  async watch<K extends Kind>(codec: Codec<K>, options: WatchOptions): Promise<WatchStream<K>> {
+    const { kind } = codec;
+    const query = {
+      ...selectors(options),
+      watch: true,
+      allowWatchBookmarks: true,
+      timeoutSeconds: options.timeoutSeconds,
+      resourceVersion: options.resourceVersion,
+      ...(options.sendInitialEvents === true && { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }),
+    };
+    const { signal, idleTimeoutMs } = options;
+    const accept = this.#accept(kind, ';stream=watch');
+    const path = resourcePath(kind, options) + toQuery(query);
+    const response = await this.#send('watch', kind, { method: 'GET', path, headers: { accept }, signal, idleTimeoutMs });
+    return new WatchStream(response, codec, this.#options.connection.server);
+  }
+
+  async get<K extends Kind>(codec: Codec<K>, { namespace, name, signal }: RunOptions & { namespace?: string; name: string }): Promise<KubeObject<K>> {
+    const at = namespace === undefined ? { name } : { namespace, name };
+    return this.#request('get', codec.kind, { ...at, signal }, (body) => codec.objectFromJson(parseJson(body)));
+  }
+
+  /** A path that is no resource, such as `/apis`; JSON. */
+  async getRaw(path: string, { signal }: RunOptions): Promise<unknown> {
+    const raw = { group: '', version: '', kind: path, plural: path, protobuf: false } as unknown as Kind;
+    return this.#request('get', raw, { path, signal }, (body) => parseJson(body));
+  }
+
+  async create<K extends Kind>(codec: Codec<K>, object: Writable, { signal }: RunOptions): Promise<KubeObject<K>> {
+    const { namespace } = object.metadata;
+    const at = namespace === undefined ? {} : { namespace };
+    return this.#request('create', codec.kind, { ...at, body: withType(codec.kind, object), signal }, (body) => codec.objectFromJson(parseJson(body)));
+  }
+
+  /** PUT; `metadata.resourceVersion` in the object makes it fail with 409 on anything newer. */
+  async update<K extends Kind>(codec: Codec<K>, object: Writable, { signal }: RunOptions): Promise<KubeObject<K>> {
+    const { namespace, name } = object.metadata;
+    const at = namespace === undefined ? { name } : { namespace, name };
+    return this.#request('update', codec.kind, { ...at, body: withType(codec.kind, object), signal }, (body) => codec.objectFromJson(parseJson(body)));
+  }
+
+  /** Deletes just the object that was seen: another UID or a newer resourceVersion is 409. */
+  async delete<K extends Kind>(
+    codec: Codec<K>,
+    { namespace, name, uid, resourceVersion, signal }: RunOptions & { namespace?: string; name: string; uid: string; resourceVersion: string },
+  ): Promise<void> {
+    const at = namespace === undefined ? { name } : { namespace, name };
+    const body = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } });
+    await this.#request('delete', codec.kind, { ...at, body, signal }, () => undefined);
+  }
+
+  async #request<T>(
+    verb: Verb,
+    kind: Kind,
+    { signal, path, query = {}, accept = 'application/json', maxBytes = MAX_OBJECT_BYTES, body, ...at }: RequestOptions,
+    decode: (body: Buffer, response: IncomingMessage) => T,
+  ): Promise<T> {
+    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const exchange: Exchange = {
+      method: METHODS[verb],
+      path: path ?? resourcePath(kind, at) + toQuery(query),
+      headers: body === undefined ? { accept } : { accept, 'content-type': 'application/json' },
+      body,
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
+      signal: AbortSignal.any([signal, timeout]),
+    };
+    const { server } = this.#options.connection;
+    try {
+      const response = await this.#send(verb, kind, exchange);
+      return decode(await readBody(response, maxBytes, server), response);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (timeout.aborted) throw new ConnectionError(`${server.host}: no answer to ${verb} ${kind.plural} within ${REQUEST_TIMEOUT_MS} ms`);
+      throw error;
+    }
+  }
+
+  async #send(verb: Verb, kind: Kind, exchange: Exchange): Promise<IncomingMessage> {
+    const { connection, userAgent, onRequest } = this.#options;
+    const started = performance.now();
+    let code = '';
+    try {
+      const response = await send(connection, { ...exchange, headers: { ...exchange.headers, 'user-agent': userAgent } });
+      code = String(response.statusCode);
+      if (response.statusCode! >= 300) throw await errorOf(response, `${verb} ${kind.plural} at ${connection.server.host}`, connection.server);
+      return response;
+    } finally {
+      const seconds = (performance.now() - started) / 1000;
+      onRequest?.({ verb, method: exchange.method, host: connection.server.host, resource: kind.plural, code, seconds });
+    }
+  }
+
+  #accept({ protobuf }: Kind, parameters = ''): string {
+    return protobuf && this.#options.encoding !== 'json' ? `${PROTOBUF}${parameters}, application/json` : 'application/json';
+  }
+}
+
+type RequestOptions = {
+  signal: AbortSignal;
+  namespace?: string;
+  name?: string;
+  path?: string;
+  query?: Query;
+  accept?: string;
+  maxBytes?: number;
+  body?: string;
+};
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+const METHODS = { get: 'GET', list: 'GET', watch: 'GET', create: 'POST', update: 'PUT', delete: 'DELETE' } as const;
+
+const selectors = ({ labelSelector, fieldSelector }: Selection): Query => ({ labelSelector, fieldSelector });
+
+function toQuery(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') parameters.set(name, String(value));
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}
+
+const withType = ({ group, version, kind }: Kind, object: Writable): string =>
+  JSON.stringify({ apiVersion: group === '' ? version : `${group}/${version}`, kind, ...object });
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch (cause) {
+    throw new DecodeError('the answer is not JSON', { cause });
+  }
+}

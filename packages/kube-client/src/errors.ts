@@ -1,0 +1,44 @@
+import type { Status } from '@kube-semaphore/kube-objects';
+
+/** The API server answered, and the answer is an error: an HTTP status of 300 or more, or an ERROR event of a watch. */
+export class KubeApiError extends Error {
+  readonly code = 'KUBE_API';
+  override readonly name = 'KubeApiError';
+  /** HTTP status, or `Status.code` of an ERROR event: 410. */
+  readonly status: number;
+  /** `Status.reason`: `Expired`, `AlreadyExists`; `''` if the body was no Status. */
+  readonly reason: string;
+  /** How long the server asks us to stay away (429, 503), if it does. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, { status, reason = '', retryAfterMs }: { status: number; reason?: string; retryAfterMs?: number | undefined }) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** No answer, or one that broke off: the connection was refused, reset, timed out, or failed its TLS check. */
+export class ConnectionError extends Error {
+  readonly code = 'KUBE_CONNECTION';
+  override readonly name = 'ConnectionError';
+}
+
+/** Nothing came for so long that the connection must be taken for dead. */
+export class IdleTimeoutError extends Error {
+  readonly code = 'KUBE_IDLE';
+  override readonly name = 'IdleTimeoutError';
+}
+
+/** A body is larger than what we are ready to hold; for a page of a list, a smaller page may fit. */
+export class BodyTooLargeError extends Error {
+  readonly code = 'KUBE_BODY_TOO_LARGE';
+  override readonly name = 'BodyTooLargeError';
+}
+
+/** The error of an ERROR event. */
+export function apiErrorOf(status: Status, what: string): KubeApiError {
+  const retryAfterMs = status.details.retryAfterSeconds > 0 ? status.details.retryAfterSeconds * 1000 : undefined;
+  return new KubeApiError(`${what}: ${status.message || status.reason}`, { status: status.code, reason: status.reason, retryAfterMs });
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { type Codec, DecodeError, FrameSplitter, type Kind, type KubeObject, type WatchEvent } from '@kube-semaphore/kube-objects';
+import { isProtobuf } from './body.ts';
+import { IdleTimeoutError } from './errors.ts';
+import { brokenOff } from './transport.ts';
+
+/** etcd refuses objects over 1.5 MiB; nothing that is honest comes near this. */
+const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+
+/**
+ * An open watch. Iterate it once; it yields the events that a chunk of the stream completed, together. It ends when
+ * the server ends it (`timeoutSeconds`), and throws DecodeError, IdleTimeoutError or ConnectionError. Leaving the loop closes the connection.
+ */
+export class WatchStream<K extends Kind> {
+  readonly #response: IncomingMessage;
+  readonly #codec: Codec<K>;
+  readonly #server: URL;
+
+  constructor(response: IncomingMessage, codec: Codec<K>, server: URL) {
+    this.#response = response;
+    this.#codec = codec;
+    this.#server = server;
+  }
+
+  /** From now on, a stream without a byte for `ms` ends with IdleTimeoutError. */
+  setIdleTimeout(ms: number): void {
+    const response = this.#response;
+    response.socket.removeAllListeners('timeout');
+    response.socket.setTimeout(ms, () => response.destroy(new IdleTimeoutError(`the watch sent nothing for ${ms} ms`)));
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly WatchEvent<KubeObject<K>>[]> {
+    const codec = this.#codec;
+    const protobuf = isProtobuf(this.#response);
+    const splitter = new FrameSplitter(protobuf ? 'length-prefix' : 'newline', { maxFrameBytes: MAX_FRAME_BYTES });
+    let batch: WatchEvent<KubeObject<K>>[] = [];
+    const onFrame = (bytes: Buffer, start: number, end: number): void => {
+      batch.push(protobuf ? codec.eventFromProtobuf(bytes, start, end) : codec.eventFromJson(parseJson(bytes, start, end)));
+    };
+    try {
+      for await (const chunk of this.#response as AsyncIterable<Buffer>) {
+        splitter.push(chunk, onFrame);
+        if (batch.length === 0) continue;
+        yield batch;
+        batch = [];
+      }
+    } catch (error) {
+      throw error instanceof DecodeError ? error : brokenOff(this.#server, error);
+    }
+    if (splitter.pendingBytes > 0) throw new DecodeError('the watch ended in the middle of an event');
+  }
+}
+
+function parseJson(bytes: Buffer, start: number, end: number): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8', start, end));
+  } catch (cause) {
+    throw new DecodeError('a watch event is not JSON', { cause });
+  }
+}

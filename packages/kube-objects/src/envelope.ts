@@ -1,0 +1,46 @@
+import { DecodeError } from './errors.ts';
+import { string } from './fields.ts';
+import { MessageDecoder } from './protobuf.ts';
+import { LENGTH_DELIMITED, type ProtobufReader } from './protobuf-reader.ts';
+
+/** `k8s\0`, before every object in protobuf (k8s.io/apimachinery/pkg/runtime/serializer/protobuf). */
+const MAGIC = 0x6b387300;
+
+const typeMeta = new MessageDecoder({ apiVersion: string(1), kind: string(2) });
+
+/** runtime.Unknown: 1 typeMeta, 2 raw. */
+const TYPE_META_TAG = (1 << 3) | LENGTH_DELIMITED;
+const RAW_TAG = (2 << 3) | LENGTH_DELIMITED;
+
+export type Envelope = { apiVersion: string; kind: string; rawStart: number; rawEnd: number };
+
+/** Opens `k8s\0` + Unknown and returns what it says to hold and where the object's own bytes lie. */
+export function readEnvelope(bytes: Buffer, reader: ProtobufReader, start: number, end: number): Envelope {
+  if (end - start < 4 || bytes.readUInt32BE(start) !== MAGIC) throw new DecodeError('protobuf: an object does not start with k8s\\0');
+  reader.seek(start + 4);
+  let type = { apiVersion: '', kind: '' };
+  let rawStart = end;
+  let rawEnd = end;
+  while (reader.position < end) {
+    const tag = reader.tag(end);
+    if (tag === TYPE_META_TAG) type = typeMeta.decode(reader, reader.length(end));
+    else if (tag === RAW_TAG) {
+      rawEnd = reader.length(end);
+      rawStart = reader.position;
+      reader.seek(rawEnd);
+    } else reader.skip(tag, end);
+  }
+  return { ...type, rawStart, rawEnd };
+}
+
+/** An object of the wrong kind is an error of the server, never something to read as if it were the right one. */
+export function expectKind(found: { apiVersion: string; kind: string }, apiVersion: string, kind: string): void {
+  if (found.apiVersion === apiVersion && found.kind === kind) return;
+  throw new DecodeError(`expected ${apiVersion} ${kind}, got ${printable(found.apiVersion)} ${printable(found.kind)}`);
+}
+
+/** What a remote sent, made safe for an error message: short, and on one line. */
+export function printable(text: string): string {
+  return text === '' ? '(nothing)' : JSON.stringify(text.slice(0, 80)).slice(1, -1);
+}
+

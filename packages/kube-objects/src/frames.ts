@@ -1,0 +1,80 @@
+import { DecodeError } from './errors.ts';
+
+/** Called with each whole frame, while it lies in the splitter's own buffer: it must keep no part of `bytes`. */
+export type OnFrame = (bytes: Buffer, start: number, end: number) => void;
+
+/** How a stream says where a frame ends. Returns where the frame at `from` lies, or undefined if it isn't all there. */
+type FindFrame = (bytes: Buffer, from: number, filled: number) => { start: number; end: number; next: number } | undefined;
+
+const SMALLEST_BUFFER = 64 * 1024;
+
+/**
+ * Cuts a byte stream into frames: protobuf watch events have a length of 4 bytes (big-endian) before them, JSON
+ * ones a newline behind them. All chunks go through one buffer that is used again and again, so that a list of
+ * 600 MB leaves no garbage but the strings that were wanted.
+ */
+export class FrameSplitter {
+  readonly #find: FindFrame;
+  readonly #maxFrameBytes: number;
+  #buffer = Buffer.allocUnsafeSlow(SMALLEST_BUFFER);
+  #filled = 0;
+
+  constructor(framing: 'length-prefix' | 'newline', { maxFrameBytes }: { maxFrameBytes: number }) {
+    this.#find = framing === 'length-prefix' ? lengthPrefixed(maxFrameBytes) : newlineTerminated();
+    this.#maxFrameBytes = maxFrameBytes;
+  }
+
+  /** Throws DecodeError when a frame is larger than `maxFrameBytes`, before it is in memory. */
+  push(chunk: Buffer, onFrame: OnFrame): void {
+    this.#append(chunk);
+    let from = 0;
+    for (let frame = this.#find(this.#buffer, 0, this.#filled); frame; frame = this.#find(this.#buffer, from, this.#filled)) {
+      onFrame(this.#buffer, frame.start, frame.end);
+      from = frame.next;
+    }
+    this.#buffer.copyWithin(0, from, this.#filled);
+    this.#filled -= from;
+    if (this.#filled > this.#maxFrameBytes) throw tooLarge(this.#maxFrameBytes);
+    if (this.#filled === 0 && this.#buffer.length > SMALLEST_BUFFER) this.#buffer = Buffer.allocUnsafeSlow(SMALLEST_BUFFER);
+  }
+
+  /** Bytes of a frame that has begun and not ended; a stream that closes with some was cut. */
+  get pendingBytes(): number {
+    return this.#filled;
+  }
+
+  #append(chunk: Buffer): void {
+    const needed = this.#filled + chunk.length;
+    if (needed > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+      this.#buffer.copy(larger, 0, 0, this.#filled);
+      this.#buffer = larger;
+    }
+    chunk.copy(this.#buffer, this.#filled);
+    this.#filled = needed;
+  }
+}
+
+function lengthPrefixed(maxFrameBytes: number): FindFrame {
+  return (bytes, from, filled) => {
+    if (filled - from < 4) return undefined;
+    const length = bytes.readUInt32BE(from);
+    if (length > maxFrameBytes) throw tooLarge(maxFrameBytes);
+    const end = from + 4 + length;
+    return end > filled ? undefined : { start: from + 4, end, next: end };
+  };
+}
+
+const NEWLINE = 0x0a;
+
+function newlineTerminated(): FindFrame {
+  // How far an unfinished line was searched already, or a line of 8 MiB in small chunks costs a square.
+  let searched = 0;
+  return (bytes, from, filled) => {
+    const at = bytes.subarray(0, filled).indexOf(NEWLINE, Math.max(from, searched));
+    searched = at === -1 ? filled - from : 0;
+    return at === -1 ? undefined : { start: from, end: at, next: at + 1 };
+  };
+}
+
+const tooLarge = (maxFrameBytes: number) => new DecodeError(`a watch event is larger than ${maxFrameBytes} bytes`);

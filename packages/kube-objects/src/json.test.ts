@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { bool, type Fields, int, json, message, messages, string, stringMap, strings } from './fields.ts';
+import { projectJson } from './json.ts';
+
+const fields = {
+  name: string(1),
+  hostNetwork: bool(2),
+  count: int(3),
+  labels: stringMap(4),
+  nets: strings(5),
+  owners: json,
+  status: message(6, { podIPs: messages(12, { ip: string(1) }) }),
+} as const satisfies Fields;
+
+describe('projectJson', () => {
+  it('keeps what the table names, and nothing else', () => {
+    const value = { name: 'a', extra: 1, owners: [{ uid: 'u' }], status: { podIPs: [{ ip: '10.0.0.1', x: 1 }], phase: 'Running' } };
+    expect(projectJson(value, fields, 'Thing')).toEqual({
+      name: 'a',
+      hostNetwork: false,
+      count: 0,
+      labels: {},
+      nets: [],
+      owners: [{ uid: 'u' }],
+      status: { podIPs: [{ ip: '10.0.0.1' }] },
+    });
+  });
+
+  it.each([null, undefined])('takes %s for a field that is not there', (missing) => {
+    const value = { name: missing, labels: missing, nets: missing, status: missing };
+    expect(projectJson(value, fields, 'Thing')).toMatchObject({ name: '', labels: {}, nets: [], status: { podIPs: [] } });
+  });
+
+  it.each([
+    { value: 'x', reason: 'JSON: Thing is not an object' },
+    { value: [], reason: 'JSON: Thing is not an object' },
+    { value: { name: 1 }, reason: 'JSON: Thing.name is not a string' },
+    { value: { hostNetwork: 'yes' }, reason: 'JSON: Thing.hostNetwork is not a boolean' },
+    { value: { count: 1.5 }, reason: 'JSON: Thing.count is not an integer' },
+    { value: { labels: { a: 1 } }, reason: 'JSON: Thing.labels is not a map of strings' },
+    { value: { nets: ['a', 1] }, reason: 'JSON: Thing.nets is not an array of strings' },
+    { value: { status: { podIPs: {} } }, reason: 'JSON: Thing.status.podIPs is not an array' },
+  ])('refuses $value: $reason', ({ value, reason }) => {
+    expect(() => projectJson(value, fields, 'Thing')).toThrow(reason);
+  });
+});

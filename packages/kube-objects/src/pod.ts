@@ -1,0 +1,18 @@
+import { bool, message, messages, string, stringMap } from './fields.ts';
+import { identity, type Kind, type KubeObject } from './kind.ts';
+
+/** Numbers from k8s.io/api/core/v1/generated.proto and k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto. */
+export const podKind = {
+  group: '',
+  version: 'v1',
+  kind: 'Pod',
+  plural: 'pods',
+  protobuf: true,
+  fields: {
+    metadata: message(1, { ...identity, labels: stringMap(11) }),
+    spec: message(2, { hostNetwork: bool(11) }),
+    status: message(3, { phase: string(1), podIPs: messages(12, { ip: string(1) }) }),
+  },
+} as const satisfies Kind;
+
+export type Pod = KubeObject<typeof podKind>;

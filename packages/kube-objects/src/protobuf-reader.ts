@@ -1,0 +1,106 @@
+import { DecodeError } from './errors.ts';
+
+/** Wire types, https://protobuf.dev/programming-guides/encoding/#structure */
+export const VARINT = 0;
+export const LENGTH_DELIMITED = 2;
+const FIXED64 = 1;
+const FIXED32 = 5;
+
+/**
+ * A cursor over protobuf bytes. It allocates nothing but the strings it returns, and every length is checked
+ * against the end of the enclosing message, so that no input can make it read elsewhere or loop.
+ */
+export class ProtobufReader {
+  #bytes: Buffer;
+  #position: number;
+
+  constructor(bytes: Buffer, position = 0) {
+    this.#bytes = bytes;
+    this.#position = position;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Points the reader at other bytes, so that one reader serves a whole stream. */
+  reset(bytes: Buffer, position: number): void {
+    this.#bytes = bytes;
+    this.#position = position;
+  }
+
+  /** A field's tag: number << 3 | wire type. */
+  tag(end: number): number {
+    return this.varint(end);
+  }
+
+  /** An unsigned number up to 2^53; int32 and int64 of Kubernetes objects that we read are never negative. */
+  varint(end: number): number {
+    const bytes = this.#bytes;
+    let position = this.#position;
+    let value = 0;
+    let scale = 1;
+    for (;;) {
+      if (position >= end) throw new DecodeError('protobuf: a number runs past the end of its message');
+      const byte = bytes[position++]!;
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) break;
+      scale *= 128;
+      if (scale > 2 ** 49) throw new DecodeError('protobuf: a number is larger than 2^53');
+    }
+    this.#position = position;
+    return value;
+  }
+
+  /** Reads a length prefix and returns where the bytes that it counts end; the reader stands at their start. */
+  length(end: number): number {
+    const until = this.varint(end) + this.#position;
+    if (until > end) throw new DecodeError('protobuf: a field is longer than its message');
+    return until;
+  }
+
+  string(end: number): string {
+    const until = this.length(end);
+    const text = this.#bytes.toString('utf8', this.#position, until);
+    this.#position = until;
+    return text;
+  }
+
+  seek(position: number): void {
+    this.#position = position;
+  }
+
+  /** Steps over the value of a field that nobody wants. */
+  skip(tag: number, end: number): void {
+    switch (tag & 7) {
+      case LENGTH_DELIMITED:
+        this.#position = this.length(end);
+        return;
+      case VARINT:
+        this.#skipVarint(end);
+        return;
+      case FIXED64:
+        this.#advance(8, end);
+        return;
+      case FIXED32:
+        this.#advance(4, end);
+        return;
+      default:
+        throw new DecodeError(`protobuf: wire type ${tag & 7} is unknown`);
+    }
+  }
+
+  /** A skipped number may be any 64 bits, negative ones included: ten bytes at most. */
+  #skipVarint(end: number): void {
+    for (let count = 0; count < 10; count++) {
+      if (this.#position >= end) break;
+      if (this.#bytes[this.#position++]! < 0x80) return;
+    }
+    throw new DecodeError('protobuf: a number runs past its end');
+  }
+
+  #advance(count: number, end: number): void {
+    this.#position += count;
+    if (this.#position > end) throw new DecodeError('protobuf: a field is longer than its message');
+  }
+}

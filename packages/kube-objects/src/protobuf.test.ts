@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DecodeError } from './errors.ts';
+import { bool, type Field, type Fields, int, message, messages, string, stringMap, strings } from './fields.ts';
+import { projectJson } from './json.ts';
+import { MessageDecoder } from './protobuf.ts';
+import { ProtobufReader } from './protobuf-reader.ts';
+
+const fields = {
+  name: string(1),
+  hostNetwork: bool(2),
+  count: int(3),
+  labels: stringMap(4),
+  finalizers: strings(5),
+  status: message(6, { phase: string(1), podIPs: messages(12, { ip: string(1) }) }),
+} as const satisfies Fields;
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+const object = fc.record(
+  {
+    name: text,
+    hostNetwork: fc.boolean(),
+    count: fc.nat(Number.MAX_SAFE_INTEGER),
+    labels: fc.dictionary(text, text, { maxKeys: 4 }),
+    finalizers: fc.array(text, { maxLength: 4 }),
+    status: fc.record({ phase: text, podIPs: fc.array(fc.record({ ip: text }), { maxLength: 3 }) }, { requiredKeys: [] }),
+  },
+  { requiredKeys: [] },
+);
+
+/** Fields that no table names, of each wire type. */
+const unknown = fc.oneof(
+  fc.bigInt(0n, 2n ** 64n - 1n).map((value) => Buffer.concat([varint(20n << 3n), varint(value)])),
+  fc.uint8Array({ minLength: 8, maxLength: 8 }).map((bytes) => Buffer.concat([varint((21n << 3n) | 1n), bytes])),
+  fc.uint8Array({ maxLength: 300 }).map((bytes) => lengthDelimited(300, Buffer.from(bytes))),
+  fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => Buffer.concat([varint((22n << 3n) | 5n), bytes])),
+);
+
+describe('MessageDecoder', () => {
+  it('gives the same object as the JSON path, whatever unknown fields lie between', () => {
+    fc.assert(
+      fc.property(object, fc.array(unknown, { maxLength: 6 }), (value, junk) => {
+        const bytes = encode(value, fields, junk);
+        expect(decode(bytes)).toEqual(projectJson(JSON.parse(JSON.stringify(value)), fields, 'Thing'));
+      }),
+    );
+  });
+
+  it('throws DecodeError or reads less, and never anything else, when bytes are cut', () => {
+    fc.assert(
+      fc.property(object, fc.nat(), (value, at) => {
+        const bytes = encode(value, fields, []);
+        expectDecodeErrorAtMost(bytes.subarray(0, at % (bytes.length + 1)));
+      }),
+    );
+  });
+
+  it('throws DecodeError or reads something, and never hangs, on any bytes', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => expectDecodeErrorAtMost(Buffer.from(bytes))));
+  });
+
+  it.each([
+    { name: 'a string with the wire type of a number', bytes: [0x08, 1], reason: /name has wire type 0/ },
+    { name: 'a length beyond the end', bytes: [0x0a, 0x7f, 1], reason: /longer than its message/ },
+    { name: 'a number that never ends', bytes: [0x18, 0xff, 0xff], reason: /runs past the end/ },
+    { name: 'a number beyond 2^53', bytes: [0x18, ...Array<number>(9).fill(0xff), 1], reason: /larger than 2\^53/ },
+    { name: 'a group, which proto3 has no more', bytes: [0xa3, 0x01], reason: /wire type/ },
+  ])('refuses $name', ({ bytes, reason }) => {
+    expect(() => decode(Buffer.from(bytes))).toThrow(reason);
+  });
+
+  it('takes a label called __proto__ for a label', () => {
+    const labels = decode(encode({ labels: JSON.parse('{"__proto__": "x"}') as object }, fields, [])).labels;
+    expect(Object.entries(labels)).toEqual([['__proto__', 'x']]);
+    expect(Object.getPrototypeOf(labels)).toBe(Object.prototype);
+  });
+});
+
+function decode(bytes: Buffer) {
+  return new MessageDecoder(fields).decode(new ProtobufReader(bytes), bytes.length);
+}
+
+function expectDecodeErrorAtMost(bytes: Buffer): void {
+  try {
+    decode(bytes);
+  } catch (error) {
+    expect(error).toBeInstanceOf(DecodeError);
+  }
+}
+
+function encode(value: Record<string, unknown>, table: Fields, junk: readonly Buffer[]): Buffer {
+  const parts = Object.entries(table).flatMap(([name, field]) => (value[name] === undefined ? [] : encodeField(value[name], field)));
+  return Buffer.concat(parts.flatMap((part, index) => [part, junk[index] ?? Buffer.alloc(0)]).concat(junk.slice(parts.length)));
+}
+
+function encodeField(value: unknown, field: Field): Buffer[] {
+  switch (field.type) {
+    case 'bool':
+      return [Buffer.concat([varint(BigInt(field.number << 3)), varint(value === true ? 1n : 0n)])];
+    case 'int':
+      return [Buffer.concat([varint(BigInt(field.number << 3)), varint(BigInt(value as number))])];
+    case 'string':
+      return [lengthDelimited(field.number, Buffer.from(value as string))];
+    case 'strings':
+      return (value as string[]).map((item) => lengthDelimited(field.number, Buffer.from(item)));
+    case 'stringMap':
+      return Object.entries(value as object).map(([key, item]) =>
+        lengthDelimited(field.number, encode({ key, item }, { key: string(1), item: string(2) }, [])),
+      );
+    case 'message':
+      return [lengthDelimited(field.number, encode(value as Record<string, unknown>, field.fields, []))];
+    case 'messages':
+      return (value as Record<string, unknown>[]).map((item) => lengthDelimited(field.number, encode(item, field.fields, [])));
+    case 'json':
+      throw new Error('custom resources have no protobuf');
+  }
+}
+
+function lengthDelimited(number: number, bytes: Buffer): Buffer {
+  return Buffer.concat([varint(BigInt((number << 3) | 2)), varint(BigInt(bytes.length)), bytes]);
+}
+
+function varint(value: bigint): Buffer {
+  const bytes: number[] = [];
+  for (; value > 0x7fn; value >>= 7n) bytes.push(Number(value & 0x7fn) | 0x80);
+  return Buffer.from([...bytes, Number(value)]);
+}

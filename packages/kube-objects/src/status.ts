@@ -1,0 +1,32 @@
+import { expectKind, readEnvelope } from './envelope.ts';
+import { int, message, messages, type Projected, string } from './fields.ts';
+import { projectJson, record } from './json.ts';
+import { MessageDecoder } from './protobuf.ts';
+import { ProtobufReader } from './protobuf-reader.ts';
+
+/** metav1.Status, as k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto numbers it. */
+const fields = {
+  message: string(3),
+  reason: string(4),
+  details: message(5, { causes: messages(4, { reason: string(1), message: string(2), field: string(3) }), retryAfterSeconds: int(5) }),
+  code: int(6),
+} as const;
+
+const decoder = new MessageDecoder(fields);
+
+/** What an API server says went wrong: the body of an error answer, or the object of an ERROR event. */
+export type Status = Projected<typeof fields>;
+
+export function statusFromProtobuf(bytes: Buffer, start = 0, end = bytes.length): Status {
+  const reader = new ProtobufReader(bytes, start);
+  const envelope = readEnvelope(bytes, reader, start, end);
+  expectKind(envelope, 'v1', 'Status');
+  reader.seek(envelope.rawStart);
+  return decoder.decode(reader, envelope.rawEnd);
+}
+
+export function statusFromJson(value: unknown): Status {
+  const { apiVersion, kind } = record(value, 'Status');
+  expectKind({ apiVersion: String(apiVersion), kind: String(kind) }, 'v1', 'Status');
+  return projectJson(value, fields, 'Status');
+}
