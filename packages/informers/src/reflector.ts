@@ -34,6 +34,8 @@ export type ReflectorOptions<K extends Kind, V extends Stored> = {
   readonly store: Store<V>;
   /** A watch without a byte for so long is opened again. */
   readonly idleTimeoutMs: number;
+  /** A WatchList that is silent for so long before its end bookmark is one by a server that never sends that. */
+  readonly initialEventsIdleMs?: number;
   /** How often to list where watching is forbidden. */
   readonly pollIntervalMs: number;
   readonly hooks?: ReflectorHooks;
@@ -44,8 +46,6 @@ export type ReflectorOptions<K extends Kind, V extends Stored> = {
 
 const PAGE_LIMIT = 500;
 const SMALLEST_PAGE = 10;
-/** A WatchList that is silent for so long without its end bookmark comes from a server that doesn't know it. */
-const INITIAL_EVENTS_IDLE_MS = 10_000;
 /** A watch that lived so long was a good one, with or without events. */
 const HEALTHY_WATCH_MS = 10_000;
 const BACKOFF = { baseMs: 500, maxMs: 30_000 };
@@ -128,16 +128,17 @@ export class Reflector<K extends Kind, V extends Stored> {
 
   /** @returns `unsupported` if this server must be listed by pages, and has been; the caller goes on to watch. */
   async #watchList(signal: AbortSignal): Promise<'served' | 'unsupported'> {
+    const { idleTimeoutMs, initialEventsIdleMs = 10_000 } = this.#options;
     const listed = new Set<string>();
     let complete = false;
     try {
       this.#verb = 'watch';
-      const stream = await this.#openWatch({ sendInitialEvents: true, idleTimeoutMs: INITIAL_EVENTS_IDLE_MS }, signal);
+      const stream = await this.#openWatch({ sendInitialEvents: true, idleTimeoutMs: initialEventsIdleMs }, signal);
       for await (const batch of stream) {
         for (const event of batch) {
           if (!this.#apply(event, complete ? undefined : listed)) continue;
           complete = true;
-          stream.setIdleTimeout(this.#options.idleTimeoutMs);
+          stream.setIdleTimeout(idleTimeoutMs);
           this.#finishList(listed);
         }
       }

@@ -10,7 +10,6 @@ const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
 /** What isn't answered by then won't be; a page of 64 MiB over a slow line is the longest that there is. */
 const REQUEST_TIMEOUT_MS = 60_000;
-const IDLE_TIMEOUT_MS = 15_000;
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete';
 
@@ -41,6 +40,8 @@ export type KubeClientOptions = {
   readonly userAgent: string;
   /** `json` asks for JSON only, for something between us and the API server that passes no protobuf. */
   readonly encoding?: 'auto' | 'json';
+  /** A request other than a watch that brings no byte for so long has failed. */
+  readonly idleTimeoutMs?: number;
   readonly onRequest?: (report: RequestReport) => void;
 };
 
@@ -129,7 +130,7 @@ export class KubeClient {
       path: path ?? resourcePath(kind, at) + toQuery(query),
       headers: body === undefined ? { accept } : { accept, 'content-type': 'application/json' },
       body,
-      idleTimeoutMs: IDLE_TIMEOUT_MS,
+      idleTimeoutMs: this.#options.idleTimeoutMs ?? 15_000,
       signal: AbortSignal.any([signal, timeout]),
     };
     const { server } = this.#options.connection;

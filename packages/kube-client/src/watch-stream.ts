@@ -39,13 +39,15 @@ export class WatchStream<K extends Kind> {
     };
     try {
       for await (const chunk of this.#response as AsyncIterable<Buffer>) {
-        splitter.push(chunk, onFrame);
-        if (batch.length === 0) continue;
-        yield batch;
         batch = [];
+        splitter.push(chunk, onFrame);
+        if (batch.length > 0) yield batch;
       }
     } catch (error) {
-      throw error instanceof DecodeError ? error : brokenOff(this.#server, error);
+      if (!(error instanceof DecodeError)) throw brokenOff(this.#server, error);
+      // What came before the garbage is good.
+      if (batch.length > 0) yield batch;
+      throw error;
     }
     if (splitter.pendingBytes > 0) throw new DecodeError('the watch ended in the middle of an event');
   }

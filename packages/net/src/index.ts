@@ -1,1 +1,5 @@
+export { type Cidr, contains, hostCidr, parseCidr } from './cidr.ts';
+export { parseHostPort, type HostPort } from './host-port.ts';
+export { parseIp } from './ip.ts';
+export { compareCidrs, compareIps } from './order.ts';
 export { bad, good, type Parsed } from './parsed.ts';

@@ -1,0 +1,69 @@
+import type { Tunnel } from './agent.ts';
+import { openCaUrl } from './certificate-authority.ts';
+import type { Connection } from './connection.ts';
+import { bearer, openToken } from './credentials.ts';
+import { type Clock, type Dependencies, type Environment, type Logger, systemClock } from './dependencies.ts';
+import { parseServer } from './endpoint.ts';
+import { inCluster, SERVICE_ACCOUNT_DIR } from './in-cluster.ts';
+import { type Access, LiveConnection } from './live-connection.ts';
+import { openKubeconfig } from './kubeconfig-access.ts';
+import { proxyFor } from './proxy-environment.ts';
+import type { ClusterReference } from './reference.ts';
+import { fixed } from './rotating.ts';
+import { openProxyRoots } from './system-roots.ts';
+import { tunnelThrough } from './tunnel.ts';
+
+/** What `connect` needs of its process. */
+export type ConnectOptions = {
+  /** Of this process: names proxies, roots and the pod's API server, and is what exec plugins inherit. */
+  readonly env: Environment;
+  readonly log: Logger;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+  /** Default: where kubelet mounts it. */
+  readonly serviceAccountDir?: string;
+};
+
+/**
+ * Makes a connection to the API server that a reference names. Reads local files, so that what is wrong on this
+ * side is told at once; touches no network and runs no plugin, so that a dead remote holds nothing back: that is
+ * left to the first `authorize`.
+ *
+ * The caller closes the connection.
+ *
+ * @throws {ClusterAuthError} that names the file, URL or field that is wrong
+ */
+export async function connect(reference: ClusterReference, options: ConnectOptions): Promise<Connection> {
+  const { env, log, clock = systemClock, serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
+  const lifetime = new AbortController();
+  const deps: Dependencies = { env, log, clock, lifetime: lifetime.signal };
+  const access = await open(reference, serviceAccountDir, deps);
+  return new LiveConnection(access, await openTunnel(access, deps), lifetime);
+}
+
+async function open(reference: ClusterReference, serviceAccountDir: string, deps: Dependencies): Promise<Access> {
+  switch (reference.kind) {
+    case 'in-cluster':
+      return inCluster(serviceAccountDir, deps);
+    case 'kubeconfig':
+      return openKubeconfig(reference.path, deps);
+    case 'api-server': {
+      const { apiUrl, caUrl, token } = reference;
+      return {
+        server: parseServer(apiUrl, 'the API URL'),
+        ca: await openCaUrl(caUrl, deps),
+        credentials:
+          'path' in token
+            ? await openToken(token.path, deps)
+            : fixed({ authorization: bearer(token.value, 'the service account token') }),
+      };
+    }
+  }
+}
+
+async function openTunnel({ server, ca, proxy }: Access, deps: Dependencies): Promise<Tunnel | undefined> {
+  const through = proxy ?? proxyFor(server, deps.env);
+  if (through === undefined) return undefined;
+  if (through.protocol === 'http:') return tunnelThrough(through);
+  return tunnelThrough(through, await openProxyRoots(ca, deps));
+}

@@ -1,0 +1,28 @@
+/** Environment variables, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Time, in milliseconds. */
+export type Clock = {
+  /** For intervals: never steps back. */
+  monotonicMs(): number;
+  /** For the expiry of credentials: since 1970. */
+  epochMs(): number;
+};
+
+/** The machine's clock. */
+export const systemClock: Clock = { monotonicMs: () => performance.now(), epochMs: () => Date.now() };
+
+/** What a connection says about itself. pino's loggers are such; no field or message ever holds a secret. */
+export type Logger = {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+};
+
+/** What the parts of a connection are given. */
+export type Dependencies = {
+  readonly env: Environment;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Aborted when the connection is closed, with the error to reject with. */
+  readonly lifetime: AbortSignal;
+};

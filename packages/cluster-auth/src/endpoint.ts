@@ -1,0 +1,60 @@
+import { isIPv6 } from 'node:net';
+import { ClusterAuthError } from './errors.ts';
+
+/**
+ * Reads the URL of an API server. One without a scheme is https, as for client-go.
+ *
+ * @param where the flag or field that holds it, for the error
+ * @returns the URL without a slash at its end, unless that is the whole path
+ * @throws {ClusterAuthError} for anything but https: over http: a token would travel for all to read
+ */
+export function parseServer(raw: string, where: string): URL {
+  const url = URL.parse(raw.includes('://') ? raw : `https://${raw}`);
+  if (url === null || url.hostname === '') {
+    throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} is not a URL such as https://host:6443`);
+  }
+  if (url.protocol !== 'https:') {
+    const message = `${where} must be an https: URL, and is ${url.protocol}: credentials are not sent unencrypted`;
+    throw new ClusterAuthError('CLUSTER_ADDRESS', message);
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} may have a host, a port and a path, and nothing else`);
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+/**
+ * Reads the URL of a proxy.
+ *
+ * @throws {ClusterAuthError} for a scheme that no proxy here has; the URL is not repeated, it may hold a password
+ */
+export function parseProxy(raw: string, where: string): URL {
+  const url = URL.parse(raw.includes('://') ? raw : `http://${raw}`);
+  if (url === null || url.hostname === '') {
+    throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} is not a URL such as http://proxy:3128`);
+  }
+  if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} must be an http: or https: proxy, and is ${url.protocol}`);
+}
+
+/** The host of a URL as sockets take it: without the brackets of IPv6. */
+export function hostOf(url: URL): string {
+  return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+}
+
+/** The port of a URL, its scheme's where it names none. */
+export function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}
+
+/** `host:port`, with the brackets of IPv6. */
+export function authorityOf(host: string, port: number | string): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** A URL as it may stand in messages: without a user, password or query. */
+export function redacted(url: URL): string {
+  return `${url.protocol}//${url.host}${url.pathname}`;
+}

@@ -1,0 +1,58 @@
+/** What is wrong. `connect` rejects with those of the first group, `authorize` with any. */
+export type ClusterAuthCode =
+  /** The URL of an API server, a CA or a proxy that can't be used. */
+  | 'CLUSTER_ADDRESS'
+  /** A file that can't be read, or that holds more than such a file ever does. */
+  | 'CLUSTER_FILE'
+  /** A kubeconfig that is none, lacks something, or asks for what is refused here. */
+  | 'CLUSTER_KUBECONFIG'
+  /** Certificates or a private key that can't be used. */
+  | 'CLUSTER_CERTIFICATE'
+  /** A token or a password that can't be sent in a header. */
+  | 'CLUSTER_TOKEN'
+  /** In-cluster access was asked for outside a pod. */
+  | 'CLUSTER_NO_POD'
+
+  /** The CA couldn't be fetched from its URL. */
+  | 'CLUSTER_CA_FETCH'
+  /** A proxy didn't open a tunnel to the API server. */
+  | 'CLUSTER_PROXY'
+  /** A kubeconfig's exec plugin or auth provider gave no credentials. */
+  | 'CLUSTER_PLUGIN'
+  /** The connection was closed. */
+  | 'CLUSTER_CLOSED';
+
+/**
+ * A cluster can't be reached for a reason on this side of the API server. The message is a sentence that names the
+ * file, URL or field, and holds no secret. Callers match on `code`.
+ */
+export class ClusterAuthError extends Error {
+  override readonly name = 'ClusterAuthError';
+  readonly code: ClusterAuthCode;
+
+  constructor(code: ClusterAuthCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * The reason of a failed system call or connection in a few words, without what an Error's message may repeat (a
+ * path that is in our own sentence already, or a line of a file).
+ *
+ * @returns such as `ENOENT`, and `an error` for what has no code
+ */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'an error';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return REASONS[code ?? ''] ?? code ?? error.name;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file (ENOENT)',
+  EACCES: 'permission denied (EACCES)',
+  EISDIR: 'it is a folder (EISDIR)',
+  ECONNREFUSED: 'connection refused (ECONNREFUSED)',
+  ECONNRESET: 'the connection was reset (ECONNRESET)',
+  ENOTFOUND: 'no such host (ENOTFOUND)',
+};

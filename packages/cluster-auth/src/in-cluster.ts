@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { openCa } from './certificate-authority.ts';
+import { openToken } from './credentials.ts';
+import type { Dependencies } from './dependencies.ts';
+import { authorityOf, parseServer } from './endpoint.ts';
+import { ClusterAuthError } from './errors.ts';
+import type { Access } from './live-connection.ts';
+
+/** Where kubelet mounts a pod's service account. */
+export const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * The way from a pod to the API server of its own cluster, as client-go's rest.InClusterConfig finds it.
+ *
+ * @param dir holds `token` and `ca.crt`, which kubelet replaces
+ * @throws {ClusterAuthError} outside a pod, and in one without a service account
+ */
+export async function inCluster(dir: string, deps: Dependencies): Promise<Access> {
+  const host = deps.env['KUBERNETES_SERVICE_HOST'];
+  const port = deps.env['KUBERNETES_SERVICE_PORT'];
+  if (!host || !port) {
+    const message = 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig';
+    throw new ClusterAuthError('CLUSTER_NO_POD', message);
+  }
+  return {
+    server: parseServer(authorityOf(host, port), 'KUBERNETES_SERVICE_HOST with KUBERNETES_SERVICE_PORT'),
+    ca: await openCa({ path: join(dir, 'ca.crt') }, deps),
+    credentials: await openToken(join(dir, 'token'), deps),
+  };
+}

@@ -1,0 +1,34 @@
+import type { Credentials } from './credentials.ts';
+import type { Dependencies } from './dependencies.ts';
+import { type KeyPair, type Pem, type PemSource, readKeyPair } from './pem.ts';
+import { fixed, type Rotating } from './rotating.ts';
+import { openFiles } from './rotating-files.ts';
+
+/**
+ * A client certificate and its key, which are files or stand in a kubeconfig. Files are read as a pair: of two that
+ * are being replaced one after the other the old pair stays in use until the new one fits.
+ *
+ * @throws {ClusterAuthError} if they can't be read now, or don't belong together
+ */
+export async function openKeyPair(cert: PemSource, key: PemSource, deps: Dependencies): Promise<Rotating<KeyPair>> {
+  const paths = [cert, key].flatMap((source) => ('path' in source ? [source.path] : []));
+  const parse = (texts: readonly string[]) => {
+    const pemOf = (source: PemSource): Pem =>
+      'path' in source ? { text: texts[paths.indexOf(source.path)] ?? '', where: source.path } : source;
+    return readKeyPair(pemOf(cert), pemOf(key));
+  };
+  return paths.length === 0 ? fixed(parse([])) : openFiles({ paths, parse, clock: deps.clock, log: deps.log });
+}
+
+/** Credentials that present a client certificate, too, unless they bring one of their own. */
+export function withKeyPair(credentials: Rotating<Credentials>, keyPair: Rotating<KeyPair>): Rotating<Credentials> {
+  return {
+    async current() {
+      const [own, pair] = await Promise.all([credentials.current(), keyPair.current()]);
+      return { keyPair: pair, ...own };
+    },
+    async renew() {
+      await Promise.all([credentials.renew(), keyPair.renew()]);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type https from 'node:https';
+import { createAgent, isBusy, retire, type Tunnel } from './agent.ts';
+import type { Authorization, Connection } from './connection.ts';
+import type { Credentials } from './credentials.ts';
+import { ClusterAuthError } from './errors.ts';
+import { abortable, type Rotating } from './rotating.ts';
+import { isVerificationFailure } from './verification.ts';
+
+/** Everything about a cluster that a reference says, directly or by the files it names. */
+export type Access = {
+  readonly server: URL;
+  /** The certificates that sign the API server's; undefined is the list that Node was built with. */
+  readonly ca: Rotating<string | undefined>;
+  readonly credentials: Rotating<Credentials>;
+  readonly tlsServerName?: string | undefined;
+  /** Goes before the proxy of the environment. */
+  readonly proxy?: URL;
+  /** Sent with every request, such as those of impersonation. */
+  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
+};
+
+/** What an Authorization was made of. */
+type Parts = { readonly ca: string | undefined; readonly credentials: Credentials; readonly authorization: Authorization };
+
+/** A connection over parts that rotate by themselves: it compares them, and changes the agent when TLS is concerned. */
+export class LiveConnection implements Connection {
+  readonly server: URL;
+  readonly #access: Access;
+  readonly #tunnel: Tunnel | undefined;
+  readonly #lifetime: AbortController;
+  #current: Parts | undefined;
+  /** Agents that may still serve a watch. */
+  #retired: https.Agent[] = [];
+
+  /** @param lifetime aborted by `close`; what `access` runs in the background listens to it */
+  constructor(access: Access, tunnel: Tunnel | undefined, lifetime: AbortController) {
+    this.server = access.server;
+    this.#access = access;
+    this.#tunnel = tunnel;
+    this.#lifetime = lifetime;
+  }
+
+  async authorize({ signal }: { signal: AbortSignal }): Promise<Authorization> {
+    this.#lifetime.signal.throwIfAborted();
+    const parts = Promise.all([this.#access.ca.current(), this.#access.credentials.current()]);
+    const [ca, credentials] = await abortable(parts, signal);
+    // Closed while this waited: a new agent would be nobody's to close.
+    this.#lifetime.signal.throwIfAborted();
+    return this.#authorizationOf(ca, credentials);
+  }
+
+  async unauthorized(used: Authorization, options: { signal: AbortSignal }): Promise<boolean> {
+    return this.#renew(this.#access.credentials, used, options);
+  }
+
+  async connectionFailed(error: unknown, used: Authorization, options: { signal: AbortSignal }): Promise<boolean> {
+    return isVerificationFailure(error) && this.#renew(this.#access.ca, used, options);
+  }
+
+  close(): void {
+    this.#lifetime.abort(new ClusterAuthError('CLUSTER_CLOSED', `the connection to ${this.server.host} is closed`));
+    for (const agent of this.#retired) agent.destroy();
+    this.#current?.authorization.agent.destroy();
+  }
+
+  async #renew(part: Rotating<unknown>, used: Authorization, options: { signal: AbortSignal }): Promise<boolean> {
+    try {
+      await abortable(part.renew(), options.signal);
+      return (await this.authorize(options)) !== used;
+    } catch {
+      options.signal.throwIfAborted();
+      // There is nothing new to retry with. The next authorize() fails the same way, and is where it is told.
+      return false;
+    }
+  }
+
+  #authorizationOf(ca: string | undefined, credentials: Credentials): Authorization {
+    const last = this.#current;
+    const sameTls =
+      last !== undefined &&
+      last.ca === ca &&
+      last.credentials.keyPair?.certPem === credentials.keyPair?.certPem &&
+      last.credentials.keyPair?.keyPem === credentials.keyPair?.keyPem;
+    if (sameTls && last.credentials.authorization === credentials.authorization) return last.authorization;
+
+    const agent = sameTls ? last.authorization.agent : this.#replaceAgent(ca, credentials);
+    const { authorization: value } = credentials;
+    const headers = { ...this.#access.headers, ...(value !== undefined && { authorization: value }) };
+    this.#current = { ca, credentials, authorization: { agent, headers } };
+    return this.#current.authorization;
+  }
+
+  #replaceAgent(ca: string | undefined, { keyPair }: Credentials): https.Agent {
+    const agent = createAgent({ ca, keyPair, tlsServerName: this.#access.tlsServerName, tunnel: this.#tunnel });
+    if (this.#current !== undefined) {
+      retire(this.#current.authorization.agent);
+      this.#retired = [...this.#retired.filter(isBusy), this.#current.authorization.agent];
+    }
+    return agent;
+  }
+}

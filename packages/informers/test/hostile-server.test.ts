@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { KubeClient } from '@kube-semaphore/kube-client';
+import { podKind } from '@kube-semaphore/kube-objects';
+import { waitFor } from '@kube-semaphore/testkit';
+import { expect, it } from 'vitest';
+import { Reflector, Store } from '../src/index.ts';
+import { type Answer, startScriptedServer } from './scripted-server.ts';
+
+type Seen = { uid: string; ips: readonly string[] };
+
+const pod = (name: string, ip: string) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: '7' },
+  status: { podIPs: [{ ip }] },
+});
+
+const event = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
+
+const endOfInitialEvents = event('BOOKMARK', {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } },
+});
+
+/** A watch that says `text` and stays open. */
+const watch =
+  (text: string, contentType = 'application/json'): Answer =>
+  (_, response) => {
+    response.writeHead(200, { 'content-type': contentType });
+    response.write(text);
+  };
+
+const status =
+  (code: number, body: string, headers: Record<string, string> = {}): Answer =>
+  (_, response) =>
+    void response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(body);
+
+const statusObject = (code: number, reason: string) =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message: `it is ${reason}` });
+
+/** What a sane server answers: one pod by WatchList, by pages, and silence on a plain watch. */
+function sane(request: IncomingMessage, response: ServerResponse): void {
+  const query = new URL(request.url ?? '', 'https://x').searchParams;
+  if (query.has('sendInitialEvents')) watch(event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents)(request, response);
+  else if (query.has('watch')) watch('')(request, response);
+  else status(200, JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: [pod('good', '10.0.0.1')] }))(request, response);
+}
+
+const protobufFrame = (bytes: Buffer) => {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([length, bytes]).toString('latin1');
+};
+
+const PROTOBUF_WATCH = 'application/vnd.kubernetes.protobuf;stream=watch';
+
+it.each([
+  { name: 'a line that is no JSON', answer: watch('{"type":\n'), reason: 'garbage' },
+  { name: 'HTML with status 200', answer: watch('<html>\n', 'text/html'), reason: 'garbage' },
+  { name: 'an event type that nobody knows', answer: watch(event('RENAMED', pod('a', '10.0.0.2'))), reason: 'garbage' },
+  { name: 'an object of another kind', answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), kind: 'Secret' })), reason: 'garbage' },
+  { name: 'a field of another type', answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), status: { podIPs: 7 } })), reason: 'garbage' },
+  { name: 'a bookmark without a version', answer: watch(event('BOOKMARK', { apiVersion: 'v1', kind: 'Pod', metadata: {} })), reason: 'garbage' },
+  { name: 'a line over 8 MiB', answer: watch('x'.repeat(8 * 1024 * 1024 + 1)), reason: 'garbage' },
+  { name: 'protobuf that is none', answer: watch(protobufFrame(Buffer.from('ffffffffff', 'hex')), PROTOBUF_WATCH), reason: 'garbage' },
+  { name: 'a protobuf frame that says it has 4 GiB', answer: watch('\xff\xff\xff\xff', PROTOBUF_WATCH), reason: 'garbage' },
+  { name: 'an end in the middle of an event', answer: ((_, response) => void response.end('{"type":')) as Answer, reason: 'garbage' },
+  { name: 'a redirect', answer: status(302, '', { location: 'https://127.0.0.1:1/' }), reason: 'rejected' },
+  { name: 'nothing at all', answer: (() => {}) as Answer, reason: 'idle' },
+  { name: 'a hang-up', answer: ((request) => void request.socket.destroy()) as Answer, reason: 'unreachable' },
+  { name: '500', answer: status(500, statusObject(500, 'InternalError')), reason: 'server_error' },
+  { name: '503 without a Status', answer: status(503, 'upstream connect error'), reason: 'server_error' },
+  { name: '429', answer: status(429, statusObject(429, 'TooManyRequests'), { 'retry-after': '1' }), reason: 'throttled' },
+  { name: '401', answer: status(401, statusObject(401, 'Unauthorized')), reason: 'denied' },
+  { name: 'an ERROR event with 410', answer: watch(`{"type":"ERROR","object":${statusObject(410, 'Expired')}}\n`), reason: 'expired' },
+  { name: 'an end at once', answer: ((_, response) => void response.end()) as Answer, reason: 'garbage' },
+])('$name costs a retry, and nothing else', async ({ answer, reason }) => {
+  // Twice, so that the pages which follow a refused WatchList meet it too.
+  const server = await startScriptedServer([answer, answer], sane);
+  const { store, restarts, stop } = reflect(server.connection);
+  try {
+    await waitFor('a complete list', () => store.view.synced || undefined);
+    expect(store.view).toEqual({ synced: true, objects: new Map([['ns/good', { uid: 'uid-good', ips: ['10.0.0.1'] }]]) });
+    expect(restarts).toContain(reason);
+  } finally {
+    await stop();
+    await server.stop();
+  }
+});
+
+it('keeps what it knows, and goes on from there, when a good watch turns to garbage', async () => {
+  const good = event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents;
+  const server = await startScriptedServer([watch(`${good}${event('ADDED', pod('later', '10.0.0.2'))}rubbish\n`)], sane);
+  const { store, restarts, stop } = reflect(server.connection);
+  try {
+    await waitFor('a watch that goes on', () => server.requests.some((url) => url.includes('watch=true') && url.includes('resourceVersion=7')) || undefined);
+    expect(restarts).toEqual(['garbage']);
+    expect(store.size).toBe(2);
+  } finally {
+    await stop();
+    await server.stop();
+  }
+});
+
+it('asks for smaller pages when a page is over 64 MiB', async () => {
+  const page = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: [] });
+  const server = await startScriptedServer([status(200, page + ' '.repeat(64 * 1024 * 1024))], sane);
+  const { store, stop } = reflect(server.connection, 'never');
+  try {
+    await waitFor('a complete list', () => store.view.synced || undefined);
+    expect(server.requests.map((url) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean)).toEqual(['500', '250']);
+  } finally {
+    await stop();
+    await server.stop();
+  }
+});
+
+function reflect(connection: KubeClientConnection, watchList: 'auto' | 'never' = 'auto') {
+  const restarts: string[] = [];
+  const store = new Store<Seen>({ equal: () => false, onChange: () => {} });
+  const reflector = new Reflector({
+    client: new KubeClient({ connection, userAgent: 'test', idleTimeoutMs: 300 }),
+    kind: podKind,
+    watchList,
+    project: ({ metadata, status: { podIPs } }) => ({ uid: metadata.uid, ips: podIPs.map(({ ip }) => ip) }),
+    store,
+    idleTimeoutMs: 300,
+    initialEventsIdleMs: 300,
+    pollIntervalMs: 1000,
+    random: () => 0,
+    hooks: { onRestart: ({ reason }) => restarts.push(reason) },
+  });
+  const aborter = new AbortController();
+  const done = reflector.run({ signal: aborter.signal });
+  return { store, restarts, stop: () => (aborter.abort(), done) };
+}
+
+type KubeClientConnection = ConstructorParameters<typeof KubeClient>[0]['connection'];

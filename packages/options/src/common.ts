@@ -1,0 +1,81 @@
+import type { HostPort } from '@kube-semaphore/net';
+import { variableOf, type OptionTable } from './table.ts';
+import { duration, integer, listenAddress, oneOf } from './types.ts';
+
+/** What every app has besides its own options (SPEC.md, section 1). */
+export type CommonOptions = {
+  /** Where `/healthz`, `/readyz` and `/metrics` are served. */
+  readonly listenAddress: HostPort;
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly logFormat: 'auto' | 'json' | 'pretty';
+  /** Least time between two writes of one object, from the end of the first; 0 is no limit. */
+  readonly minWriteIntervalMs: number;
+  /** Parallel writes per API server. */
+  readonly writeConcurrency: number;
+  /** A watch without a byte for so long is opened again. */
+  readonly watchIdleTimeoutMs: number;
+};
+
+/**
+ * The rows of `CommonOptions`.
+ *
+ * @param prefix of the app's variables: `SP`
+ * @param older prefix that the app's log level still answers to, the one common option that the Go programs had
+ * @param port that the app listens on unless told otherwise
+ */
+export function commonOptions({
+  prefix,
+  older,
+  port = 8080,
+}: {
+  prefix: string;
+  older?: string;
+  port?: number;
+}): OptionTable<CommonOptions> {
+  const named = (flag: string) => ({ flag, env: variableOf(prefix, flag) });
+  return {
+    listenAddress: {
+      ...named('listen-address'),
+      group: 'Process',
+      type: listenAddress,
+      fallback: { host: '', port },
+      help: 'Where health and metrics are served: /healthz, /readyz, /metrics.',
+    },
+    logLevel: {
+      ...named('log-level'),
+      ...(older === undefined ? {} : { aliases: [variableOf(older, 'log-level')] }),
+      group: 'Process',
+      type: oneOf(['trace', 'debug', 'info', 'warn', 'error']),
+      fallback: 'info',
+      help: 'Least important level that is logged.',
+    },
+    logFormat: {
+      ...named('log-format'),
+      group: 'Process',
+      type: oneOf(['auto', 'json', 'pretty']),
+      fallback: 'auto',
+      help: 'Form of the log on stderr; auto is pretty on a terminal and json elsewhere.',
+    },
+    minWriteIntervalMs: {
+      ...named('min-write-interval'),
+      group: 'Pacing',
+      type: duration(),
+      fallback: 200,
+      help: 'Least time between two writes of one object; a lone change is written at once.',
+    },
+    writeConcurrency: {
+      ...named('write-concurrency'),
+      group: 'Pacing',
+      type: integer({ min: 1, max: 1000 }),
+      fallback: 16,
+      help: 'Parallel writes per API server.',
+    },
+    watchIdleTimeoutMs: {
+      ...named('watch-idle-timeout'),
+      group: 'Pacing',
+      type: duration({ minMs: 1_000 }),
+      fallback: 90_000,
+      help: 'A watch without a byte for so long is opened again.',
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import { bad, good } from '@kube-semaphore/net';
+import { describe, expect, it } from 'vitest';
+import { resolveOptions, type ResolveInput } from './resolve.ts';
+import type { OptionTable } from './table.ts';
+import { boolean, duration, integer, text } from './types.ts';
+
+type Config = {
+  name: string;
+  kubeConfig: string | undefined;
+  resyncPeriodMs: number;
+  limit: number;
+  sync: boolean;
+  token: string | undefined;
+};
+
+const row = (flag: string, env: string) => ({ flag, env, group: 'All', help: 'A sentence.' });
+
+const table: OptionTable<Config> = {
+  name: { ...row('name', 'SP_NAME'), aliases: ['KPS_NAME', 'OLD_NAME'], type: text('name'), required: true },
+  kubeConfig: { ...row('kube-config', 'SP_KUBE_CONFIG'), type: text('file') },
+  resyncPeriodMs: { ...row('resync-period', 'SP_RESYNC_PERIOD'), type: duration(), fallback: 3_600_000 },
+  limit: { ...row('limit', 'SP_LIMIT'), type: integer({ min: 1, max: 9 }), fallback: 5 },
+  sync: { ...row('sync', 'SP_SYNC'), type: boolean, fallback: true },
+  token: {
+    env: 'SP_TOKEN',
+    secret: true,
+    group: 'All',
+    type: { ...text('token'), parse: (raw) => (raw === 's3cret' ? bad(raw) : good(raw)) },
+    help: 'A sentence.',
+  },
+};
+
+const program = { name: 'semaphore-test', version: '1.2.3', description: 'Tests.' };
+
+const resolve = (argv: string[], env: Record<string, string> = {}, more: Partial<ResolveInput<Config>> = {}) =>
+  resolveOptions(table, { program, argv, env, ...more });
+
+async function run(...input: Parameters<typeof resolve>) {
+  const resolution = await resolve(...input);
+  if (resolution.kind !== 'run') throw new Error(resolution.stderr ?? resolution.stdout ?? '');
+  return resolution;
+}
+
+describe('a config', () => {
+  it.each([
+    { name: 'has the default', argv: [], env: {}, want: { resyncPeriodMs: 3_600_000, sync: true } },
+    { name: 'has a variable', argv: [], env: { SP_RESYNC_PERIOD: '1s' }, want: { resyncPeriodMs: 1_000 } },
+    { name: 'has the flag before the variable', argv: ['-limit=2'], env: { SP_LIMIT: '3' }, want: { limit: 2 } },
+    { name: 'ignores a bad variable behind a flag', argv: ['-limit=2'], env: { SP_LIMIT: 'x' }, want: { limit: 2 } },
+    { name: 'lacks what was not given', argv: [], env: {}, want: { kubeConfig: undefined, token: undefined } },
+    { name: 'takes an empty variable for unset', argv: [], env: { SP_LIMIT: '' }, want: { limit: 5 } },
+    {
+      name: 'takes an empty flag for the default, whatever the variable says',
+      argv: ['-kube-config='],
+      env: { SP_KUBE_CONFIG: 'f' },
+      want: { kubeConfig: undefined },
+    },
+    { name: 'has a switch', argv: ['-sync=f'], env: {}, want: { sync: false } },
+    { name: 'has a switch from its variable', argv: [], env: { SP_SYNC: 'FALSE' }, want: { sync: false } },
+    { name: 'has a secret', argv: [], env: { SP_TOKEN: 'abc' }, want: { token: 'abc' } },
+  ])('$name', async ({ argv, env, want }) => {
+    const { config } = await run(argv, { SP_NAME: 'c2', ...env });
+    expect(config).toMatchObject(want);
+  });
+
+  it('can not be changed', async () => {
+    const { config } = await run(['-name=c2']);
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it('comes with the keys that were given', async () => {
+    const { given } = await run(['-name=c2', '-limit=5', '-kube-config='], { SP_SYNC: 'true', SP_RESYNC_PERIOD: '' });
+    expect([...given]).toEqual(['name', 'limit', 'sync']);
+  });
+
+  it('comes with the subcommand', async () => {
+    const subcommands = [{ name: 'plan', description: 'Plans.' }];
+    const resolution = await run(['plan', '-name=c2'], {}, { program: { ...program, subcommands } });
+    expect(resolution).toMatchObject({ subcommand: 'plan', config: { name: 'c2' } });
+  });
+});
+
+describe('an older spelling of a variable', () => {
+  it.each([
+    { name: 'counts, with a warning', env: { KPS_NAME: 'a' }, want: 'a', warns: ['KPS_NAME'] },
+    { name: 'counts behind an empty new one', env: { SP_NAME: '', KPS_NAME: 'a' }, want: 'a', warns: ['KPS_NAME'] },
+    { name: 'loses against a better one', env: { OLD_NAME: 'b', KPS_NAME: 'a' }, want: 'a', warns: ['KPS_NAME'] },
+    { name: 'loses against the new one, in silence', env: { SP_NAME: 'new', KPS_NAME: 'a' }, want: 'new', warns: [] },
+  ])('$name', async ({ env, want, warns }) => {
+    const { config, warnings } = await run([], env);
+    expect(config.name).toBe(want);
+    expect(warnings).toEqual(warns.map((name) => `${name} is an older spelling: use SP_NAME`));
+  });
+
+  it('loses against the flag, in silence', async () => {
+    expect(await run(['-name=new'], { KPS_NAME: 'a' })).toMatchObject({ config: { name: 'new' }, warnings: [] });
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    { name: 'names a missing option', argv: [], env: {}, want: '-name or SP_NAME is required' },
+    { name: 'names a missing option that is empty', argv: ['-name='], env: {}, want: '-name or SP_NAME is required' },
+    {
+      name: 'names a bad flag',
+      argv: ['-name=a', '-limit=x'],
+      env: {},
+      want: '-limit (SP_LIMIT): "x" is not a whole number from 1 to 9',
+    },
+    {
+      name: 'names a bad variable',
+      argv: ['-name=a'],
+      env: { SP_SYNC: 'yes' },
+      want: 'SP_SYNC (-sync): "yes" is neither true nor false',
+    },
+    {
+      name: 'keeps a secret',
+      argv: ['-name=a'],
+      env: { SP_TOKEN: 's3cret' },
+      want: 'SP_TOKEN: the value is not valid',
+    },
+    { name: 'knows no flag for a variable', argv: ['-name=a', '-token=x'], env: {}, want: 'unknown flag -token' },
+    { name: 'knows no flag without a name', argv: ['-name=a', '--=x'], env: {}, want: 'unexpected word "--=x"' },
+  ])('$name', async ({ argv, env, want }) => {
+    const stderr = `semaphore-test: ${want}\nRun "semaphore-test -help" for all flags.\n`;
+    expect(await resolve(argv, env)).toEqual({ kind: 'exit', code: 2, stderr });
+  });
+
+  it('lists every problem: of the line, of the values, of the rules across options', async () => {
+    const validate = (config: Partial<Config>) => [`the config has ${Object.keys(config).length} keys`];
+    const resolution = await resolve(['-x', '-limit=0'], { SP_SYNC: '2' }, { validate });
+    expect(resolution.kind === 'exit' && resolution.stderr?.split('\n')).toEqual([
+      'semaphore-test: unknown flag -x',
+      'semaphore-test: -name or SP_NAME is required',
+      'semaphore-test: -limit (SP_LIMIT): "0" is not a whole number from 1 to 9',
+      'semaphore-test: SP_SYNC (-sync): "2" is neither true nor false',
+      'semaphore-test: the config has 3 keys',
+      'Run "semaphore-test -help" for all flags.',
+      '',
+    ]);
+  });
+});
+
+describe('a question', () => {
+  it.each([
+    { name: 'gets the version', commit: undefined, want: 'semaphore-test 1.2.3\n' },
+    { name: 'gets the commit', commit: 'abc123', want: 'semaphore-test 1.2.3 (commit abc123)\n' },
+  ])('$name', async ({ commit, want }) => {
+    const resolution = await resolve(['--version'], {}, { program: { ...program, commit } });
+    expect(resolution).toEqual({ kind: 'exit', code: 0, stdout: want });
+  });
+
+  it('gets help, whatever else is wrong', async () => {
+    const resolution = await resolve(['-bogus', '-h'], { SP_LIMIT: 'x' });
+    expect(resolution).toMatchObject({ kind: 'exit', code: 0, stdout: expect.stringContaining('-resync-period') });
+  });
+});

@@ -1,0 +1,126 @@
+import { readArgv, type CommandLine } from './argv.ts';
+import { rowsOf, spellingOf, type AnySpec, type OptionTable } from './table.ts';
+
+/** What a program says of itself in help and for `-version`. */
+export type Program = {
+  readonly name: string;
+  readonly version: string;
+  /** The commit it was built from, where that is known. */
+  readonly commit?: string | undefined;
+  /** One sentence. */
+  readonly description: string;
+  /** Words that may come first on the command line, before the flags. */
+  readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
+};
+
+/** The keys that a flag or a variable set, for options where "not given" means more than the default. */
+export type Given<C> = ReadonlySet<keyof C>;
+
+export type ResolveInput<C> = {
+  readonly program: Program;
+  /** The words after the program's name: `process.argv.slice(2)`. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /**
+   * Rules across options: the problems, each a sentence that names flag and variable. It sees every run, so that all
+   * problems are reported together: a key whose text was refused is in `given` and not in `config`.
+   */
+  readonly validate?: (config: Partial<C>, given: Given<C>) => readonly string[];
+};
+
+/**
+ * What a program is to do: run with a frozen config, or write a text and exit. `stdout` and `stderr` end in a line
+ * break.
+ */
+export type Resolution<C> =
+  | {
+      readonly kind: 'run';
+      readonly subcommand: string | undefined;
+      readonly config: Readonly<C>;
+      readonly given: Given<C>;
+      /** Sentences to log once logging stands. */
+      readonly warnings: readonly string[];
+    }
+  | { readonly kind: 'exit'; readonly code: 0 | 2; readonly stdout?: string; readonly stderr?: string };
+
+/**
+ * Resolves every option of a table: a flag beats its variable, which beats the older spellings of the variable, which
+ * beat the default. An empty variable counts as unset, as manifests leave them. An empty flag (`-kube-config=`) takes
+ * the option back to its default, whatever the variable says, as it does with Go. Touches no process: all it reads
+ * comes in, all it says goes out.
+ */
+export async function resolveOptions<C extends object>(
+  table: OptionTable<C>,
+  { program, argv, env, validate }: ResolveInput<C>,
+): Promise<Resolution<C>> {
+  const rows = rowsOf(table);
+  const flags = new Map(rows.flatMap(([, spec]) => flagOf(spec)));
+  const line = readArgv(argv, { flags, subcommands: program.subcommands?.map(({ name }) => name) ?? [] });
+  if (line.wants === 'version') return { kind: 'exit', code: 0, stdout: versionOf(program) };
+  if (line.wants === 'help') {
+    // A process that runs never needs commander: 8 MB and 16 ms.
+    const { helpText } = await import('./help.ts');
+    return { kind: 'exit', code: 0, stdout: helpText(table, { program, subcommand: line.subcommand }) };
+  }
+
+  const { config, given, problems, warnings } = readRows(rows, { line, env });
+  const all = [...line.problems, ...problems, ...(validate?.(config, given) ?? [])];
+  if (all.length > 0) return { kind: 'exit', code: 2, stderr: complaint(program, all) };
+  // Without problems each key has its value: that is what the rows promise.
+  return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings };
+}
+
+function flagOf({ flag, type }: AnySpec): [name: string, facts: { isSwitch: boolean }][] {
+  return flag === undefined ? [] : [[flag, { isSwitch: type.isSwitch === true }]];
+}
+
+type Source = { readonly raw: string; readonly label: string; readonly isOlder: boolean };
+
+function readRows<C>(
+  rows: readonly [keyof C, AnySpec][],
+  { line, env }: { line: CommandLine; env: ResolveInput<C>['env'] },
+): { config: Partial<C>; given: Set<keyof C>; problems: string[]; warnings: string[] } {
+  const config: Partial<Record<keyof C, unknown>> = {};
+  const given = new Set<keyof C>();
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  for (const [key, spec] of rows) {
+    const source = sourceOf(spec, { line, env });
+    if (source === undefined) {
+      if (spec.required) problems.push(`${spellingOf(spec)} is required`);
+      else config[key] = spec.fallback;
+      continue;
+    }
+    given.add(key);
+    if (source.isOlder) warnings.push(`${source.label} is an older spelling: use ${spec.env}`);
+    const parsed = spec.type.parse(source.raw);
+    if (parsed.ok) config[key] = parsed.value;
+    else problems.push(`${bothNames(source.label, spec)}: ${spec.secret ? 'the value is not valid' : parsed.reason}`);
+  }
+  return { config: config as Partial<C>, given, problems, warnings };
+}
+
+function sourceOf(
+  spec: AnySpec,
+  { line, env }: { line: CommandLine; env: ResolveInput<unknown>['env'] },
+): Source | undefined {
+  const flagged = spec.flag === undefined ? undefined : line.values.get(spec.flag);
+  if (flagged === '') return undefined;
+  if (flagged !== undefined) return { raw: flagged, label: `-${spec.flag}`, isOlder: false };
+  const label = [spec.env, ...(spec.aliases ?? [])].find((name) => (env[name] ?? '') !== '');
+  return label === undefined ? undefined : { raw: env[label] ?? '', label, isOlder: label !== spec.env };
+}
+
+/** Where a bad value came from, and in parentheses the other way to set it. */
+function bothNames(label: string, { flag, env }: AnySpec): string {
+  if (flag === undefined) return label;
+  return `${label} (${label === `-${flag}` ? env : `-${flag}`})`;
+}
+
+function versionOf({ name, version, commit }: Program): string {
+  return `${name} ${version}${commit === undefined ? '' : ` (commit ${commit})`}\n`;
+}
+
+function complaint({ name }: Program, problems: readonly string[]): string {
+  return [...problems.map((problem) => `${name}: ${problem}`), `Run "${name} -help" for all flags.`, ''].join('\n');
+}

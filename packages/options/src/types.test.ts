@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { absoluteUrl, boolean, cidrList, duration, integer, listenAddress, oneOf, text } from './types.ts';
+
+const port = integer({ min: 0, max: 65_535 });
+const level = oneOf(['debug', 'info']);
+const caUrl = absoluteUrl('https', 'file');
+const idle = duration({ minMs: 1_000 });
+const noPort = 'is not a whole number from 0 to 65535';
+const noUrl = 'is not a URL that begins with https:// or file://';
+
+describe('option types', () => {
+  it.each([
+    { name: 'boolean takes Go’s short form', parsed: boolean.parse('t'), want: true },
+    { name: 'boolean takes Go’s shouted form', parsed: boolean.parse('FALSE'), want: false },
+    { name: 'boolean takes a digit', parsed: boolean.parse('0'), want: false },
+    { name: 'text keeps spaces', parsed: text('name').parse(' a '), want: ' a ' },
+    { name: 'oneOf takes a word of the list', parsed: level.parse('info'), want: 'info' },
+    { name: 'integer takes its least', parsed: port.parse('0'), want: 0 },
+    { name: 'integer takes its largest', parsed: port.parse('65535'), want: 65_535 },
+    { name: 'duration is in milliseconds', parsed: duration().parse('1m'), want: 60_000 },
+    { name: 'duration takes zero where no least is set', parsed: duration().parse('0'), want: 0 },
+    { name: 'listenAddress takes a port alone', parsed: listenAddress.parse(':80'), want: { host: '', port: 80 } },
+    { name: 'absoluteUrl keeps the text', parsed: caUrl.parse('https://h:6443/a/../b'), want: 'https://h:6443/a/../b' },
+    { name: 'absoluteUrl takes a file', parsed: caUrl.parse('file:///etc/ca.crt'), want: 'file:///etc/ca.crt' },
+    { name: 'absoluteUrl takes capitals', parsed: caUrl.parse('HTTPS://h'), want: 'HTTPS://h' },
+  ])('$name', ({ parsed, want }) => {
+    expect(parsed).toEqual({ ok: true, value: want });
+  });
+
+  it.each([
+    { name: 'boolean refuses yes', type: boolean, raw: 'yes', want: '"yes" is neither true nor false' },
+    { name: 'boolean refuses mixed case', type: boolean, raw: 'tRUE', want: '"tRUE" is neither true nor false' },
+    { name: 'oneOf refuses other words', type: level, raw: 'Info', want: '"Info" is none of debug, info' },
+    { name: 'integer refuses too much', type: port, raw: '65536', want: `"65536" ${noPort}` },
+    { name: 'integer refuses a fraction', type: port, raw: '1.0', want: `"1.0" ${noPort}` },
+    { name: 'integer refuses hexadecimal', type: port, raw: '0x1', want: `"0x1" ${noPort}` },
+    { name: 'integer refuses an octal look', type: port, raw: '010', want: `"010" ${noPort}` },
+    { name: 'integer refuses a space', type: port, raw: ' 1', want: `" 1" ${noPort}` },
+    { name: 'duration refuses less than zero', type: duration(), raw: '-1s', want: '"-1s" is less than 0' },
+    { name: 'duration refuses less than its least', type: idle, raw: '1ms', want: '"1ms" is less than 1s' },
+    { name: 'absoluteUrl refuses other schemes', type: caUrl, raw: 'ftp://h', want: `"ftp://h" ${noUrl}` },
+    { name: 'absoluteUrl refuses a bare host', type: caUrl, raw: 'h:6443', want: `"h:6443" ${noUrl}` },
+    { name: 'absoluteUrl refuses a URL without slashes', type: caUrl, raw: 'https:h', want: `"https:h" ${noUrl}` },
+    {
+      name: 'absoluteUrl does not repeat a password',
+      type: caUrl,
+      raw: 'https://u:s3cret@h',
+      want: 'the URL holds a user name or a password, which belong into a kubeconfig',
+    },
+  ])('$name', ({ type, raw, want }) => {
+    expect(type.parse(raw)).toEqual({ ok: false, reason: want });
+  });
+
+  it.each([
+    { name: 'every bad one', raw: 'x,10.0.0.0/8,y', want: /"x".*; "y"/ },
+    { name: 'an empty one', raw: '10.0.0.0/8,', want: /"" is not a CIDR/ },
+  ])('cidrList names $name', ({ raw, want }) => {
+    const parsed = cidrList.parse(raw);
+    expect(parsed.ok ? '' : parsed.reason).toMatch(want);
+  });
+
+  it('cidrList reads a list with spaces', () => {
+    const parsed = cidrList.parse('10.4.0.0/16, fd00::/64');
+    expect(parsed.ok && cidrList.format(parsed.value)).toBe('10.4.0.0/16,fd00::/64');
+  });
+
+  it.each([
+    { name: 'any address', raw: ':8080' },
+    { name: 'IPv4', raw: '127.0.0.1:0' },
+    { name: 'IPv6', raw: '[::1]:8080' },
+  ])('listenAddress spells $name as it was read', ({ raw }) => {
+    const parsed = listenAddress.parse(raw);
+    expect(parsed.ok && listenAddress.format(parsed.value)).toBe(raw);
+  });
+
+  it('integer agrees with Number on what it takes', () => {
+    fc.assert(
+      fc.property(fc.integer(), (value) => {
+        expect(integer({ min: -(2 ** 31), max: 2 ** 31 }).parse(String(value))).toEqual({ ok: true, value });
+      }),
+    );
+  });
+});

@@ -1,0 +1,101 @@
+import { bad, good, parseCidr, parseHostPort, type Cidr, type HostPort, type Parsed } from '@kube-semaphore/net';
+import { formatDuration, parseDuration } from './duration.ts';
+import type { OptionType } from './table.ts';
+
+/** The spellings of Go's strconv.ParseBool. */
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((raw) => [raw, true] as const),
+  ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((raw) => [raw, false] as const),
+]);
+
+/** A switch: `-flag`, `-flag=false`, in the spellings of Go's strconv.ParseBool. */
+export const boolean: OptionType<boolean> = {
+  label: 'true|false',
+  isSwitch: true,
+  format: String,
+  parse(raw) {
+    const value = BOOLEANS.get(raw);
+    return value === undefined ? bad(`${JSON.stringify(raw)} is neither true nor false`) : good(value);
+  },
+};
+
+/** Any text, kept verbatim. `label` says what it is: `name`, `file`. */
+export function text(label: string): OptionType<string> {
+  return { label, format: String, parse: good };
+}
+
+/** One of a few words. `label` is for words too long to stand beside the flag in help. */
+export function oneOf<const Word extends string>(words: readonly Word[], label = words.join('|')): OptionType<Word> {
+  return {
+    label,
+    format: String,
+    parse(raw) {
+      const word = words.find((candidate) => candidate === raw);
+      return word === undefined ? bad(`${JSON.stringify(raw)} is none of ${words.join(', ')}`) : good(word);
+    },
+  };
+}
+
+/** A whole number in decimal from `min` to `max`, both allowed. */
+export function integer({ min, max }: { min: number; max: number }): OptionType<number> {
+  return {
+    label: 'number',
+    format: String,
+    parse(raw) {
+      const value = Number(raw);
+      if (/^-?(0|[1-9]\d{0,14})$/.test(raw) && value >= min && value <= max) return good(value);
+      return bad(`${JSON.stringify(raw)} is not a whole number from ${min} to ${max}`);
+    },
+  };
+}
+
+/** Go's durations, as milliseconds; `parseDuration` has the rules. Anything below `minMs`, by default 0, is refused. */
+export function duration({ minMs = 0 }: { minMs?: number } = {}): OptionType<number> {
+  return {
+    label: 'duration',
+    format: formatDuration,
+    parse(raw) {
+      const parsed = parseDuration(raw);
+      if (!parsed.ok || parsed.value >= minMs) return parsed;
+      return bad(`${JSON.stringify(raw)} is less than ${formatDuration(minMs)}`);
+    },
+  };
+}
+
+/** Where a server listens: `:8080` is every address of the machine, port 0 one that the kernel picks. */
+export const listenAddress: OptionType<HostPort> = {
+  label: 'host:port',
+  parse: parseHostPort,
+  format: ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`,
+};
+
+/** CIDRs with commas between them, in the order given. Every bad one is named. */
+export const cidrList: OptionType<readonly Cidr[]> = {
+  label: 'CIDR,…',
+  format: (cidrs) => cidrs.map((cidr) => cidr.text).join(','),
+  parse(raw) {
+    const parsed = raw.split(',').map((part) => parseCidr(part.trim()));
+    const reasons = parsed.flatMap((part) => (part.ok ? [] : [part.reason]));
+    return reasons.length > 0 ? bad(reasons.join('; ')) : good(parsed.flatMap((part) => (part.ok ? [part.value] : [])));
+  },
+};
+
+/**
+ * An absolute URL of one of `schemes` (`https`, `http`, `file`), kept as written. A user name or password in it is
+ * refused, and then the reason doesn't repeat the URL.
+ */
+export function absoluteUrl(...schemes: readonly ('https' | 'http' | 'file')[]): OptionType<string> {
+  const examples = schemes.map((scheme) => `${scheme}://`).join(' or ');
+  return { label: 'url', format: String, parse: (raw) => parseUrl(raw, { schemes, examples }) };
+}
+
+function parseUrl(raw: string, rule: { schemes: readonly string[]; examples: string }): Parsed<string> {
+  const url = URL.parse(raw);
+  if (url !== null && (url.username !== '' || url.password !== '')) {
+    return bad('the URL holds a user name or a password, which belong into a kubeconfig');
+  }
+  // The parser mends `https:host` and `https:/host`; whoever wrote that meant something else.
+  const isAbsolute = url !== null && raw.toLowerCase().startsWith(`${url.protocol}//`);
+  if (isAbsolute && rule.schemes.includes(url.protocol.slice(0, -1))) return good(raw);
+  return bad(`${JSON.stringify(raw)} is not a URL that begins with ${rule.examples}`);
+}

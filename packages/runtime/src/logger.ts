@@ -1,0 +1,63 @@
+import { pino } from 'pino';
+import { errorFields } from './error-fields.ts';
+import { prettyLine } from './pretty-line.ts';
+
+/** Facts of a log line. An Error in any of them is written with its code and its causes. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Writes log lines: the message is constant, what varies is in the fields. */
+export interface Logger {
+  trace(fields: LogFields, message: string): void;
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+}
+
+/** Where lines go: `process.stderr`, which writes before it returns, so that no line is lost on exit. */
+export interface LogDestination {
+  write(line: string): unknown;
+  readonly isTTY?: boolean;
+  hasColors?(): boolean;
+}
+
+/** Names of fields that are never written, at the top of a line and up to two levels below. */
+const SECRETS = ['token', 'authorization', 'Authorization', 'password', 'privateKey', 'presharedKey'];
+
+const redactedPaths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+
+/**
+ * Logs to `destination`: one JSON object per line with `level` (a word), `time` (ISO 8601) and `msg`, or a line for
+ * people. `auto` is for people where the destination is a terminal. Lines below `level` are dropped.
+ */
+export function createLogger({
+  level,
+  format,
+  destination = process.stderr,
+}: {
+  level: keyof Logger;
+  format: 'auto' | 'json' | 'pretty';
+  destination?: LogDestination;
+}): Logger {
+  const isPretty = format === 'pretty' || (format === 'auto' && destination.isTTY === true);
+  const colors = isPretty && destination.hasColors?.() === true;
+  const write = isPretty
+    ? (line: string) => destination.write(prettyLine(line, { colors }))
+    : (line: string) => destination.write(line);
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (word) => ({ level: word }), log: withPlainErrors },
+      redact: redactedPaths,
+    },
+    { write },
+  );
+}
+
+function withPlainErrors(fields: LogFields): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? errorFields(value) : value]),
+  );
+}

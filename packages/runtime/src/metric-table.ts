@@ -1,0 +1,45 @@
+/** What is known of a label. */
+export type LabelSpec = {
+  /** For the reference page: what the values are. */
+  readonly help?: string;
+  /** Every value it can have. */
+  readonly values?: readonly string[];
+};
+
+/** One metric as data, so that its reference page needs no process. */
+export type MetricSpec = {
+  /** The full name, prefix included. */
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** One sentence, exported as the metric's HELP. */
+  readonly help: string;
+  readonly labels: Readonly<Record<string, LabelSpec>>;
+  /** Upper bounds of a histogram's buckets, in the metric's unit, ascending. */
+  readonly buckets?: readonly number[];
+};
+
+/** The metrics of an app, under the keys that its code calls them by. */
+export type MetricTable = Readonly<Record<string, MetricSpec>>;
+
+/** The names of a metric's labels. */
+export type LabelOf<Spec extends MetricSpec> = keyof Spec['labels'] & string;
+
+/** The metrics of a table as a markdown table, in its order. Ends in a line break. */
+export function metricsReference(table: MetricTable): string {
+  const lines = Object.values(table).map(
+    ({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labelsCell(labels)} | ${cell(help)} |`,
+  );
+  return ['| Name | Type | Labels | Meaning |', '| --- | --- | --- | --- |', ...lines, ''].join('\n');
+}
+
+function labelsCell(labels: MetricSpec['labels']): string {
+  return Object.entries(labels)
+    .map(([name, { help, values }]) => {
+      const meaning = help ?? values?.map((value) => `\`${value}\``).join(', ');
+      return meaning === undefined ? `\`${name}\`` : `\`${name}\`: ${cell(meaning)}`;
+    })
+    .join('; ');
+}
+
+/** A bar ends a cell. */
+const cell = (raw: string): string => raw.replaceAll('|', '\\|');

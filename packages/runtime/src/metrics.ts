@@ -1,0 +1,74 @@
+import { Counter as PromCounter, Gauge as PromGauge, Histogram as PromHistogram, Registry } from 'prom-client';
+import type { LabelOf, MetricSpec, MetricTable } from './metric-table.ts';
+
+type Labels<Label extends string> = Readonly<Record<Label, string>>;
+
+/** A number that only grows. Names that end in `_total`. */
+export interface Counter<Label extends string> {
+  inc(labels: Labels<Label>, by?: number): void;
+}
+
+/** A number of now. */
+export interface Gauge<Label extends string> {
+  set(labels: Labels<Label>, value: number): void;
+  /** Forgets one series, so that what is gone isn't exported at its last value. */
+  remove(labels: Labels<Label>): void;
+  /** Forgets every series. */
+  reset(): void;
+}
+
+/** A distribution, in buckets. */
+export interface Histogram<Label extends string> {
+  observe(labels: Labels<Label>, value: number): void;
+}
+
+type InstrumentOf<Spec extends MetricSpec> = Spec['type'] extends 'counter'
+  ? Counter<LabelOf<Spec>>
+  : Spec['type'] extends 'gauge'
+    ? Gauge<LabelOf<Spec>>
+    : Histogram<LabelOf<Spec>>;
+
+/** One instrument per row of a table, under the same keys. */
+export type Instruments<Table extends MetricTable> = { readonly [Key in keyof Table]: InstrumentOf<Table[Key]> };
+
+/** Label values that the config knows before anything happens: `{ remote: ['c2'] }`. */
+export type KnownLabels = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Registers the metrics of a table. Counters and histograms whose labels are all known, by the table or by `known`,
+ * start at zero: a `rate()` over a series that begins with its first failure never sees that failure.
+ */
+export function createMetrics<const Table extends MetricTable>(
+  table: Table,
+  known: KnownLabels = {},
+): { readonly metrics: Instruments<Table>; readonly registry: Registry } {
+  const registry = new Registry();
+  const metrics = Object.fromEntries(
+    Object.entries(table).map(([key, spec]) => [key, createInstrument(spec, { registry, known })]),
+  );
+  // Row by row, `createInstrument` makes what `InstrumentOf` says; the compiler can't follow it through the entries.
+  return { metrics: metrics as Instruments<Table>, registry };
+}
+
+function createInstrument(spec: MetricSpec, { registry, known }: { registry: Registry; known: KnownLabels }) {
+  const common = { name: spec.name, help: spec.help, labelNames: Object.keys(spec.labels), registers: [registry] };
+  if (spec.type === 'gauge') return new PromGauge(common);
+  const start = knownSeries(spec, known);
+  if (spec.type === 'counter') {
+    const counter = new PromCounter(common);
+    for (const labels of start) counter.inc(labels, 0);
+    return counter;
+  }
+  const histogram = new PromHistogram({ ...common, ...(spec.buckets && { buckets: [...spec.buckets] }) });
+  for (const labels of start) histogram.zero(labels);
+  return histogram;
+}
+
+/** Every combination of the known label values; none if a label's values aren't known. */
+function knownSeries(spec: MetricSpec, known: KnownLabels): Record<string, string>[] {
+  return Object.entries(spec.labels).reduce<Record<string, string>[]>(
+    (series, [label, { values = known[label] ?? [] }]) =>
+      series.flatMap((labels) => values.map((value) => ({ ...labels, [label]: value }))),
+    [{}],
+  );
+}

@@ -1,0 +1,61 @@
+import type { MetricTable } from './metric-table.ts';
+
+const remote = { help: 'the remote cluster' };
+
+/** Of a local write that follows a remote event: 1 ms to 60 s, finest where p50 and p99 are expected. */
+const PROPAGATION_SECONDS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+] as const;
+
+/**
+ * The metrics that every app exports under its own prefix (SPEC.md, section 5).
+ *
+ * @param prefix `semaphore_policy`
+ */
+export function sharedMetrics<const Prefix extends string>(prefix: Prefix) {
+  return {
+    remoteUp: {
+      name: `${prefix}_remote_up`,
+      type: 'gauge',
+      help: 'Whether the last exchange with the API server succeeded: 1 or 0.',
+      labels: { remote },
+    },
+    remoteLastSync: {
+      name: `${prefix}_remote_last_sync_timestamp_seconds`,
+      type: 'gauge',
+      help: 'When what we know of the remote was last confirmed by it, in Unix time.',
+      labels: { remote },
+    },
+    remoteWatchRestarts: {
+      name: `${prefix}_remote_watch_restarts_total`,
+      type: 'counter',
+      help: 'Watches that were opened again, by what ended the one before.',
+      labels: { remote, reason: {} },
+    },
+    propagation: {
+      name: `${prefix}_propagation_seconds`,
+      type: 'histogram',
+      help: 'From seeing a remote event to the answer of the local write: one per write, for its oldest event.',
+      labels: { remote },
+      buckets: PROPAGATION_SECONDS,
+    },
+    skippedObjects: {
+      name: `${prefix}_skipped_objects`,
+      type: 'gauge',
+      help: 'Remote objects that are left out now, by reason; only those of kind "problem" call for action.',
+      labels: { remote, reason: {}, kind: { values: ['expected', 'problem'] } },
+    },
+    orphans: {
+      name: `${prefix}_orphans`,
+      type: 'gauge',
+      help: 'Local objects that carry our label and a cluster that is not in the config.',
+      labels: { cluster: { help: 'the cluster that they name' } },
+    },
+    configStale: {
+      name: `${prefix}_config_stale`,
+      type: 'gauge',
+      help: 'Whether the config file changed on disk since it was read: 1 or 0.',
+      labels: {},
+    },
+  } as const satisfies MetricTable;
+}

@@ -1,0 +1,33 @@
+import type { Cause } from './status.ts';
+
+// The kinds of refusal in `details.causes`, worded as kube-apiserver's field.Error does.
+
+export const invalidValue = (field: string, value: unknown, why: string): Cause => ({
+  reason: 'FieldValueInvalid',
+  message: `Invalid value: ${JSON.stringify(value)}: ${why}`,
+  field,
+});
+
+export const required = (field: string, why = ''): Cause => ({
+  reason: 'FieldValueRequired',
+  message: why === '' ? 'Required value' : `Required value: ${why}`,
+  field,
+});
+
+export const duplicate = (field: string, value: unknown): Cause => ({
+  reason: 'FieldValueDuplicate',
+  message: `Duplicate value: ${JSON.stringify(value)}`,
+  field,
+});
+
+export const tooMany = (field: string, actual: number, most: number): Cause => ({
+  reason: 'FieldValueTooMany',
+  message: `Too many: ${actual}: must have at most ${most} items`,
+  field,
+});
+
+export const forbiddenValue = (field: string, why: string): Cause => ({
+  reason: 'FieldValueForbidden',
+  message: `Forbidden: ${why}`,
+  field,
+});

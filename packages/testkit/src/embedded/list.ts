@@ -1,0 +1,73 @@
+import { decodeContinue, encodeContinue, type ContinueToken } from './continue-token.ts';
+import type { Call } from './call.ts';
+import type { ListMeta } from './encoder.ts';
+import { awaitRevision, queriedRevision } from './resource-version.ts';
+import { select } from './selection.ts';
+import { badRequest, expired, invalid } from './status.ts';
+import type { StoredObject } from './stored-object.ts';
+
+/** One page of a list, or all of it. */
+export type Page = { readonly metadata: ListMeta; readonly items: readonly StoredObject[] };
+
+/**
+ * Answers a list: at the present revision, or a further page of an earlier one.
+ *
+ * @throws {ApiError} 410 for a page of a list that is forgotten, 504 for a resourceVersion of the future
+ */
+export async function list({ storage, resource, target, info: { query } }: Call): Promise<Page> {
+  const token = query.get('continue') ? decodeContinue(query.get('continue')!) : undefined;
+  const revision = queriedRevision(query);
+  if (token && revision !== 0) throw badRequest('specifying resource version is not allowed when using continue');
+  checkMatch(query);
+  const selection = select(resource, target, query);
+  await awaitRevision(storage.clock, revision);
+
+  const collection = storage.collection(resource);
+  const at = token && token.revision !== 'inconsistent' ? token.revision : storage.clock.revision;
+  const all = token ? pageSource(token, collection.list(), collection.snapshot(at)) : collection.list();
+  const rest = all.filter((object) => selection.includes(object));
+  // With resourceVersion=0 kube-apiserver answers from its cache, which doesn't know pages.
+  const limit = query.get('resourceVersion') === '0' ? 0 : Number(query.get('limit') ?? 0);
+  if (limit === 0 || rest.length <= limit) return { metadata: { resourceVersion: String(at) }, items: rest };
+
+  if (at === storage.clock.revision) collection.keepSnapshot(at);
+  const next = rest[limit]!;
+  return {
+    metadata: {
+      resourceVersion: String(at),
+      continue: encodeContinue({ revision: at, start: next.key }),
+      ...(selection.whole && { remainingItemCount: rest.length - limit }),
+    },
+    items: rest.slice(0, limit),
+  };
+}
+
+function pageSource(
+  { revision, start }: ContinueToken,
+  present: readonly StoredObject[],
+  kept: readonly StoredObject[] | undefined,
+): readonly StoredObject[] {
+  const source = revision === 'inconsistent' ? present : kept;
+  if (!source) {
+    throw expired(
+      'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
+        'without the continue parameter, or use the continue token in this response to retrieve the remainder of the ' +
+        'results. Continuing with the provided token results in an inconsistent list - objects that were created, ' +
+        'modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+      encodeContinue({ revision: 'inconsistent', start }),
+    );
+  }
+  return source.filter(({ key }) => key >= start);
+}
+
+function checkMatch(query: URLSearchParams): void {
+  const match = query.get('resourceVersionMatch') ?? '';
+  const refuse = (field: string, message: string) =>
+    invalid('meta.k8s.io', 'ListOptions', '', [{ reason: 'FieldValueForbidden', message: `Forbidden: ${message}`, field }]);
+  if (query.has('sendInitialEvents')) {
+    throw refuse('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+  }
+  if (match !== '' && !query.get('resourceVersion')) {
+    throw refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
+  }
+}

@@ -1,0 +1,85 @@
+import { initialEventsEndAnnotation, type Encoder } from '../encoder.ts';
+import { apiVersion, type Resource } from '../resources.ts';
+import { listMeta, status as statusMessage } from './meta.ts';
+import { string, writeMessage, type Message } from './schema.ts';
+import { varintSize, Writer } from './writer.ts';
+
+const writer = new Writer(4096);
+
+/** Before each object that isn't inside another message. */
+const magic = Buffer.from('k8s\0');
+
+/** The last two fields of Unknown, contentEncoding and contentType, are empty and yet written. */
+const unknownEnd = Buffer.of(0x1a, 0, 0x22, 0);
+
+/** What comes before the `length` bytes of an object: the magic number, and the Unknown with the object's type. */
+function unknownHead({ group, version, kind }: Pick<Resource, 'group' | 'version' | 'kind'>, length: number): Buffer {
+  writer.varint(length);
+  writer.tag(2, 'length');
+  writer.nested(1, () => {
+    string(2)(writer, kind);
+    string(1)(writer, apiVersion({ group, version }));
+  });
+  writer.bytes(magic);
+  return writer.take();
+}
+
+function encode(message: Message, value: unknown): Buffer {
+  writeMessage(writer, message, value);
+  return writer.take();
+}
+
+/** Four bytes of length, then a WatchEvent; the event isn't wrapped in an Unknown, its object is. */
+function frame(type: string, of: Pick<Resource, 'group' | 'version' | 'kind'>, object: Uint8Array): Uint8Array[] {
+  const unknown = unknownHead(of, object.length);
+  const length = unknown.length + object.length + unknownEnd.length;
+  writer.varint(length);
+  writer.tag(1, 'length'); // RawExtension.raw
+  writer.varint(writer.length + length);
+  writer.tag(2, 'length'); // WatchEvent.object
+  string(1)(writer, type);
+  const event = writer.take();
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(event.length + length);
+  return [size, event, unknown, object, unknownEnd];
+}
+
+const statusType = { group: '', version: 'v1', kind: 'Status' };
+
+/** A resource without a protobuf table never gets here: negotiation refuses it. */
+const table = ({ protobuf, plural }: Resource): Message => {
+  if (!protobuf) throw new Error(`${plural} have no protobuf table`);
+  return protobuf;
+};
+
+/** application/vnd.kubernetes.protobuf, as described in k8s.io/apimachinery/pkg/runtime/serializer/protobuf. */
+export const protobufEncoder: Encoder = {
+  contentType: 'application/vnd.kubernetes.protobuf',
+  watchContentType: 'application/vnd.kubernetes.protobuf;stream=watch',
+  object: (resource, object) => [unknownHead(resource, object.protobuf().length), object.protobuf(), unknownEnd],
+  *list(resource, metadata, items) {
+    writer.nested(1, () => writeMessage(writer, listMeta, metadata));
+    const head = writer.take();
+    const messages = items.map((item) => item.protobuf());
+    const length = messages.reduce((sum, { length: size }) => sum + 1 + varintSize(size) + size, head.length);
+    yield unknownHead({ ...resource, kind: `${resource.kind}List` }, length);
+    yield head;
+    for (const message of messages) {
+      writer.varint(message.length);
+      writer.tag(2, 'length'); // items, in lists of every kind
+      yield writer.take();
+      yield message;
+    }
+    yield unknownEnd;
+  },
+  status(status) {
+    const message = encode(statusMessage, status);
+    return [unknownHead(statusType, message.length), message, unknownEnd];
+  },
+  event: (type, resource, object) => frame(type, resource, object.protobuf()),
+  bookmark(resource, resourceVersion, initialEventsEnd) {
+    const metadata = { resourceVersion, ...(initialEventsEnd && { annotations: initialEventsEndAnnotation }) };
+    return frame('BOOKMARK', resource, encode(table(resource), { metadata }));
+  },
+  error: (status) => frame('ERROR', statusType, encode(statusMessage, status)),
+};

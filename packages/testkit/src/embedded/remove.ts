@@ -1,0 +1,74 @@
+import { readJson } from './body.ts';
+import type { Call } from './call.ts';
+import { select } from './selection.ts';
+import { conflict, notFound } from './status.ts';
+import type { StoredObject } from './stored-object.ts';
+
+type DeleteOptions = {
+  gracePeriodSeconds?: number;
+  preconditions?: { uid?: string; resourceVersion?: string };
+};
+
+/** Kinds whose DELETE is answered with the object, where the others get a Status. */
+const returned = new Set(['Pod', 'Service', 'ServiceAccount', 'Namespace']);
+
+/** What a DELETE is answered with. */
+export type Deletion = { readonly object: StoredObject } | { readonly success: Record<string, unknown> };
+
+/** Answers a DELETE of one object. @throws {ApiError} 404, or 409 when a precondition doesn't hold */
+export async function remove(call: Call): Promise<Deletion> {
+  const { request, resource, target, storage, info } = call;
+  const options = ((await readJson(request)) ?? {}) as DeleteOptions;
+  const { group, plural } = resource;
+  const subject = { group, plural, name: target.name };
+  const existing = storage.collection(resource).get(target.namespace, target.name);
+  if (!existing) throw notFound(subject);
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  if (uid !== undefined && uid !== existing.uid) {
+    throw conflict(subject, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${existing.uid}`);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== String(existing.revision)) {
+    throw conflict(
+      subject,
+      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ` +
+        `ResourceVersion in object meta: ${existing.revision}`,
+    );
+  }
+  const grace = Number(info.query.get('gracePeriodSeconds') ?? options.gracePeriodSeconds ?? 30);
+  const object = removeObject(call, existing, grace);
+  if (returned.has(resource.kind)) return { object };
+  const details = { name: target.name, ...(group !== '' && { group }), kind: plural, uid: existing.uid };
+  return { success: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
+}
+
+/** Answers a DELETE of a collection: removes what the selectors select, and returns it. */
+export async function removeCollection(call: Call): Promise<StoredObject[]> {
+  const { resource, target, storage, info, request } = call;
+  const options = ((await readJson(request)) ?? {}) as DeleteOptions;
+  const selection = select(resource, target, info.query);
+  const selected = storage.collection(resource).list().filter((object) => selection.includes(object));
+  return selected.map((object) => removeObject(call, object, options.gracePeriodSeconds ?? 30));
+}
+
+function removeObject({ resource, storage }: Call, existing: StoredObject, graceSeconds: number): StoredObject {
+  // A pod on a node is only marked; there it would be kubelet who stops it and deletes it for good.
+  if (resource.kind === 'Pod' && graceSeconds > 0 && existing.fields['spec.nodeName'] !== '') {
+    const object = existing.object();
+    if (object.metadata['deletionTimestamp'] !== undefined) return existing;
+    const deletionTimestamp = new Date(Date.now() + graceSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
+    const metadata = { ...object.metadata, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds };
+    return storage.put(resource, { ...object, metadata });
+  }
+  if (resource.kind === 'Namespace') emptyNamespace(storage, existing.name);
+  storage.remove(resource, existing);
+  return existing;
+}
+
+/** What kube-controller-manager's namespace controller would do. */
+function emptyNamespace(storage: Call['storage'], namespace: string): void {
+  for (const resource of storage.resources.filter(({ namespaced }) => namespaced)) {
+    for (const object of storage.collection(resource).list()) {
+      if (object.namespace === namespace) storage.remove(resource, object);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../cluster.ts';
+import { invalidValue, required, tooMany } from './causes.ts';
+import type { Resource } from './resources.ts';
+import { serviceRules } from './services.ts';
+import { badRequest, invalid, type Cause } from './status.ts';
+
+/** What is wrong with an object, or with what becomes of `previous`. */
+export type Rule = (object: KubeObject, previous?: KubeObject) => Iterable<Cause>;
+
+const MAX_ENDPOINTS = 1000;
+const MAX_ZONE_HINTS = 8;
+
+const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const names: Readonly<Record<Resource['names'], { readonly isValid: (name: string) => boolean; readonly why: string }>> = {
+  subdomain: {
+    isValid: (name) => name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name),
+    why: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'",
+  },
+  label: { isValid: (name) => label.test(name), why: 'a lowercase RFC 1123 label' },
+  service: {
+    isValid: (name) => /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name),
+    why: "a DNS-1035 label must consist of lower case alphanumeric characters or '-'",
+  },
+  path: { isValid: (name) => !['.', '..'].includes(name) && !/[/%]/.test(name), why: 'may not be a path' },
+};
+
+type Endpoint = { hints?: { forZones?: unknown[] } };
+
+function* endpointSliceRules(slice: KubeObject, previous?: KubeObject): Generator<Cause> {
+  const endpoints = (slice['endpoints'] ?? []) as Endpoint[];
+  if (endpoints.length > MAX_ENDPOINTS) yield tooMany('endpoints', endpoints.length, MAX_ENDPOINTS);
+  for (const [index, { hints }] of endpoints.slice(0, MAX_ENDPOINTS).entries()) {
+    const zones = hints?.forZones?.length ?? 0;
+    if (zones > MAX_ZONE_HINTS) yield tooMany(`endpoints[${index}].hints.forZones`, zones, MAX_ZONE_HINTS);
+  }
+  if (slice['addressType'] === undefined) yield required('addressType');
+  if (previous && slice['addressType'] !== previous['addressType']) {
+    yield invalidValue('addressType', slice['addressType'], 'field is immutable');
+  }
+}
+
+const rules: Readonly<Record<string, Rule>> = { EndpointSlice: endpointSliceRules, Service: serviceRules };
+
+/**
+ * Refuses what kube-apiserver refuses, as far as our programs could ever send it. It is a table on purpose: no more
+ * rules belong here than the contract suite compares.
+ *
+ * @throws {ApiError} 422 with a cause per broken rule, or 400 for a Lease whose times can't be read
+ */
+export function check(resource: Resource, object: KubeObject, previous?: KubeObject): void {
+  if (resource.kind === 'Lease') checkLeaseTimes(object);
+  const { name } = object.metadata;
+  const { isValid, why } = names[resource.names];
+  const causes = [
+    ...(previous || isValid(name) ? [] : [invalidValue('metadata.name', name, why)]),
+    ...(rules[resource.kind]?.(object, previous) ?? []),
+  ];
+  if (causes.length > 0) throw invalid(resource.group, resource.kind, name, causes);
+}
+
+/** MicroTime wants exactly six digits, where Date.toISOString() has three. */
+function checkLeaseTimes(lease: KubeObject): void {
+  const { acquireTime, renewTime } = (lease['spec'] ?? {}) as Record<string, unknown>;
+  for (const time of [acquireTime, renewTime]) {
+    if (time === undefined || time === null) continue;
+    if (typeof time !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/.test(time)) {
+      throw badRequest(
+        `Lease in version "v1" cannot be handled as a Lease: parsing time ${JSON.stringify(JSON.stringify(time))} as ` +
+          '"2006-01-02T15:04:05.000000Z07:00": cannot parse',
+      );
+    }
+  }
+}

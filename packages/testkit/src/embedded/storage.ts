@@ -1,0 +1,79 @@
+import type { KubeObject } from '../cluster.ts';
+import { Clock } from './clock.ts';
+import { Collection, type Change } from './collection.ts';
+import type { Target } from './request-info.ts';
+import { builtIns, customResources, type Resource } from './resources.ts';
+import { StoredObject } from './stored-object.ts';
+
+/**
+ * Everything that a cluster holds, and the resources that it serves: the built-in ones, and those of the
+ * CustomResourceDefinitions among what it holds.
+ */
+export class Storage {
+  readonly clock = new Clock();
+  readonly #collections = new Map<string, Collection>();
+  readonly #listeners = new Set<(resource: Resource, change: Change) => void>();
+  #resources = builtIns;
+  #compacted = 0;
+
+  /** All served resources, each once per version. */
+  get resources(): readonly Resource[] {
+    return this.#resources;
+  }
+
+  /** What is served at a path. */
+  resource({ group, version, resource }: Target): Resource | undefined {
+    return this.#resources.find((each) => each.plural === resource && each.version === version && each.group === group);
+  }
+
+  /** A built-in resource by its plural name. */
+  builtIn(plural: string): Resource {
+    const resource = builtIns.find((each) => each.plural === plural);
+    if (!resource) throw new Error(`no built-in resource ${plural}`);
+    return resource;
+  }
+
+  /** The versions of a resource share their objects. */
+  collection({ group, plural }: Resource): Collection {
+    const key = `${group}/${plural}`;
+    let collection = this.#collections.get(key);
+    if (!collection) this.#collections.set(key, (collection = new Collection(this.#compacted)));
+    return collection;
+  }
+
+  /** Stores a new or changed object under the next resourceVersion. */
+  put(resource: Resource, object: KubeObject): StoredObject {
+    const metadata = { ...object.metadata, resourceVersion: String(this.clock.revision + 1) };
+    const next = new StoredObject(resource, { ...object, metadata });
+    this.#record(resource, this.collection(resource).put(next));
+    return next;
+  }
+
+  /** Removes an object; what watches see of it bears the next resourceVersion. */
+  remove(resource: Resource, object: StoredObject): void {
+    this.#record(resource, this.collection(resource).remove(object.at(this.clock.revision + 1)));
+  }
+
+  /** Forgets what led to the present state: older resourceVersions and continue tokens are answered 410. */
+  compact(): void {
+    this.#compacted = this.clock.revision;
+    for (const collection of this.#collections.values()) collection.compact(this.#compacted);
+  }
+
+  /** Calls `listener` after each change of any object, until the returned function is called. */
+  onChange(listener: (resource: Resource, change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #record(resource: Resource, change: Change): void {
+    if (resource.kind === 'CustomResourceDefinition') this.#readDefinitions();
+    this.clock.tick();
+    for (const listener of this.#listeners) listener(resource, change);
+  }
+
+  #readDefinitions(): void {
+    const definitions = this.collection(this.builtIn('customresourcedefinitions')).list();
+    this.#resources = [...builtIns, ...definitions.flatMap((definition) => customResources(definition.object()))];
+  }
+}

@@ -1,0 +1,130 @@
+import type { Call } from './call.ts';
+import type { Change } from './collection.ts';
+import { awaitRevision, queriedRevision } from './resource-version.ts';
+import { select, type Selection } from './selection.ts';
+import { send } from './send.ts';
+import { ApiError, invalid } from './status.ts';
+
+/**
+ * Serves a watch until its timeoutSeconds are over, the client goes, or it can't be continued.
+ *
+ * A watch has a cursor into the collection's history rather than a queue of its own, so that a client that reads
+ * slowly costs no memory; one that falls too far behind gets the 410 that kube-apiserver has for it as well.
+ *
+ * @throws {ApiError} only before the stream has begun
+ */
+export async function watch(call: Call): Promise<void> {
+  const { resource, target, info, encoder, response } = call;
+  checkOptions(info.query);
+  const selection = select(resource, target, info.query);
+  const revision = queriedRevision(info.query);
+  call.begin(200, encoder.watchContentType);
+  response.flushHeaders();
+
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  const timer = setTimeout(end, timeoutMs(info.query));
+  response.once('close', end);
+  try {
+    await follow(call, selection, await begin(call, selection, revision), ended.signal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    await send(response, encoder.error(error.status));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Where a watch goes on: a place in the history of changes, of which those up to `revision` are known already. */
+type Cursor = { position: number; readonly revision: number };
+
+/** Sends the objects that the client wants to begin with. */
+async function begin(call: Call, selection: Selection, revision: number): Promise<Cursor> {
+  const { storage, resource, encoder, behaviour, response } = call;
+  const { query } = call.info;
+  const collection = storage.collection(resource);
+  const asked = query.get('sendInitialEvents');
+  const watchList = asked === 'true' && !behaviour.ignoreSendInitialEvents(resource.group);
+  if (!watchList && revision !== 0) return { position: collection.positionAfter(revision), revision };
+
+  await awaitRevision(storage.clock, revision);
+  const now = storage.clock.revision;
+  const cursor = { position: collection.positionAfter(now), revision: now };
+  const present = asked === 'false' ? [] : collection.list();
+  await send(response, selected());
+  if (watchList && query.get('allowWatchBookmarks') === 'true') {
+    await send(response, encoder.bookmark(resource, String(now), true));
+  }
+  return cursor;
+
+  function* selected() {
+    for (const object of present) {
+      if (selection.includes(object)) yield* encoder.event('ADDED', resource, object);
+    }
+  }
+}
+
+/** Sends each change after `cursor`, and a bookmark now and then, until `signal` says to stop. */
+async function follow(call: Call, selection: Selection, cursor: Cursor, signal: AbortSignal): Promise<void> {
+  const { storage, resource, info, encoder, behaviour, response } = call;
+  const collection = storage.collection(resource);
+  let wake = () => {};
+  let bookmarkDue = false;
+  const unsubscribe = collection.onChange(() => wake());
+  signal.addEventListener('abort', () => wake());
+  const bookmarks = setInterval(() => {
+    bookmarkDue = info.query.get('allowWatchBookmarks') === 'true';
+    wake();
+  }, behaviour.bookmarkIntervalMs);
+  try {
+    while (!signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      const changes = collection.changesFrom(cursor.position);
+      // Read together with the changes: a bookmark must not promise what happens while they are being sent.
+      const now = storage.clock.revision;
+      cursor.position += changes.length;
+      await send(response, eventsOf(changes));
+      if (bookmarkDue && now >= cursor.revision) {
+        bookmarkDue = false;
+        await send(response, encoder.bookmark(resource, String(now), false));
+      }
+      await promise;
+    }
+  } finally {
+    clearInterval(bookmarks);
+    unsubscribe();
+  }
+
+  function* eventsOf(changes: readonly Change[]) {
+    for (const { object, previous, type } of changes) {
+      if (object.revision <= cursor.revision) continue;
+      const before = previous !== undefined && selection.includes(previous);
+      const after = type !== 'DELETED' && selection.includes(object);
+      // To somebody who sees selected objects only, one that begins to match is new, and one that ceases to is gone.
+      if (after) yield* encoder.event(before ? 'MODIFIED' : 'ADDED', resource, object);
+      else if (before) yield* encoder.event('DELETED', resource, previous.at(object.revision));
+    }
+  }
+}
+
+function timeoutMs(query: URLSearchParams): number {
+  const seconds = Number(query.get('timeoutSeconds') ?? 0);
+  // kube-apiserver's --min-request-timeout, so that watches don't all end at once.
+  return 1000 * (seconds > 0 ? seconds : 1800 * (1 + Math.random()));
+}
+
+function checkOptions(query: URLSearchParams): void {
+  const asked = query.has('sendInitialEvents');
+  const match = query.get('resourceVersionMatch') ?? '';
+  const refuse = (message: string) =>
+    invalid('meta.k8s.io', 'ListOptions', '', [
+      { reason: 'FieldValueForbidden', message: `Forbidden: ${message}`, field: 'resourceVersionMatch' },
+    ]);
+  if (asked && match !== 'NotOlderThan') {
+    throw refuse('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  }
+  if (!asked && match !== '') {
+    throw refuse('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+  }
+}

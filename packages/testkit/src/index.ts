@@ -1,0 +1,12 @@
+export { type AccountOptions, createAccount } from './account.ts';
+export { type CalicoGroup, globalNetworkSetCrd } from './calico.ts';
+export { type Authority, type Certificate, type CertificateRequest, createAuthority } from './certificates.ts';
+export type { Answer, KubeObject, PolicyRule, TestAccount, TestClient, TestCluster } from './cluster.ts';
+export { type Credentials, kubeconfig, type KubeconfigOptions, writeKubeconfig } from './kubeconfig.ts';
+export type { AuditEvent } from './real/audit.ts';
+export { type Binaries, findBinaries, recipe, type Recipe, type Tool, tools } from './real/binaries.ts';
+export { type RealCluster, type RealClusterOptions, startRealCluster } from './real/real-cluster.ts';
+export { ComponentError } from './real/start-component.ts';
+export { waitFor, type WaitOptions } from './wait-for.ts';
+export { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster, type Write } from './embedded/cluster.ts';
+export type { LoggedRequest } from './embedded/request-log.ts';

@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises';
+import type { Certificate } from './certificates.ts';
+
+/** One of the ways a kubeconfig's user proves who it is. */
+export type Credentials =
+  | { readonly token: string }
+  | { readonly tokenFile: string }
+  | { readonly certificate: Certificate };
+
+/** What a kubeconfig with one cluster, one user and one context says. */
+export type KubeconfigOptions = {
+  /** Name of the cluster, of the user and of the context. */
+  readonly name: string;
+  readonly url: string;
+  readonly caPem: string;
+  readonly credentials: Credentials;
+};
+
+/** The text of a kubeconfig that needs no other file, unless by `tokenFile`. It is JSON, which is YAML as well. */
+export function kubeconfig({ name, url, caPem, credentials }: KubeconfigOptions): string {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server: url, 'certificate-authority-data': base64(caPem) } }],
+    users: [{ name, user: user(credentials) }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+/** Writes a kubeconfig that its owner alone can read, and returns `file`. */
+export async function writeKubeconfig(file: string, options: KubeconfigOptions): Promise<string> {
+  await writeFile(file, kubeconfig(options), { mode: 0o600 });
+  return file;
+}
+
+function user(credentials: Credentials): Record<string, string> {
+  if ('certificate' in credentials) {
+    const { certPem, keyPem } = credentials.certificate;
+    return { 'client-certificate-data': base64(certPem), 'client-key-data': base64(keyPem) };
+  }
+  return { ...credentials };
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The programs that a real cluster consists of, and the client that people look around with. */
+export const tools = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const;
+
+/** Name of a program, which is also its file name. */
+export type Tool = (typeof tools)[number];
+
+/** How a tool is built from a Go module that pins it, and where the result goes. */
+export type Recipe = {
+  readonly tool: Tool;
+  /** As in the module's go.mod: `v1.34.2`. */
+  readonly version: string;
+  /** The folder with go.mod and go.sum. */
+  readonly moduleDir: string;
+  /** Arguments of `go build`, but for `-o`. */
+  readonly args: readonly string[];
+  /** The program, in a folder of the cache whose name changes with anything that goes into it. */
+  readonly file: string;
+};
+
+/** Where the wanted tools are, or which of them are missing and what to do about it. */
+export type Binaries =
+  | { readonly ok: true; readonly paths: Readonly<Record<Tool, string>> }
+  | { readonly ok: false; readonly missing: readonly Tool[]; readonly reason: string };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const modules = fileURLToPath(new URL('../../../../tools/binaries/', import.meta.url));
+
+/** The packages in which Kubernetes' programs look up what version they are. */
+const versionPackages = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'];
+
+/**
+ * The programs in the folder `KUBEBUILDER_ASSETS`, or else those that `npm run binaries` built into the cache. Looks
+ * for files only: it neither builds nor runs anything.
+ *
+ * @param wanted the tools without which the lookup fails; `paths` names all of them, present or not
+ */
+export function findBinaries(wanted: readonly Tool[] = tools, env: Environment = process.env): Binaries {
+  const assets = env['KUBEBUILDER_ASSETS'];
+  const path = (tool: Tool) => (assets ? join(assets, tool) : recipe(tool, env).file);
+  const paths = Object.fromEntries(tools.map((tool) => [tool, path(tool)])) as Record<Tool, string>;
+  const missing = wanted.filter((tool) => !isExecutable(paths[tool]));
+  if (missing.length === 0) return { ok: true, paths };
+  const names = missing.join(', ');
+  const reason = assets
+    ? `KUBEBUILDER_ASSETS=${assets} has no ${names}`
+    : `not built yet: ${names}. Run "npm run binaries" (it needs Go), or point KUBEBUILDER_ASSETS to a folder with them`;
+  return { ok: false, missing, reason };
+}
+
+/** How `tool` is built, and the file in the cache (`XDG_CACHE_HOME`, by default ~/.cache) that it is built into. */
+export function recipe(tool: Tool, env: Environment = process.env): Recipe {
+  const { module, path, target } =
+    tool === 'etcd'
+      ? { module: 'etcd', path: 'go.etcd.io/etcd/server/v3', target: 'go.etcd.io/etcd/server/v3' }
+      : { module: 'kubernetes', path: 'k8s.io/kubernetes', target: `k8s.io/kubernetes/cmd/${tool}` };
+  const moduleDir = join(modules, module);
+  const goMod = readFileSync(join(moduleDir, 'go.mod'), 'utf8');
+  const version = requiredVersion(goMod, path);
+  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${linkerFlags(module, version)}`];
+  const inputs = [goMod, readFileSync(join(moduleDir, 'go.sum'), 'utf8'), ...flags, process.platform, process.arch];
+  const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  const folder = `${module}-${version}-${digest(inputs)}`;
+  const file = join(cache, 'kube-semaphore', 'binaries', folder, tool);
+  return { tool, version, moduleDir, args: [...flags, target], file };
+}
+
+/**
+ * The version that a go.mod requires of the module `path`.
+ *
+ * @throws {Error} if the file doesn't require it
+ */
+export function requiredVersion(goMod: string, path: string): string {
+  const version = goMod.split('\n').find((line) => line.startsWith(`require ${path} `))?.split(' ')[2];
+  if (version === undefined) throw new Error(`go.mod has no line "require ${path} VERSION"`);
+  return version;
+}
+
+/** Twelve hex digits that differ when the list of strings does. */
+export function digest(inputs: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 12);
+}
+
+function linkerFlags(module: string, version: string): string {
+  const strip = '-s -w';
+  if (module !== 'kubernetes') return strip;
+  const [major = '', minor = ''] = version.slice(1).split('.');
+  const values = { gitVersion: version, gitMajor: major, gitMinor: minor };
+  const settings = versionPackages.flatMap((path) =>
+    Object.entries(values).map(([name, value]) => `-X ${path}.${name}=${value}`),
+  );
+  return [strip, ...settings].join(' ');
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false; // absent, or not ours to run: both mean that there is no such program
+  }
+}

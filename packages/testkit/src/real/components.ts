@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import type { Binaries } from './binaries.ts';
+import type { Component } from './protocol.ts';
+
+/** Absolute paths of everything in a cluster's folder. */
+export type Files = ReturnType<typeof filesIn>;
+
+/** Names the files of a cluster in `dir`. */
+export function filesIn(dir: string) {
+  const at = (name: string) => join(dir, name);
+  return {
+    ca: at('ca.crt'),
+    servingCertificate: at('apiserver.crt'),
+    servingKey: at('apiserver.key'),
+    serviceAccountKey: at('service-account.key'),
+    tokens: at('tokens.csv'),
+    adminKubeconfig: at('admin.kubeconfig'),
+    auditPolicy: at('audit-policy.json'),
+    auditLog: at('audit.log'),
+    etcdSocket: at('etcd.sock'),
+    etcdData: at('etcd'),
+    log: (component: string) => at(`${component}.log`),
+  };
+}
+
+type Paths = Extract<Binaries, { ok: true }>['paths'];
+
+/** etcd behind a socket file, which takes no port from anybody, and without fsync: its data lives as long as the test. */
+export function etcd(paths: Paths, files: Files): Component {
+  return component('etcd', paths, files, {
+    'data-dir': files.etcdData,
+    'listen-client-urls': `unix://${files.etcdSocket}`,
+    // Has to be said, has to be host:port, and is asked for by nobody.
+    'advertise-client-urls': 'http://127.0.0.1:2379',
+    'listen-peer-urls': 'http://127.0.0.1:0',
+    // The only member elects itself as soon as an election may begin.
+    'heartbeat-interval': '10',
+    'election-timeout': '100',
+    'unsafe-no-fsync': 'true',
+    'log-level': 'warn',
+  });
+}
+
+/** How kube-apiserver differs from cluster to cluster. */
+export type ApiserverOptions = {
+  readonly port: number;
+  readonly audit: boolean;
+  /** Names without dashes to values; they win over ours. */
+  readonly flags: Readonly<Record<string, string>>;
+};
+
+/** kube-apiserver with RBAC, tokens, client certificates and dual-stack Services. */
+export function kubeApiserver(paths: Paths, files: Files, { port, audit, flags }: ApiserverOptions): Component {
+  return component('kube-apiserver', paths, files, {
+    'etcd-servers': `unix://${files.etcdSocket}`,
+    'bind-address': '127.0.0.1',
+    'secure-port': String(port),
+    'tls-cert-file': files.servingCertificate,
+    'tls-private-key-file': files.servingKey,
+    'client-ca-file': files.ca,
+    'token-auth-file': files.tokens,
+    'authorization-mode': 'RBAC',
+    'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
+    'service-account-key-file': files.serviceAccountKey,
+    'service-account-signing-key-file': files.serviceAccountKey,
+    // It would refuse pods until a controller has made their namespace's default account.
+    'disable-admission-plugins': 'ServiceAccount',
+    'service-cluster-ip-range': '10.96.0.0/16,fd00:10:96::/112',
+    // Nobody reaches the server through the Service "kubernetes". An address (of those that are reserved for
+    // documentation) is given nevertheless: without it the server looks for a default route and may find none.
+    'endpoint-reconciler-type': 'none',
+    'advertise-address': '192.0.2.1',
+    // By default open watches keep a server alive for a minute after SIGTERM.
+    'shutdown-watch-termination-grace-period': '1s',
+    ...(audit && { 'audit-policy-file': files.auditPolicy, 'audit-log-path': files.auditLog }),
+    ...flags,
+  });
+}
+
+/** kube-controller-manager with the three controllers that make Services, owners and namespaces work. */
+export function kubeControllerManager(paths: Paths, files: Files): Component {
+  return component('kube-controller-manager', paths, files, {
+    kubeconfig: files.adminKubeconfig,
+    controllers: 'endpointslice-controller,garbage-collector-controller,namespace-controller',
+    'leader-elect': 'false',
+    'secure-port': '0',
+    'kube-api-qps': '500',
+    'kube-api-burst': '1000',
+  });
+}
+
+function component(name: keyof Paths, paths: Paths, files: Files, flags: Record<string, string>): Component {
+  const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
+  return { name, file: paths[name], args, log: files.log(name) };
+}

@@ -1,0 +1,32 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import type { Authority } from '../certificates.ts';
+import type { Files } from './components.ts';
+
+/**
+ * Writes the secrets that kube-apiserver is started with: its certificate, the key that signs the tokens of
+ * ServiceAccounts, and the token of a cluster-admin.
+ *
+ * @returns the admin's token
+ */
+export async function writeIdentity(files: Files, authority: Authority): Promise<string> {
+  const serving = authority.issue({
+    usage: 'server',
+    commonName: 'kube-apiserver',
+    dnsNames: ['localhost', 'kubernetes.default.svc'],
+    ips: ['127.0.0.1', '::1'],
+  });
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const adminToken = randomBytes(16).toString('hex');
+  const secret = { mode: 0o600 };
+  await Promise.all([
+    writeFile(files.ca, authority.caPem),
+    writeFile(files.servingCertificate, serving.certPem),
+    writeFile(files.servingKey, serving.keyPem, secret),
+    // SEC 1: the server takes this form, and not PKCS #8, for the public half as well.
+    writeFile(files.serviceAccountKey, privateKey.export({ type: 'sec1', format: 'pem' }), secret),
+    // token, user, uid, groups: this group may do everything, without a look at RBAC's rules
+    writeFile(files.tokens, `${adminToken},admin,admin,"system:masters"\n`, secret),
+  ]);
+  return adminToken;
+}

@@ -1,0 +1,17 @@
+/** A program to run. Its output is appended to `log`. */
+export type Component = {
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly log: string;
+};
+
+/** What a test process asks of its supervisor. The end of the channel means: kill everything and remove the folder. */
+export type Command =
+  | { readonly type: 'spawn'; readonly component: Component }
+  | { readonly type: 'kill'; readonly name: string };
+
+/** What a supervisor reports. A component that couldn't be started at all has exited, too. */
+export type Report =
+  | { readonly type: 'ready'; readonly dir: string }
+  | { readonly type: 'exited'; readonly name: string; readonly reason: string };

@@ -1,0 +1,135 @@
+import { createAccount } from '../account.ts';
+import { type Certificate, createAuthority } from '../certificates.ts';
+import type { TestClient, TestCluster } from '../cluster.ts';
+import { defineResource } from '../define-resource.ts';
+import { writeKubeconfig } from '../kubeconfig.ts';
+import { createAgent, createTestClient } from '../test-client.ts';
+import { waitFor } from '../wait-for.ts';
+import { type AuditEvent, readAuditLog, writeAuditPolicy } from './audit.ts';
+import { findBinaries, type Tool } from './binaries.ts';
+import { filesIn } from './components.ts';
+import { ControlPlane } from './control-plane.ts';
+import { writeIdentity } from './identity.ts';
+import { Supervision } from './supervision.ts';
+
+/** What a real cluster is to be like. */
+export type RealClusterOptions = {
+  readonly name: string;
+  /** Run the controllers for EndpointSlices, owner references and namespaces, too. Default false. */
+  readonly controllerManager?: boolean;
+  /** Record every request for `auditLog()`. Default false. */
+  readonly audit?: boolean;
+  /** Flags of kube-apiserver, names without dashes to values; they win over the testkit's own. */
+  readonly apiserverFlags?: Readonly<Record<string, string>>;
+};
+
+/** A {@link TestCluster} made of the real etcd and kube-apiserver, and what only those can do. */
+export interface RealCluster extends TestCluster {
+  readonly kind: 'real';
+  /** kubectl as it belongs to this server; it may be missing where KUBEBUILDER_ASSETS is set. */
+  readonly kubectl: string;
+  /** A certificate by which the API server knows its holder as `user`, a member of `groups`. */
+  issueClientCertificate(user: string, groups?: readonly string[]): Certificate;
+  /** A client that authenticates with a certificate. */
+  clientWith(certificate: Certificate): TestClient;
+  /** The requests so far, oldest first. An answered request may be missing for a moment. Needs `audit`. */
+  auditLog(): Promise<AuditEvent[]>;
+  /** Kills etcd and starts it again; resolves when the API server, which keeps running, serves again. */
+  restartEtcd(): Promise<void>;
+  /** Copies what etcd holds. Writes fail for the moment that it takes. */
+  snapshotEtcd(): Promise<string>;
+  /** Takes the cluster back to a snapshot: resourceVersions that were given out since lie in the future. */
+  restoreEtcd(snapshot: string): Promise<void>;
+}
+
+/** Made last of the system namespaces, none of which the server's readiness waits for. */
+const lastNamespace = '/api/v1/namespaces/default';
+
+/** Ready but for the two things that a new server puts off for a second: default roles and priority classes. */
+const almostReady =
+  '/readyz?exclude=poststarthook/rbac/bootstrap-roles' +
+  '&exclude=poststarthook/scheduling/bootstrap-system-priority-classes';
+
+/**
+ * Starts a cluster from the programs that `findBinaries` finds. Its processes and files are gone after `stop()`, and
+ * also when this process ends in any other way, SIGKILL included.
+ *
+ * @throws {Error} if a program is missing
+ * @throws {ComponentError} with the end of its log if a program doesn't start
+ */
+export async function startRealCluster(options: RealClusterOptions): Promise<RealCluster> {
+  const wanted: Tool[] = ['etcd', 'kube-apiserver'];
+  if (options.controllerManager) wanted.push('kube-controller-manager');
+  const binaries = findBinaries(wanted);
+  if (!binaries.ok) throw new Error(binaries.reason);
+
+  const supervision = await Supervision.start();
+  try {
+    return await bringUp(options, supervision, binaries.paths);
+  } catch (error) {
+    await supervision.stop();
+    throw error;
+  }
+}
+
+async function bringUp(
+  { name, controllerManager = false, audit = false, apiserverFlags = {} }: RealClusterOptions,
+  supervision: Supervision,
+  paths: Readonly<Record<Tool, string>>,
+): Promise<RealCluster> {
+  const { dir } = supervision;
+  const files = filesIn(dir);
+  const authority = createAuthority();
+  const { caPem } = authority;
+  const adminToken = await writeIdentity(files, authority);
+  if (audit) await writeAuditPolicy(files);
+
+  const agent = createAgent(caPem);
+  const serves = async (url: string) => {
+    const client = createTestClient({ url, agent, token: adminToken });
+    return (await succeeds(client, almostReady)) && (await succeeds(client, lastNamespace));
+  };
+  const plane = new ControlPlane({ supervision, paths, files, audit, flags: apiserverFlags, serves });
+  await plane.start();
+
+  const { url } = plane;
+  const admin = createTestClient({ url, agent, token: adminToken });
+  const adminKubeconfig = files.adminKubeconfig;
+  await writeKubeconfig(adminKubeconfig, { name, url, caPem, credentials: { token: adminToken } });
+  if (controllerManager) await plane.startControllerManager();
+
+  return {
+    name,
+    kind: 'real',
+    url,
+    dir,
+    caFile: files.ca,
+    kubectl: paths.kubectl,
+    admin,
+    adminKubeconfig,
+    async account(account, rules) {
+      // Whoever isn't the admin needs the default roles, if only to ask which resources there are.
+      await waitFor('default roles', async () => (await succeeds(admin, '/readyz')) || undefined);
+      return createAccount({ clusterName: name, url, caPem, dir, admin }, account, rules);
+    },
+    clientFor: (token) => createTestClient({ url, agent, token }),
+    issueClientCertificate: (user, groups = []) =>
+      authority.issue({ usage: 'client', commonName: user, organizations: groups }),
+    clientWith: (certificate) => createTestClient({ url, agent, certificate }),
+    defineResource: (crd) => defineResource(admin, crd),
+    auditLog: () => readAuditLog(files),
+    restart: () => plane.restartApiserver(),
+    restartEtcd: () => plane.restartEtcd(),
+    snapshotEtcd: () => plane.snapshot(),
+    restoreEtcd: (snapshot) => plane.restore(snapshot),
+    async stop() {
+      agent.destroy();
+      await supervision.stop();
+    },
+  };
+}
+
+async function succeeds(client: TestClient, path: string): Promise<boolean> {
+  const { status } = await client.request('GET', path);
+  return status === 200;
+}

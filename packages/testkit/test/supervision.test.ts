@@ -1,0 +1,90 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import type { Component } from '../src/real/protocol.ts';
+import { Supervision } from '../src/real/supervision.ts';
+import { waitFor } from '../src/wait-for.ts';
+import { commandLines } from './processes.ts';
+import { sleeper } from './sleeper.ts';
+
+const owner = fileURLToPath(new URL('./supervision-owner.ts', import.meta.url));
+
+async function nothingLeft(dir: string): Promise<void> {
+  await waitFor('the end of all processes and of their folder', async () => {
+    const processes = await commandLines(dir);
+    return (processes.length === 0 && !existsSync(dir)) || undefined;
+  });
+}
+
+const parentOf = ({ log }: Component) =>
+  waitFor('a line of log', () => {
+    const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
+    return text.endsWith('\n') ? Number(text) : undefined;
+  });
+
+it('kills one component and reports its end', async () => {
+  const supervision = await Supervision.start();
+  const [one, other] = ['one', 'other'].map((name) => supervision.spawn(sleeper(supervision.dir, name)));
+  await one?.kill();
+  expect(await one?.exited).toBe('SIGKILL');
+  await supervision.stop();
+  expect(await other?.exited).toBe('the supervisor is gone');
+});
+
+it('reports the exit code of a component that ends by itself', async () => {
+  const supervision = await Supervision.start();
+  const log = join(supervision.dir, 'log');
+  const { exited } = supervision.spawn({ name: 'x', file: process.execPath, args: ['-e', 'process.exit(3)'], log });
+  expect(await exited).toBe('exit code 3');
+  await supervision.stop();
+});
+
+it('reports why a program could not be started', async () => {
+  const supervision = await Supervision.start();
+  const { exited } = supervision.spawn({ name: 'x', file: '/nonexistent', args: [], log: join(supervision.dir, 'log') });
+  expect(await exited).toContain('ENOENT');
+  await supervision.stop();
+});
+
+it('leaves nothing after stop, and may be stopped twice', async () => {
+  const supervision = await Supervision.start();
+  supervision.spawn(sleeper(supervision.dir));
+  await Promise.all([supervision.stop(), supervision.stop()]);
+  await supervision.stop();
+  expect(existsSync(supervision.dir)).toBe(false);
+  expect(await commandLines(supervision.dir)).toEqual([]);
+});
+
+it('leaves nothing when the supervisor itself is killed', async () => {
+  const supervision = await Supervision.start();
+  const component = sleeper(supervision.dir);
+  const { exited } = supervision.spawn(component);
+  process.kill(await parentOf(component), 'SIGKILL');
+  expect(await exited).toBe('the supervisor is gone');
+  await nothingLeft(supervision.dir);
+});
+
+it('cleans up when the supervisor itself is asked to end', async () => {
+  const supervision = await Supervision.start();
+  const component = sleeper(supervision.dir);
+  supervision.spawn(component);
+  process.kill(await parentOf(component), 'SIGTERM');
+  await nothingLeft(supervision.dir);
+  await supervision.stop();
+});
+
+it.each([
+  { name: 'is killed', signal: 'SIGKILL', group: false },
+  { name: 'is killed together with its process group', signal: 'SIGKILL', group: true },
+  { name: 'gets a Ctrl-C together with its process group', signal: 'SIGINT', group: true },
+] as const)('leaves nothing when the owning process $name', async ({ signal, group }) => {
+  const child = fork(owner, { execPath: process.execPath, execArgv: [], detached: group });
+  const [dir] = (await once(child, 'message')) as [string];
+  await parentOf(sleeper(dir));
+  process.kill(group ? -Number(child.pid) : Number(child.pid), signal);
+  await once(child, 'exit');
+  await nothingLeft(dir);
+});
