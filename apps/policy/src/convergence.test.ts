@@ -1,0 +1,217 @@
+import { isDnsSubdomain, setKey, setKeyOfName, setNames } from '@kube-semaphore/naming';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Change, Phase } from './change.ts';
+import { desiredSets } from './desired.ts';
+import { diffSets } from './diff.ts';
+import type { HostNetworkPods } from './host-network.ts';
+import type { PairMembers } from './member-index.ts';
+import type { ObservedSet } from './network-set.ts';
+
+/**
+ * `desiredSets` and `diffSets` together, through histories: Pods come and go, the limit changes, people put objects
+ * in the way, and we die in the middle of our writes. The names and addresses are few, so that everything collides.
+ */
+
+const CLUSTER = 'c2';
+const DOMAIN = 'semaphore.uw.systems';
+const identity = { domain: DOMAIN, managedBy: 'calico-global-network-sync-operator' };
+
+type World = {
+  readonly pods: readonly { readonly pair: string; readonly ip: string; readonly hostNetwork: boolean }[];
+  readonly max: number;
+  readonly hostNetworkPods: HostNetworkPods;
+  /** Names that people take, unless we have them. */
+  readonly wished: readonly string[];
+  /** Which sets people edit, and how. */
+  readonly edits: readonly { readonly set: number; readonly edit: 'labels' | 'nets' | 'delete' }[];
+  /** How many phases are written, and of the phase after that, which changes. */
+  readonly phasesWritten: number;
+  readonly changesWritten: readonly boolean[];
+};
+
+type Sets = ReadonlyMap<string, ObservedSet>;
+
+/** One key, spelled in all ways: `a`+`b-c`, `a-b`+`c`, labels to legalise, and names that look like others' suffixes. */
+const suffixed = setNames(CLUSTER, 'a', 'b-c').suffixed.slice('c2-a-'.length);
+const PAIRS = ['a/b-c', 'a-b/c', 'a/B_c', 'a/b_C', `a/${suffixed}`, `a/${suffixed}-s1`, `a-b/${suffixed.slice(2)}`];
+const KEY = setKey(CLUSTER, 'a', 'b-c');
+const NAMES = PAIRS.flatMap((text) => {
+  const { plain, suffixed: own } = setNames(CLUSTER, ...splitPair(text));
+  return [...(plain === undefined ? [] : [plain]), own, `${own}-s1`, `${own}-s2`];
+});
+
+const world: fc.Arbitrary<World> = fc.record({
+  pods: fc.array(
+    fc.record({
+      pair: fc.constantFrom(...PAIRS),
+      ip: fc.constantFrom('10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6', 'fd00::1'),
+      hostNetwork: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    }),
+    { maxLength: 16 },
+  ),
+  max: fc.integer({ min: 1, max: 5 }),
+  hostNetworkPods: fc.constantFrom('exclude', 'include', 'grandfather'),
+  wished: fc.oneof(fc.constant([]), fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 3 })),
+  edits: fc.constant([]),
+  phasesWritten: fc.oneof(fc.constant(9), fc.nat(3)),
+  changesWritten: fc.array(fc.boolean(), { maxLength: 6 }),
+});
+
+const editedWorld = fc
+  .tuple(world, fc.array(fc.record({ set: fc.nat(5), edit: fc.constantFrom('labels', 'nets', 'delete') })))
+  .map(([of, edits]) => ({ ...of, edits }));
+
+describe('a history without edits', () => {
+  it('never takes away, for an instant, an address that was there before and is after', () => {
+    fc.assert(
+      fc.property(fc.array(world, { minLength: 1, maxLength: 6 }), (history) => {
+        live(history, ({ before, phases, after }) => {
+          const wanted = entriesOf(after);
+          const staying = [...entriesOf(before)].filter((entry) => wanted.has(entry));
+          for (const state of statesBetween(before, phases)) {
+            const present = entriesOf(state);
+            expect(staying.filter((entry) => !present.has(entry))).toEqual([]);
+          }
+        });
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe('any history', () => {
+  const histories = fc.array(editedWorld, { minLength: 1, maxLength: 5 });
+
+  it('ends as it should be, and then there is nothing to do', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        live(history, ({ now, foreign, after }) => {
+          const again = plan(now, after, foreign);
+          expect(again.phases).toEqual([]);
+          expect(again.desired).toEqual(plan(now, new Map(shuffled(after)), foreign).desired);
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives each pair exactly the addresses of its Pods, in sets with legal names of their key, none too full', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        live(history, ({ now, after, foreign }) => {
+          if (now.hostNetworkPods !== 'grandfather') expect(entriesOf(after)).toEqual(podEntries(now));
+          for (const { name, nets } of after.values()) {
+            expect(isDnsSubdomain(name) && setKeyOfName(name) === KEY && !foreign.has(name)).toBe(true);
+            expect(nets.length > 0 && nets.length <= now.max).toBe(true);
+          }
+          const addresses = [...after.values()].reduce((sum, { nets }) => sum + nets.length, 0);
+          expect(addresses).toBe(entriesOf(after).size);
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** One reconcile: the sets before, what it was to write, and the sets if all of that is written. */
+type Reconcile = {
+  readonly now: World;
+  readonly foreign: ReadonlySet<string>;
+  readonly before: Sets;
+  readonly phases: readonly Phase[];
+  readonly after: Sets;
+};
+
+function live(history: readonly World[], check: (reconcile: Reconcile) => void): void {
+  let sets: Sets = new Map();
+  for (const now of history) {
+    const before = edited(sets, now.edits);
+    const foreign = new Set(now.wished.filter((name) => !before.has(name)));
+    const { phases } = plan(now, before, foreign);
+    for (const change of phases.flat()) expect(isPossible(change, before)).toBe(true);
+    const after = phases.flat().reduce(apply, before);
+    check({ now, foreign, before, phases, after });
+    const written = phases.slice(0, now.phasesWritten).flat();
+    const begun = (phases[now.phasesWritten] ?? []).filter((_, i) => now.changesWritten[i] === true);
+    sets = [...written, ...begun].reduce(apply, before);
+  }
+}
+
+function plan(now: World, sets: Sets, foreign: ReadonlySet<string>) {
+  const observed = [...sets.values()];
+  const taken = (name: string) => foreign.has(name);
+  const { max: maxNetsPerSet, hostNetworkPods } = now;
+  const input = { cluster: CLUSTER, identity, pairs: pairsOf(now), observed, taken, maxNetsPerSet, hostNetworkPods };
+  const desired = desiredSets(input).sets;
+  return { desired, phases: diffSets(observed, desired, identity) };
+}
+
+/** Each object is written once, so what a change starts from is what was there in the beginning. */
+function isPossible(change: Change, before: Sets): boolean {
+  return change.kind === 'create' ? !before.has(change.to.name) : before.get(change.from.name) === change.from;
+}
+
+function apply(sets: Sets, change: Change): Sets {
+  const next = new Map(sets);
+  if (change.kind === 'create') {
+    next.set(change.to.name, { ...change.to, uid: 'u', resourceVersion: '1', annotations: {} });
+  } else if (change.kind === 'update') next.set(change.from.name, change.to);
+  else next.delete(change.from.name);
+  return next;
+}
+
+/** After each prefix of the phases, and after each set of changes of the phase that follows. */
+function* statesBetween(before: Sets, phases: readonly Phase[]): Generator<Sets> {
+  let state = before;
+  for (const phase of phases) {
+    for (let subset = 0; subset < 2 ** phase.length; subset++) {
+      yield phase.filter((_, i) => (subset & (1 << i)) !== 0).reduce(apply, state);
+    }
+    state = phase.reduce(apply, state);
+  }
+}
+
+function edited(sets: Sets, edits: World['edits']): Sets {
+  const next = new Map(sets);
+  for (const { set: index, edit } of edits) {
+    const set = [...next.values()][index];
+    if (set === undefined) continue;
+    if (edit === 'delete') next.delete(set.name);
+    else if (edit === 'nets') next.set(set.name, { ...set, nets: ['10.0.0.1', '10.0.0.7/32', '10.0.0.0/24', ...set.nets] });
+    else next.set(set.name, { ...set, labels: { ...set.labels, [`${DOMAIN}/name`]: 'c', extra: '' } });
+  }
+  return next;
+}
+
+function pairsOf({ pods }: World): readonly PairMembers[] {
+  const byPair = Map.groupBy(pods.entries(), ([, { pair }]) => pair);
+  return Array.from(byPair, ([text, of]) => {
+    const [namespace, app] = splitPair(text);
+    const members = of.map(([i, { ip, hostNetwork }]) => {
+      return { uid: `u${i}`, namespace, name: `pod-${i}`, app, ips: [ip], hostNetwork };
+    });
+    return { namespace, app, members };
+  });
+}
+
+/** Which address is let in for which pair, as a policy that selects by labels sees it. */
+function entriesOf(sets: Sets): Set<string> {
+  return new Set(
+    [...sets.values()].flatMap(({ labels, nets }) =>
+      nets.map((net) => `${labels[`${DOMAIN}/namespace`]}/${labels[`${DOMAIN}/name`]} ${net}`),
+    ),
+  );
+}
+
+function podEntries({ pods, hostNetworkPods }: World): Set<string> {
+  const members = pods.filter(({ hostNetwork }) => !hostNetwork || hostNetworkPods === 'include');
+  return new Set(members.map(({ pair, ip }) => `${pair} ${ip}${ip.includes(':') ? '/128' : '/32'}`));
+}
+
+const shuffled = (sets: Sets) => [...sets].toReversed();
+
+function splitPair(text: string): readonly [string, string] {
+  const slash = text.indexOf('/');
+  return [text.slice(0, slash), text.slice(slash + 1)];
+}

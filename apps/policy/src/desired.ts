@@ -1,0 +1,99 @@
+import { setNames, shardName } from '@kube-semaphore/naming';
+import { heldShards, type NamedPair } from './held-shards.ts';
+import { type HostNetworkPods, wantedAddresses } from './host-network.ts';
+import type { PairMembers } from './member-index.ts';
+import type { DesiredSet, ObservedSet } from './network-set.ts';
+import type { Notice } from './notice.ts';
+import { comparePairs, type Identity, pairText, setLabels } from './set-labels.ts';
+import { distribute } from './shards.ts';
+
+/** Everything that decides about the sets of one key. The order of nothing in it matters. */
+export type DesiredInput = {
+  readonly cluster: string;
+  readonly identity: Identity;
+  /** The pairs of the key that have members. */
+  readonly pairs: readonly PairMembers[];
+  /** The local sets that are ours and whose names belong to the key. */
+  readonly observed: readonly ObservedSet[];
+  /** Whether an object that is not ours holds this name. */
+  readonly taken: (name: string) => boolean;
+  /** An integer >= 1. */
+  readonly maxNetsPerSet: number;
+  readonly hostNetworkPods: HostNetworkPods;
+};
+
+export type Desired = {
+  /** Sorted by name. */
+  readonly sets: readonly DesiredSet[];
+  /** Sorted by namespace and name. */
+  readonly notices: readonly Notice[];
+};
+
+/**
+ * The sets of one key as they should be.
+ *
+ * What exists is read for two things only: an address stays in its shard, and addresses of nodes that a Go program
+ * let in stay (`HostNetworkPods`). Applied, the result is what the next call returns.
+ */
+export function desiredSets(input: DesiredInput): Desired {
+  const { cluster, identity, pairs, observed, maxNetsPerSet: max, hostNetworkPods } = input;
+  const contenders = pairs
+    .map((pair) => ({ ...pair, names: setNames(cluster, pair.namespace, pair.app) }))
+    .toSorted(comparePrecedence);
+  const heldByPair = heldShards(contenders, observed, { cluster, identity });
+
+  const claimed = new Set<string>();
+  const sets: DesiredSet[] = [];
+  const notices: Notice[] = [];
+  for (const pair of contenders) {
+    const held = heldByPair.get(pairText(pair)) ?? new Map<number, ReadonlySet<string>>();
+    const isHeld = (cidr: string): boolean => [...held.values()].some((shard) => shard.has(cidr));
+    const addresses = wantedAddresses(pair, hostNetworkPods, isHeld);
+    notices.push(...addresses.notices);
+
+    const takenNames = new Set<string>();
+    const isFreeName = (name: string): boolean => {
+      const isTaken = input.taken(name);
+      if (isTaken) takenNames.add(name);
+      return !isTaken && !claimed.has(name);
+    };
+    const nameOf = (shard: number): string | undefined => namesFor(pair, shard).find(isFreeName);
+    const isFree = (shard: number): boolean => nameOf(shard) !== undefined;
+    for (const [shard, nets] of distribute({ wanted: addresses.wanted, held, max, isFree })) {
+      // Shards were distributed over the free ones only.
+      const name = nameOf(shard)!;
+      claimed.add(name);
+      sets.push({ name, labels: setLabels(identity, cluster, pair), nets });
+    }
+    notices.push(...Array.from(takenNames, (name) => nameTaken(pair, name)));
+  }
+  return {
+    sets: sets.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    notices: notices.toSorted(compareNotices),
+  };
+}
+
+/**
+ * The order in which pairs choose their names. Of those that spell one plain name, the smallest (namespace, name)
+ * comes first, has it, and leaves the suffixed name to the others. A plain name can also equal the suffixed name or
+ * a shard of a shorter pair; the shorter one comes first, as it alone has no other name to go to.
+ */
+function comparePrecedence(a: NamedPair, b: NamedPair): number {
+  return a.names.suffixed.length - b.names.suffixed.length || comparePairs(a, b);
+}
+
+/** The names that a shard of a pair may have, best first. */
+function namesFor({ names }: NamedPair, shard: number): readonly string[] {
+  if (shard > 0) return [shardName(names, shard)];
+  return names.plain === undefined ? [names.suffixed] : [names.plain, names.suffixed];
+}
+
+function nameTaken({ namespace, app }: NamedPair, name: string): Notice {
+  const detail = `an object that is not ours holds the name ${name}, so the set has another`;
+  return { kind: 'problem', reason: 'name-taken', namespace, name: app, detail };
+}
+
+function compareNotices(a: Notice, b: Notice): number {
+  const byPlace = comparePairs({ namespace: a.namespace, app: a.name }, { namespace: b.namespace, app: b.name });
+  return byPlace || (a.detail < b.detail ? -1 : 1);
+}

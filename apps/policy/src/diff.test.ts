@@ -1,0 +1,170 @@
+import { calicoMetadataAnnotation } from '@kube-semaphore/naming';
+import { describe, expect, it } from 'vitest';
+import type { Phase } from './change.ts';
+import { diffSets } from './diff.ts';
+import type { DesiredSet, ObservedSet } from './network-set.ts';
+import { setLabels } from './set-labels.ts';
+
+const identity = { domain: 'semaphore.uw.systems', managedBy: 'calico-global-network-sync-operator' };
+const labelsOf = (app: string) => setLabels(identity, 'c2', { namespace: 'ns', app });
+
+const set = (name: string, app: string, ...nets: readonly string[]): DesiredSet => ({ name, labels: labelsOf(app), nets });
+const seen = (name: string, app: string, ...nets: readonly string[]): ObservedSet => ({
+  ...set(name, app, ...nets),
+  uid: `uid of ${name}`,
+  resourceVersion: '7',
+  annotations: {},
+});
+
+/** Each phase as `kind name`s. */
+const brief = (phases: readonly Phase[]) =>
+  phases.map((phase) =>
+    phase.map((change) => `${change.kind} ${change.kind === 'delete' ? change.from.name : change.to.name}`).join(', '),
+  );
+
+const one = '10.0.0.1/32';
+const two = '10.0.0.2/32';
+const three = '10.0.0.3/32';
+
+describe('diffSets', () => {
+  it.each<{ name: string; from: ObservedSet; to?: DesiredSet; want: readonly string[] }>([
+    { name: 'finds nothing where all is as it should be', from: seen('a', 'x', one), to: set('a', 'x', one), want: [] },
+    {
+      name: 'overlooks the order of nets (Go wrote the set again)',
+      from: seen('a', 'x', two, one),
+      to: set('a', 'x', one, two),
+      want: [],
+    },
+    {
+      name: 'overlooks the order of labels',
+      from: { ...seen('a', 'x', one), labels: Object.fromEntries(Object.entries(labelsOf('x')).toReversed()) },
+      to: set('a', 'x', one),
+      want: [],
+    },
+    {
+      name: 'overlooks annotations and owners',
+      from: { ...seen('a', 'x', one), annotations: { note: 'mine' }, ownerReferences: [{}], finalizers: ['f'] },
+      to: set('a', 'x', one),
+      want: [],
+    },
+    {
+      name: 'sees a net that is listed twice',
+      from: seen('a', 'x', one, two, two),
+      to: set('a', 'x', one, two),
+      want: ['update a'],
+    },
+    {
+      name: 'sees a net that is listed twice in place of another',
+      from: seen('a', 'x', one, one),
+      to: set('a', 'x', one, two),
+      want: ['update a'],
+    },
+    {
+      name: 'sees an address without a length',
+      from: seen('a', 'x', '10.0.0.1'),
+      to: set('a', 'x', one),
+      want: ['update a'],
+    },
+    {
+      name: 'sees a label that somebody added',
+      from: { ...seen('a', 'x', one), labels: { ...labelsOf('x'), 'projectcalico.org/x': '' } },
+      to: set('a', 'x', one),
+      want: ['update a'],
+    },
+    {
+      name: 'sees the labels of another writer',
+      from: { ...seen('a', 'x', one), labels: { ...labelsOf('x'), 'managed-by': 'semaphore-policy' } },
+      to: set('a', 'x', one),
+      want: ['update a'],
+    },
+    {
+      name: "sees Calico's own copy of the labels, which would win over ours",
+      from: { ...seen('a', 'x', one), annotations: { [calicoMetadataAnnotation]: '{}' } },
+      to: set('a', 'x', one),
+      want: ['update a'],
+    },
+    { name: 'deletes what nobody wants', from: seen('a', 'x', one), want: ['delete a'] },
+  ])('$name', ({ from, to, want }) => {
+    expect(brief(diffSets([from], to === undefined ? [] : [to], identity))).toEqual(want);
+  });
+
+  it('changes labels and nets, drops the copy of Calico, and keeps everything else', () => {
+    const from = {
+      ...seen('a', 'old', one),
+      annotations: { note: 'mine', [calicoMetadataAnnotation]: '{"annotations":{"owner":"team-a"}}' },
+      ownerReferences: [{ kind: 'ConfigMap', uid: 'u2' }],
+      finalizers: ['example.com/keep'],
+    };
+    const to = { ...from, labels: labelsOf('x'), nets: [two], annotations: { note: 'mine', owner: 'team-a' } };
+    expect(diffSets([from], [set('a', 'x', two)], identity)).toEqual([[{ kind: 'update', from, to }]]);
+  });
+
+  it.each<{ name: string; from: readonly ObservedSet[]; to: readonly DesiredSet[]; want: readonly string[] }>([
+    {
+      name: 'creates, then updates, then deletes',
+      from: [seen('b', 'x', one), seen('c', 'x', two)],
+      to: [set('a', 'x', two), set('b', 'x', three)],
+      want: ['create a', 'update b', 'delete c'],
+    },
+    {
+      name: 'updates in parallel what has nothing to do with each other',
+      from: [seen('a', 'x', one), seen('b', 'y', one)],
+      to: [set('a', 'x', two), set('b', 'y', two)],
+      want: ['update a, update b'],
+    },
+    {
+      name: 'adds a moved address before it takes it away',
+      from: [seen('a', 'x', one, two), seen('b', 'x', three)],
+      to: [set('a', 'x', one), set('b', 'x', two, three)],
+      want: ['update b', 'update a'],
+    },
+    {
+      name: 'moves an address whatever its spelling was',
+      from: [seen('a', 'x', one, '10.0.0.2'), seen('b', 'x', three)],
+      to: [set('a', 'x', one), set('b', 'x', two, three)],
+      want: ['update b', 'update a'],
+    },
+    {
+      name: 'lets a set pass to another pair after its addresses have another',
+      from: [seen('a', 'x', one), seen('b', 'x', two)],
+      to: [set('a', 'y', three), set('b', 'x', one, two)],
+      want: ['update b', 'update a'],
+    },
+    {
+      name: 'mends in one go what somebody exchanged by hand',
+      from: [seen('a', 'x', one), seen('b', 'y', two)],
+      to: [set('a', 'y', two), set('b', 'x', one)],
+      want: ['update a, update b'],
+    },
+    {
+      name: 'waits for the end of a chain',
+      from: [seen('a', 'x', one), seen('b', 'y', two)],
+      to: [set('a', 'w', one), set('b', 'x', one), set('c', 'y', two)],
+      want: ['create c', 'update b', 'update a'],
+    },
+    {
+      name: 'waits for nothing while a set that goes later holds the address',
+      from: [seen('a', 'x', one), seen('b', 'x', two), seen('c', 'x', one)],
+      to: [set('a', 'x', three), set('b', 'x', one, two)],
+      want: ['update a, update b', 'delete c'],
+    },
+    {
+      name: 'lets the set that passes on wait, of two that hold an address',
+      from: [seen('a', 'x', one, two), seen('b', 'x', one), seen('c', 'x', three)],
+      to: [set('a', 'x', two), set('b', 'y', one), set('c', 'x', one, three)],
+      want: ['update a, update c', 'update b'],
+    },
+    {
+      name: 'knows a pair under whatever domain',
+      from: [
+        { ...seen('a', 'x', one, two), labels: setLabels({ ...identity, domain: 'policy.semaphore.uw.io' }, 'c2', { namespace: 'ns', app: 'x' }) },
+        seen('b', 'x', three),
+      ],
+      to: [set('a', 'x', one), set('b', 'x', two, three)],
+      want: ['update b', 'update a'],
+    },
+  ])('$name', ({ from, to, want }) => {
+    expect(brief(diffSets(from, to, identity))).toEqual(want);
+    expect(brief(diffSets(from.toReversed(), to.toReversed(), identity))).toEqual(want);
+  });
+});

@@ -1,0 +1,54 @@
+import { hasCalicoMetadata, withoutCalicoMetadata } from './calico-metadata.ts';
+import type { Create, Delete, Phase, Update } from './change.ts';
+import type { DesiredSet, ObservedSet } from './network-set.ts';
+import type { Identity } from './set-labels.ts';
+import { isSameMap } from './string-map.ts';
+import { updatePhases } from './update-order.ts';
+
+/**
+ * The writes that turn `observed` into `desired`, in an order that never leaves a hole: an address that is in a set
+ * of its pair before and after is in one after each single write too. So sets are created first; an update that takes
+ * an address away waits for the one that puts it elsewhere; deletes come last.
+ *
+ * @param observed the sets of one key that are ours, in any order
+ * @param desired what `desiredSets` made of them, in any order
+ * @returns phases that are not empty and sorted by name; none if there is nothing to do
+ */
+export function diffSets(
+  observed: readonly ObservedSet[],
+  desired: readonly DesiredSet[],
+  identity: Identity,
+): readonly Phase[] {
+  const existing = new Map(observed.map((set) => [set.name, set]));
+  const wanted = new Set(desired.map(({ name }) => name));
+
+  const creates: Create[] = [];
+  const updates: Update[] = [];
+  for (const to of desired.toSorted(compareNames)) {
+    const from = existing.get(to.name);
+    if (from === undefined) creates.push({ kind: 'create', to });
+    else if (differs(from, to)) updates.push({ kind: 'update', from, to: updated(from, to) });
+  }
+  const deletes = observed
+    .filter(({ name }) => !wanted.has(name))
+    .toSorted(compareNames)
+    .map((from): Delete => ({ kind: 'delete', from }));
+  return [creates, ...updatePhases(updates, deletes, identity), deletes].filter((phase) => phase.length > 0);
+}
+
+/** The order of labels and nets means nothing. A net that is listed twice, or not as we spell it, is a difference. */
+function differs(from: ObservedSet, { labels, nets }: DesiredSet): boolean {
+  if (hasCalicoMetadata(from.annotations) || !isSameMap(from.labels, labels)) return true;
+  if (from.nets.length !== nets.length) return true;
+  if (from.nets.every((net, i) => net === nets[i])) return false;
+  const present = new Set(from.nets);
+  return !nets.every((net) => present.has(net));
+}
+
+function updated(from: ObservedSet, { labels, nets }: DesiredSet): ObservedSet {
+  return { ...from, labels, nets, annotations: withoutCalicoMetadata(from.annotations) };
+}
+
+function compareNames(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : Number(a.name > b.name);
+}

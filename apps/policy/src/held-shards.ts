@@ -1,0 +1,56 @@
+import { setNames, shardOf, type SetNames } from '@kube-semaphore/naming';
+import { readNet } from './addresses.ts';
+import type { ObservedSet } from './network-set.ts';
+import { domainsWith, type Identity, type Pair, pairText, readOwner } from './set-labels.ts';
+
+/** A pair and the names that it may have. */
+export type NamedPair = Pair & { readonly names: SetNames };
+
+/** What the existing sets of one pair hold: canonical CIDRs by shard. */
+export type HeldShards = ReadonlyMap<number, ReadonlySet<string>>;
+
+/**
+ * Finds out which existing set is which shard of which pair. Its labels say so if its name fits them. Where they were
+ * edited by hand the name decides, for the first of `pairs` that may have it.
+ *
+ * @param pairs those of one key, in order of precedence
+ * @param observed our sets of that key, in any order
+ * @returns by `pairText`; a pair that has no set has no entry
+ */
+export function heldShards(
+  pairs: readonly NamedPair[],
+  observed: readonly ObservedSet[],
+  { cluster, identity }: { readonly cluster: string; readonly identity: Identity },
+): ReadonlyMap<string, HeldShards> {
+  const domains = domainsWith(identity.domain);
+  const byPair = new Map(pairs.map((pair) => [pairText(pair), pair]));
+  const held = new Map<string, Map<number, Set<string>>>();
+  for (const set of observed) {
+    const labelled = readOwner(set.labels, domains)?.pair;
+    const holder = byLabels(set.name, labelled) ?? byName(set.name);
+    if (holder === undefined) continue;
+    const shards = held.get(holder.pair) ?? new Map<number, Set<string>>();
+    held.set(holder.pair, shards);
+    // Both the plain and the suffixed name are shard 0, and both exist in the middle of a rename.
+    const nets = set.nets.flatMap((net) => readNet(net) ?? []);
+    shards.set(holder.shard, new Set([...(shards.get(holder.shard) ?? []), ...nets]));
+  }
+  return held;
+
+  function byLabels(name: string, pair: Pair | undefined): Holder | undefined {
+    if (pair === undefined) return undefined;
+    const names = byPair.get(pairText(pair))?.names ?? setNames(cluster, pair.namespace, pair.app);
+    const shard = shardOf(names, name);
+    return shard === undefined ? undefined : { pair: pairText(pair), shard };
+  }
+
+  function byName(name: string): Holder | undefined {
+    for (const pair of pairs) {
+      const shard = shardOf(pair.names, name);
+      if (shard !== undefined) return { pair: pairText(pair), shard };
+    }
+    return undefined;
+  }
+}
+
+type Holder = { readonly pair: string; readonly shard: number };

@@ -1,0 +1,142 @@
+import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { KubeClient } from '@kube-semaphore/kube-client';
+import { type CalicoApi, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
+import { setKeyOfName } from '@kube-semaphore/naming';
+import { isSameSet, type ObservedSet, observedSet } from './network-set.ts';
+import { classify, keysOf, type Ownership } from './ownership.ts';
+import type { Identity } from './set-labels.ts';
+
+/** A set as it lies in the store. Of sets that aren't ours only the name matters, so their nets aren't kept. */
+type LocalSet = { readonly uid: string; readonly resourceVersion: string; readonly set: ObservedSet; readonly ownership: Ownership };
+
+export type LocalSetsOptions = {
+  readonly client: KubeClient;
+  readonly api: CalicoApi;
+  readonly cluster: string;
+  /** What tells our sets from others' besides the known labels and writers. */
+  readonly configured: Identity;
+  readonly idleTimeoutMs: number;
+  readonly pollIntervalMs: number;
+  readonly hooks: ReflectorHooks;
+  /** A set of these keys changed, or a set that holds one of their names. */
+  readonly onChange: (keys: readonly string[]) => void;
+  /** How many sets there are of a cluster that isn't ours. */
+  readonly onOrphans: (cluster: string, count: number) => void;
+};
+
+/** All GlobalNetworkSets of the local cluster: ours by key, and of the others that their names are taken. */
+export class LocalSets {
+  readonly #options: LocalSetsOptions;
+  readonly #store: Store<LocalSet>;
+  readonly #byKey = new Map<string, Map<string, ObservedSet>>();
+  readonly #orphans = new Map<string, number>();
+  #ownSets = 0;
+  readonly reflector: Reflector<ReturnType<typeof globalNetworkSetKind>, LocalSet>;
+
+  constructor(options: LocalSetsOptions) {
+    this.#options = options;
+    this.#store = new Store<LocalSet>({
+      equal: (a, b) => isSameSet(a.set, b.set),
+      onChange: ({ previous, current }) => this.#changed(previous, current),
+    });
+    const { client, api, idleTimeoutMs, pollIntervalMs, hooks } = options;
+    this.reflector = new Reflector({
+      client,
+      kind: globalNetworkSetKind(api),
+      // The group projectcalico.org is served by Calico's aggregated API server.
+      watchList: api === 'projectcalico.org/v3' ? 'never' : 'auto',
+      project: (object) => this.#read(object),
+      store: this.#store,
+      idleTimeoutMs,
+      pollIntervalMs,
+      hooks,
+    });
+  }
+
+  get synced(): boolean {
+    return this.#store.view.synced;
+  }
+
+  /** How many sets are ours. */
+  get ownSets(): number {
+    return this.#ownSets;
+  }
+
+  /** The sets of ours whose names belong to a key. */
+  ofKey(key: string): readonly ObservedSet[] {
+    return [...(this.#byKey.get(key)?.values() ?? [])];
+  }
+
+  /** The keys of all sets of ours. */
+  keys(): Iterable<string> {
+    return this.#byKey.keys();
+  }
+
+  /** The labels of every set, whoever's it is. */
+  labels(): readonly { readonly labels: ObservedSet['labels'] }[] {
+    const { view } = this.#store;
+    return view.synced ? Array.from(view.objects.values(), ({ set }) => set) : [];
+  }
+
+  /** Whether an object that isn't ours holds a name. */
+  isTaken(name: string): boolean {
+    const { view } = this.#store;
+    return view.synced && (view.objects.get(name)?.ownership.kind ?? 'ours') !== 'ours';
+  }
+
+  /** The answer to a write of ours, which the watch will bring later. */
+  written(object: GlobalNetworkSet): void {
+    this.#store.update(object.metadata.name, this.#read(object));
+  }
+
+  /** A set of ours was deleted, which the watch will tell later. */
+  deleted({ name, uid }: ObservedSet): void {
+    this.#store.delete(name, uid);
+  }
+
+  #read(object: GlobalNetworkSet): LocalSet {
+    const set = observedSet(object);
+    const { cluster, configured } = this.#options;
+    const ownership = classify(set.labels, new Set([cluster]), configured);
+    const { uid, resourceVersion } = set;
+    return { uid, resourceVersion, set: ownership.kind === 'ours' ? set : { ...set, nets: [] }, ownership };
+  }
+
+  #changed(previous: LocalSet | undefined, current: LocalSet | undefined): void {
+    if (previous !== undefined) this.#remove(previous);
+    if (current !== undefined) this.#add(current);
+    const keys = new Set([...this.#keysOf(previous), ...this.#keysOf(current)]);
+    this.#options.onChange([...keys]);
+  }
+
+  #keysOf(local: LocalSet | undefined): readonly string[] {
+    if (local === undefined) return [];
+    const { cluster, configured } = this.#options;
+    return local.ownership.kind === 'ours' ? keysOf(local.set, cluster, configured) : [setKeyOfName(local.set.name)];
+  }
+
+  #add({ set, ownership }: LocalSet): void {
+    if (ownership.kind === 'orphan') this.#countOrphan(ownership.cluster, +1);
+    if (ownership.kind !== 'ours') return;
+    this.#ownSets++;
+    const key = setKeyOfName(set.name);
+    const sets = this.#byKey.get(key) ?? new Map<string, ObservedSet>();
+    this.#byKey.set(key, sets.set(set.name, set));
+  }
+
+  #remove({ set, ownership }: LocalSet): void {
+    if (ownership.kind === 'orphan') this.#countOrphan(ownership.cluster, -1);
+    if (ownership.kind !== 'ours') return;
+    this.#ownSets--;
+    const key = setKeyOfName(set.name);
+    const sets = this.#byKey.get(key);
+    sets?.delete(set.name);
+    if (sets?.size === 0) this.#byKey.delete(key);
+  }
+
+  #countOrphan(cluster: string, step: 1 | -1): void {
+    const count = (this.#orphans.get(cluster) ?? 0) + step;
+    this.#orphans.set(cluster, count);
+    this.#options.onOrphans(cluster, count);
+  }
+}

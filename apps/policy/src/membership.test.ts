@@ -1,0 +1,121 @@
+import type { Pod } from '@kube-semaphore/kube-objects';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isSameMember, type Member, membershipOf, type MembershipRules } from './membership.ts';
+
+const rules: MembershipRules = {
+  nameLabel: 'semaphore.uw.systems/name',
+  isAllowed: (ip) => !ip.startsWith('192.168.'),
+  intern: (text) => text,
+};
+
+type PodParts = { namespace?: string; app?: string; phase?: string; hostNetwork?: boolean; ips?: readonly string[] };
+
+function pod({ namespace = 'ns', app = 'app', phase = 'Running', hostNetwork = false, ips = ['10.4.1.38'] }: PodParts): Pod {
+  const labels = { 'app.kubernetes.io/name': 'web', [rules.nameLabel]: app };
+  return {
+    metadata: { name: 'pod-1', namespace, uid: 'u1', resourceVersion: '7', labels },
+    spec: { hostNetwork },
+    status: { phase, podIPs: ips.map((ip) => ({ ip })) },
+  };
+}
+
+const member: Member = {
+  uid: 'u1',
+  namespace: 'ns',
+  name: 'pod-1',
+  app: 'app',
+  ips: ['10.4.1.38'],
+  hostNetwork: false,
+};
+
+describe('membershipOf', () => {
+  it.each<{ name: string; of: PodParts; want: Member }>([
+    { name: 'takes a running Pod', of: {}, want: member },
+    { name: 'takes a Pod that is starting, once it has an address', of: { phase: 'Pending' }, want: member },
+    { name: 'takes a Pod whose node fell silent', of: { phase: 'Unknown' }, want: member },
+    {
+      name: 'takes every family (Go took the first address, as /32)',
+      of: { ips: ['10.4.1.38', 'FD00:0::26'] },
+      want: { ...member, ips: ['10.4.1.38', 'fd00::26'] },
+    },
+    { name: 'takes a label that is no object name', of: { app: 'My_App' }, want: { ...member, app: 'My_App' } },
+    { name: 'takes an empty label', of: { app: '' }, want: { ...member, app: '' } },
+    { name: "marks a Pod on its node's network", of: { hostNetwork: true }, want: { ...member, hostNetwork: true } },
+  ])('$name', ({ of, want }) => {
+    expect(membershipOf(pod(of), rules)).toEqual({ member: want, skipped: [] });
+  });
+
+  it.each<{ name: string; of: PodParts; want: readonly string[] }>([
+    {
+      name: 'skips a Pod that succeeded (Go kept its address)',
+      of: { phase: 'Succeeded' },
+      want: ['expected finished'],
+    },
+    { name: 'skips a Pod that failed (Go kept its address)', of: { phase: 'Failed' }, want: ['expected finished'] },
+    { name: 'skips a Pod without an address', of: { ips: [] }, want: ['expected no-address'] },
+    { name: 'skips a Pod with no good address', of: { ips: ['10.4.1.999'] }, want: ['problem bad-address'] },
+    { name: 'skips a label of 64 characters', of: { app: 'a'.repeat(64) }, want: ['problem bad-label'] },
+    { name: 'skips a label that no label may be', of: { app: '../x' }, want: ['problem bad-label'] },
+    { name: 'skips a namespace that none can be', of: { namespace: 'Ns' }, want: ['problem bad-namespace'] },
+    {
+      name: 'skips an address that is not allowed',
+      of: { ips: ['192.168.0.1'] },
+      want: ['problem address-not-allowed'],
+    },
+    {
+      name: 'expects that the address of a node is not allowed',
+      of: { ips: ['192.168.0.1'], hostNetwork: true },
+      want: ['expected address-not-allowed'],
+    },
+  ])('$name', ({ of, want }) => {
+    const { member: nobody, skipped } = membershipOf(pod(of), rules);
+    expect(nobody).toBe(undefined);
+    expect(skipped.map(({ kind, reason }) => `${kind} ${reason}`)).toEqual(want);
+  });
+
+  it('keeps the good addresses of a Pod that has bad ones', () => {
+    expect(membershipOf(pod({ ips: ['x', '10.4.1.38', '192.168.0.1'] }), rules)).toEqual({
+      member,
+      skipped: [
+        { kind: 'problem', reason: 'bad-address', detail: '"x" is not an IP address' },
+        { kind: 'problem', reason: 'address-not-allowed', detail: '192.168.0.1 is in no allowed pod CIDR' },
+      ],
+    });
+  });
+
+  it('has nothing to say of a Pod without the label', () => {
+    const { metadata, ...rest } = pod({});
+    expect(membershipOf({ ...rest, metadata: { ...metadata, labels: {} } }, rules)).toEqual({
+      member: undefined,
+      skipped: [],
+    });
+  });
+
+  it('repeats no more than an excerpt of what the remote wrote', () => {
+    const { skipped } = membershipOf(pod({ app: 'x\n'.repeat(1_000_000) }), rules);
+    expect(skipped[0]?.detail.length).toBeLessThan(200);
+    expect(skipped[0]?.detail).not.toContain('\n');
+  });
+
+  it('never throws, whatever the remote writes', () => {
+    const anyPart = { namespace: fc.string(), app: fc.string(), phase: fc.string(), ips: fc.array(fc.string()) };
+    fc.assert(
+      fc.property(fc.record(anyPart, { requiredKeys: [] }), (parts) => {
+        membershipOf(pod(parts), rules);
+      }),
+    );
+  });
+});
+
+describe('isSameMember', () => {
+  it.each([
+    { name: 'is unmoved by equal addresses', other: { ...member, ips: ['10.4.1.38'] }, want: true },
+    { name: 'sees a new address', other: { ...member, ips: ['10.4.1.39'] }, want: false },
+    { name: 'sees a second address', other: { ...member, ips: ['10.4.1.38', 'fd00::26'] }, want: false },
+    { name: 'sees a label that changed (Go did not)', other: { ...member, app: 'other' }, want: false },
+    { name: 'sees the network change', other: { ...member, hostNetwork: true }, want: false },
+  ])('$name', ({ other, want }) => {
+    expect(isSameMember(member, other)).toBe(want);
+  });
+});

@@ -1,0 +1,104 @@
+import type { Pod } from '@kube-semaphore/kube-objects';
+import { isDnsLabel, isLabelValue } from '@kube-semaphore/naming';
+import { readIp } from './addresses.ts';
+
+/** What is kept of a remote Pod: 50,000 of these lie in the store. */
+export type Member = {
+  readonly uid: string;
+  readonly namespace: string;
+  /** The Pod's name. */
+  readonly name: string;
+  /** The value of its name label. */
+  readonly app: string;
+  /** Canonical, at least one. */
+  readonly ips: readonly string[];
+  /** Its addresses are its node's. */
+  readonly hostNetwork: boolean;
+};
+
+/**
+ * Why a Pod or one of its addresses counts for nothing. `expected`: the normal course of things. `problem`: somebody
+ * should look. `reason` is one of a few words, fit for a metric's label; `detail` is for people.
+ */
+export type Skip = {
+  readonly kind: 'expected' | 'problem';
+  readonly reason: 'finished' | 'no-address' | 'bad-namespace' | 'bad-label' | 'bad-address' | 'address-not-allowed';
+  readonly detail: string;
+};
+
+export type Membership = { readonly member: Member | undefined; readonly skipped: readonly Skip[] };
+
+export type MembershipRules = {
+  /** Key of the name label: `<domain>/name`. */
+  readonly nameLabel: string;
+  /** Whether the remote may bring this address into local sets (`allowedPodCIDRs`). Takes canonical addresses. */
+  readonly isAllowed: (ip: string) => boolean;
+  /** One string for each text. Thousands of Pods share a namespace and a label value, but each is decoded anew. */
+  readonly intern: (text: string) => string;
+};
+
+const FINISHED = skip('expected', 'finished', 'the Pod has run to its end, and its address may be given to another');
+const NO_ADDRESS = skip('expected', 'no-address', 'the Pod has no address yet');
+const NOTHING_SKIPPED: readonly Skip[] = [];
+// The watch selects by the label, so this Pod isn't for us to judge.
+const NOBODY: Membership = { member: undefined, skipped: NOTHING_SKIPPED };
+
+/**
+ * Reads a remote Pod. The remote is half trusted, so whatever of it could end up in a local object is checked: the
+ * namespace and the label's value are what labels may hold, the addresses are addresses, and allowed ones.
+ *
+ * @returns no member if the Pod has no good address left; what was skipped, in the order of `status.podIPs`
+ */
+export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipRules): Membership {
+  const { uid, namespace, name } = metadata;
+  const app = metadata.labels[rules.nameLabel];
+  if (app === undefined) return NOBODY;
+  if (!isLabelValue(app)) {
+    return nobody(skip('problem', 'bad-label', `${rules.nameLabel}=${excerpt(app)} is no label value`));
+  }
+  if (!isDnsLabel(namespace)) {
+    return nobody(skip('problem', 'bad-namespace', `${excerpt(namespace)} is no name of a namespace`));
+  }
+  if (status.phase === 'Succeeded' || status.phase === 'Failed') return nobody(FINISHED);
+  if (status.podIPs.length === 0) return nobody(NO_ADDRESS);
+
+  const { hostNetwork } = spec;
+  // A node's address is no pod's: that it is in no pod CIDR is nothing to alert about.
+  const notAllowed = hostNetwork ? 'expected' : 'problem';
+  const ips: string[] = [];
+  let skipped = NOTHING_SKIPPED;
+  for (const { ip: raw } of status.podIPs) {
+    const ip = readIp(raw);
+    if (!ip.ok) skipped = [...skipped, skip('problem', 'bad-address', ip.reason)];
+    else if (rules.isAllowed(ip.value)) ips.push(ip.value);
+    else skipped = [...skipped, skip(notAllowed, 'address-not-allowed', `${ip.value} is in no allowed pod CIDR`)];
+  }
+  if (ips.length === 0) return { member: undefined, skipped };
+  return {
+    member: { uid, namespace: rules.intern(namespace), name, app: rules.intern(app), ips, hostNetwork },
+    skipped,
+  };
+}
+
+/** Whether two versions of one Pod (same UID) are the same to us; a heartbeat or a new annotation is no change. */
+export function isSameMember(a: Member, b: Member): boolean {
+  return (
+    a.app === b.app &&
+    a.hostNetwork === b.hostNetwork &&
+    a.ips.length === b.ips.length &&
+    a.ips.every((ip, i) => ip === b.ips[i])
+  );
+}
+
+function nobody(reason: Skip): Membership {
+  return { member: undefined, skipped: [reason] };
+}
+
+function skip(kind: Skip['kind'], reason: Skip['reason'], detail: string): Skip {
+  return { kind, reason, detail };
+}
+
+/** What the remote wrote may be a megabyte long, or hold line breaks. */
+function excerpt(text: string): string {
+  return JSON.stringify(text.slice(0, 64));
+}

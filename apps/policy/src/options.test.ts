@@ -1,0 +1,110 @@
+import { resolveOptions } from '@kube-semaphore/options';
+import { describe, expect, it } from 'vitest';
+import { options, program, validate } from './options.ts';
+
+const KUBECONFIG = ['-target-cluster-name=c2', '-target-kube-config=f'];
+const TOKEN = '-remote-sa-token-path=t';
+const DIRECT = ['-target-cluster-name=c2', '-remote-api-url=https://c2:6443', '-remote-ca-url=file:///ca.crt'];
+
+const resolve = (argv: string[], env: Record<string, string> = {}) =>
+  resolveOptions(options, { program: { ...program, version: '1.2.3' }, argv, env, validate });
+
+/** The problems of a command line, without the line that points to -help. */
+async function problems(argv: string[], env: Record<string, string> = {}): Promise<string[]> {
+  const resolution = await resolve(argv, env);
+  const text = resolution.kind === 'exit' ? (resolution.stderr ?? '') : '';
+  return text.split('\n').slice(0, -2).map((line) => line.replace('semaphore-policy: ', ''));
+}
+
+describe('the options of policy', () => {
+  it('have the defaults of SPEC.md, sections 1 and 2', async () => {
+    const resolution = await resolve(KUBECONFIG);
+    expect(resolution.kind === 'run' && resolution.config).toEqual({
+      localKubeConfig: undefined,
+      targetKubeConfig: 'f',
+      remoteApiUrl: undefined,
+      remoteCaUrl: undefined,
+      remoteSaTokenPath: undefined,
+      remoteSaToken: undefined,
+      targetClusterName: 'c2',
+      podResyncPeriodMs: 3_600_000,
+      fullStoreResyncPeriodMs: 3_600_000,
+      labelDomain: 'auto',
+      managedBy: 'auto',
+      hostNetworkPods: 'exclude',
+      maxNetsPerSet: 1_000,
+      calicoApi: 'auto',
+      listenAddress: { host: '', port: 8_080 },
+      logLevel: 'info',
+      logFormat: 'auto',
+      minWriteIntervalMs: 200,
+      writeConcurrency: 16,
+      watchIdleTimeoutMs: 90_000,
+    });
+  });
+
+  it.each([
+    { name: 'a kubeconfig', argv: KUBECONFIG, env: {} },
+    { name: 'a URL, a CA and a token file', argv: [...DIRECT, TOKEN], env: {} },
+    { name: 'a URL, a CA and a token', argv: DIRECT, env: { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: 't' } },
+    { name: 'the variables of the first Go program', argv: DIRECT, env: { KPS_REMOTE_SERVICE_ACCOUNT_TOKEN: 't' } },
+    { name: 'the longer name of the token file', argv: DIRECT, env: { SP_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH: 't' } },
+    { name: 'its first name', argv: DIRECT, env: { KPS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH: 't' } },
+    { name: 'an empty flag for the other way', argv: [...KUBECONFIG, '-remote-api-url='], env: {} },
+  ])('take $name', async ({ argv, env }) => {
+    expect(await problems(argv, env)).toEqual([]);
+  });
+
+  it.each([
+    {
+      name: 'no way to the remote, and no name',
+      argv: [],
+      env: {},
+      want: [/^-target-cluster-name or SP_TARGET_CLUSTER_NAME is/, /^-target-kube-config or SP_TARGET_KUBE_CONFIG is/],
+    },
+    {
+      name: 'two ways to the remote',
+      argv: [...KUBECONFIG, '-remote-api-url=https://c2'],
+      env: {},
+      want: [/^-target-kube-config .* excludes -remote-api-url or SP_REMOTE_API_URL$/],
+    },
+    {
+      name: 'two ways even if one is spelled badly',
+      argv: [...KUBECONFIG, '-remote-api-url=c2'],
+      env: {},
+      want: [/^-remote-api-url \(SP_REMOTE_API_URL\): "c2" is not a URL/, /^-target-kube-config .* excludes/],
+    },
+    {
+      name: 'half of a way to the remote',
+      argv: ['-target-cluster-name=c2', '-remote-api-url=https://c2'],
+      env: {},
+      want: [/^-remote-ca-url or SP_REMOTE_CA_URL is required/, /^-remote-sa-token-path .* is required/],
+    },
+    {
+      name: 'two tokens',
+      argv: [...DIRECT, TOKEN],
+      env: { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: 's3cret' },
+      want: [/^-remote-sa-token-path .* excludes SP_REMOTE_SERVICE_ACCOUNT_TOKEN$/],
+    },
+    {
+      name: 'an API server without TLS',
+      argv: [...DIRECT, TOKEN, '-remote-api-url=http://c2'],
+      env: {},
+      want: [/^-remote-api-url .* "http:\/\/c2" is not a URL that begins with https:/],
+    },
+  ])('refuse $name', async ({ argv, env, want }) => {
+    expect(await problems(argv, env)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
+  });
+
+  it('tell a given default from one that was not given', async () => {
+    const unset = await resolve(KUBECONFIG);
+    const set = await resolve([...KUBECONFIG, '-host-network-pods=exclude']);
+    expect(unset.kind === 'run' && unset.given.has('hostNetworkPods')).toBe(false);
+    expect(set.kind === 'run' && set.given.has('hostNetworkPods')).toBe(true);
+  });
+
+  it('never show the token in help', async () => {
+    const resolution = await resolve(['-help'], { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: 's3cret' });
+    expect(resolution.kind === 'exit' && resolution.stdout).not.toContain('s3cret');
+  });
+});

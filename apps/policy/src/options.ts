@@ -1,0 +1,192 @@
+import {
+  absoluteUrl,
+  commonOptions,
+  duration,
+  integer,
+  oneOf,
+  spellingOf,
+  text,
+  variableOf,
+  type CommonOptions,
+  type Given,
+  type OptionTable,
+} from '@kube-semaphore/options';
+import { clusterName, labelDomain, labelValue } from './option-types.ts';
+
+/** Everything that semaphore-policy can be told (SPEC.md, sections 1 and 2). */
+export type PolicyOptions = CommonOptions & {
+  /** A kubeconfig file; without it the pod's service account. */
+  readonly localKubeConfig: string | undefined;
+  /** A kubeconfig file, or the remote is reached by the next three or four. */
+  readonly targetKubeConfig: string | undefined;
+  readonly remoteApiUrl: string | undefined;
+  readonly remoteCaUrl: string | undefined;
+  readonly remoteSaTokenPath: string | undefined;
+  /** The token itself, instead of its file. */
+  readonly remoteSaToken: string | undefined;
+  readonly targetClusterName: string;
+  /** `auto` takes protobuf where the API server speaks it. */
+  readonly encoding: 'auto' | 'json';
+  /** 0 is never. */
+  readonly podResyncPeriodMs: number;
+  /** 0 is never. */
+  readonly fullStoreResyncPeriodMs: number;
+  /** A domain, or `auto`. */
+  readonly labelDomain: string;
+  /** A label value, or `auto`. */
+  readonly managedBy: string;
+  /** Not given and `exclude` are two things: members that a Go program left in a set stay until it is given. */
+  readonly hostNetworkPods: 'exclude' | 'include';
+  readonly maxNetsPerSet: number;
+  readonly calicoApi: 'auto' | 'projectcalico.org/v3' | 'crd.projectcalico.org/v1';
+};
+
+/** The program as `-help` and `-version` introduce it. */
+export const program = {
+  name: 'semaphore-policy',
+  description: 'Keeps the addresses of a remote cluster’s pods in Calico GlobalNetworkSets of the local cluster.',
+};
+
+const ours = (flag: string) => ({ flag, env: variableOf('SP', flag) });
+
+/** An option that the Go programs had, the first of which read its variables under KPS. */
+const inherited = (flag: string) => ({ ...ours(flag), aliases: [variableOf('KPS', flag)] });
+
+const HOUR_MS = 3_600_000;
+
+/** The rows of `PolicyOptions`. */
+export const options: OptionTable<PolicyOptions> = {
+  localKubeConfig: {
+    ...inherited('local-kube-config'),
+    group: 'Local cluster',
+    type: text('file'),
+    absent: 'in-cluster',
+    help: 'Kubeconfig of the local cluster, where the sets are written.',
+  },
+  targetClusterName: {
+    ...inherited('target-cluster-name'),
+    group: 'Remote cluster',
+    type: clusterName,
+    required: true,
+    help: 'Name of the remote cluster, the first part of the name of every set.',
+  },
+  targetKubeConfig: {
+    ...inherited('target-kube-config'),
+    group: 'Remote cluster',
+    type: text('file'),
+    help: 'Kubeconfig of the remote cluster; or the next three.',
+  },
+  remoteApiUrl: {
+    ...inherited('remote-api-url'),
+    group: 'Remote cluster',
+    type: absoluteUrl('https'),
+    help: 'API server of the remote cluster.',
+  },
+  remoteCaUrl: {
+    ...inherited('remote-ca-url'),
+    group: 'Remote cluster',
+    type: absoluteUrl('https', 'http', 'file'),
+    help: 'CA certificate of the remote API server: https:, file:, or, with a warning, http:.',
+  },
+  remoteSaTokenPath: {
+    ...ours('remote-sa-token-path'),
+    aliases: [
+      'SP_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH',
+      'KPS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH',
+      'KPS_REMOTE_SA_TOKEN_PATH',
+    ],
+    group: 'Remote cluster',
+    type: text('file'),
+    help: 'File with the service account token for the remote cluster, read again when it changes.',
+  },
+  remoteSaToken: {
+    env: 'SP_REMOTE_SERVICE_ACCOUNT_TOKEN',
+    aliases: ['KPS_REMOTE_SERVICE_ACCOUNT_TOKEN'],
+    secret: true,
+    group: 'Remote cluster',
+    type: text('token'),
+    help: 'The service account token itself; a file can be renewed, this can not.',
+  },
+  encoding: {
+    ...ours('encoding'),
+    group: 'Remote cluster',
+    type: oneOf(['auto', 'json']),
+    fallback: 'auto',
+    help: 'How pods are asked for: auto is protobuf where it is spoken; json is slower, for a proxy that passes no other.',
+  },
+  labelDomain: {
+    ...ours('label-domain'),
+    group: 'Sets',
+    type: labelDomain,
+    fallback: 'auto',
+    help: 'Domain of the labels of pods and sets; auto takes what the sets of this cluster carry already.',
+  },
+  managedBy: {
+    ...ours('managed-by'),
+    group: 'Sets',
+    type: labelValue,
+    fallback: 'auto',
+    help: 'Value of the label managed-by of our sets; auto takes what the sets of this cluster carry already.',
+  },
+  hostNetworkPods: {
+    ...ours('host-network-pods'),
+    group: 'Sets',
+    type: oneOf(['exclude', 'include']),
+    fallback: 'exclude',
+    help: 'Whether pods with hostNetwork are members; include is what the Go programs did.',
+  },
+  maxNetsPerSet: {
+    ...ours('max-nets-per-set'),
+    group: 'Sets',
+    // An object of 50,000 addresses is what etcd still takes.
+    type: integer({ min: 1, max: 50_000 }),
+    fallback: 1_000,
+    help: 'Larger sets are split into shards of so many addresses.',
+  },
+  calicoApi: {
+    ...ours('calico-api'),
+    group: 'Sets',
+    type: oneOf(['auto', 'projectcalico.org/v3', 'crd.projectcalico.org/v1'], 'auto|group/version'),
+    fallback: 'auto',
+    help: 'API of the sets: projectcalico.org/v3 or crd.projectcalico.org/v1; auto takes the first that is served.',
+  },
+  podResyncPeriodMs: {
+    ...inherited('pod-resync-period'),
+    group: 'Pacing',
+    type: duration(),
+    fallback: HOUR_MS,
+    help: 'How often the known pods are looked at again, without a request; 0 is never.',
+  },
+  fullStoreResyncPeriodMs: {
+    ...inherited('full-store-resync-period'),
+    group: 'Pacing',
+    type: duration(),
+    fallback: HOUR_MS,
+    help: 'How often every set is compared with the cluster again; 0 is never.',
+  },
+  ...commonOptions({ prefix: 'SP', older: 'KPS' }),
+};
+
+/** The four that replace a kubeconfig; one of the last two will do. */
+const DIRECT = ['remoteApiUrl', 'remoteCaUrl', 'remoteSaTokenPath', 'remoteSaToken'] as const;
+
+/**
+ * The rules across options: there is exactly one way to reach the remote cluster, and it is complete.
+ *
+ * @returns what is wrong, each a sentence that names flag and variable
+ */
+export function validate(_config: Partial<PolicyOptions>, given: Given<PolicyOptions>): string[] {
+  const kubeConfig = spelling('targetKubeConfig');
+  const [path, token] = [spelling('remoteSaTokenPath'), spelling('remoteSaToken')];
+  const direct = DIRECT.filter((key) => given.has(key));
+  if (given.has('targetKubeConfig')) return direct.map((key) => `${kubeConfig} excludes ${spelling(key)}`);
+  if (direct.length === 0) return [`${kubeConfig} is required, or ${spelling('remoteApiUrl')} with its CA and token`];
+  const addresses = (['remoteApiUrl', 'remoteCaUrl'] as const).filter((key) => !given.has(key));
+  const problems = addresses.map((key) => `${spelling(key)} is required without ${kubeConfig}`);
+  const tokens = Number(given.has('remoteSaTokenPath')) + Number(given.has('remoteSaToken'));
+  if (tokens === 0) problems.push(`${path}, or ${token}, is required without ${kubeConfig}`);
+  if (tokens === 2) problems.push(`${path} excludes ${token}`);
+  return problems;
+}
+
+const spelling = (key: keyof PolicyOptions): string => spellingOf(options[key]);

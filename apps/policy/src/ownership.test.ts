@@ -1,0 +1,84 @@
+import { hash10 } from '@kube-semaphore/naming';
+import { describe, expect, it } from 'vitest';
+import { classify, keysOf } from './ownership.ts';
+
+const OLD = 'semaphore.uw.systems';
+const NEW = 'policy.semaphore.uw.io';
+const GO = 'calico-global-network-sync-operator';
+const identity = { domain: OLD, managedBy: GO };
+const clusters = new Set(['c2', 'c3']);
+
+describe('classify', () => {
+  it.each([
+    {
+      name: 'takes a set of ours',
+      labels: { 'managed-by': GO, [`${OLD}/cluster`]: 'c2' },
+      want: { kind: 'ours', cluster: 'c2' },
+    },
+    {
+      name: 'takes a set of another Go release, under another domain',
+      labels: { 'managed-by': 'semaphore-policy', [`${NEW}/cluster`]: 'c3' },
+      want: { kind: 'ours', cluster: 'c3' },
+    },
+    {
+      name: 'calls a set of a cluster that is not in the config an orphan',
+      labels: { 'managed-by': GO, [`${OLD}/cluster`]: 'c9' },
+      want: { kind: 'orphan', cluster: 'c9' },
+    },
+    { name: 'leaves a set without managed-by alone', labels: { [`${OLD}/cluster`]: 'c2' }, want: { kind: 'foreign' } },
+    {
+      name: 'leaves a set of another writer alone',
+      labels: { 'managed-by': 'helm', [`${OLD}/cluster`]: 'c2' },
+      want: { kind: 'foreign' },
+    },
+    { name: 'leaves a set of no cluster alone', labels: { 'managed-by': GO }, want: { kind: 'foreign' } },
+    {
+      name: 'leaves a set under an unknown domain alone',
+      labels: { 'managed-by': GO, 'example.com/cluster': 'c2' },
+      want: { kind: 'foreign' },
+    },
+    {
+      name: 'gives a set with two clusters to one of them only, whoever asks',
+      labels: { 'managed-by': GO, [`${NEW}/cluster`]: 'c3', [`${OLD}/cluster`]: 'c2' },
+      want: { kind: 'ours', cluster: 'c2' },
+    },
+  ])('$name', ({ labels, want }) => {
+    expect(classify(labels, clusters, identity)).toEqual(want);
+  });
+
+  it('takes a set under a writer and a domain that only our flags name', () => {
+    const own = { domain: 'example.com', managedBy: 'mine' };
+    const labels = { 'managed-by': 'mine', 'example.com/cluster': 'c2' };
+    expect(classify(labels, clusters, own)).toEqual({ kind: 'ours', cluster: 'c2' });
+  });
+});
+
+describe('keysOf', () => {
+  const labels = { [`${OLD}/name`]: 'app', [`${OLD}/namespace`]: 'ns', [`${OLD}/cluster`]: 'c2' };
+
+  it.each([
+    { name: 'is one key where labels and name agree', set: { name: 'c2-ns-app', labels }, want: ['c2-ns-app'] },
+    {
+      name: 'is one key for a shard',
+      set: { name: `c2-ns-app-${hash10('c2', 'ns', 'app')}-s3`, labels },
+      want: ['c2-ns-app'],
+    },
+    {
+      name: 'is two keys for a copy made by hand',
+      set: { name: 'a-copy', labels },
+      want: ['a-copy', 'c2-ns-app'],
+    },
+    {
+      name: 'is that of the name where the pair was taken off the labels',
+      set: { name: 'c2-ns-app', labels: { [`${OLD}/cluster`]: 'c2' } },
+      want: ['c2-ns-app'],
+    },
+    {
+      name: 'is that of the name where the labels are of another cluster',
+      set: { name: 'c2-ns-app', labels: { ...labels, [`${OLD}/cluster`]: 'c3' } },
+      want: ['c2-ns-app'],
+    },
+  ])('$name', ({ set, want }) => {
+    expect(keysOf(set, 'c2', identity)).toEqual(want);
+  });
+});

@@ -1,0 +1,48 @@
+import { managedByLabel, managedByValues, setKey, setKeyOfName } from '@kube-semaphore/naming';
+import type { StringMap } from './string-map.ts';
+import { domainsWith, type Identity, readOwner } from './set-labels.ts';
+
+/**
+ * Whose a local GlobalNetworkSet is. `ours`: written by us or a program before us, for a cluster of our config.
+ * `orphan`: likewise, but for a cluster that our config doesn't name; perhaps another process serves it, so it is
+ * reported and left alone. `foreign`: anything else; it is never touched, and its name is taken. A set whose
+ * `managed-by` somebody removed is foreign: that is how a person takes one over.
+ */
+export type Ownership =
+  | { readonly kind: 'ours'; readonly cluster: string }
+  | { readonly kind: 'orphan'; readonly cluster: string }
+  | { readonly kind: 'foreign' };
+
+const FOREIGN: Ownership = { kind: 'foreign' };
+
+/** @param clusters those that our config names */
+export function classify(labels: StringMap, clusters: ReadonlySet<string>, identity: Identity): Ownership {
+  if (!isOurWriter(labels, identity.managedBy)) return FOREIGN;
+  const owner = readOwner(labels, domainsWith(identity.domain));
+  if (owner === undefined) return FOREIGN;
+  return { kind: clusters.has(owner.cluster) ? 'ours' : 'orphan', cluster: owner.cluster };
+}
+
+/** Whether `managed-by` names us or a program that we take over from: a value that is known, or `configured`. */
+export function isOurWriter(labels: StringMap, configured: string): boolean {
+  const writer = labels[managedByLabel];
+  return writer !== undefined && (writer === configured || (managedByValues as readonly string[]).includes(writer));
+}
+
+/**
+ * The keys to reconcile when a set of ours comes, changes or goes, sorted: that of its name, whose reconcile alone
+ * may change or delete it, and that of the pair which its labels name. They differ only where somebody edited the
+ * labels or made a copy by hand.
+ */
+export function keysOf(
+  { name, labels }: { readonly name: string; readonly labels: StringMap },
+  cluster: string,
+  identity: Identity,
+): readonly string[] {
+  const keys = new Set([setKeyOfName(name)]);
+  const owner = readOwner(labels, domainsWith(identity.domain));
+  if (owner?.cluster === cluster && owner.pair !== undefined) {
+    keys.add(setKey(cluster, owner.pair.namespace, owner.pair.app));
+  }
+  return [...keys].toSorted();
+}

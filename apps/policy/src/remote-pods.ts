@@ -1,0 +1,112 @@
+import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { KubeClient } from '@kube-semaphore/kube-client';
+import { type Pod, podKind } from '@kube-semaphore/kube-objects';
+import { nameLabel } from '@kube-semaphore/naming';
+import { MemberIndex, type PairMembers } from './member-index.ts';
+import { isSameMember, type Member, membershipOf, type MembershipRules, type Skip } from './membership.ts';
+
+/** A Pod as it lies in the store: who it is in its set, if it is in one, and what of it is left out. */
+type RemotePod = { readonly uid: string; readonly member: Member | undefined; readonly skipped: readonly Skip[] };
+
+export type RemotePodsOptions = {
+  readonly client: KubeClient;
+  readonly cluster: string;
+  /** Domain of the name label: only Pods that carry it are watched. */
+  readonly domain: string;
+  /** Whether Pods of the host's network can be members; if not, the server is told not to send them. */
+  readonly hostNetwork: boolean;
+  readonly isAllowed: (ip: string) => boolean;
+  readonly idleTimeoutMs: number;
+  readonly pollIntervalMs: number;
+  readonly hooks: ReflectorHooks;
+  /** The sets of these keys may have other members now. */
+  readonly onChange: (keys: readonly string[]) => void;
+  /** What is left out of a Pod (`namespace/name`) from now on. */
+  readonly onSkipped: (pod: string, skipped: readonly Skip[]) => void;
+};
+
+/** What finished can't come back, and its address may be another Pod's already. */
+const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
+
+/** The labelled Pods of a remote cluster, as members of sets, by key. */
+export class RemotePods {
+  readonly #options: RemotePodsOptions;
+  readonly #store: Store<RemotePod>;
+  readonly #index: MemberIndex;
+  #podsSeen = false;
+  readonly reflector: Reflector<typeof podKind, RemotePod>;
+
+  constructor(options: RemotePodsOptions) {
+    this.#options = options;
+    const { client, cluster, domain, hostNetwork, isAllowed, idleTimeoutMs, pollIntervalMs, hooks } = options;
+    this.#index = new MemberIndex(cluster);
+    this.#store = new Store<RemotePod>({ equal: isSame, onChange: ({ key, previous, current }) => this.#changed(key, previous, current) });
+    const rules: MembershipRules = { nameLabel: nameLabel(domain), isAllowed, intern: interner() };
+    this.reflector = new Reflector({
+      client,
+      kind: podKind,
+      labelSelector: rules.nameLabel,
+      fieldSelector: hostNetwork ? UNFINISHED : `${UNFINISHED},spec.hostNetwork=false`,
+      watchList: 'auto',
+      project: (pod) => read(pod, rules),
+      store: this.#store,
+      idleTimeoutMs,
+      pollIntervalMs,
+      hooks,
+    });
+  }
+
+  get synced(): boolean {
+    return this.#store.view.synced;
+  }
+
+  /** How many labelled Pods there are that haven't finished. */
+  get size(): number {
+    return this.#store.size;
+  }
+
+  /** Whether any labelled Pod was seen since the process started. */
+  get podsSeen(): boolean {
+    return this.#podsSeen;
+  }
+
+  /** The pairs of a key that have members. */
+  pairs(key: string): readonly PairMembers[] {
+    return this.#index.pairs(key);
+  }
+
+  /** All keys that have members. */
+  keys(): readonly string[] {
+    return this.#index.keys();
+  }
+
+  #changed(pod: string, previous: RemotePod | undefined, current: RemotePod | undefined): void {
+    this.#podsSeen = true;
+    const keys = this.#index.apply(previous?.member, current?.member);
+    this.#options.onSkipped(pod, current?.skipped ?? []);
+    this.#options.onChange(keys);
+  }
+}
+
+function read(pod: Pod, rules: MembershipRules): RemotePod {
+  return { uid: pod.metadata.uid, ...membershipOf(pod, rules) };
+}
+
+function isSame(a: RemotePod, b: RemotePod): boolean {
+  const sameMember = a.member === undefined || b.member === undefined ? a.member === b.member : isSameMember(a.member, b.member);
+  return sameMember && a.skipped.length === b.skipped.length && a.skipped.every(({ detail }, i) => detail === b.skipped[i]?.detail);
+}
+
+/**
+ * One string for each text. It forgets nothing: there are as many as the cluster ever had namespaces and label
+ * values, and a remote that makes up new ones for ever is cut off.
+ */
+function interner(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    if (known.size < 100_000) known.set(text, text);
+    return text;
+  };
+}

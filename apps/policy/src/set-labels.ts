@@ -1,0 +1,53 @@
+import { clusterLabel, labelDomains, managedByLabel, nameLabel, namespaceLabel } from '@kube-semaphore/naming';
+import type { StringMap } from './string-map.ts';
+
+/** Under which names we write: the domain of the labels, and the value of `managed-by`. */
+export type Identity = { readonly domain: string; readonly managedBy: string };
+
+/** A set of a cluster: its Pods' namespace, and the value of their name label. */
+export type Pair = { readonly namespace: string; readonly app: string };
+
+/** Whose a set is, as its labels say. Without both labels of the pair, `pair` is undefined. */
+export type Owner = { readonly domain: string; readonly cluster: string; readonly pair: Pair | undefined };
+
+/** All labels of a set. */
+export function setLabels({ domain, managedBy }: Identity, cluster: string, { namespace, app }: Pair): StringMap {
+  return {
+    [managedByLabel]: managedBy,
+    [nameLabel(domain)]: app,
+    [namespaceLabel(domain)]: namespace,
+    [clusterLabel(domain)]: cluster,
+  };
+}
+
+/** The domains that count when labels are read: the known ones, then the `configured` one, if it is another. */
+export function domainsWith(configured: string): readonly string[] {
+  return [...new Set([...labelDomains, configured])];
+}
+
+/**
+ * Reads a set's labels. Where several domains name a cluster, the first of `domains` counts, so that two processes
+ * never both take the set for theirs.
+ */
+export function readOwner(labels: StringMap, domains: readonly string[]): Owner | undefined {
+  for (const domain of domains) {
+    const cluster = labels[clusterLabel(domain)];
+    if (cluster === undefined) continue;
+    const namespace = labels[namespaceLabel(domain)];
+    const app = labels[nameLabel(domain)];
+    return { domain, cluster, pair: namespace === undefined || app === undefined ? undefined : { namespace, app } };
+  }
+  return undefined;
+}
+
+/** Orders pairs by namespace, then by name, code unit by code unit, as every locale does. */
+export function comparePairs(a: Pair, b: Pair): number {
+  return compareText(a.namespace, b.namespace) || compareText(a.app, b.app);
+}
+
+/** One text per pair; a label value holds no slash. */
+export const pairText = ({ namespace, app }: Pair): string => `${namespace}/${app}`;
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,34 @@
+import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import { type CalicoApi, Codec, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
+import type { Change } from './change.ts';
+import type { DesiredSet, ObservedSet } from './network-set.ts';
+
+/** What became of a change. `gone`: the set to delete wasn't there any more. */
+export type Written = { readonly kind: 'written'; readonly object: GlobalNetworkSet } | { readonly kind: 'gone' };
+
+/** Carries out one change, in one request. */
+export type WriteSet = (change: Change, options: RunOptions) => Promise<Written>;
+
+/** Writes to the local cluster, with the version that was seen as a precondition: 409 on anything newer. */
+export function setWriter(client: KubeClient, api: CalicoApi): WriteSet {
+  const codec = new Codec(globalNetworkSetKind(api));
+  return async (change, { signal }) => {
+    switch (change.kind) {
+      case 'create':
+        return { kind: 'written', object: await client.create(codec, created(change.to), { signal }) };
+      case 'update':
+        return { kind: 'written', object: await client.update(codec, updated(change.to), { signal }) };
+      case 'delete':
+        await client.delete(codec, { ...change.from, signal }).catch(unlessGone);
+        return { kind: 'gone' };
+    }
+  };
+}
+
+const created = ({ name, labels, nets }: DesiredSet) => ({ metadata: { name, labels }, spec: { nets } });
+
+const updated = ({ nets, ...metadata }: ObservedSet) => ({ metadata, spec: { nets } });
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof KubeApiError && error.status === 404)) throw error;
+}

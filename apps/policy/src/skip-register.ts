@@ -1,0 +1,39 @@
+/** Why something that could be in a set isn't, or isn't as one would expect. */
+export type Left = { readonly kind: 'expected' | 'problem'; readonly reason: string; readonly detail: string };
+
+export type SkipRegisterOptions = {
+  /** How many there are now of a kind and reason; called whenever that changes. */
+  readonly onCount: (labels: { kind: Left['kind']; reason: string }, count: number) => void;
+  /** Something was left out that wasn't before; not called again while it stays so. */
+  readonly onNew: (subject: string, left: Left) => void;
+};
+
+/** What is left out now, by what it is about: told once when it begins, and counted for as long as it lasts. */
+export class SkipRegister {
+  readonly #options: SkipRegisterOptions;
+  readonly #bySubject = new Map<string, readonly Left[]>();
+  readonly #counts = new Map<string, number>();
+
+  constructor(options: SkipRegisterOptions) {
+    this.#options = options;
+  }
+
+  /** From now on, this and nothing else is left out of `subject` (a Pod, a set's key). */
+  replace(subject: string, left: readonly Left[]): void {
+    const before = this.#bySubject.get(subject) ?? [];
+    if (before.length === 0 && left.length === 0) return;
+    if (left.length === 0) this.#bySubject.delete(subject);
+    else this.#bySubject.set(subject, left);
+    for (const item of before) this.#count(item, -1);
+    for (const item of left) {
+      this.#count(item, +1);
+      if (!before.some(({ reason, detail }) => reason === item.reason && detail === item.detail)) this.#options.onNew(subject, item);
+    }
+  }
+
+  #count({ kind, reason }: Left, step: 1 | -1): void {
+    const count = (this.#counts.get(reason) ?? 0) + step;
+    this.#counts.set(reason, count);
+    this.#options.onCount({ kind, reason }, count);
+  }
+}

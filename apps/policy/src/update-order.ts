@@ -1,0 +1,82 @@
+import { readNet } from './addresses.ts';
+import type { Delete, Update } from './change.ts';
+import type { ObservedSet } from './network-set.ts';
+import { domainsWith, type Identity, pairText, readOwner } from './set-labels.ts';
+
+/**
+ * Orders updates so that each address arrives before it leaves: the update that takes it out of the last set of its
+ * pair comes after the one that puts it into another. That can be a chain: a set passes from one pair to another,
+ * after the set that its addresses go to, which itself passes from a third pair.
+ *
+ * It can be no circle. Within a pair, a shard gives addresses away when it is full, and then takes none. Between
+ * pairs, take the longest name of such a circle: it is the plain name of one of its two pairs, or they couldn't both
+ * have it, and the other set of that pair in the circle has a longer name (`SetNames`). Only sets whose labels were
+ * exchanged by hand can make a circle, and a hole: they are mended in one go.
+ *
+ * @param deletes come after all updates
+ * @returns phases that are not empty, each in the order of `updates`
+ */
+export function updatePhases(
+  updates: readonly Update[],
+  deletes: readonly Delete[],
+  identity: Identity,
+): readonly (readonly Update[])[] {
+  // Nearly always: a Pod came or went.
+  if (updates.length < 2) return updates.length === 0 ? [] : [updates];
+  const waits = waitsBetween(updates, deletes, domainsWith(identity.domain));
+  const phases: (readonly Update[])[] = [];
+  const done = new Set<Update>();
+  let pending = updates;
+  while (pending.length > 0) {
+    const ready = pending.filter((update) => [...(waits.get(update) ?? [])].every((arrival) => done.has(arrival)));
+    const phase = ready.length > 0 ? ready : pending;
+    phases.push(phase);
+    for (const update of phase) done.add(update);
+    pending = pending.filter((update) => !done.has(update));
+  }
+  return phases;
+}
+
+/** By update that takes addresses away: the updates that put these into another set of the same pair. */
+function waitsBetween(
+  updates: readonly Update[],
+  deletes: readonly Delete[],
+  domains: readonly string[],
+): ReadonlyMap<Update, ReadonlySet<Update>> {
+  const kept = new Set(deletes.flatMap(({ from }) => entriesOf(from, domains)));
+  const arrivals = new Map<string, Update>();
+  const departures = new Map<string, Update>();
+  for (const update of updates) {
+    const before = new Set(entriesOf(update.from, domains));
+    const after = new Set(entriesOf(update.to, domains));
+    for (const entry of after) if (!before.has(entry)) arrivals.set(entry, update);
+    for (const entry of before) {
+      // Of several sets that hold an address one has to wait: best the one that goes to another pair as a whole.
+      if (after.has(entry) || kept.has(entry)) continue;
+      if (!departures.has(entry) || passes(update, domains)) departures.set(entry, update);
+    }
+  }
+  const waits = new Map<Update, Set<Update>>();
+  for (const [entry, leaving] of departures) {
+    const arriving = arrivals.get(entry);
+    if (arriving !== undefined) waits.set(leaving, (waits.get(leaving) ?? new Set()).add(arriving));
+  }
+  return waits;
+}
+
+/** Whether a set passes from one pair to another. */
+function passes({ from, to }: Update, domains: readonly string[]): boolean {
+  return ownerText(from, domains) !== ownerText(to, domains);
+}
+
+/** What a set lets in for whom: each address, with the pair that the labels name. */
+function entriesOf(set: ObservedSet, domains: readonly string[]): readonly string[] {
+  const owner = ownerText(set, domains);
+  if (owner === undefined) return [];
+  return set.nets.flatMap((net) => readNet(net) ?? []).map((cidr) => `${owner} ${cidr}`);
+}
+
+function ownerText({ labels }: ObservedSet, domains: readonly string[]): string | undefined {
+  const pair = readOwner(labels, domains)?.pair;
+  return pair && pairText(pair);
+}
