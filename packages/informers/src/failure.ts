@@ -1,7 +1,27 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
 
 /** Why a watch began anew; the values of the label `reason` of `…_remote_watch_restarts_total`. */
-export type RestartReason = 'expired' | 'idle' | 'closed' | 'unreachable' | 'garbage' | 'denied' | 'throttled' | 'server_error' | 'rejected';
+export type RestartReason =
+  /** The server ended it in peace, as it does every few minutes. */
+  | 'closed'
+  /** The version to go on from is too old (410); the source is listed again. */
+  | 'expired'
+  /** Nothing came for `idleTimeoutMs`. */
+  | 'idle'
+  /** Watching is forbidden, and the source is listed every now and then. */
+  | 'poll'
+  /** No connection, or one that broke. */
+  | 'unreachable'
+  /** What came was no answer to what was asked. */
+  | 'garbage'
+  /** 401 or 403. */
+  | 'denied'
+  /** 429. */
+  | 'throttled'
+  /** 5xx. */
+  | 'server_error'
+  /** Any other refusal. */
+  | 'rejected';
 
 /** What a failed attempt says about its cause, without reading its message. */
 export function restartReason(error: unknown): RestartReason {

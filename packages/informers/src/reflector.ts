@@ -1,8 +1,8 @@
 import { apiErrorOf, BodyTooLargeError, IdleTimeoutError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import { Codec, type Kind, type KubeObject, type WatchEvent } from '@kube-semaphore/kube-objects';
-import { backoffMs } from './backoff.ts';
+import { Codec, DecodeError, type Kind, type KubeObject, type WatchEvent } from '@kube-semaphore/kube-objects';
 import { isStatus, restartReason, type RestartReason } from './failure.ts';
 import { isOlder } from './resource-version.ts';
+import { Retry } from './retry.ts';
 import { sleep } from './sleep.ts';
 import type { Store, Stored } from './store.ts';
 
@@ -12,9 +12,9 @@ export type ReflectorHooks = {
   readonly onSynced?: () => void;
   /** The source answers: a list or a watch was accepted. */
   readonly onUp?: () => void;
-  /** An event that carried an object, before it reaches the store. */
-  readonly onEvent?: (type: 'ADDED' | 'MODIFIED' | 'DELETED') => void;
-  /** A watch or list ended and another will begin in `delayMs`. `error` is undefined when the server ended it in peace. */
+  /** The source confirms what the store holds: after each list, and with each event or bookmark from then on. */
+  readonly onConfirmed?: () => void;
+  /** A watch or list ended and another will begin in `delayMs`. Without an `error` nothing is wrong. */
   readonly onRestart?: (restart: { reason: RestartReason; verb: 'list' | 'watch'; error: unknown; delayMs: number }) => void;
   /** Lists work and watches are forbidden (403): from now on the source is listed every `pollIntervalMs`. */
   readonly onWatchForbidden?: () => void;
@@ -46,9 +46,8 @@ export type ReflectorOptions<K extends Kind, V extends Stored> = {
 
 const PAGE_LIMIT = 500;
 const SMALLEST_PAGE = 10;
-/** A watch that lived so long was a good one, with or without events. */
-const HEALTHY_WATCH_MS = 10_000;
-const BACKOFF = { baseMs: 500, maxMs: 30_000 };
+/** Felix takes 1,048,576 addresses at most; a server that lists more means us no good. */
+const MOST_OBJECTS = 1_000_000;
 /** Jittered so that a fleet of watches doesn't end in the same second, as in client-go: 5 to 10 minutes. */
 const WATCH_SECONDS = { least: 300, spread: 300 };
 
@@ -63,6 +62,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   readonly #options: ReflectorOptions<K, V>;
   readonly #codec: Codec<K>;
   readonly #random: () => number;
+  readonly #retry: Retry;
   readonly #sleep: (ms: number, options: RunOptions) => Promise<void>;
   #fieldSelector: string | undefined;
   #watchListWorks: boolean;
@@ -73,8 +73,6 @@ export class Reflector<K extends Kind, V extends Stored> {
   /** The last attempt broke: make sure that the server's history is still the one that we know. */
   #checkHistory = false;
   #verb: 'list' | 'watch' = 'list';
-  #failures = 0;
-  #acceptedAt = Infinity;
   #attempt = new AbortController();
   #lastTurn = performance.now();
 
@@ -82,6 +80,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     this.#options = options;
     this.#codec = new Codec(options.kind);
     this.#random = options.random ?? Math.random;
+    this.#retry = new Retry({ random: this.#random });
     this.#sleep = options.sleep ?? sleep;
     this.#fieldSelector = options.fieldSelector;
     this.#watchListWorks = options.watchList === 'auto';
@@ -94,7 +93,6 @@ export class Reflector<K extends Kind, V extends Stored> {
 
   /** Lists again now, whatever is going on: to compare, or because a write met a newer object than is known. */
   relist(): void {
-    this.#resourceVersion = undefined;
     this.#attempt.abort();
   }
 
@@ -102,6 +100,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     while (!signal.aborted) {
       this.#attempt = new AbortController();
       await this.#turnAround(AbortSignal.any([signal, this.#attempt.signal]));
+      if (this.#attempt.signal.aborted) this.#resourceVersion = undefined;
     }
   }
 
@@ -141,6 +140,7 @@ export class Reflector<K extends Kind, V extends Stored> {
           stream.setIdleTimeout(idleTimeoutMs);
           this.#finishList(listed);
         }
+        if (complete) this.#options.hooks?.onConfirmed?.();
       }
     } catch (error) {
       if (complete || signal.aborted || !meansNoWatchList(error)) throw error;
@@ -172,7 +172,10 @@ export class Reflector<K extends Kind, V extends Stored> {
     this.#verb = 'watch';
     const stream = await this.#openWatch({ resourceVersion, idleTimeoutMs: this.#options.idleTimeoutMs }, signal);
     this.#watchForbidden = false;
-    for await (const batch of stream) for (const event of batch) this.#apply(event);
+    for await (const batch of stream) {
+      for (const event of batch) this.#apply(event);
+      this.#options.hooks?.onConfirmed?.();
+    }
   }
 
   async #openWatch(how: { sendInitialEvents: true; idleTimeoutMs: number } | { resourceVersion: string; idleTimeoutMs: number }, signal: AbortSignal) {
@@ -180,9 +183,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     const stream = await this.#options.client.watch(this.#codec, { ...this.#selection(), ...how, timeoutSeconds, signal });
     this.#options.hooks?.onUp?.();
     this.#turn();
-    this.#acceptedAt = performance.now();
-    // A server that accepts watches is there again, even if it can't keep one for long.
-    this.#failures = Math.min(this.#failures, 1);
+    this.#retry.accepted();
     return stream;
   }
 
@@ -190,15 +191,13 @@ export class Reflector<K extends Kind, V extends Stored> {
   #apply(event: WatchEvent<KubeObject<K>>, listed?: Set<string>): boolean {
     this.#turn();
     if (event.type === 'ERROR') throw apiErrorOf(event.status, `watch ${this.#options.kind.plural}`);
-    // Initial events don't count: a server may list for ever and expire each watch that follows.
-    if (listed === undefined) this.#failures = 0;
+    if (listed === undefined) this.#retry.heard();
     switch (event.type) {
       case 'BOOKMARK':
         if (listed === undefined || event.initialEventsEnd) this.#resourceVersion = event.resourceVersion;
         return listed !== undefined && event.initialEventsEnd;
       default: {
         const { metadata } = event.object as KubeObject<Kind>;
-        this.#options.hooks?.onEvent?.(event.type);
         if (event.type === 'DELETED') {
           listed?.delete(keyOf(metadata));
           this.#options.store.delete(keyOf(metadata), metadata.uid);
@@ -221,6 +220,7 @@ export class Reflector<K extends Kind, V extends Stored> {
       this.#options.store.update(key, value);
       return;
     }
+    if (listed.size >= MOST_OBJECTS) throw new DecodeError(`the server lists more than ${MOST_OBJECTS} ${this.#options.kind.plural}`);
     listed.add(key);
     this.#options.store.set(key, value);
   }
@@ -228,6 +228,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   #finishList(listed: ReadonlySet<string>): void {
     this.#options.store.finishList(listed);
     this.#options.hooks?.onSynced?.();
+    this.#options.hooks?.onConfirmed?.();
   }
 
   /**
@@ -248,7 +249,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     const listed = this.#resourceVersion !== undefined;
     this.#checkHistory = true;
     // A version that the server keeps choking on (it answers 500 to one that is no number) is worth no third try.
-    if (isStatus(error, 410, 504) || (this.#verb === 'watch' && this.#failures >= 2)) this.#resourceVersion = undefined;
+    if (isStatus(error, 410, 504) || (this.#verb === 'watch' && this.#retry.failures >= 2)) this.#resourceVersion = undefined;
     if (isStatus(error, 400) && this.#fieldSelector !== undefined) this.#fieldSelector = undefined;
     if (error instanceof BodyTooLargeError) this.#pageLimit = Math.max(SMALLEST_PAGE, Math.floor(this.#pageLimit / 2));
     if (this.#verb === 'watch' && isStatus(error, 403)) {
@@ -259,14 +260,12 @@ export class Reflector<K extends Kind, V extends Stored> {
   }
 
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
-    if (performance.now() - this.#acceptedAt > HEALTHY_WATCH_MS) this.#failures = 0;
-    this.#acceptedAt = Infinity;
-    this.#failures++;
     const { retryAfterMs } = (error ?? {}) as { retryAfterMs?: number };
+    const backoffMs = this.#retry.nextDelayMs(retryAfterMs);
     const polls = this.#watchForbidden && this.#verb === 'watch';
-    const delayMs = polls ? this.#options.pollIntervalMs : backoffMs(this.#failures, { ...BACKOFF, random: this.#random }, retryAfterMs);
-    const reason = error === undefined ? 'closed' : restartReason(error);
-    this.#options.hooks?.onRestart?.({ reason, verb: this.#verb, error, delayMs });
+    const delayMs = polls ? this.#options.pollIntervalMs : backoffMs;
+    const reason = polls ? 'poll' : error === undefined ? 'closed' : restartReason(error);
+    this.#options.hooks?.onRestart?.({ reason, verb: this.#verb, error: polls ? undefined : error, delayMs });
     this.#lastTurn = performance.now() + delayMs;
     await this.#sleep(delayMs, { signal });
     this.#turn();

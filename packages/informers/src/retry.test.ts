@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { Retry } from './retry.ts';
+
+function retryAt() {
+  const clock = { ms: 0 };
+  const retry = new Retry({ random: () => 0.5, now: () => clock.ms });
+  return { clock, retry };
+}
+
+describe('Retry', () => {
+  it('waits longer after each failure in a row', () => {
+    const { retry } = retryAt();
+    expect([1, 2, 3].map(() => retry.nextDelayMs(undefined))).toEqual([500, 1000, 2000]);
+  });
+
+  it('stays quick with a server that accepts watches and drops each one', () => {
+    const { retry, clock } = retryAt();
+    for (let count = 0; count < 20; count++) {
+      retry.accepted();
+      clock.ms += 1000;
+      expect(retry.nextDelayMs(undefined)).toBeLessThanOrEqual(1000);
+    }
+  });
+
+  it('forgives after a watch that lived long, and after one that brought something', () => {
+    const { retry, clock } = retryAt();
+    for (let count = 0; count < 5; count++) retry.nextDelayMs(undefined);
+    retry.accepted();
+    clock.ms += 10_001;
+    expect(retry.nextDelayMs(undefined)).toBe(500);
+    for (let count = 0; count < 5; count++) retry.nextDelayMs(undefined);
+    retry.heard();
+    expect(retry.nextDelayMs(undefined)).toBe(500);
+  });
+});
