@@ -1,12 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { KubeClient } from '@kube-semaphore/kube-client';
-import { podKind } from '@kube-semaphore/kube-objects';
 import { waitFor } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { Reflector, Store } from '../src/index.ts';
+import { reflectPods } from './reflect-pods.ts';
 import { type Answer, startScriptedServer } from './scripted-server.ts';
-
-type Seen = { uid: string; ips: readonly string[] };
 
 const pod = (name: string, ip: string) => ({
   apiVersion: 'v1',
@@ -78,7 +74,7 @@ it.each([
 ])('$name costs a retry, and nothing else', async ({ answer, reason }) => {
   // Twice, so that the pages which follow a refused WatchList meet it too.
   const server = await startScriptedServer([answer, answer], sane);
-  const { store, restarts, stop } = reflect(server.connection);
+  const { store, restarts, stop } = reflectPods(server.connection);
   try {
     await waitFor('a complete list', () => store.view.synced || undefined);
     expect(store.view).toEqual({ synced: true, objects: new Map([['ns/good', { uid: 'uid-good', ips: ['10.0.0.1'] }]]) });
@@ -92,7 +88,7 @@ it.each([
 it('keeps what it knows, and goes on from there, when a good watch turns to garbage', async () => {
   const good = event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents;
   const server = await startScriptedServer([watch(`${good}${event('ADDED', pod('later', '10.0.0.2'))}rubbish\n`)], sane);
-  const { store, restarts, stop } = reflect(server.connection);
+  const { store, restarts, stop } = reflectPods(server.connection);
   try {
     await waitFor('a watch that goes on', () => server.requests.some((url) => url.includes('watch=true') && url.includes('resourceVersion=7')) || undefined);
     expect(restarts).toEqual(['garbage']);
@@ -106,34 +102,13 @@ it('keeps what it knows, and goes on from there, when a good watch turns to garb
 it('asks for smaller pages when a page is over 64 MiB', async () => {
   const page = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: [] });
   const server = await startScriptedServer([status(200, page + ' '.repeat(64 * 1024 * 1024))], sane);
-  const { store, stop } = reflect(server.connection, 'never');
+  const { store, restarts, stop } = reflectPods(server.connection, { watchList: 'never', requestIdleMs: 30_000 });
   try {
-    await waitFor('a complete list', () => store.view.synced || undefined);
+    await waitFor('a complete list', () => store.view.synced || undefined, { timeoutMs: 30_000 });
+    expect(restarts).toEqual(['garbage']);
     expect(server.requests.map((url) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean)).toEqual(['500', '250']);
   } finally {
     await stop();
     await server.stop();
   }
 });
-
-function reflect(connection: KubeClientConnection, watchList: 'auto' | 'never' = 'auto') {
-  const restarts: string[] = [];
-  const store = new Store<Seen>({ equal: () => false, onChange: () => {} });
-  const reflector = new Reflector({
-    client: new KubeClient({ connection, userAgent: 'test', idleTimeoutMs: 300 }),
-    kind: podKind,
-    watchList,
-    project: ({ metadata, status: { podIPs } }) => ({ uid: metadata.uid, ips: podIPs.map(({ ip }) => ip) }),
-    store,
-    idleTimeoutMs: 300,
-    initialEventsIdleMs: 300,
-    pollIntervalMs: 1000,
-    random: () => 0,
-    hooks: { onRestart: ({ reason }) => restarts.push(reason) },
-  });
-  const aborter = new AbortController();
-  const done = reflector.run({ signal: aborter.signal });
-  return { store, restarts, stop: () => (aborter.abort(), done) };
-}
-
-type KubeClientConnection = ConstructorParameters<typeof KubeClient>[0]['connection'];

@@ -81,7 +81,9 @@ export class KubeClient {
     const accept = this.#accept(kind, ';stream=watch');
     const path = resourcePath(kind, options) + toQuery(query);
     const response = await this.#send('watch', kind, { method: 'GET', path, headers: { accept }, signal, idleTimeoutMs });
-    return new WatchStream(response, codec, this.#options.connection.server);
+    const stream = new WatchStream(response, codec, this.#options.connection.server);
+    stream.setIdleTimeout(idleTimeoutMs);
+    return stream;
   }
 
   async get<K extends Kind>(codec: Codec<K>, { namespace, name, signal }: RunOptions & { namespace?: string; name: string }): Promise<KubeObject<K>> {

@@ -1,0 +1,121 @@
+import type { Connection } from '@kube-semaphore/cluster-auth';
+import { createPod, deletePod, pod, startCluster, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { connectTo, reflectPods } from './reflect-pods.ts';
+
+let cluster: TestCluster;
+let connection: Connection;
+
+beforeAll(async () => {
+  cluster = await startCluster({ name: 'c2' });
+  connection = await connectTo(cluster.adminKubeconfig);
+});
+
+afterAll(async () => {
+  connection.close();
+  await cluster.stop();
+});
+
+afterEach(async () => {
+  const pods = await cluster.admin.list('/api/v1/pods');
+  await Promise.all(pods.map(({ metadata }) => deletePod(cluster.admin, metadata)));
+});
+
+const create = (name: string, ...ips: string[]) => createPod(cluster.admin, pod({ name, ips }));
+const remove = (name: string) => deletePod(cluster.admin, { name });
+
+/** Waits until the store is synced and holds just these addresses. */
+async function holds({ addresses, store }: ReturnType<typeof reflectPods>, want: Record<string, string[]>): Promise<void> {
+  await waitFor(`a store of ${JSON.stringify(want)}`, () => (store.view.synced && JSON.stringify(addresses()) === JSON.stringify(want)) || undefined);
+}
+
+describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)('Reflector with WatchList: $watchList', ({ watchList }) => {
+  it('lists what is there and follows what comes, changes and goes', async () => {
+    await create('a', '10.0.0.1');
+    const reflected = reflectPods(connection, { watchList, idleTimeoutMs: 90_000 });
+    await holds(reflected, { 'default/a': ['10.0.0.1'] });
+    await create('b', '10.0.0.2', 'fd00::2');
+    await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2', 'fd00::2'] });
+    await remove('a');
+    await holds(reflected, { 'default/b': ['10.0.0.2', 'fd00::2'] });
+    await reflected.stop();
+    expect(reflected.requests).toEqual(watchList === 'auto' ? ['watch'] : ['list', 'watch']);
+    expect(reflected.restarts).toEqual([]);
+  });
+
+  it('is synced, and empty, where there is nothing', async () => {
+    const reflected = reflectPods(connection, { watchList });
+    await holds(reflected, {});
+    await reflected.stop();
+  });
+
+  it('finds, after the API server was away, what was deleted and what was made anew under an old name', async () => {
+    await Promise.all([create('stays', '10.0.0.1'), create('goes', '10.0.0.2'), create('anew', '10.0.0.3')]);
+    const reflected = reflectPods(connection, { watchList, idleTimeoutMs: 90_000 });
+    await waitFor('the first list', () => reflected.store.view.synced || undefined);
+    reflected.changes.length = 0;
+    await cluster.restart();
+    await Promise.all([remove('goes'), remove('anew')]);
+    await create('anew', '10.0.0.3');
+    await waitFor('the deletion', () => ('default/goes' in reflected.addresses() ? undefined : true));
+    await waitFor('the new object', () => reflected.changes.some(({ key, current }) => key === 'default/anew' && current?.ips.length === 1) || undefined);
+    await reflected.stop();
+    expect(reflected.changes.filter(({ key }) => key === 'default/stays')).toEqual([]);
+    expect(reflected.changes.some(({ key, current }) => key === 'default/anew' && current === undefined)).toBe(true);
+    expect(reflected.addresses()).toEqual({ 'default/anew': ['10.0.0.3'], 'default/stays': ['10.0.0.1'] });
+  });
+
+  it('lists again when asked to', async () => {
+    await create('a', '10.0.0.1');
+    const reflected = reflectPods(connection, { watchList, idleTimeoutMs: 90_000 });
+    await holds(reflected, { 'default/a': ['10.0.0.1'] });
+    const before = reflected.requests.length;
+    reflected.reflector.relist();
+    await waitFor('another list', () => reflected.requests.length >= before * 2 || undefined);
+    await reflected.stop();
+    expect(reflected.restarts).toEqual([]);
+  });
+});
+
+it('opens a silent watch again, and goes on where it was', async () => {
+  await create('a', '10.0.0.1');
+  const reflected = reflectPods(connection);
+  await waitFor('two silences', () => reflected.restarts.filter((reason) => reason === 'idle').length >= 2 || undefined);
+  await create('b', '10.0.0.2');
+  await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2'] });
+  await reflected.stop();
+  // One WatchList; from then on a look at the history and a watch each time.
+  expect(reflected.requests.slice(0, 5)).toEqual(['watch', 'list', 'watch', 'list', 'watch']);
+  expect(reflected.changes.filter(({ key }) => key === 'default/a')).toHaveLength(1);
+});
+
+it('does without a field selector that the server does not know', async () => {
+  await create('a', '10.0.0.1');
+  const reflected = reflectPods(connection, { fieldSelector: 'spec.noSuchField=x' });
+  await holds(reflected, { 'default/a': ['10.0.0.1'] });
+  await reflected.stop();
+  expect(reflected.restarts[0]).toBe('rejected');
+});
+
+it('lists again and again where watching is forbidden', async () => {
+  const account = await cluster.account('list-only', [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }]);
+  const limited = await connectTo(account.kubeconfig);
+  await create('a', '10.0.0.1');
+  const reflected = reflectPods(limited);
+  await holds(reflected, { 'default/a': ['10.0.0.1'] });
+  await create('b', '10.0.0.2');
+  await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2'] });
+  await remove('a');
+  await holds(reflected, { 'default/b': ['10.0.0.2'] });
+  await reflected.stop();
+  limited.close();
+  expect(new Set(reflected.restarts)).toEqual(new Set(['poll']));
+});
+
+it('ends at once when aborted, whatever it waits for', async () => {
+  const reflected = reflectPods(connection, { idleTimeoutMs: 90_000 });
+  await waitFor('the first list', () => reflected.store.view.synced || undefined);
+  const before = performance.now();
+  await reflected.stop();
+  expect(performance.now() - before).toBeLessThan(1000);
+});

@@ -1,0 +1,25 @@
+import { globalNetworkSetCrd, pod, startEmbeddedCluster, waitFor } from '@kube-semaphore/testkit';
+import { expect, it } from 'vitest';
+import { connectTo, reflectPods } from './reflect-pods.ts';
+
+const pods = (count: number) => Array.from({ length: count }, (_, i) => pod({ name: `p${i}`, ips: [`10.0.${i >> 8}.${i & 255}`] }));
+
+it('lists by pages a server that never ends the initial events, and remembers it', async () => {
+  const cluster = await startEmbeddedCluster({ name: 'c2', ignoreSendInitialEvents: true });
+  cluster.seed(pods(1_200));
+  const connection = await connectTo(cluster.adminKubeconfig);
+  const reflected = reflectPods(connection);
+  try {
+    await waitFor('the first list', () => reflected.store.view.synced || undefined);
+    expect(reflected.store.size).toBe(1_200);
+    expect(reflected.requests.slice(0, 4)).toEqual(['watch', 'list', 'list', 'list']);
+    cluster.clearRequests();
+    reflected.reflector.relist();
+    await waitFor('three more pages', () => cluster.requests().filter(({ query }) => query.includes('limit=500')).length >= 3 || undefined);
+    expect(cluster.requests().filter(({ query }) => query.includes('sendInitialEvents'))).toEqual([]);
+  } finally {
+    await reflected.stop();
+    connection.close();
+    await cluster.stop();
+  }
+});
