@@ -1,14 +1,20 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+/** Where CI wants the counts of each run, in a file that is named after the npm script which runs it. */
+const { TEST_REPORTS: reports, npm_lifecycle_event: script } = process.env;
 
 /** unit: beside the code. process: apps and contracts on embedded clusters. real: the same on a real kube-apiserver. */
 export default defineConfig({
   test: {
+    reporters: reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
     projects: [
       { test: { name: 'unit', include: ['{apps,packages,tools}/*/src/**/*.test.ts'] } },
       {
         test: {
           name: 'process',
           include: ['{apps,packages,tools}/*/test/**/*.test.ts'],
+          exclude: ['**/test/real/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000,
           hookTimeout: 60_000,

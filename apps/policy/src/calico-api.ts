@@ -2,8 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { CalicoApi } from '@kube-semaphore/kube-objects';
 
-const RETRY_MS = 1_000;
-
 /**
  * By which API to write sets: Calico's own where it is served, else the custom resource behind it. Only a successful
  * answer decides, so that an aggregated API server that is down for a moment (503) doesn't make us go past it: until
@@ -14,7 +12,7 @@ const RETRY_MS = 1_000;
  */
 export async function discoverCalicoApi(
   client: Pick<KubeClient, 'getRaw'>,
-  { signal, onFailure }: RunOptions & { readonly onFailure: (error: unknown) => void },
+  { signal, onFailure, retryMs = 1_000 }: RunOptions & { readonly onFailure: (error: unknown) => void; readonly retryMs?: number },
 ): Promise<CalicoApi> {
   for (;;) {
     try {
@@ -23,7 +21,7 @@ export async function discoverCalicoApi(
       signal.throwIfAborted();
       onFailure(error);
     }
-    await delay(RETRY_MS, undefined, { signal });
+    await delay(retryMs, undefined, { signal });
   }
 }
 

@@ -39,7 +39,8 @@ function parse(json: string): unknown {
 }
 
 function stringsOf(value: unknown): StringMap {
-  return Object.fromEntries(Object.entries(asRecord(value)).filter((entry) => typeof entry[1] === 'string')) as StringMap;
+  const entries = Object.entries(asRecord(value));
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

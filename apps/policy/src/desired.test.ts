@@ -21,7 +21,8 @@ function pair(text: string, ...pods: readonly (string | PodParts)[]): PairMember
 }
 
 function observed(name: string, of: Pair, nets: readonly string[]): ObservedSet {
-  return { name, uid: `uid of ${name}`, resourceVersion: '1', labels: setLabels(identity, 'c2', of), annotations: {}, nets };
+  const labels = setLabels(identity, 'c2', of);
+  return { name, uid: `uid of ${name}`, resourceVersion: '1', labels, annotations: {}, nets };
 }
 
 function desired(input: Partial<DesiredInput>) {
@@ -86,7 +87,15 @@ describe('a desired set', () => {
 });
 
 describe('the name of a set', () => {
-  it.each<{ name: string; pairs: readonly PairMembers[]; taken?: readonly string[]; max?: number; want: Record<string, string> }>([
+  type Row = {
+    name: string;
+    pairs: readonly PairMembers[];
+    taken?: readonly string[];
+    max?: number;
+    want: Record<string, string>;
+  };
+
+  it.each<Row>([
     {
       name: 'goes to the smallest of two pairs (in Go both wrote one set in turn)',
       pairs: [pair('a-b/c', '10.0.0.2'), pair('a/b-c', '10.0.0.1')],
@@ -123,10 +132,10 @@ describe('the name of a set', () => {
     },
     {
       name: 'is left to the pair whose suffixed name it is',
-      pairs: [pair('ns/My_App', '10.0.0.1'), pair(`ns/my-app-${hash('ns', 'My_App')}`, '10.0.0.2')],
+      pairs: [pair('ns/my_app', '10.0.0.1'), pair(`ns/my-app-${hash('ns', 'my_app')}`, '10.0.0.2')],
       want: {
-        [`c2-ns-my-app-${hash('ns', 'My_App')}`]: '10.0.0.1/32',
-        [`c2-ns-my-app-${hash('ns', 'My_App')}-${hash('ns', `my-app-${hash('ns', 'My_App')}`)}`]: '10.0.0.2/32',
+        [`c2-ns-my-app-${hash('ns', 'my_app')}`]: '10.0.0.1/32',
+        [`c2-ns-my-app-${hash('ns', 'my_app')}-${hash('ns', `my-app-${hash('ns', 'my_app')}`)}`]: '10.0.0.2/32',
       },
     },
     {
@@ -135,8 +144,9 @@ describe('the name of a set', () => {
       want: { 'c2-ns-app': '10.0.0.1/32', [`c2-ns-app-${hash('ns', 'app')}`]: '10.0.0.2/32' },
     },
   ])('$name', ({ pairs, taken = [], max = 1000, want }) => {
-    expect(brief({ pairs, taken: (name) => taken.includes(name), maxNetsPerSet: max })).toEqual(want);
-    expect(brief({ pairs: pairs.toReversed(), taken: (name) => taken.includes(name), maxNetsPerSet: max })).toEqual(want);
+    const rest = { taken: (name: string) => taken.includes(name), maxNetsPerSet: max };
+    expect(brief({ pairs, ...rest })).toEqual(want);
+    expect(brief({ pairs: pairs.toReversed(), ...rest })).toEqual(want);
   });
 });
 
@@ -204,21 +214,25 @@ describe('an address of a node', () => {
     expect(brief({ pairs, observed: sets, hostNetworkPods: mode })).toEqual({ 'c2-ns-app': want });
   });
 
-  it('does not stay in a set that was the other pair’s', () => {
-    const others = [observed('c2-ns-app', { namespace: 'ns-app', app: '' }, ['192.168.0.1/32'])];
-    const spelledAlike = [observed('c2-a-b-c', { namespace: 'a', app: 'b-c' }, ['192.168.0.1/32'])];
-    const of = [pair('a-b/c', '10.0.0.1', { ips: ['192.168.0.1'], hostNetwork: true })];
-    expect(brief({ pairs: of, observed: spelledAlike, hostNetworkPods: 'grandfather' })).toEqual({
+  it('is not let in by the set of another pair that spells the same name', () => {
+    const others = [observed('c2-a-b-c', { namespace: 'a', app: 'b-c' }, ['192.168.0.1/32'])];
+    const own = [pair('a-b/c', '10.0.0.1', { ips: ['192.168.0.1'], hostNetwork: true })];
+    expect(brief({ pairs: own, observed: others, hostNetworkPods: 'grandfather' })).toEqual({
       'c2-a-b-c': '10.0.0.1/32',
     });
-    expect(brief({ pairs, observed: others, hostNetworkPods: 'grandfather' })).toEqual({
+  });
+
+  it('stays where somebody edited the labels so that they fit no set of this name', () => {
+    const edited = [observed('c2-ns-app', { namespace: 'other', app: 'x' }, ['192.168.0.1/32'])];
+    expect(brief({ pairs, observed: edited, hostNetworkPods: 'grandfather' })).toEqual({
       'c2-ns-app': '10.0.0.1/32 192.168.0.1/32',
     });
   });
 });
 
 describe('the notices', () => {
-  const hosts = [pair('ns/app', { ips: ['192.168.0.1'], hostNetwork: true }, { ips: ['192.168.0.2'], hostNetwork: true })];
+  const onNode = (ip: string) => ({ ips: [ip], hostNetwork: true });
+  const hosts = [pair('ns/app', onNode('192.168.0.1'), onNode('192.168.0.2'))];
   const sets = [observed('c2-ns-app', { namespace: 'ns', app: 'app' }, ['192.168.0.1/32'])];
 
   it.each<{ name: string; input: Partial<DesiredInput>; want: readonly string[] }>([
@@ -233,15 +247,19 @@ describe('the notices', () => {
       input: { pairs: hosts, observed: sets, hostNetworkPods: 'grandfather' },
       want: ['problem host-network-kept ns/pod-0', 'expected host-network ns/pod-1'],
     },
-    { name: 'have nothing against nodes that are members on request', input: { pairs: hosts, hostNetworkPods: 'include' }, want: [] },
+    {
+      name: 'have nothing against nodes that are members on request',
+      input: { pairs: hosts, hostNetworkPods: 'include' },
+      want: [],
+    },
     {
       name: 'warn of a name that is taken',
       input: { pairs: [pair('ns/app', '10.0.0.1')], taken: (name) => name === 'c2-ns-app' },
       want: ['problem name-taken ns/app'],
     },
   ])('$name', ({ input, want }) => {
-    const notices = desired(input).notices.map((notice) => `${notice.kind} ${notice.reason} ${notice.namespace}/${notice.name}`);
-    expect(notices).toEqual(want);
+    const { notices } = desired(input);
+    expect(notices.map(({ kind, reason, namespace, name }) => `${kind} ${reason} ${namespace}/${name}`)).toEqual(want);
   });
 });
 

@@ -44,17 +44,17 @@ export function desiredSets(input: DesiredInput): Desired {
 
   const claimed = new Set<string>();
   const sets: DesiredSet[] = [];
-  const notices: Notice[] = [];
+  const notices: (readonly Notice[])[] = [];
   for (const pair of contenders) {
     const held = heldByPair.get(pairText(pair)) ?? new Map<number, ReadonlySet<string>>();
     const isHeld = (cidr: string): boolean => [...held.values()].some((shard) => shard.has(cidr));
     const addresses = wantedAddresses(pair, hostNetworkPods, isHeld);
-    notices.push(...addresses.notices);
+    notices.push(addresses.notices);
 
-    const takenNames = new Set<string>();
+    const passedOver = new Set<string>();
     const isFreeName = (name: string): boolean => {
       const isTaken = input.taken(name);
-      if (isTaken) takenNames.add(name);
+      if (isTaken) passedOver.add(name);
       return !isTaken && !claimed.has(name);
     };
     const nameOf = (shard: number): string | undefined => namesFor(pair, shard).find(isFreeName);
@@ -65,11 +65,11 @@ export function desiredSets(input: DesiredInput): Desired {
       claimed.add(name);
       sets.push({ name, labels: setLabels(identity, cluster, pair), nets });
     }
-    notices.push(...Array.from(takenNames, (name) => nameTaken(pair, name)));
+    notices.push(Array.from(passedOver, (name) => nameTaken(pair, name)));
   }
   return {
     sets: sets.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    notices: notices.toSorted(compareNotices),
+    notices: notices.flat().toSorted(compareNotices),
   };
 }
 

@@ -6,9 +6,12 @@ import type { DesiredSet, ObservedSet } from './network-set.ts';
 import { setLabels } from './set-labels.ts';
 
 const identity = { domain: 'semaphore.uw.systems', managedBy: 'calico-global-network-sync-operator' };
-const labelsOf = (app: string) => setLabels(identity, 'c2', { namespace: 'ns', app });
+const labelsOf = (app: string, domain = identity.domain) =>
+  setLabels({ ...identity, domain }, 'c2', { namespace: 'ns', app });
 
-const set = (name: string, app: string, ...nets: readonly string[]): DesiredSet => ({ name, labels: labelsOf(app), nets });
+const set = (name: string, app: string, ...nets: readonly string[]): DesiredSet => {
+  return { name, labels: labelsOf(app), nets };
+};
 const seen = (name: string, app: string, ...nets: readonly string[]): ObservedSet => ({
   ...set(name, app, ...nets),
   uid: `uid of ${name}`,
@@ -157,7 +160,7 @@ describe('diffSets', () => {
     {
       name: 'knows a pair under whatever domain',
       from: [
-        { ...seen('a', 'x', one, two), labels: setLabels({ ...identity, domain: 'policy.semaphore.uw.io' }, 'c2', { namespace: 'ns', app: 'x' }) },
+        { ...seen('a', 'x', one, two), labels: labelsOf('x', 'policy.semaphore.uw.io') },
         seen('b', 'x', three),
       ],
       to: [set('a', 'x', one), set('b', 'x', two, three)],

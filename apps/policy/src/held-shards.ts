@@ -24,33 +24,34 @@ export function heldShards(
 ): ReadonlyMap<string, HeldShards> {
   const domains = domainsWith(identity.domain);
   const byPair = new Map(pairs.map((pair) => [pairText(pair), pair]));
-  const held = new Map<string, Map<number, Set<string>>>();
-  for (const set of observed) {
-    const labelled = readOwner(set.labels, domains)?.pair;
-    const holder = byLabels(set.name, labelled) ?? byName(set.name);
-    if (holder === undefined) continue;
-    const shards = held.get(holder.pair) ?? new Map<number, Set<string>>();
-    held.set(holder.pair, shards);
-    // Both the plain and the suffixed name are shard 0, and both exist in the middle of a rename.
-    const nets = set.nets.flatMap((net) => readNet(net) ?? []);
-    shards.set(holder.shard, new Set([...(shards.get(holder.shard) ?? []), ...nets]));
-  }
-  return held;
-
-  function byLabels(name: string, pair: Pair | undefined): Holder | undefined {
+  const byLabels = ({ name, labels }: ObservedSet): Holder | undefined => {
+    const pair = readOwner(labels, domains)?.pair;
     if (pair === undefined) return undefined;
     const names = byPair.get(pairText(pair))?.names ?? setNames(cluster, pair.namespace, pair.app);
-    const shard = shardOf(names, name);
-    return shard === undefined ? undefined : { pair: pairText(pair), shard };
-  }
+    return holder({ ...pair, names }, name);
+  };
+  const byName = ({ name }: ObservedSet): Holder | undefined => {
+    return pairs.map((pair) => holder(pair, name)).find((found) => found !== undefined);
+  };
 
-  function byName(name: string): Holder | undefined {
-    for (const pair of pairs) {
-      const shard = shardOf(pair.names, name);
-      if (shard !== undefined) return { pair: pairText(pair), shard };
-    }
-    return undefined;
+  const held = new Map<string, Map<number, Set<string>>>();
+  for (const set of observed) {
+    const found = byLabels(set) ?? byName(set);
+    if (found === undefined) continue;
+    const shards = held.get(found.pair) ?? new Map<number, Set<string>>();
+    held.set(found.pair, shards);
+    // Both the plain and the suffixed name are shard 0, and both exist in the middle of a rename.
+    const nets = set.nets.flatMap((net) => readNet(net) ?? []);
+    shards.set(found.shard, new Set([...(shards.get(found.shard) ?? []), ...nets]));
   }
+  return held;
 }
 
+/** A pair, as `pairText` spells it, and a shard. */
 type Holder = { readonly pair: string; readonly shard: number };
+
+/** Undefined if the pair can't have a set of this name. */
+function holder(pair: NamedPair, name: string): Holder | undefined {
+  const shard = shardOf(pair.names, name);
+  return shard === undefined ? undefined : { pair: pairText(pair), shard };
+}

@@ -4,7 +4,7 @@ import { addProcessMetrics, createLogger, createMetrics, runUntilSignal, startHe
 import packageJson from '../package.json' with { type: 'json' };
 import { ConfigError } from './config-error.ts';
 import { metrics as metricTable } from './metrics.ts';
-import { options as optionTable, program, validate } from './options.ts';
+import { options as optionTable, overridden, program, validate } from './options.ts';
 import { Policy } from './policy.ts';
 import { localReference, remoteReference } from './references.ts';
 
@@ -23,7 +23,7 @@ if (resolution.kind === 'exit') {
 }
 const { config: options, given } = resolution;
 const log = createLogger({ level: options.logLevel, format: options.logFormat });
-for (const warning of resolution.warnings) log.warn({}, warning);
+for (const warning of [...resolution.warnings, ...overridden(given)]) log.warn({}, warning);
 
 const clusters = await Promise.allSettled([localReference(options), remoteReference(options)].map(open));
 const [local, remote] = clusters.flatMap((cluster) => (cluster.status === 'fulfilled' ? [cluster.value] : []));

@@ -39,6 +39,7 @@ export type MembershipRules = {
 
 const FINISHED = skip('expected', 'finished', 'the Pod has run to its end, and its address may be given to another');
 const NO_ADDRESS = skip('expected', 'no-address', 'the Pod has no address yet');
+// One for all: nearly every Pod of the store has it.
 const NOTHING_SKIPPED: readonly Skip[] = [];
 // The watch selects by the label, so this Pod isn't for us to judge.
 const NOBODY: Membership = { member: undefined, skipped: NOTHING_SKIPPED };
@@ -66,18 +67,17 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   // A node's address is no pod's: that it is in no pod CIDR is nothing to alert about.
   const notAllowed = hostNetwork ? 'expected' : 'problem';
   const ips: string[] = [];
-  let skipped = NOTHING_SKIPPED;
+  const bad: Skip[] = [];
   for (const { ip: raw } of status.podIPs) {
     const ip = readIp(raw);
-    if (!ip.ok) skipped = [...skipped, skip('problem', 'bad-address', ip.reason)];
+    if (!ip.ok) bad.push(skip('problem', 'bad-address', ip.reason));
     else if (rules.isAllowed(ip.value)) ips.push(ip.value);
-    else skipped = [...skipped, skip(notAllowed, 'address-not-allowed', `${ip.value} is in no allowed pod CIDR`)];
+    else bad.push(skip(notAllowed, 'address-not-allowed', `${ip.value} is in no allowed pod CIDR`));
   }
+  const skipped = bad.length === 0 ? NOTHING_SKIPPED : bad;
   if (ips.length === 0) return { member: undefined, skipped };
-  return {
-    member: { uid, namespace: rules.intern(namespace), name, app: rules.intern(app), ips, hostNetwork },
-    skipped,
-  };
+  const member = { uid, namespace: rules.intern(namespace), name, app: rules.intern(app), ips, hostNetwork };
+  return { member, skipped };
 }
 
 /** Whether two versions of one Pod (same UID) are the same to us; a heartbeat or a new annotation is no change. */

@@ -1,15 +1,16 @@
+import { restartReasons } from '@kube-semaphore/informers';
 import { sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
 
 const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 
 /** The shared metrics, and those of the Go program under their old names (SPEC.md, section 5). */
 export const metrics = {
-  ...sharedMetrics('semaphore_policy'),
+  ...sharedMetrics('semaphore_policy', restartReasons),
   calicoRequests: {
     name: 'semaphore_policy_calico_client_request_total',
     type: 'counter',
     help: 'Requests for GlobalNetworkSets to the local API server.',
-    labels: { type: { values: ['list', 'create', 'update', 'patch', 'watch', 'delete'] }, success },
+    labels: { type: { values: ['list', 'watch', 'create', 'update', 'delete'] }, success },
   },
   podWatcherFailures: {
     name: 'semaphore_policy_pod_watcher_failures_total',

@@ -15,9 +15,9 @@ const set = {
 
 describe('observedSet', () => {
   it('reads the labels from where Calico reads them', () => {
-    const { name, uid, resourceVersion, ownerReferences, finalizers, nets, labels } = set;
+    const { labels, nets, ...identity } = set;
     const annotations = { [calicoMetadataAnnotation]: JSON.stringify({ labels }) };
-    const metadata = { name, namespace: '', uid, resourceVersion, labels: {}, annotations, ownerReferences, finalizers };
+    const metadata = { ...identity, namespace: '', labels: {}, annotations };
     expect(observedSet({ metadata, spec: { nets } })).toEqual({ ...set, annotations });
   });
 });

@@ -1,6 +1,6 @@
 import { resolveOptions } from '@kube-semaphore/options';
 import { describe, expect, it } from 'vitest';
-import { options, program, validate } from './options.ts';
+import { options, overridden, program, validate } from './options.ts';
 
 const KUBECONFIG = ['-target-cluster-name=c2', '-target-kube-config=f'];
 const TOKEN = '-remote-sa-token-path=t';
@@ -34,6 +34,7 @@ describe('the options of policy', () => {
       hostNetworkPods: 'exclude',
       maxNetsPerSet: 1_000,
       calicoApi: 'auto',
+      encoding: 'auto',
       listenAddress: { host: '', port: 8_080 },
       logLevel: 'info',
       logFormat: 'auto',
@@ -63,28 +64,10 @@ describe('the options of policy', () => {
       want: [/^-target-cluster-name or SP_TARGET_CLUSTER_NAME is/, /^-target-kube-config or SP_TARGET_KUBE_CONFIG is/],
     },
     {
-      name: 'two ways to the remote',
-      argv: [...KUBECONFIG, '-remote-api-url=https://c2'],
-      env: {},
-      want: [/^-target-kube-config .* excludes -remote-api-url or SP_REMOTE_API_URL$/],
-    },
-    {
-      name: 'two ways even if one is spelled badly',
-      argv: [...KUBECONFIG, '-remote-api-url=c2'],
-      env: {},
-      want: [/^-remote-api-url \(SP_REMOTE_API_URL\): "c2" is not a URL/, /^-target-kube-config .* excludes/],
-    },
-    {
       name: 'half of a way to the remote',
       argv: ['-target-cluster-name=c2', '-remote-api-url=https://c2'],
       env: {},
       want: [/^-remote-ca-url or SP_REMOTE_CA_URL is required/, /^-remote-sa-token-path .* is required/],
-    },
-    {
-      name: 'two tokens',
-      argv: [...DIRECT, TOKEN],
-      env: { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: 's3cret' },
-      want: [/^-remote-sa-token-path .* excludes SP_REMOTE_SERVICE_ACCOUNT_TOKEN$/],
     },
     {
       name: 'an API server without TLS',
@@ -94,6 +77,25 @@ describe('the options of policy', () => {
     },
   ])('refuse $name', async ({ argv, env, want }) => {
     expect(await problems(argv, env)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
+  });
+
+  it.each([
+    { name: 'one way', argv: KUBECONFIG, env: {}, want: [] },
+    {
+      name: 'a kubeconfig and a URL',
+      argv: [...KUBECONFIG, '-remote-api-url=https://c2', TOKEN],
+      env: {},
+      want: [/^-remote-api-url .* counts for nothing beside -target-kube-config/, /^-remote-sa-token-path .* counts for nothing/],
+    },
+    {
+      name: 'a token and its file',
+      argv: [...DIRECT, TOKEN],
+      env: { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: 's3cret' },
+      want: [/^SP_REMOTE_SERVICE_ACCOUNT_TOKEN counts for nothing beside -remote-sa-token-path/],
+    },
+  ])('go on as the Go program did with $name, and say what counts for nothing', async ({ argv, env, want }) => {
+    const resolution = await resolve(argv, env);
+    expect(resolution.kind === 'run' && overridden(resolution.given)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
   });
 
   it('tell a given default from one that was not given', async () => {

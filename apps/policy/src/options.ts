@@ -171,22 +171,33 @@ export const options: OptionTable<PolicyOptions> = {
 const DIRECT = ['remoteApiUrl', 'remoteCaUrl', 'remoteSaTokenPath', 'remoteSaToken'] as const;
 
 /**
- * The rules across options: there is exactly one way to reach the remote cluster, and it is complete.
+ * The rules across options: there is a way to reach the remote cluster, and it is complete.
  *
  * @returns what is wrong, each a sentence that names flag and variable
  */
-export function validate(_config: Partial<PolicyOptions>, given: Given<PolicyOptions>): string[] {
-  const kubeConfig = spelling('targetKubeConfig');
+export function validate(given: Given<PolicyOptions>): string[] {
+  if (given.has('targetKubeConfig')) return [];
+  if (!DIRECT.some((key) => given.has(key))) {
+    return [`${spelling('targetKubeConfig')} is required, or ${spelling('remoteApiUrl')} with its CA and token`];
+  }
+  const missing = DIRECT.slice(0, 2).filter((key) => !given.has(key));
+  const problems = missing.map((key) => `${spelling(key)} is required without ${spelling('targetKubeConfig')}`);
+  if (DIRECT.slice(2).some((key) => given.has(key))) return problems;
   const [path, token] = [spelling('remoteSaTokenPath'), spelling('remoteSaToken')];
-  const direct = DIRECT.filter((key) => given.has(key));
-  if (given.has('targetKubeConfig')) return direct.map((key) => `${kubeConfig} excludes ${spelling(key)}`);
-  if (direct.length === 0) return [`${kubeConfig} is required, or ${spelling('remoteApiUrl')} with its CA and token`];
-  const addresses = (['remoteApiUrl', 'remoteCaUrl'] as const).filter((key) => !given.has(key));
-  const problems = addresses.map((key) => `${spelling(key)} is required without ${kubeConfig}`);
-  const tokens = Number(given.has('remoteSaTokenPath')) + Number(given.has('remoteSaToken'));
-  if (tokens === 0) problems.push(`${path}, or ${token}, is required without ${kubeConfig}`);
-  if (tokens === 2) problems.push(`${path} excludes ${token}`);
-  return problems;
+  return [...problems, `${path}, or ${token}, is required without ${spelling('targetKubeConfig')}`];
+}
+
+/**
+ * What is given in vain, because something else says the same: the kubeconfig comes first, then the token's file.
+ * That is the order of the Go program, under which deployed command lines work.
+ *
+ * @returns sentences for the log
+ */
+export function overridden(given: Given<PolicyOptions>): string[] {
+  const winner = given.has('targetKubeConfig') ? 'targetKubeConfig' : given.has('remoteSaTokenPath') ? 'remoteSaTokenPath' : undefined;
+  if (winner === undefined) return [];
+  const losers = winner === 'targetKubeConfig' ? DIRECT.filter((key) => given.has(key)) : DIRECT.filter((key) => key === 'remoteSaToken' && given.has(key));
+  return losers.map((key) => `${spelling(key)} counts for nothing beside ${spelling(winner)}`);
 }
 
 const spelling = (key: keyof PolicyOptions): string => spellingOf(options[key]);

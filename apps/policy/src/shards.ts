@@ -30,31 +30,31 @@ export function distribute({ wanted, held, max, isFree }: Distribution): Readonl
   const shards = [...new Set([first, ...[...held.keys()].filter(isFree)])].toSorted((a, b) => a - b);
   while (shards.length > 1 && wanted.length * 10 <= (shards.length - 1) * max * 8) shards.pop();
 
+  const homes = new Map<string, number>();
   const counts = new Map(shards.map((shard) => [shard, 0]));
-  const countOf = (shard: number): number => counts.get(shard) ?? 0;
-  const place = (shard: number): number => {
-    counts.set(shard, countOf(shard) + 1);
-    return shard;
+  const hasRoom = (shard: number): boolean => (counts.get(shard) ?? 0) < max;
+  const put = (address: string, shard: number): void => {
+    homes.set(address, shard);
+    counts.set(shard, (counts.get(shard) ?? 0) + 1);
   };
-  const hasRoom = (shard: number): boolean => countOf(shard) < max;
-
-  const homes = wanted.map((address) => {
+  for (const address of wanted) {
     const home = shards.find((shard) => held.get(shard)?.has(address) === true && hasRoom(shard));
-    return home === undefined ? undefined : place(home);
-  });
+    if (home !== undefined) put(address, home);
+  }
   // Every shard before `filling` is full.
   let filling = 0;
-  const filled = homes.map((home) => {
-    if (home !== undefined) return home;
+  for (const address of wanted) {
+    if (homes.has(address)) continue;
     while (filling < shards.length && !hasRoom(shards[filling]!)) filling++;
-    if (filling === shards.length) shards.push(lowestFree((shard) => isFree(shard) && !counts.has(shard)));
-    return place(shards[filling]!);
-  });
-
+    if (filling === shards.length) shards.push(lowestFree((shard) => !counts.has(shard) && isFree(shard)));
+    put(address, shards[filling]!);
+  }
   // With no new address to fill it, the first shard takes over from the last.
-  const last = shards.findLast((shard) => countOf(shard) > 0);
-  const final = countOf(first) > 0 ? filled : filled.map((shard) => (shard === last ? first : shard));
-  return grouped(wanted, final);
+  const last = shards.findLast((shard) => counts.get(shard) !== 0);
+  if (counts.get(first) === 0 && last !== undefined) {
+    for (const [address, shard] of homes) if (shard === last) homes.set(address, first);
+  }
+  return grouped(wanted, homes);
 }
 
 function lowestFree(isFree: (shard: number) => boolean): number {
@@ -63,10 +63,10 @@ function lowestFree(isFree: (shard: number) => boolean): number {
   return shard;
 }
 
-function grouped(addresses: readonly string[], shards: readonly number[]): ReadonlyMap<number, readonly string[]> {
-  const groups = new Map<number, string[]>(
-    [...new Set(shards)].toSorted((a, b) => a - b).map((shard) => [shard, []]),
-  );
-  for (const [i, address] of addresses.entries()) groups.get(shards[i]!)?.push(address);
-  return groups;
+function grouped(
+  wanted: readonly string[],
+  homes: ReadonlyMap<string, number>,
+): ReadonlyMap<number, readonly string[]> {
+  const groups = Map.groupBy(wanted, (address) => homes.get(address)!);
+  return new Map([...groups].toSorted(([a], [b]) => a - b));
 }

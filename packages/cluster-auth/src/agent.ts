@@ -4,16 +4,19 @@ import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import type { KeyPair } from './pem.ts';
 
-/** Opens a TCP connection to the target by way of a proxy. Rejects with a ClusterAuthError. */
-export type Tunnel = (target: { host: string; port: number }, options: { signal: AbortSignal }) => Promise<Socket>;
+/** Where a tunnel leads; IPv6 without brackets. */
+export type Target = { readonly host: string; readonly port: number };
+
+/** Opens a connection to the target by way of a proxy. Rejects with a ClusterAuthError. */
+export type Tunnel = (target: Target, options: { signal: AbortSignal }) => Promise<Socket>;
 
 type AgentOptions = {
   /** PEM; undefined is the list of roots that Node was built with. */
   readonly ca: string | undefined;
-  readonly keyPair: KeyPair | undefined;
+  readonly keyPair?: KeyPair | undefined;
   /** The name or address that the certificate must be for, where that isn't the URL's host. */
-  readonly tlsServerName: string | undefined;
-  readonly tunnel: Tunnel | undefined;
+  readonly tlsServerName?: string | undefined;
+  readonly tunnel?: Tunnel | undefined;
 };
 
 /** Watches and requests of one process at the same time; more wait for a socket. */

@@ -64,6 +64,5 @@ async function open(reference: ClusterReference, serviceAccountDir: string, deps
 async function openTunnel({ server, ca, proxy }: Access, deps: Dependencies): Promise<Tunnel | undefined> {
   const through = proxy ?? proxyFor(server, deps.env);
   if (through === undefined) return undefined;
-  if (through.protocol === 'http:') return tunnelThrough(through);
-  return tunnelThrough(through, await openProxyRoots(ca, deps));
+  return tunnelThrough(through, through.protocol === 'https:' ? await openProxyRoots(ca, deps) : undefined);
 }

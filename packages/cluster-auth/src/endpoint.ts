@@ -1,6 +1,8 @@
 import { isIPv6 } from 'node:net';
 import { ClusterAuthError } from './errors.ts';
 
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'socks5:': 1080 };
+
 /**
  * Reads the URL of an API server. One without a scheme is https, as for client-go.
  *
@@ -34,8 +36,9 @@ export function parseProxy(raw: string, where: string): URL {
   if (url === null || url.hostname === '') {
     throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} is not a URL such as http://proxy:3128`);
   }
-  if (url.protocol === 'http:' || url.protocol === 'https:') return url;
-  throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} must be an http: or https: proxy, and is ${url.protocol}`);
+  if (url.protocol in PORTS) return url;
+  const message = `${where} must be an http:, https: or socks5: proxy, and is ${url.protocol}`;
+  throw new ClusterAuthError('CLUSTER_ADDRESS', message);
 }
 
 /** The host of a URL as sockets take it: without the brackets of IPv6. */
@@ -45,8 +48,7 @@ export function hostOf(url: URL): string {
 
 /** The port of a URL, its scheme's where it names none. */
 export function portOf(url: URL): number {
-  if (url.port !== '') return Number(url.port);
-  return url.protocol === 'https:' ? 443 : 80;
+  return Number(url.port) || PORTS[url.protocol] || 0;
 }
 
 /** `host:port`, with the brackets of IPv6. */

@@ -1,3 +1,5 @@
+import { isVerificationFailure } from './verification.ts';
+
 /** What is wrong. `connect` rejects with those of the first group, `authorize` with any. */
 export type ClusterAuthCode =
   /** The URL of an API server, a CA or a proxy that can't be used. */
@@ -36,6 +38,11 @@ export class ClusterAuthError extends Error {
   }
 }
 
+/** A proxy's refusal. The message is the end of a sentence, as those of `reasonOf`. */
+export class ProxyError extends Error {
+  override readonly name = 'ProxyError';
+}
+
 /**
  * The reason of a failed system call or connection in a few words, without what an Error's message may repeat (a
  * path that is in our own sentence already, or a line of a file).
@@ -44,15 +51,19 @@ export class ClusterAuthError extends Error {
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return REASONS[code ?? ''] ?? code ?? error.name;
+  if (error instanceof ProxyError) return error.message;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  if (isVerificationFailure(error)) return `its certificate is signed by nobody who is trusted here (${code})`;
+  const words = WORDS[code];
+  return words === undefined ? code : `${words} (${code})`;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file (ENOENT)',
-  EACCES: 'permission denied (EACCES)',
-  EISDIR: 'it is a folder (EISDIR)',
-  ECONNREFUSED: 'connection refused (ECONNREFUSED)',
-  ECONNRESET: 'the connection was reset (ECONNRESET)',
-  ENOTFOUND: 'no such host (ENOTFOUND)',
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was cut',
+  ENOTFOUND: 'there is no such host',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };

@@ -3,17 +3,16 @@ import type { Environment } from './dependencies.ts';
 import { hostOf, parseProxy, portOf } from './endpoint.ts';
 
 /**
- * The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or the same in lower case) choose for a URL, by the rules of
- * Go's golang.org/x/net/http/httpproxy, which client-go and kubectl follow: NO_PROXY is a list of host names that
- * include their subdomains, `.suffixes`, addresses, CIDRs and `*`; this machine itself is never proxied.
+ * The proxy that HTTPS_PROXY and NO_PROXY (or the same in lower case) choose for an https: URL, by the rules of Go's
+ * golang.org/x/net/http/httpproxy, which client-go and kubectl follow: NO_PROXY is a list of host names that include
+ * their subdomains, `.suffixes`, addresses, CIDRs and `*`; this machine itself is never proxied.
  *
  * @throws {ClusterAuthError} if the variable holds no URL of a proxy
  */
 export function proxyFor(url: URL, env: Environment): URL | undefined {
-  const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const raw = env[name] || env[name.toLowerCase()];
+  const raw = env['HTTPS_PROXY'] || env['https_proxy'];
   if (!raw || isExempt(url, env['NO_PROXY'] || env['no_proxy'] || '')) return undefined;
-  return parseProxy(raw, name);
+  return parseProxy(raw, 'HTTPS_PROXY');
 }
 
 function isExempt(url: URL, list: string): boolean {

@@ -1,27 +1,30 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
 
-/** Why a watch began anew; the values of the label `reason` of `…_remote_watch_restarts_total`. */
-export type RestartReason =
+/** Why a watch begins anew; the values of the label `reason` of `…_remote_watch_restarts_total`. */
+export const restartReasons = [
   /** The server ended it in peace, as it does every few minutes. */
-  | 'closed'
+  'closed',
   /** The version to go on from is too old (410); the source is listed again. */
-  | 'expired'
+  'expired',
   /** Nothing came for `idleTimeoutMs`. */
-  | 'idle'
+  'idle',
   /** Watching is forbidden, and the source is listed every now and then. */
-  | 'poll'
+  'poll',
   /** No connection, or one that broke. */
-  | 'unreachable'
+  'unreachable',
   /** What came was no answer to what was asked. */
-  | 'garbage'
+  'garbage',
   /** 401 or 403. */
-  | 'denied'
+  'denied',
   /** 429. */
-  | 'throttled'
+  'throttled',
   /** 5xx. */
-  | 'server_error'
+  'server_error',
   /** Any other refusal. */
-  | 'rejected';
+  'rejected',
+] as const;
+
+export type RestartReason = (typeof restartReasons)[number];
 
 /** What a failed attempt says about its cause, without reading its message. */
 export function restartReason(error: unknown): RestartReason {

@@ -48,8 +48,11 @@ export function reflectPods(connection: Connection, { requestIdleMs = 2_000, ...
     /** Verbs, oldest first. */
     requests,
     /** Addresses by `namespace/name`; empty while unsynced. */
-    addresses: (): Record<string, readonly string[]> =>
-      store.view.synced ? Object.fromEntries([...store.view.objects].map(([key, { ips }]) => [key, ips]).toSorted()) : {},
+    addresses: (): Record<string, readonly string[]> => {
+      const { view } = store;
+      if (!view.synced) return {};
+      return Object.fromEntries([...view.objects.keys()].toSorted().map((key) => [key, view.objects.get(key)!.ips]));
+    },
     stop: () => (aborter.abort(), done),
   };
 }

@@ -1,4 +1,4 @@
-import { globalNetworkSetCrd, pod, startEmbeddedCluster, waitFor } from '@kube-semaphore/testkit';
+import { pod, startEmbeddedCluster, waitFor } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { connectTo, reflectPods } from './reflect-pods.ts';
 

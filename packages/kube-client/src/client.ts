@@ -18,7 +18,7 @@ export type RequestReport = { verb: Verb; method: string; host: string; resource
 
 export type RunOptions = { readonly signal: AbortSignal };
 
-export type Selection = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string };
+type Selection = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string };
 
 export type ListOptions = RunOptions & Selection & { readonly limit?: number; readonly continue?: string };
 
@@ -186,7 +186,7 @@ const selectors = ({ labelSelector, fieldSelector }: Selection): Query => ({ lab
 function toQuery(query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') parameters.set(name, String(value));
-  return parameters.size === 0 ? '' : `?${parameters}`;
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
 const withType = ({ group, version, kind }: Kind, object: Writable): string =>

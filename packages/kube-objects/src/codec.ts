@@ -1,6 +1,6 @@
 import { expectKind, printable, readEnvelope } from './envelope.ts';
 import { DecodeError } from './errors.ts';
-import { type Fields, int, message, messages, string, stringMap } from './fields.ts';
+import { type Fields, message, messages, string, stringMap } from './fields.ts';
 import { array, projectJson, record } from './json.ts';
 import { apiVersion, identity, type Kind, type KubeObject } from './kind.ts';
 import { MessageDecoder } from './protobuf.ts';

@@ -50,13 +50,17 @@ describe('MessageDecoder', () => {
     fc.assert(
       fc.property(object, fc.nat(), (value, at) => {
         const bytes = encode(value, fields, []);
-        expectDecodeErrorAtMost(bytes.subarray(0, at % (bytes.length + 1)));
+        expect([undefined, DecodeError]).toContain(errorOf(bytes.subarray(0, at % (bytes.length + 1))));
       }),
     );
   });
 
   it('throws DecodeError or reads something, and never hangs, on any bytes', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => expectDecodeErrorAtMost(Buffer.from(bytes))));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+        expect([undefined, DecodeError]).toContain(errorOf(Buffer.from(bytes)));
+      }),
+    );
   });
 
   it.each([
@@ -80,11 +84,13 @@ function decode(bytes: Buffer) {
   return new MessageDecoder(fields).decode(new ProtobufReader(bytes), bytes.length);
 }
 
-function expectDecodeErrorAtMost(bytes: Buffer): void {
+/** The class of what decoding throws, if it does. */
+function errorOf(bytes: Buffer): unknown {
   try {
     decode(bytes);
+    return undefined;
   } catch (error) {
-    expect(error).toBeInstanceOf(DecodeError);
+    return (error as Error).constructor;
   }
 }
 

@@ -32,7 +32,11 @@ describe('setNames', () => {
   it.each([
     { name: 'is spelled as the Go programs spell it', app: 'my-app', plain: 'c2-ns-my-app', base: 'c2-ns-my-app' },
     { name: 'keeps dots', app: 'v1.my-app', plain: 'c2-ns-v1.my-app', base: 'c2-ns-v1.my-app' },
-    { name: 'is legalised where the label has capitals (Go tried to create it for ever)', app: 'My_App', base: 'c2-ns-my-app' },
+    {
+      name: 'is legalised where the label has capitals (Go tried to create it for ever)',
+      app: 'My_App',
+      base: 'c2-ns-my-app',
+    },
     { name: 'is legalised where the label has two dots', app: 'a..b', base: 'c2-ns-a-b' },
     { name: 'is legalised where a dot touches a hyphen', app: 'a-.b', base: 'c2-ns-a-b' },
     { name: 'is legalised where the label is empty', app: '', base: 'c2-ns' },
@@ -74,7 +78,7 @@ describe('shardOf', () => {
     { name: 'knows a shard', object: `${names.suffixed}-s12`, want: 12 },
     { name: 'takes no shard 0', object: `${names.suffixed}-s0`, want: undefined },
     { name: 'takes no second spelling of a number', object: `${names.suffixed}-s01`, want: undefined },
-    { name: 'takes no number that would lose digits', object: `${names.suffixed}-s99999999999999999999`, want: undefined },
+    { name: 'takes no number that would lose digits', object: `${names.suffixed}-s${'9'.repeat(20)}`, want: undefined },
     { name: 'takes no longer name', object: `${names.suffixed}-s1-s2`, want: undefined },
     { name: "takes no other pair's name", object: 'c2-ns-apple', want: undefined },
   ])('$name', ({ object, want }) => {

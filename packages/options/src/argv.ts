@@ -1,7 +1,7 @@
 import { nearest } from './nearest.ts';
 
 /** What a command line may hold: the flags by name without hyphens, and the words that may come first. */
-export type Grammar = {
+type Grammar = {
   readonly flags: ReadonlyMap<string, { readonly isSwitch: boolean }>;
   readonly subcommands: readonly string[];
 };

@@ -1,6 +1,6 @@
 import { bad, good } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import { resolveOptions, type ResolveInput } from './resolve.ts';
+import { resolveOptions, type Given, type ResolveInput } from './resolve.ts';
 import type { OptionTable } from './table.ts';
 import { boolean, duration, integer, text } from './types.ts';
 
@@ -127,14 +127,16 @@ describe('a refusal', () => {
   });
 
   it('lists every problem: of the line, of the values, of the rules across options', async () => {
-    const validate = (config: Partial<Config>) => [`the config has ${Object.keys(config).length} keys`];
+    const validate = (given: Given<Config>, config: Partial<Config>) => [
+      `${given.size} were given, ${Object.keys(config).length} stand`,
+    ];
     const resolution = await resolve(['-x', '-limit=0'], { SP_SYNC: '2' }, { validate });
     expect(resolution.kind === 'exit' && resolution.stderr?.split('\n')).toEqual([
       'semaphore-test: unknown flag -x',
       'semaphore-test: -name or SP_NAME is required',
       'semaphore-test: -limit (SP_LIMIT): "0" is not a whole number from 1 to 9',
       'semaphore-test: SP_SYNC (-sync): "2" is neither true nor false',
-      'semaphore-test: the config has 3 keys',
+      'semaphore-test: 2 were given, 3 stand',
       'Run "semaphore-test -help" for all flags.',
       '',
     ]);

@@ -25,14 +25,14 @@ export type ResolveInput<C> = {
    * Rules across options: the problems, each a sentence that names flag and variable. It sees every run, so that all
    * problems are reported together: a key whose text was refused is in `given` and not in `config`.
    */
-  readonly validate?: (config: Partial<C>, given: Given<C>) => readonly string[];
+  readonly validate?: (given: Given<C>, config: Partial<C>) => readonly string[];
 };
 
 /**
  * What a program is to do: run with a frozen config, or write a text and exit. `stdout` and `stderr` end in a line
  * break.
  */
-export type Resolution<C> =
+type Resolution<C> =
   | {
       readonly kind: 'run';
       readonly subcommand: string | undefined;
@@ -64,7 +64,7 @@ export async function resolveOptions<C extends object>(
   }
 
   const { config, given, problems, warnings } = readRows(rows, { line, env });
-  const all = [...line.problems, ...problems, ...(validate?.(config, given) ?? [])];
+  const all = [...line.problems, ...problems, ...(validate?.(given, config) ?? [])];
   if (all.length > 0) return { kind: 'exit', code: 2, stderr: complaint(program, all) };
   // Without problems each key has its value: that is what the rows promise.
   return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings };

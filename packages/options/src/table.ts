@@ -40,7 +40,7 @@ type Presence<T> = undefined extends T
  * Everything about one option. A config key that can't be `undefined` needs a `fallback` or `required`, and one that
  * can has neither: the compiler checks it.
  */
-export type OptionSpec<T> = Row<T> & Presence<T>;
+type OptionSpec<T> = Row<T> & Presence<T>;
 
 /** One row per key of the config `C`; a missing row is a compile error. The order of rows is that of help. */
 export type OptionTable<C> = { readonly [K in keyof C]-?: OptionSpec<C[K]> };

@@ -6,9 +6,9 @@ import type { Logger } from './logger.ts';
 export type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 /** What a scrape gets; prom-client's Registry is one. */
-export type MetricsSource = { readonly contentType: string; metrics(): Promise<string> };
+type MetricsSource = { readonly contentType: string; metrics(): Promise<string> };
 
-export type HealthServerOptions = {
+type HealthServerOptions = {
   /** An address or a name; empty listens on every address of the machine. */
   readonly host: string;
   /** 0 lets the kernel pick one. */
@@ -17,39 +17,42 @@ export type HealthServerOptions = {
   readonly isLive: () => Health;
   readonly isReady: () => Health;
   readonly log: Pick<Logger, 'error'>;
+  /** A client that is slow to ask, slow to read the answer, or keeps an idle connection is cut off after so long. */
+  readonly slowMs?: number;
 };
 
-/** A client that is slow to ask, or slow to read the answer, is cut off after so long. */
-const SLOW_MS = 10_000;
+/** A running server. `close` ends every connection at once, and can be called again. */
+type HealthServer = { readonly port: number; readonly close: () => Promise<void> };
 
 /**
  * Serves `GET /healthz`, `/readyz` and `/metrics` as plain text: 200, or 503 with what is wrong. HEAD works too,
  * other methods get 405, other paths 404.
  *
- * @returns once the port is open: which it is, and a `close` that ends every connection at once
+ * @returns once the port is open, with the one that the kernel picked
  * @throws if the address can't be listened on, with a message that names the flag
  */
 export async function startHealthServer({
   host,
   port,
+  slowMs = 10_000,
   ...answers
-}: HealthServerOptions): Promise<{ readonly port: number; close(): Promise<void> }> {
+}: HealthServerOptions): Promise<HealthServer> {
   const server = createServer(
     {
-      headersTimeout: SLOW_MS,
-      requestTimeout: SLOW_MS,
-      keepAliveTimeout: SLOW_MS,
-      connectionsCheckingInterval: SLOW_MS,
+      headersTimeout: slowMs,
+      requestTimeout: slowMs,
+      keepAliveTimeout: slowMs,
+      connectionsCheckingInterval: slowMs,
       maxHeaderSize: 8 * 1024,
     },
     listenerFor(answers),
   );
-  server.timeout = SLOW_MS;
+  server.timeout = slowMs;
   await listen(server, { host, port });
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
-type Answers = Omit<HealthServerOptions, 'host' | 'port'>;
+type Answers = Omit<HealthServerOptions, 'host' | 'port' | 'slowMs'>;
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 
 function listenerFor(answers: Answers): RequestListener {
@@ -67,7 +70,10 @@ function listenerFor(answers: Answers): RequestListener {
   };
 }
 
-async function answer(path: string, { method, answers }: { method: string | undefined; answers: Answers }): Promise<Answer> {
+async function answer(
+  path: string,
+  { method, answers }: { method: string | undefined; answers: Answers },
+): Promise<Answer> {
   if (!['/healthz', '/readyz', '/metrics'].includes(path)) return plain(404, 'not found');
   if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET and HEAD');
   if (path === '/metrics') {
@@ -77,7 +83,9 @@ async function answer(path: string, { method, answers }: { method: string | unde
   return health.ok ? plain(200, 'ok') : plain(503, health.reason);
 }
 
-const plain = (status: number, text: string): Answer => ({ status, type: 'text/plain; charset=utf-8', body: `${text}\n` });
+function plain(status: number, text: string): Answer {
+  return { status, type: 'text/plain; charset=utf-8', body: `${text}\n` };
+}
 
 async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -15,7 +15,7 @@ export interface Logger {
 }
 
 /** Where lines go: `process.stderr`, which writes before it returns, so that no line is lost on exit. */
-export interface LogDestination {
+interface LogDestination {
   write(line: string): unknown;
   readonly isTTY?: boolean;
   hasColors?(): boolean;

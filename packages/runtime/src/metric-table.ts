@@ -1,5 +1,5 @@
 /** What is known of a label. */
-export type LabelSpec = {
+type LabelSpec = {
   /** For the reference page: what the values are. */
   readonly help?: string;
   /** Every value it can have. */

@@ -4,12 +4,12 @@ import type { LabelOf, MetricSpec, MetricTable } from './metric-table.ts';
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
 /** A number that only grows. Names that end in `_total`. */
-export interface Counter<Label extends string> {
+interface Counter<Label extends string> {
   inc(labels: Labels<Label>, by?: number): void;
 }
 
 /** A number of now. */
-export interface Gauge<Label extends string> {
+interface Gauge<Label extends string> {
   set(labels: Labels<Label>, value: number): void;
   /** Forgets one series, so that what is gone isn't exported at its last value. */
   remove(labels: Labels<Label>): void;
@@ -18,7 +18,7 @@ export interface Gauge<Label extends string> {
 }
 
 /** A distribution, in buckets. */
-export interface Histogram<Label extends string> {
+interface Histogram<Label extends string> {
   observe(labels: Labels<Label>, value: number): void;
 }
 
@@ -32,7 +32,7 @@ type InstrumentOf<Spec extends MetricSpec> = Spec['type'] extends 'counter'
 export type Instruments<Table extends MetricTable> = { readonly [Key in keyof Table]: InstrumentOf<Table[Key]> };
 
 /** Label values that the config knows before anything happens: `{ remote: ['c2'] }`. */
-export type KnownLabels = Readonly<Record<string, readonly string[]>>;
+type KnownLabels = Readonly<Record<string, readonly string[]>>;
 
 /**
  * Registers the metrics of a table. Counters and histograms whose labels are all known, by the table or by `known`,
@@ -43,7 +43,7 @@ export function createMetrics<const Table extends MetricTable>(
   known: KnownLabels = {},
 ): { readonly metrics: Instruments<Table>; readonly registry: Registry } {
   const registry = new Registry();
-  const metrics = Object.fromEntries(
+  const metrics: Record<string, unknown> = Object.fromEntries(
     Object.entries(table).map(([key, spec]) => [key, createInstrument(spec, { registry, known })]),
   );
   // Row by row, `createInstrument` makes what `InstrumentOf` says; the compiler can't follow it through the entries.

@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 
 /**
@@ -7,27 +7,34 @@ import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
  */
 const RESOLUTION_MS = 100;
 
-/** prom-client's names, and what each reads from the histogram, in nanoseconds. */
-const LAGS: Readonly<Record<string, (histogram: IntervalHistogram) => number>> = {
-  min: (histogram) => histogram.min,
-  max: (histogram) => histogram.max,
-  mean: (histogram) => histogram.mean,
-  p50: (histogram) => histogram.percentile(50),
-  p90: (histogram) => histogram.percentile(90),
-  p99: (histogram) => histogram.percentile(99),
+/** Times between two looks, in nanoseconds. */
+type Histogram = ReturnType<typeof monitorEventLoopDelay>;
+
+/** What prom-client's metrics of the event loop tell, in nanoseconds. */
+const LAGS: Readonly<Record<string, (histogram: Histogram) => number>> = {
+  min: (histogram) => lateness(histogram.min),
+  max: (histogram) => lateness(histogram.max),
+  mean: (histogram) => lateness(histogram.mean),
+  stddev: (histogram) => histogram.stddev,
+  p50: (histogram) => lateness(histogram.percentile(50)),
+  p90: (histogram) => lateness(histogram.percentile(90)),
+  p99: (histogram) => lateness(histogram.percentile(99)),
 };
 
+/** A look that came on time isn't late; one before its time is none of our business. */
+const lateness = (nanoseconds: number): number => Math.max(0, nanoseconds - RESOLUTION_MS * 1e6);
+
 /**
- * Adds what every Node.js process exports: `process_*` and `nodejs_*`, under the names that dashboards know. The lag of
- * the event loop is our own measurement of it, since the last scrape. To be called once per process: its observers
- * last as long as the process.
+ * Adds what every Node.js process exports: `process_*` and `nodejs_*`, under the names that dashboards know. The delay
+ * of the event loop covers the time since the last scrape. To be called once per process: its observers last as long
+ * as the process.
  */
 export function addProcessMetrics(registry: Registry): void {
   // Its own histogram of the event loop can't be switched off, but told to look once in 24 days.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 2 ** 31 - 1 });
-  registry.removeSingleMetric('nodejs_eventloop_lag_stddev_seconds');
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
+  const statistics = Object.keys(LAGS);
   for (const [statistic, read] of Object.entries(LAGS)) {
     const name = `nodejs_eventloop_lag_${statistic}_seconds`;
     registry.removeSingleMetric(name);
@@ -36,16 +43,11 @@ export function addProcessMetrics(registry: Registry): void {
       help: `Delay of the event loop since the last scrape: ${statistic}.`,
       registers: [registry],
       collect() {
-        this.set(lagSeconds(histogram, read));
-        // Registered last and collected last: the others have read the same span.
-        if (statistic === 'p99') histogram.reset();
+        // An empty histogram has NaN and 2^63 for its statistics.
+        this.set(histogram.count === 0 ? 0 : read(histogram) / 1e9);
+        // Gauges are collected in the order they were registered: the last one ends the span.
+        if (statistic === statistics.at(-1)) histogram.reset();
       },
     });
   }
-}
-
-/** The histogram holds the time between two looks; what is above the resolution is delay. 0 before the first look. */
-function lagSeconds(histogram: IntervalHistogram, read: (histogram: IntervalHistogram) => number): number {
-  if (histogram.count === 0) return 0;
-  return Math.max(0, read(histogram) / 1e9 - RESOLUTION_MS / 1e3);
 }

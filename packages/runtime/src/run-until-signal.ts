@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from './logger.ts';
 
 /** The part of `process` that a run listens to. */
-export interface ProcessEvents {
+interface ProcessEvents {
   on(event: string, listener: (...values: unknown[]) => void): unknown;
   off(event: string, listener: (...values: unknown[]) => void): unknown;
   /** What keeps the process alive, by kind: `TCPSocketWrap`, `Timeout`. */
@@ -75,10 +75,15 @@ async function outcomeOf(
     await run({ signal });
     return 0;
   } catch (error) {
-    if (signal.aborted && error instanceof Error && error.name === 'AbortError') return 0;
+    if (signal.aborted && isAbort(error)) return 0;
     log.error({ error }, 'stopped by an error');
     return 1;
   }
+}
+
+/** Whether an error is the abort, or was caused by it. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'AbortError' || isAbort(error.cause));
 }
 
 function countsOf(kinds: readonly string[]): Record<string, number> {

@@ -11,8 +11,9 @@ const PROPAGATION_SECONDS = [
  * The metrics that every app exports under its own prefix (SPEC.md, section 5).
  *
  * @param prefix `semaphore_policy`
+ * @param restartReasons why a watch is opened again, as `informers` names it; each starts at zero
  */
-export function sharedMetrics<const Prefix extends string>(prefix: Prefix) {
+export function sharedMetrics<const Prefix extends string>(prefix: Prefix, restartReasons: readonly string[]) {
   return {
     remoteUp: {
       name: `${prefix}_remote_up`,
@@ -30,7 +31,7 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix) {
       name: `${prefix}_remote_watch_restarts_total`,
       type: 'counter',
       help: 'Watches that were opened again, by what ended the one before.',
-      labels: { remote, reason: {} },
+      labels: { remote, reason: { values: restartReasons } },
     },
     propagation: {
       name: `${prefix}_propagation_seconds`,
@@ -43,7 +44,7 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix) {
       name: `${prefix}_skipped_objects`,
       type: 'gauge',
       help: 'Remote objects that are left out now, by reason; only those of kind "problem" call for action.',
-      labels: { remote, reason: {}, kind: { values: ['expected', 'problem'] } },
+      labels: { remote, reason: { help: 'a word, also in the log' }, kind: { values: ['expected', 'problem'] } },
     },
     orphans: {
       name: `${prefix}_orphans`,

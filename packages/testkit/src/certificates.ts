@@ -88,9 +88,7 @@ function certificate(subject: Party, issuer: Party, extensions: readonly Uint8Ar
 }
 
 function extension(id: string, value: Uint8Array, critical?: 'critical'): Buffer {
-  return critical === undefined
-    ? sequence(oid(id), octetString(value))
-    : sequence(oid(id), yes, octetString(value));
+  return critical === undefined ? sequence(oid(id), octetString(value)) : sequence(oid(id), yes, octetString(value));
 }
 
 function spki(key: KeyObject): Buffer {

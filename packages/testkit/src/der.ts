@@ -69,13 +69,18 @@ export function oid(dotted: string): Buffer {
   return element(tag.oid, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
+/** All but the last digit have the high bit set. */
 function base128(arc: number): number[] {
-  const octets = [arc % 128];
-  for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) octets.unshift((left % 128) + 128);
-  return octets;
+  return digits(arc, 128).map((digit, index, all) => (index < all.length - 1 ? digit + 128 : digit));
 }
 
 function lengthOctets(length: number): Buffer {
   if (length < 128) return Buffer.of(length);
-  return length < 256 ? Buffer.of(0x81, length) : Buffer.of(0x82, length >> 8, length & 0xff);
+  const octets = digits(length, 256);
+  return Buffer.from([0x80 + octets.length, ...octets]);
+}
+
+/** The digits of a number in some base, most significant first. */
+function digits(value: number, base: number): number[] {
+  return value < base ? [value] : [...digits(Math.floor(value / base), base), value % base];
 }

@@ -10,3 +10,5 @@ export { ComponentError } from './real/start-component.ts';
 export { waitFor, type WaitOptions } from './wait-for.ts';
 export { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster, type Write } from './embedded/cluster.ts';
 export type { LoggedRequest } from './embedded/request-log.ts';
+export { createPod, deletePod, pod, type PodOptions } from './builders.ts';
+export { type ClusterKind, clusterKind, startCluster } from './start.ts';

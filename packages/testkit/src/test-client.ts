@@ -71,7 +71,7 @@ function send(url: string, payload: Buffer | undefined, options: RequestOptions)
   return promise;
 }
 
-/** Whatever isn't JSON (health checks, the text of a 429) becomes the message of a Status, so that callers needn't ask. */
+/** What isn't JSON (health checks, the text of a 429) becomes the message of a Status, so that callers needn't ask. */
 function decode(response: IncomingMessage, body: string): Answer['body'] {
   if (response.headers['content-type']?.startsWith('application/json')) return JSON.parse(body) as KubeObject;
   return { apiVersion: 'v1', kind: 'Status', metadata: { name: '' }, message: body.trim() };

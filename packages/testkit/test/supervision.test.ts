@@ -7,18 +7,14 @@ import { expect, it } from 'vitest';
 import type { Component } from '../src/real/protocol.ts';
 import { Supervision } from '../src/real/supervision.ts';
 import { waitFor } from '../src/wait-for.ts';
-import { commandLines } from './processes.ts';
+import { leftovers } from './leftovers.ts';
 import { sleeper } from './sleeper.ts';
 
 const owner = fileURLToPath(new URL('./supervision-owner.ts', import.meta.url));
 
-async function nothingLeft(dir: string): Promise<void> {
-  await waitFor('the end of all processes and of their folder', async () => {
-    const processes = await commandLines(dir);
-    return (processes.length === 0 && !existsSync(dir)) || undefined;
-  });
-}
+const patience = { timeout: 10_000 };
 
+/** The pid of the supervisor, once the sleeper has told it. */
 const parentOf = ({ log }: Component) =>
   waitFor('a line of log', () => {
     const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
@@ -44,7 +40,12 @@ it('reports the exit code of a component that ends by itself', async () => {
 
 it('reports why a program could not be started', async () => {
   const supervision = await Supervision.start();
-  const { exited } = supervision.spawn({ name: 'x', file: '/nonexistent', args: [], log: join(supervision.dir, 'log') });
+  const { exited } = supervision.spawn({
+    name: 'x',
+    file: '/nonexistent',
+    args: [],
+    log: join(supervision.dir, 'log'),
+  });
   expect(await exited).toContain('ENOENT');
   await supervision.stop();
 });
@@ -54,8 +55,7 @@ it('leaves nothing after stop, and may be stopped twice', async () => {
   supervision.spawn(sleeper(supervision.dir));
   await Promise.all([supervision.stop(), supervision.stop()]);
   await supervision.stop();
-  expect(existsSync(supervision.dir)).toBe(false);
-  expect(await commandLines(supervision.dir)).toEqual([]);
+  expect(await leftovers(supervision.dir)).toEqual([]);
 });
 
 it('leaves nothing when the supervisor itself is killed', async () => {
@@ -64,7 +64,7 @@ it('leaves nothing when the supervisor itself is killed', async () => {
   const { exited } = supervision.spawn(component);
   process.kill(await parentOf(component), 'SIGKILL');
   expect(await exited).toBe('the supervisor is gone');
-  await nothingLeft(supervision.dir);
+  await expect.poll(() => leftovers(supervision.dir), patience).toEqual([]);
 });
 
 it('cleans up when the supervisor itself is asked to end', async () => {
@@ -72,7 +72,7 @@ it('cleans up when the supervisor itself is asked to end', async () => {
   const component = sleeper(supervision.dir);
   supervision.spawn(component);
   process.kill(await parentOf(component), 'SIGTERM');
-  await nothingLeft(supervision.dir);
+  await expect.poll(() => leftovers(supervision.dir), patience).toEqual([]);
   await supervision.stop();
 });
 
@@ -86,5 +86,5 @@ it.each([
   await parentOf(sleeper(dir));
   process.kill(group ? -Number(child.pid) : Number(child.pid), signal);
   await once(child, 'exit');
-  await nothingLeft(dir);
+  await expect.poll(() => leftovers(dir), patience).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KubeObject } from '../cluster.ts';
 import { apiVersion, type Resource } from './resources.ts';
-import { ApiError, badRequest } from './status.ts';
+import { ApiError, badRequest, unexpected } from './status.ts';
 
 /** kube-apiserver's limit for the body of a request. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -26,18 +26,28 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** The body of a POST or PUT. @throws {ApiError} 400 if it isn't an object of the kind, 415 if it isn't JSON */
-export async function readObject(request: IncomingMessage, resource: Resource): Promise<KubeObject> {
+/** The object in the body of a POST or PUT. @throws {ApiError} 400 if it isn't an object, 415 if it isn't JSON */
+export async function readBody(request: IncomingMessage): Promise<object> {
   const type = request.headers['content-type']?.split(';')[0] ?? 'application/json';
   if (type !== 'application/json') throw unsupportedMediaType(['application/json']);
-  const object = (await readJson(request)) as Partial<KubeObject> | undefined;
-  if (typeof object !== 'object') throw badRequest('the body must be an object');
+  const body = await readJson(request);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badRequest('the body must be an object');
+  return body;
+}
+
+/** The same of a resource. @throws {ApiError} 400 if the object is of another kind */
+export async function readObject(request: IncomingMessage, resource: Resource): Promise<KubeObject> {
+  const object: Partial<KubeObject> = await readBody(request);
   checkKind(object, resource);
+  const { resourceVersion = '' } = object.metadata ?? {};
+  if (!/^\d*$/.test(resourceVersion)) throw unexpected(`strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
   return { ...object, metadata: { ...object.metadata } } as KubeObject;
 }
 
 /** @throws {ApiError} 400 if the object says that it is of another kind */
 export function checkKind(object: Partial<KubeObject>, resource: Resource): void {
+  // Where the type is built in, it needn't be named.
+  if (resource.custom && !object.kind) throw badRequest("Object 'Kind' is missing");
   const expected = apiVersion(resource);
   if ((object.apiVersion ?? expected) !== expected) {
     throw badRequest(

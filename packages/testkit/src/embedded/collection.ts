@@ -95,7 +95,6 @@ export class Collection {
 
   #record(change: Change): Change {
     this.#sorted = undefined;
-    change.previous?.supersede();
     this.#history.push(change);
     if (this.#history.length > 2 * HISTORY) this.#forget(HISTORY, this.#history[HISTORY - 1]!.object.revision);
     this.#changes.emit('change');

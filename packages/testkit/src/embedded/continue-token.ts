@@ -32,4 +32,4 @@ function parse(text: string): { v?: unknown; rv?: unknown; start?: unknown } {
   }
 }
 
-const invalidToken = () => badRequest('continue key is not valid');
+const invalidToken = () => badRequest('invalid continue token: continue key is not valid');

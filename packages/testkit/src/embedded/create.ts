@@ -3,17 +3,17 @@ import type { KubeObject } from '../cluster.ts';
 import { readObject } from './body.ts';
 import type { Call } from './call.ts';
 import { required } from './causes.ts';
+import { normalise } from './defaults.ts';
 import type { Resource } from './resources.ts';
 import { check } from './rules.ts';
-import { defaultService } from './services.ts';
-import { alreadyExists, badRequest, invalid, notFound } from './status.ts';
+import { alreadyExists, badRequest, invalid, notFound, unexpected } from './status.ts';
 import type { Storage } from './storage.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** Answers a POST. @throws {ApiError} 404 for a missing namespace, 409 if the name is taken, 422 for a broken rule */
 export async function create({ request, resource, target, storage }: Call): Promise<StoredObject> {
   const object = await readObject(request, resource);
-  if (object.metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
+  if (object.metadata.resourceVersion) throw unexpected('resourceVersion should not be set on objects to be created');
   return insert(storage, resource, inNamespace(object, target.namespace));
 }
 
@@ -46,14 +46,15 @@ export function insert(storage: Storage, resource: Resource, object: KubeObject)
 }
 
 function withSystemFields(resource: Resource, object: KubeObject): KubeObject {
-  const { deletionTimestamp: _gone, ...metadata } = object.metadata;
+  const normal = normalise(resource, object);
+  const { deletionTimestamp: _gone, ...metadata } = normal.metadata;
   const complete: KubeObject = {
-    ...(resource.kind === 'Service' ? defaultService(object) : object),
+    ...normal,
     metadata: {
       ...metadata,
       uid: randomUUID(),
       creationTimestamp: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
-      ...(resource.custom && { generation: 1 }),
+      ...(resource.counted && { generation: 1 }),
     },
   };
   if (resource.kind === 'Namespace') {

@@ -10,7 +10,7 @@ const typeMeta = (resource: Resource) => ({ kind: resource.kind, apiVersion: api
 /** Stored objects have neither kind nor version: they are put in front, in place of the opening brace. */
 function* withTypeMeta(resource: Resource, object: StoredObject): Generator<Uint8Array> {
   yield Buffer.from(`${JSON.stringify(typeMeta(resource)).slice(0, -1)},`);
-  yield object.json().subarray(1);
+  yield object.json.unpack().subarray(1);
 }
 
 function* event(type: string, object: Iterable<Uint8Array>): Generator<Uint8Array> {
@@ -31,7 +31,7 @@ export const jsonEncoder: Encoder = {
       if (index > 0) yield comma;
       // Items of built-in lists don't name their kind, those of custom resources do.
       if (resource.custom) yield* withTypeMeta(resource, item);
-      else yield item.json();
+      else yield item.json.unpack();
     }
     yield Buffer.from(']}\n');
   },

@@ -17,6 +17,7 @@ export type Page = { readonly metadata: ListMeta; readonly items: readonly Store
 export async function list({ storage, resource, target, info: { query } }: Call): Promise<Page> {
   const token = query.get('continue') ? decodeContinue(query.get('continue')!) : undefined;
   const revision = queriedRevision(query);
+  if (revision === undefined) throw badRequest('invalid resource version');
   if (token && revision !== 0) throw badRequest('specifying resource version is not allowed when using continue');
   checkMatch(query);
   const selection = select(resource, target, query);
@@ -27,8 +28,8 @@ export async function list({ storage, resource, target, info: { query } }: Call)
   const all = token ? pageSource(token, collection.list(), collection.snapshot(at)) : collection.list();
   const rest = all.filter((object) => selection.includes(object));
   // With resourceVersion=0 kube-apiserver answers from its cache, which doesn't know pages.
-  const limit = query.get('resourceVersion') === '0' ? 0 : Number(query.get('limit') ?? 0);
-  if (limit === 0 || rest.length <= limit) return { metadata: { resourceVersion: String(at) }, items: rest };
+  const limit = query.get('resourceVersion') === '0' ? 0 : pageLimit(query);
+  if (limit <= 0 || rest.length <= limit) return { metadata: { resourceVersion: String(at) }, items: rest };
 
   if (at === storage.clock.revision) collection.keepSnapshot(at);
   const next = rest[limit]!;
@@ -40,6 +41,13 @@ export async function list({ storage, resource, target, info: { query } }: Call)
     },
     items: rest.slice(0, limit),
   };
+}
+
+/** 0 for no limit, which a negative one is as well. */
+function pageLimit(query: URLSearchParams): number {
+  const limit = Number(query.get('limit') ?? 0);
+  if (Number.isNaN(limit)) throw badRequest(`strconv.ParseInt: parsing "${query.get('limit')}": invalid syntax`);
+  return limit;
 }
 
 function pageSource(

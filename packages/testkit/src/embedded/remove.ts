@@ -1,7 +1,7 @@
 import { readJson } from './body.ts';
 import type { Call } from './call.ts';
 import { select } from './selection.ts';
-import { conflict, notFound } from './status.ts';
+import { conflict, notFound, type Subject } from './status.ts';
 import type { StoredObject } from './stored-object.ts';
 
 type DeleteOptions = {
@@ -23,22 +23,25 @@ export async function remove(call: Call): Promise<Deletion> {
   const subject = { group, plural, name: target.name };
   const existing = storage.collection(resource).get(target.namespace, target.name);
   if (!existing) throw notFound(subject);
-  const { uid, resourceVersion } = options.preconditions ?? {};
-  if (uid !== undefined && uid !== existing.uid) {
-    throw conflict(subject, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${existing.uid}`);
-  }
-  if (resourceVersion !== undefined && resourceVersion !== String(existing.revision)) {
-    throw conflict(
-      subject,
-      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ` +
-        `ResourceVersion in object meta: ${existing.revision}`,
-    );
-  }
+  checkPreconditions({ ...subject, plural: resource.kind }, options, existing);
   const grace = Number(info.query.get('gracePeriodSeconds') ?? options.gracePeriodSeconds ?? 30);
   const object = removeObject(call, existing, grace);
   if (returned.has(resource.kind)) return { object };
   const details = { name: target.name, ...(group !== '' && { group }), kind: plural, uid: existing.uid };
   return { success: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
+}
+
+/** @param subject names the kind here, not the plural, as kube-apiserver's conflicts of this sort do */
+function checkPreconditions(subject: Subject, { preconditions = {} }: DeleteOptions, { uid, revision }: StoredObject): void {
+  const refuse = (what: string, wanted: string, actual: string, why: string) =>
+    conflict(subject, `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${actual}). ${why}`);
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
+    throw refuse('UID', preconditions.uid, uid, 'The object might have been deleted and then recreated');
+  }
+  const { resourceVersion } = preconditions;
+  if (resourceVersion !== undefined && resourceVersion !== String(revision)) {
+    throw refuse('ResourceVersion', resourceVersion, String(revision), 'The object might have been modified');
+  }
 }
 
 /** Answers a DELETE of a collection: removes what the selectors select, and returns it. */

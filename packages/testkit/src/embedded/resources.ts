@@ -1,6 +1,7 @@
 import type { KubeObject } from '../cluster.ts';
 import type { Message } from './protobuf/schema.ts';
 import { pod } from './protobuf/pod.ts';
+import type { Schema } from './structural-schema.ts';
 
 /** A kind as it is served under one group and version, and the rules by which its objects are written. */
 export type Resource = {
@@ -15,6 +16,8 @@ export type Resource = {
   readonly custom: boolean;
   /** Without it the kind is served as JSON only. */
   readonly protobuf?: Message;
+  /** What objects of a custom resource may look like. */
+  readonly schema?: Schema;
   /** Field selectors beyond metadata.name and metadata.namespace. */
   readonly fields?: Readonly<Record<string, (object: KubeObject) => string>>;
   readonly names: 'subdomain' | 'label' | 'service' | 'path';
@@ -22,6 +25,8 @@ export type Resource = {
   readonly unconditionalUpdate: boolean;
   /** A PUT on a name that doesn't exist creates the object. */
   readonly createOnUpdate: boolean;
+  /** Each change of the spec counts up metadata.generation. */
+  readonly counted: boolean;
   /** Status is written through /status alone. */
   readonly statusSubresource: boolean;
   /** What a new object's status is, whatever the client sent; absent: what the client sent. */
@@ -46,6 +51,7 @@ function builtIn(gvk: string, plural: string, traits: Traits): Resource {
     names: 'subdomain',
     unconditionalUpdate: true,
     createOnUpdate: false,
+    counted: false,
     statusSubresource: false,
     ...traits,
   };
@@ -65,7 +71,7 @@ const rbac = { names: 'path', createOnUpdate: true } as const;
 /** The built-in kinds; the update rules are those of the kinds' strategies in kubernetes/pkg/registry. */
 export const builtIns: readonly Resource[] = [
   builtIn('v1 Pod', 'pods', {
-    shortNames: ['po'], protobuf: pod, fields: podFields,
+    shortNames: ['po'], protobuf: pod, fields: podFields, counted: true,
     statusSubresource: true, initialStatus: { phase: 'Pending', qosClass: 'BestEffort' },
   }),
   builtIn('v1 Service', 'services', {
@@ -73,7 +79,7 @@ export const builtIns: readonly Resource[] = [
     statusSubresource: true, initialStatus: { loadBalancer: {} },
   }),
   builtIn('v1 Endpoints', 'endpoints', { shortNames: ['ep'], createOnUpdate: true }),
-  builtIn('discovery.k8s.io/v1 EndpointSlice', 'endpointslices', {}),
+  builtIn('discovery.k8s.io/v1 EndpointSlice', 'endpointslices', { counted: true }),
   builtIn('v1 Node', 'nodes', { shortNames: ['no'], namespaced: false, statusSubresource: true }),
   builtIn('v1 Namespace', 'namespaces', {
     shortNames: ['ns'], namespaced: false, names: 'label',
@@ -87,7 +93,7 @@ export const builtIns: readonly Resource[] = [
   builtIn('rbac.authorization.k8s.io/v1 ClusterRole', 'clusterroles', { ...rbac, namespaced: false }),
   builtIn('rbac.authorization.k8s.io/v1 ClusterRoleBinding', 'clusterrolebindings', { ...rbac, namespaced: false }),
   builtIn('apiextensions.k8s.io/v1 CustomResourceDefinition', 'customresourcedefinitions', {
-    shortNames: ['crd', 'crds'], namespaced: false, unconditionalUpdate: false, statusSubresource: true,
+    shortNames: ['crd', 'crds'], namespaced: false, unconditionalUpdate: false, counted: true, statusSubresource: true,
   }),
 ];
 
@@ -95,7 +101,7 @@ type CrdSpec = {
   group: string;
   scope: 'Namespaced' | 'Cluster';
   names: { plural: string; singular?: string; kind: string; shortNames?: string[] };
-  versions: { name: string; served: boolean; subresources?: { status?: object } }[];
+  versions: { name: string; served: boolean; subresources?: { status?: object }; schema?: { openAPIV3Schema?: Schema } }[];
 };
 
 /** The resources that a CustomResourceDefinition makes, one per served version. */
@@ -115,6 +121,8 @@ export function customResources(crd: KubeObject): Resource[] {
       names: 'subdomain',
       unconditionalUpdate: false,
       createOnUpdate: false,
+      counted: true,
       statusSubresource: version.subresources?.status !== undefined,
+      ...(version.schema?.openAPIV3Schema && { schema: version.schema.openAPIV3Schema }),
     }));
 }

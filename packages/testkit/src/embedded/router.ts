@@ -7,6 +7,7 @@ import type { Identities } from './identity.ts';
 import { jsonEncoder } from './json-encoder.ts';
 import { list } from './list.ts';
 import { negotiate } from './negotiation.ts';
+import { openApi } from './openapi.ts';
 import { protobufEncoder } from './protobuf/encoder.ts';
 import { authorize } from './rbac.ts';
 import { remove, removeCollection } from './remove.ts';
@@ -44,12 +45,17 @@ export async function answer(backend: Backend, request: IncomingMessage, respons
     const user = backend.identities.authenticate(request.headers.authorization);
     userName = user.name;
     authorize(backend.storage, user, info);
-    if (info.target) await serveResource({ ...backend, info, request, response, begin }, info.target);
-    else await servePath(info, backend.storage, response, begin);
+    const { target } = info;
+    if (target && backend.storage.serves(target)) {
+      await serveResource({ ...backend, info, request, response, begin }, target);
+    } else {
+      await servePath(info, backend.storage, response, begin);
+    }
   } catch (error) {
     const { status } = error instanceof ApiError ? error : internalError(error);
-    begin(status.code, jsonEncoder.contentType);
-    await send(response, jsonEncoder.status(status));
+    const encoder = errorEncoder(backend.behaviour, request.headers.accept);
+    begin(status.code, encoder.contentType);
+    await send(response, encoder.status(status));
   }
   response.end();
 }
@@ -60,7 +66,7 @@ async function servePath({ path }: RequestInfo, { resources }: Storage, response
     begin(200, 'text/plain; charset=utf-8');
     return send(response, [Buffer.from('ok')]);
   }
-  const found = path === '/version' ? versionInfo : discover(path, resources);
+  const found = path === '/version' ? versionInfo : (discover(path, resources) ?? openApi(path, resources));
   if (!found) {
     begin(404, 'text/plain; charset=utf-8');
     return send(response, [Buffer.from('404 page not found\n')]);
@@ -75,9 +81,11 @@ type Arrival = Omit<Call, 'target' | 'resource' | 'encoder'>;
 async function serveResource(arrival: Arrival, target: Target): Promise<void> {
   const { storage, behaviour, info, request, response } = arrival;
   const resource = storage.resource(target);
-  if (!resource || !hasSubresource(resource, target)) throw noResource();
+  if (!resource || !hasSubresource(resource, target) || !fitsScope(resource, target)) throw noResource();
   const encoder = encoderFor(resource, behaviour, request.headers.accept);
-  const call: Call = { ...arrival, target, resource, encoder };
+  // For RBAC a Namespace lies within itself, in storage it doesn't.
+  const namespace = resource.namespaced ? target.namespace : '';
+  const call: Call = { ...arrival, target: { ...target, namespace }, resource, encoder };
   if (info.verb === 'watch') return watch(call);
   const { status, body } = await respond(call);
   arrival.begin(status, encoder.contentType);
@@ -123,6 +131,12 @@ async function respond(call: Call): Promise<Reply> {
   }
 }
 
+/** Whether an object is asked for where objects of its kind are: in a namespace, or in none. */
+function fitsScope({ namespaced, plural }: Resource, { namespace, name }: Target): boolean {
+  if (namespaced) return namespace !== '' || name === '';
+  return namespace === '' || plural === 'namespaces';
+}
+
 function hasSubresource(resource: Resource, { subresource }: Target): boolean {
   if (subresource === 'status') return resource.statusSubresource;
   return subresource === '' || (subresource === 'token' && resource.plural === 'serviceaccounts');
@@ -132,6 +146,16 @@ function encoderFor(resource: Resource, { jsonOnly }: Behaviour, accept: string 
   const speaksProtobuf = resource.protobuf !== undefined && !jsonOnly;
   const encoding = negotiate(accept, speaksProtobuf ? ['json', 'protobuf'] : ['json']);
   return encoding === 'protobuf' ? protobufEncoder : jsonEncoder;
+}
+
+/** Errors come as protobuf whatever the resource can, and as JSON to those who accept neither. */
+function errorEncoder({ jsonOnly }: Behaviour, accept: string | undefined): Encoder {
+  try {
+    return negotiate(accept, jsonOnly ? ['json'] : ['json', 'protobuf']) === 'protobuf' ? protobufEncoder : jsonEncoder;
+  } catch {
+    // 406 is no answer to a client that is about to be told of another error.
+    return jsonEncoder;
+  }
 }
 
 function internalError(error: unknown): ApiError {

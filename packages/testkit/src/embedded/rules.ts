@@ -1,15 +1,17 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../cluster.ts';
-import { invalidValue, required, tooMany } from './causes.ts';
+import { invalidValue } from './causes.ts';
+import { endpointSliceRules } from './endpoint-slices.ts';
 import type { Resource } from './resources.ts';
 import { serviceRules } from './services.ts';
-import { badRequest, invalid, type Cause } from './status.ts';
+import { badRequest, invalid, unexpected, type Cause } from './status.ts';
+import { violations } from './structural-schema.ts';
 
 /** What is wrong with an object, or with what becomes of `previous`. */
 export type Rule = (object: KubeObject, previous?: KubeObject) => Iterable<Cause>;
 
-const MAX_ENDPOINTS = 1000;
-const MAX_ZONE_HINTS = 8;
+/** etcd's limit for a request is half a MiB below that of kube-apiserver. */
+const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
+const MAX_ANNOTATION_BYTES = 256 * 1024;
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const names: Readonly<Record<Resource['names'], { readonly isValid: (name: string) => boolean; readonly why: string }>> = {
@@ -17,7 +19,10 @@ const names: Readonly<Record<Resource['names'], { readonly isValid: (name: strin
     isValid: (name) => name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name),
     why: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'",
   },
-  label: { isValid: (name) => label.test(name), why: 'a lowercase RFC 1123 label' },
+  label: {
+    isValid: (name) => label.test(name),
+    why: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'",
+  },
   service: {
     isValid: (name) => /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name),
     why: "a DNS-1035 label must consist of lower case alphanumeric characters or '-'",
@@ -25,28 +30,14 @@ const names: Readonly<Record<Resource['names'], { readonly isValid: (name: strin
   path: { isValid: (name) => !['.', '..'].includes(name) && !/[/%]/.test(name), why: 'may not be a path' },
 };
 
-type Endpoint = { hints?: { forZones?: unknown[] } };
-
-function* endpointSliceRules(slice: KubeObject, previous?: KubeObject): Generator<Cause> {
-  const endpoints = (slice['endpoints'] ?? []) as Endpoint[];
-  if (endpoints.length > MAX_ENDPOINTS) yield tooMany('endpoints', endpoints.length, MAX_ENDPOINTS);
-  for (const [index, { hints }] of endpoints.slice(0, MAX_ENDPOINTS).entries()) {
-    const zones = hints?.forZones?.length ?? 0;
-    if (zones > MAX_ZONE_HINTS) yield tooMany(`endpoints[${index}].hints.forZones`, zones, MAX_ZONE_HINTS);
-  }
-  if (slice['addressType'] === undefined) yield required('addressType');
-  if (previous && slice['addressType'] !== previous['addressType']) {
-    yield invalidValue('addressType', slice['addressType'], 'field is immutable');
-  }
-}
-
 const rules: Readonly<Record<string, Rule>> = { EndpointSlice: endpointSliceRules, Service: serviceRules };
 
 /**
  * Refuses what kube-apiserver refuses, as far as our programs could ever send it. It is a table on purpose: no more
  * rules belong here than the contract suite compares.
  *
- * @throws {ApiError} 422 with a cause per broken rule, or 400 for a Lease whose times can't be read
+ * @throws {ApiError} 422 with a cause per broken rule, 400 for a Lease whose times can't be read, and 500, which is
+ *   what kube-apiserver makes of it, for an object that is too large for etcd
  */
 export function check(resource: Resource, object: KubeObject, previous?: KubeObject): void {
   if (resource.kind === 'Lease') checkLeaseTimes(object);
@@ -54,9 +45,19 @@ export function check(resource: Resource, object: KubeObject, previous?: KubeObj
   const { isValid, why } = names[resource.names];
   const causes = [
     ...(previous || isValid(name) ? [] : [invalidValue('metadata.name', name, why)]),
+    ...annotationRules(object),
     ...(rules[resource.kind]?.(object, previous) ?? []),
+    ...(resource.schema ? violations(object, resource.schema) : []),
   ];
   if (causes.length > 0) throw invalid(resource.group, resource.kind, name, causes);
+  if (JSON.stringify(object).length > MAX_OBJECT_BYTES) throw unexpected('etcdserver: request is too large');
+}
+
+function* annotationRules({ metadata: { annotations = {} } }: KubeObject): Generator<Cause> {
+  const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  if (bytes <= MAX_ANNOTATION_BYTES) return;
+  const message = `Too long: may not be more than ${MAX_ANNOTATION_BYTES} bytes`;
+  yield { reason: 'FieldValueTooLong', message, field: 'metadata.annotations' };
 }
 
 /** MicroTime wants exactly six digits, where Date.toISOString() has three. */

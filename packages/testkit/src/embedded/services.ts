@@ -51,7 +51,8 @@ export function defaultService(service: KubeObject, previous?: KubeObject): Kube
 }
 
 export function* serviceRules(service: KubeObject, previous?: KubeObject): Generator<Cause> {
-  const { ports = [], clusterIP, ipFamilies } = specOf(service);
+  const { type, ports = [], clusterIP = '', ipFamilies } = specOf(service);
+  if (type !== 'ExternalName' && clusterIP !== 'None' && ports.length === 0) yield required('spec.ports');
   const seen = new Set<string>();
   for (const [index, { name, port, protocol }] of ports.entries()) {
     const field = `spec.ports[${index}]`;
@@ -59,11 +60,12 @@ export function* serviceRules(service: KubeObject, previous?: KubeObject): Gener
     if (seen.has(`${protocol}/${port}`)) yield duplicate(field, { port, protocol });
     seen.add(`${protocol}/${port}`);
   }
-  const before = previous && specOf(previous);
-  if (!before || before.type === 'ExternalName' || specOf(service).type === 'ExternalName') return;
-  if (clusterIP !== before.clusterIP) yield invalidValue('spec.clusterIPs[0]', [clusterIP], 'may not change once set');
-  const headless = clusterIP === 'None' && before.clusterIP === 'None';
-  if (!headless && ipFamilies?.[0] !== before.ipFamilies?.[0]) {
-    yield invalidValue('spec.ipFamilies[0]', ipFamilies, 'may not change once set');
+  const family = clusterIP.includes(':') ? 'IPv6' : 'IPv4';
+  if (type !== 'ExternalName' && clusterIP !== 'None' && ipFamilies?.[0] !== family) {
+    const why = `expected an ${ipFamilies?.[0]} value as indicated by \`ipFamilies[0]\``;
+    yield invalidValue('spec.clusterIPs[0]', clusterIP, why);
   }
+  const before = previous && specOf(previous);
+  if (!before || before.type === 'ExternalName' || type === 'ExternalName') return;
+  if (clusterIP !== before.clusterIP) yield invalidValue('spec.clusterIPs[0]', [clusterIP], 'may not change once set');
 }

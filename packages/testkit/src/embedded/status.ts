@@ -8,7 +8,8 @@ export type Status = {
   readonly metadata: { readonly continue?: string };
   readonly status: 'Failure';
   readonly message: string;
-  readonly reason: string;
+  /** Absent where kube-apiserver didn't expect the error. */
+  readonly reason?: string;
   readonly details?: {
     readonly name?: string;
     readonly group?: string;
@@ -39,7 +40,7 @@ export class ApiError extends Error {
       metadata: extra.continue === undefined ? {} : { continue: extra.continue },
       status: 'Failure',
       message,
-      reason,
+      ...(reason !== '' && { reason }),
       ...(extra.details && { details: extra.details }),
       code,
     };
@@ -55,6 +56,9 @@ const details = ({ group, plural, name }: Subject) => ({
 const qualified = ({ group, plural }: Subject) => (group === '' ? plural : `${plural}.${group}`);
 
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BadRequest', message);
+
+/** What kube-apiserver answers where nobody thought of an error: 500 without a reason. */
+export const unexpected = (message: string): ApiError => new ApiError(500, '', message);
 
 export const notFound = (subject: Subject): ApiError =>
   new ApiError(404, 'NotFound', `${qualified(subject)} "${subject.name}" not found`, { details: details(subject) });
@@ -96,7 +100,7 @@ export const expired = (message: string, inconsistentContinue?: string): ApiErro
 
 /** The resourceVersion hasn't happened yet: an etcd that was restored from a backup looks like this. */
 export const tooLargeResourceVersion = (wanted: number, current: number): ApiError =>
-  new ApiError(504, 'Timeout', `Too large resource version: ${wanted}, current: ${current}`, {
+  new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     details: {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,

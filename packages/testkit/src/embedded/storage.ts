@@ -21,6 +21,11 @@ export class Storage {
     return this.#resources;
   }
 
+  /** Whether anything is served in this group and version. */
+  serves({ group, version }: Target): boolean {
+    return this.#resources.some((each) => each.group === group && each.version === version);
+  }
+
   /** What is served at a path. */
   resource({ group, version, resource }: Target): Resource | undefined {
     return this.#resources.find((each) => each.plural === resource && each.version === version && each.group === group);

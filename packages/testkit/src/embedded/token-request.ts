@@ -1,4 +1,4 @@
-import { readJson } from './body.ts';
+import { readBody } from './body.ts';
 import type { Call } from './call.ts';
 import { notFound } from './status.ts';
 
@@ -6,7 +6,7 @@ const DEFAULT_SECONDS = 3600;
 
 /** Answers a TokenRequest for a ServiceAccount, the one subresource that isn't a status. */
 export async function requestToken({ request, resource, target, storage, identities }: Call): Promise<object> {
-  const body = (await readJson(request)) as { spec?: { expirationSeconds?: number; audiences?: string[] } };
+  const body = (await readBody(request)) as { spec?: { expirationSeconds?: number; audiences?: string[] } };
   const account = storage.collection(resource).get(target.namespace, target.name);
   if (!account) throw notFound({ group: '', plural: 'serviceaccounts', name: target.name });
   const expirationSeconds = body.spec?.expirationSeconds ?? DEFAULT_SECONDS;

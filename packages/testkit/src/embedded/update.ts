@@ -4,10 +4,10 @@ import { checkKind, readJson, readObject, unsupportedMediaType } from './body.ts
 import type { Call } from './call.ts';
 import { invalidValue } from './causes.ts';
 import { inNamespace, insert } from './create.ts';
+import { normalise } from './defaults.ts';
 import { jsonPatch, type Operation } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
 import { check } from './rules.ts';
-import { defaultService } from './services.ts';
 import { ApiError, badRequest, conflict, invalid, notFound } from './status.ts';
 import type { StoredObject } from './stored-object.ts';
 
@@ -22,14 +22,11 @@ const patches: Readonly<Record<string, (target: KubeObject, patch: unknown) => u
 export async function update(call: Call): Promise<{ created: boolean; object: StoredObject }> {
   const { request, resource, target, storage } = call;
   const object = inNamespace(await readObject(request, resource), target.namespace);
-  if (object.metadata.name !== target.name) {
-    throw badRequest(
-      `the name of the object (${object.metadata.name}) does not match the name on the URL (${target.name})`,
-    );
-  }
+  checkName(call, object);
   const existing = storage.collection(resource).get(target.namespace, target.name);
   if (existing) return { created: false, object: replace(call, existing, object) };
   if (!resource.createOnUpdate) throw notFound(subjectOf(call));
+  checkUid(call, object, '');
   return { created: true, object: insert(storage, resource, object) };
 }
 
@@ -43,17 +40,22 @@ export async function patch(call: Call): Promise<StoredObject> {
   if (!existing) throw notFound(subjectOf(call));
   const patched = tryPatch(applyPatch, existing.object(resource), body);
   checkKind(patched, resource);
+  checkName(call, patched);
   return replace(call, existing, patched);
 }
 
 function tryPatch(applyPatch: (target: KubeObject, patch: unknown) => unknown, target: KubeObject, body: unknown) {
   try {
     return applyPatch(target, body) as KubeObject;
-  } catch (error) {
-    throw new ApiError(422, 'Invalid', `the server rejected our request due to an error in our request: ${String(error)}`, {
-      details: {},
-    });
+  } catch {
+    // kube-apiserver doesn't say what was wrong either.
+    throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', { details: {} });
   }
+}
+
+function checkName({ target: { name } }: Call, object: KubeObject): void {
+  if (object.metadata.name === name) return;
+  throw badRequest(`the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`);
 }
 
 const subjectOf = ({ resource: { group, plural }, target: { name } }: Call) => ({ group, plural, name });
@@ -69,11 +71,16 @@ function replace(call: Call, existing: StoredObject, next: KubeObject): StoredOb
   return isDeepStrictEqual(after, before) ? existing : storage.put(resource, after);
 }
 
-function checkVersion(call: Call, existing: StoredObject, { metadata: { uid, resourceVersion } }: KubeObject): void {
+/** A write that names a UID means that very object. */
+function checkUid(call: Call, { metadata: { uid } }: KubeObject, actual: string): void {
+  if (!uid || uid === actual) return;
+  throw conflict(subjectOf(call), `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${actual}`);
+}
+
+function checkVersion(call: Call, existing: StoredObject, next: KubeObject): void {
   const { resource } = call;
-  if (uid && uid !== existing.uid) {
-    throw conflict(subjectOf(call), `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${existing.uid}`);
-  }
+  const { resourceVersion } = next.metadata;
+  checkUid(call, next, existing.uid);
   if (!resourceVersion && !resource.unconditionalUpdate) {
     const { group, plural } = resource;
     const cause = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
@@ -90,9 +97,10 @@ function merged({ resource, target }: Call, before: KubeObject, next: KubeObject
   if (target.subresource === 'status') {
     return next['status'] === undefined ? before : { ...before, status: next['status'] };
   }
-  const { managedFields = before.metadata['managedFields'], ...metadata } = next.metadata;
+  const normal = normalise(resource, next, before);
+  const { managedFields = before.metadata['managedFields'], ...metadata } = normal.metadata;
   const after: KubeObject = {
-    ...(resource.kind === 'Service' ? defaultService(next, before) : next),
+    ...normal,
     kind: before.kind,
     apiVersion: before.apiVersion,
     metadata: {
@@ -102,7 +110,7 @@ function merged({ resource, target }: Call, before: KubeObject, next: KubeObject
     },
   };
   if (resource.statusSubresource) after['status'] = before['status'];
-  if (resource.custom && changed(before, after)) after.metadata['generation'] = Number(before.metadata['generation']) + 1;
+  if (resource.counted && changed(before, after)) after.metadata['generation'] = Number(before.metadata['generation']) + 1;
   // What is undefined wouldn't be written down, and must not look like a difference.
   return JSON.parse(JSON.stringify(after)) as KubeObject;
 }

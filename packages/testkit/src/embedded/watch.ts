@@ -3,7 +3,7 @@ import type { Change } from './collection.ts';
 import { awaitRevision, queriedRevision } from './resource-version.ts';
 import { select, type Selection } from './selection.ts';
 import { send } from './send.ts';
-import { ApiError, invalid } from './status.ts';
+import { ApiError, invalid, unexpected } from './status.ts';
 
 /**
  * Serves a watch until its timeoutSeconds are over, the client goes, or it can't be continued.
@@ -18,7 +18,11 @@ export async function watch(call: Call): Promise<void> {
   checkOptions(info.query);
   const selection = select(resource, target, info.query);
   const revision = queriedRevision(info.query);
+  // A list has 400 for this.
+  if (revision === undefined) throw unexpected('resourceVersion: Invalid value');
   call.begin(200, encoder.watchContentType);
+  // Clients want to know that the watch stands, which may be long before its first event.
+  response.flushHeaders();
   response.flushHeaders();
 
   const ended = new AbortController();

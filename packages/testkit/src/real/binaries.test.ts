@@ -69,7 +69,11 @@ describe('recipe', () => {
 describe('requiredVersion', () => {
   it.each([
     { name: 'reads a line of its own', goMod: 'module m\n\nrequire example.org/a v1.2.3\n', want: 'v1.2.3' },
-    { name: 'is not misled by a longer path', goMod: 'require example.org/ab v2.0.0\nrequire example.org/a v1.0.0', want: 'v1.0.0' },
+    {
+      name: 'is not misled by a longer path',
+      goMod: 'require example.org/ab v2.0.0\nrequire example.org/a v1.0.0',
+      want: 'v1.0.0',
+    },
   ])('$name', ({ goMod, want }) => {
     expect(requiredVersion(goMod, 'example.org/a')).toBe(want);
   });

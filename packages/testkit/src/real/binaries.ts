@@ -50,7 +50,7 @@ export function findBinaries(wanted: readonly Tool[] = tools, env: Environment =
   const names = missing.join(', ');
   const reason = assets
     ? `KUBEBUILDER_ASSETS=${assets} has no ${names}`
-    : `not built yet: ${names}. Run "npm run binaries" (it needs Go), or point KUBEBUILDER_ASSETS to a folder with them`;
+    : `not built yet: ${names}. Run "npm run binaries" (it needs Go), or point KUBEBUILDER_ASSETS to their folder`;
   return { ok: false, missing, reason };
 }
 
@@ -77,7 +77,10 @@ export function recipe(tool: Tool, env: Environment = process.env): Recipe {
  * @throws {Error} if the file doesn't require it
  */
 export function requiredVersion(goMod: string, path: string): string {
-  const version = goMod.split('\n').find((line) => line.startsWith(`require ${path} `))?.split(' ')[2];
+  const version = goMod
+    .split('\n')
+    .find((line) => line.startsWith(`require ${path} `))
+    ?.split(' ')[2];
   if (version === undefined) throw new Error(`go.mod has no line "require ${path} VERSION"`);
   return version;
 }

@@ -25,7 +25,7 @@ export function filesIn(dir: string) {
 
 type Paths = Extract<Binaries, { ok: true }>['paths'];
 
-/** etcd behind a socket file, which takes no port from anybody, and without fsync: its data lives as long as the test. */
+/** etcd behind a socket file, which takes no port from anybody, and without fsync: its data dies with the test. */
 export function etcd(paths: Paths, files: Files): Component {
   return component('etcd', paths, files, {
     'data-dir': files.etcdData,

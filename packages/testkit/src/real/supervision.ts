@@ -30,6 +30,7 @@ export class Supervision {
     });
   }
 
+  /** Resolves when the folder is there. Like an open server, it keeps this process running until `stop()`. */
   static async start(): Promise<Supervision> {
     const supervisor = fork(program, {
       execPath: process.execPath,
@@ -51,7 +52,8 @@ export class Supervision {
     return {
       exited,
       kill: async () => {
-        this.#send({ type: 'kill', name: component.name });
+        // Once it has exited, the name may be that of its successor.
+        if (this.#exits.get(component.name) === resolve) this.#send({ type: 'kill', name: component.name });
         await exited;
       },
     };

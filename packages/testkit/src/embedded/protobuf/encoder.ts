@@ -47,20 +47,23 @@ function frame(type: string, of: Pick<Resource, 'group' | 'version' | 'kind'>, o
 const statusType = { group: '', version: 'v1', kind: 'Status' };
 
 /** A resource without a protobuf table never gets here: negotiation refuses it. */
-const table = ({ protobuf, plural }: Resource): Message => {
-  if (!protobuf) throw new Error(`${plural} have no protobuf table`);
-  return protobuf;
-};
+function present<T>(what: T | undefined): T {
+  if (what === undefined) throw new Error('no protobuf table');
+  return what;
+}
 
 /** application/vnd.kubernetes.protobuf, as described in k8s.io/apimachinery/pkg/runtime/serializer/protobuf. */
 export const protobufEncoder: Encoder = {
   contentType: 'application/vnd.kubernetes.protobuf',
   watchContentType: 'application/vnd.kubernetes.protobuf;stream=watch',
-  object: (resource, object) => [unknownHead(resource, object.protobuf().length), object.protobuf(), unknownEnd],
+  object(resource, object) {
+    const message = present(object.protobuf);
+    return [unknownHead(resource, message.length), message.unpack(), unknownEnd];
+  },
   *list(resource, metadata, items) {
     writer.nested(1, () => writeMessage(writer, listMeta, metadata));
     const head = writer.take();
-    const messages = items.map((item) => item.protobuf());
+    const messages = items.map((item) => present(item.protobuf));
     const length = messages.reduce((sum, { length: size }) => sum + 1 + varintSize(size) + size, head.length);
     yield unknownHead({ ...resource, kind: `${resource.kind}List` }, length);
     yield head;
@@ -68,7 +71,7 @@ export const protobufEncoder: Encoder = {
       writer.varint(message.length);
       writer.tag(2, 'length'); // items, in lists of every kind
       yield writer.take();
-      yield message;
+      yield message.unpack();
     }
     yield unknownEnd;
   },
@@ -76,10 +79,10 @@ export const protobufEncoder: Encoder = {
     const message = encode(statusMessage, status);
     return [unknownHead(statusType, message.length), message, unknownEnd];
   },
-  event: (type, resource, object) => frame(type, resource, object.protobuf()),
+  event: (type, resource, object) => frame(type, resource, present(object.protobuf).unpack()),
   bookmark(resource, resourceVersion, initialEventsEnd) {
     const metadata = { resourceVersion, ...(initialEventsEnd && { annotations: initialEventsEndAnnotation }) };
-    return frame('BOOKMARK', resource, encode(table(resource), { metadata }));
+    return frame('BOOKMARK', resource, encode(present(resource.protobuf), { metadata }));
   },
   error: (status) => frame('ERROR', statusType, encode(statusMessage, status)),
 };

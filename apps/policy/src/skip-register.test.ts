@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { type Left, SkipRegister } from './skip-register.ts';
+
+const bad: Left = { kind: 'problem', reason: 'bad-address', detail: 'x is no address' };
+const worse: Left = { kind: 'problem', reason: 'bad-address', detail: 'y is no address' };
+const finished: Left = { kind: 'expected', reason: 'finished', detail: 'it ended' };
+
+function register() {
+  const counts: Record<string, number> = {};
+  const news: string[] = [];
+  const skips = new SkipRegister({
+    onCount: ({ reason }, count) => (counts[reason] = count),
+    onNew: (subject, { detail }) => news.push(`${subject}: ${detail}`),
+  });
+  return { skips, counts, news };
+}
+
+it('counts what is left out now, by reason', () => {
+  const { skips, counts } = register();
+  skips.replace('pod a', [bad, worse]);
+  skips.replace('pod b', [finished]);
+  expect(counts).toEqual({ 'bad-address': 2, finished: 1 });
+  skips.replace('pod a', [bad]);
+  skips.replace('pod b', []);
+  expect(counts).toEqual({ 'bad-address': 1, finished: 0 });
+});
+
+it('tells of something once, for as long as it stays so', () => {
+  const { skips, news } = register();
+  skips.replace('pod a', [bad]);
+  skips.replace('pod a', [bad]);
+  skips.replace('pod a', [bad, worse]);
+  expect(news).toEqual(['pod a: x is no address', 'pod a: y is no address']);
+  skips.replace('pod a', []);
+  skips.replace('pod a', [bad]);
+  expect(news).toHaveLength(3);
+});

@@ -1,0 +1,61 @@
+import { globalNetworkSetCrd, startCluster, type TestCluster } from '@kube-semaphore/testkit';
+import { test } from 'vitest';
+import { createAccounts } from './accounts.ts';
+import { Pods } from './pods.ts';
+import type { PolicyProcess } from './policy-process.ts';
+import { SetHistory } from './set-history.ts';
+import { Sets } from './sets.ts';
+import { type PolicyFlags, startPolicy, type StartOptions, untilReady } from './start-policy.ts';
+
+/**
+ * A test with two clusters, `local` and `remote`, which it shares with the other tests of its file; with accounts
+ * that have the least rights; with `pods` and `sets`, which are gone after it; and with programs, killed after it.
+ */
+export const it = test
+  .extend('names', { scope: 'file' }, { local: 'c1', remote: 'c2' })
+  .extend('clusters', { scope: 'file' }, async ({ names }, { onCleanup }) => {
+    const [local, remote] = await Promise.all([startCluster({ name: names.local }), startCluster({ name: names.remote })]);
+    onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
+    await local.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
+    return { local, remote };
+  })
+  .extend('local', { scope: 'file' }, ({ clusters }): TestCluster => clusters.local)
+  .extend('remote', { scope: 'file' }, ({ clusters }): TestCluster => clusters.remote)
+  .extend('accounts', { scope: 'file' }, ({ clusters }) => createAccounts(clusters))
+  .extend('pods', ({ remote }, { onCleanup }) => {
+    const pods = new Pods(remote);
+    onCleanup(() => pods.clear());
+    return pods;
+  })
+  .extend('sets', ({ local }, { onCleanup }) => {
+    const sets = new Sets(local);
+    onCleanup(() => sets.clear());
+    return sets;
+  })
+  .extend('history', async ({ local, accounts }, { onCleanup }) => {
+    const history = await SetHistory.start(local, accounts.local);
+    onCleanup(() => history.stop());
+    return history;
+  })
+  // What it writes has to go after it: so it asks for pods and sets, and is cleaned up before them.
+  .extend('start', ({ accounts, pods: _pods, sets: _sets, task }, { onCleanup }) => {
+    const started: PolicyProcess[] = [];
+    onCleanup(async () => {
+      await Promise.all(started.map((policy) => policy.stop('SIGKILL')));
+      if (task.result?.state === 'fail') for (const { stderr } of started) console.error(stderr());
+    });
+    return async (flags?: PolicyFlags, { env, ready = true }: StartOptions = {}): Promise<PolicyProcess> => {
+      const policy = startPolicy(accounts, flags, env);
+      started.push(policy);
+      if (ready) await untilReady(policy);
+      return policy;
+    };
+  });
+
+/** A test on a running `policy`, which it shares with the other tests of its file. */
+export const itWithPolicy = it.extend('policy', { scope: 'file', auto: true }, async ({ accounts }, { onCleanup }) => {
+  const policy = startPolicy(accounts);
+  onCleanup(async () => void (await policy.stop('SIGKILL')));
+  await untilReady(policy);
+  return policy;
+});

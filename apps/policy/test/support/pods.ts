@@ -1,0 +1,75 @@
+import { createPod, deletePod, pod, type PodOptions, type TestClient, type TestCluster } from '@kube-semaphore/testkit';
+
+/** A pod by what a policy looks at. */
+export type LabelledPod = Omit<PodOptions, 'labels'> & {
+  /** Value of the name label; without it the pod is nobody's. */
+  readonly app?: string;
+  /** Domain of the name label. Default: that of the first Go releases. */
+  readonly domain?: string;
+};
+
+/** The pods of a remote cluster, and what its kubelets and users would do to them. */
+export class Pods {
+  readonly #client: TestClient;
+  readonly #namespaces = new Set(['default']);
+
+  constructor({ admin }: TestCluster) {
+    this.#client = admin;
+  }
+
+  /** Creates pods, and their namespaces. */
+  async add(...pods: readonly LabelledPod[]): Promise<void> {
+    for (const { namespace = 'default' } of pods) await this.#ensureNamespace(namespace);
+    await Promise.all(
+      pods.map(({ app, domain = 'semaphore.uw.systems', ...options }) => {
+        const labels = app === undefined ? {} : { [`${domain}/name`]: app };
+        return createPod(this.#client, pod({ ...options, labels }));
+      }),
+    );
+  }
+
+  async remove(...names: readonly string[]): Promise<void> {
+    await Promise.all(names.map((name) => deletePod(this.#client, splitName(name))));
+  }
+
+  /** Gives the name label another value, or takes it away. */
+  async relabel(name: string, app: string | null): Promise<void> {
+    await this.#patch(name, '', { metadata: { labels: { 'semaphore.uw.systems/name': app } } });
+  }
+
+  async setStatus(name: string, { phase = 'Running', ips }: Pick<PodOptions, 'phase' | 'ips'>): Promise<void> {
+    const addresses = ips === undefined ? {} : { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) };
+    await this.#patch(name, '/status', { status: { phase, ...addresses } });
+  }
+
+  /** Deletes all pods. */
+  async clear(): Promise<void> {
+    for (const namespace of this.#namespaces) {
+      const { status } = await this.#client.request('DELETE', `/api/v1/namespaces/${namespace}/pods`);
+      if (status !== 200) throw new Error(`the pods of ${namespace} can't be deleted: ${status}`);
+    }
+  }
+
+  async #patch(name: string, subresource: string, patch: object): Promise<void> {
+    const { status, body } = await this.#client.request('PATCH', `${pathOf(name)}${subresource}`, patch);
+    if (status !== 200) throw new Error(`the pod ${name} can't be patched: ${status} ${String(body['message'])}`);
+  }
+
+  async #ensureNamespace(name: string): Promise<void> {
+    if (this.#namespaces.has(name)) return;
+    const { status } = await this.#client.request('POST', '/api/v1/namespaces', { metadata: { name } });
+    if (status !== 201 && status !== 409) throw new Error(`the namespace ${name} can't be created: ${status}`);
+    this.#namespaces.add(name);
+  }
+}
+
+/** `name`, or `namespace/name`. */
+function splitName(name: string): { namespace: string; name: string } {
+  const [first = '', second] = name.split('/');
+  return second === undefined ? { namespace: 'default', name: first } : { namespace: first, name: second };
+}
+
+function pathOf(name: string): string {
+  const { namespace, name: pod } = splitName(name);
+  return `/api/v1/namespaces/${namespace}/pods/${pod}`;
+}

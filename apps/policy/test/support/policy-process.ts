@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { waitFor, type WaitOptions } from '@kube-semaphore/testkit';
+import { type Labels, seriesValue } from './metrics-text.ts';
+
+/** One line of the JSON log. */
+export type LogLine = { readonly level: string; readonly msg: string; readonly [fact: string]: unknown };
+
+/** How a process ended: by itself with a code, or by a signal that it didn't handle. */
+export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+/** semaphore-policy as a process, seen from outside: what it prints, what it serves, and how it ends. */
+export type PolicyProcess = {
+  readonly pid: number;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** The lines of stderr that are JSON, so far. */
+  readonly log: () => readonly LogLine[];
+  /** Waits for a line with this message and these facts. */
+  readonly logged: (msg: string, facts?: Readonly<Record<string, unknown>>, wait?: WaitOptions) => Promise<LogLine>;
+  /** Asks the health server. */
+  readonly get: (path: '/healthz' | '/readyz' | '/metrics') => Promise<{ readonly status: number; readonly body: string }>;
+  /** The value of one series of /metrics; undefined if there is no such series. */
+  readonly metric: (name: string, labels?: Labels) => Promise<number | undefined>;
+  /** Resolves when the process is gone and its output complete. */
+  readonly exited: Promise<Exit>;
+  /** Sends a signal, and tells how the process ended and how long that took. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<Exit & { readonly ms: number }>;
+};
+
+const bin = fileURLToPath(new URL('../../bin/semaphore-policy.js', import.meta.url));
+
+/** What the first line of `bin` starts Node.js with: npx and env are left out, as they don't pass signals on. */
+const NODE_FLAGS = ['--max-semi-space-size=4'];
+
+/** Whoever ends a test run early, doesn't wait for the tests to clean up. */
+const running = new Set<{ kill: (signal: NodeJS.Signals) => boolean }>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Starts the program with these words and variables, and none of the variables that the tests run with. */
+export function spawnPolicy(argv: readonly string[], env: Readonly<Record<string, string>> = {}): PolicyProcess {
+  const child = spawn(process.execPath, [...NODE_FLAGS, bin, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  let stdout = '';
+  let stderr = '';
+  let gone = false;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const exited = once(child, 'close').then(([code, signal]): Exit => {
+    gone = true;
+    running.delete(child);
+    return { code: code as Exit['code'], signal: signal as Exit['signal'] };
+  });
+
+  const log = () => linesOf(stderr);
+  const logged: PolicyProcess['logged'] = (msg, facts = {}, wait = {}) =>
+    waitFor(`a line "${msg}" with ${JSON.stringify(facts)}`, () => {
+      const line = log().find((each) => each.msg === msg && hasFacts(each, facts));
+      if (line === undefined && gone) throw new Error(`semaphore-policy has ended without a line "${msg}":\n${stderr}`);
+      return line;
+    }, wait);
+  const get: PolicyProcess['get'] = async (path) => {
+    const { port } = await logged('started');
+    const response = await fetch(`http://127.0.0.1:${Number(port)}${path}`);
+    return { status: response.status, body: await response.text() };
+  };
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    log,
+    logged,
+    get,
+    metric: async (name, labels = {}) => seriesValue((await get('/metrics')).body, name, labels),
+    exited,
+    async stop(signal = 'SIGTERM') {
+      const asked = performance.now();
+      child.kill(signal);
+      return { ...(await exited), ms: performance.now() - asked };
+    },
+  };
+}
+
+function linesOf(text: string): readonly LogLine[] {
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
+  return complete.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine);
+}
+
+function hasFacts(line: LogLine, facts: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(facts).every(([name, value]) => line[name] === value);
+}

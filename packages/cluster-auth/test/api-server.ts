@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Authority, Certificate } from '@kube-semaphore/testkit';
+
+/** What the server saw of a request. */
+export type Sighting = {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  /** Name and value in turn, as they were sent. */
+  readonly rawHeaders: readonly string[];
+  /** Common name of the client certificate. */
+  readonly client: string | undefined;
+  /** SNI; false if there was none. */
+  readonly serverName: string | false | null;
+  /** Tells connections apart. */
+  readonly clientPort: number | undefined;
+};
+
+/**
+ * An HTTPS server that remembers what it saw. `/watch` sends a byte and stays open; what `refuses` says yes to is
+ * answered 401.
+ */
+export class ApiServer implements AsyncDisposable {
+  readonly seen: Sighting[] = [];
+  refuses: (sighting: Sighting) => boolean = () => false;
+  /** JSON by path. */
+  answers: Readonly<Record<string, object>> = {};
+  /** Answer to any other path. */
+  body = 'ok';
+  status = 200;
+  readonly #clientCa: string | undefined;
+  #server: Server;
+
+  private constructor(certificate: Certificate, clientCa: string | undefined) {
+    this.#clientCa = clientCa;
+    this.#server = this.#make(certificate);
+  }
+
+  /** @param clientCa PEM that client certificates are verified with; without it none is asked for */
+  static async start(certificate: Certificate, clientCa?: string): Promise<ApiServer> {
+    const api = new ApiServer(certificate, clientCa);
+    await api.#listen(0);
+    return api;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.port}`;
+  }
+
+  get last(): Sighting | undefined {
+    return this.seen.at(-1);
+  }
+
+  /** Comes back on the same port with another certificate, as an API server whose CA was rotated. */
+  async restart(certificate: Certificate): Promise<void> {
+    const { port } = this;
+    await this[Symbol.asyncDispose]();
+    this.#server = this.#make(certificate);
+    await this.#listen(port);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    if (this.#server.listening) await once(this.#server, 'close');
+  }
+
+  async #listen(port: number): Promise<void> {
+    this.#server.listen(port, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  #make({ certPem: cert, keyPem: key }: Certificate): Server {
+    const verify = this.#clientCa !== undefined && { ca: this.#clientCa, requestCert: true };
+    return createServer({ cert, key, ...verify }, (request, response) => {
+      const socket = request.socket as TLSSocket;
+      const sighting: Sighting = {
+        path: request.url ?? '',
+        authorization: request.headers.authorization,
+        rawHeaders: request.rawHeaders,
+        client: socket.getPeerCertificate()?.subject?.CN as string | undefined,
+        serverName: (socket as TLSSocket & { servername: string | false | null }).servername,
+        clientPort: socket.remotePort,
+      };
+      this.seen.push(sighting);
+      const json = this.answers[sighting.path];
+      if (this.refuses(sighting)) response.writeHead(401).end();
+      else if (sighting.path === '/watch') response.writeHead(200).write('.');
+      else if (json !== undefined) response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+      else response.writeHead(this.status).end(this.body);
+    });
+  }
+}
+
+/** A server certificate for 127.0.0.1 and localhost. */
+export function localCertificate(authority: Authority): Certificate {
+  return authority.issue({ usage: 'server', commonName: 'api', dnsNames: ['localhost'], ips: ['127.0.0.1'] });
+}

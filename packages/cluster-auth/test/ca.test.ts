@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createAuthority } from '@kube-semaphore/testkit';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { ClusterReference } from '../src/index.ts';
+import { ApiServer, localCertificate } from './api-server.ts';
+import { connected, open, send, temporaryFolder } from './world.ts';
+
+const first = createAuthority('first CA');
+const second = createAuthority('second CA');
+const web = createAuthority('public CA');
+const unverified = expect.objectContaining({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+const never = new AbortController().signal;
+
+let api: ApiServer;
+let dir: string;
+
+beforeEach(async () => {
+  api = await started(localCertificate(first));
+  dir = await temporaryFolder();
+  await writeFile(join(dir, 'roots.pem'), web.caPem);
+});
+
+async function started(certificate: ReturnType<typeof localCertificate>): Promise<ApiServer> {
+  const server = await ApiServer.start(certificate);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+const reference = (caUrl: string): ClusterReference => ({
+  kind: 'api-server',
+  apiUrl: api.url,
+  caUrl,
+  token: { value: 't' },
+});
+
+describe('a CA file', () => {
+  it('verifies the API server', async () => {
+    await writeFile(join(dir, 'ca.pem'), `# a comment\n${first.caPem}`);
+    const { connection } = await connected(reference(`file://${dir}/ca.pem`));
+    expect(await send(connection)).toBe(200);
+  });
+
+  it('is read again when the API server comes back with another CA, and the request is worth a retry', async () => {
+    await writeFile(join(dir, 'ca.pem'), first.caPem);
+    const { connection, clock } = await connected(reference(`file://${dir}/ca.pem`));
+    await send(connection);
+    await api.restart(localCertificate(second));
+    await writeFile(join(dir, 'ca.pem'), second.caPem);
+    await expect(send(connection), 'within a second of the last look').rejects.toThrow(unverified);
+    clock.advance(1_000);
+    expect(await send(connection)).toBe(200);
+  });
+
+  it('may hold the old CA and the new one', async () => {
+    await writeFile(join(dir, 'ca.pem'), `${first.caPem}\n${second.caPem}`);
+    const { connection } = await connected(reference(`file://${dir}/ca.pem`));
+    expect(await send(connection)).toBe(200);
+    await api.restart(localCertificate(second));
+    expect(await send(connection)).toBe(200);
+  });
+
+  it('leaves an open watch alone when it changes', async () => {
+    await writeFile(join(dir, 'ca.pem'), first.caPem);
+    const { connection, clock } = await connected(reference(`file://${dir}/ca.pem`));
+    const before = await connection.authorize({ signal: never });
+    const watch = await open(connection.server, before, '/watch');
+    await send(connection);
+    const idle = Object.values(before.agent.freeSockets).flat();
+    expect(idle).toHaveLength(1);
+    await writeFile(join(dir, 'ca.pem'), `${first.caPem}\n${second.caPem}`);
+    clock.advance(1_000);
+    const after = await connection.authorize({ signal: never });
+    expect(after.agent).not.toBe(before.agent);
+    expect(idle.map((socket) => socket?.destroyed)).toEqual([true]);
+    expect(watch.destroyed).toBe(false);
+    connection.close();
+    await once(watch, 'close').catch(() => undefined);
+    expect(watch.destroyed).toBe(true);
+  });
+});
+
+describe('a CA at an https: URL', () => {
+  it('is fetched with the first request, verified by SSL_CERT_FILE, and kept', async () => {
+    const ca = await started(localCertificate(web));
+    ca.body = first.caPem;
+    const { connection } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    expect(ca.seen).toHaveLength(0);
+    await Promise.all([send(connection), send(connection), send(connection)]);
+    await send(connection);
+    expect(ca.seen.map(({ path, authorization }) => ({ path, authorization }))).toEqual([{ path: '/ca.crt', authorization: undefined }]);
+  });
+
+  it('holds back nothing but the request while it is unreachable', async () => {
+    const ca = await started(localCertificate(web));
+    ca.body = first.caPem;
+    ca.status = 503;
+    const { connection } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    await expect(connection.authorize({ signal: never })).rejects.toThrow(`the CA can't be fetched from ${ca.url}/ca.crt: it answered 503`);
+    ca.status = 200;
+    expect(await send(connection)).toBe(200);
+  });
+
+  it('is fetched again when TLS verification fails, at most once a minute', async () => {
+    const ca = await started(localCertificate(web));
+    ca.body = first.caPem;
+    const { connection, clock, log } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    await send(connection);
+    await api.restart(localCertificate(second));
+
+    clock.advance(59_999);
+    await expect(send(connection)).rejects.toThrow(unverified);
+    expect(ca.seen).toHaveLength(1);
+    clock.advance(1);
+    await expect(send(connection), 'the CA is still the old one').rejects.toThrow(unverified);
+    expect(ca.seen).toHaveLength(2);
+    ca.body = second.caPem;
+    clock.advance(60_000);
+    expect(await send(connection)).toBe(200);
+    expect(ca.seen).toHaveLength(3);
+    expect(log.lines).toEqual([`info: CA replaced { url: '${ca.url}/ca.crt' }`]);
+  });
+
+  it('keeps the last CA when it can not be fetched again', async () => {
+    const ca = await started(localCertificate(web));
+    ca.body = first.caPem;
+    const { connection, clock, log } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    await send(connection);
+    await api.restart(localCertificate(second));
+    ca.body = '<html>';
+    clock.advance(60_000);
+    await expect(send(connection)).rejects.toThrow(unverified);
+    expect(log.lines.join()).toContain('CA can not be fetched again');
+    await api.restart(localCertificate(first));
+    expect(await send(connection)).toBe(200);
+  });
+
+  it('is not fetched again for an error that no CA mends', async () => {
+    const ca = await started(localCertificate(web));
+    ca.body = first.caPem;
+    const { connection, clock } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    await send(connection);
+    await api[Symbol.asyncDispose]();
+    clock.advance(60_000);
+    await expect(send(connection)).rejects.toThrow('ECONNREFUSED');
+    expect(ca.seen).toHaveLength(1);
+  });
+
+  it.each([
+    { name: 'an unknown signer', env: { SSL_CERT_FILE: '' }, want: 'signed by nobody who is trusted here' },
+    { name: 'a redirect', status: 302, want: 'it answered 302' },
+    { name: 'what is no certificate', body: '<html>secret</html>', want: 'holds no PEM certificate' },
+    { name: 'a broken certificate', body: first.caPem.replace('MII', 'AAA'), want: 'broken PEM certificate, number 1' },
+    { name: 'more than a megabyte', body: 'x'.repeat(1024 * 1024 + 1), want: 'it answered more than 1048576 bytes' },
+  ])('refuses $name', async ({ env, status = 200, body = first.caPem, want }) => {
+    const ca = await started(localCertificate(web));
+    Object.assign(ca, { status, body });
+    const { connection } = await connected(reference(`${ca.url}/ca.crt?token=secret`), {
+      env: { SSL_CERT_FILE: join(dir, 'roots.pem'), ...env },
+    });
+    const failure = connection.authorize({ signal: never });
+    await expect(failure).rejects.toThrow(want);
+    await expect(failure).rejects.toThrow(`${ca.url}/ca.crt`);
+    await expect(failure).rejects.not.toThrow('secret');
+  });
+
+  it('gives up with its caller, and with the connection', async () => {
+    const silent = await startSilent();
+    const { connection } = await connected(reference(`http://127.0.0.1:${portOf(silent)}/ca.crt`));
+    const caller = new AbortController();
+    const waiting = connection.authorize({ signal: caller.signal });
+    await once(silent, 'request');
+    caller.abort(new Error('shutdown'));
+    await expect(waiting).rejects.toThrow('shutdown');
+    const other = connection.authorize({ signal: never });
+    connection.close();
+    await expect(other).rejects.toThrow('is closed');
+    await expect(connection.authorize({ signal: never })).rejects.toMatchObject({ code: 'CLUSTER_CLOSED' });
+  });
+});
+
+describe('a CA at an http: URL', () => {
+  it('is fetched, and warned about once', async () => {
+    const ca = createHttpServer((_request, response) => response.end(first.caPem)).listen(0, '127.0.0.1');
+    await once(ca, 'listening');
+    onTestFinished(() => void ca.close());
+    const { connection, log } = await connected(reference(`http://user:secret@127.0.0.1:${portOf(ca)}/ca.crt`));
+    expect(await send(connection)).toBe(200);
+    expect(log.lines).toEqual([expect.stringMatching(/^warn: CA is fetched unencrypted/)]);
+    expect(log.lines.join()).not.toContain('secret');
+  });
+});
+
+/** Takes requests and answers none. */
+async function startSilent(): Promise<Server> {
+  const server = createHttpServer(() => {}).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return server;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

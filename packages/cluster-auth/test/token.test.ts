@@ -1,0 +1,177 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createAuthority } from '@kube-semaphore/testkit';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { ClusterReference } from '../src/index.ts';
+import { ApiServer, localCertificate } from './api-server.ts';
+import { connected, open, send, temporaryFolder } from './world.ts';
+
+const authority = createAuthority();
+const certificate = localCertificate(authority);
+let api: ApiServer;
+let dir: string;
+
+beforeEach(async () => {
+  api = await ApiServer.start(certificate);
+  onTestFinished(() => api[Symbol.asyncDispose]());
+  dir = await temporaryFolder();
+  await writeFile(join(dir, 'ca.pem'), authority.caPem);
+});
+
+const reference = (): ClusterReference => ({
+  kind: 'api-server',
+  apiUrl: api.url,
+  caUrl: `file://${dir}/ca.pem`,
+  token: { path: join(dir, 'token') },
+});
+
+/** Publishes files as kubelet does: a new folder, and then a symlink that is swapped in one step. */
+async function publish(root: string, generation: string, files: Record<string, string>): Promise<void> {
+  await mkdir(join(root, generation), { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(root, generation, name), text);
+    await symlink(join('..data', name), join(root, name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+  await symlink(generation, join(root, '..data_tmp'));
+  await rename(join(root, '..data_tmp'), join(root, '..data'));
+}
+
+describe('a token file', () => {
+  it('is sent without the line feed at its end', async () => {
+    await writeFile(join(dir, 'token'), 'first\n');
+    const { connection } = await connected(reference());
+    expect(await send(connection)).toBe(200);
+    expect(api.last?.authorization).toBe('Bearer first');
+  });
+
+  it('is read again within a second of a symlink swap', async () => {
+    await publish(dir, '..1', { token: 'first' });
+    const { connection, clock } = await connected(reference());
+    await send(connection);
+    await publish(dir, '..2', { token: 'other' });
+    await send(connection);
+    expect(api.last?.authorization).toBe('Bearer first');
+    clock.advance(1_000);
+    await send(connection);
+    expect(api.last?.authorization).toBe('Bearer other');
+  });
+
+  it('is read again when it is written in place', async () => {
+    await writeFile(join(dir, 'token'), 'first');
+    const { connection, clock } = await connected(reference());
+    await writeFile(join(dir, 'token'), 'second');
+    clock.advance(1_000);
+    await send(connection);
+    expect(api.last?.authorization).toBe('Bearer second');
+  });
+
+  it('keeps the connection, and a watch that is open, when the token changes', async () => {
+    await writeFile(join(dir, 'token'), 'first');
+    const { connection, clock } = await connected(reference());
+    const { signal } = new AbortController();
+    const before = await connection.authorize({ signal });
+    const watch = await open(connection.server, before, '/watch');
+    await writeFile(join(dir, 'token'), 'second');
+    clock.advance(1_000);
+    const after = await connection.authorize({ signal });
+    expect(after).not.toBe(before);
+    expect(after.agent).toBe(before.agent);
+    await send(connection);
+    expect(watch.destroyed).toBe(false);
+  });
+
+  it('is the same authorization as long as nothing changes', async () => {
+    await writeFile(join(dir, 'token'), 'first');
+    const { connection, clock } = await connected(reference());
+    const { signal } = new AbortController();
+    const before = await connection.authorize({ signal });
+    clock.advance(120_000);
+    expect(await connection.authorize({ signal })).toBe(before);
+  });
+
+  it('is read anew after a 401, and the request is worth a retry', async () => {
+    await writeFile(join(dir, 'token'), 'first');
+    const { connection, clock } = await connected(reference());
+    await send(connection);
+    api.refuses = ({ authorization }) => authorization === 'Bearer first';
+    clock.advance(500);
+    await writeFile(join(dir, 'token'), 'second');
+    clock.advance(499);
+    expect(await send(connection), 'within a second of the last look').toBe(401);
+    clock.advance(1);
+    expect(await send(connection)).toBe(200);
+    expect(api.last?.authorization).toBe('Bearer second');
+  });
+
+  it('is worth no retry after a 401 when it is the same', async () => {
+    await writeFile(join(dir, 'token'), 'first');
+    const { connection, clock } = await connected(reference());
+    api.refuses = () => true;
+    clock.advance(5_000);
+    expect(await send(connection)).toBe(401);
+    expect(api.seen).toHaveLength(1);
+  });
+
+  it('tells every request that was refused with the old one that a retry could help', async () => {
+    await writeFile(join(dir, 'token'), 'first');
+    const { connection, clock } = await connected(reference());
+    const { signal } = new AbortController();
+    const old = await connection.authorize({ signal });
+    await writeFile(join(dir, 'token'), 'second');
+    clock.advance(1_000);
+    const answers = Array.from({ length: 3 }, () => connection.unauthorized(old, { signal }));
+    expect(await Promise.all(answers)).toEqual([true, true, true]);
+    expect(await connection.unauthorized(old, { signal }), 'one that comes late').toBe(true);
+    expect(await connection.unauthorized(await connection.authorize({ signal }), { signal })).toBe(false);
+  });
+
+  it('stays in use while its file is away, with one warning, and is replaced when that comes back', async () => {
+    await writeFile(join(dir, 'token'), 'first');
+    const { connection, clock, log } = await connected(reference());
+    await rm(join(dir, 'token'));
+    for (let second = 0; second < 3; second++) {
+      clock.advance(1_000);
+      expect(await send(connection)).toBe(200);
+    }
+    expect(log.lines.filter((line) => line.startsWith('warn:'))).toHaveLength(1);
+    await writeFile(join(dir, 'token'), 'second');
+    clock.advance(1_000);
+    await send(connection);
+    expect(api.last?.authorization).toBe('Bearer second');
+    expect(log.lines.join()).not.toMatch(/first|second/);
+  });
+
+  it('stays in use while its file is empty', async () => {
+    await writeFile(join(dir, 'token'), 'first');
+    const { connection, clock } = await connected(reference());
+    await writeFile(join(dir, 'token'), '');
+    clock.advance(1_000);
+    await send(connection);
+    expect(api.last?.authorization).toBe('Bearer first');
+  });
+});
+
+describe('a token by value', () => {
+  it('is sent as it is', async () => {
+    const { connection } = await connected({ ...reference(), token: { value: 'given' } } as ClusterReference);
+    await send(connection);
+    expect(api.last?.authorization).toBe('Bearer given');
+  });
+});
+
+describe('a service account', () => {
+  it('is reached by the variables of its pod, and follows its token', async () => {
+    await publish(dir, '..1', { token: 'first', 'ca.crt': authority.caPem });
+    const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(api.port) };
+    const { connection, clock } = await connected({ kind: 'in-cluster' }, { env, serviceAccountDir: dir });
+    expect(connection.server.href).toBe(`${api.url}/`);
+    await send(connection);
+    expect(api.last?.authorization).toBe('Bearer first');
+    await publish(dir, '..2', { token: 'second', 'ca.crt': authority.caPem });
+    clock.advance(1_000);
+    await send(connection);
+    expect(api.last?.authorization).toBe('Bearer second');
+  });
+});

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { onTestFinished } from 'vitest';
+import { type Authorization, type ClusterReference, connect, type Connection, type Environment } from '../src/index.ts';
+
+/** A clock that a test moves. */
+export class FakeClock {
+  #nowMs = 100_000;
+  monotonicMs = () => this.#nowMs;
+  epochMs = () => Date.UTC(2026, 0, 1) + this.#nowMs;
+
+  advance(ms: number): void {
+    this.#nowMs += ms;
+  }
+}
+
+/** What a connection logged, as `level: message { fields }`, with all that an error carries. */
+export class Recorder {
+  readonly lines: string[] = [];
+  info = (fields: object, message: string) => this.#add('info', message, fields);
+  warn = (fields: object, message: string) => this.#add('warn', message, fields);
+
+  #add(level: string, message: string, fields: object): void {
+    this.lines.push(`${level}: ${message} ${inspect(fields, { depth: null, breakLength: Infinity })}`);
+  }
+}
+
+/** A folder that is gone after the test. */
+export async function temporaryFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'cluster-auth-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Writes a kubeconfig whose current context has this cluster and this user, and returns its path. */
+export async function writeConfig(dir: string, cluster: object, user: object): Promise<string> {
+  const path = join(dir, 'kubeconfig');
+  const config = {
+    clusters: [{ name: 'east', cluster }],
+    users: [{ name: 'jane', user }],
+    contexts: [{ name: 'main', context: { cluster: 'east', user: 'jane' } }],
+    'current-context': 'main',
+  };
+  await writeFile(path, JSON.stringify(config));
+  return path;
+}
+
+/** A connection that is closed after the test, with its clock and its log. */
+export async function connected(
+  reference: ClusterReference,
+  { env = {}, serviceAccountDir = '/nonexistent' }: { env?: Environment; serviceAccountDir?: string } = {},
+): Promise<{ connection: Connection; clock: FakeClock; log: Recorder }> {
+  const clock = new FakeClock();
+  const log = new Recorder();
+  const connection = await connect(reference, { env, log, clock, serviceAccountDir });
+  onTestFinished(() => connection.close());
+  return { connection, clock, log };
+}
+
+/** Sends one GET and reads the answer. */
+export async function sendOnce(server: URL, { agent, headers }: Authorization, path = '/'): Promise<number> {
+  const response = await open(server, { agent, headers }, path);
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode ?? 0;
+}
+
+/** Sends one GET, and leaves the answer's body to be read. A kept-alive socket that turns out closed is no error. */
+export async function open(server: URL, { agent, headers }: Authorization, path: string): Promise<IncomingMessage> {
+  const request = https.get(new URL(path, server), { agent, headers });
+  try {
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return response;
+  } catch (error) {
+    if (request.reusedSocket) return open(server, { agent, headers }, path);
+    throw error;
+  }
+}
+
+/** Sends a GET as kube-client does: again, once, where the connection says that it could help. */
+export async function send(connection: Connection, path = '/'): Promise<number> {
+  const { signal } = new AbortController();
+  const first = await connection.authorize({ signal });
+  let status: number;
+  try {
+    status = await sendOnce(connection.server, first, path);
+    if (status !== 401 || !(await connection.unauthorized(first, { signal }))) return status;
+  } catch (error) {
+    if (!(await connection.connectionFailed(error, first, { signal }))) throw error;
+  }
+  return sendOnce(connection.server, await connection.authorize({ signal }), path);
+}

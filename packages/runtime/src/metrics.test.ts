@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { metricsReference, type MetricTable } from './metric-table.ts';
+import { createMetrics } from './metrics.ts';
+import { sharedMetrics } from './shared-metrics.ts';
+
+const table = {
+  writes: {
+    name: 'app_writes_total',
+    type: 'counter',
+    help: 'Writes.',
+    labels: { type: { values: ['create', 'delete'] }, success: { values: ['0', '1'] } },
+  },
+  restarts: { name: 'app_restarts_total', type: 'counter', help: 'Restarts.', labels: { remote: {} } },
+  retries: { name: 'app_retries_total', type: 'counter', help: 'Retries.', labels: {} },
+  up: { name: 'app_up', type: 'gauge', help: 'Up.', labels: { remote: { help: 'the remote' } } },
+  took: { name: 'app_took_seconds', type: 'histogram', help: 'A|B.', labels: { remote: {} }, buckets: [1, 2] },
+} as const satisfies MetricTable;
+
+/** The series of an exposition, without HELP and TYPE. */
+const series = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+
+describe('createMetrics', () => {
+  it('starts counters at zero whose label values the table knows', async () => {
+    const { registry } = createMetrics(table);
+    expect(series(await registry.metrics())).toEqual([
+      'app_writes_total{type="create",success="0"} 0',
+      'app_writes_total{type="create",success="1"} 0',
+      'app_writes_total{type="delete",success="0"} 0',
+      'app_writes_total{type="delete",success="1"} 0',
+      'app_retries_total 0',
+    ]);
+  });
+
+  it('starts counters and histograms at zero whose label values the config knows, and no gauges', async () => {
+    const { registry } = createMetrics(table, { remote: ['c2'] });
+    const text = await registry.metrics();
+    expect(text).toContain('app_restarts_total{remote="c2"} 0');
+    expect(text).toContain('app_took_seconds_bucket{le="2",remote="c2"} 0');
+    expect(text).not.toContain('app_up{');
+  });
+
+  it('exports what the instruments were told', async () => {
+    const { metrics, registry } = createMetrics(table);
+    metrics.writes.inc({ type: 'create', success: '1' });
+    metrics.restarts.inc({ remote: 'c2' }, 2);
+    metrics.retries.inc({});
+    metrics.took.observe({ remote: 'c2' }, 1.5);
+    metrics.up.set({ remote: 'c2' }, 1);
+    metrics.up.set({ remote: 'c3' }, 1);
+    metrics.up.remove({ remote: 'c3' });
+    expect(series(await registry.metrics())).toEqual(
+      expect.arrayContaining([
+        'app_writes_total{type="create",success="1"} 1',
+        'app_restarts_total{remote="c2"} 2',
+        'app_retries_total 1',
+        'app_up{remote="c2"} 1',
+        'app_took_seconds_bucket{le="1",remote="c2"} 0',
+        'app_took_seconds_bucket{le="2",remote="c2"} 1',
+      ]),
+    );
+    expect(await registry.metrics()).not.toContain('c3');
+  });
+
+  it('has its labels checked by the compiler', () => {
+    const { metrics } = createMetrics(table);
+    expect(() => {
+      // @ts-expect-error a label is missing
+      metrics.writes.inc({ type: 'create' });
+      // @ts-expect-error a gauge is not observed
+      metrics.up.observe({ remote: 'c2' }, 1);
+    }).toThrow(/observe is not a function/);
+  });
+});
+
+describe('sharedMetrics', () => {
+  it('has the names of SPEC.md, section 5', () => {
+    const names = Object.values(sharedMetrics('semaphore_policy', ['closed'])).map(({ name }) => name);
+    expect(names).toEqual([
+      'semaphore_policy_remote_up',
+      'semaphore_policy_remote_last_sync_timestamp_seconds',
+      'semaphore_policy_remote_watch_restarts_total',
+      'semaphore_policy_propagation_seconds',
+      'semaphore_policy_skipped_objects',
+      'semaphore_policy_orphans',
+      'semaphore_policy_config_stale',
+    ]);
+  });
+});
+
+it('metricsReference renders a row per metric and leaves no bar unescaped', () => {
+  expect(metricsReference({ writes: table.writes, up: table.up, took: table.took })).toBe(`\
+| Name | Type | Labels | Meaning |
+| --- | --- | --- | --- |
+| \`app_writes_total\` | counter | \`type\`: \`create\`, \`delete\`; \`success\`: \`0\`, \`1\` | Writes. |
+| \`app_up\` | gauge | \`remote\`: the remote | Up. |
+| \`app_took_seconds\` | histogram | \`remote\` | A\\|B. |
+`);
+});

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAuthority } from './certificates.ts';
+import { createAgent, createTestClient } from './test-client.ts';
+
+const authority = createAuthority();
+const agent = createAgent(authority.caPem);
+const identity = authority.issue({ usage: 'server', commonName: 'echo', ips: ['127.0.0.1'] });
+
+/** Answers what it was asked, as JSON; `/text` answers no JSON, `/status/N` answers N. */
+const server = createServer(
+  { key: identity.keyPem, cert: identity.certPem, ca: authority.caPem, requestCert: true, rejectUnauthorized: false },
+  (request, response) => {
+    void echo(request).then(({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body));
+  },
+);
+
+async function echo(request: IncomingMessage) {
+  const { method, url = '', headers, socket } = request;
+  if (url === '/text') return { status: 429, type: 'text/plain', body: 'Too many requests\n' };
+  const status = url.startsWith('/status/') ? Number(url.split('/')[2]) : 200;
+  const user = (socket as TLSSocket).getPeerCertificate().subject?.CN;
+  const received = await text(request);
+  const body = JSON.stringify({ method, headers, user, received, port: socket.remotePort, message: 'said the server' });
+  return { status, type: 'application/json', body };
+}
+
+let url: string;
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  agent.destroy();
+  server.close();
+  await once(server, 'close');
+});
+
+it.each([
+  { name: 'merge patch unless told otherwise', method: 'PATCH', options: {}, want: 'application/merge-patch+json' },
+  { name: 'JSON for all else', method: 'PUT', options: {}, want: 'application/json' },
+  {
+    name: 'what it is told',
+    method: 'PATCH',
+    options: { contentType: 'application/json-patch+json' },
+    want: 'application/json-patch+json',
+  },
+] as const)('sends $name', async ({ method, options, want }) => {
+  const { body } = await createTestClient({ url, agent, token: 't' }).request(method, '/', { a: 1 }, options);
+  expect(body).toMatchObject({
+    method,
+    received: '{"a":1}',
+    headers: { 'content-type': want, authorization: 'Bearer t' },
+  });
+});
+
+it('shows its certificate, and keeps its connections apart from those of others', async () => {
+  const ada = createTestClient({ url, agent, certificate: authority.issue({ usage: 'client', commonName: 'ada' }) });
+  const nobody = createTestClient({ url, agent });
+  expect(await nobody.get('/')).not.toHaveProperty('user');
+  expect(await ada.get('/')).toHaveProperty('user', 'ada');
+  expect(await nobody.get('/')).not.toHaveProperty('user');
+});
+
+it('uses a connection again', async () => {
+  const client = createTestClient({ url, agent });
+  const first = await client.get('/');
+  expect(await client.get('/')).toHaveProperty('port', first['port']);
+});
+
+it('makes a Status of an answer that is not JSON', async () => {
+  const answer = await createTestClient({ url, agent }).request('GET', '/text');
+  expect(answer).toMatchObject({ status: 429, body: { kind: 'Status', message: 'Too many requests' } });
+});
+
+it.each([
+  { name: 'a GET', run: () => createTestClient({ url, agent }).get('/status/404'), want: 'GET /status/404: 404 said' },
+  {
+    name: 'a list',
+    run: () => createTestClient({ url, agent }).list('/status/403'),
+    want: 'GET /status/403: 403 said',
+  },
+  {
+    name: 'a POST',
+    run: () => createTestClient({ url, agent }).create('/status/409', {}),
+    want: 'POST /status/409: 409',
+  },
+  {
+    name: 'a DELETE',
+    run: () => createTestClient({ url, agent }).delete('/status/409'),
+    want: 'DELETE /status/409: 409',
+  },
+])("throws the server's words when $name fails", async ({ run, want }) => {
+  await expect(run()).rejects.toThrow(want);
+});
+
+it('does not mind deleting what is gone', async () => {
+  await expect(createTestClient({ url, agent }).delete('/status/404')).resolves.toBeUndefined();
+});
+
+it('trusts no server but that of its authority', async () => {
+  const stranger = createTestClient({ url, agent: createAgent(createAuthority().caPem) });
+  await expect(stranger.get('/')).rejects.toThrow('certificate');
+});

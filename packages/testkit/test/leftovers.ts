@@ -1,0 +1,10 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** What there is of a cluster in `dir`: the folder, and the command lines of the processes that have it in them. */
+export async function leftovers(dir: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'args=']);
+  const processes = stdout.split('\n').filter((line) => line.includes(dir));
+  return existsSync(dir) ? [dir, ...processes] : processes;
+}

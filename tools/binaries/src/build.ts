@@ -1,0 +1,59 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Recipe } from '@kube-semaphore/testkit';
+
+const DAY_MS = 86_400_000;
+const LOG_LINES = 20;
+
+/** Whether the program `go` can be run with this PATH. */
+export function hasGo(env: NodeJS.ProcessEnv): boolean {
+  return spawnSync('go', ['version'], { env, stdio: 'ignore' }).error === undefined;
+}
+
+/**
+ * Builds one tool. The file appears complete or not at all: it is written under another name beside it and then
+ * renamed, so that a build that is killed, and two at once, do no harm.
+ *
+ * @throws {Error} with the last lines of the compiler when the build fails
+ */
+export async function build({ tool, moduleDir, args, file }: Recipe, env: NodeJS.ProcessEnv): Promise<void> {
+  const folder = dirname(file);
+  await mkdir(folder, { recursive: true });
+  await removeLeftovers(folder);
+  const unfinished = join(folder, `.${basename(file)}.${randomUUID()}`);
+  try {
+    await goBuild(['-o', unfinished, ...args], moduleDir, env);
+    await rename(unfinished, file);
+  } catch (cause) {
+    await rm(unfinished, { force: true });
+    throw new Error(`building ${tool}`, { cause });
+  }
+}
+
+async function goBuild(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const go = spawn('go', ['build', ...args], {
+    cwd,
+    // No C compiler is needed, and a go.work in a folder above doesn't count.
+    env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [log, [code, signal]] = await Promise.all([text(go.stderr), once(go, 'close')]);
+  if (code === 0) return;
+  const lines = log.trimEnd().split('\n').slice(-LOG_LINES);
+  throw new Error([`go build: ${signal ?? `exit code ${code}`}`, ...lines].join('\n'));
+}
+
+/** Removes what builds left that were killed. A day is longer than any build that still runs. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith('.')) continue;
+    const file = join(folder, name);
+    // Another build may have renamed or removed it since.
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > DAY_MS) await rm(file, { force: true });
+  }
+}

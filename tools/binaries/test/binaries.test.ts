@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { recipe, tools } from '@kube-semaphore/testkit';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** A compiler that writes what it was asked for into the file after `-o`. */
+const compiler = `#!/bin/sh
+[ "$1" = build ] || exit 0
+echo "$@" >> "$GO_LOG"
+echo "half a program" > "$3"
+[ -z "$GO_FAILS" ] || { echo "undefined: everything" >&2; exit 1; }
+chmod +x "$3"
+`;
+
+let dir: string;
+let env: Record<string, string>;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'binaries-'));
+  writeFileSync(join(dir, 'go'), compiler);
+  chmodSync(join(dir, 'go'), 0o755);
+  env = { PATH: `${dir}:/usr/bin:/bin`, XDG_CACHE_HOME: join(dir, 'cache'), GO_LOG: join(dir, 'go.log') };
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+type Outcome = { code: number; stdout: string; stderr: string };
+
+function run(overrides: Record<string, string> = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main], { env: { ...env, ...overrides } }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+const file = (tool: (typeof tools)[number]) => recipe(tool, env).file;
+const builds = () => readFileSync(join(dir, 'go.log'), 'utf8').trimEnd().split('\n');
+
+it('builds every tool, and the second time none', async () => {
+  const first = await run();
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(first.stdout).toContain(file('kube-apiserver'));
+  expect(builds()).toHaveLength(tools.length);
+  for (const build of builds()) expect(build).toContain('-mod=readonly');
+
+  const second = await run();
+  expect(second.stdout).toBe(`all there:\n${tools.map(file).join('\n')}\n`);
+  expect(builds()).toHaveLength(tools.length);
+});
+
+it('builds only what is missing', async () => {
+  await run();
+  rmSync(file('kubectl'));
+  const { stdout } = await run();
+  expect(stdout.match(/built in/g)).toHaveLength(1);
+  expect(existsSync(file('kubectl'))).toBe(true);
+});
+
+it('leaves nothing of a failed build and shows what the compiler said', async () => {
+  const { code, stderr } = await run({ GO_FAILS: 'yes' });
+  expect(code).toBe(1);
+  expect(stderr).toContain('building etcd: go build: exit code 1\nundefined: everything');
+  expect(readdirSync(dirname(file('etcd')))).toEqual([]);
+});
+
+it('removes what a killed build left, but not what another one is writing', async () => {
+  await run();
+  const [old, young] = ['.etcd.1', '.etcd.2'].map((name) => join(dirname(file('etcd')), name)) as [string, string];
+  for (const path of [old, young]) writeFileSync(path, '');
+  utimesSync(old, 0, 0);
+  rmSync(file('etcd'));
+  await run();
+  expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
+});
+
+it('builds nothing when KUBEBUILDER_ASSETS is set, and names what is missing there', async () => {
+  const { code, stderr } = await run({ KUBEBUILDER_ASSETS: dir });
+  expect(code).toBe(1);
+  expect(stderr).toBe(`KUBEBUILDER_ASSETS=${dir} has no ${tools.join(', ')}\n`);
+  expect(existsSync(join(dir, 'go.log'))).toBe(false);
+});
+
+it('says in one line that Go is not installed', async () => {
+  const { code, stderr } = await run({ PATH: join(dir, 'nothing-here') });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^Go is not installed: install Go .*\n$/);
+});

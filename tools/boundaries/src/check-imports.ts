@@ -1,0 +1,61 @@
+import { posix } from 'node:path';
+import { tagOf } from './check-manifests.ts';
+import { isTest, type Project, type SourceFile } from './project.ts';
+import { appEntries, pureBuiltins } from './rules.ts';
+
+/** `from '…'`, `import '…'`, `import('…')`, at the start of a statement or in an expression. */
+const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g;
+
+/** What a text imports, in order. Words in comments may look like imports; ours don't. */
+export function importsOf(text: string): string[] {
+  return [...text.matchAll(IMPORT)].flatMap(([, , specifier]) => specifier ?? []);
+}
+
+/**
+ * What is wrong with the imports of a project's files: a path that leaves the project, a project of the workspace that
+ * isn't declared or that only tests may use, a part of an app that isn't data, Node.js in a pure package.
+ *
+ * @returns one line per fault, in the order of the files
+ */
+export function checkImports(
+  project: Project,
+  { files, projects }: { files: readonly SourceFile[]; projects: readonly Project[] },
+): string[] {
+  const byName = new Map(projects.map((other) => [other.name, other]));
+  return files.flatMap((file) =>
+    importsOf(file.text).flatMap((specifier) => {
+      const fault = specifier.startsWith('.')
+        ? relativeFault(file, specifier)
+        : (builtinFault(project, { file, specifier }) ?? projectFault(project, { file, specifier, byName }));
+      return fault === undefined ? [] : [`${project.folder}/${file.path}: ${fault}`];
+    }),
+  );
+}
+
+function relativeFault({ path }: SourceFile, specifier: string): string | undefined {
+  const target = posix.join(posix.dirname(path), specifier);
+  return target.startsWith('..') ? `${specifier} leaves the project: import another one by its name` : undefined;
+}
+
+type Import = { readonly file: SourceFile; readonly specifier: string };
+
+function builtinFault(project: Project, { file, specifier }: Import): string | undefined {
+  if (tagOf(project) !== 'type:pure' || isTest(file) || !specifier.startsWith('node:')) return undefined;
+  return pureBuiltins.includes(specifier) ? undefined : `a pure package may not import ${specifier}`;
+}
+
+function projectFault(
+  project: Project,
+  { file, specifier, byName }: Import & { byName: ReadonlyMap<string, Project> },
+): string | undefined {
+  const name = specifier.split('/').slice(0, 2).join('/');
+  const target = byName.get(name);
+  if (target === undefined || target === project) return undefined;
+  const [own, tag] = [tagOf(project), tagOf(target)];
+  if (tag === 'type:test' && own !== 'type:tool' && !isTest(file)) return `${name} is for tests only`;
+  if (tag === 'type:app' && !appEntries.includes(specifier.slice(name.length))) {
+    return `${specifier}: of an app only ${appEntries.map((entry) => `.${entry}`).join(' and ')} may be imported`;
+  }
+  const declared = isTest(file) ? [...project.dependencies, ...project.devDependencies] : project.dependencies;
+  return declared.includes(name) ? undefined : `${name} is not declared in ${project.folder}/package.json`;
+}

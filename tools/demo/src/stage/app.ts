@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { waitFor } from '@kube-semaphore/testkit';
+import { readLauncher } from './launcher.ts';
+
+/** What to start. */
+export type AppOptions = {
+  /** As its users call it. */
+  readonly program: 'semaphore-policy';
+  /** The cluster that it belongs to. */
+  readonly cluster: string;
+  /** Names without dashes to values. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** The file for what it logs. */
+  readonly log: string;
+  /** Called if it ends without having been asked to. */
+  readonly onDeath: (error: Error) => void;
+};
+
+const files = {
+  'semaphore-policy': fileURLToPath(new URL('../../../../apps/policy/bin/semaphore-policy.js', import.meta.url)),
+};
+
+/** The apps promise to end within 5 s of SIGTERM, and have nothing to do here that takes so long. */
+const STOP_MS = 2_000;
+const READY_MS = 30_000;
+const TAIL_LINES = 15;
+
+/** One of our programs, running as a process of its own. */
+export class App {
+  readonly #options: AppOptions;
+  readonly #child: ChildProcess;
+  readonly #gone: Promise<void>;
+  readonly #startedMs = performance.now();
+  #stopping = false;
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+    this.#child = start(options);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gone = promise;
+    const ended = (how: string) => {
+      resolve();
+      if (!this.#stopping) options.onDeath(new Error(`${this.title} ended by itself: ${how}`));
+    };
+    this.#child.once('error', ({ message }) => ended(message));
+    this.#child.once('exit', (code, signal) => ended(signal ?? `exit code ${code}`));
+  }
+
+  get title(): string {
+    const { program, cluster } = this.#options;
+    return `${program} of ${cluster}`;
+  }
+
+  /** The file that it logs to. */
+  get log(): string {
+    return this.#options.log;
+  }
+
+  /** How a user would start it, in lines. */
+  get command(): string[] {
+    const flags = Object.entries(this.#options.flags);
+    const lines = flags.map(([name, value]) => `    -${name} ${value}`);
+    return [this.#options.program, ...lines].map((line, index) => (index < lines.length ? `${line} \\` : line));
+  }
+
+  /** Resolves when it reports to be ready: the port of its health server, and the time since it was started. */
+  async ready({ signal }: { signal: AbortSignal }): Promise<{ port: number; ms: number }> {
+    const port = await this.#port(signal);
+    await waitFor(
+      `${this.title} to be ready`,
+      async () => {
+        const { ok } = await fetch(`http://127.0.0.1:${port}/readyz`, { signal });
+        return ok || undefined;
+      },
+      { timeoutMs: READY_MS, intervalMs: 5 },
+    );
+    return { port, ms: performance.now() - this.#startedMs };
+  }
+
+  /** The last lines of its log. */
+  async logTail(): Promise<string[]> {
+    return (await readFile(this.log, 'utf8')).trimEnd().split('\n').slice(-TAIL_LINES);
+  }
+
+  /** Ends it as Kubernetes would, but with less patience. Idempotent; never rejects. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
+    await this.#gone;
+    clearTimeout(timer);
+  }
+
+  /** It listens on any free port, and its log says which. */
+  #port(signal: AbortSignal): Promise<number> {
+    return waitFor(
+      `${this.title} to start`,
+      async () => {
+        signal.throwIfAborted();
+        const lines = (await readFile(this.log, 'utf8')).split('\n').slice(0, -1);
+        const started = lines.map((line) => JSON.parse(line) as LogLine).find(({ msg }) => msg === 'started');
+        return started?.port;
+      },
+      { timeoutMs: READY_MS, intervalMs: 5 },
+    );
+  }
+}
+
+type LogLine = { readonly msg: string; readonly port?: number };
+
+function start({ program, flags, log }: AppOptions): ChildProcess {
+  const file = files[program];
+  const [firstLine = ''] = readFileSync(file, 'utf8').split('\n', 1);
+  const { env, execArgv } = readLauncher(firstLine);
+  const args = Object.entries(flags).flatMap(([name, value]) => [`-${name}`, value]);
+  const output = openSync(log, 'a');
+  try {
+    return spawn(process.execPath, [...execArgv, file, ...args], {
+      // Nothing of the user's environment may change what is shown: not a proxy, and none of the app's variables.
+      env,
+      // In a session of its own a Ctrl-C doesn't reach it: the demo ends it, and not before it has to.
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
+  } finally {
+    closeSync(output);
+  }
+}

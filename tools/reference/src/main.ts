@@ -1,0 +1,29 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { pages } from './pages.ts';
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const folder = join('docs', 'reference');
+
+for (const [name, page] of Object.entries(pages)) {
+  const path = join(folder, name);
+  if (values.check) {
+    if ((await textOf(path)) === page) continue;
+    console.error(`${path} is stale: refresh it with "npm run reference"`);
+    process.exitCode = 1;
+  } else {
+    await mkdir(folder, { recursive: true });
+    await writeFile(path, page);
+  }
+}
+
+/** The page as it stands, or nothing where there is none yet. */
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { countsOf, sum } from './counts.ts';
+
+const report = { numPassedTests: 3, numFailedTests: 1, numTotalTests: 4, testResults: [{ status: 'failed', assertionResults: [{}] }] };
+
+it('counts what passed and what failed', () => {
+  expect(countsOf(report)).toEqual({ passed: 3, failed: 1 });
+});
+
+it('takes a skipped test for a failed one', () => {
+  expect(countsOf({ ...report, numTotalTests: 6 })).toEqual({ passed: 3, failed: 3 });
+});
+
+it('takes a file that ran no test, because it broke, for a failed one', () => {
+  expect(countsOf({ ...report, testResults: [{ status: 'failed', assertionResults: [] }] })).toEqual({ passed: 3, failed: 2 });
+});
+
+it('adds up', () => {
+  expect(sum([{ passed: 1, failed: 0 }, { passed: 2, failed: 3 }])).toEqual({ passed: 3, failed: 3 });
+  expect(sum([])).toEqual({ passed: 0, failed: 0 });
+});
