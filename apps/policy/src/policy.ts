@@ -11,6 +11,7 @@ import type { Change } from './change.ts';
 import { clusterHooks } from './cluster-hooks.ts';
 import { ConfigError } from './config-error.ts';
 import { liveness, readiness } from './health.ts';
+import { isHeldForWantOfPods } from './hold.ts';
 import { LocalSets } from './local-sets.ts';
 import type { metrics } from './metrics.ts';
 import type { PolicyOptions } from './options.ts';
@@ -199,6 +200,10 @@ export class Policy {
           hooks.onRestart?.(restart);
         },
       },
+      onFirstPod: () => {
+        this.#skips.replace(WHOLE_CLUSTER, []);
+        this.#enqueueAll();
+      },
       onChange: (keys) => this.#enqueue(keys, performance.now()),
       onSkipped: (pod, skipped) => this.#skips.replace(`pod ${pod}`, skipped),
     });
@@ -249,7 +254,9 @@ export class Policy {
 
   #onRemoteSynced(): void {
     const { log, options } = this.#input;
+    const sighting = { podsSeen: this.#remotePods?.podsSeen === true, ownSets: this.#localSets?.ownSets ?? 0 };
     log.info({ cluster: options.targetClusterName, pods: this.#remotePods?.size ?? 0 }, 'remote pods listed');
+    if (isHeldForWantOfPods(sighting)) this.#skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
     this.#enqueueAll();
   }
 
@@ -264,6 +271,14 @@ export class Policy {
     if (this.#remotePods?.synced !== true || this.#localSets?.synced !== true) return;
     for (const key of keys) this.#controller.enqueue(key, since);
   }
+}
+
+/** What the register calls the remote as a whole. */
+const WHOLE_CLUSTER = 'cluster';
+
+function noPodMatches(ownSets: number): Left {
+  const detail = `there are ${ownSets} sets and no Pod matches: nothing is deleted before one does. Is -label-domain right, and the cluster?`;
+  return { kind: 'problem', reason: 'no-pod-matches', detail };
 }
 
 const isStale = (error: unknown): boolean => [404, 409].includes((error as { status?: number }).status ?? 0);

@@ -19,6 +19,8 @@ export type RemotePodsOptions = {
   readonly idleTimeoutMs: number;
   readonly pollIntervalMs: number;
   readonly hooks: ReflectorHooks;
+  /** A labelled Pod was seen, and none before. */
+  readonly onFirstPod: () => void;
   /** The sets of these keys may have other members now. */
   readonly onChange: (keys: readonly string[]) => void;
   /** What is left out of a Pod (`namespace/name`) from now on. */
@@ -81,10 +83,12 @@ export class RemotePods {
   }
 
   #changed(pod: string, previous: RemotePod | undefined, current: RemotePod | undefined): void {
+    const isFirst = !this.#podsSeen;
     this.#podsSeen = true;
     const keys = this.#index.apply(previous?.member, current?.member);
     this.#options.onSkipped(pod, current?.skipped ?? []);
     this.#options.onChange(keys);
+    if (isFirst) this.#options.onFirstPod();
   }
 }
 
