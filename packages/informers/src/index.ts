@@ -1,3 +1,4 @@
+export { type DeletionGuard, type Holding } from './deletion-guard.ts';
 export { Reflector, type ReflectorHooks, type ReflectorOptions } from './reflector.ts';
 export { restartReasons } from './failure.ts';
 export { isOlder } from './resource-version.ts';

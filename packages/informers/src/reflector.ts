@@ -36,6 +36,8 @@ export type ReflectorOptions<K extends Kind, V extends Stored> = {
   readonly idleTimeoutMs: number;
   /** A WatchList that is silent for so long before its end bookmark is one by a server that never sends that. */
   readonly initialEventsIdleMs?: number;
+  /** For how long a list that takes away too much is doubted, if the store holds such objects. Then the next is believed. */
+  readonly holdMs?: number;
   /** How often to list where watching is forbidden. */
   readonly pollIntervalMs: number;
   readonly hooks?: ReflectorHooks;
@@ -74,6 +76,8 @@ export class Reflector<K extends Kind, V extends Stored> {
   #checkHistory = false;
   #verb: 'list' | 'watch' = 'list';
   #attempt = new AbortController();
+  /** While the store holds what a list lacked: the timer that ends it; `over`: the next list is believed. */
+  #doubt: NodeJS.Timeout | 'over' | undefined;
   #lastTurn = performance.now();
 
   constructor(options: ReflectorOptions<K, V>) {
@@ -102,6 +106,7 @@ export class Reflector<K extends Kind, V extends Stored> {
       await this.#turnAround(AbortSignal.any([signal, this.#attempt.signal]));
       if (this.#attempt.signal.aborted) this.#resourceVersion = undefined;
     }
+    this.#endDoubt();
   }
 
   /** One attempt and the pause after it; an abort ends either. */
@@ -128,6 +133,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   /** @returns `unsupported` if this server must be listed by pages, and has been; the caller goes on to watch. */
   async #watchList(signal: AbortSignal): Promise<'served' | 'unsupported'> {
     const { idleTimeoutMs, initialEventsIdleMs = 10_000 } = this.#options;
+    const { size: known } = this.#options.store;
     const listed = new Set<string>();
     let complete = false;
     try {
@@ -138,7 +144,7 @@ export class Reflector<K extends Kind, V extends Stored> {
           if (!this.#apply(event, complete ? undefined : listed)) continue;
           complete = true;
           stream.setIdleTimeout(idleTimeoutMs);
-          this.#finishList(listed);
+          this.#finishList(listed, known);
         }
         if (complete) this.#options.hooks?.onConfirmed?.();
       }
@@ -155,6 +161,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   async #listPages(signal: AbortSignal): Promise<void> {
     if (this.#resourceVersion !== undefined) return;
     this.#verb = 'list';
+    const { size: known } = this.#options.store;
     const listed = new Set<string>();
     let token = '';
     do {
@@ -165,7 +172,7 @@ export class Reflector<K extends Kind, V extends Stored> {
       if (token === '') this.#resourceVersion = page.resourceVersion;
     } while (token !== '');
     this.#options.hooks?.onUp?.();
-    this.#finishList(listed);
+    this.#finishList(listed, known);
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
@@ -213,6 +220,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     const key = keyOf((object as KubeObject<Kind>).metadata);
     const value = this.#options.project(object);
     if (value === undefined) {
+      listed?.delete(key);
       this.#options.store.delete(key);
       return;
     }
@@ -225,10 +233,23 @@ export class Reflector<K extends Kind, V extends Stored> {
     this.#options.store.set(key, value);
   }
 
-  #finishList(listed: ReadonlySet<string>): void {
-    this.#options.store.finishList(listed);
-    this.#options.hooks?.onSynced?.();
-    this.#options.hooks?.onConfirmed?.();
+  #finishList(listed: ReadonlySet<string>, known: number): void {
+    const { store, hooks, holdMs = 0 } = this.#options;
+    store.finishList(listed, { known, believe: this.#doubt === 'over' });
+    if (store.held === 0) this.#endDoubt();
+    else if (this.#doubt === undefined) {
+      this.#doubt = setTimeout(() => {
+        this.#doubt = 'over';
+        this.relist();
+      }, holdMs);
+    }
+    hooks?.onSynced?.();
+    hooks?.onConfirmed?.();
+  }
+
+  #endDoubt(): void {
+    if (typeof this.#doubt === 'object') clearTimeout(this.#doubt);
+    this.#doubt = undefined;
   }
 
   /**

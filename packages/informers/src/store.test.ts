@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Change, Store } from './store.ts';
 
+/** A list of these keys that is believed. */
+const finish = (store: Store<Thing>, listed: ReadonlySet<string>) => store.finishList(listed, { known: store.size, believe: true });
+
 type Thing = { uid: string; value: string; resourceVersion?: string };
 
 function storeOf() {
@@ -16,7 +19,7 @@ describe('Store', () => {
     const { store } = storeOf();
     store.set('a', { uid: '1', value: 'x' });
     expect(store.view).toEqual({ synced: false });
-    store.finishList(new Set(['a']));
+    finish(store, new Set(['a']));
     expect(store.view).toEqual({ synced: true, objects: new Map([['a', { uid: '1', value: 'x' }]]) });
   });
 
@@ -24,7 +27,7 @@ describe('Store', () => {
     const { store, changes } = storeOf();
     store.set('a', { uid: '1', value: 'x' });
     store.set('b', { uid: '2', value: 'y' });
-    store.finishList(new Set(['b']));
+    finish(store, new Set(['b']));
     expect(changes).toEqual(['a: nothing -> x', 'b: nothing -> y', 'a: x -> nothing']);
   });
 
@@ -32,7 +35,7 @@ describe('Store', () => {
     const { store, changes } = storeOf();
     store.update('a', { uid: '1', value: 'x', resourceVersion: '1' });
     store.update('a', { uid: '1', value: 'x', resourceVersion: '2' });
-    store.finishList(new Set(['a']));
+    finish(store, new Set(['a']));
     expect(changes).toEqual(['a: nothing -> x']);
     expect(store.view).toMatchObject({ objects: new Map([['a', { uid: '1', value: 'x', resourceVersion: '2' }]]) });
   });
@@ -90,9 +93,9 @@ describe('Store', () => {
         for (const next of steps) {
           if (next.type === 'set') store.set(next.key, { uid: next.uid, value: next.value });
           else if (next.type === 'delete') store.delete(next.key);
-          else store.finishList(new Set(next.keys));
+          else finish(store, new Set(next.keys));
         }
-        store.finishList(new Set(replica.keys()));
+        finish(store, new Set(replica.keys()));
         const view = store.view as { objects: ReadonlyMap<string, Thing> };
         expect(new Map([...view.objects].map(([name, { value }]) => [name, value]))).toEqual(replica);
       }),
