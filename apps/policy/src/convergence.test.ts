@@ -157,9 +157,9 @@ function plan(now: World, sets: Sets, foreign: ReadonlySet<string>) {
   const observed = [...sets.values()];
   const taken = (name: string) => foreign.has(name);
   const { max: maxNetsPerSet, hostNetworkPods } = now;
-  const input = { cluster: CLUSTER, identity, pairs: pairsOf(now), observed, taken, maxNetsPerSet, hostNetworkPods };
+  const input = { identityOf: () => identity, domains: [DOMAIN], pairs: pairsOf(now), observed, taken, maxNetsPerSet, hostNetworkPods };
   const desired = desiredSets(input).sets;
-  return { desired, phases: diffSets(observed, desired, identity) };
+  return { desired, phases: diffSets(observed, desired, [DOMAIN]) };
 }
 
 /** Each object is written once, so what a change starts from is what was there in the beginning. */
@@ -206,7 +206,7 @@ function pairsOf({ pods }: World): readonly PairMembers[] {
     const members = of.map(([i, { ip, hostNetwork }]) => {
       return { uid: `u${i}`, namespace, name: `pod-${i}`, app, ips: [ip], hostNetwork };
     });
-    return { namespace, app, members };
+    return { cluster: CLUSTER, namespace, app, members };
   });
 }
 

@@ -4,9 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { type DesiredInput, desiredSets } from './desired.ts';
 import type { PairMembers } from './member-index.ts';
 import type { ObservedSet } from './network-set.ts';
-import { type Pair, setLabels } from './set-labels.ts';
+import { domainsWith, setLabels } from './set-labels.ts';
 
 const identity = { domain: 'semaphore.uw.systems', managedBy: 'calico-global-network-sync-operator' };
+
+type PairParts = { readonly cluster?: string; readonly namespace: string; readonly app: string };
 
 type PodParts = { readonly ips: readonly string[]; readonly hostNetwork?: boolean };
 
@@ -17,18 +19,18 @@ function pair(text: string, ...pods: readonly (string | PodParts)[]): PairMember
     const { ips, hostNetwork = false } = typeof pod === 'string' ? { ips: [pod] } : pod;
     return { uid: `u${i}`, namespace, name: `pod-${i}`, app, ips, hostNetwork };
   });
-  return { namespace, app, members };
+  return { cluster: 'c2', namespace, app, members };
 }
 
-function observed(name: string, of: Pair, nets: readonly string[]): ObservedSet {
-  const labels = setLabels(identity, 'c2', of);
+function observed(name: string, of: PairParts, nets: readonly string[]): ObservedSet {
+  const labels = setLabels(identity, { cluster: 'c2', ...of });
   return { name, uid: `uid of ${name}`, resourceVersion: '1', labels, annotations: {}, nets };
 }
 
 function desired(input: Partial<DesiredInput>) {
   return desiredSets({
-    cluster: 'c2',
-    identity,
+    identityOf: () => identity,
+    domains: domainsWith(identity.domain),
     pairs: [],
     observed: [],
     taken: () => false,
@@ -192,7 +194,7 @@ describe('the shards of a pair', () => {
       observed: [
         {
           ...observed(`${suffixed}-s1`, app, ['10.0.0.1/32']),
-          labels: setLabels({ domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' }, 'c2', app),
+          labels: setLabels({ domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' }, { cluster: 'c2', ...app }),
         },
       ],
       want: { 'c2-ns-app': '10.0.0.2/32 10.0.0.3/32 10.0.0.4/32', [`${suffixed}-s1`]: '10.0.0.1/32' },

@@ -9,8 +9,10 @@ import { distribute } from './shards.ts';
 
 /** Everything that decides about the sets of one key. The order of nothing in it matters. */
 export type DesiredInput = {
-  readonly cluster: string;
-  readonly identity: Identity;
+  /** Under which labels the sets of a cluster are written. */
+  readonly identityOf: (cluster: string) => Identity;
+  /** Of labels, those that count when sets are read. */
+  readonly domains: readonly string[];
   /** The pairs of the key that have members. */
   readonly pairs: readonly PairMembers[];
   /** The local sets that are ours and whose names belong to the key. */
@@ -36,11 +38,11 @@ export type Desired = {
  * let in stay (`HostNetworkPods`). Applied, the result is what the next call returns.
  */
 export function desiredSets(input: DesiredInput): Desired {
-  const { cluster, identity, pairs, observed, maxNetsPerSet: max, hostNetworkPods } = input;
+  const { identityOf, domains, pairs, observed, maxNetsPerSet: max, hostNetworkPods } = input;
   const contenders = pairs
-    .map((pair) => ({ ...pair, names: setNames(cluster, pair.namespace, pair.app) }))
+    .map((pair) => ({ ...pair, names: setNames(pair.cluster, pair.namespace, pair.app) }))
     .toSorted(comparePrecedence);
-  const heldByPair = heldShards(contenders, observed, { cluster, identity });
+  const heldByPair = heldShards(contenders, observed, domains);
 
   const claimed = new Set<string>();
   const sets: DesiredSet[] = [];
@@ -63,7 +65,7 @@ export function desiredSets(input: DesiredInput): Desired {
       // Shards were distributed over the free ones only.
       const name = nameOf(shard)!;
       claimed.add(name);
-      sets.push({ name, labels: setLabels(identity, cluster, pair), nets });
+      sets.push({ name, labels: setLabels(identityOf(pair.cluster), pair), nets });
     }
     notices.push(Array.from(passedOver, (name) => nameTaken(pair, name)));
   }
@@ -73,14 +75,20 @@ export function desiredSets(input: DesiredInput): Desired {
   };
 }
 
+type Contender = NamedPair & PairMembers;
+
 /**
- * The order in which pairs choose their names. Of those that spell one plain name, the smallest (namespace, name)
+ * The order in which pairs choose their names. Of those that spell one plain name, the smallest (namespace, name, cluster)
  * comes first, has it, and leaves the suffixed name to the others. A plain name can also equal the suffixed name or
- * a shard of a shorter pair; the shorter one comes first, as it alone has no other name to go to.
+ * a shard of a shorter pair; the shorter one comes first, as it alone has no other name to go to. What is only held,
+ * because a list wasn't believed, comes last of all: a rebuilt cluster isn't kept out by its own ghosts.
  */
-function comparePrecedence(a: NamedPair, b: NamedPair): number {
-  return a.names.suffixed.length - b.names.suffixed.length || comparePairs(a, b);
+function comparePrecedence(a: Contender, b: Contender): number {
+  return Number(isHeld(a)) - Number(isHeld(b)) || a.names.suffixed.length - b.names.suffixed.length || comparePairs(a, b);
 }
+
+/** A pair that nobody but the deletion guard keeps. */
+const isHeld = ({ members }: PairMembers): boolean => members.every(({ held }) => held === true);
 
 /** The names that a shard of a pair may have, best first. */
 function namesFor({ names }: NamedPair, shard: number): readonly string[] {
@@ -88,12 +96,12 @@ function namesFor({ names }: NamedPair, shard: number): readonly string[] {
   return names.plain === undefined ? [names.suffixed] : [names.plain, names.suffixed];
 }
 
-function nameTaken({ namespace, app }: NamedPair, name: string): Notice {
+function nameTaken({ cluster, namespace, app }: NamedPair, name: string): Notice {
   const detail = `an object that is not ours holds the name ${name}, so the set has another`;
-  return { kind: 'problem', reason: 'name-taken', namespace, name: app, detail };
+  return { kind: 'problem', reason: 'name-taken', cluster, namespace, name: app, detail };
 }
 
 function compareNotices(a: Notice, b: Notice): number {
-  const byPlace = comparePairs({ namespace: a.namespace, app: a.name }, { namespace: b.namespace, app: b.name });
+  const byPlace = comparePairs({ ...a, app: a.name }, { ...b, app: b.name });
   return byPlace || (a.detail < b.detail ? -1 : 1);
 }

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { Phase } from './change.ts';
 import { diffSets } from './diff.ts';
 import type { DesiredSet, ObservedSet } from './network-set.ts';
-import { setLabels } from './set-labels.ts';
+import { domainsWith, setLabels } from './set-labels.ts';
 
 const identity = { domain: 'semaphore.uw.systems', managedBy: 'calico-global-network-sync-operator' };
+const domains = domainsWith(identity.domain);
 const labelsOf = (app: string, domain = identity.domain) =>
-  setLabels({ ...identity, domain }, 'c2', { namespace: 'ns', app });
+  setLabels({ ...identity, domain }, { cluster: 'c2', namespace: 'ns', app });
 
 const set = (name: string, app: string, ...nets: readonly string[]): DesiredSet => {
   return { name, labels: labelsOf(app), nets };
@@ -88,7 +89,7 @@ describe('diffSets', () => {
     },
     { name: 'deletes what nobody wants', from: seen('a', 'x', one), want: ['delete a'] },
   ])('$name', ({ from, to, want }) => {
-    expect(brief(diffSets([from], to === undefined ? [] : [to], identity))).toEqual(want);
+    expect(brief(diffSets([from], to === undefined ? [] : [to], domains))).toEqual(want);
   });
 
   it('changes labels and nets, drops the copy of Calico, and keeps everything else', () => {
@@ -99,7 +100,7 @@ describe('diffSets', () => {
       finalizers: ['example.com/keep'],
     };
     const to = { ...from, labels: labelsOf('x'), nets: [two], annotations: { note: 'mine', owner: 'team-a' } };
-    expect(diffSets([from], [set('a', 'x', two)], identity)).toEqual([[{ kind: 'update', from, to }]]);
+    expect(diffSets([from], [set('a', 'x', two)], domains)).toEqual([[{ kind: 'update', from, to }]]);
   });
 
   it.each<{ name: string; from: readonly ObservedSet[]; to: readonly DesiredSet[]; want: readonly string[] }>([
@@ -167,7 +168,7 @@ describe('diffSets', () => {
       want: ['update b', 'update a'],
     },
   ])('$name', ({ from, to, want }) => {
-    expect(brief(diffSets(from, to, identity))).toEqual(want);
-    expect(brief(diffSets(from.toReversed(), to.toReversed(), identity))).toEqual(want);
+    expect(brief(diffSets(from, to, domains))).toEqual(want);
+    expect(brief(diffSets(from.toReversed(), to.toReversed(), domains))).toEqual(want);
   });
 });

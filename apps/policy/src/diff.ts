@@ -1,7 +1,6 @@
 import { hasCalicoMetadata, withoutCalicoMetadata } from './calico-metadata.ts';
 import type { Create, Delete, Phase, Update } from './change.ts';
 import type { DesiredSet, ObservedSet } from './network-set.ts';
-import type { Identity } from './set-labels.ts';
 import { isSameMap } from './string-map.ts';
 import { updatePhases } from './update-order.ts';
 
@@ -12,12 +11,13 @@ import { updatePhases } from './update-order.ts';
  *
  * @param observed the sets of one key that are ours, in any order
  * @param desired what `desiredSets` made of them, in any order
+ * @param domains of the labels, those that count
  * @returns phases that are not empty and sorted by name; none if there is nothing to do
  */
 export function diffSets(
   observed: readonly ObservedSet[],
   desired: readonly DesiredSet[],
-  identity: Identity,
+  domains: readonly string[],
 ): readonly Phase[] {
   const existing = new Map(observed.map((set) => [set.name, set]));
   const wanted = new Set(desired.map(({ name }) => name));
@@ -33,7 +33,7 @@ export function diffSets(
     .filter(({ name }) => !wanted.has(name))
     .toSorted(compareNames)
     .map((from): Delete => ({ kind: 'delete', from }));
-  return [creates, ...updatePhases(updates, deletes, identity), deletes].filter((phase) => phase.length > 0);
+  return [creates, ...updatePhases(updates, deletes, domains), deletes].filter((phase) => phase.length > 0);
 }
 
 /** The order of labels and nets means nothing. A net that is listed twice, or not as we spell it, is a difference. */

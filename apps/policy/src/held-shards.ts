@@ -1,7 +1,7 @@
 import { setNames, shardOf, type SetNames } from '@kube-semaphore/naming';
 import { readNet } from './addresses.ts';
 import type { ObservedSet } from './network-set.ts';
-import { domainsWith, type Identity, type Pair, pairText, readOwner } from './set-labels.ts';
+import { type Pair, pairText, readOwner } from './set-labels.ts';
 
 /** A pair and the names that it may have. */
 export type NamedPair = Pair & { readonly names: SetNames };
@@ -15,19 +15,19 @@ export type HeldShards = ReadonlyMap<number, ReadonlySet<string>>;
  *
  * @param pairs those of one key, in order of precedence
  * @param observed our sets of that key, in any order
+ * @param domains of the labels, those that count
  * @returns by `pairText`; a pair that has no set has no entry
  */
 export function heldShards(
   pairs: readonly NamedPair[],
   observed: readonly ObservedSet[],
-  { cluster, identity }: { readonly cluster: string; readonly identity: Identity },
+  domains: readonly string[],
 ): ReadonlyMap<string, HeldShards> {
-  const domains = domainsWith(identity.domain);
   const byPair = new Map(pairs.map((pair) => [pairText(pair), pair]));
   const byLabels = ({ name, labels }: ObservedSet): Holder | undefined => {
     const pair = readOwner(labels, domains)?.pair;
     if (pair === undefined) return undefined;
-    const names = byPair.get(pairText(pair))?.names ?? setNames(cluster, pair.namespace, pair.app);
+    const names = byPair.get(pairText(pair))?.names ?? setNames(pair.cluster, pair.namespace, pair.app);
     return holder({ ...pair, names }, name);
   };
   const byName = ({ name }: ObservedSet): Holder | undefined => {

@@ -17,7 +17,7 @@ export type HostNetworkPods = 'exclude' | 'include' | 'grandfather';
  * @param isHeld whether a set of this pair holds the CIDR already
  */
 export function wantedAddresses(
-  { namespace, members }: PairMembers,
+  { cluster, namespace, members }: PairMembers,
   mode: HostNetworkPods,
   isHeld: (cidr: string) => boolean,
 ): { readonly wanted: readonly string[]; readonly notices: readonly Notice[] } {
@@ -27,7 +27,7 @@ export function wantedAddresses(
     const counting = countingIps(member, mode, isHeld);
     for (const ip of counting) ips.push(ip);
     if (!member.hostNetwork || mode === 'include') continue;
-    notices.push({ ...noticeOf(counting), namespace, name: member.name });
+    notices.push({ ...noticeOf(counting), cluster, namespace, name: member.name });
   }
   return { wanted: sortedHosts(ips), notices };
 }

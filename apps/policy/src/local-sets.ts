@@ -4,15 +4,19 @@ import { type CalicoApi, type GlobalNetworkSet, globalNetworkSetKind } from '@ku
 import { setKeyOfName } from '@kube-semaphore/naming';
 import { isSameSet, type ObservedSet, observedSet } from './network-set.ts';
 import { classify, keysOf, type Ownership } from './ownership.ts';
-import type { Identity } from './set-labels.ts';
+import { domainsWith, type Identity } from './set-labels.ts';
 
 /** A set as it lies in the store. Of sets that aren't ours only the name matters, so their nets aren't kept. */
 type LocalSet = { readonly uid: string; readonly resourceVersion: string; readonly set: ObservedSet; readonly ownership: Ownership };
 
+/** A set of ours, and the remote cluster that it is for. */
+export type OwnSet = { readonly cluster: string; readonly set: ObservedSet };
+
 export type LocalSetsOptions = {
   readonly client: KubeClient;
   readonly api: CalicoApi;
-  readonly cluster: string;
+  /** Those that our config names. */
+  readonly clusters: ReadonlySet<string>;
   /** What tells our sets from others' besides the known labels and writers. */
   readonly configured: Identity;
   readonly idleTimeoutMs: number;
@@ -28,13 +32,15 @@ export type LocalSetsOptions = {
 export class LocalSets {
   readonly #options: LocalSetsOptions;
   readonly #store: Store<LocalSet>;
-  readonly #byKey = new Map<string, Map<string, ObservedSet>>();
+  readonly #byKey = new Map<string, Map<string, OwnSet>>();
   readonly #orphans = new Map<string, number>();
-  #ownSets = 0;
+  readonly #ownSets = new Map<string, number>();
+  readonly #domains: readonly string[];
   readonly reflector: Reflector<ReturnType<typeof globalNetworkSetKind>, LocalSet>;
 
   constructor(options: LocalSetsOptions) {
     this.#options = options;
+    this.#domains = domainsWith(options.configured.domain);
     this.#store = new Store<LocalSet>({
       equal: (a, b) => isSameSet(a.set, b.set),
       onChange: ({ previous, current }) => this.#changed(previous, current),
@@ -57,14 +63,19 @@ export class LocalSets {
     return this.#store.view.synced;
   }
 
-  /** How many sets are ours. */
-  get ownSets(): number {
-    return this.#ownSets;
+  /** How many sets of ours a cluster has. */
+  ownSets(cluster: string): number {
+    return this.#ownSets.get(cluster) ?? 0;
   }
 
-  /** The sets of ours whose names belong to a key. */
-  ofKey(key: string): readonly ObservedSet[] {
+  /** The sets of ours whose names belong to a key, each with its cluster. */
+  ofKey(key: string): readonly OwnSet[] {
     return [...(this.#byKey.get(key)?.values() ?? [])];
+  }
+
+  /** All sets of ours. */
+  own(): readonly OwnSet[] {
+    return Array.from(this.#byKey.values(), (sets) => [...sets.values()]).flat();
   }
 
   /** The keys of all sets of ours. */
@@ -96,8 +107,8 @@ export class LocalSets {
 
   #read(object: GlobalNetworkSet): LocalSet {
     const set = observedSet(object);
-    const { cluster, configured } = this.#options;
-    const ownership = classify(set.labels, new Set([cluster]), configured);
+    const { clusters, configured } = this.#options;
+    const ownership = classify(set.labels, clusters, configured);
     const { uid, resourceVersion } = set;
     return { uid, resourceVersion, set: ownership.kind === 'ours' ? set : { ...set, nets: [] }, ownership };
   }
@@ -111,27 +122,30 @@ export class LocalSets {
 
   #keysOf(local: LocalSet | undefined): readonly string[] {
     if (local === undefined) return [];
-    const { cluster, configured } = this.#options;
-    return local.ownership.kind === 'ours' ? keysOf(local.set, cluster, configured) : [setKeyOfName(local.set.name)];
+    return local.ownership.kind === 'ours' ? keysOf(local.set, this.#domains) : [setKeyOfName(local.set.name)];
   }
 
   #add({ set, ownership }: LocalSet): void {
     if (ownership.kind === 'orphan') this.#countOrphan(ownership.cluster, +1);
     if (ownership.kind !== 'ours') return;
-    this.#ownSets++;
+    this.#countOwn(ownership.cluster, +1);
     const key = setKeyOfName(set.name);
-    const sets = this.#byKey.get(key) ?? new Map<string, ObservedSet>();
-    this.#byKey.set(key, sets.set(set.name, set));
+    const sets = this.#byKey.get(key) ?? new Map<string, OwnSet>();
+    this.#byKey.set(key, sets.set(set.name, { cluster: ownership.cluster, set }));
   }
 
   #remove({ set, ownership }: LocalSet): void {
     if (ownership.kind === 'orphan') this.#countOrphan(ownership.cluster, -1);
     if (ownership.kind !== 'ours') return;
-    this.#ownSets--;
+    this.#countOwn(ownership.cluster, -1);
     const key = setKeyOfName(set.name);
     const sets = this.#byKey.get(key);
     sets?.delete(set.name);
     if (sets?.size === 0) this.#byKey.delete(key);
+  }
+
+  #countOwn(cluster: string, step: 1 | -1): void {
+    this.#ownSets.set(cluster, this.ownSets(cluster) + step);
   }
 
   #countOrphan(cluster: string, step: 1 | -1): void {

@@ -20,8 +20,8 @@ describe('MemberIndex', () => {
     const two = member('a', 'p', 'b-c');
     expect([...index.apply(undefined, one), ...index.apply(undefined, two)]).toEqual(['c2-a-b-c', 'c2-a-b-c']);
     expect(index.pairs('c2-a-b-c')).toEqual([
-      { namespace: 'a-b', app: 'c', members: [one] },
-      { namespace: 'a', app: 'b-c', members: [two] },
+      { cluster: 'c2', namespace: 'a-b', app: 'c', members: [one] },
+      { cluster: 'c2', namespace: 'a', app: 'b-c', members: [two] },
     ]);
   });
 
@@ -40,7 +40,7 @@ describe('MemberIndex', () => {
     const after = member('ns', 'p', 'my-app');
     index.apply(undefined, before);
     expect(index.apply(before, after)).toEqual(['c2-ns-my-app']);
-    expect(index.pairs('c2-ns-my-app')).toEqual([{ namespace: 'ns', app: 'my-app', members: [after] }]);
+    expect(index.pairs('c2-ns-my-app')).toEqual([{ cluster: 'c2', namespace: 'ns', app: 'my-app', members: [after] }]);
   });
 
   it('replaces a Pod that got another address', () => {
@@ -49,7 +49,7 @@ describe('MemberIndex', () => {
     const after = member('ns', 'p', 'app', '10.0.0.2');
     index.apply(undefined, before);
     expect(index.apply(before, after)).toEqual(['c2-ns-app']);
-    expect(index.pairs('c2-ns-app')).toEqual([{ namespace: 'ns', app: 'app', members: [after] }]);
+    expect(index.pairs('c2-ns-app')).toEqual([{ cluster: 'c2', namespace: 'ns', app: 'app', members: [after] }]);
   });
 
   it('forgets a key with its last Pod', () => {

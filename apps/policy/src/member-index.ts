@@ -37,7 +37,7 @@ export class MemberIndex {
   /** The pairs of a key that have members, in no order. */
   pairs(key: string): readonly PairMembers[] {
     const entries = this.#byKey.get(key) ?? [];
-    return Array.from(entries, ({ namespace, app, byPod }) => ({ namespace, app, members: [...byPod.values()] }));
+    return Array.from(entries, ({ cluster, namespace, app, byPod }) => ({ cluster, namespace, app, members: [...byPod.values()] }));
   }
 
   /** All keys that have members, sorted. */
@@ -58,8 +58,9 @@ export class MemberIndex {
     return entry;
   }
 
-  #open({ namespace, app }: Pair): Entry {
-    const entry = { namespace, app, key: setKey(this.#cluster, namespace, app), byPod: new Map<string, Member>() };
+  #open({ namespace, app }: Member): Entry {
+    const cluster = this.#cluster;
+    const entry = { cluster, namespace, app, key: setKey(cluster, namespace, app), byPod: new Map<string, Member>() };
     getOrAdd(this.#entries, namespace, () => new Map<string, Entry>()).set(app, entry);
     getOrAdd(this.#byKey, entry.key, () => new Set<Entry>()).add(entry);
     return entry;

@@ -14,6 +14,8 @@ export type Member = {
   readonly ips: readonly string[];
   /** Its addresses are its node's. */
   readonly hostNetwork: boolean;
+  /** A list lacked it and wasn't believed; or it was in a set when we started, and no list has shown it yet. */
+  readonly held?: true;
 };
 
 /**
@@ -85,6 +87,7 @@ export function isSameMember(a: Member, b: Member): boolean {
   return (
     a.app === b.app &&
     a.hostNetwork === b.hostNetwork &&
+    a.held === b.held &&
     a.ips.length === b.ips.length &&
     a.ips.every((ip, i) => ip === b.ips[i])
   );

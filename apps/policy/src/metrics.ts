@@ -6,6 +6,12 @@ const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 /** The shared metrics, and those of the Go program under their old names (SPEC.md, section 5). */
 export const metrics = {
   ...sharedMetrics('semaphore_policy', restartReasons),
+  heldDeletions: {
+    name: 'semaphore_policy_held_deletions',
+    type: 'gauge',
+    help: 'Pods, or addresses from before the start, that a list lacked and that are kept until the next one.',
+    labels: { remote: { help: 'the remote cluster' } },
+  },
   calicoRequests: {
     name: 'semaphore_policy_calico_client_request_total',
     type: 'counter',

@@ -6,6 +6,7 @@ export type Notice = {
   readonly kind: 'expected' | 'problem';
   /** One of a few words, fit for a metric's label. */
   readonly reason: 'host-network' | 'host-network-kept' | 'name-taken';
+  readonly cluster: string;
   readonly namespace: string;
   /** The Pod's name, or for `name-taken` the set's: the value of the name label. */
   readonly name: string;

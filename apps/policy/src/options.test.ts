@@ -21,7 +21,9 @@ describe('the options of policy', () => {
     const resolution = await resolve(KUBECONFIG);
     expect(resolution.kind === 'run' && resolution.config).toEqual({
       localKubeConfig: undefined,
+      config: undefined,
       targetKubeConfig: 'f',
+      allowedPodCidrs: undefined,
       remoteApiUrl: undefined,
       remoteCaUrl: undefined,
       remoteSaTokenPath: undefined,
@@ -35,6 +37,9 @@ describe('the options of policy', () => {
       maxNetsPerSet: 1_000,
       calicoApi: 'auto',
       encoding: 'auto',
+      deletionGuardPercent: 50,
+      deletionGuardMin: 10,
+      deletionGuardHoldMs: 300_000,
       listenAddress: { host: '', port: 8_080 },
       logLevel: 'info',
       logFormat: 'auto',
@@ -51,6 +56,7 @@ describe('the options of policy', () => {
     { name: 'the variables of the first Go program', argv: DIRECT, env: { KPS_REMOTE_SERVICE_ACCOUNT_TOKEN: 't' } },
     { name: 'the longer name of the token file', argv: DIRECT, env: { SP_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH: 't' } },
     { name: 'its first name', argv: DIRECT, env: { KPS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH: 't' } },
+    { name: 'a config file alone', argv: ['-config=c.yaml', '-host-network-pods=include'], env: {} },
     { name: 'an empty flag for the other way', argv: [...KUBECONFIG, '-remote-api-url='], env: {} },
   ])('take $name', async ({ argv, env }) => {
     expect(await problems(argv, env)).toEqual([]);
@@ -62,6 +68,16 @@ describe('the options of policy', () => {
       argv: [],
       env: {},
       want: [/^-target-cluster-name or SP_TARGET_CLUSTER_NAME is/, /^-target-kube-config or SP_TARGET_KUBE_CONFIG is/],
+    },
+    {
+      name: 'a config file together with what it says for each remote',
+      argv: [...KUBECONFIG, '-config=c.yaml', '-allowed-pod-cidrs=10.0.0.0/8'],
+      env: {},
+      want: [
+        /^-target-cluster-name .* and -config or SP_CONFIG exclude each other$/,
+        /^-target-kube-config .* exclude each other$/,
+        /^-allowed-pod-cidrs .* exclude each other$/,
+      ],
     },
     {
       name: 'half of a way to the remote',

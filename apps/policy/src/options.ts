@@ -1,6 +1,9 @@
+import type { Cidr } from '@kube-semaphore/net';
 import {
   absoluteUrl,
+  cidrList,
   commonOptions,
+  deletionGuardOptions,
   duration,
   integer,
   oneOf,
@@ -8,13 +11,16 @@ import {
   text,
   variableOf,
   type CommonOptions,
+  type DeletionGuardOptions,
   type Given,
   type OptionTable,
 } from '@kube-semaphore/options';
 import { clusterName, labelDomain, labelValue } from './option-types.ts';
 
 /** Everything that semaphore-policy can be told (SPEC.md, sections 1 and 2). */
-export type PolicyOptions = CommonOptions & {
+export type PolicyOptions = CommonOptions & DeletionGuardOptions & {
+  /** A file with several remotes, instead of the flags for one. */
+  readonly config: string | undefined;
   /** A kubeconfig file; without it the pod's service account. */
   readonly localKubeConfig: string | undefined;
   /** A kubeconfig file, or the remote is reached by the next three or four. */
@@ -24,7 +30,9 @@ export type PolicyOptions = CommonOptions & {
   readonly remoteSaTokenPath: string | undefined;
   /** The token itself, instead of its file. */
   readonly remoteSaToken: string | undefined;
-  readonly targetClusterName: string;
+  readonly targetClusterName: string | undefined;
+  /** The addresses that the remote may bring into our sets; all of them without. */
+  readonly allowedPodCidrs: readonly Cidr[] | undefined;
   /** `auto` takes protobuf where the API server speaks it. */
   readonly encoding: 'auto' | 'json';
   /** 0 is never. */
@@ -67,8 +75,13 @@ export const options: OptionTable<PolicyOptions> = {
     ...inherited('target-cluster-name'),
     group: 'Remote cluster',
     type: clusterName,
-    required: true,
-    help: 'Name of the remote cluster, the first part of the name of every set.',
+    help: 'Name of the remote cluster, the first part of the name of every set. Required without -config.',
+  },
+  config: {
+    ...ours('config'),
+    group: 'Remote cluster',
+    type: text('file'),
+    help: 'A JSON or YAML file with several remote clusters, instead of the flags for one.',
   },
   targetKubeConfig: {
     ...inherited('target-kube-config'),
@@ -106,6 +119,13 @@ export const options: OptionTable<PolicyOptions> = {
     group: 'Remote cluster',
     type: text('token'),
     help: 'The service account token itself; a file can be renewed, this can not.',
+  },
+  allowedPodCidrs: {
+    ...ours('allowed-pod-cidrs'),
+    group: 'Remote cluster',
+    type: cidrList,
+    absent: 'all',
+    help: 'Comma-separated CIDRs; addresses of remote pods outside of them are left out.',
   },
   encoding: {
     ...ours('encoding'),
@@ -164,11 +184,15 @@ export const options: OptionTable<PolicyOptions> = {
     fallback: HOUR_MS,
     help: 'How often every set is compared with the cluster again; 0 is never.',
   },
+  ...deletionGuardOptions({ prefix: 'SP' }),
   ...commonOptions({ prefix: 'SP', older: 'KPS' }),
 };
 
 /** The four that replace a kubeconfig; one of the last two will do. */
 const DIRECT = ['remoteApiUrl', 'remoteCaUrl', 'remoteSaTokenPath', 'remoteSaToken'] as const;
+
+/** What a config file says for each of its remotes. */
+const SINGLE = ['targetClusterName', 'targetKubeConfig', ...DIRECT, 'allowedPodCidrs'] as const;
 
 /**
  * The rules across options: there is a way to reach the remote cluster, and it is complete.
@@ -176,6 +200,12 @@ const DIRECT = ['remoteApiUrl', 'remoteCaUrl', 'remoteSaTokenPath', 'remoteSaTok
  * @returns what is wrong, each a sentence that names flag and variable
  */
 export function validate(given: Given<PolicyOptions>): string[] {
+  if (given.has('config')) return SINGLE.filter((key) => given.has(key)).map((key) => `${spelling(key)} and ${spelling('config')} exclude each other`);
+  const nameless = given.has('targetClusterName') ? [] : [`${spelling('targetClusterName')} is required`];
+  return [...nameless, ...wayToRemote(given)];
+}
+
+function wayToRemote(given: Given<PolicyOptions>): string[] {
   if (given.has('targetKubeConfig')) return [];
   if (!DIRECT.some((key) => given.has(key))) {
     return [`${spelling('targetKubeConfig')} is required, or ${spelling('remoteApiUrl')} with its CA and token`];

@@ -1,6 +1,7 @@
 import { hash10 } from '@kube-semaphore/naming';
 import { describe, expect, it } from 'vitest';
 import { classify, keysOf } from './ownership.ts';
+import { domainsWith } from './set-labels.ts';
 
 const OLD = 'semaphore.uw.systems';
 const NEW = 'policy.semaphore.uw.io';
@@ -74,11 +75,11 @@ describe('keysOf', () => {
       want: ['c2-ns-app'],
     },
     {
-      name: 'is that of the name where the labels are of another cluster',
+      name: 'are those of the name and of the pair where the cluster was edited',
       set: { name: 'c2-ns-app', labels: { ...labels, [`${OLD}/cluster`]: 'c3' } },
-      want: ['c2-ns-app'],
+      want: ['c2-ns-app', 'c3-ns-app'],
     },
   ])('$name', ({ set, want }) => {
-    expect(keysOf(set, 'c2', identity)).toEqual(want);
+    expect(keysOf(set, domainsWith(identity.domain))).toEqual(want);
   });
 });

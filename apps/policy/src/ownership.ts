@@ -36,13 +36,10 @@ export function isOurWriter(labels: StringMap, configured: string): boolean {
  */
 export function keysOf(
   { name, labels }: { readonly name: string; readonly labels: StringMap },
-  cluster: string,
-  identity: Identity,
+  domains: readonly string[],
 ): readonly string[] {
   const keys = new Set([setKeyOfName(name)]);
-  const owner = readOwner(labels, domainsWith(identity.domain));
-  if (owner?.cluster === cluster && owner.pair !== undefined) {
-    keys.add(setKey(cluster, owner.pair.namespace, owner.pair.app));
-  }
+  const pair = readOwner(labels, domains)?.pair;
+  if (pair !== undefined) keys.add(setKey(pair.cluster, pair.namespace, pair.app));
   return [...keys].toSorted();
 }

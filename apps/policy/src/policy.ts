@@ -11,23 +11,23 @@ import type { Change } from './change.ts';
 import { clusterHooks } from './cluster-hooks.ts';
 import { ConfigError } from './config-error.ts';
 import { liveness, readiness } from './health.ts';
-import { isHeldForWantOfPods } from './hold.ts';
 import { LocalSets } from './local-sets.ts';
 import type { metrics } from './metrics.ts';
 import type { PolicyOptions } from './options.ts';
 import { everyPeriod } from './periodic.ts';
-import { RemotePods } from './remote-pods.ts';
-import type { Identity } from './set-labels.ts';
+import { POLL_INTERVAL_MS } from './polling.ts';
+import { Remote } from './remote.ts';
+import { domainsWith, type Identity, readOwner } from './set-labels.ts';
 import { SetReconciler } from './set-reconciler.ts';
 import { setWriter, type WriteSet, type Written } from './set-writer.ts';
-import { type Left, SkipRegister } from './skip-register.ts';
+import type { RemoteSettings } from './settings.ts';
 import { WriteLog } from './write-log.ts';
 
 export type PolicyInput = {
   readonly options: PolicyOptions;
   readonly given: Given<PolicyOptions>;
   readonly local: Connection;
-  readonly remote: Connection;
+  readonly remotes: readonly { readonly settings: RemoteSettings; readonly connection: Connection }[];
   readonly log: Logger;
   readonly metrics: Instruments<typeof metrics>;
   /** `name/version`, for the API servers' logs. */
@@ -37,34 +37,28 @@ export type PolicyInput = {
 /** The local cluster's name in metrics and logs, where remotes have their own. */
 const LOCAL = 'local';
 
-/** How often to list where a role has no `watch`, as that of the Go program hasn't. */
-const POLL_INTERVAL_MS = 30_000;
-
 /**
- * The whole app: keeps the local sets of one remote cluster. First it lists the local sets, for they say under which
- * labels to go on; then the remote's Pods, for which that decides which to watch; then it reconciles, key by key.
+ * The whole app: keeps the local sets of its remote clusters. First it lists the local sets, for they say under which
+ * labels to go on; then the remotes' Pods, for which that decides which to watch; then it reconciles, key by key.
  */
 export class Policy {
   readonly #input: PolicyInput;
+  readonly #domains: readonly string[];
   readonly #controller: Controller;
-  readonly #writeLog: WriteLog;
-  readonly #skips: SkipRegister;
   readonly #limiter: Limiter;
-  #watchForbidden = false;
+  readonly #writeLog: WriteLog;
   #localSets: LocalSets | undefined;
-  #remotePods: RemotePods | undefined;
+  #remotes: readonly Remote[] = [];
   #reconciler: SetReconciler | undefined;
   #watchingSince: number | undefined;
+  #watchForbidden = false;
+  readonly #localListed = Promise.withResolvers<void>();
 
   constructor(input: PolicyInput) {
     const { options, metrics, log } = input;
     this.#input = input;
-    const remote = options.targetClusterName;
+    this.#domains = domainsWith(configuredIdentity(options).domain);
     this.#writeLog = new WriteLog({ log, onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
-    this.#skips = new SkipRegister({
-      onCount: (labels, count) => metrics.skippedObjects.set({ remote, ...labels }, count),
-      onNew: (subject, left) => logLeft(log, subject, left),
-    });
     this.#limiter = new Limiter(options.writeConcurrency);
     this.#controller = new Controller({
       reconcile: async (key, context) => (await this.#reconciler?.reconcile(key, context)) ?? { wrote: false },
@@ -81,16 +75,17 @@ export class Policy {
   isLive(): Health {
     const loops = [
       { name: 'local sets', silentMs: this.#localSets?.reflector.silentMs ?? 0 },
-      { name: 'remote pods', silentMs: this.#remotePods?.reflector.silentMs ?? 0 },
+      ...this.#remotes.map(({ cluster, silentMs }) => ({ name: `the pods of ${cluster}`, silentMs })),
     ];
-    return liveness({ loops, longestReconcileMs: this.#controller.longestRunningMs, idleTimeoutMs: this.#input.options.watchIdleTimeoutMs });
+    const { watchIdleTimeoutMs } = this.#input.options;
+    return liveness({ loops, longestReconcileMs: this.#controller.longestRunningMs, idleTimeoutMs: watchIdleTimeoutMs });
   }
 
-  /** Whether the local side stands, and the remote has synced or had its time. */
+  /** Whether the local side stands, and each remote has synced or had its time. */
   isReady(): Health {
     return readiness({
       localSynced: this.#localSets?.synced === true,
-      remotes: [{ name: this.#input.options.targetClusterName, synced: this.#remotePods?.synced === true }],
+      remotes: this.#remotes.map(({ cluster, synced }) => ({ name: cluster, synced })),
       watchedMs: this.#watchingSince === undefined ? undefined : performance.now() - this.#watchingSince,
     });
   }
@@ -107,14 +102,21 @@ export class Policy {
     setMaxListeners(0, signal);
     const loops: Promise<void>[] = [];
     try {
-      const localClient = this.#localClient();
-      const api = await this.#calicoApi(localClient, signal);
-      const localSets = await this.#openLocalSets(localClient, { api, loops, signal });
-      const identity = this.#identity(localSets);
-      const remotePods = this.#openRemotePods(identity);
-      this.#reconciler = this.#newReconciler({ identity, localSets, remotePods, write: setWriter(localClient, api) });
+      const client = this.#localClient();
+      const api = await this.#calicoApi(client, signal);
+      const localSets = this.#openLocalSets(client, api);
+      loops.push(localSets.reflector.run({ signal }));
+      await Promise.race([this.#localListed.promise, ...loops]);
+      signal.throwIfAborted();
+      this.#remotes = this.#openRemotes(localSets);
+      this.#reconciler = this.#newReconciler(localSets, setWriter(client, api));
       this.#watchingSince = performance.now();
-      loops.push(remotePods.reflector.run({ signal }), this.#controller.run({ signal }), ...this.#resyncs(localSets, remotePods, signal));
+      loops.push(
+        this.#controller.run({ signal }),
+        ...this.#remotes.map((remote) => remote.run({ signal })),
+        ...this.#remotes.map((remote) => everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys(), Infinity), { signal })),
+        everyPeriod(this.#input.options.fullStoreResyncPeriodMs, () => this.#compareAll(localSets), { signal }),
+      );
       await Promise.all(loops);
     } finally {
       failed.abort();
@@ -125,7 +127,7 @@ export class Policy {
   #localClient(): KubeClient {
     const { local, userAgent, metrics } = this.#input;
     const onRequest = ({ verb, resource, code }: RequestReport): void => {
-      if (resource !== 'globalnetworksets') return;
+      if (resource !== 'globalnetworksets' || verb === 'get') return;
       metrics.calicoRequests.inc({ type: verb, success: code.startsWith('2') ? '1' : '0' });
     };
     return new KubeClient({ connection: local, userAgent, onRequest });
@@ -146,81 +148,61 @@ export class Policy {
     return api;
   }
 
-  /** @returns once they have been listed */
-  async #openLocalSets(
-    client: KubeClient,
-    { api, loops, signal }: { api: CalicoApi; loops: Promise<void>[]; signal: AbortSignal },
-  ): Promise<LocalSets> {
-    const { options, log, metrics } = this.#input;
-    const { promise: firstSync, resolve } = Promise.withResolvers<void>();
-    const localSets = new LocalSets({
+  #openLocalSets(client: KubeClient, api: CalicoApi): LocalSets {
+    const { options, remotes, log, metrics } = this.#input;
+    const { resolve: onFirstSync } = this.#localListed;
+    this.#localSets = new LocalSets({
       client,
       api,
-      cluster: options.targetClusterName,
+      clusters: new Set(remotes.map(({ settings }) => settings.name)),
       configured: configuredIdentity(options),
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: clusterHooks({ cluster: LOCAL, metrics, log, onFirstSync: resolve, onWatchForbidden: () => (this.#watchForbidden = true) }),
+      hooks: clusterHooks({ cluster: LOCAL, metrics, log, onFirstSync, onWatchForbidden: () => (this.#watchForbidden = true) }),
       // What somebody did to a set is put right, but it isn't a remote event: `propagation_seconds` doesn't count it.
       onChange: (keys) => this.#enqueue(keys, Infinity),
       onOrphans: (cluster, count) => metrics.orphans.set({ cluster }, count),
     });
-    this.#localSets = localSets;
-    const loop = localSets.reflector.run({ signal });
-    loops.push(loop);
-    await Promise.race([firstSync, loop]);
-    signal.throwIfAborted();
-    return localSets;
+    return this.#localSets;
   }
 
-  #identity(localSets: LocalSets): Identity {
-    const { options, log } = this.#input;
-    const identity = detectIdentity(localSets.labels(), options.targetClusterName, options);
+  #openRemotes(localSets: LocalSets): readonly Remote[] {
+    const { remotes, log } = this.#input;
+    const identities = new Map(remotes.map(({ settings }) => [settings.name, this.#identity(localSets, settings.name)]));
+    return remotes.map(({ settings, connection }) => {
+      const identity = identities.get(settings.name)!;
+      log.info({ cluster: settings.name, ...identity, sets: localSets.ownSets(settings.name) }, 'local sets listed');
+      return new Remote({
+        ...this.#input,
+        settings,
+        connection,
+        identity,
+        localSets,
+        domains: this.#domains,
+        onChange: (keys) => this.#enqueue(keys, performance.now()),
+        onKnown: () => this.#enqueueAll(performance.now()),
+      });
+    });
+  }
+
+  #identity(localSets: LocalSets, cluster: string): Identity {
+    const identity = detectIdentity(localSets.labels(), cluster, this.#input.options);
     if (!identity.ok) throw new ConfigError(identity.reason);
-    log.info({ ...identity.value, sets: localSets.ownSets }, 'local sets listed');
     return identity.value;
   }
 
-  #openRemotePods({ domain }: Identity): RemotePods {
-    const { options, given, remote, userAgent, metrics, log } = this.#input;
-    const cluster = options.targetClusterName;
-    const hooks = clusterHooks({ cluster, metrics, log, onFirstSync: () => this.#onRemoteSynced() });
-    const remotePods = new RemotePods({
-      client: new KubeClient({ connection: remote, userAgent, encoding: options.encoding }),
-      cluster,
-      domain,
-      hostNetwork: options.hostNetworkPods === 'include' || !given.has('hostNetworkPods'),
-      isAllowed: () => true,
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: {
-        ...hooks,
-        onRestart: (restart) => {
-          if (restart.error !== undefined) metrics.podWatcherFailures.inc({ type: restart.verb });
-          hooks.onRestart?.(restart);
-        },
-      },
-      onFirstPod: () => {
-        this.#skips.replace(WHOLE_CLUSTER, []);
-        this.#enqueueAll();
-      },
-      onChange: (keys) => this.#enqueue(keys, performance.now()),
-      onSkipped: (pod, skipped) => this.#skips.replace(`pod ${pod}`, skipped),
-    });
-    this.#remotePods = remotePods;
-    return remotePods;
-  }
-
-  #newReconciler(parts: { identity: Identity; localSets: LocalSets; remotePods: RemotePods; write: WriteSet }): SetReconciler {
+  #newReconciler(localSets: LocalSets, write: WriteSet): SetReconciler {
     const { options, given } = this.#input;
-    const { localSets, write } = parts;
     return new SetReconciler({
-      ...parts,
-      cluster: options.targetClusterName,
+      remotes: this.#remotes,
+      domains: this.#domains,
       maxNetsPerSet: options.maxNetsPerSet,
       hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'grandfather',
+      localSets,
       write: (change, context) => this.#limiter.run(() => this.#write(change, context, { write, localSets })),
-      onNotices: (key, notices) => this.#skips.replace(`set ${key}`, notices),
+      onNotices: (key, notices) => {
+        for (const remote of this.#remotes) remote.notice(key, notices);
+      },
     });
   }
 
@@ -229,11 +211,13 @@ export class Policy {
     { signal, since }: ReconcileContext,
     { write, localSets }: { write: WriteSet; localSets: LocalSets },
   ): Promise<Written> {
-    const { options, metrics } = this.#input;
     try {
       const written = await write(change, { signal });
       this.#writeLog.written(change);
-      if (since !== Infinity) metrics.propagation.observe({ remote: options.targetClusterName }, (performance.now() - since) / 1000);
+      const remote = this.#clusterOf(change);
+      if (since !== Infinity && remote !== undefined) {
+        this.#input.metrics.propagation.observe({ remote }, (performance.now() - since) / 1000);
+      }
       return written;
     } catch (error) {
       // Somebody wrote in between. A watch tells us what; where there is none, only a list does.
@@ -242,47 +226,27 @@ export class Policy {
     }
   }
 
-  #resyncs(localSets: LocalSets, remotePods: RemotePods, signal: AbortSignal): Promise<void>[] {
-    const { podResyncPeriodMs, fullStoreResyncPeriodMs } = this.#input.options;
-    const replay = (): void => this.#enqueue(remotePods.keys(), Infinity);
-    const compare = (): void => {
-      localSets.reflector.relist();
-      this.#enqueueAll();
-    };
-    return [everyPeriod(podResyncPeriodMs, replay, { signal }), everyPeriod(fullStoreResyncPeriodMs, compare, { signal })];
+  #clusterOf(change: Change): string | undefined {
+    const { labels } = change.kind === 'delete' ? change.from : change.to;
+    return readOwner(labels, this.#domains)?.cluster;
   }
 
-  #onRemoteSynced(): void {
-    const { log, options } = this.#input;
-    const sighting = { podsSeen: this.#remotePods?.podsSeen === true, ownSets: this.#localSets?.ownSets ?? 0 };
-    log.info({ cluster: options.targetClusterName, pods: this.#remotePods?.size ?? 0 }, 'remote pods listed');
-    if (isHeldForWantOfPods(sighting)) this.#skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
-    this.#enqueueAll();
-  }
-
-  /** Every key that there are Pods or sets for, at the start as events of now. */
-  #enqueueAll(since = performance.now()): void {
-    this.#enqueue(this.#remotePods?.keys() ?? [], since);
+  /** Every key that there are Pods or sets for. */
+  #enqueueAll(since: number): void {
+    for (const remote of this.#remotes) this.#enqueue(remote.keys(), since);
     this.#enqueue(this.#localSets?.keys() ?? [], since);
   }
 
+  #compareAll(localSets: LocalSets): void {
+    localSets.reflector.relist();
+    this.#enqueueAll(Infinity);
+  }
+
   #enqueue(keys: Iterable<string>, since: number): void {
-    // Before both sides are known there is nothing to decide, and then everything is enqueued.
-    if (this.#remotePods?.synced !== true || this.#localSets?.synced !== true) return;
+    // Before any remote is known there is nothing to decide; each enqueues everything once it is.
+    if (!this.#remotes.some((remote) => remote.synced)) return;
     for (const key of keys) this.#controller.enqueue(key, since);
   }
 }
 
-/** What the register calls the remote as a whole. */
-const WHOLE_CLUSTER = 'cluster';
-
-function noPodMatches(ownSets: number): Left {
-  const detail = `there are ${ownSets} sets and no Pod matches: nothing is deleted before one does. Is -label-domain right, and the cluster?`;
-  return { kind: 'problem', reason: 'no-pod-matches', detail };
-}
-
 const isStale = (error: unknown): boolean => [404, 409].includes((error as { status?: number }).status ?? 0);
-
-function logLeft(log: Logger, subject: string, { kind, reason, detail }: Left): void {
-  log[kind === 'problem' ? 'warn' : 'debug']({ subject, reason, detail }, 'left out');
-}

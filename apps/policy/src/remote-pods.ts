@@ -1,5 +1,5 @@
-import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
-import type { KubeClient } from '@kube-semaphore/kube-client';
+import { type DeletionGuard, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind } from '@kube-semaphore/kube-objects';
 import { nameLabel } from '@kube-semaphore/naming';
 import { MemberIndex, type PairMembers } from './member-index.ts';
@@ -18,6 +18,10 @@ export type RemotePodsOptions = {
   readonly isAllowed: (ip: string) => boolean;
   readonly idleTimeoutMs: number;
   readonly pollIntervalMs: number;
+  readonly guard: DeletionGuard;
+  readonly holdMs: number;
+  /** What the local sets remember, by a key that no Pod has: the first list is measured against it. */
+  readonly ghosts: ReadonlyMap<string, Member>;
   readonly hooks: ReflectorHooks;
   /** A labelled Pod was seen, and none before. */
   readonly onFirstPod: () => void;
@@ -30,21 +34,27 @@ export type RemotePodsOptions = {
 /** What finished can't come back, and its address may be another Pod's already. */
 const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 
+const NOTHING_SKIPPED: readonly Skip[] = [];
+
 /** The labelled Pods of a remote cluster, as members of sets, by key. */
 export class RemotePods {
   readonly #options: RemotePodsOptions;
   readonly #store: Store<RemotePod>;
   readonly #index: MemberIndex;
   #podsSeen = false;
-  readonly reflector: Reflector<typeof podKind, RemotePod>;
+  readonly #reflector: Reflector<typeof podKind, RemotePod>;
 
   constructor(options: RemotePodsOptions) {
     this.#options = options;
-    const { client, cluster, domain, hostNetwork, isAllowed, idleTimeoutMs, pollIntervalMs, hooks } = options;
+    const { client, cluster, domain, hostNetwork, isAllowed, idleTimeoutMs, pollIntervalMs, guard, holdMs, hooks } = options;
     this.#index = new MemberIndex(cluster);
-    this.#store = new Store<RemotePod>({ equal: isSame, onChange: ({ key, previous, current }) => this.#changed(key, previous, current) });
+    this.#store = new Store<RemotePod>({
+      equal: isSame,
+      onChange: ({ key, previous, current }) => this.#changed(key, previous, current),
+      holding: { guard, hold, claims, withoutClaim },
+    });
     const rules: MembershipRules = { nameLabel: nameLabel(domain), isAllowed, intern: interner() };
-    this.reflector = new Reflector({
+    this.#reflector = new Reflector({
       client,
       kind: podKind,
       labelSelector: rules.nameLabel,
@@ -54,6 +64,7 @@ export class RemotePods {
       store: this.#store,
       idleTimeoutMs,
       pollIntervalMs,
+      holdMs,
       hooks,
     });
   }
@@ -62,14 +73,30 @@ export class RemotePods {
     return this.#store.view.synced;
   }
 
-  /** How many labelled Pods there are that haven't finished. */
-  get size(): number {
-    return this.#store.size;
+  /** Milliseconds since the watch last stirred. */
+  get silentMs(): number {
+    return this.#reflector.silentMs;
+  }
+
+  /** Watches until `signal` is aborted; once. */
+  run({ signal }: RunOptions): Promise<void> {
+    for (const [key, member] of this.#options.ghosts) this.#store.seed(key, { uid: '', member, skipped: NOTHING_SKIPPED });
+    return this.#reflector.run({ signal });
   }
 
   /** Whether any labelled Pod was seen since the process started. */
   get podsSeen(): boolean {
     return this.#podsSeen;
+  }
+
+  /** How many labelled Pods there are that haven't finished. */
+  get size(): number {
+    return this.#store.size;
+  }
+
+  /** How many of them, or of their addresses from before we started, a list lacked that isn't believed yet. */
+  get held(): number {
+    return this.#store.held;
   }
 
   /** The pairs of a key that have members. */
@@ -83,12 +110,12 @@ export class RemotePods {
   }
 
   #changed(pod: string, previous: RemotePod | undefined, current: RemotePod | undefined): void {
-    const isFirst = !this.#podsSeen;
-    this.#podsSeen = true;
     const keys = this.#index.apply(previous?.member, current?.member);
-    this.#options.onSkipped(pod, current?.skipped ?? []);
+    this.#options.onSkipped(pod, current?.skipped ?? NOTHING_SKIPPED);
     this.#options.onChange(keys);
-    if (isFirst) this.#options.onFirstPod();
+    if (this.#podsSeen || current === undefined || current.member?.held === true) return;
+    this.#podsSeen = true;
+    this.#options.onFirstPod();
   }
 }
 
@@ -99,6 +126,15 @@ function read(pod: Pod, rules: MembershipRules): RemotePod {
 function isSame(a: RemotePod, b: RemotePod): boolean {
   const sameMember = a.member === undefined || b.member === undefined ? a.member === b.member : isSameMember(a.member, b.member);
   return sameMember && a.skipped.length === b.skipped.length && a.skipped.every(({ detail }, i) => detail === b.skipped[i]?.detail);
+}
+
+const hold = (pod: RemotePod): RemotePod => (pod.member === undefined ? pod : { ...pod, member: { ...pod.member, held: true } });
+
+const claims = ({ member }: RemotePod): readonly string[] => member?.ips ?? [];
+
+function withoutClaim(pod: RemotePod, ip: string): RemotePod | undefined {
+  const ips = claims(pod).filter((candidate) => candidate !== ip);
+  return pod.member === undefined || ips.length === 0 ? undefined : { ...pod, member: { ...pod.member, ips } };
 }
 
 /**

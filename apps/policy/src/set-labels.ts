@@ -4,14 +4,14 @@ import type { StringMap } from './string-map.ts';
 /** Under which names we write: the domain of the labels, and the value of `managed-by`. */
 export type Identity = { readonly domain: string; readonly managedBy: string };
 
-/** A set of a cluster: its Pods' namespace, and the value of their name label. */
-export type Pair = { readonly namespace: string; readonly app: string };
+/** What a set is for: a cluster, the namespace of its Pods, and the value of their name label. */
+export type Pair = { readonly cluster: string; readonly namespace: string; readonly app: string };
 
 /** Whose a set is, as its labels say. Without both labels of the pair, `pair` is undefined. */
 export type Owner = { readonly domain: string; readonly cluster: string; readonly pair: Pair | undefined };
 
 /** All labels of a set. */
-export function setLabels({ domain, managedBy }: Identity, cluster: string, { namespace, app }: Pair): StringMap {
+export function setLabels({ domain, managedBy }: Identity, { cluster, namespace, app }: Pair): StringMap {
   return {
     [managedByLabel]: managedBy,
     [nameLabel(domain)]: app,
@@ -35,18 +35,18 @@ export function readOwner(labels: StringMap, domains: readonly string[]): Owner 
     if (cluster === undefined) continue;
     const namespace = labels[namespaceLabel(domain)];
     const app = labels[nameLabel(domain)];
-    return { domain, cluster, pair: namespace === undefined || app === undefined ? undefined : { namespace, app } };
+    return { domain, cluster, pair: namespace === undefined || app === undefined ? undefined : { cluster, namespace, app } };
   }
   return undefined;
 }
 
-/** Orders pairs by namespace, then by name, code unit by code unit, as every locale does. */
+/** Orders pairs by namespace, name and cluster, code unit by code unit, as every locale does. */
 export function comparePairs(a: Pair, b: Pair): number {
-  return compareText(a.namespace, b.namespace) || compareText(a.app, b.app);
+  return compareText(a.namespace, b.namespace) || compareText(a.app, b.app) || compareText(a.cluster, b.cluster);
 }
 
 /** One text per pair; a label value holds no slash. */
-export const pairText = ({ namespace, app }: Pair): string => `${namespace}/${app}`;
+export const pairText = ({ cluster, namespace, app }: Pair): string => `${cluster}/${namespace}/${app}`;
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);

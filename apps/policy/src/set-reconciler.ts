@@ -1,55 +1,74 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
-import type { Phase } from './change.ts';
+import type { Change, Phase } from './change.ts';
 import { desiredSets } from './desired.ts';
 import { diffSets } from './diff.ts';
-import { isHeldForWantOfPods } from './hold.ts';
 import type { HostNetworkPods } from './host-network.ts';
 import type { LocalSets } from './local-sets.ts';
+import type { PairMembers } from './member-index.ts';
 import type { Notice } from './notice.ts';
-import type { RemotePods } from './remote-pods.ts';
 import type { Identity } from './set-labels.ts';
 import type { Written } from './set-writer.ts';
-import type { Change } from './change.ts';
 
-export type SetReconcilerOptions = {
+/** What a reconcile needs to know of one remote. */
+export type KnownRemote = {
   readonly cluster: string;
   readonly identity: Identity;
+  /** Whether its Pods are known well enough to change or delete its sets. */
+  readonly isKnown: () => boolean;
+  /** Its pairs of a key. */
+  readonly pairs: (key: string) => readonly PairMembers[];
+};
+
+export type SetReconcilerOptions = {
+  readonly remotes: readonly KnownRemote[];
+  /** Of labels, those that count when sets are read. */
+  readonly domains: readonly string[];
   readonly maxNetsPerSet: number;
   readonly hostNetworkPods: HostNetworkPods;
   readonly localSets: LocalSets;
-  readonly remotePods: RemotePods;
   readonly write: (change: Change, context: ReconcileContext) => Promise<Written>;
   /** What is worth knowing about the sets of a key from now on. */
   readonly onNotices: (key: string, notices: readonly Notice[]) => void;
 };
 
 /**
- * Makes the sets of a key what the remote's Pods say. Nothing is written while either side is unknown, or while
- * there are sets and never was a Pod: what the local cluster holds stays.
+ * Makes the sets of a key what the remotes' Pods say. A remote that isn't known has a say in nothing: what the local
+ * cluster holds for it stays, and keeps its names.
  */
 export class SetReconciler {
   readonly #options: SetReconcilerOptions;
+  readonly #byCluster: ReadonlyMap<string, KnownRemote>;
 
   constructor(options: SetReconcilerOptions) {
     this.#options = options;
+    this.#byCluster = new Map(options.remotes.map((remote) => [remote.cluster, remote]));
   }
 
   async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
-    const phases = this.#plan(key);
+    const phases = this.plan(key);
     for (const phase of phases) await this.#writePhase(phase, context);
     return { wrote: phases.length > 0 };
   }
 
-  #plan(key: string): readonly Phase[] {
-    const { localSets, remotePods, identity, onNotices, cluster, maxNetsPerSet, hostNetworkPods } = this.#options;
-    if (!localSets.synced || !remotePods.synced) return [];
-    if (isHeldForWantOfPods({ podsSeen: remotePods.podsSeen, ownSets: localSets.ownSets })) return [];
-    const observed = localSets.ofKey(key);
-    const taken = (name: string): boolean => localSets.isTaken(name);
-    const pairs = remotePods.pairs(key);
-    const { sets, notices } = desiredSets({ cluster, identity, pairs, observed, taken, maxNetsPerSet, hostNetworkPods });
-    onNotices(key, notices);
-    return diffSets(observed, sets, identity);
+  /** What a reconcile of the key would write now. */
+  plan(key: string): readonly Phase[] {
+    const { localSets, remotes, domains, onNotices, maxNetsPerSet, hostNetworkPods } = this.#options;
+    if (!localSets.synced) return [];
+    const isKnown = (cluster: string): boolean => this.#byCluster.get(cluster)?.isKnown() === true;
+    const [observed, unknown] = partition(localSets.ofKey(key), ({ cluster }) => isKnown(cluster));
+    const kept = new Set(unknown.map(({ set }) => set.name));
+    const sets = observed.map(({ set }) => set);
+    const desired = desiredSets({
+      identityOf: (cluster) => this.#byCluster.get(cluster)!.identity,
+      domains,
+      pairs: remotes.filter((remote) => remote.isKnown()).flatMap((remote) => remote.pairs(key)),
+      observed: sets,
+      taken: (name) => kept.has(name) || localSets.isTaken(name),
+      maxNetsPerSet,
+      hostNetworkPods,
+    });
+    onNotices(key, desired.notices);
+    return diffSets(sets, desired.sets, domains);
   }
 
   /** All changes are tried; then the first that failed is thrown, so that no later phase begins. */
@@ -65,4 +84,8 @@ export class SetReconciler {
     if (written.kind === 'written') localSets.written(written.object);
     else if (change.kind !== 'create') localSets.deleted(change.from);
   }
+}
+
+function partition<T>(items: readonly T[], predicate: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(predicate), items.filter((item) => !predicate(item))];
 }

@@ -1,7 +1,7 @@
 import { readNet } from './addresses.ts';
 import type { Delete, Update } from './change.ts';
 import type { ObservedSet } from './network-set.ts';
-import { domainsWith, type Identity, pairText, readOwner } from './set-labels.ts';
+import { pairText, readOwner } from './set-labels.ts';
 
 /**
  * Orders updates so that each address arrives before it leaves: the update that takes it out of the last set of its
@@ -19,11 +19,11 @@ import { domainsWith, type Identity, pairText, readOwner } from './set-labels.ts
 export function updatePhases(
   updates: readonly Update[],
   deletes: readonly Delete[],
-  identity: Identity,
+  domains: readonly string[],
 ): readonly (readonly Update[])[] {
   // Nearly always: a Pod came or went.
   if (updates.length < 2) return updates.length === 0 ? [] : [updates];
-  const waits = waitsBetween(updates, deletes, domainsWith(identity.domain));
+  const waits = waitsBetween(updates, deletes, domains);
   const phases: (readonly Update[])[] = [];
   const done = new Set<Update>();
   let pending = updates;

@@ -72,7 +72,7 @@ describe('the name label', () => {
     expect(history.lapses('old', ['10.4.0.2/32'])).toEqual([]);
   });
 
-  it('takes the set with it when it leaves the last pod (the Go program kept both)', async ({ pods, sets }) => {
+  it('takes the set with it when it leaves the last pod', async ({ pods, sets }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await pods.relabel('a', null);

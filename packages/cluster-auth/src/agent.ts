@@ -2,7 +2,7 @@ import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
-import type { KeyPair } from './pem.ts';
+import type { KeyPair } from './trust/pem.ts';
 
 /** Where a tunnel leads; IPv6 without brackets. */
 export type Target = { readonly host: string; readonly port: number };

@@ -1,17 +1,17 @@
 import type { Tunnel } from './agent.ts';
-import { openCaUrl } from './certificate-authority.ts';
 import type { Connection } from './connection.ts';
 import { bearer, openToken } from './credentials.ts';
 import { type Clock, type Dependencies, type Environment, type Logger, systemClock } from './dependencies.ts';
 import { parseServer } from './endpoint.ts';
 import { inCluster, SERVICE_ACCOUNT_DIR } from './in-cluster.ts';
+import { openKubeconfig } from './kubeconfig/access.ts';
 import { type Access, LiveConnection } from './live-connection.ts';
-import { openKubeconfig } from './kubeconfig-access.ts';
-import { proxyFor } from './proxy-environment.ts';
+import { proxyFor } from './proxy/environment.ts';
+import { tunnelThrough } from './proxy/tunnel.ts';
 import type { ClusterReference } from './reference.ts';
 import { fixed } from './rotating.ts';
-import { openProxyRoots } from './system-roots.ts';
-import { tunnelThrough } from './tunnel.ts';
+import { openCaUrl } from './trust/certificate-authority.ts';
+import { openProxyRoots } from './trust/system-roots.ts';
 
 /** What `connect` needs of its process. */
 export type ConnectOptions = {

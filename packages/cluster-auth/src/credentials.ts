@@ -1,8 +1,8 @@
 import type { Dependencies } from './dependencies.ts';
 import { ClusterAuthError } from './errors.ts';
-import type { KeyPair } from './pem.ts';
 import type { Rotating } from './rotating.ts';
 import { openFiles } from './rotating-files.ts';
+import type { KeyPair } from './trust/pem.ts';
 
 /** Who we are to an API server. Neither is anonymous, which is a choice too. */
 export type Credentials = {

@@ -4,8 +4,16 @@ import { authorityOf, hostOf, parseProxy, parseServer, portOf, redacted } from '
 describe('parseServer', () => {
   it.each([
     { name: 'keeps a host and a port', raw: 'https://api.example.com:6443', want: 'https://api.example.com:6443/' },
-    { name: 'keeps a path', raw: 'https://rancher.example.com/k8s/clusters/c-1', want: 'https://rancher.example.com/k8s/clusters/c-1' },
-    { name: 'drops slashes at the end', raw: 'https://rancher.example.com/k8s//', want: 'https://rancher.example.com/k8s' },
+    {
+      name: 'keeps a path',
+      raw: 'https://rancher.example.com/k8s/clusters/c-1',
+      want: 'https://rancher.example.com/k8s/clusters/c-1',
+    },
+    {
+      name: 'drops slashes at the end',
+      raw: 'https://rancher.example.com/k8s//',
+      want: 'https://rancher.example.com/k8s',
+    },
     { name: 'takes https for granted', raw: '10.0.0.1:6443', want: 'https://10.0.0.1:6443/' },
     { name: 'takes https for granted of a name', raw: 'localhost:6443', want: 'https://localhost:6443/' },
     { name: 'takes IPv6', raw: 'https://[FD00::1]:6443', want: 'https://[fd00::1]:6443/' },
@@ -14,7 +22,7 @@ describe('parseServer', () => {
   });
 
   it.each([
-    { name: 'refuses http', raw: 'http://localhost:8080', want: 'server must be an https: URL, and is http:' },
+    { name: 'refuses http', raw: 'http://localhost:8080', want: 'server must be an https: URL and is an http: one' },
     { name: 'refuses a socket', raw: 'unix:///run/api', want: 'server is not a URL' },
     { name: 'refuses nothing', raw: '', want: 'server is not a URL' },
     { name: 'refuses a user', raw: 'https://admin:secret@host', want: 'server may have a host, a port and a path' },
@@ -37,7 +45,7 @@ describe('parseProxy', () => {
 
   it('names the schemes that there are, and no password', () => {
     const parse = () => parseProxy('ftp://user:secret@proxy', 'proxy-url');
-    expect(parse).toThrow('proxy-url must be an http:, https: or socks5: proxy, and is ftp:');
+    expect(parse).toThrow('proxy-url must be an http:, https: or socks5: URL and is an ftp: one');
   });
 });
 

@@ -16,8 +16,10 @@ export function parseServer(raw: string, where: string): URL {
     throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} is not a URL such as https://host:6443`);
   }
   if (url.protocol !== 'https:') {
-    const message = `${where} must be an https: URL, and is ${url.protocol}: credentials are not sent unencrypted`;
-    throw new ClusterAuthError('CLUSTER_ADDRESS', message);
+    throw new ClusterAuthError(
+      'CLUSTER_ADDRESS',
+      `${where} must be an https: URL and is an ${url.protocol} one: credentials are not sent unencrypted`,
+    );
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} may have a host, a port and a path, and nothing else`);
@@ -37,7 +39,7 @@ export function parseProxy(raw: string, where: string): URL {
     throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} is not a URL such as http://proxy:3128`);
   }
   if (url.protocol in PORTS) return url;
-  const message = `${where} must be an http:, https: or socks5: proxy, and is ${url.protocol}`;
+  const message = `${where} must be an http:, https: or socks5: URL and is an ${url.protocol} one`;
   throw new ClusterAuthError('CLUSTER_ADDRESS', message);
 }
 

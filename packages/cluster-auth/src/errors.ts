@@ -1,4 +1,4 @@
-import { isVerificationFailure } from './verification.ts';
+import { isVerificationFailure } from './trust/verification.ts';
 
 /** What is wrong. `connect` rejects with those of the first group, `authorize` with any. */
 export type ClusterAuthCode =
@@ -38,9 +38,9 @@ export class ClusterAuthError extends Error {
   }
 }
 
-/** A proxy's refusal. The message is the end of a sentence, as those of `reasonOf`. */
-export class ProxyError extends Error {
-  override readonly name = 'ProxyError';
+/** A proxy or a web server in between gave something else than wanted. The message is what `reasonOf` returns. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
 }
 
 /**
@@ -51,7 +51,7 @@ export class ProxyError extends Error {
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error';
-  if (error instanceof ProxyError) return error.message;
+  if (error instanceof Refusal) return error.message;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   if (isVerificationFailure(error)) return `its certificate is signed by nobody who is trusted here (${code})`;
   const words = WORDS[code];

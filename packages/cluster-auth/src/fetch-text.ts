@@ -1,13 +1,14 @@
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { createAgent } from './agent.ts';
 import type { Dependencies } from './dependencies.ts';
 import { Refusal } from './errors.ts';
-import { proxyFor } from './proxy-environment.ts';
+import { http } from './http.ts';
+import { proxyFor } from './proxy/environment.ts';
+import { tunnelThrough } from './proxy/tunnel.ts';
 import { fixed } from './rotating.ts';
-import { openProxyRoots, openSystemRoots } from './system-roots.ts';
-import { tunnelThrough } from './tunnel.ts';
+import { openProxyRoots, openSystemRoots } from './trust/system-roots.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -45,7 +46,10 @@ async function fetchWithin(url: URL, request: Request, signal: AbortSignal, deps
 
   const proxy = proxyFor(url, deps.env);
   const ca = request.ca ?? (await (await openSystemRoots(deps)).current());
-  const agent = createAgent({ ca, tunnel: proxy && tunnelThrough(proxy, await openProxyRoots(fixed(undefined), deps)) });
+  const agent = createAgent({
+    ca,
+    tunnel: proxy && tunnelThrough(proxy, await openProxyRoots(fixed(undefined), deps)),
+  });
   try {
     return await textOf(https.request(url, { ...options, agent }), body);
   } finally {
@@ -53,7 +57,7 @@ async function fetchWithin(url: URL, request: Request, signal: AbortSignal, deps
   }
 }
 
-async function textOf(request: http.ClientRequest, body: string | undefined): Promise<string> {
+async function textOf(request: ClientRequest, body: string | undefined): Promise<string> {
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   // From here on the response reports what goes wrong, and an error that nobody hears ends the process.

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { openCa } from './certificate-authority.ts';
 import { openToken } from './credentials.ts';
 import type { Dependencies } from './dependencies.ts';
 import { authorityOf, parseServer } from './endpoint.ts';
 import { ClusterAuthError } from './errors.ts';
 import type { Access } from './live-connection.ts';
+import { openCa } from './trust/certificate-authority.ts';
 
 /** Where kubelet mounts a pod's service account. */
 export const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -19,7 +19,8 @@ export async function inCluster(dir: string, deps: Dependencies): Promise<Access
   const host = deps.env['KUBERNETES_SERVICE_HOST'];
   const port = deps.env['KUBERNETES_SERVICE_PORT'];
   if (!host || !port) {
-    const message = 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig';
+    const message =
+      'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig';
     throw new ClusterAuthError('CLUSTER_NO_POD', message);
   }
   return {

@@ -1,8 +1,8 @@
 import type { Credentials } from './credentials.ts';
 import type { Dependencies } from './dependencies.ts';
-import { type KeyPair, type Pem, type PemSource, readKeyPair } from './pem.ts';
 import { fixed, type Rotating } from './rotating.ts';
 import { openFiles } from './rotating-files.ts';
+import { type KeyPair, type Pem, type PemSource, readKeyPair } from './trust/pem.ts';
 
 /**
  * A client certificate and its key, which are files or stand in a kubeconfig. Files are read as a pair: of two that

@@ -4,7 +4,7 @@ import type { Authorization, Connection } from './connection.ts';
 import type { Credentials } from './credentials.ts';
 import { ClusterAuthError } from './errors.ts';
 import { abortable, type Rotating } from './rotating.ts';
-import { isVerificationFailure } from './verification.ts';
+import { isVerificationFailure } from './trust/verification.ts';
 
 /** Everything about a cluster that a reference says, directly or by the files it names. */
 export type Access = {
@@ -20,7 +20,11 @@ export type Access = {
 };
 
 /** What an Authorization was made of. */
-type Parts = { readonly ca: string | undefined; readonly credentials: Credentials; readonly authorization: Authorization };
+type Parts = {
+  readonly ca: string | undefined;
+  readonly credentials: Credentials;
+  readonly authorization: Authorization;
+};
 
 /** A connection over parts that rotate by themselves: it compares them, and changes the agent when TLS is concerned. */
 export class LiveConnection implements Connection {

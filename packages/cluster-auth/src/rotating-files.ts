@@ -93,8 +93,8 @@ async function identify(paths: readonly string[]): Promise<string> {
   const parts = await Promise.all(
     paths.map(async (path) => {
       try {
-        const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-        return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+        const { dev, ino, size, ctimeNs } = await stat(path, { bigint: true });
+        return `${dev}:${ino}:${size}:${ctimeNs}`;
       } catch (cause) {
         throw new ClusterAuthError('CLUSTER_FILE', `${path} can't be read: ${reasonOf(cause)}`, { cause });
       }

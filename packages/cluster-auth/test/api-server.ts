@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import type { Authority, Certificate } from '@kube-semaphore/testkit';
 
@@ -8,14 +10,13 @@ import type { Authority, Certificate } from '@kube-semaphore/testkit';
 export type Sighting = {
   readonly path: string;
   readonly authorization: string | undefined;
+  readonly body: string;
   /** Name and value in turn, as they were sent. */
   readonly rawHeaders: readonly string[];
   /** Common name of the client certificate. */
   readonly client: string | undefined;
   /** SNI; false if there was none. */
   readonly serverName: string | false | null;
-  /** Tells connections apart. */
-  readonly clientPort: number | undefined;
 };
 
 /**
@@ -30,6 +31,7 @@ export class ApiServer implements AsyncDisposable {
   /** Answer to any other path. */
   body = 'ok';
   status = 200;
+  readonly #watches: ServerResponse[] = [];
   readonly #clientCa: string | undefined;
   #server: Server;
 
@@ -57,6 +59,11 @@ export class ApiServer implements AsyncDisposable {
     return this.seen.at(-1);
   }
 
+  /** Ends the answers to `/watch`; their connections stay. */
+  endWatches(): void {
+    for (const response of this.#watches.splice(0)) response.end();
+  }
+
   /** Comes back on the same port with another certificate, as an API server whose CA was rotated. */
   async restart(certificate: Certificate): Promise<void> {
     const { port } = this;
@@ -79,22 +86,31 @@ export class ApiServer implements AsyncDisposable {
   #make({ certPem: cert, keyPem: key }: Certificate): Server {
     const verify = this.#clientCa !== undefined && { ca: this.#clientCa, requestCert: true };
     return createServer({ cert, key, ...verify }, (request, response) => {
-      const socket = request.socket as TLSSocket;
-      const sighting: Sighting = {
-        path: request.url ?? '',
-        authorization: request.headers.authorization,
-        rawHeaders: request.rawHeaders,
-        client: socket.getPeerCertificate()?.subject?.CN as string | undefined,
-        serverName: (socket as TLSSocket & { servername: string | false | null }).servername,
-        clientPort: socket.remotePort,
-      };
-      this.seen.push(sighting);
-      const json = this.answers[sighting.path];
-      if (this.refuses(sighting)) response.writeHead(401).end();
-      else if (sighting.path === '/watch') response.writeHead(200).write('.');
-      else if (json !== undefined) response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(json));
-      else response.writeHead(this.status).end(this.body);
+      this.#answer(request, response).catch(() => response.destroy());
     });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const socket = request.socket as TLSSocket & { servername: string | false | null };
+    const sighting: Sighting = {
+      path: request.url ?? '',
+      authorization: request.headers.authorization,
+      body: await text(request),
+      rawHeaders: request.rawHeaders,
+      client: socket.getPeerCertificate()?.subject?.CN as string | undefined,
+      serverName: socket.servername,
+    };
+    this.seen.push(sighting);
+    const json = this.answers[sighting.path];
+    if (this.refuses(sighting)) response.writeHead(401).end();
+    else if (sighting.path === '/watch') this.#watch(response);
+    else if (json !== undefined) response.writeHead(200).end(JSON.stringify(json));
+    else response.writeHead(this.status).end(this.body);
+  }
+
+  #watch(response: ServerResponse): void {
+    response.writeHead(200).write('.');
+    this.#watches.push(response);
   }
 }
 

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { createAuthority } from '@kube-semaphore/testkit';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ClusterReference } from '../src/index.ts';
@@ -77,9 +78,23 @@ describe('a CA file', () => {
     expect(after.agent).not.toBe(before.agent);
     expect(idle.map((socket) => socket?.destroyed)).toEqual([true]);
     expect(watch.destroyed).toBe(false);
+
+    const closed = once(watch.socket, 'close');
+    api.endWatches();
+    await text(watch);
+    await closed;
+    expect(before.agent.freeSockets, 'the socket of the watch is not kept').toEqual({});
+  });
+
+  it('leaves no watch behind when the connection is closed, not even of an agent before', async () => {
+    await writeFile(join(dir, 'ca.pem'), first.caPem);
+    const { connection, clock } = await connected(reference(`file://${dir}/ca.pem`));
+    const watch = await open(connection.server, await connection.authorize({ signal: never }), '/watch');
+    await writeFile(join(dir, 'ca.pem'), `${first.caPem}\n${second.caPem}`);
+    clock.advance(1_000);
+    await send(connection);
     connection.close();
-    await once(watch, 'close').catch(() => undefined);
-    expect(watch.destroyed).toBe(true);
+    await expect(text(watch)).rejects.toThrow('aborted');
   });
 });
 
@@ -87,19 +102,27 @@ describe('a CA at an https: URL', () => {
   it('is fetched with the first request, verified by SSL_CERT_FILE, and kept', async () => {
     const ca = await started(localCertificate(web));
     ca.body = first.caPem;
-    const { connection } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    const { connection } = await connected(reference(`${ca.url}/ca.crt`), {
+      env: { SSL_CERT_FILE: join(dir, 'roots.pem') },
+    });
     expect(ca.seen).toHaveLength(0);
     await Promise.all([send(connection), send(connection), send(connection)]);
     await send(connection);
-    expect(ca.seen.map(({ path, authorization }) => ({ path, authorization }))).toEqual([{ path: '/ca.crt', authorization: undefined }]);
+    expect(ca.seen.map(({ path, authorization }) => ({ path, authorization }))).toEqual([
+      { path: '/ca.crt', authorization: undefined },
+    ]);
   });
 
   it('holds back nothing but the request while it is unreachable', async () => {
     const ca = await started(localCertificate(web));
     ca.body = first.caPem;
     ca.status = 503;
-    const { connection } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
-    await expect(connection.authorize({ signal: never })).rejects.toThrow(`the CA can't be fetched from ${ca.url}/ca.crt: it answered 503`);
+    const { connection } = await connected(reference(`${ca.url}/ca.crt`), {
+      env: { SSL_CERT_FILE: join(dir, 'roots.pem') },
+    });
+    await expect(connection.authorize({ signal: never })).rejects.toThrow(
+      `the CA can't be fetched from ${ca.url}/ca.crt: it answered 503`,
+    );
     ca.status = 200;
     expect(await send(connection)).toBe(200);
   });
@@ -107,7 +130,9 @@ describe('a CA at an https: URL', () => {
   it('is fetched again when TLS verification fails, at most once a minute', async () => {
     const ca = await started(localCertificate(web));
     ca.body = first.caPem;
-    const { connection, clock, log } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    const { connection, clock, log } = await connected(reference(`${ca.url}/ca.crt`), {
+      env: { SSL_CERT_FILE: join(dir, 'roots.pem') },
+    });
     await send(connection);
     await api.restart(localCertificate(second));
 
@@ -127,7 +152,9 @@ describe('a CA at an https: URL', () => {
   it('keeps the last CA when it can not be fetched again', async () => {
     const ca = await started(localCertificate(web));
     ca.body = first.caPem;
-    const { connection, clock, log } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    const { connection, clock, log } = await connected(reference(`${ca.url}/ca.crt`), {
+      env: { SSL_CERT_FILE: join(dir, 'roots.pem') },
+    });
     await send(connection);
     await api.restart(localCertificate(second));
     ca.body = '<html>';
@@ -141,7 +168,9 @@ describe('a CA at an https: URL', () => {
   it('is not fetched again for an error that no CA mends', async () => {
     const ca = await started(localCertificate(web));
     ca.body = first.caPem;
-    const { connection, clock } = await connected(reference(`${ca.url}/ca.crt`), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    const { connection, clock } = await connected(reference(`${ca.url}/ca.crt`), {
+      env: { SSL_CERT_FILE: join(dir, 'roots.pem') },
+    });
     await send(connection);
     await api[Symbol.asyncDispose]();
     clock.advance(60_000);

@@ -22,8 +22,8 @@ beforeEach(async () => {
 
 /** Writes a plugin: a script in Node that appends a line to `runs` each time, and then does this. */
 async function writePlugin(body: string): Promise<void> {
-  const script = `#!${process.execPath}\nrequire('fs').appendFileSync(${JSON.stringify(join(dir, 'runs'))}, '.');\n${body}`;
-  await writeFile(join(dir, 'plugin.cjs'), script);
+  const counting = `require('fs').appendFileSync(${JSON.stringify(join(dir, 'runs'))}, '.');`;
+  await writeFile(join(dir, 'plugin.cjs'), `#!${process.execPath}\n${counting}\n${body}`);
   await chmod(join(dir, 'plugin.cjs'), 0o755);
 }
 
@@ -67,9 +67,12 @@ describe('an exec plugin', () => {
     expect(api.last?.authorization).toBe('Bearer second');
   });
 
-  it('runs again after a 401, at most once a second', async () => {
+  it.each([
+    { name: 'alone', user: {} },
+    { name: 'beside a client certificate', user: certificateData() },
+  ])('runs again after a 401, at most once a second, $name', async ({ user }) => {
     await writeStatus({ token: 'first' });
-    const { connection, clock } = await connectedBy();
+    const { connection, clock } = await connectedBy({}, {}, user);
     await send(connection);
     await writeStatus({ token: 'second' });
     api.refuses = ({ authorization }) => authorization === 'Bearer first';
@@ -113,8 +116,11 @@ describe('an exec plugin', () => {
 
   it('gets its arguments, its variables on top of ours, and no terminal', async () => {
     await writePlugin(`
-      let input = ''; process.stdin.on('data', (chunk) => (input += chunk)).on('end', () => {
-        const token = [process.argv.slice(2).join('+'), process.env.OWN, process.env.INHERITED, input.length, JSON.parse(process.env.KUBERNETES_EXEC_INFO).spec.interactive].join('_');
+      const { OWN, INHERITED, KUBERNETES_EXEC_INFO } = process.env;
+      const { interactive } = JSON.parse(KUBERNETES_EXEC_INFO).spec;
+      let input = '';
+      process.stdin.on('data', (chunk) => (input += chunk)).on('end', () => {
+        const token = [process.argv.slice(2).join('+'), OWN, INHERITED, input.length, interactive].join('_');
         console.log(JSON.stringify({ apiVersion: '${V1}', kind: 'ExecCredential', status: { token } }));
       });`);
     const { connection } = await connectedBy({ args: ['a', 'b'], env: [{ name: 'OWN', value: 'own' }] });
@@ -147,10 +153,26 @@ describe('an exec plugin', () => {
   });
 
   it.each([
-    { name: 'a command that is missing', exec: { command: 'no-such-plugin', installHint: 'brew install it' }, want: 'is not there: install no-such-plugin (brew install it)' },
-    { name: 'an exit code, with its last words', body: `console.error('\\x1b[31mlogin\\nexpired\\x1b[0m'); process.exit(3);`, want: 'ended with exit code 3: login expired' },
-    { name: 'a signal', body: `process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);`, want: 'was ended by SIGTERM' },
-    { name: 'what is no ExecCredential', body: `console.log('secret');`, want: 'printed no ExecCredential with a status' },
+    {
+      name: 'a command that is missing',
+      exec: { command: 'no-such-plugin', installHint: 'brew install it' },
+      want: 'is not there: install no-such-plugin (brew install it)',
+    },
+    {
+      name: 'an exit code, with its last words',
+      body: `console.error('\\x1b[31mlogin\\nexpired\\x1b[0m'); process.exit(3);`,
+      want: 'ended with exit code 3: login expired',
+    },
+    {
+      name: 'a signal',
+      body: `process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);`,
+      want: 'was ended by SIGTERM',
+    },
+    {
+      name: 'what is no ExecCredential',
+      body: `console.log('secret');`,
+      want: 'printed no ExecCredential with a status',
+    },
     { name: 'far too much', body: `console.log('x'.repeat(2 ** 21));`, want: 'printed more than 1048576 bytes' },
   ])('is named in the error of $name', async ({ exec = {}, body = '', want }) => {
     await writePlugin(body);
@@ -171,15 +193,29 @@ describe('an exec plugin', () => {
   });
 
   it('is ended with the connection', async () => {
-    await writePlugin(`require('fs').writeFileSync(${JSON.stringify(join(dir, 'pid'))}, String(process.pid)); setInterval(() => {}, 1000);`);
+    const file = join(dir, 'pid');
+    await writePlugin(`
+      require('fs').writeFileSync(${JSON.stringify(file)}, String(process.pid));
+      setInterval(() => {}, 1000);`);
     const { connection } = await connectedBy();
     const waiting = connection.authorize({ signal: never });
-    const pid = await waitFor('the plugin', async () => Number(await readFile(join(dir, 'pid'), 'utf8').catch(() => '')) || undefined);
+    const pid = await waitFor(
+      'the plugin',
+      async () => Number(await readFile(file, 'utf8').catch(() => '')) || undefined,
+    );
     connection.close();
     await expect(waiting).rejects.toMatchObject({ code: 'CLUSTER_CLOSED' });
     expect(await waitFor('its end', () => isGone(pid) || undefined)).toBe(true);
   });
 });
+
+function certificateData() {
+  const { certPem, keyPem } = clients.issue({ usage: 'client', commonName: 'static' });
+  return {
+    'client-certificate-data': Buffer.from(certPem).toString('base64'),
+    'client-key-data': Buffer.from(keyPem).toString('base64'),
+  };
+}
 
 function isGone(pid: number): boolean {
   try {

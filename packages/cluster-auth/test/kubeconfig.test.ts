@@ -23,7 +23,11 @@ beforeEach(async () => {
 
 /** Connects by a kubeconfig for the API server with these fields. Every user has a certificate, or TLS fails. */
 async function connectedBy(cluster: object, user: object, env = {}) {
-  const path = await writeConfig(dir, { server: api.url, ...cluster }, { ...certificateData(clientOf('jane')), ...user });
+  const path = await writeConfig(
+    dir,
+    { server: api.url, ...cluster },
+    { ...certificateData(clientOf('jane')), ...user },
+  );
   return connected({ kind: 'kubeconfig', path }, { env });
 }
 
@@ -58,7 +62,12 @@ describe('a kubeconfig', () => {
     await writeFile(join(dir, 'pki', 'cert.pem'), certPem);
     await writeFile(join(dir, 'pki', 'key.pem'), keyPem);
     await writeFile(join(dir, 'pki', 'token'), 'from-file\n');
-    const user = { 'client-certificate': 'pki/cert.pem', 'client-key': './pki/key.pem', tokenFile: 'pki/token', token: 'not this' };
+    const user = {
+      'client-certificate': 'pki/cert.pem',
+      'client-key': './pki/key.pem',
+      tokenFile: 'pki/token',
+      token: 'not this',
+    };
     const path = await writeConfig(dir, { server: api.url, 'certificate-authority': 'pki/ca.pem' }, user);
     const { connection } = await connected({ kind: 'kubeconfig', path });
     await send(connection);
@@ -82,7 +91,9 @@ describe('a kubeconfig', () => {
     const user = { as: 'ops', 'as-uid': '7', 'as-groups': ['a', 'b'], 'as-user-extra': { 'acme.com/why': ['x', 'y'] } };
     const { connection } = await connectedBy(caData, user);
     await send(connection);
-    const lines = api.last?.rawHeaders.flatMap((name, i, all) => (/^impersonate/i.test(name) ? [`${name}: ${all[i + 1]}`] : []));
+    const lines = api.last?.rawHeaders.flatMap((name, i, all) =>
+      /^impersonate/i.test(name) ? [`${name}: ${all[i + 1]}`] : [],
+    );
     expect(lines).toEqual([
       'Impersonate-User: ops',
       'Impersonate-Uid: 7',

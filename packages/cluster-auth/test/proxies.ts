@@ -20,7 +20,9 @@ type Options = {
 export async function startConnectProxy(options: Options, certificate?: Certificate): Promise<TestProxy> {
   const asked: string[] = [];
   const server =
-    certificate === undefined ? createServer() : createTlsServer({ cert: certificate.certPem, key: certificate.keyPem });
+    certificate === undefined
+      ? createServer()
+      : createTlsServer({ cert: certificate.certPem, key: certificate.keyPem });
   server.on('connect', (request: IncomingMessage, client: Socket) => {
     asked.push(request.url ?? '');
     const wanted = options.credentials && `Basic ${Buffer.from(options.credentials).toString('base64')}`;
@@ -46,7 +48,12 @@ export async function startSocksProxy({ leadsTo, credentials }: Options): Promis
   return listen(server, asked);
 }
 
-async function converse(client: Socket, leadsTo: number, credentials: string | undefined, asked: string[]): Promise<void> {
+async function converse(
+  client: Socket,
+  leadsTo: number,
+  credentials: string | undefined,
+  asked: string[],
+): Promise<void> {
   const next = async () => ((await once(client, 'data')) as [Buffer])[0];
   await next();
   client.write(Buffer.of(5, credentials === undefined ? 0 : 2));
@@ -59,8 +66,10 @@ async function converse(client: Socket, leadsTo: number, credentials: string | u
     if (status !== 0) return;
   }
   const request = await next();
+  const [type] = request.subarray(3);
   const address = request.subarray(4, -2);
-  asked.push(`${request[3]} ${request[3] === 3 ? address.subarray(1).toString() : address.toString('hex')} ${request.readUInt16BE(request.length - 2)}`);
+  const host = type === 3 ? address.subarray(1).toString() : address.toString('hex');
+  asked.push(`${type} ${host} ${request.readUInt16BE(request.length - 2)}`);
   // In two pieces: nothing says that an answer comes as one.
   client.write(Buffer.of(5, 0, 0));
   client.write(Buffer.of(1, 127, 0, 0, 1, 0, 80));

@@ -9,7 +9,12 @@ import { connected, open, send, temporaryFolder, writeConfig } from './world.ts'
 
 const authority = createAuthority();
 const web = createAuthority('public CA');
-const certificate = authority.issue({ usage: 'server', commonName: 'api', dnsNames: ['api.example.com'], ips: ['10.9.8.7', 'fd00::1'] });
+const certificate = authority.issue({
+  usage: 'server',
+  commonName: 'api',
+  dnsNames: ['api.example.com'],
+  ips: ['10.9.8.7', 'fd00::1'],
+});
 
 let api: ApiServer;
 let dir: string;
@@ -23,7 +28,12 @@ beforeEach(async () => {
 /** Connects to a host that only the proxy can reach. */
 async function connectedThrough(proxyUrl: string, { host = 'api.example.com', cluster = {}, env = {} } = {}) {
   const ca = Buffer.from(authority.caPem).toString('base64');
-  const fields = { server: `https://${host}:6443`, 'certificate-authority-data': ca, 'proxy-url': proxyUrl, ...cluster };
+  const fields = {
+    server: `https://${host}:6443`,
+    'certificate-authority-data': ca,
+    'proxy-url': proxyUrl,
+    ...cluster,
+  };
   const path = await writeConfig(dir, fields, { token: 'token' });
   return connected({ kind: 'kubeconfig', path }, { env });
 }
@@ -66,7 +76,9 @@ describe('an HTTP proxy', () => {
     const { connection } = await connectedThrough(`http://jane:secret@127.0.0.1:${proxy.port}`);
     const failure = send(connection);
     await expect(failure).rejects.toMatchObject({ code: 'CLUSTER_PROXY' });
-    await expect(failure).rejects.toThrow(`the proxy http://127.0.0.1:${proxy.port}/ opens no connection to api.example.com:6443: ${want}`);
+    await expect(failure).rejects.toThrow(
+      `the proxy http://127.0.0.1:${proxy.port}/ opens no connection to api.example.com:6443: ${want}`,
+    );
   });
 
   it('is named when nobody listens', async () => {

@@ -63,7 +63,7 @@ export async function connected(
 }
 
 /** Sends one GET and reads the answer. */
-export async function sendOnce(server: URL, { agent, headers }: Authorization, path = '/'): Promise<number> {
+async function sendOnce(server: URL, { agent, headers }: Authorization, path = '/'): Promise<number> {
   const response = await open(server, { agent, headers }, path);
   response.resume();
   await once(response, 'end');

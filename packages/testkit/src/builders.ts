@@ -44,7 +44,10 @@ export async function createPod(client: TestClient, object: KubeObject): Promise
 }
 
 /** Deletes a pod at once, also one that is on a node. */
-export async function deletePod(client: TestClient, { name, namespace = 'default' }: KubeObject['metadata']): Promise<void> {
+export async function deletePod(
+  client: TestClient,
+  { name, namespace = 'default' }: KubeObject['metadata'],
+): Promise<void> {
   await client.delete(`/api/v1/namespaces/${namespace}/pods/${name}?gracePeriodSeconds=0`);
 }
 
@@ -54,7 +57,10 @@ async function expectSuccess(pending: ReturnType<TestClient['request']>): Promis
   return body;
 }
 
-function podWith({ name, namespace = 'default', labels = {}, ...options }: PodOptions, containers: object[]): KubeObject {
+function podWith(
+  { name, namespace = 'default', labels = {}, ...options }: PodOptions,
+  containers: object[],
+): KubeObject {
   const { ips = [], phase = ips.length > 0 ? 'Running' : 'Pending', hostNetwork = false, nodeName } = options;
   return {
     apiVersion: 'v1',
@@ -81,8 +87,12 @@ function largePod(options: PodOptions, padding: string): KubeObject {
     annotations: { 'kubernetes.io/config.source': 'api', 'prometheus.io/scrape': 'true', 'prometheus.io/port': '8080' },
     ownerReferences: [
       {
-        apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid: '6f0c8f5e-8c1c-4a53-9a8e-0d5b7a3a2c11',
-        controller: true, blockOwnerDeletion: true,
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        name,
+        uid: '6f0c8f5e-8c1c-4a53-9a8e-0d5b7a3a2c11',
+        controller: true,
+        blockOwnerDeletion: true,
       },
     ],
   };
@@ -104,7 +114,10 @@ const specDefaults = {
   securityContext: {},
   schedulerName: 'default-scheduler',
   tolerations: ['not-ready', 'unreachable'].map((condition) => ({
-    key: `node.kubernetes.io/${condition}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300,
+    key: `node.kubernetes.io/${condition}`,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: 300,
   })),
   enableServiceLinks: true,
 };
@@ -136,12 +149,15 @@ function detailedStatus({ ips = [] }: PodOptions, containers: readonly { name: s
     hostIPs: [{ ip: '192.0.2.10' }],
     startTime: TIME,
     containerStatuses: containers.map(({ name, image }) => ({
-      name, image,
+      name,
+      image,
       imageID: `registry.example/team/${name}@sha256:${'0123456789abcdef'.repeat(4)}`,
       containerID: `containerd://${'fedcba9876543210'.repeat(4)}`,
       state: { running: { startedAt: TIME } },
       lastState: {},
-      ready: true, started: true, restartCount: 0,
+      ready: true,
+      started: true,
+      restartCount: 0,
     })),
   };
 }

@@ -8,11 +8,12 @@ function narrator({ width = 40, signal = new AbortController().signal, paint = p
   return { lines, tell: new Narrator({ print: (line) => lines.push(line), paint, width, signal }) };
 }
 
-it('numbers headings', () => {
+it('numbers scenes, and nothing else', () => {
   const { lines, tell } = narrator();
-  tell.heading('First');
-  tell.heading('Second');
-  expect(lines).toEqual(['', '1. First', '', '2. Second']);
+  tell.scene('First');
+  tell.scene('Second');
+  tell.heading('After that');
+  expect(lines).toEqual(['', '1. First', '', '2. Second', '', 'After that']);
 });
 
 it('keeps paragraphs within the width, margin included', () => {
@@ -29,9 +30,9 @@ it('leaves lines that are shown as they are', () => {
 
 it('remembers milestones and hangs their text under its beginning', () => {
   const { lines, tell } = narrator({ width: 26 });
-  tell.milestone('it is right again', 14);
+  tell.milestone('it is right', 14, ' again');
   expect(lines).toEqual(['', '   ✓   14 ms  it is right', '              again']);
-  expect(tell.milestones).toEqual([{ what: 'it is right again', ms: 14 }]);
+  expect(tell.milestones).toEqual([{ what: 'it is right', ms: 14 }]);
 });
 
 it('measures lines without their colour', () => {

@@ -27,17 +27,21 @@ const DURATION_COLUMNS = 7;
 export class Narrator {
   readonly milestones: Milestone[] = [];
   readonly #options: NarratorOptions;
-  #headings = 0;
+  #scenes = 0;
 
   constructor(options: NarratorOptions) {
     this.#options = options;
   }
 
-  /** Begins a scene. */
+  /** Begins a scene, of which each has a number. */
+  scene(title: string): void {
+    this.#scenes += 1;
+    this.heading(`${this.#scenes}. ${title}`);
+  }
+
   heading(title: string): void {
-    this.#headings += 1;
     this.#print('');
-    this.#print(this.#options.paint('bold', `${this.#headings}. ${title}`));
+    this.#print(this.#options.paint('bold', title));
   }
 
   /** A paragraph. Its line breaks count as spaces. */
@@ -52,11 +56,15 @@ export class Narrator {
     for (const line of lines) this.#print(`${MARGIN}  ${this.#options.paint('cyan', line)}`);
   }
 
-  /** What came true, and how long it took. */
-  milestone(what: string, ms: number): void {
+  /**
+   * What came true, and how long it took.
+   *
+   * @param detail goes on after `what`, and isn't remembered
+   */
+  milestone(what: string, ms: number, detail = ''): void {
     this.milestones.push({ what, ms });
     const head = `✓ ${formatDuration(ms).padStart(DURATION_COLUMNS)}  `;
-    const [first = '', ...rest] = wrap(what, this.#options.width - MARGIN.length - head.length);
+    const [first = '', ...rest] = wrap(`${what}${detail}`, this.#options.width - MARGIN.length - head.length);
     this.#print('');
     this.#print(`${MARGIN}${this.#options.paint('green', head)}${first}`);
     for (const line of rest) this.#print(`${MARGIN}${' '.repeat(head.length)}${line}`);

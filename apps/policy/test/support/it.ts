@@ -1,6 +1,7 @@
 import { globalNetworkSetCrd, startCluster, type TestCluster } from '@kube-semaphore/testkit';
 import { test } from 'vitest';
 import { createAccounts } from './accounts.ts';
+import { startFront } from './front.ts';
 import { Pods } from './pods.ts';
 import type { PolicyProcess } from './policy-process.ts';
 import { SetHistory } from './set-history.ts';
@@ -50,6 +51,19 @@ export const it = test
       if (ready) await untilReady(policy);
       return policy;
     };
+  });
+
+/** A test with a front before each cluster, for policies to go through. */
+export const itBehindFronts = it
+  .extend('remoteFront', async ({ remote, accounts }, { onCleanup }) => {
+    const front = await startFront(remote, accounts.remote);
+    onCleanup(() => front.close());
+    return front;
+  })
+  .extend('localFront', async ({ local, accounts }, { onCleanup }) => {
+    const front = await startFront(local, accounts.local);
+    onCleanup(() => front.close());
+    return front;
   });
 
 /** A test on a running `policy`, which it shares with the other tests of its file. */

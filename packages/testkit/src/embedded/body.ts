@@ -6,7 +6,7 @@ import { ApiError, badRequest, unexpected } from './status.ts';
 /** kube-apiserver's limit for the body of a request. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
-/** The JSON of a request's body; undefined if there is no body. @throws {ApiError} 400 if it isn't JSON, 413 over 3 MiB */
+/** The JSON of a request's body; undefined without a body. @throws {ApiError} 400 if it isn't JSON, 413 over 3 MiB */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -40,7 +40,8 @@ export async function readObject(request: IncomingMessage, resource: Resource): 
   const object: Partial<KubeObject> = await readBody(request);
   checkKind(object, resource);
   const { resourceVersion = '' } = object.metadata ?? {};
-  if (!/^\d*$/.test(resourceVersion)) throw unexpected(`strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
+  if (!/^\d*$/.test(resourceVersion))
+    throw unexpected(`strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
   return { ...object, metadata: { ...object.metadata } } as KubeObject;
 }
 
@@ -59,6 +60,7 @@ export function checkKind(object: Partial<KubeObject>, resource: Resource): void
   }
 }
 
+/** The refusal of a body in a format other than those `accepted`. */
 export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>
   new ApiError(
     415,

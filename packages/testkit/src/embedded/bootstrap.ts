@@ -22,7 +22,9 @@ export const bootstrap = (storage: Storage): void => initialObjects.forEach((obj
 
 /** Stores a new object with the status that it has, past the API. @throws {Error} for a kind that isn't served */
 export function seed(storage: Storage, object: KubeObject): void {
-  const resource = storage.resources.find((each) => each.kind === object.kind && apiVersion(each) === object.apiVersion);
+  const resource = storage.resources.find(
+    (each) => each.kind === object.kind && apiVersion(each) === object.apiVersion,
+  );
   if (!resource) throw new Error(`no resource for ${object.apiVersion} ${object.kind}`);
   const { status } = object;
   insert(storage, status === undefined ? resource : { ...resource, initialStatus: status }, object);

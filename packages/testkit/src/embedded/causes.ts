@@ -2,24 +2,28 @@ import type { Cause } from './status.ts';
 
 // The kinds of refusal in `details.causes`, worded as kube-apiserver's field.Error does.
 
+/** A value that breaks a rule. */
 export const invalidValue = (field: string, value: unknown, why: string): Cause => ({
   reason: 'FieldValueInvalid',
   message: `Invalid value: ${JSON.stringify(value)}: ${why}`,
   field,
 });
 
+/** A field that is missing. */
 export const required = (field: string, why = ''): Cause => ({
   reason: 'FieldValueRequired',
   message: why === '' ? 'Required value' : `Required value: ${why}`,
   field,
 });
 
+/** A value that may appear once, and appears again. */
 export const duplicate = (field: string, value: unknown): Cause => ({
   reason: 'FieldValueDuplicate',
   message: `Duplicate value: ${JSON.stringify(value)}`,
   field,
 });
 
+/** A list that is too long. */
 export const tooMany = (field: string, actual: number, most: number): Cause => ({
   reason: 'FieldValueTooMany',
   message: `Too many: ${actual}: must have at most ${most} items`,

@@ -18,7 +18,7 @@ export class Clock {
   async reaches(revision: number, timeoutMs: number): Promise<boolean> {
     if (this.#revision >= revision) return true;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, timeoutMs);
+    const timer = setTimeout(resolve, timeoutMs).unref();
     const check = () => {
       if (this.#revision >= revision) resolve();
     };

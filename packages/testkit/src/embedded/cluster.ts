@@ -94,7 +94,10 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
   const clientFor = (token: string) => createTestClient({ url, agent, token });
   const admin = clientFor(identities.adminToken);
   const adminKubeconfig = await writeKubeconfig(join(dir, 'admin.kubeconfig'), {
-    name, url, caPem, credentials: { token: identities.adminToken },
+    name,
+    url,
+    caPem,
+    credentials: { token: identities.adminToken },
   });
 
   return {
@@ -116,7 +119,12 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
       storage.onChange(({ group, plural }, { type, object }) => {
         const { namespace, name: objectName, revision } = object;
         listener({
-          type, group, resource: plural, namespace, name: objectName, resourceVersion: String(revision),
+          type,
+          group,
+          resource: plural,
+          namespace,
+          name: objectName,
+          resourceVersion: String(revision),
           object: () => object.object(),
         });
       }),

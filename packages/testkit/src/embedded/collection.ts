@@ -14,7 +14,7 @@ export type Change = {
 const HISTORY = 5000;
 
 /** How many lists are remembered for continue tokens. */
-const SNAPSHOTS = 16;
+const SNAPSHOTS = 64;
 
 /** The objects of one resource, and what happened to them of late. */
 export class Collection {

@@ -9,6 +9,7 @@ import { check } from './rules.ts';
 import { alreadyExists, badRequest, invalid, notFound, unexpected } from './status.ts';
 import type { Storage } from './storage.ts';
 import type { StoredObject } from './stored-object.ts';
+import { timestamp } from './timestamp.ts';
 
 /** Answers a POST. @throws {ApiError} 404 for a missing namespace, 409 if the name is taken, 422 for a broken rule */
 export async function create({ request, resource, target, storage }: Call): Promise<StoredObject> {
@@ -53,7 +54,7 @@ function withSystemFields(resource: Resource, object: KubeObject): KubeObject {
     metadata: {
       ...metadata,
       uid: randomUUID(),
-      creationTimestamp: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+      creationTimestamp: timestamp(Date.now()),
       ...(resource.counted && { generation: 1 }),
     },
   };

@@ -22,4 +22,5 @@ export function normalise(resource: Resource, object: KubeObject, previous?: Kub
 }
 
 /** Whether Go leaves a value of the metadata out when it writes JSON. */
-const isEmpty = (value: unknown) => value === '' || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
+const isEmpty = (value: unknown) =>
+  value === '' || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);

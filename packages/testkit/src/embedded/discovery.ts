@@ -1,8 +1,5 @@
 import type { Resource } from './resources.ts';
 
-const readVerbs = ['get', 'list', 'watch'];
-const writeVerbs = ['create', 'delete', 'deletecollection', 'patch', 'update'];
-
 /** What /api, /apis, /apis/GROUP and /apis/GROUP/VERSION answer; undefined for another path, or a group nobody made. */
 export function discover(path: string, resources: readonly Resource[]): object | undefined {
   const [root, ...rest] = path.split('/').filter((part) => part !== '');
@@ -34,8 +31,8 @@ function resourceList(group: string, version: string, resources: readonly Resour
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: group === '' ? version : `${group}/${version}`,
-    resources: served.flatMap(({ plural, singular, namespaced, kind, shortNames, statusSubresource }) => [
-      { name: plural, singularName: singular, namespaced, kind, shortNames, verbs: [...readVerbs, ...writeVerbs] },
+    resources: served.flatMap(({ plural, singular, namespaced, kind, shortNames, verbs, statusSubresource }) => [
+      { name: plural, singularName: singular, namespaced, kind, shortNames, verbs },
       ...(statusSubresource
         ? [{ name: `${plural}/status`, singularName: '', namespaced, kind, verbs: ['get', 'patch', 'update'] }]
         : []),

@@ -18,6 +18,7 @@ export function defaultEndpointSlice(slice: KubeObject): KubeObject {
   };
 }
 
+/** The refusals that an EndpointSlice of ours could run into. */
 export function* endpointSliceRules(slice: KubeObject, previous?: KubeObject): Generator<Cause> {
   const { addressType, endpoints = [] } = slice as unknown as Slice;
   if (endpoints.length > MAX_ENDPOINTS) yield tooMany('endpoints', endpoints.length, MAX_ENDPOINTS);
@@ -26,5 +27,6 @@ export function* endpointSliceRules(slice: KubeObject, previous?: KubeObject): G
     if (zones > MAX_ZONE_HINTS) yield tooMany(`endpoints[${index}].hints.forZones`, zones, MAX_ZONE_HINTS);
   }
   if (addressType === undefined) yield required('addressType');
-  if (previous && addressType !== previous['addressType']) yield invalidValue('addressType', addressType, 'field is immutable');
+  if (previous && addressType !== previous['addressType'])
+    yield invalidValue('addressType', addressType, 'field is immutable');
 }

@@ -29,8 +29,7 @@ function apply(root: Container, { op, path, from = '', value }: Operation): void
     case 'remove':
       return void remove(root, path);
     case 'replace':
-      remove(root, path);
-      return add(root, path, structuredClone(value));
+      return replace(root, path, structuredClone(value));
     case 'move':
       return add(root, path, remove(root, from));
     case 'copy':
@@ -48,6 +47,13 @@ function add(root: Container, path: string, value: unknown): void {
   if (!Array.isArray(container)) container[key] = value;
   else if (key === '-') container.push(value);
   else container.splice(index(container, key, container.length), 0, value);
+}
+
+/** A field that doesn't exist is added: RFC 6902 forbids it, and the library that kube-apiserver uses allows it. */
+function replace(root: Container, path: string, value: unknown): void {
+  const { container, key } = locate(root, path);
+  if (Array.isArray(container)) container[index(container, key, container.length - 1)] = value;
+  else container[key] = value;
 }
 
 function remove(root: Container, path: string): unknown {
@@ -69,10 +75,18 @@ function read(root: Container, path: string): unknown {
 /** The object or array that holds what `path` points to, and its key there. */
 function locate(root: Container, path: string): { container: Container; key: string } {
   if (path !== '' && !path.startsWith('/')) throw missing(path);
-  const keys = ['document', ...path.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))];
+  const keys = [
+    'document',
+    ...path
+      .split('/')
+      .slice(1)
+      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')),
+  ];
   let container = root;
   for (const key of keys.slice(0, -1)) {
-    const next: unknown = Array.isArray(container) ? container[index(container, key, container.length - 1)] : container[key];
+    const next: unknown = Array.isArray(container)
+      ? container[index(container, key, container.length - 1)]
+      : container[key];
     if (typeof next !== 'object' || next === null) throw missing(path);
     container = next as Container;
   }

@@ -32,14 +32,15 @@ export async function list({ storage, resource, target, info: { query } }: Call)
   if (limit <= 0 || rest.length <= limit) return { metadata: { resourceVersion: String(at) }, items: rest };
 
   if (at === storage.clock.revision) collection.keepSnapshot(at);
-  const next = rest[limit]!;
+  const items = rest.slice(0, limit);
   return {
     metadata: {
       resourceVersion: String(at),
-      continue: encodeContinue({ revision: at, start: next.key }),
+      // Right behind the last item, wherever the next one will be by then.
+      continue: encodeContinue({ revision: at, start: `${items.at(-1)!.key}\0` }),
       ...(selection.whole && { remainingItemCount: rest.length - limit }),
     },
-    items: rest.slice(0, limit),
+    items,
   };
 }
 
@@ -71,10 +72,13 @@ function pageSource(
 function checkMatch(query: URLSearchParams): void {
   const match = query.get('resourceVersionMatch') ?? '';
   const refuse = (field: string, message: string) =>
-    invalid('meta.k8s.io', 'ListOptions', '', [{ reason: 'FieldValueForbidden', message: `Forbidden: ${message}`, field }]);
+    invalid('meta.k8s.io', 'ListOptions', '', [
+      { reason: 'FieldValueForbidden', message: `Forbidden: ${message}`, field },
+    ]);
   if (query.has('sendInitialEvents')) {
     throw refuse('sendInitialEvents', 'sendInitialEvents is forbidden for list');
   }
+  if (match === 'Exact') throw badRequest('the embedded server has no lists of the past');
   if (match !== '' && !query.get('resourceVersion')) {
     throw refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
   }

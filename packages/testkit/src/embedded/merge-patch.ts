@@ -1,4 +1,4 @@
-/** Applies a JSON merge patch (RFC 7386): null removes, objects merge, anything else replaces. Changes neither input. */
+/** A JSON merge patch (RFC 7386): null removes, objects merge, anything else replaces. Changes neither argument. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const result: Record<string, unknown> = isObject(target) ? { ...target } : {};

@@ -9,8 +9,12 @@ const groupVersion = /^\/openapi\/v3\/(api|apis)\/(.+)$/;
  */
 export function openApi(path: string, resources: readonly Resource[]): object | undefined {
   if (root.test(path)) {
-    const names = new Set(resources.map((resource) => `${resource.group === '' ? 'api' : 'apis'}/${apiVersion(resource)}`));
-    return { paths: Object.fromEntries([...names].map((name) => [name, { serverRelativeURL: `/openapi/v3/${name}` }])) };
+    const names = new Set(
+      resources.map((resource) => `${resource.group === '' ? 'api' : 'apis'}/${apiVersion(resource)}`),
+    );
+    return {
+      paths: Object.fromEntries([...names].map((name) => [name, { serverRelativeURL: `/openapi/v3/${name}` }])),
+    };
   }
   const [, , wanted] = groupVersion.exec(path) ?? [];
   const served = resources.filter((resource) => apiVersion(resource) === wanted);

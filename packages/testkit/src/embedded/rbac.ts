@@ -42,7 +42,8 @@ function* boundRuleSets(storage: Storage, user: User, namespace: string): Genera
   }
 }
 
-const boundRules = (storage: Storage, user: User, namespace: string) => [...boundRuleSets(storage, user, namespace)].flat();
+const boundRules = (storage: Storage, user: User, namespace: string) =>
+  [...boundRuleSets(storage, user, namespace)].flat();
 
 function isBound(binding: KubeObject, user: User, bindingNamespace: string): boolean {
   return ((binding['subjects'] ?? []) as Subject[]).some(({ kind, name, namespace = bindingNamespace }) => {

@@ -1,8 +1,11 @@
 import { readJson } from './body.ts';
 import type { Call } from './call.ts';
 import { select } from './selection.ts';
+import type { Resource } from './resources.ts';
 import { conflict, notFound, type Subject } from './status.ts';
+import type { Storage } from './storage.ts';
 import type { StoredObject } from './stored-object.ts';
+import { timestamp } from './timestamp.ts';
 
 type DeleteOptions = {
   gracePeriodSeconds?: number;
@@ -32,9 +35,16 @@ export async function remove(call: Call): Promise<Deletion> {
 }
 
 /** @param subject names the kind here, not the plural, as kube-apiserver's conflicts of this sort do */
-function checkPreconditions(subject: Subject, { preconditions = {} }: DeleteOptions, { uid, revision }: StoredObject): void {
+function checkPreconditions(
+  subject: Subject,
+  { preconditions = {} }: DeleteOptions,
+  { uid, revision }: StoredObject,
+): void {
   const refuse = (what: string, wanted: string, actual: string, why: string) =>
-    conflict(subject, `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${actual}). ${why}`);
+    conflict(
+      subject,
+      `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${actual}). ${why}`,
+    );
   if (preconditions.uid !== undefined && preconditions.uid !== uid) {
     throw refuse('UID', preconditions.uid, uid, 'The object might have been deleted and then recreated');
   }
@@ -49,26 +59,42 @@ export async function removeCollection(call: Call): Promise<StoredObject[]> {
   const { resource, target, storage, info, request } = call;
   const options = ((await readJson(request)) ?? {}) as DeleteOptions;
   const selection = select(resource, target, info.query);
-  const selected = storage.collection(resource).list().filter((object) => selection.includes(object));
+  const selected = storage
+    .collection(resource)
+    .list()
+    .filter((object) => selection.includes(object));
   return selected.map((object) => removeObject(call, object, options.gracePeriodSeconds ?? 30));
 }
 
 function removeObject({ resource, storage }: Call, existing: StoredObject, graceSeconds: number): StoredObject {
-  // A pod on a node is only marked; there it would be kubelet who stops it and deletes it for good.
-  if (resource.kind === 'Pod' && graceSeconds > 0 && existing.fields['spec.nodeName'] !== '') {
-    const object = existing.object();
-    if (object.metadata['deletionTimestamp'] !== undefined) return existing;
-    const deletionTimestamp = new Date(Date.now() + graceSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
-    const metadata = { ...object.metadata, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds };
-    return storage.put(resource, { ...object, metadata });
-  }
+  const ends = resource.kind === 'Pod' ? mark(storage, resource, existing, graceSeconds) : existing;
+  if (ends === undefined) return storage.collection(resource).get(existing.namespace, existing.name) ?? existing;
   if (resource.kind === 'Namespace') emptyNamespace(storage, existing.name);
-  storage.remove(resource, existing);
-  return existing;
+  storage.remove(resource, ends);
+  return ends;
+}
+
+/**
+ * Marks a pod as about to end, which watches see even if it ends at once. Returns it if it does, and undefined if it
+ * goes on until a kubelet has stopped it and deletes it for good.
+ */
+function mark(storage: Storage, resource: Resource, existing: StoredObject, asked: number): StoredObject | undefined {
+  const onNode =
+    existing.fields['spec.nodeName'] !== '' && !['Succeeded', 'Failed'].includes(existing.fields['status.phase']!);
+  const deletionGracePeriodSeconds = onNode ? asked : 0;
+  const object = existing.object();
+  const granted = object.metadata['deletionGracePeriodSeconds'] as number | undefined;
+  // Grace can be shortened, and not extended.
+  if (granted !== undefined && granted <= deletionGracePeriodSeconds) return undefined;
+  const deletionTimestamp = timestamp(Date.now() + deletionGracePeriodSeconds * 1000);
+  const generation = Number(object.metadata['generation']) + (granted === undefined ? 1 : 0);
+  const metadata = { ...object.metadata, generation, deletionTimestamp, deletionGracePeriodSeconds };
+  const marked = storage.put(resource, { ...object, metadata });
+  return deletionGracePeriodSeconds === 0 ? marked : undefined;
 }
 
 /** What kube-controller-manager's namespace controller would do. */
-function emptyNamespace(storage: Call['storage'], namespace: string): void {
+function emptyNamespace(storage: Storage, namespace: string): void {
   for (const resource of storage.resources.filter(({ namespaced }) => namespaced)) {
     for (const object of storage.collection(resource).list()) {
       if (object.namespace === namespace) storage.remove(resource, object);

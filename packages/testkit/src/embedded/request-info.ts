@@ -30,7 +30,8 @@ export function requestInfo(method: string, url: string): RequestInfo {
   if (target.name !== '') {
     return { verb: verbs[method] ?? (method === 'DELETE' ? 'delete' : 'get'), path, query, target };
   }
-  const verb = verbs[method] ?? (method === 'DELETE' ? 'deletecollection' : isTrue(query.get('watch')) ? 'watch' : 'list');
+  const verb =
+    verbs[method] ?? (method === 'DELETE' ? 'deletecollection' : isTrue(query.get('watch')) ? 'watch' : 'list');
   // A list of one name counts as a request for that name, so that a role with resourceNames can allow it.
   const name = verb === 'create' ? undefined : /^metadata\.name==?([^,]+)$/.exec(query.get('fieldSelector') ?? '')?.[1];
   return { verb, path, query, target: name === undefined ? target : { ...target, name } };
@@ -50,4 +51,5 @@ function parseTarget([root, ...rest]: string[]): Target | undefined {
 }
 
 /** Whether a query parameter means yes, as Go's ParseBool reads it; present and empty does too. */
-export const isTrue = (value: string | null): boolean => ['', '1', 't', 'T', 'TRUE', 'true', 'True'].includes(value ?? 'false');
+export const isTrue = (value: string | null): boolean =>
+  ['', '1', 't', 'T', 'TRUE', 'true', 'True'].includes(value ?? 'false');

@@ -22,7 +22,12 @@ export type LoggedRequest = {
 
 /** The line of a request that is being answered. */
 export function logEntry(
-  { info, userName, userAgent = '', status }: { info: RequestInfo; userName: string; userAgent: string | undefined; status: number },
+  {
+    info,
+    userName,
+    userAgent = '',
+    status,
+  }: { info: RequestInfo; userName: string; userAgent: string | undefined; status: number },
   now = Date.now(),
 ): LoggedRequest {
   const { group = '', resource = '', subresource = '', namespace = '', name = '' } = info.target ?? {};

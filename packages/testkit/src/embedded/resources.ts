@@ -12,6 +12,8 @@ export type Resource = {
   readonly kind: string;
   readonly shortNames: readonly string[];
   readonly namespaced: boolean;
+  /** What can be done with it. */
+  readonly verbs: readonly string[];
   /** Made by a CustomResourceDefinition. */
   readonly custom: boolean;
   /** Without it the kind is served as JSON only. */
@@ -20,6 +22,7 @@ export type Resource = {
   readonly schema?: Schema;
   /** Field selectors beyond metadata.name and metadata.namespace. */
   readonly fields?: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** What a name may look like. */
   readonly names: 'subdomain' | 'label' | 'service' | 'path';
   /** A PUT without resourceVersion is taken to mean "whatever is there", instead of being refused. */
   readonly unconditionalUpdate: boolean;
@@ -37,16 +40,22 @@ export type Resource = {
 export const apiVersion = ({ group, version }: { group: string; version: string }): string =>
   group === '' ? version : `${group}/${version}`;
 
+const allVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+
 type Traits = Partial<Omit<Resource, 'initialStatus'>> & { initialStatus?: unknown };
 
 function builtIn(gvk: string, plural: string, traits: Traits): Resource {
   const [groupVersion = '', kind = ''] = gvk.split(' ');
   const [version = '', group = ''] = groupVersion.split('/').toReversed();
   return {
-    group, version, kind, plural,
+    group,
+    version,
+    kind,
+    plural,
     singular: kind.toLowerCase(),
     shortNames: [],
     namespaced: true,
+    verbs: allVerbs,
     custom: false,
     names: 'subdomain',
     unconditionalUpdate: true,
@@ -71,19 +80,30 @@ const rbac = { names: 'path', createOnUpdate: true } as const;
 /** The built-in kinds; the update rules are those of the kinds' strategies in kubernetes/pkg/registry. */
 export const builtIns: readonly Resource[] = [
   builtIn('v1 Pod', 'pods', {
-    shortNames: ['po'], protobuf: pod, fields: podFields, counted: true,
-    statusSubresource: true, initialStatus: { phase: 'Pending', qosClass: 'BestEffort' },
+    shortNames: ['po'],
+    protobuf: pod,
+    fields: podFields,
+    counted: true,
+    statusSubresource: true,
+    initialStatus: { phase: 'Pending', qosClass: 'BestEffort' },
   }),
   builtIn('v1 Service', 'services', {
-    shortNames: ['svc'], names: 'service', createOnUpdate: true,
-    statusSubresource: true, initialStatus: { loadBalancer: {} },
+    shortNames: ['svc'],
+    names: 'service',
+    createOnUpdate: true,
+    statusSubresource: true,
+    initialStatus: { loadBalancer: {} },
   }),
   builtIn('v1 Endpoints', 'endpoints', { shortNames: ['ep'], createOnUpdate: true }),
   builtIn('discovery.k8s.io/v1 EndpointSlice', 'endpointslices', { counted: true }),
   builtIn('v1 Node', 'nodes', { shortNames: ['no'], namespaced: false, statusSubresource: true }),
   builtIn('v1 Namespace', 'namespaces', {
-    shortNames: ['ns'], namespaced: false, names: 'label',
-    statusSubresource: true, initialStatus: { phase: 'Active' },
+    shortNames: ['ns'],
+    namespaced: false,
+    names: 'label',
+    verbs: allVerbs.filter((verb) => verb !== 'deletecollection'),
+    statusSubresource: true,
+    initialStatus: { phase: 'Active' },
   }),
   builtIn('v1 Event', 'events', { shortNames: ['ev'], createOnUpdate: true }),
   builtIn('v1 ServiceAccount', 'serviceaccounts', { shortNames: ['sa'] }),
@@ -93,7 +113,11 @@ export const builtIns: readonly Resource[] = [
   builtIn('rbac.authorization.k8s.io/v1 ClusterRole', 'clusterroles', { ...rbac, namespaced: false }),
   builtIn('rbac.authorization.k8s.io/v1 ClusterRoleBinding', 'clusterrolebindings', { ...rbac, namespaced: false }),
   builtIn('apiextensions.k8s.io/v1 CustomResourceDefinition', 'customresourcedefinitions', {
-    shortNames: ['crd', 'crds'], namespaced: false, unconditionalUpdate: false, counted: true, statusSubresource: true,
+    shortNames: ['crd', 'crds'],
+    namespaced: false,
+    unconditionalUpdate: false,
+    counted: true,
+    statusSubresource: true,
   }),
 ];
 
@@ -101,7 +125,12 @@ type CrdSpec = {
   group: string;
   scope: 'Namespaced' | 'Cluster';
   names: { plural: string; singular?: string; kind: string; shortNames?: string[] };
-  versions: { name: string; served: boolean; subresources?: { status?: object }; schema?: { openAPIV3Schema?: Schema } }[];
+  versions: {
+    name: string;
+    served: boolean;
+    subresources?: { status?: object };
+    schema?: { openAPIV3Schema?: Schema };
+  }[];
 };
 
 /** The resources that a CustomResourceDefinition makes, one per served version. */
@@ -117,6 +146,7 @@ export function customResources(crd: KubeObject): Resource[] {
       singular: names.singular ?? names.kind.toLowerCase(),
       shortNames: names.shortNames ?? [],
       namespaced: scope === 'Namespaced',
+      verbs: allVerbs,
       custom: true,
       names: 'subdomain',
       unconditionalUpdate: false,

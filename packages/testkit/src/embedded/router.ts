@@ -15,7 +15,7 @@ import { logEntry, type LoggedRequest } from './request-log.ts';
 import { requestInfo, type RequestInfo, type Target } from './request-info.ts';
 import type { Resource } from './resources.ts';
 import { send } from './send.ts';
-import { ApiError, methodNotAllowed, noResource, notFound } from './status.ts';
+import { ApiError, badRequest, methodNotAllowed, noResource, notFound } from './status.ts';
 import type { Storage } from './storage.ts';
 import type { StoredObject } from './stored-object.ts';
 import { requestToken } from './token-request.ts';
@@ -52,6 +52,7 @@ export async function answer(backend: Backend, request: IncomingMessage, respons
       await servePath(info, backend.storage, response, begin);
     }
   } catch (error) {
+    if (response.headersSent) throw error;
     const { status } = error instanceof ApiError ? error : internalError(error);
     const encoder = errorEncoder(backend.behaviour, request.headers.accept);
     begin(status.code, encoder.contentType);
@@ -61,7 +62,12 @@ export async function answer(backend: Backend, request: IncomingMessage, respons
 }
 
 /** /version, the health checks and discovery. */
-async function servePath({ path }: RequestInfo, { resources }: Storage, response: ServerResponse, begin: Call['begin']) {
+async function servePath(
+  { path }: RequestInfo,
+  { resources }: Storage,
+  response: ServerResponse,
+  begin: Call['begin'],
+) {
   if (/^\/(healthz|livez|readyz)$/.test(path)) {
     begin(200, 'text/plain; charset=utf-8');
     return send(response, [Buffer.from('ok')]);
@@ -98,6 +104,8 @@ async function respond(call: Call): Promise<Reply> {
   const { resource, target, info, encoder, storage } = call;
   const one = (object: StoredObject, status = 200): Reply => ({ status, body: encoder.object(resource, object) });
   const json = (value: object, status = 200): Reply => ({ status, body: [Buffer.from(JSON.stringify(value))] });
+  if (!resource.verbs.includes(info.verb)) throw methodNotAllowed();
+  if (info.query.has('dryRun')) throw badRequest('the embedded server has no dry run');
   switch (info.verb) {
     case 'get': {
       const object = storage.collection(resource).get(target.namespace, target.name);

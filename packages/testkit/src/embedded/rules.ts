@@ -14,9 +14,12 @@ const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const names: Readonly<Record<Resource['names'], { readonly isValid: (name: string) => boolean; readonly why: string }>> = {
+const names: Readonly<
+  Record<Resource['names'], { readonly isValid: (name: string) => boolean; readonly why: string }>
+> = {
   subdomain: {
-    isValid: (name) => name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name),
+    isValid: (name) =>
+      name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name),
     why: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'",
   },
   label: {

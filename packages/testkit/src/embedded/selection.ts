@@ -24,6 +24,8 @@ export function select(resource: Resource, { namespace }: Target, query: URLSear
   return {
     whole: labelText === '' && fieldText === '',
     includes: (object) =>
-      (namespace === '' || object.namespace === namespace) && labels.value(object.labels) && fields.value(object.fields),
+      (namespace === '' || object.namespace === namespace) &&
+      labels.value(object.labels) &&
+      fields.value(object.fields),
   };
 }

@@ -25,10 +25,10 @@ export class ApiServer {
   /** @param port 0 for any free one */
   async listen(port: number): Promise<void> {
     const { certPem: cert, keyPem: key } = this.#certificate;
-    // Informers keep watches open for an hour without sending a byte, so nothing of HTTP may time out.
+    // Clients keep watches open for an hour and idle connections for as long as they like: nothing of HTTP times out.
     const server = createServer({ cert, key, keepAliveTimeout: 0, requestTimeout: 0 }, (request, response) => {
       answer(this.#backend, request, response).catch((error: unknown) => {
-        // Only a connection that broke half-way gets here: what went wrong before has been answered.
+        // Only what fails when the answer has begun gets here, and the client can't be told any more.
         response.destroy(error instanceof Error ? error : undefined);
       });
     });

@@ -16,6 +16,7 @@ type ServiceSpec = {
 
 const specOf = (service: KubeObject) => (service['spec'] ?? {}) as ServiceSpec;
 
+/** By all clusters of the process: none of them is so large that it would matter. */
 let allocated = 0;
 
 /** The next address of 10.96.0.0/12, which is kube-apiserver's usual range; it isn't given back. */
@@ -50,6 +51,7 @@ export function defaultService(service: KubeObject, previous?: KubeObject): Kube
   };
 }
 
+/** The refusals that a Service of ours could run into. */
 export function* serviceRules(service: KubeObject, previous?: KubeObject): Generator<Cause> {
   const { type, ports = [], clusterIP = '', ipFamilies } = specOf(service);
   if (type !== 'ExternalName' && clusterIP !== 'None' && ports.length === 0) yield required('spec.ports');

@@ -55,11 +55,13 @@ const details = ({ group, plural, name }: Subject) => ({
 
 const qualified = ({ group, plural }: Subject) => (group === '' ? plural : `${plural}.${group}`);
 
+/** The request makes no sense, whatever is stored. */
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BadRequest', message);
 
 /** What kube-apiserver answers where nobody thought of an error: 500 without a reason. */
 export const unexpected = (message: string): ApiError => new ApiError(500, '', message);
 
+/** No such object. */
 export const notFound = (subject: Subject): ApiError =>
   new ApiError(404, 'NotFound', `${qualified(subject)} "${subject.name}" not found`, { details: details(subject) });
 
@@ -67,27 +69,29 @@ export const notFound = (subject: Subject): ApiError =>
 export const noResource = (): ApiError =>
   new ApiError(404, 'NotFound', 'the server could not find the requested resource', { details: {} });
 
+/** A verb that the resource doesn't have. */
 export const methodNotAllowed = (): ApiError =>
   new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {
     details: {},
   });
 
+/** The name of a new object is taken. */
 export const alreadyExists = (subject: Subject): ApiError =>
   new ApiError(409, 'AlreadyExists', `${qualified(subject)} "${subject.name}" already exists`, {
     details: details(subject),
   });
 
+/** The object isn't the one, or not in the state, that the client had in mind. */
 export const conflict = (subject: Subject, why: string): ApiError =>
-  new ApiError(
-    409,
-    'Conflict',
-    `Operation cannot be fulfilled on ${qualified(subject)} "${subject.name}": ${why}`,
-    { details: details(subject) },
-  );
+  new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(subject)} "${subject.name}": ${why}`, {
+    details: details(subject),
+  });
 
 /** The object is well-formed and breaks a rule of its kind. `kind` is the kind's name here, not the plural. */
 export function invalid(group: string, kind: string, name: string, causes: readonly Cause[]): ApiError {
-  const sentences = causes.map((cause) => (cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`));
+  const sentences = causes.map((cause) =>
+    cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`,
+  );
   const all = sentences.length === 1 ? sentences[0] : `[${sentences.join(', ')}]`;
   return new ApiError(422, 'Invalid', `${group === '' ? kind : `${kind}.${group}`} "${name}" is invalid: ${all}`, {
     details: { ...(name !== '' && { name }), ...(group !== '' && { group }), kind, causes },

@@ -66,4 +66,5 @@ export class StoredObject {
 }
 
 /** `namespace/name`, or `name` alone for a cluster-scoped object. */
-export const objectKey = (namespace: string, name: string): string => (namespace === '' ? name : `${namespace}/${name}`);
+export const objectKey = (namespace: string, name: string): string =>
+  namespace === '' ? name : `${namespace}/${name}`;

@@ -12,7 +12,7 @@ export type Schema = {
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
 };
 
-/** `value` without the fields that the schema doesn't know: they are dropped without a word when an object is written. */
+/** `value` without the fields that the schema doesn't know: a write drops them without a word. */
 export function prune(value: unknown, schema: Schema): unknown {
   if (Array.isArray(value)) return schema.items ? value.map((item) => prune(item, schema.items!)) : value;
   if (typeof value !== 'object' || value === null) return value;
@@ -26,8 +26,13 @@ export function prune(value: unknown, schema: Schema): unknown {
 
 /** How `value` breaks the schema: a wrong type, a missing field, or an item that a set has twice. */
 export function* violations(value: unknown, schema: Schema, path = ''): Generator<Cause> {
-  if (schema.type !== undefined && typeOf(value) !== schema.type && !(schema.type === 'number' && typeof value === 'number')) {
-    const message = `Invalid value: "${typeOf(value)}": ${path} in body must be of type ${schema.type}: "${typeOf(value)}"`;
+  if (
+    schema.type !== undefined &&
+    typeOf(value) !== schema.type &&
+    !(schema.type === 'number' && typeof value === 'number')
+  ) {
+    const actual = JSON.stringify(typeOf(value));
+    const message = `Invalid value: ${actual}: ${path} in body must be of type ${schema.type}: ${actual}`;
     yield { reason: 'FieldValueTypeInvalid', message, field: path };
   } else if (Array.isArray(value)) {
     const seen = new Set<string>();

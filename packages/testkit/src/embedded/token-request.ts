@@ -1,6 +1,7 @@
 import { readBody } from './body.ts';
 import type { Call } from './call.ts';
 import { notFound } from './status.ts';
+import { timestamp } from './timestamp.ts';
 
 const DEFAULT_SECONDS = 3600;
 
@@ -19,7 +20,7 @@ export async function requestToken({ request, resource, target, storage, identit
     spec: { ...body.spec, expirationSeconds },
     status: {
       token: identities.issue({ namespace, name, uid, expiresAtMs }),
-      expirationTimestamp: new Date(expiresAtMs).toISOString().replace(/\.\d+Z$/, 'Z'),
+      expirationTimestamp: timestamp(expiresAtMs),
     },
   };
 }

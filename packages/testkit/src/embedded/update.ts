@@ -30,7 +30,7 @@ export async function update(call: Call): Promise<{ created: boolean; object: St
   return { created: true, object: insert(storage, resource, object) };
 }
 
-/** Answers a PATCH: a JSON merge patch or a JSON patch. @throws {ApiError} 415 for any other, 422 if it can't be applied */
+/** Answers a PATCH, merge or JSON. @throws {ApiError} 415 for another type, 422 if it can't be applied, and as `update` */
 export async function patch(call: Call): Promise<StoredObject> {
   const { request, resource, target, storage } = call;
   const applyPatch = patches[request.headers['content-type']?.split(';')[0] ?? ''];
@@ -49,7 +49,9 @@ function tryPatch(applyPatch: (target: KubeObject, patch: unknown) => unknown, t
     return applyPatch(target, body) as KubeObject;
   } catch {
     // kube-apiserver doesn't say what was wrong either.
-    throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', { details: {} });
+    throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
+      details: {},
+    });
   }
 }
 
@@ -90,7 +92,14 @@ function checkVersion(call: Call, existing: StoredObject, next: KubeObject): voi
 }
 
 /** What of the metadata the server alone sets. */
-const systemFields = ['uid', 'creationTimestamp', 'resourceVersion', 'generation', 'deletionTimestamp'];
+const systemFields = [
+  'uid',
+  'creationTimestamp',
+  'resourceVersion',
+  'generation',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+];
 
 /** `next` with everything that only the server, or another subresource, may change. */
 function merged({ resource, target }: Call, before: KubeObject, next: KubeObject): KubeObject {
@@ -110,11 +119,15 @@ function merged({ resource, target }: Call, before: KubeObject, next: KubeObject
     },
   };
   if (resource.statusSubresource) after['status'] = before['status'];
-  if (resource.counted && changed(before, after)) after.metadata['generation'] = Number(before.metadata['generation']) + 1;
+  if (resource.counted && changed(before, after))
+    after.metadata['generation'] = Number(before.metadata['generation']) + 1;
   // What is undefined wouldn't be written down, and must not look like a difference.
   return JSON.parse(JSON.stringify(after)) as KubeObject;
 }
 
-function changed({ metadata: _a, status: _b, ...before }: KubeObject, { metadata: _c, status: _d, ...after }: KubeObject) {
+function changed(
+  { metadata: _a, status: _b, ...before }: KubeObject,
+  { metadata: _c, status: _d, ...after }: KubeObject,
+) {
   return !isDeepStrictEqual(before, after);
 }

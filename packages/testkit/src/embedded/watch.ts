@@ -23,7 +23,6 @@ export async function watch(call: Call): Promise<void> {
   call.begin(200, encoder.watchContentType);
   // Clients want to know that the watch stands, which may be long before its first event.
   response.flushHeaders();
-  response.flushHeaders();
 
   const ended = new AbortController();
   const end = () => ended.abort();

@@ -29,6 +29,8 @@ export interface RealCluster extends TestCluster {
   readonly kind: 'real';
   /** kubectl as it belongs to this server; it may be missing where KUBEBUILDER_ASSETS is set. */
   readonly kubectl: string;
+  /** The socket file on which etcd answers whoever comes, for those who have more to write than the API takes. */
+  readonly etcdSocket: string;
   /** A certificate by which the API server knows its holder as `user`, a member of `groups`. */
   issueClientCertificate(user: string, groups?: readonly string[]): Certificate;
   /** A client that authenticates with a certificate. */
@@ -109,6 +111,7 @@ async function bringUp(
     dir,
     caFile: files.ca,
     kubectl: paths.kubectl,
+    etcdSocket: files.etcdSocket,
     admin,
     adminKubeconfig,
     async account(account, rules) {

@@ -3,6 +3,7 @@ import {
   type ClusterKind,
   clusterKind,
   type KubeObject,
+  type RealClusterOptions,
   startEmbeddedCluster,
   startRealCluster,
   type TestCluster,
@@ -20,6 +21,8 @@ export type Server = {
   /** As a ServiceAccount that may do everything, unless `asked` says otherwise. */
   send(method: string, path: string, asked?: Asked): Promise<Reply>;
   watch(path: string, asked?: Asked): Promise<WatchStream>;
+  /** Asks for history to be forgotten. A real server, started so, does it all the time: wait for the effect. */
+  compact(): void;
   /** Creates an empty namespace of its own for a contract, and returns its name. */
   namespace(): Promise<string>;
 };
@@ -28,11 +31,15 @@ export type Server = {
  * Defines contracts, each of which runs against every server and asserts the same, so that the embedded server can't
  * drift into fantasy: without the real one the expectations are what it was seen to do.
  */
-export function onEachServer(title: string, define: (server: () => Server) => void): void {
+export function onEachServer(
+  title: string,
+  define: (server: () => Server) => void,
+  { apiserverFlags = {} }: Pick<RealClusterOptions, 'apiserverFlags'> = {},
+): void {
   describe.each(kinds)(`${title}: the %s server`, (kind) => {
     let server: Server | undefined;
     beforeAll(async () => {
-      server = await start(kind);
+      server = await start(kind, apiserverFlags);
     });
     afterAll(async () => {
       server?.endpoint.agent.destroy();
@@ -42,9 +49,10 @@ export function onEachServer(title: string, define: (server: () => Server) => vo
   });
 }
 
-async function start(kind: ClusterKind): Promise<Server> {
+async function start(kind: ClusterKind, apiserverFlags: Readonly<Record<string, string>>): Promise<Server> {
   const name = 'contract';
-  const cluster = kind === 'real' ? await startRealCluster({ name }) : await startEmbeddedCluster({ name });
+  const embedded = kind === 'embedded' ? await startEmbeddedCluster({ name }) : undefined;
+  const cluster = embedded ?? (await startRealCluster({ name, apiserverFlags }));
   const { token } = await cluster.account('contract', [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]);
   const endpoint = await endpointOf(cluster, token);
   let namespaces = 0;
@@ -53,6 +61,7 @@ async function start(kind: ClusterKind): Promise<Server> {
     endpoint,
     send: (method, path, asked) => send(endpoint, method, path, asked),
     watch: (path, asked) => WatchStream.open(endpoint, path, asked),
+    compact: () => embedded?.compact(),
     async namespace() {
       namespaces += 1;
       const { metadata } = await cluster.admin.create('/api/v1/namespaces', {
@@ -66,7 +75,9 @@ async function start(kind: ClusterKind): Promise<Server> {
 }
 
 /** The JSON of a reply. */
-export const read = ({ body }: Reply): KubeObject & { items: KubeObject[]; code: number; reason: string; message: string } =>
+export const read = ({
+  body,
+}: Reply): KubeObject & { items: KubeObject[]; code: number; reason: string; message: string } =>
   JSON.parse(body.toString()) as ReturnType<typeof read>;
 
 type Details = { causes?: { reason: string; field?: string }[] };

@@ -23,7 +23,12 @@ export async function endpointOf(cluster: TestCluster, token: string): Promise<E
 }
 
 /** Sends a request, and resolves when the answer begins. */
-export async function open(endpoint: Endpoint, method: string, path: string, asked: Asked = {}): Promise<IncomingMessage> {
+export async function open(
+  endpoint: Endpoint,
+  method: string,
+  path: string,
+  asked: Asked = {},
+): Promise<IncomingMessage> {
   const { token = endpoint.token, body, headers = {} } = asked;
   const payload = body === undefined ? undefined : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

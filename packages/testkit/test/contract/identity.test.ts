@@ -33,13 +33,32 @@ onEachServer('who a request is from', (server) => {
       await said(token, '/metrics'),
       await said('made-up', '/api/v1/pods'),
     ]).toEqual([
-      { status: 403, message: 'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope' },
+      {
+        status: 403,
+        message:
+          'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope',
+      },
       { status: 403, message: `pods is forbidden: ${nosy} watch resource "pods" in API group "" at the cluster scope` },
-      { status: 403, message: `pods "x" is forbidden: ${nosy} get resource "pods" in API group "" in the namespace "default"` },
-      { status: 403, message: `pods "x" is forbidden: ${nosy} update resource "pods/status" in API group "" in the namespace "default"` },
-      { status: 403, message: `namespaces "default" is forbidden: ${nosy} get resource "namespaces" in API group "" in the namespace "default"` },
-      { status: 403, message: `clusterroles.rbac.authorization.k8s.io is forbidden: ${nosy} list resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope` },
-      { status: 403, message: `pods "x" is forbidden: ${nosy} list resource "pods" in API group "" at the cluster scope` },
+      {
+        status: 403,
+        message: `pods "x" is forbidden: ${nosy} get resource "pods" in API group "" in the namespace "default"`,
+      },
+      {
+        status: 403,
+        message: `pods "x" is forbidden: ${nosy} update resource "pods/status" in API group "" in the namespace "default"`,
+      },
+      {
+        status: 403,
+        message: `namespaces "default" is forbidden: ${nosy} get resource "namespaces" in API group "" in the namespace "default"`,
+      },
+      {
+        status: 403,
+        message: `clusterroles.rbac.authorization.k8s.io is forbidden: ${nosy} list resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope`,
+      },
+      {
+        status: 403,
+        message: `pods "x" is forbidden: ${nosy} list resource "pods" in API group "" at the cluster scope`,
+      },
       { status: 403, message: `forbidden: ${nosy} get path "/metrics"` },
       { status: 401, message: 'Unauthorized' },
     ]);
@@ -58,7 +77,9 @@ onEachServer('who a request is from', (server) => {
     expect((await server().send('GET', '/api', { token })).status).toBe(200);
     await server().cluster.admin.delete(`${serviceAccounts}/fired`);
     // A real server remembers a token for ten seconds.
-    await waitFor('401', async () => (await server().send('GET', '/api', { token })).status === 401 || undefined, { timeoutMs: 30_000 });
+    await waitFor('401', async () => (await server().send('GET', '/api', { token })).status === 401 || undefined, {
+      timeoutMs: 30_000,
+    });
   });
 });
 
@@ -81,7 +102,13 @@ onEachServer('what a role allows', (server) => {
       itsParent: await allowed(token, 'PUT', '/api/v1/nodes/x', object('v1 Node', 'x')),
       anyInGroup: await allowed(token, 'GET', '/apis/coordination.k8s.io/v1/leases'),
     }).toEqual({
-      list: true, get: false, create: false, otherResource: false, subresource: true, itsParent: false, anyInGroup: true,
+      list: true,
+      get: false,
+      create: false,
+      otherResource: false,
+      subresource: true,
+      itsParent: false,
+      anyInGroup: true,
     });
   });
 
@@ -106,7 +133,10 @@ onEachServer('what a role allows', (server) => {
     const before = await allowed(token, 'GET', pods);
     const roles = `${rbac}/namespaces/${namespace}`;
     const type = 'rbac.authorization.k8s.io/v1';
-    await admin.create(`${roles}/roles`, object(`${type} Role`, 'r', { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }] }));
+    await admin.create(
+      `${roles}/roles`,
+      object(`${type} Role`, 'r', { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }] }),
+    );
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
     const subjects = [{ kind: 'ServiceAccount', namespace: 'kube-system', name: 'local' }];
     await admin.create(`${roles}/rolebindings`, object(`${type} RoleBinding`, 'b', { roleRef, subjects }));
@@ -119,7 +149,9 @@ onEachServer('what a role allows', (server) => {
   });
 
   it('lets an open watch outlive its right', async () => {
-    const { token } = await server().cluster.account('watcher', [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }]);
+    const { token } = await server().cluster.account('watcher', [
+      { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+    ]);
     const namespace = await server().namespace();
     const pods = `/api/v1/namespaces/${namespace}/pods`;
     const watch = await server().watch(`${pods}?watch=1`, { token });

@@ -6,7 +6,8 @@ import { object, paths, smallPod } from './objects.ts';
 const names = (items: readonly KubeObject[]) => items.map(({ metadata }) => metadata.name);
 
 async function makePods(server: Server, namespace: string, wanted: readonly string[]): Promise<void> {
-  for (const name of wanted) await server.cluster.admin.create(paths.pods(namespace), smallPod(name, { labels: { name } }));
+  for (const name of wanted)
+    await server.cluster.admin.create(paths.pods(namespace), smallPod(name, { labels: { name } }));
 }
 
 onEachServer('a list', (server) => {
@@ -68,7 +69,10 @@ onEachServer('a list', (server) => {
 
   it('has the resourceVersion of the cluster, also if it is empty', async () => {
     const namespace = await server().namespace();
-    const { metadata } = await server().cluster.admin.create(paths.leases(namespace), object('coordination.k8s.io/v1 Lease', 'x'));
+    const { metadata } = await server().cluster.admin.create(
+      paths.leases(namespace),
+      object('coordination.k8s.io/v1 Lease', 'x'),
+    );
     const { metadata: empty, items } = await list(paths.services(namespace));
     expect(items).toEqual([]);
     expect(Number(empty.resourceVersion)).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
@@ -80,12 +84,28 @@ onEachServer('a list', (server) => {
 
   const forbidden = 'FieldValueForbidden';
   it.each([
-    { what: 'a resourceVersion that is no number', query: 'resourceVersion=x', want: { status: 400, reason: 'BadRequest' } },
+    {
+      what: 'a resourceVersion that is no number',
+      query: 'resourceVersion=x',
+      want: { status: 400, reason: 'BadRequest' },
+    },
     { what: 'a limit that is no number', query: 'limit=x', want: { status: 400, reason: 'BadRequest' } },
     { what: 'a continue token that it never gave', query: 'continue=x', want: { status: 400, reason: 'BadRequest' } },
-    { what: 'a field that pods have no selector for', query: 'fieldSelector=spec.x%3Dy', want: { status: 400, reason: 'BadRequest' } },
-    { what: 'a label selector that it cannot read', query: 'labelSelector=a%20in', want: { status: 400, reason: 'BadRequest' } },
-    { what: 'a field selector that it cannot read', query: 'fieldSelector=a', want: { status: 400, reason: 'BadRequest' } },
+    {
+      what: 'a field that pods have no selector for',
+      query: 'fieldSelector=spec.x%3Dy',
+      want: { status: 400, reason: 'BadRequest' },
+    },
+    {
+      what: 'a label selector that it cannot read',
+      query: 'labelSelector=a%20in',
+      want: { status: 400, reason: 'BadRequest' },
+    },
+    {
+      what: 'a field selector that it cannot read',
+      query: 'fieldSelector=a',
+      want: { status: 400, reason: 'BadRequest' },
+    },
     {
       what: 'sendInitialEvents',
       query: 'sendInitialEvents=true',
@@ -115,12 +135,25 @@ onEachServer('a selector', (server) => {
       await server().cluster.admin.create(paths.pods(namespace), smallPod(`p${index}`, { labels: each }));
     }
     const picked = async (selector: string) => {
-      const items = await server().cluster.admin.list(`${paths.pods(namespace)}?labelSelector=${encodeURIComponent(selector)}`);
+      const items = await server().cluster.admin.list(
+        `${paths.pods(namespace)}?labelSelector=${encodeURIComponent(selector)}`,
+      );
       return names(items).join(' ');
     };
     const selectors = [
-      '', 'app=web', 'app==web', 'app!=web', 'app in (web,db)', 'app notin (web, x)', 'app', '!app', 'tier=',
-      'app,tier in (front)', 'app=web,tier!=front', ' app = web ,!tier', 'app in (web),app notin (web)',
+      '',
+      'app=web',
+      'app==web',
+      'app!=web',
+      'app in (web,db)',
+      'app notin (web, x)',
+      'app',
+      '!app',
+      'tier=',
+      'app,tier in (front)',
+      'app=web,tier!=front',
+      ' app = web ,!tier',
+      'app in (web),app notin (web)',
     ];
     expect(Object.fromEntries(await Promise.all(selectors.map(async (text) => [text, await picked(text)])))).toEqual({
       '': 'p0 p1 p2 p3 p4',
@@ -149,11 +182,24 @@ onEachServer('a selector', (server) => {
     const picked = async (selector: string) =>
       names(await server().cluster.admin.list(`${pods}?fieldSelector=${encodeURIComponent(selector)}`)).join(' ');
     const selectors = [
-      'metadata.name=host', `metadata.namespace=${namespace}`, 'status.phase=Running', 'status.phase!=Running',
-      'spec.nodeName=n1', 'spec.nodeName=', 'spec.hostNetwork=true', 'spec.hostNetwork=false,status.phase==Pending',
+      'metadata.name=host',
+      `metadata.namespace=${namespace}`,
+      'status.phase=Running',
+      'status.phase!=Running',
+      'spec.nodeName=n1',
+      'spec.nodeName=',
+      'spec.hostNetwork=true',
+      'spec.hostNetwork=false,status.phase==Pending',
     ];
     expect(await Promise.all(selectors.map(picked))).toEqual([
-      'host', 'host placed plain', 'plain', 'host placed', 'placed', 'host plain', 'host', 'placed',
+      'host',
+      'host placed plain',
+      'plain',
+      'host placed',
+      'placed',
+      'host plain',
+      'host',
+      'placed',
     ]);
   });
 });

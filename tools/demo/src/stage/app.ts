@@ -66,18 +66,22 @@ export class App {
     return [this.#options.program, ...lines].map((line, index) => (index < lines.length ? `${line} \\` : line));
   }
 
-  /** Resolves when it reports to be ready: the port of its health server, and the time since it was started. */
-  async ready({ signal }: { signal: AbortSignal }): Promise<{ port: number; ms: number }> {
-    const port = await this.#port(signal);
+  /**
+   * Waits until it reports to be ready.
+   *
+   * @returns what it serves its health and metrics at, and how long it took since the process was started
+   */
+  async ready({ signal }: { signal: AbortSignal }): Promise<{ url: string; ms: number }> {
+    const url = `http://127.0.0.1:${await this.#port(signal)}`;
     await waitFor(
       `${this.title} to be ready`,
       async () => {
-        const { ok } = await fetch(`http://127.0.0.1:${port}/readyz`, { signal });
+        const { ok } = await fetch(`${url}/readyz`, { signal });
         return ok || undefined;
       },
       { timeoutMs: READY_MS, intervalMs: 5 },
     );
-    return { port, ms: performance.now() - this.#startedMs };
+    return { url, ms: performance.now() - this.#startedMs };
   }
 
   /** The last lines of its log. */

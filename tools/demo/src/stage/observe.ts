@@ -1,8 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { untilAborted } from '../interruption.ts';
+import { isRight, netsOf } from './expectation.ts';
 import type { NetworkSet } from './set-watch.ts';
 import type { Site } from './site.ts';
 import type { Workload } from './workload.ts';
+
+/** Whose set is watched, and where. */
+export type Subject = { readonly site: Site; readonly workload: Workload; readonly signal: AbortSignal };
+
+/** A version of a set, undefined where there was none, and when it was seen after the change had begun. */
+type Version = { readonly set: NetworkSet | undefined; readonly ms: number };
 
 /** What became of a set while something was changed. */
 export type Observation = {
@@ -10,66 +17,50 @@ export type Observation = {
   readonly rightMs: number;
   /** How long the requests of the change took themselves. */
   readonly changeMs: number;
-  /** Every version of the set meanwhile, undefined where there was none. */
-  readonly versions: readonly (NetworkSet | undefined)[];
+  /** All versions meanwhile, the last one being right. */
+  readonly versions: readonly Version[];
 };
 
 /**
- * The app collects what happens to a set within 200 ms of its last write. A change that is made later is a lone one,
- * and what it takes isn't the end of the wait that the change before it began.
+ * The app writes a set once in 200 ms at most. A change that comes later than that finds it idle, so that what is
+ * measured isn't the rest of a wait that the change before it began.
  */
 const QUIET_MS = 250;
 const PATIENCE_MS = 15_000;
 
 /**
- * Makes a change, and watches until the set of `workload` in `site` is what it should be afterwards: gone if there are
- * no pods, else with exactly their addresses.
+ * Makes a change, and watches until `site` has of `workload` what it should have afterwards.
  *
  * @param change a change of the workload, or of the set itself
  * @throws {Error} if the set isn't right within 15 s
  */
-export async function observe(
-  { site, workload, signal }: { site: Site; workload: Workload; signal: AbortSignal },
-  change: () => Promise<unknown>,
-): Promise<Observation> {
+export async function observe({ site, workload, signal }: Subject, change: () => Promise<unknown>): Promise<Observation> {
   await delay(QUIET_MS, undefined, { signal });
-  const versions: (NetworkSet | undefined)[] = [];
+  const versions: Version[] = [];
   const { promise: right, resolve } = Promise.withResolvers<number>();
+  const startMs = performance.now();
   const unsubscribe = site.sets.subscribe(workload.setName, (set, atMs) => {
-    versions.push(set);
-    if (isRight(set, workload)) resolve(atMs);
+    versions.push({ set, ms: atMs - startMs });
+    if (isRight(set, workload)) resolve(atMs - startMs);
   });
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {
-    const startMs = performance.now();
     await change();
     const changeMs = performance.now() - startMs;
-    const rightMs = (await untilAborted(right, AbortSignal.any([signal, patience]))) - startMs;
+    const rightMs = await untilAborted(right, AbortSignal.any([signal, patience]));
     return { rightMs, changeMs, versions };
   } catch (error) {
-    if (signal.aborted || !patience.aborted) throw error;
-    const found = site.sets.get(workload.setName);
-    const has = found ? `has ${found.nets.length} addresses of ${netsOf(workload).size}` : 'is missing';
-    throw new Error(`${workload.setName} is not right in ${site.name} after ${PATIENCE_MS / 1000} s: it ${has}`, {
-      cause: error,
-    });
+    throw patience.aborted && !signal.aborted ? new Error(complaint(site, workload)) : error;
   } finally {
     unsubscribe();
   }
 }
 
-/** Whether a set is what it should be for the pods of a workload. */
-export function isRight(set: NetworkSet | undefined, workload: Workload): boolean {
-  const wanted = netsOf(workload);
-  if (set === undefined) return wanted.size === 0;
-  const labels = Object.values(set.labels);
+function complaint(site: Site, workload: Workload): string {
+  const nets = site.sets.get(workload.setName)?.nets.length ?? 'no';
+  const wanted = netsOf(workload).size;
   return (
-    set.nets.length === wanted.size &&
-    set.nets.every((net) => wanted.has(net)) &&
-    [workload.cluster, workload.namespace, workload.app].every((value) => labels.includes(value))
+    `${site.name}'s set ${workload.setName} is not right after ${PATIENCE_MS / 1000} s: ` +
+    `it has ${nets} addresses, its pods have ${wanted}`
   );
-}
-
-function netsOf({ pods }: Workload): ReadonlySet<string> {
-  return new Set(pods.flatMap(({ ips }) => ips.map((ip) => `${ip}/${ip.includes(':') ? 128 : 32}`)));
 }

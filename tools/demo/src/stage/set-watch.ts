@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { type ClientRequest, type RequestOptions, get } from 'node:https';
+import { type RequestOptions, get } from 'node:https';
 import { type TestCluster, globalNetworkSetCrd } from '@kube-semaphore/testkit';
 
 /** What matters of a GlobalNetworkSet. */
@@ -39,14 +39,10 @@ type WatchEvent = {
 export class SetWatch {
   readonly #sets = new Map<string, NetworkSet>();
   readonly #listeners = new Map<string, Set<SetListener>>();
-  readonly #request: ClientRequest;
-  #closed = false;
 
-  private constructor(request: ClientRequest) {
-    this.#request = request;
-  }
+  private constructor() {}
 
-  /** Resolves when the watch stands. `onEnd` is called if it ends before `close()`. */
+  /** Resolves when the watch stands. It goes on until the cluster stops; `onEnd` is then called. */
   static async open(
     { name, url, caFile }: TestCluster,
     { token, onEnd }: { token: string; onEnd: (error: Error) => void },
@@ -58,10 +54,10 @@ export class SetWatch {
     };
     const request = get(`${url}${networkSetsPath}?watch=true`, options);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    const watch = new SetWatch(request);
-    void watch.#follow(response).catch((cause: unknown) => {
-      if (!watch.#closed) onEnd(new Error(`the demo's watch of ${name}`, { cause }));
-    });
+    // The response breaks off as well, and is being read.
+    request.on('error', () => {});
+    const watch = new SetWatch();
+    void watch.#follow(response).catch((cause: unknown) => onEnd(new Error(`the demo's watch of ${name}`, { cause })));
     return watch;
   }
 
@@ -75,11 +71,6 @@ export class SetWatch {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener));
     return () => listeners.delete(listener);
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#request.destroy();
   }
 
   async #follow(response: IncomingMessage): Promise<never> {

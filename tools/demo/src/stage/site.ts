@@ -3,7 +3,7 @@ import { networkSetCrd, SetWatch, watchSetsRules } from './set-watch.ts';
 import { Workload } from './workload.ts';
 
 /** The addresses of a cluster's pods. */
-export type PodNetwork = { readonly v4: string; readonly v6: string };
+type PodNetwork = { readonly v4: string; readonly v6: string };
 
 /** The least that the app must be allowed in the cluster that it writes to. */
 const writerRules = [

@@ -1,14 +1,19 @@
 import { expect, it } from 'vitest';
 import { table } from './table.ts';
 
+const rows = [
+  ['one', 'x', '1 ms'],
+  ['twenty', 'yy', '200 ms'],
+];
+
 it.each([
   { name: 'is empty without rows', rows: [], want: [] },
-  {
-    name: 'aligns words to the left and the last column to the right',
-    rows: [['one', 'x', '1 ms'], ['twenty', 'yy', '200 ms']],
-    want: ['one     x     1 ms', 'twenty  yy  200 ms'],
-  },
+  { name: 'aligns to the left', rows, want: ['one     x   1 ms', 'twenty  yy  200 ms'] },
   { name: 'takes rows that are short', rows: [['a', '1'], ['long']], want: ['a     1', 'long'] },
-])('$name', ({ rows, want }) => {
-  expect(table(rows)).toEqual(want);
+])('$name', ({ rows: given, want }) => {
+  expect(table(given)).toEqual(want);
+});
+
+it('aligns the last column to the right', () => {
+  expect(table(rows, { lastColumn: 'right' })).toEqual(['one     x     1 ms', 'twenty  yy  200 ms']);
 });

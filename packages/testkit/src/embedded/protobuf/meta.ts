@@ -1,5 +1,15 @@
 import {
-  bool, embedded, fieldsV1, integer, map, message, optional, repeated, string, time, unknownFields,
+  bool,
+  embedded,
+  fieldsV1,
+  integer,
+  map,
+  message,
+  optional,
+  repeated,
+  string,
+  time,
+  unknownFields,
 } from './schema.ts';
 
 // Field numbers: k8s.io/apimachinery v0.34, pkg/apis/meta/v1/generated.proto.

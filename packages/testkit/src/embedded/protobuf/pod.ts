@@ -1,6 +1,16 @@
 import { objectMeta } from './meta.ts';
 import {
-  bool, embedded, integer, map, message, optional, repeated, string, time, unknownFields, type Field,
+  bool,
+  embedded,
+  integer,
+  map,
+  message,
+  optional,
+  repeated,
+  string,
+  time,
+  unknownFields,
+  type Field,
 } from './schema.ts';
 
 // Field numbers: k8s.io/api v0.34, core/v1/generated.proto. What the pods of tests don't carry isn't here.
@@ -15,9 +25,14 @@ const empty = message({});
 const envVar = message({
   name: string(1),
   value: string(2),
-  valueFrom: optional(embedded(3, message({
-    fieldRef: optional(embedded(1, message({ apiVersion: string(1), fieldPath: string(2) }))),
-  }))),
+  valueFrom: optional(
+    embedded(
+      3,
+      message({
+        fieldRef: optional(embedded(1, message({ apiVersion: string(1), fieldPath: string(2) }))),
+      }),
+    ),
+  ),
 });
 
 const containerPort = message({

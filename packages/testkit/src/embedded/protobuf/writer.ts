@@ -54,7 +54,7 @@ export class Writer {
         this.#buffer[at] = Number(rest & 0x7fn) | more;
         rest >>= 7n;
       } else {
-        this.#buffer[at] = rest % 0x80 | more;
+        this.#buffer[at] = (rest % 0x80) | more;
         rest = Math.floor(rest / 0x80);
       }
     }

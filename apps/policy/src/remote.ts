@@ -1,0 +1,158 @@
+import type { Connection } from '@kube-semaphore/cluster-auth';
+import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import type { Given } from '@kube-semaphore/options';
+import type { Instruments, Logger } from '@kube-semaphore/runtime';
+import { clusterHooks } from './cluster-hooks.ts';
+import { ghostsOf } from './ghosts.ts';
+import { isHeldForWantOfPods } from './hold.ts';
+import type { LocalSets } from './local-sets.ts';
+import type { PairMembers } from './member-index.ts';
+import type { metrics } from './metrics.ts';
+import type { Notice } from './notice.ts';
+import type { PolicyOptions } from './options.ts';
+import { POLL_INTERVAL_MS } from './polling.ts';
+import { RemotePods } from './remote-pods.ts';
+import type { Identity } from './set-labels.ts';
+import type { KnownRemote } from './set-reconciler.ts';
+import { isAllowedBy, type RemoteSettings } from './settings.ts';
+import { type Left, SkipRegister } from './skip-register.ts';
+
+export type RemoteOptions = {
+  readonly settings: RemoteSettings;
+  readonly connection: Connection;
+  readonly userAgent: string;
+  /** Under which labels its sets are written. */
+  readonly identity: Identity;
+  readonly domains: readonly string[];
+  readonly options: PolicyOptions;
+  readonly given: Given<PolicyOptions>;
+  /** Listed already. */
+  readonly localSets: LocalSets;
+  readonly log: Logger;
+  readonly metrics: Instruments<typeof metrics>;
+  /** Remote events for these keys happened now. */
+  readonly onChange: (keys: readonly string[]) => void;
+  /** What is known of the remote changed so that all of its keys must be looked at. */
+  readonly onKnown: () => void;
+};
+
+/** What the register calls the remote as a whole. */
+const WHOLE_CLUSTER = 'cluster';
+
+/** One remote cluster: its Pods, what is left out of them, and whether they are known. */
+export class Remote implements KnownRemote {
+  readonly cluster: string;
+  readonly identity: Identity;
+  readonly #options: RemoteOptions;
+  readonly #skips: SkipRegister;
+  readonly #pods: RemotePods;
+
+  constructor(remote: RemoteOptions) {
+    const { settings, options, given, localSets, domains, identity, metrics, log } = remote;
+    const cluster = settings.name;
+    this.#options = remote;
+    this.cluster = cluster;
+    this.identity = identity;
+    this.#skips = new SkipRegister({
+      onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
+      onNew: (subject, left) => logLeft(log, { cluster, subject }, left),
+    });
+    const hooks = clusterHooks({ cluster, metrics, log, onFirstSync: () => log.info({ cluster, pods: this.#pods.size }, 'remote pods listed') });
+    this.#pods = new RemotePods({
+      client: new KubeClient({ connection: remote.connection, userAgent: remote.userAgent, encoding: options.encoding }),
+      cluster,
+      domain: identity.domain,
+      hostNetwork: options.hostNetworkPods === 'include' || !given.has('hostNetworkPods'),
+      isAllowed: isAllowedBy(settings.allowedPodCidrs),
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
+      holdMs: options.deletionGuardHoldMs,
+      ghosts: options.deletionGuardPercent === 100 ? new Map() : ghostsOf(localSets.own(), cluster, domains),
+      hooks: {
+        ...hooks,
+        onSynced: () => {
+          hooks.onSynced?.();
+          this.#listed();
+        },
+        onRestart: (restart) => {
+          if (restart.error !== undefined) metrics.podWatcherFailures.inc({ type: restart.verb });
+          hooks.onRestart?.(restart);
+        },
+      },
+      onFirstPod: () => {
+        this.#skips.replace(WHOLE_CLUSTER, []);
+        remote.onKnown();
+      },
+      onChange: (keys) => {
+        this.#countHeld();
+        remote.onChange(keys);
+      },
+      onSkipped: (pod, skipped) => this.#skips.replace(`pod ${pod}`, skipped),
+    });
+  }
+
+  get synced(): boolean {
+    return this.#pods.synced;
+  }
+
+  /** How often to look at all of its keys again; 0 is never. */
+  get resyncPeriodMs(): number {
+    return this.#options.settings.podResyncPeriodMs;
+  }
+
+  /** Milliseconds since its watch last stirred. */
+  get silentMs(): number {
+    return this.#pods.silentMs;
+  }
+
+  isKnown(): boolean {
+    return this.#pods.synced && !isHeldForWantOfPods(this.#sighting());
+  }
+
+  pairs(key: string): readonly PairMembers[] {
+    return this.#pods.pairs(key);
+  }
+
+  keys(): readonly string[] {
+    return this.#pods.keys();
+  }
+
+  /** What is worth knowing about its sets of a key from now on. */
+  notice(key: string, notices: readonly Notice[]): void {
+    this.#skips.replace(`set ${key}`, notices.filter(({ cluster }) => cluster === this.cluster));
+  }
+
+  /** Watches until `signal` is aborted. */
+  run({ signal }: RunOptions): Promise<void> {
+    return this.#pods.run({ signal });
+  }
+
+  #listed(): void {
+    const { log, options, onKnown } = this.#options;
+    const sighting = this.#sighting();
+    if (isHeldForWantOfPods(sighting)) this.#skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
+    const { held } = this.#pods;
+    if (held > 0) log.warn({ cluster: this.cluster, held, holdMs: options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
+    this.#countHeld();
+    onKnown();
+  }
+
+  #countHeld(): void {
+    // Before the first list is complete, what is held is only what it is to be measured by.
+    if (this.#pods.synced) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, this.#pods.held);
+  }
+
+  #sighting() {
+    return { podsSeen: this.#pods.podsSeen, ownSets: this.#options.localSets.ownSets(this.cluster) };
+  }
+}
+
+function noPodMatches(ownSets: number): Left {
+  const detail = `there are ${ownSets} sets and no Pod matches: nothing is deleted before one does. Is -label-domain right, and the cluster?`;
+  return { kind: 'problem', reason: 'no-pod-matches', detail };
+}
+
+function logLeft(log: Logger, about: { cluster: string; subject: string }, { kind, reason, detail }: Left): void {
+  log[kind === 'problem' ? 'warn' : 'debug']({ ...about, reason, detail }, 'left out');
+}

@@ -1,0 +1,89 @@
+import { parseCidr } from '@kube-semaphore/net';
+import { describe, expect, it } from 'vitest';
+import type { RemoteEntry } from './config-file.ts';
+import { isAllowedBy, settingsOfFile } from './settings.ts';
+
+const defaults = { localKubeConfig: undefined, podResyncPeriodMs: 3_600_000 };
+const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
+
+const problems = (...remotes: RemoteEntry[]) => {
+  const settings = settingsOfFile({ remotes }, defaults);
+  return settings.ok ? [] : settings.problems;
+};
+
+describe('settingsOfFile', () => {
+  it('gives each remote its way, its limits and its period', () => {
+    const settings = settingsOfFile(
+      {
+        local: { kubeConfigPath: '/local' },
+        remotes: [
+          { name: 'c2', kubeConfigPath: '/c2', podResyncPeriod: '10m' },
+          { name: 'c3', kubeConfigPath: '', ...direct, allowedPodCIDRs: ['10.4.0.0/16'] },
+        ],
+      },
+      defaults,
+    );
+    expect(settings).toEqual({
+      ok: true,
+      value: {
+        local: { kind: 'kubeconfig', path: '/local' },
+        remotes: [
+          { name: 'c2', reference: { kind: 'kubeconfig', path: '/c2' }, allowedPodCidrs: undefined, podResyncPeriodMs: 600_000 },
+          {
+            name: 'c3',
+            reference: { kind: 'api-server', apiUrl: 'https://c3', caUrl: 'file:///ca', token: { path: '/token' } },
+            allowedPodCidrs: [expect.objectContaining({ text: '10.4.0.0/16' })],
+            podResyncPeriodMs: 3_600_000,
+          },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    { name: 'a flag', localKubeConfig: '/flag', file: '/file', want: { kind: 'kubeconfig', path: '/flag' } },
+    { name: 'the file', localKubeConfig: undefined, file: '/file', want: { kind: 'kubeconfig', path: '/file' } },
+    { name: 'the pod', localKubeConfig: undefined, file: '', want: { kind: 'in-cluster' } },
+  ])('takes the local cluster from $name', ({ localKubeConfig, file, want }) => {
+    const settings = settingsOfFile({ local: { kubeConfigPath: file }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] }, { ...defaults, localKubeConfig });
+    expect(settings.ok && settings.value.local).toEqual(want);
+  });
+
+  it('names the field of each problem, all at once', () => {
+    expect(
+      problems(
+        { name: 'C2', kubeConfigPath: '/c2', allowedPodCIDRs: ['10.0.0.0/8', '10.0.0.0/99'], podResyncPeriod: '-1s' },
+        { name: 'c3', remoteAPIURL: 'https://c3' },
+        { name: 'c4', kubeConfigPath: '/c4' },
+        { name: 'c4', kubeConfigPath: '/c5' },
+      ),
+    ).toEqual([
+      expect.stringMatching(/^remotes\[0\]\.name: "C2" is not a name/),
+      expect.stringMatching(/^remotes\[0\]\.allowedPodCIDRs\[1\]: /),
+      'remotes[0].podResyncPeriod: it is negative',
+      'remotes[1].kubeConfigPath: it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together',
+      'remotes: c4 is there twice',
+    ]);
+  });
+});
+
+describe('isAllowedBy', () => {
+  const cidrs = ['10.4.0.0/16', 'fd00::/64'].flatMap((text) => {
+    const cidr = parseCidr(text);
+    return cidr.ok ? [cidr.value] : [];
+  });
+
+  it.each([
+    { ip: '10.4.255.1', want: true },
+    { ip: '10.5.0.1', want: false },
+    { ip: 'fd00::26', want: true },
+    { ip: 'fd01::26', want: false },
+  ])('says $want of $ip', ({ ip, want }) => {
+    expect(isAllowedBy(cidrs)(ip)).toBe(want);
+  });
+
+  it('lets everything in where there is no limit, and nothing where the list is empty', () => {
+    expect(isAllowedBy(undefined)('10.0.0.1')).toBe(true);
+    expect(isAllowedBy([])('10.0.0.1')).toBe(false);
+  });
+});

@@ -1,0 +1,94 @@
+import type { ClusterReference } from '@kube-semaphore/cluster-auth';
+import { bad, type Cidr, contains, good, parseCidr, type Parsed } from '@kube-semaphore/net';
+import { type ConfigFile, durationOf, type RemoteEntry } from './config-file.ts';
+import { clusterName } from './option-types.ts';
+import type { PolicyOptions } from './options.ts';
+
+/** One remote cluster, wherever it was configured. */
+export type RemoteSettings = {
+  readonly name: string;
+  readonly reference: ClusterReference;
+  /** The addresses that it may bring into local sets; all of them without. */
+  readonly allowedPodCidrs: readonly Cidr[] | undefined;
+  /** 0 is never. */
+  readonly podResyncPeriodMs: number;
+};
+
+/** Which clusters there are. */
+export type Settings = { readonly local: ClusterReference; readonly remotes: readonly RemoteSettings[] };
+
+/** Settings of the single-remote flags, which were validated to name the remote in one way. */
+export function settingsOfOptions(options: PolicyOptions): Settings {
+  const { targetKubeConfig, remoteApiUrl, remoteCaUrl, remoteSaTokenPath, remoteSaToken } = options;
+  const direct = (): ClusterReference => {
+    const token = remoteSaTokenPath === undefined ? { value: remoteSaToken! } : { path: remoteSaTokenPath };
+    return { kind: 'api-server', apiUrl: remoteApiUrl!, caUrl: remoteCaUrl!, token };
+  };
+  return {
+    local: localReference(options.localKubeConfig),
+    remotes: [
+      {
+        name: options.targetClusterName!,
+        reference: targetKubeConfig === undefined ? direct() : { kind: 'kubeconfig', path: targetKubeConfig },
+        allowedPodCidrs: options.allowedPodCidrs,
+        podResyncPeriodMs: options.podResyncPeriodMs,
+      },
+    ],
+  };
+}
+
+/**
+ * Settings of a config file. A flag or variable for the local cluster beats what the file says.
+ *
+ * @returns every problem, each with the field that it is about
+ */
+export function settingsOfFile(
+  { local, remotes }: ConfigFile,
+  options: Pick<PolicyOptions, 'localKubeConfig' | 'podResyncPeriodMs'>,
+): { readonly ok: true; readonly value: Settings } | { readonly ok: false; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  const settings = remotes.map((entry, i) => remoteSettings(entry, { at: `remotes[${i}]`, options, problems }));
+  const names = remotes.map(({ name }) => name);
+  for (const name of new Set(names.filter((candidate, i) => names.indexOf(candidate) !== i))) problems.push(`remotes: ${name} is there twice`);
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, value: { local: localReference(options.localKubeConfig ?? given(local?.kubeConfigPath)), remotes: settings } };
+}
+
+type Context = { at: string; options: Pick<PolicyOptions, 'podResyncPeriodMs'>; problems: string[] };
+
+function remoteSettings(entry: RemoteEntry, { at, options, problems }: Context): RemoteSettings {
+  const check = <T>(field: string, parsed: Parsed<T>, otherwise: T): T => {
+    if (parsed.ok) return parsed.value;
+    problems.push(`${at}.${field}: ${parsed.reason}`);
+    return otherwise;
+  };
+  const { podResyncPeriod, allowedPodCIDRs } = entry;
+  return {
+    name: check('name', clusterName.parse(entry.name), entry.name),
+    reference: check('kubeConfigPath', referenceOf(entry), { kind: 'in-cluster' }),
+    allowedPodCidrs: allowedPodCIDRs?.map((cidr, i) => check(`allowedPodCIDRs[${i}]`, parseCidr(cidr), undefined)).filter((cidr) => cidr !== undefined),
+    podResyncPeriodMs: podResyncPeriod === undefined ? options.podResyncPeriodMs : check('podResyncPeriod', positive(durationOf(podResyncPeriod)), 0),
+  };
+}
+
+function referenceOf(entry: RemoteEntry): Parsed<ClusterReference> {
+  const path = given(entry.kubeConfigPath);
+  if (path !== undefined) return good({ kind: 'kubeconfig', path });
+  const [apiUrl, caUrl, tokenPath] = [given(entry.remoteAPIURL), given(entry.remoteCAURL), given(entry.remoteSATokenPath)];
+  if (apiUrl === undefined || caUrl === undefined || tokenPath === undefined) {
+    return bad('it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together');
+  }
+  return good({ kind: 'api-server', apiUrl, caUrl, token: { path: tokenPath } });
+}
+
+/** Whether a remote may bring an address into local sets. */
+export function isAllowedBy(cidrs: RemoteSettings['allowedPodCidrs']): (ip: string) => boolean {
+  return cidrs === undefined ? () => true : (ip) => cidrs.some((cidr) => contains(cidr, ip));
+}
+
+const localReference = (path: string | undefined): ClusterReference =>
+  path === undefined ? { kind: 'in-cluster' } : { kind: 'kubeconfig', path };
+
+const given = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
+
+const positive = (parsed: Parsed<number>): Parsed<number> => (parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed);

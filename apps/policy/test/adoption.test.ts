@@ -1,0 +1,132 @@
+import { describe, expect } from 'vitest';
+import { eventually } from './support/eventually.ts';
+import { it } from './support/it.ts';
+import { labelsOf } from './support/sets.ts';
+
+const old = { domain: 'semaphore.uw.systems', managedBy: 'calico-global-network-sync-operator' };
+const newer = { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' };
+
+/** A set that a program before us left, with an address that is still good and one that isn't. */
+const leftBy = (identity: { domain: string; managedBy: string }, name = 'c2-default-app') => ({
+  name,
+  labels: labelsOf('app', identity),
+  nets: ['10.4.0.1/32', '10.4.0.99/32'],
+});
+
+describe('sets that are there already', () => {
+  it.for([
+    old,
+    { domain: 'semaphore.uw.systems', managedBy: 'kube-policy-semaphore' },
+    { domain: 'semaphore.uw.systems', managedBy: 'semaphore-policy' },
+    { domain: 'policy.semaphore.uw.io', managedBy: 'calico-global-network-sync-operator' },
+    newer,
+  ])('are taken over under $domain and $managedBy', async (identity, { pods, sets, history, start }) => {
+    await sets.add(leftBy(identity));
+    await pods.add(
+      { name: 'a', app: 'app', domain: identity.domain, ips: ['10.4.0.1'] },
+      { name: 'b', app: 'other', domain: identity.domain, ips: ['10.4.0.2'] },
+    );
+    await start();
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-other': ['10.4.0.2/32'] });
+    expect((await sets.list()).map(({ labels }) => labels)).toEqual([labelsOf('app', identity), labelsOf('other', identity)]);
+    await history.caughtUp();
+    expect(history.deletions()).toEqual([]);
+    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+  });
+
+  it('are not written when they are right, in whatever order their nets are (the Go program wrote them every hour)', async ({ pods, sets, history, start }) => {
+    await sets.add({ ...leftBy(old), nets: ['10.4.0.2/32', '10.4.0.1/32'] });
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
+    await start();
+    // Its turn comes after that of what was there at the start.
+    await pods.add({ name: 'c', app: 'later', ips: ['10.4.0.3'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.2/32', '10.4.0.1/32'], 'c2-default-later': ['10.4.0.3/32'] });
+    await history.caughtUp();
+    expect(history.versions('c2-default-app')).toBe(1);
+  });
+
+  it('go when nobody is in them any more', async ({ pods, sets, start }) => {
+    await sets.add(leftBy(old), leftBy(old, 'c2-default-gone'));
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await start();
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+  });
+
+  it('are relabelled where -label-domain and -managed-by say so', async ({ pods, sets, start }) => {
+    await sets.add(leftBy(old));
+    await pods.add({ name: 'a', app: 'app', domain: newer.domain, ips: ['10.4.0.1'] });
+    await start({ 'label-domain': newer.domain, 'managed-by': newer.managedBy });
+    await eventually(() => sets.list(), [{ name: 'c2-default-app', labels: labelsOf('app', newer), nets: ['10.4.0.1/32'] }]);
+  });
+});
+
+describe('sets under two identities', () => {
+  it('are an error that names both flags, and nothing is written', async ({ pods, sets, history, start }) => {
+    await sets.add(leftBy(old), leftBy(newer, 'c2-default-other'));
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    const policy = await start({}, { ready: false });
+    expect(await policy.exited).toEqual({ code: 2, signal: null });
+    const said = policy.stderr().split('\n').filter((line) => !line.startsWith('{')).join('');
+    expect(said).toMatch(/^semaphore-policy: .*-label-domain and -managed-by/);
+    for (const word of [...Object.values(old), ...Object.values(newer)]) expect(said).toContain(word);
+    expect(said).not.toMatch(/^ +at /m);
+    await history.caughtUp();
+    expect(history.versions()).toBe(2);
+    expect(history.deletions()).toEqual([]);
+  });
+
+  it('are made one by the flags', async ({ pods, sets, start }) => {
+    await sets.add(leftBy(old), leftBy(newer, 'c2-default-other'));
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await start({ 'label-domain': old.domain, 'managed-by': old.managedBy });
+    await eventually(() => sets.list(), [{ name: 'c2-default-app', labels: labelsOf('app', old), nets: ['10.4.0.1/32'] }]);
+  });
+});
+
+describe('sets that are not ours', () => {
+  const orphan = { name: 'c9-default-app', labels: labelsOf('app', { cluster: 'c9' }), nets: ['10.9.0.1/32'] };
+  const foreign = { name: 'net-team', labels: { ...labelsOf('app'), 'managed-by': 'argocd' }, nets: ['192.0.2.0/24'] };
+
+  it('are left alone, and those of a cluster that nobody configured are counted', async ({ pods, sets, start }) => {
+    await sets.add(orphan, foreign);
+    const before = await Promise.all([sets.get(orphan.name), sets.get(foreign.name)]);
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    const policy = await start();
+    await sets.become({ [orphan.name]: orphan.nets, [foreign.name]: foreign.nets, 'c2-default-app': ['10.4.0.1/32'] });
+    await pods.remove('a');
+    await sets.become({ [orphan.name]: orphan.nets, [foreign.name]: foreign.nets });
+    expect(await Promise.all([sets.get(orphan.name), sets.get(foreign.name)])).toEqual(before);
+
+    expect(await policy.metric('semaphore_policy_orphans', { cluster: 'c9' })).toBe(1);
+    await sets.remove(orphan.name);
+    await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c9' }), 0);
+  });
+});
+
+describe('sets without a single pod in the remote', () => {
+  const left = leftBy(old);
+  const held = ['semaphore_policy_skipped_objects', { remote: 'c2', kind: 'problem', reason: 'no-pods' }] as const;
+
+  it('stay, with a warning and a metric, until there is one (the Go program deleted them)', async ({ pods, sets, history, start }) => {
+    await sets.add(left, leftBy(old, 'c2-default-gone'));
+    const policy = await start();
+    await eventually(() => policy.metric(...held), 2);
+    expect(policy.log().filter(({ level }) => level === 'warn')).not.toEqual([]);
+    expect(await sets.nets()).toEqual({ 'c2-default-app': left.nets, 'c2-default-gone': left.nets });
+
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await eventually(() => policy.metric(...held), 0);
+    await history.caughtUp();
+    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+  });
+
+  it('go with the last pod, once there was one', async ({ pods, sets, start }) => {
+    await sets.add(left);
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await start();
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await pods.remove('a');
+    await sets.become({});
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect } from 'vitest';
+import { eventually } from './support/eventually.ts';
+import { itBehindFronts as it } from './support/it.ts';
+import { untilReady } from './support/start-policy.ts';
+
+const pod = (number: number) => ({ name: `app-${number}`, app: 'app', ips: [`10.4.0.${number}`] });
+const nets = (...numbers: readonly number[]) => ({ 'c2-default-app': numbers.map((number) => `10.4.0.${number}/32`) });
+const local = ['semaphore_policy_remote_up', { remote: 'local' }] as const;
+
+describe('the local API server', () => {
+  it('may restart while pods come and go', async ({ local, pods, sets, history, start }) => {
+    await pods.add(pod(1), pod(2));
+    await start();
+    await sets.become(nets(1, 2));
+    await history.caughtUp();
+    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    // The history's watch ends here as well.
+    await Promise.all([local.restart(), pods.remove('app-2'), pods.add(pod(3), { name: 'z', app: 'other', ips: ['10.4.0.9'] })]);
+    await sets.become({ ...nets(1, 3), 'c2-default-other': ['10.4.0.9/32'] });
+  });
+
+  it('may be away for a while, which is said once', async ({ localFront, pods, sets, start }) => {
+    await pods.add(pod(1));
+    const policy = await start({ 'local-kube-config': localFront.kubeconfig });
+    await sets.become(nets(1));
+    await localFront.down();
+    await pods.add(pod(2), pod(3));
+    await eventually(() => policy.metric(...local), 0);
+    await eventually(async () => ((await policy.metric('semaphore_policy_sync_requeue_total')) ?? 0) >= 3, true);
+    expect((await policy.get('/healthz')).status).toBe(200);
+    expect(policy.log().filter(({ msg, level }) => msg === 'set not written, will try again' && level === 'warn')).toHaveLength(1);
+
+    await localFront.up();
+    await sets.become(nets(1, 2, 3));
+    await eventually(() => policy.metric(...local), 1);
+  });
+
+  it('may be away at the start, and is waited for', async ({ localFront, pods, sets, start }) => {
+    await pods.add(pod(1));
+    await localFront.down();
+    const policy = await start({ 'local-kube-config': localFront.kubeconfig }, { ready: false });
+    await eventually(() => policy.get('/readyz'), { status: 503, body: 'the local sets are not known yet\n' });
+    expect((await policy.get('/healthz')).status).toBe(200);
+    await localFront.up();
+    await untilReady(policy);
+    await sets.become(nets(1));
+  });
+
+  it('may answer each write with 500, 429 or nothing before it takes one', async ({ localFront, pods, sets, start }) => {
+    const refusals = [500, 429, 503].map((status) => (_: unknown, response: { writeHead(status: number): { end(): void } }) => response.writeHead(status).end());
+    let refused = 0;
+    localFront.answerWith(({ method }) => (method === 'GET' ? undefined : refusals[refused++]));
+    await pods.add(pod(1));
+    const policy = await start({ 'local-kube-config': localFront.kubeconfig });
+    await sets.become(nets(1));
+    expect(await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '0' })).toBe(3);
+    expect(await policy.metric('semaphore_policy_sync_requeue_total')).toBe(3);
+  });
+});
+
+describe('somebody who writes the same set', () => {
+  it('is not overwritten unseen, and not waited for', async ({ pods, sets, start }) => {
+    await pods.add(pod(1));
+    await start({ 'min-write-interval': '0' });
+    await sets.become(nets(1));
+    const notes = async () => {
+      for (let n = 0; n < 30; n++) await sets.patch('c2-default-app', { metadata: { annotations: { note: String(n) } } });
+    };
+    const rollout = async () => {
+      for (let n = 2; n <= 20; n++) await pods.add(pod(n));
+    };
+    await Promise.all([notes(), rollout()]);
+    await sets.become(nets(...Array.from({ length: 20 }, (_, i) => i + 1)));
+    expect((await sets.get('c2-default-app')).metadata.annotations).toEqual({ note: '29' });
+  });
+});

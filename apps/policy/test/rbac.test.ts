@@ -1,0 +1,81 @@
+import { describe, expect } from 'vitest';
+import type { PolicyRule, TestCluster } from '@kube-semaphore/testkit';
+import { localRules, remoteRules } from './support/accounts.ts';
+import { eventually } from './support/eventually.ts';
+import { it } from './support/it.ts';
+import { untilReady } from './support/start-policy.ts';
+
+const allowing = (verbs: string[]): PolicyRule[] => localRules.map((rule) => ({ ...rule, verbs }));
+
+async function grant({ admin }: TestCluster, role: string, rules: readonly PolicyRule[]): Promise<void> {
+  const { status } = await admin.request('PATCH', `/apis/rbac.authorization.k8s.io/v1/clusterroles/${role}`, { rules });
+  if (status !== 200) throw new Error(`the role ${role} can't be changed: ${status}`);
+}
+
+describe('a local role', () => {
+  it('without create is told of once, and then does no harm', async ({ local, pods, sets, start }) => {
+    const { kubeconfig } = await local.account('no-create', allowing(['get', 'list', 'watch', 'update', 'delete']));
+    await pods.add({ name: 'a', app: 'a', ips: ['10.4.0.1'] }, { name: 'b', app: 'b', ips: ['10.4.0.2'] });
+    const policy = await start({ 'local-kube-config': kubeconfig });
+    await eventually(() => policy.metric('semaphore_policy_remote_up', { remote: 'local' }), 0);
+    await eventually(async () => ((await policy.metric('semaphore_policy_sync_requeue_total')) ?? 0) >= 6, true);
+    const complaints = policy.log().filter(({ level }) => level === 'warn' || level === 'error');
+    expect(complaints).toHaveLength(1);
+    expect(JSON.stringify(complaints)).toContain('403');
+
+    await grant(local, 'no-create', localRules);
+    await sets.become({ 'c2-default-a': ['10.4.0.1/32'], 'c2-default-b': ['10.4.0.2/32'] });
+    await eventually(() => policy.metric('semaphore_policy_remote_up', { remote: 'local' }), 1);
+  });
+
+  it('without watch, as that of the Go program, will do', async ({ local, pods, sets, start }) => {
+    const { kubeconfig } = await local.account('as-with-go', allowing(['create', 'delete', 'get', 'list', 'update']));
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'gone', ips: ['10.4.0.2'] });
+    const policy = await start({ 'local-kube-config': kubeconfig });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-gone': ['10.4.0.2/32'] });
+    await policy.logged('listing is allowed but watching is not: changes are seen with the next list only', { cluster: 'local' });
+
+    // Nobody told the process of this edit, so its write is refused, and it looks again.
+    await sets.patch('c2-default-app', { metadata: { annotations: { note: 'mine' } }, spec: { nets: [] } });
+    await pods.add({ name: 'c', app: 'app', ips: ['10.4.0.3'] });
+    await pods.remove('b');
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
+    expect((await sets.get('c2-default-app')).metadata.annotations).toEqual({ note: 'mine' });
+  });
+
+  it('without watch sees by -full-store-resync-period what people did to a set', async ({ local, pods, sets, start }) => {
+    const { kubeconfig } = await local.account('no-watch', allowing(['create', 'delete', 'get', 'list', 'update']));
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await start({ 'local-kube-config': kubeconfig, 'full-store-resync-period': '500ms' });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await sets.patch('c2-default-app', { spec: { nets: ['10.4.0.9/32'] } });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await sets.remove('c2-default-app');
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+  });
+});
+
+describe('a remote role', () => {
+  it('without any right is told of, and nothing is deleted until there is one', async ({ remote, pods, sets, history, start }) => {
+    const { kubeconfig } = await remote.account('nobody', []);
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    const policy = await start({ 'target-kube-config': kubeconfig }, { ready: false });
+    const line = await policy.logged('watch broke off', { level: 'warn', cluster: 'c2', reason: 'denied' });
+    expect(JSON.stringify(line)).toContain('pods is forbidden');
+    expect(await policy.metric('semaphore_policy_remote_up', { remote: 'c2' })).toBe(0);
+
+    await grant(remote, 'nobody', remoteRules);
+    await untilReady(policy);
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await history.caughtUp();
+    expect(history.deletions()).toEqual([]);
+  });
+
+  it('without watch degrades to lists', async ({ remote, pods, sets, start }) => {
+    const { kubeconfig } = await remote.account('lister', remoteRules.map((rule) => ({ ...rule, verbs: ['list'] })));
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    const policy = await start({ 'target-kube-config': kubeconfig });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await policy.logged('listing is allowed but watching is not: changes are seen with the next list only', { cluster: 'c2' });
+  });
+});

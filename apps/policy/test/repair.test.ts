@@ -1,0 +1,68 @@
+import { describe, expect } from 'vitest';
+import { eventually } from './support/eventually.ts';
+import { itWithPolicy as it } from './support/it.ts';
+import { labelsOf } from './support/sets.ts';
+
+/** The interface's word for "at once". The Go program took up to an hour: -full-store-resync-period. */
+const atOnce = { timeoutMs: 1_000 };
+
+const pod = { name: 'a', app: 'app', ips: ['10.4.0.1', 'fd00::1'] };
+const nets = ['10.4.0.1/32', 'fd00::1/128'];
+const labels = labelsOf('app');
+
+describe('a set is put right at once', () => {
+  it.for([
+    { name: 'a net is gone', patch: { spec: { nets: ['fd00::1/128'] } } },
+    { name: 'a net is added', patch: { spec: { nets: [...nets, '0.0.0.0/0'] } } },
+    { name: 'all nets are gone', patch: { spec: { nets: [] } } },
+    { name: 'a net is spelled another way', patch: { spec: { nets: ['10.4.0.1', 'fd00::1/128'] } } },
+    { name: 'nothing is left of the spec', patch: { spec: null } },
+    { name: 'a label has another value', patch: { metadata: { labels: { 'semaphore.uw.systems/name': 'other' } } } },
+    { name: 'a label is gone', patch: { metadata: { labels: { 'semaphore.uw.systems/namespace': null } } } },
+    { name: 'a label is added', patch: { metadata: { labels: { 'projectcalico.org/tier': 'x' } } } },
+    {
+      name: 'an annotation of Calico overrides the labels',
+      patch: { metadata: { annotations: { 'projectcalico.org/metadata': '{"labels":{"semaphore.uw.systems/name":"other"}}' } } },
+    },
+  ])('when $name (the Go program did so within the hour)', async ({ patch }, { pods, sets }) => {
+    await pods.add(pod);
+    await sets.become({ 'c2-default-app': nets });
+    await sets.patch('c2-default-app', patch);
+    await eventually(
+      async () => {
+        const { metadata, spec } = await sets.get('c2-default-app');
+        return { labels: metadata.labels, annotations: metadata.annotations ?? {}, spec };
+      },
+      { labels, annotations: {}, spec: { nets } },
+      atOnce,
+    );
+  });
+
+  it('when it is deleted (the Go program did so within the hour)', async ({ pods, sets }) => {
+    await pods.add(pod);
+    await sets.become({ 'c2-default-app': nets });
+    await sets.remove('c2-default-app');
+    await sets.become({ 'c2-default-app': nets }, atOnce);
+    expect((await sets.get('c2-default-app')).metadata.labels).toEqual(labels);
+  });
+
+  it('when it is a copy that nobody asked for', async ({ pods, sets }) => {
+    await pods.add(pod);
+    await sets.become({ 'c2-default-app': nets });
+    await sets.add({ name: 'c2-default-copy', labels: labelsOf('copy'), nets });
+    await sets.become({ 'c2-default-app': nets }, atOnce);
+  });
+});
+
+describe('a set', () => {
+  it('keeps what of its metadata is not ours', async ({ pods, sets }) => {
+    await pods.add(pod);
+    await sets.become({ 'c2-default-app': nets });
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '6f0c8f5e-8c1c-4a53-9a8e-0d5b7a3a2c11' }];
+    await sets.patch('c2-default-app', { metadata: { annotations: { note: 'why' }, ownerReferences } });
+    await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', 'fd00::1/128'] });
+    const { metadata } = await sets.get('c2-default-app');
+    expect(metadata).toMatchObject({ labels, annotations: { note: 'why' }, ownerReferences });
+  });
+});

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { eventually } from './support/eventually.ts';
+import { it } from './support/it.ts';
+import { labelsOf, type SetView } from './support/sets.ts';
+
+const MAX = 10;
+const hash = createHash('sha256').update('c2/default/app').digest('hex').slice(0, 10);
+
+/** Pods of both families, numbered. */
+const podsOf = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => {
+    const number = from + i;
+    return { name: `app-${number}`, app: 'app', ips: [`10.4.${number >> 8}.${number & 255}`, `fd00::${(number + 1).toString(16)}`] };
+  });
+
+const netsOf = (pods: ReturnType<typeof podsOf>) => pods.flatMap(({ ips: [four, six] }) => [`${four}/32`, `${six}/128`]);
+
+const namesOf = (pods: ReturnType<typeof podsOf>) => pods.map(({ name }) => name);
+
+/** What all shards hold together, sorted as texts. */
+const heldBy = (sets: readonly SetView[]) => sets.flatMap(({ nets }) => nets).toSorted();
+
+describe('a set of more than -max-nets-per-set addresses', () => {
+  it('is split into shards that carry the same labels (the Go program wrote one object of any size)', async ({ pods, sets, history, start }) => {
+    const all = podsOf(0, 115);
+    await start({ 'max-nets-per-set': MAX });
+    await pods.add(...all);
+    await eventually(async () => heldBy(await sets.list()), netsOf(all).toSorted());
+
+    const shards = await sets.list();
+    const expected = ['c2-default-app', ...Array.from({ length: 22 }, (_, n) => `c2-default-app-${hash}-s${n + 1}`)];
+    expect(shards.map(({ name }) => name)).toEqual(expected.toSorted());
+    for (const { labels } of shards) expect(labels).toEqual(labelsOf('app'));
+    await history.caughtUp();
+    expect(history.largest()).toBe(MAX);
+    expect(history.lapses('app', netsOf(all))).toEqual([]);
+  });
+
+  it('keeps each address in its shard while others come and go', async ({ pods, sets, history, start }) => {
+    const all = podsOf(0, 15);
+    await start({ 'max-nets-per-set': MAX });
+    await pods.add(...all);
+    await eventually(async () => heldBy(await sets.list()), netsOf(all).toSorted());
+    const before = await sets.list();
+    await history.caughtUp();
+    const written = history.versions();
+
+    await pods.remove('app-7');
+    const rest = all.filter(({ name }) => name !== 'app-7');
+    await eventually(async () => heldBy(await sets.list()), netsOf(rest).toSorted());
+    const gone = netsOf(all.slice(7, 8));
+    expect(await sets.list()).toEqual(before.map((set) => ({ ...set, nets: set.nets.filter((net) => !gone.includes(net)) })));
+    await history.caughtUp();
+    // The two addresses lie in one shard or in two.
+    expect(history.versions() - written).toBe(before.filter(({ nets }) => nets.some((net) => gone.includes(net))).length);
+  });
+
+  it('shrinks to what fills four fifths of the rest, and adds before it removes', async ({ pods, sets, history, start }) => {
+    const all = podsOf(0, 25);
+    await start({ 'max-nets-per-set': MAX });
+    await pods.add(...all);
+    await eventually(async () => heldBy(await sets.list()), netsOf(all).toSorted());
+    expect(await sets.list()).toHaveLength(5);
+
+    // 16 addresses: two shards hold that and are 80 % full.
+    const [staying, leaving] = [all.slice(17), all.slice(0, 17)];
+    await pods.remove(...namesOf(leaving));
+    await eventually(async () => heldBy(await sets.list()), netsOf(staying).toSorted());
+    await eventually(async () => (await sets.list()).length, 2);
+    await history.caughtUp();
+    expect(history.lapses('app', netsOf(staying))).toEqual([]);
+    expect(history.largest()).toBe(MAX);
+  });
+
+  it('is one object again under its plain name when it fits', async ({ pods, sets, history, start }) => {
+    const all = podsOf(0, 8);
+    await start({ 'max-nets-per-set': MAX });
+    await pods.add(...all);
+    await eventually(async () => (await sets.list()).length, 2);
+    await pods.remove(...namesOf(all.slice(0, 4)));
+    const staying = netsOf(all.slice(4));
+    await eventually(async () => (await sets.list()).map(({ name, nets }) => [name, nets.toSorted()]), [['c2-default-app', staying.toSorted()]]);
+    await history.caughtUp();
+    expect(history.lapses('app', staying)).toEqual([]);
+  });
+});
+
+describe('another -max-nets-per-set', () => {
+  it.for([
+    { name: 'a lower one splits', before: 1_000, after: MAX, shards: [1, 4] as const },
+    { name: 'a higher one joins', before: MAX, after: 1_000, shards: [4, 1] as const },
+  ])('$name what is there, and adds before it removes', async ({ before, after, shards }, { pods, sets, history, start }) => {
+    const all = podsOf(0, 20);
+    await pods.add(...all);
+    const first = await start({ 'max-nets-per-set': before });
+    await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [shards[0], 40]);
+    await first.stop();
+    await start({ 'max-nets-per-set': after });
+    await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [shards[1], 40]);
+    await history.caughtUp();
+    expect(history.lapses('app', netsOf(all))).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+import type { Dependencies } from '../dependencies.ts';
+import { parseProxy, parseServer } from '../endpoint.ts';
+import type { Access } from '../live-connection.ts';
+import { readText } from '../rotating-files.ts';
+import { openCa } from '../trust/certificate-authority.ts';
+import { openSystemRoots } from '../trust/system-roots.ts';
+import { currentContext } from './context.ts';
+import { impersonationHeaders } from './impersonation.ts';
+import { pemSource, placeOf } from './place.ts';
+import { parseKubeconfig } from './schema.ts';
+import { openUser } from './user.ts';
+
+/**
+ * The way that a kubeconfig's current context describes. The file itself is read once; the files that it names are
+ * read again when they change.
+ *
+ * @throws {ClusterAuthError} that names the file and the field
+ */
+export async function openKubeconfig(path: string, deps: Dependencies): Promise<Access> {
+  const context = currentContext(parseKubeconfig(await readText(path), path), path);
+  const { cluster, user } = context;
+  const place = placeOf(path, context);
+  const authority = { file: cluster['certificate-authority'], data: cluster['certificate-authority-data'] };
+  const source = pemSource(place.cluster('certificate-authority'), authority, place);
+  const ca = source === undefined ? await openSystemRoots(deps) : await openCa(source, deps);
+  const proxy = cluster['proxy-url'];
+  return {
+    server: parseServer(cluster.server, place.cluster('server')),
+    ca,
+    credentials: await openUser(context, place, source && ca, deps),
+    tlsServerName: cluster['tls-server-name'],
+    headers: impersonationHeaders(user, place.user),
+    ...(proxy !== undefined && { proxy: parseProxy(proxy, place.cluster('proxy-url')) }),
+  };
+}

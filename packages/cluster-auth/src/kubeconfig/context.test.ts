@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { currentContext } from './context.ts';
+import { parseKubeconfig } from './schema.ts';
+
+const V1 = 'client.authentication.k8s.io/v1';
+
+/** The text of a kubeconfig with one cluster and one user, some of it replaced. */
+function kubeconfig({
+  cluster = {},
+  user = {},
+  ...rest
+}: { cluster?: object; user?: object; [key: string]: unknown } = {}) {
+  return JSON.stringify({
+    'current-context': 'main',
+    contexts: [{ name: 'main', context: { cluster: 'east', user: 'jane' } }],
+    clusters: [{ name: 'east', cluster: { server: 'https://east:6443', ...cluster } }],
+    users: [{ name: 'jane', user }],
+    ...rest,
+  });
+}
+
+const read = (text: string) => currentContext(parseKubeconfig(text, 'k'), 'k');
+
+describe('parseKubeconfig', () => {
+  it('reads YAML, with anchors', () => {
+    const text = 'users:\n- name: a\n  user: &x\n    token: t\n- name: b\n  user: *x\n';
+    expect(parseKubeconfig(text, 'k').users[1]?.user.token).toBe('t');
+  });
+
+  it('leaves alone what it does not know', () => {
+    const text = kubeconfig({
+      kind: 'Config',
+      preferences: { colors: true },
+      cluster: { 'disable-compression': true },
+    });
+    expect(read(text).cluster.server).toBe('https://east:6443');
+  });
+
+  it('reads null and empty as missing, as Go does', () => {
+    const { cluster, user } = read(
+      kubeconfig({ cluster: { 'tls-server-name': '', 'proxy-url': null }, user: { token: null } }),
+    );
+    expect([cluster['tls-server-name'], cluster['proxy-url'], user.token]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('takes a user without a value for one who has nothing', () => {
+    expect(read(kubeconfig({ users: [{ name: 'jane' }] })).user['as-groups']).toEqual([]);
+  });
+
+  it.each([
+    { name: 'an empty file', text: '', want: 'kubeconfig k: the file must be a map' },
+    { name: 'a list', text: '[]', want: 'kubeconfig k: the file must be a map' },
+    {
+      name: 'broken YAML, by its line',
+      text: 'users:\n- name: [secret',
+      want: /^kubeconfig k: line 2 is not YAML \([A-Z_]+\)$/,
+    },
+    { name: 'an alias of nothing', text: 'users: *secret', want: "kubeconfig k: its YAML aliases can't be resolved" },
+    {
+      name: 'a key that stands there twice',
+      text: 'users: []\nusers: []',
+      want: /^kubeconfig k: line 2 is not YAML \(DUPLICATE_KEY\)$/,
+    },
+    {
+      name: 'a token that is a number',
+      text: kubeconfig({ user: { token: 123456 } }),
+      want: /users\[0\]\.user\.token must be text/,
+    },
+    {
+      name: 'a flag that is a word',
+      text: 'clusters: [{name: a, cluster: {insecure-skip-tls-verify: yes}}]',
+      want: /must be true or false$/,
+    },
+    { name: 'users that are no list', text: 'users: {}', want: 'kubeconfig k: users must be a list' },
+    {
+      name: 'a cluster that is no map',
+      text: 'clusters: [{name: a, cluster: secret}]',
+      want: 'kubeconfig k: clusters[0].cluster must be a map',
+    },
+    { name: 'an entry without a name', text: 'users: [{user: {}}]', want: /users\[0\]\.name must be text/ },
+  ])('refuses $name', ({ text, want }) => {
+    expect(() => parseKubeconfig(text, 'k')).toThrow(expect.objectContaining({ code: 'CLUSTER_KUBECONFIG' }));
+    expect(() => parseKubeconfig(text, 'k')).toThrow(want);
+    expect(() => parseKubeconfig(text, 'k')).not.toThrow(/secret|123456/);
+  });
+});
+
+describe('currentContext', () => {
+  it('goes from the context to its cluster and its user', () => {
+    const contexts = [
+      { name: 'other', context: { cluster: 'west', user: 'joe' } },
+      { name: 'main', context: { cluster: 'east', user: 'jane' } },
+    ];
+    expect(read(kubeconfig({ contexts, user: { token: 't' } }))).toMatchObject({
+      clusterName: 'east',
+      cluster: { server: 'https://east:6443' },
+      userName: 'jane',
+      user: { token: 't' },
+    });
+  });
+
+  it('takes no offence at entries that the context does not lead to', () => {
+    const clusters = [
+      { name: 'east', cluster: { server: 'https://east' } },
+      { name: 'lab', cluster: { server: 'https://lab', 'insecure-skip-tls-verify': true } },
+    ];
+    expect(read(kubeconfig({ clusters })).clusterName).toBe('east');
+  });
+
+  it.each([
+    { name: 'no current-context', config: { 'current-context': '' }, want: 'it has no current-context' },
+    { name: 'a context that is not there', config: { 'current-context': 'x' }, want: 'there is no context "x"' },
+    { name: 'a cluster that is not there', config: { clusters: [] }, want: 'there is no cluster "east"' },
+    { name: 'a user that is not there', config: { users: null }, want: 'there is no user "jane"' },
+    {
+      name: 'two of a name',
+      config: { users: [{ name: 'jane' }, { name: 'jane' }] },
+      want: 'there are two entries of user "jane"',
+    },
+    {
+      name: 'a context without a user',
+      config: { contexts: [{ name: 'main', context: { cluster: 'east' } }] },
+      want: 'context "main" names no user',
+    },
+    {
+      name: 'a context without a cluster',
+      config: { contexts: [{ name: 'main', context: {} }] },
+      want: 'context "main" names no cluster',
+    },
+    { name: 'a cluster without a server', config: { cluster: { server: '' } }, want: 'cluster "east" has no server' },
+    {
+      name: 'insecure-skip-tls-verify',
+      config: { cluster: { 'insecure-skip-tls-verify': true } },
+      want: 'cluster "east" has insecure-skip-tls-verify, which is refused',
+    },
+    {
+      name: 'a CA twice',
+      config: { cluster: { 'certificate-authority': 'a', 'certificate-authority-data': 'b' } },
+      want: 'cluster "east" has both certificate-authority and certificate-authority-data',
+    },
+    {
+      name: 'a certificate without a key',
+      config: { user: { 'client-certificate': 'a' } },
+      want: 'neither client-key nor client-key-data',
+    },
+    {
+      name: 'a certificate twice',
+      config: { user: { 'client-certificate': 'a', 'client-certificate-data': 'b', 'client-key': 'c' } },
+      want: 'both client-certificate and',
+    },
+    {
+      name: 'a key twice',
+      config: { user: { 'client-certificate': 'a', 'client-key': 'c', 'client-key-data': 'd' } },
+      want: 'both client-key and',
+    },
+    {
+      name: 'a token and a password',
+      config: { user: { token: 't', username: 'u' } },
+      want: 'both token and username',
+    },
+    {
+      name: 'groups of nobody',
+      config: { user: { 'as-groups': ['g'] } },
+      want: 'as-uid, as-groups or as-user-extra without as',
+    },
+    {
+      name: 'two plugins',
+      config: { user: { exec: { command: 'c', apiVersion: V1 }, 'auth-provider': { name: 'oidc' } } },
+      want: 'both exec and auth-provider',
+    },
+    {
+      name: 'a provider that is gone',
+      config: { user: { 'auth-provider': { name: 'gcp' } } },
+      want: 'the auth-provider "gcp", which kubectl dropped too',
+    },
+    {
+      name: 'a plugin without a command',
+      config: { user: { exec: { command: '', apiVersion: V1 } } },
+      want: 'an exec without a command',
+    },
+    {
+      name: 'a plugin of an old version',
+      config: { user: { exec: { command: 'c', apiVersion: 'client.authentication.k8s.io/v1alpha1' } } },
+      want: 'apiVersion is neither',
+    },
+    {
+      name: 'a plugin that says nothing of questions',
+      config: { user: { exec: { command: 'c', apiVersion: V1 } } },
+      want: 'interactiveMode is none of',
+    },
+    {
+      name: 'a plugin that asks',
+      config: { user: { exec: { command: 'c', apiVersion: V1, interactiveMode: 'Always' } } },
+      want: 'asks a person',
+    },
+  ])('refuses $name', ({ config, want }) => {
+    expect(() => read(kubeconfig(config))).toThrow(expect.objectContaining({ code: 'CLUSTER_KUBECONFIG' }));
+    expect(() => read(kubeconfig(config))).toThrow(want);
+    expect(() => read(kubeconfig(config))).toThrow(/^kubeconfig k: /);
+  });
+});

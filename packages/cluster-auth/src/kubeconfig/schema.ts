@@ -1,0 +1,129 @@
+import { LineCounter, parseDocument } from 'yaml';
+import * as z from 'zod/mini';
+import { ClusterAuthError } from '../errors.ts';
+
+/** Go reads a null, an empty and a missing value all as the zero value; here they are undefined. */
+const text = z.pipe(
+  z.nullish(z.string()),
+  z.transform((value) => value || undefined),
+);
+const flag = z.pipe(
+  z.nullish(z.boolean()),
+  z.transform((value) => value ?? false),
+);
+function list<T extends z.ZodMiniType>(item: T) {
+  return z.pipe(
+    z.nullish(z.array(item)),
+    z.transform((value) => value ?? []),
+  );
+}
+const name = z.string();
+
+const cluster = z.object({
+  server: text,
+  'certificate-authority': text,
+  'certificate-authority-data': text,
+  'insecure-skip-tls-verify': flag,
+  'proxy-url': text,
+  'tls-server-name': text,
+  extensions: list(z.object({ name, extension: z.unknown() })),
+});
+
+const exec = z.object({
+  apiVersion: z.string(),
+  command: z.string(),
+  args: list(z.string()),
+  env: list(z.object({ name, value: z.string() })),
+  installHint: text,
+  interactiveMode: text,
+  provideClusterInfo: flag,
+});
+
+const user = z.object({
+  'client-certificate': text,
+  'client-certificate-data': text,
+  'client-key': text,
+  'client-key-data': text,
+  token: text,
+  tokenFile: text,
+  username: text,
+  password: text,
+  as: text,
+  'as-uid': text,
+  'as-groups': list(z.string()),
+  'as-user-extra': z.nullish(z.record(z.string(), z.array(z.string()))),
+  exec: z.nullish(exec),
+  'auth-provider': z.nullish(z.object({ name: z.string(), config: z.nullish(z.record(z.string(), z.string())) })),
+});
+
+/** What is read of a kubeconfig; keys that aren't here are left alone, as kubectl does. */
+const kubeconfig = z.object({
+  'current-context': text,
+  contexts: list(z.object({ name, context: z.object({ cluster: text, user: text }) })),
+  clusters: list(z.object({ name, cluster })),
+  users: list(
+    z.object({
+      name,
+      // An anonymous user may have no value at all.
+      user: z.pipe(
+        z.nullish(user),
+        z.transform((value) => value ?? z.parse(user, {})),
+      ),
+    }),
+  ),
+});
+
+/** A kubeconfig file, field by field as it is written. */
+export type Kubeconfig = z.infer<typeof kubeconfig>;
+export type KubeconfigCluster = z.infer<typeof cluster>;
+export type KubeconfigUser = z.infer<typeof user>;
+export type KubeconfigExec = z.infer<typeof exec>;
+
+/**
+ * Reads the text of a kubeconfig, YAML or JSON.
+ *
+ * @param path of the file, for the error
+ * @throws {ClusterAuthError} that names the line or the field, and repeats nothing of what stands there
+ */
+export function parseKubeconfig(raw: string, path: string): Kubeconfig {
+  const result = kubeconfig.safeParse(parseYaml(raw, path));
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const field = fieldOf(issue?.path ?? []);
+  const wanted =
+    issue?.code === 'invalid_type' ? ` must be ${WANTED[issue.expected] ?? issue.expected}` : ' is malformed';
+  throw new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${field || 'the file'}${wanted}`);
+}
+
+const WANTED: Readonly<Record<string, string>> = {
+  string: 'text (a number or a word such as true needs quotes)',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map',
+  record: 'a map',
+};
+
+function parseYaml(raw: string, path: string): unknown {
+  const lines = new LineCounter();
+  // Pretty errors quote the line, and the line may hold a token.
+  const document = parseDocument(raw, { prettyErrors: false, lineCounter: lines });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line } = lines.linePos(error.pos[0]);
+    throw new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: line ${line} is not YAML (${error.code})`);
+  }
+  try {
+    return document.toJS();
+  } catch {
+    // An alias without its anchor, or so many that they would fill the memory.
+    throw new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: its YAML aliases can't be resolved`);
+  }
+}
+
+/** `users[1].user.token` */
+function fieldOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
+}

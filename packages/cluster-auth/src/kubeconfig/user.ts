@@ -1,0 +1,98 @@
+import { basic, bearer, type Credentials, openToken } from '../credentials.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { ClusterAuthError } from '../errors.ts';
+import { openKeyPair, withKeyPair } from '../key-pair.ts';
+import { execCredentials, type ExecPlugin } from '../plugins/exec-plugin.ts';
+import { oidcCredentials } from '../plugins/oidc-provider.ts';
+import { fixed, type Rotating } from '../rotating.ts';
+import { openCa } from '../trust/certificate-authority.ts';
+import type { KubeconfigContext } from './context.ts';
+import { pemSource, type Place } from './place.ts';
+import type { KubeconfigExec } from './schema.ts';
+
+/** The extension of a cluster that is meant for its exec plugin. */
+const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
+
+/**
+ * The credentials of a kubeconfig's user: a client certificate where there is one, and a header.
+ *
+ * @param ca of the cluster, undefined if it names none: a plugin may want to know
+ * @throws {ClusterAuthError} that names the field or the file
+ */
+export async function openUser(
+  context: KubeconfigContext,
+  place: Place,
+  ca: Rotating<string | undefined> | undefined,
+  deps: Dependencies,
+): Promise<Rotating<Credentials>> {
+  const { user } = context;
+  const header = await openHeader(context, place, ca, deps);
+  const certificate = { file: user['client-certificate'], data: user['client-certificate-data'] };
+  const cert = pemSource(place.user('client-certificate'), certificate, place);
+  const key = pemSource(place.user('client-key'), { file: user['client-key'], data: user['client-key-data'] }, place);
+  return cert === undefined || key === undefined ? header : withKeyPair(header, await openKeyPair(cert, key, deps));
+}
+
+/** A token goes before a password, and both before a plugin; a token's file goes before its text: as in client-go. */
+async function openHeader(
+  context: KubeconfigContext,
+  place: Place,
+  ca: Rotating<string | undefined> | undefined,
+  deps: Dependencies,
+): Promise<Rotating<Credentials>> {
+  const { tokenFile, token, username, password, exec, 'auth-provider': provider } = context.user;
+  if (tokenFile !== undefined) return openToken(place.file(tokenFile), deps);
+  if (token !== undefined) return fixed({ authorization: bearer(token, place.user('token')) });
+  if (username !== undefined) return fixed({ authorization: basic(username, password ?? '') });
+  if (exec != null) return execCredentials(pluginOf(exec, context, place, ca), deps);
+  if (provider != null) return openOidc(provider.config ?? {}, place, deps);
+  return fixed({});
+}
+
+async function openOidc(
+  config: Readonly<Record<string, string>>,
+  place: Place,
+  deps: Dependencies,
+): Promise<Rotating<Credentials>> {
+  const where = place.user('auth-provider oidc');
+  const field = (name: string) => config[name] || undefined;
+  const issuer = URL.parse(config['idp-issuer-url'] ?? '');
+  const id = field('client-id');
+  if (issuer?.protocol !== 'https:' || id === undefined) {
+    throw new ClusterAuthError('CLUSTER_KUBECONFIG', `${where} needs a client-id, and an https: URL as idp-issuer-url`);
+  }
+  const authority = { file: field('idp-certificate-authority'), data: field('idp-certificate-authority-data') };
+  const source = pemSource(`${where}: idp-certificate-authority`, authority, place);
+  const ca = source && (await openCa(source, deps));
+  const tokens = { idToken: field('id-token'), refreshToken: field('refresh-token') };
+  return oidcCredentials(tokens, { issuer, id, secret: field('client-secret'), ca }, where, deps);
+}
+
+function pluginOf(
+  exec: KubeconfigExec,
+  { cluster }: KubeconfigContext,
+  place: Place,
+  ca: Rotating<string | undefined> | undefined,
+): ExecPlugin {
+  const { command, args, env, apiVersion, installHint, provideClusterInfo } = exec;
+  const clusterInfo = async () => {
+    const pem = await ca?.current();
+    return {
+      server: cluster.server,
+      ...(cluster['tls-server-name'] && { 'tls-server-name': cluster['tls-server-name'] }),
+      ...(cluster['proxy-url'] && { 'proxy-url': cluster['proxy-url'] }),
+      ...(pem && { 'certificate-authority-data': Buffer.from(pem).toString('base64') }),
+      config: cluster.extensions.find(({ name }) => name === EXEC_EXTENSION)?.extension,
+    };
+  };
+  return {
+    // A bare name is looked for on the PATH, anything else is a file.
+    command: command.includes('/') ? place.file(command) : command,
+    args,
+    env,
+    apiVersion,
+    installHint,
+    clusterInfo: provideClusterInfo ? clusterInfo : undefined,
+    where: place.user(`exec ${command}`),
+  };
+}

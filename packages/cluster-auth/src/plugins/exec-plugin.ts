@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { promisify, stripVTControlCharacters } from 'node:util';
+import type { Credentials } from '../credentials.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { ClusterAuthError, reasonOf } from '../errors.ts';
+import { type Rotating, singleFlight } from '../rotating.ts';
+import { type ExecCredential, readExecCredential } from './exec-credential.ts';
+
+/** A program that prints credentials, as a kubeconfig's `exec` describes it. */
+export type ExecPlugin = {
+  /** A path, or a name to look for on the PATH. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** On top of this process' own. */
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly apiVersion: string;
+  /** How to install the command, shown when it is missing. */
+  readonly installHint: string | undefined;
+  /** `spec.cluster` of what the plugin is told, for `provideClusterInfo`. */
+  readonly clusterInfo: (() => Promise<object>) | undefined;
+  /** Names the plugin in errors. */
+  readonly where: string;
+};
+
+/** Long enough for a sign-in over a slow network. There is nobody to answer questions. */
+const TIMEOUT_MS = 60_000;
+
+const MAX_BYTES = 1024 * 1024;
+
+/** A plugin that only gives expired or refused credentials runs this often, at most. */
+const RUN_INTERVAL_MS = 1_000;
+
+const STDERR_TAIL = 300;
+
+const run = promisify(execFile);
+
+/**
+ * Credentials from an exec plugin, which runs when they are first needed, when they have expired and when they were
+ * refused. Follows client-go (plugin/pkg/client/auth/exec); client-node's own ExecAuth tells a plugin nothing
+ * (KUBERNETES_EXEC_INFO), can't be cancelled, holds on to a refused token until it expires, and costs 40 MB.
+ */
+export function execCredentials(plugin: ExecPlugin, deps: Dependencies): Rotating<Credentials> {
+  const { clock } = deps;
+  let last: ExecCredential | undefined;
+  let ranMs = 0;
+  const ranLately = () => clock.monotonicMs() - ranMs < RUN_INTERVAL_MS;
+  const renewed = singleFlight(async () => {
+    ranMs = clock.monotonicMs();
+    last = undefined;
+    last = await runPlugin(plugin, deps);
+    return last.credentials;
+  });
+  return {
+    async current() {
+      if (last !== undefined && (clock.epochMs() < last.expiresMs || ranLately())) return last.credentials;
+      return renewed();
+    },
+    async renew() {
+      if (last !== undefined && !ranLately()) last = undefined;
+    },
+  };
+}
+
+async function runPlugin(plugin: ExecPlugin, { env, lifetime }: Dependencies): Promise<ExecCredential> {
+  const { command, args, apiVersion, where } = plugin;
+  const cluster = await plugin.clusterInfo?.();
+  const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false, ...(cluster && { cluster }) } };
+  const running = run(command, [...args], {
+    env: {
+      ...env,
+      ...Object.fromEntries(plugin.env.map(({ name, value }) => [name, value])),
+      KUBERNETES_EXEC_INFO: JSON.stringify(info),
+    },
+    signal: lifetime,
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    maxBuffer: MAX_BYTES,
+  });
+  // A plugin that asks gets the end of its input, and not our terminal. It may be gone before it hears that.
+  running.child.stdin?.on('error', () => {}).end();
+  let stdout: string;
+  try {
+    ({ stdout } = await running);
+  } catch (error) {
+    lifetime.throwIfAborted();
+    // No cause: that error carries what was printed, credentials included.
+    throw new ClusterAuthError('CLUSTER_PLUGIN', `${where} ${failureOf(error as ExecFailure, plugin)}`);
+  }
+  return readExecCredential(stdout, apiVersion, where);
+}
+
+type ExecFailure = Error & { code?: number | string; killed?: boolean; signal?: string; stderr?: string };
+
+function failureOf(error: ExecFailure, { command, installHint }: ExecPlugin): string {
+  const { code, killed, signal, stderr = '' } = error;
+  if (code === 'ENOENT') return `is not there: install ${command}${installHint ? ` (${oneLine(installHint)})` : ''}`;
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `printed more than ${MAX_BYTES} bytes`;
+  if (typeof code === 'string') return `can't be run: ${reasonOf(error)}`;
+  if (killed === true) return `gave no credentials within ${TIMEOUT_MS / 1000} s`;
+  const ending = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
+  return stderr.trim() === '' ? ending : `${ending}: ${oneLine(stderr).slice(-STDERR_TAIL)}`;
+}
+
+/** What a program wrote for a terminal, as it may stand in a log. */
+function oneLine(text: string): string {
+  return stripVTControlCharacters(text)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+}

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import type { Target } from '../agent.ts';
+import { basic } from '../credentials.ts';
+import { authorityOf, hostOf, portOf } from '../endpoint.ts';
+import { Refusal } from '../errors.ts';
+import { http } from '../http.ts';
+
+/** The header of a proxy whose URL has a user and a password. */
+function proxyAuthorization(proxy: URL): Record<string, string> {
+  if (proxy.username === '' && proxy.password === '') return {};
+  const value = basic(decodeURIComponent(proxy.username), decodeURIComponent(proxy.password));
+  return { 'proxy-authorization': value };
+}
+
+/**
+ * A connection to the target through an HTTP proxy, by CONNECT (RFC 9110, section 9.3.6).
+ *
+ * @param ended aborts the attempt, and has no effect on the connection once it stands
+ * @param ca PEM that an https: proxy's own certificate is verified with
+ */
+export async function connectThroughHttp(
+  proxy: URL,
+  target: Target,
+  ended: AbortSignal,
+  ca: string | undefined,
+): Promise<Socket> {
+  ended.throwIfAborted();
+  const host = hostOf(proxy);
+  const authority = authorityOf(target.host, target.port);
+  const options = {
+    method: 'CONNECT',
+    host,
+    port: portOf(proxy),
+    path: authority,
+    headers: { host: authority, ...proxyAuthorization(proxy) },
+    agent: false,
+  };
+  // Node would take the server name from the `host` header, which is the target's here.
+  const tls = {
+    ca,
+    servername: isIP(host) === 0 ? host : '',
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+  } as const;
+  const request = proxy.protocol === 'https:' ? https.request({ ...options, ...tls }) : http.request(options);
+  const onEnded = () => request.destroy(ended.reason);
+  // Not the request's own `signal`: that would cut the connection later, when its timeout comes.
+  ended.addEventListener('abort', onEnded, { once: true });
+  try {
+    request.end();
+    const [response, socket, head] = (await once(request, 'connect')) as [IncomingMessage, Socket, Buffer];
+    if (response.statusCode !== 200) {
+      socket.destroy();
+      throw new Refusal(`it answered ${response.statusCode}`);
+    }
+    if (head.length > 0) socket.unshift(head);
+    return socket;
+  } finally {
+    ended.removeEventListener('abort', onEnded);
+  }
+}

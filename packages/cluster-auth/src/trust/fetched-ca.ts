@@ -1,0 +1,50 @@
+import type { Dependencies } from '../dependencies.ts';
+import { redacted } from '../endpoint.ts';
+import { ClusterAuthError, reasonOf } from '../errors.ts';
+import { fetchText } from '../fetch-text.ts';
+import { type Rotating, singleFlight } from '../rotating.ts';
+import { readCertificates } from './pem.ts';
+
+/** A CA that verifies nothing any more is fetched again this often, at most: its server may be small. */
+const RENEW_INTERVAL_MS = 60_000;
+
+/**
+ * A CA at an http: or https: URL. It is fetched when it is first needed, and again when it stops verifying; a failure
+ * of the latter leaves the last one in place.
+ */
+export function fetchedCa(url: URL, deps: Dependencies): Rotating<string> {
+  const { clock, log } = deps;
+  const where = redacted(url);
+  let value: string | undefined;
+  let fetchedMs = 0;
+
+  const fetch = singleFlight(async () => {
+    fetchedMs = clock.monotonicMs();
+    value = readCertificates({ text: await download(url, where, deps), where });
+    return value;
+  });
+
+  return {
+    current: async () => value ?? fetch(),
+    async renew() {
+      if (clock.monotonicMs() - fetchedMs < RENEW_INTERVAL_MS) return;
+      const before = value;
+      try {
+        if ((await fetch()) !== before) log.info({ url: where }, 'CA replaced');
+      } catch (error) {
+        log.warn({ url: where, err: error }, 'CA can not be fetched again, the last one stays');
+      }
+    },
+  };
+}
+
+async function download(url: URL, where: string, deps: Dependencies): Promise<string> {
+  try {
+    return await fetchText(url, {}, deps);
+  } catch (cause) {
+    if (cause instanceof ClusterAuthError) throw cause;
+    throw new ClusterAuthError('CLUSTER_CA_FETCH', `the CA can't be fetched from ${where}: ${reasonOf(cause)}`, {
+      cause,
+    });
+  }
+}

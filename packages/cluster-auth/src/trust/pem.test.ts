@@ -1,0 +1,59 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createAuthority } from '@kube-semaphore/testkit';
+import { describe, expect, it } from 'vitest';
+import { readCertificates, readKeyPair } from './pem.ts';
+
+const [first, second] = [createAuthority('first'), createAuthority('second')];
+const { certPem, keyPem } = first.issue({ usage: 'client', commonName: 'jane' });
+const other = first.issue({ usage: 'client', commonName: 'joe' });
+const from = (text: string, where = 'x.pem') => ({ text, where });
+
+describe('readCertificates', () => {
+  it('gives the same text for the same certificates, whatever is around them', () => {
+    const plain = readCertificates(from(first.caPem + second.caPem));
+    const commented = `# first\r\n${first.caPem.replaceAll('\n', '\r\n')}\n# second\n${second.caPem}\n`;
+    expect(readCertificates(from(commented))).toBe(plain);
+    expect(plain.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
+  });
+
+  it.each([
+    { name: 'nothing', text: '', want: 'x.pem holds no PEM certificate' },
+    { name: 'a key', text: keyPem, want: 'x.pem holds no PEM certificate' },
+    { name: 'half a certificate', text: first.caPem.slice(0, 200), want: 'x.pem holds no PEM certificate' },
+    {
+      name: 'a broken one, by its number',
+      text: first.caPem + second.caPem.replace('MII', 'AAA'),
+      want: 'x.pem holds a broken PEM certificate, number 2',
+    },
+  ])('refuses $name', ({ text, want }) => {
+    expect(() => readCertificates(from(text))).toThrow(want);
+  });
+});
+
+describe('readKeyPair', () => {
+  const read = (cert: string, key: string) => readKeyPair(from(cert, 'cert.pem'), from(key, 'key.pem'));
+
+  it('takes a certificate with its chain, the leaf first', () => {
+    expect(read(certPem + first.caPem, keyPem).keyPem).toBe(keyPem);
+  });
+
+  it.each([
+    { name: 'the key of another', cert: certPem, key: other.keyPem, want: 'key.pem is not the key of cert.pem' },
+    {
+      name: 'a chain that begins with the CA',
+      cert: first.caPem + certPem,
+      key: keyPem,
+      want: 'key.pem is not the key of cert.pem',
+    },
+    { name: 'no key', cert: certPem, key: certPem, want: 'key.pem is no PEM key' },
+    { name: 'no certificate', cert: keyPem, key: keyPem, want: 'cert.pem holds no PEM certificate' },
+    { name: 'an encrypted key', cert: certPem, key: encryptedKey(), want: 'key.pem is encrypted' },
+  ])('refuses $name', ({ cert, key, want }) => {
+    expect(() => read(cert, key)).toThrow(want);
+  });
+});
+
+function encryptedKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' }).toString();
+}

@@ -1,0 +1,89 @@
+import { setMaxListeners } from 'node:events';
+import type { LeaderClock } from './leader-clock.ts';
+import { type LeaderTimes, writesEndMs } from './leader-state.ts';
+import { NotLeadingError, RunningWrites, type Write } from './leader-writes.ts';
+
+/**
+ * One time of leading, from the Lease taken to the Lease lost. Everything is counted from the moment at which the last
+ * successful renewal was _sent_: the API server can't have had it before, so nobody else counts from an earlier one.
+ *
+ * ```
+ *  renewal sent           renewDeadlineMs        writesEndMs      leaseDurationMs
+ *  ├── writes may begin ──┼── they may end ──────┼── silence ─────┼── another may lead
+ * ```
+ *
+ * The clock decides, and timers only see to it that somebody looks: after a SIGSTOP they are late.
+ */
+export class LeaderTerm {
+  readonly #times: LeaderTimes;
+  readonly #clock: LeaderClock;
+  readonly #writes = new RunningWrites();
+  readonly #ended = new AbortController();
+  #sentAtMs = -Infinity;
+  #cancelTimer = (): void => {};
+
+  constructor({ times, clock }: { times: LeaderTimes; clock: LeaderClock }) {
+    this.#times = times;
+    this.#clock = clock;
+    // Whatever the app starts for a term listens to it.
+    setMaxListeners(0, this.#ended.signal);
+  }
+
+  /** Aborted as soon as no write may begin any more; a term doesn't begin again. */
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** Whether a write may begin now. */
+  get isOpen(): boolean {
+    return !this.#ended.signal.aborted && this.#ageMs < this.#times.renewDeadlineMs;
+  }
+
+  /** The Lease was written, by a request that was sent then. The first call begins the term. */
+  renewed(sentAtMs: number): void {
+    this.#sentAtMs = sentAtMs;
+    this.#cancelTimer();
+    this.#watch();
+  }
+
+  guard<T>(write: Write<T>): Promise<T> {
+    return this.#writes.run(write, () => {
+      if (!this.isOpen) throw new NotLeadingError();
+    });
+  }
+
+  /** No write begins any more; those that run may end in the time of the Lease. */
+  end(): void {
+    this.#ended.abort(new NotLeadingError());
+  }
+
+  /** Another replica has the Lease: nothing of this term has any time left. */
+  cutOff(): void {
+    this.end();
+    this.#writes.cutOff();
+  }
+
+  /**
+   * Ends the term and waits for the writes that run. Once `signal` is aborted they have `graceMs` for it.
+   *
+   * @returns whether none was cut off
+   */
+  async drain({ signal, graceMs }: { signal: AbortSignal; graceMs: number }): Promise<boolean> {
+    this.end();
+    const isClean = await this.#writes.drain({ signal, graceMs, clock: this.#clock });
+    this.#cancelTimer();
+    return isClean;
+  }
+
+  get #ageMs(): number {
+    return this.#clock.now() - this.#sentAtMs;
+  }
+
+  #watch(): void {
+    const ageMs = this.#ageMs;
+    if (ageMs >= this.#times.renewDeadlineMs) this.end();
+    const endMs = this.#ended.signal.aborted ? writesEndMs(this.#times) : this.#times.renewDeadlineMs;
+    if (ageMs >= endMs) this.#writes.cutOff();
+    else this.#cancelTimer = this.#clock.after(endMs - ageMs, () => this.#watch());
+  }
+}

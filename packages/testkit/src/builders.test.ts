@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { pod } from './builders.ts';
+
+describe('pod', () => {
+  it.each([14_000, 15_000, 40_000])('is about %i bytes of JSON when it is asked to be', (sizeBytes) => {
+    const size = JSON.stringify(pod({ name: 'web-1', labels: { app: 'web' }, ips: ['192.0.2.1'], sizeBytes })).length;
+    expect(Math.abs(size - sizeBytes)).toBeLessThan(100);
+  });
+
+  it('is small otherwise, and has the status that was asked for', () => {
+    const small = pod({
+      name: 'a',
+      namespace: 'n',
+      labels: { l: '1' },
+      ips: ['192.0.2.1', '2001:db8::1'],
+      hostNetwork: true,
+      nodeName: 'n1',
+    });
+    expect(small).toEqual({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'a', namespace: 'n', labels: { l: '1' } },
+      spec: { containers: [{ name: 'app', image: 'registry.example/app:1' }], hostNetwork: true, nodeName: 'n1' },
+      status: {
+        phase: 'Running',
+        qosClass: 'BestEffort',
+        podIP: '192.0.2.1',
+        podIPs: [{ ip: '192.0.2.1' }, { ip: '2001:db8::1' }],
+      },
+    });
+  });
+
+  it.each([
+    { options: {}, phase: 'Pending' },
+    { options: { ips: ['192.0.2.1'] }, phase: 'Running' },
+    { options: { ips: ['192.0.2.1'], phase: 'Succeeded' as const }, phase: 'Succeeded' },
+  ])('with $options is $phase', ({ options, phase }) => {
+    expect(pod({ name: 'a', ...options })['status']).toMatchObject({ phase });
+  });
+});

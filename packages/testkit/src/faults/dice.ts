@@ -1,0 +1,27 @@
+/** Numbers that look random and follow from a seed alone (mulberry32), so that a failure can be seen again. */
+export class Dice {
+  #state: number;
+
+  /** @param seed an integer; its lower 32 bits count */
+  constructor(seed: number) {
+    this.#state = seed | 0;
+  }
+
+  /** An integer from `least` to `most`, both included. */
+  integer(least: number, most: number): number {
+    return least + Math.floor(this.#next() * (most - least + 1));
+  }
+
+  /** One of `options`, which are at least one. */
+  pick<T>(options: readonly [T, ...T[]] | readonly T[]): T {
+    return options[this.integer(0, options.length - 1)]!;
+  }
+
+  /** In [0, 1). */
+  #next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+}

@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import type { ClientRequest, IncomingMessage, OutgoingMessage, ServerResponse } from 'node:http';
+import type { Agent } from 'node:https';
+import { ActiveFaults } from './active-faults.ts';
+import { firstEvent, targetOfNothing } from './empty.ts';
+import type { Ending } from './fault.ts';
+import type { FilteredRequest } from './filter.ts';
+import { endToEnd, forward } from './forward.ts';
+import { standIn, type StandIn } from './stand-in.ts';
+
+export type ExchangeOptions = {
+  readonly seen: FilteredRequest;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The API server's. */
+  readonly url: string;
+  readonly agent: Agent;
+  /** Resets the client's connection. */
+  readonly reset: () => void;
+};
+
+/**
+ * One request on its way to the API server, and the answer on its way back, chunk by chunk as they come. Faults may
+ * come and go meanwhile.
+ */
+export class Exchange {
+  readonly faults: ActiveFaults;
+  readonly #options: ExchangeOptions;
+  readonly #over = new AbortController();
+  #lengthPromised = false;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.faults = new ActiveFaults(this.#over.signal);
+    // Also when the client closes its half of the connection only: for kube-apiserver, too, it is gone then.
+    options.response.once('close', () => this.#over.abort());
+  }
+
+  get seen(): FilteredRequest {
+    return this.#options.seen;
+  }
+
+  /** Ends the answer, as far as it has come, unless it is over already. */
+  end(by: Ending): void {
+    if (this.#over.signal.aborted) return;
+    this.#over.abort();
+    const { response, reset } = this.#options;
+    if (by === 'reset') reset();
+    else if (by === 'clean' && response.headersSent && !this.#lengthPromised) response.end();
+    else response.destroy();
+  }
+
+  /** Resolves when all is said, or the exchange has ended in some other way. */
+  async run(): Promise<void> {
+    try {
+      await this.faults.flowing();
+      await this.faults.delayed('requestMs');
+      await this.#answer();
+    } catch {
+      // The API server broke off, and so do we. Where it was the client, or a fault, all is over already.
+      await this.faults.flowing();
+      this.end('reset');
+    }
+  }
+
+  async #answer(): Promise<void> {
+    this.#over.signal.throwIfAborted();
+    const asked = { ...this.seen, accept: this.#options.request.headers.accept };
+    for (const fault of this.faults.all()) {
+      const substitute = standIn(fault, asked);
+      if (substitute !== undefined) return this.#substitute(substitute);
+    }
+    await this.#passOn();
+  }
+
+  async #substitute({ status, headers, body, hangs = false }: StandIn): Promise<void> {
+    const { response } = this.#options;
+    this.#lengthPromised = 'content-length' in headers;
+    response.writeHead(status, headers).flushHeaders();
+    await this.#send(body);
+    if (hangs && !this.#over.signal.aborted) await once(this.#over.signal, 'abort');
+    response.end();
+  }
+
+  async #passOn(): Promise<void> {
+    const { request, response, url, agent } = this.#options;
+    const { verb, target } = this.seen;
+    const empty = this.faults.of('empty').length > 0 && (verb === 'list' || isWatchList(this.seen));
+    const { signal } = this.#over;
+    const { onward, answer } = forward(request, empty ? targetOfNothing(target) : target, { url, agent, signal });
+    // It may fail because the answer was there before all was sent, and then the answer is what counts.
+    this.#upload(onward).catch(() => {});
+    const upstream = await answer;
+    await this.faults.flowing();
+    const shortened = this.faults.of('truncate').some(({ by }) => by === 'clean');
+    this.#lengthPromised = !shortened && 'content-length' in upstream.headers;
+    const headers = endToEnd(upstream.rawHeaders, shortened ? ['content-length'] : []);
+    // At once: the head of a watch may be long before its first event.
+    response.writeHead(upstream.statusCode!, headers).flushHeaders();
+    const { 'content-type': contentType = '' } = upstream.headers;
+    await this.#send(empty && verb === 'watch' ? firstEvent(upstream, contentType) : upstream);
+    response.end();
+  }
+
+  async #upload(onward: ClientRequest): Promise<void> {
+    for await (const chunk of this.#options.request as AsyncIterable<Buffer>) {
+      await this.faults.flowing();
+      await write(onward, chunk);
+    }
+    await this.faults.flowing();
+    onward.end();
+  }
+
+  /** Sends a body, and ends the exchange where a fault says so. Its regular end is the caller's to send. */
+  async #send(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    for await (const chunk of body) {
+      await this.faults.flowing();
+      await this.faults.delayed('chunkMs');
+      const cut = this.faults.truncation(chunk.length);
+      await write(this.#options.response, chunk.subarray(0, cut?.at));
+      this.faults.count(cut?.at ?? chunk.length);
+      if (cut === undefined) continue;
+      this.end(cut.by);
+      return;
+    }
+    await this.faults.flowing();
+  }
+}
+
+/** Resolves once the bytes were handed to the kernel: no sooner must a connection be ended that is to deliver them. */
+function write(to: OutgoingMessage, bytes: Uint8Array): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  to.write(bytes, (error) => (error ? reject(error) : resolve()));
+  return promise;
+}
+
+const isWatchList = ({ verb, target }: FilteredRequest) => verb === 'watch' && target.includes('sendInitialEvents=true');

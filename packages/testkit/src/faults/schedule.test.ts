@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { faultKinds, faultSeed, randomSchedule } from './schedule.ts';
+
+const first = (count: number, ...schedule: Parameters<typeof randomSchedule>) => randomSchedule(...schedule).take(count).toArray();
+
+describe('randomSchedule', () => {
+  it('is the same for the same seed', () => {
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        expect(first(50, seed)).toEqual(first(50, seed));
+      }),
+    );
+  });
+
+  it('is another one for another seed', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(), { minLength: 2, maxLength: 2 }), ([one, other]) => {
+        expect(first(50, one!)).not.toEqual(first(50, other!));
+      }),
+    );
+  });
+
+  it('has only the kinds that are wanted, no longer than is wanted', () => {
+    const kinds = fc.subarray([...faultKinds], { minLength: 1 });
+    fc.assert(
+      fc.property(fc.integer(), kinds, fc.integer({ min: 1, max: 60_000 }), (seed, wanted, longestMs) => {
+        for (const { fault, faultMs, calmMs } of first(50, seed, { kinds: wanted, longestMs })) {
+          expect(wanted).toContain(fault.kind);
+          for (const ms of [faultMs, calmMs]) expect(ms > 0 && ms <= longestMs && Number.isInteger(ms)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('has, sooner or later, every kind, and each with a filter that can have one', () => {
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        const steps = first(1_000, seed);
+        const filtered = steps.filter(({ filter }) => filter !== undefined);
+        expect(new Set(steps.map(({ fault }) => fault.kind))).toEqual(new Set(faultKinds));
+        expect(new Set(filtered.map(({ fault }) => fault.kind))).toEqual(new Set(faultKinds.filter((kind) => kind !== 'refuse')));
+      }),
+    );
+  });
+
+  it('can be printed and read again', () => {
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        expect(JSON.parse(JSON.stringify(first(50, seed)))).toEqual(first(50, seed));
+      }),
+    );
+  });
+});
+
+describe('faultSeed', () => {
+  it('is what FAULT_SEED says, or a new one, and is printed', () => {
+    const printed: string[] = [];
+    const print = (line: string) => printed.push(line);
+    expect(faultSeed({ env: { FAULT_SEED: '42' }, print })).toBe(42);
+    const seed = faultSeed({ env: {}, print });
+    expect(Number.isInteger(seed)).toBe(true);
+    expect(printed).toEqual(['FAULT_SEED=42', `FAULT_SEED=${seed}`]);
+  });
+});

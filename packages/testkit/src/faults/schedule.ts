@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Dice } from './dice.ts';
+import type { Fault, FaultKind, FaultOf } from './fault.ts';
+import type { RequestFilter } from './filter.ts';
+import type { FaultProxy } from './proxy.ts';
+
+/** A fault for `faultMs`, then none for `calmMs`. Without a filter it strikes all requests and connections. */
+export type Step = {
+  readonly fault: Fault;
+  readonly filter?: RequestFilter;
+  readonly faultMs: number;
+  readonly calmMs: number;
+};
+
+export type ScheduleOptions = {
+  /** What may happen. Default: everything. */
+  readonly kinds?: readonly FaultKind[];
+  /** The longest fault, and the longest calm, in ms. Default 1,000. */
+  readonly longestMs?: number;
+};
+
+/** How a fault of each kind is made up. Written as a table so that a new kind can't be forgotten. */
+const makers: { readonly [K in FaultKind]: (dice: Dice) => FaultOf<K> } = {
+  refuse: () => ({ kind: 'refuse' }),
+  reset: (dice) => ({ kind: 'reset', connections: dice.pick(['open', 'new', 'all']) }),
+  stall: () => ({ kind: 'stall' }),
+  truncate: (dice) => ({
+    kind: 'truncate',
+    after: dice.pick(['mid-event', dice.integer(0, 4_000)]),
+    by: dice.pick(['reset', 'close', 'clean']),
+  }),
+  delay: (dice) => ({ kind: 'delay', requestMs: dice.integer(0, 200), chunkMs: dice.integer(0, 200) }),
+  answer: (dice) => ({
+    kind: 'answer',
+    status: dice.pick([401, 403, 410, 429, 500, 503]),
+    ...dice.pick([{}, { retryAfterSeconds: 1 }]),
+    ...dice.pick([{}, { as: 'event' }]),
+  }),
+  garbage: (dice) => ({ kind: 'garbage', body: dice.pick(['random', 'html', 'huge', 'endless']) }),
+  cut: (dice) => ({ kind: 'cut', everyMs: dice.integer(20, 500), by: dice.pick(['reset', 'close', 'clean']) }),
+  empty: () => ({ kind: 'empty' }),
+  redirect: () => ({ kind: 'redirect', to: 'https://127.0.0.1:1' }),
+};
+
+/** Every kind of fault. */
+export const faultKinds = Object.keys(makers) as readonly FaultKind[];
+
+/**
+ * Endless misfortune: the same for the same seed and options. Most faults strike everything, some only watches, or
+ * one request in a few.
+ */
+export function* randomSchedule(
+  seed: number,
+  { kinds = faultKinds, longestMs = 1_000 }: ScheduleOptions = {},
+): Generator<Step, never> {
+  const dice = new Dice(seed);
+  for (;;) {
+    const fault = makers[dice.pick(kinds)](dice);
+    const filter = dice.pick([{}, {}, { verb: 'watch' }, { verb: 'list' }, { every: dice.integer(2, 4) }] as const);
+    const filtered = fault.kind !== 'refuse' && Object.keys(filter).length > 0;
+    const [faultMs, calmMs] = [dice.integer(1, longestMs), dice.integer(1, longestMs)];
+    yield { fault, ...(filtered && { filter }), faultMs, calmMs };
+  }
+}
+
+/**
+ * Lets a proxy go through a schedule until `signal` is aborted, and leaves it without the schedule's faults.
+ *
+ * @returns the steps so far, to tell of when a test fails
+ */
+export async function play(proxy: FaultProxy, schedule: Iterable<Step>, { signal }: { signal: AbortSignal }): Promise<Step[]> {
+  const played: Step[] = [];
+  for (const step of schedule) {
+    if (signal.aborted) break;
+    played.push(step);
+    const undo = await proxy.set(step.fault, step.filter);
+    await pause(step.faultMs, signal);
+    await undo();
+    await pause(step.calmMs, signal);
+  }
+  return played;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A seed for a test: the number in FAULT_SEED, by which a failure is seen again, or else a new one. Prints it. */
+export function faultSeed({ env = process.env as Environment, print = (line: string): unknown => console.info(line) } = {}): number {
+  const seed = Number(env['FAULT_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
+  print(`FAULT_SEED=${seed}`);
+  return seed;
+}
+
+/** Ends early, and without an error, when the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {});
+}

@@ -1,0 +1,91 @@
+import type { Exchange } from './exchange.ts';
+import { concernsOpenAnswers, type Fault } from './fault.ts';
+import { type FilteredRequest, matcher, type RequestFilter } from './filter.ts';
+import type { Admission } from './port.ts';
+
+/** A fault that was set. */
+type Plague = {
+  readonly fault: Fault;
+  /** Whether it strikes connections as such, and not just some requests. */
+  readonly everything: boolean;
+  readonly strikes: (request: FilteredRequest) => boolean;
+};
+
+/** Which faults there are, and which exchanges that are open they strike. */
+export class Switchboard {
+  /** Each with what takes it back. */
+  readonly #plagues = new Map<Plague, () => void>();
+  readonly #open = new Set<Exchange>();
+  readonly #resetAll: () => void;
+
+  /** @param resetAll resets all connections, those without a request included */
+  constructor({ resetAll }: { resetAll: () => void }) {
+    this.#resetAll = resetAll;
+  }
+
+  /** Whether the port is to be closed. */
+  get refuses(): boolean {
+    return this.#strikesEverything('refuse');
+  }
+
+  /** What is to become of a new connection. */
+  get admission(): Admission {
+    if (this.#strikesEverything('reset')) return 'reset';
+    return this.#strikesEverything('stall') ? 'hold' : 'serve';
+  }
+
+  /** @returns what takes the fault back */
+  set(wanted: Fault, filter: RequestFilter = {}): () => void {
+    // A copy, by which this fault is told from the same one set again.
+    const fault = { ...wanted };
+    const everything = Object.values(filter).every((value) => value === undefined);
+    if (fault.kind === 'refuse' && !everything) throw new TypeError('a closed port is closed to all: refuse takes no filter');
+    const plague: Plague = { fault, everything, strikes: matcher(filter) };
+    if (concernsOpenAnswers(fault)) this.#strikeOpen(plague);
+    if (fault.kind === 'reset' && fault.connections === 'open') return () => {};
+    const timer = fault.kind === 'cut' ? setInterval(() => this.#cut(fault), fault.everyMs) : undefined;
+    const unset = () => {
+      clearInterval(timer);
+      this.#plagues.delete(plague);
+      for (const exchange of this.#open) exchange.faults.remove(fault);
+    };
+    this.#plagues.set(plague, unset);
+    return unset;
+  }
+
+  clear(): void {
+    for (const unset of this.#plagues.values()) unset();
+  }
+
+  /** An exchange begins: strikes it with the faults that concern it. Those of connections had their chance. */
+  enter(exchange: Exchange): void {
+    this.#open.add(exchange);
+    for (const plague of this.#plagues.keys()) {
+      if (plague.fault.kind === 'reset' && plague.everything) continue;
+      if (plague.strikes(exchange.seen)) this.#strike(exchange, plague.fault);
+    }
+  }
+
+  leave(exchange: Exchange): void {
+    this.#open.delete(exchange);
+  }
+
+  #strikesEverything(kind: Fault['kind']): boolean {
+    return [...this.#plagues.keys()].some(({ fault, everything }) => everything && fault.kind === kind);
+  }
+
+  #strikeOpen({ fault, everything, strikes }: Plague): void {
+    if (fault.kind === 'reset' && fault.connections === 'new') return;
+    if (fault.kind === 'reset' && everything) this.#resetAll();
+    for (const exchange of this.#open) if (strikes(exchange.seen)) this.#strike(exchange, fault);
+  }
+
+  #strike(exchange: Exchange, fault: Fault): void {
+    exchange.faults.add(fault);
+    if (fault.kind === 'reset') exchange.end('reset');
+  }
+
+  #cut(fault: Extract<Fault, { kind: 'cut' }>): void {
+    for (const exchange of this.#open) if (exchange.faults.all().includes(fault)) exchange.end(fault.by);
+  }
+}

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest';
+import { onEachServer, read, refusal } from './harness.ts';
+import { object, paths, smallPod } from './objects.ts';
+
+const json = { 'content-type': 'application/json' };
+
+onEachServer('a create', (server) => {
+  it('adds what the server alone knows, and drops the status of a pod', async () => {
+    const namespace = await server().namespace();
+    const sent = { ...smallPod('new', { uid: 'mine', labels: {} }), status: { phase: 'Running' } };
+    const reply = await server().send('POST', paths.pods(namespace), { body: sent });
+    const pod = read(reply);
+    expect(reply.status).toBe(201);
+    expect(pod).toMatchObject({ apiVersion: 'v1', kind: 'Pod', status: { phase: 'Pending', qosClass: 'BestEffort' } });
+    expect(pod.metadata).toMatchObject({ name: 'new', namespace, generation: 1 });
+    expect(pod.metadata.uid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(pod.metadata['creationTimestamp']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect(pod.metadata).not.toHaveProperty('labels');
+    expect(await server().cluster.admin.get(`${paths.pods(namespace)}/new`)).toEqual(pod);
+  });
+
+  it('makes a name up from generateName', async () => {
+    const namespace = await server().namespace();
+    const pod = { ...smallPod(''), metadata: { generateName: 'web-' } };
+    expect(read(await server().send('POST', paths.pods(namespace), { body: pod })).metadata.name).toMatch(
+      /^web-[a-z0-9]{5}$/,
+    );
+  });
+
+  it('keeps the status that a Node comes with', async () => {
+    const addresses = [{ type: 'InternalIP', address: '192.0.2.1' }];
+    const node = await server().cluster.admin.create(
+      '/api/v1/nodes',
+      object('v1 Node', 'n1', { status: { addresses } }),
+    );
+    expect(node['status']).toMatchObject({ addresses });
+  });
+
+  it('labels a Namespace with its name', async () => {
+    const name = await server().namespace();
+    const namespace = await server().cluster.admin.get(`/api/v1/namespaces/${name}`);
+    expect(namespace).toMatchObject({
+      metadata: { labels: { 'kubernetes.io/metadata.name': name } },
+      status: { phase: 'Active' },
+    });
+  });
+
+  it('does not need to be told a built-in kind', async () => {
+    const { apiVersion: _a, kind: _k, ...pod } = smallPod('untyped');
+    const reply = await server().send('POST', paths.pods(await server().namespace()), { body: pod });
+    expect({ status: reply.status, kind: read(reply).kind }).toEqual({ status: 201, kind: 'Pod' });
+  });
+
+  const conflict = { status: 409, reason: 'AlreadyExists' };
+  const bad = { status: 400, reason: 'BadRequest' };
+  const required = (field: string) => ({ status: 422, reason: 'Invalid', causes: [`${field} FieldValueRequired`] });
+  it.each([
+    { what: 'a name that is taken', body: smallPod('taken'), want: conflict },
+    { what: 'no name', body: smallPod(''), want: required('metadata.name') },
+    { what: 'another namespace than that of the path', body: smallPod('x', { namespace: 'other' }), want: bad },
+    { what: 'another kind', body: { ...smallPod('x'), kind: 'Service' }, want: bad },
+    { what: 'another version', body: { ...smallPod('x'), apiVersion: 'v2' }, want: bad },
+    { what: 'text that is not JSON', body: '{', want: bad },
+    { what: 'a list', body: [], want: bad },
+    { what: 'nothing', body: '', want: bad },
+    {
+      what: 'a resourceVersion',
+      body: smallPod('x', { resourceVersion: '1' }),
+      want: { status: 500, reason: undefined },
+    },
+  ])('refuses $what', async ({ body, want }) => {
+    const pods = paths.pods(await server().namespace());
+    await server().cluster.admin.create(pods, smallPod('taken'));
+    expect(refusal(await server().send('POST', pods, { body, headers: json }))).toEqual(want);
+  });
+
+  it('refuses a namespace that does not exist, a namespaced kind outside of one, and another media type', async () => {
+    const body = smallPod('x');
+    const namespaced = paths.pods(await server().namespace());
+    expect([
+      refusal(await server().send('POST', paths.pods('nowhere'), { body })),
+      refusal(await server().send('POST', '/api/v1/pods', { body })),
+      refusal(await server().send('POST', `${namespaced}/x`, { body })),
+      refusal(await server().send('POST', namespaced, { body, headers: { 'content-type': 'text/plain' } })),
+    ]).toEqual([
+      { status: 404, reason: 'NotFound' },
+      { status: 405, reason: 'MethodNotAllowed' },
+      { status: 405, reason: 'MethodNotAllowed' },
+      { status: 415, reason: 'UnsupportedMediaType' },
+    ]);
+  });
+});

@@ -1,0 +1,95 @@
+import { labelDomains, nameLabel } from '@kube-semaphore/naming';
+import type { PodOptions } from '@kube-semaphore/testkit';
+
+/** A pod as far as a bench tells it from the others. */
+export type Member = {
+  readonly namespace: string;
+  readonly name: string;
+  /** The value of its name labels: together with the namespace, which set it is in. */
+  readonly app: string;
+  ip: string;
+};
+
+/** How many pods in how many sets. */
+export type FleetSize = { readonly pods: number; readonly sets: number };
+
+const NAMESPACES = 20;
+/** Octets of three digits, 100 to 255. */
+const OCTETS = 156;
+
+/**
+ * The remote cluster's pods and what their addresses are at the moment. Names and first addresses are of equal
+ * length, so that a pod's bytes can be made of another's (`Stamp`).
+ */
+export class Fleet {
+  readonly members: readonly Member[];
+  #addresses = 0;
+
+  /** Pod `i` is in set `i % sets`, so that any `sets` pods in a row are in distinct sets. */
+  constructor({ pods, sets }: FleetSize) {
+    this.members = Array.from({ length: pods }, (_, index) => {
+      const set = index % sets;
+      return {
+        namespace: namespaceName(set % NAMESPACES),
+        name: `pod-${digits(index, 7)}`,
+        app: `app-${digits(set, 5)}`,
+        ip: this.nextAddress(),
+      };
+    });
+  }
+
+  /** The namespaces of its pods. */
+  get namespaces(): string[] {
+    return [...new Set(this.members.map(({ namespace }) => namespace))];
+  }
+
+  /** An address that was never given before. */
+  nextAddress(): string {
+    const index = this.#addresses;
+    this.#addresses += 1;
+    const octet = (step: number) => 100 + (Math.floor(index / OCTETS ** step) % OCTETS);
+    return `10.${octet(2)}.${octet(1)}.${octet(0)}`;
+  }
+
+  /** `count` pods of one more set, in the first namespace, that have no addresses yet. */
+  recruit(app: string, count: number): Member[] {
+    return Array.from({ length: count }, (_, index) => {
+      return { namespace: namespaceName(0), name: `${app}-${digits(index, 5)}`, app, ip: '' };
+    });
+  }
+}
+
+/** Which set a pod is in: `namespace/app`. */
+export function setOf({ namespace, app }: Pick<Member, 'namespace' | 'app'>): string {
+  return `${namespace}/${app}`;
+}
+
+/** The nets that each set is to have, by `setOf`. */
+export function expectedNets(members: readonly Member[]): Map<string, Set<string>> {
+  const sets = new Map<string, Set<string>>();
+  for (const member of members) {
+    const key = setOf(member);
+    const nets = sets.get(key) ?? new Set();
+    sets.set(key, nets.add(netOf(member)));
+  }
+  return sets;
+}
+
+/** How a pod's address is spelled in a set. */
+export function netOf({ ip }: Pick<Member, 'ip'>): string {
+  return `${ip}/32`;
+}
+
+/** A pod of realistic size; labelled for programs of every release, as peers may be older ones. */
+export function podOptions({ namespace, name, app, ip }: Member): PodOptions {
+  const labels = Object.fromEntries(labelDomains.map((domain) => [nameLabel(domain), app]));
+  return { namespace, name, labels, ips: ip === '' ? [] : [ip], nodeName: 'node-1', sizeBytes: 15_000 };
+}
+
+function namespaceName(index: number): string {
+  return `team-${digits(index, 2)}`;
+}
+
+function digits(value: number, length: number): string {
+  return String(value).padStart(length, '0');
+}

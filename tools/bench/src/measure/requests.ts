@@ -1,0 +1,24 @@
+import type { LoggedRequest } from '../load/clusters.ts';
+
+/** Requests by Kubernetes verb. */
+export type VerbCounts = Readonly<Record<string, number>>;
+
+/** Counts a user's requests, verbs in alphabetical order. */
+export function countVerbs(requests: readonly LoggedRequest[], user: string): VerbCounts {
+  const counts = new Map<string, number>();
+  for (const request of requests) {
+    if (request.user === user) counts.set(request.verb, (counts.get(request.verb) ?? 0) + 1);
+  }
+  return Object.fromEntries([...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What came after `before`, verbs without requests left out. */
+export function since(before: VerbCounts, now: VerbCounts): VerbCounts {
+  const differences = Object.entries(now).map(([verb, count]) => [verb, count - (before[verb] ?? 0)] as const);
+  return Object.fromEntries(differences.filter(([, count]) => count > 0));
+}
+
+/** All of them. */
+export function total(counts: VerbCounts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

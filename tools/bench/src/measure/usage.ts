@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+
+/** What a process has used, as the kernel counts it. MB are 2^20 bytes, as in ps and top. */
+export type Usage = {
+  /** Resident memory, the most that it ever was. */
+  readonly peakMb: number;
+  /** Resident memory now. */
+  readonly residentMb: number;
+  /** Of all its threads, in user and kernel mode. */
+  readonly cpuSeconds: number;
+};
+
+/** USER_HZ, which is 100 on all architectures that Node.js runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** @throws {Error} if the process is gone */
+export async function usageOf(pid: number): Promise<Usage> {
+  const [status, stat] = await Promise.all(['status', 'stat'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8')));
+  return parseUsage(status ?? '', stat ?? '');
+}
+
+/** Reads the texts of /proc/PID/status and /proc/PID/stat, see proc(5). */
+export function parseUsage(status: string, stat: string): Usage {
+  const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
+  // The second field, the program's name in parentheses, may hold spaces and parentheses; the third one follows it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = Number(fields[14 - 3]) + Number(fields[15 - 3]);
+  return { peakMb: megabytes('VmHWM'), residentMb: megabytes('VmRSS'), cpuSeconds: ticks / TICKS_PER_SECOND };
+}

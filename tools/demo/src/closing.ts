@@ -1,0 +1,60 @@
+import type { Stage } from './stage/stage.ts';
+import { memberLabel } from './stage/workload.ts';
+import { formatDuration } from './text/duration.ts';
+import { table } from './text/table.ts';
+
+/** Sums up what was seen. @param totalMs since the demo was started */
+export function sumUp({ tell }: Pick<Stage, 'tell'>, totalMs: number): void {
+  tell.heading('What you saw');
+  tell.say(
+    'Each semaphore-policy watched one cluster and kept the sets of the other right, whatever happened on either side. ' +
+      'All times begin with the request that caused the change:',
+  );
+  const rows = tell.milestones.map(({ what, ms }) => [what, formatDuration(ms)]);
+  tell.show(table([...rows, ['the whole demo', formatDuration(totalMs)]], { lastColumn: 'right' }));
+}
+
+/** What to do next, after a demo that has cleaned up behind itself. */
+export function suggestNext({ tell }: Pick<Stage, 'tell'>): void {
+  tell.say('Everything is stopped and removed. What to try next:');
+  tell.show([
+    'npm run demo -- --keep   leaves it running, with commands to look around and to break things',
+    'npm run demo -- --real   the same on real API servers ("npm run binaries" builds them once)',
+  ]);
+}
+
+/** Brings back something to look at, and prints how to. */
+export async function invite({ c1, c2, apps, checkout, ledger, tell }: Stage): Promise<void> {
+  await checkout.scale(3);
+  tell.heading('Your turn');
+  tell.say(
+    `Both clusters go on until you press Ctrl-C, and ${checkout.app} is back with 3 pods. Paste this into another ` +
+      'terminal, and c1 and c2 are kubectl for the two clusters:',
+  );
+  tell.show(
+    [c1, c2].map(({ name, server }) => `${name}() { ${kubectl(server)} --kubeconfig ${server.adminKubeconfig} "$@"; }`),
+  );
+  const [pod] = checkout.pods;
+  const label = `${memberLabel}=cart`;
+  const tries = [
+    ['Look at the sets, and at the pods behind them:'],
+    ['c1 get globalnetworksets -o yaml', `c2 get pods -n ${checkout.namespace} -o wide --show-labels`],
+    ['Delete a set, and look again:'],
+    [`c1 delete globalnetworksets ${checkout.setName}`, 'c1 get globalnetworksets'],
+    ['Let a pod change sides, and find a second set:'],
+    [`c2 label pods -n ${checkout.namespace} ${pod?.object.metadata.name} --overwrite ${label}`, 'c1 get globalnetworksets -o yaml'],
+    ['The other direction: delete the pods, and the set goes with them:'],
+    [`c1 delete pods -n ${ledger.namespace} --all --now`, 'c2 get globalnetworksets'],
+    ['What the two processes say, and count:'],
+    apps.flatMap(({ app, url }) => [`tail ${app.log}`, `curl -s ${url}/metrics`]),
+  ];
+  for (const [index, lines] of tries.entries()) {
+    if (index % 2 === 0) tell.say(lines.join(' '));
+    else tell.show(lines);
+  }
+}
+
+/** A real cluster brings a kubectl of its own version. */
+function kubectl(server: object): string {
+  return 'kubectl' in server ? String(server.kubectl) : 'kubectl';
+}

@@ -1,0 +1,8 @@
+import type { Scene } from '../stage/stage.ts';
+import { departure } from './departure.ts';
+import { otherDirection } from './other-direction.ts';
+import { scaling } from './scaling.ts';
+import { vandalism } from './vandalism.ts';
+
+/** What is played, in this order, each scene on the stage that the one before it left. */
+export const scenes: readonly Scene[] = [...scaling, ...otherDirection, ...vandalism, ...departure];

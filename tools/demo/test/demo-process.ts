@@ -1,0 +1,67 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { clusterKind, waitFor } from '@kube-semaphore/testkit';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** How a demo ended, and all that it printed. */
+type End = { readonly code: number | null; readonly signal: string | null; readonly output: string };
+
+/** A demo as its users start it, on clusters of the kind that the suite runs on, in a folder of its own. */
+export class DemoProcess {
+  readonly child: ChildProcess;
+  /** Where it puts its temporary files. */
+  readonly dir: string;
+  readonly ended: Promise<End>;
+  /** What it printed so far, on either stream. */
+  output = '';
+
+  private constructor(child: ChildProcess, dir: string) {
+    this.child = child;
+    this.dir = dir;
+    this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal, output: this.output }));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
+    }
+  }
+
+  static async start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<DemoProcess> {
+    const dir = await mkdtemp(join(tmpdir(), 'demo-'));
+    const kind = clusterKind() === 'real' ? ['--real'] : [];
+    // vitest's own variables would switch colours on.
+    const { PATH, HOME, XDG_CACHE_HOME, KUBEBUILDER_ASSETS } = process.env;
+    const child = spawn(process.execPath, [main, ...kind, ...args], {
+      env: { PATH, HOME, XDG_CACHE_HOME, KUBEBUILDER_ASSETS, TMPDIR: dir, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new DemoProcess(child, dir);
+  }
+
+  /** Resolves once it has printed `text`. */
+  async says(text: string): Promise<void> {
+    await waitFor(`"${text}" in the output`, () => this.output.includes(text) || undefined, { timeoutMs: 60_000 });
+  }
+
+  /** Command lines of the processes that have files of this demo among their arguments. */
+  async processes(): Promise<string[]> {
+    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,args=']);
+    return stdout.split('\n').filter((line) => line.includes(this.dir));
+  }
+
+  /** Files and processes that there are of it. */
+  async leftovers(): Promise<string[]> {
+    return [...(await readdir(this.dir)), ...(await this.processes())];
+  }
+
+  /** Ends it however that goes, for tests that failed half-way. */
+  async dispose(): Promise<void> {
+    this.child.kill('SIGTERM');
+    await this.ended;
+    await rm(this.dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,110 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { clusterKind } from '@kube-semaphore/testkit';
+import { afterEach, expect, it } from 'vitest';
+import { DemoProcess } from './demo-process.ts';
+
+const demos: DemoProcess[] = [];
+afterEach(() => Promise.all(demos.splice(0).map((demo) => demo.dispose())));
+
+async function start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<DemoProcess> {
+  const demo = await DemoProcess.start(args, env);
+  demos.push(demo);
+  return demo;
+}
+
+/** Supervisors of real clusters clean up when the demo is gone already, if it was in a hurry. */
+const patience = { timeout: 10_000 };
+
+it('plays to its end within 30 s, in plain text, and cleans up', async () => {
+  const startMs = performance.now();
+  const demo = await start();
+  expect(await demo.ended).toMatchObject({ code: 0, signal: null });
+  expect(performance.now() - startMs).toBeLessThan(30_000);
+  expect(await demo.leftovers()).toEqual([]);
+  expect(demo.output).not.toContain('\u001B');
+
+  const milestones = demo.output.split('\n').filter((line) => line.includes('✓'));
+  expect(milestones.map((line) => line.replace(/^ +✓ +[\d.]+ m?s {2}/, ''))).toEqual([
+    'both clusters serve their APIs',
+    expect.stringMatching(/^both semaphore-policy processes are ready: /),
+    expect.stringMatching(/^c1 has a set c2-shop-checkout, with [246] addresses$/),
+    'all 3 pods are in it',
+    expect.stringMatching(/^all 20 pods are in the set, which is 40 addresses in [1-4] writes? /),
+    expect.stringMatching(/^all 20 new pods are in the set, and none of the old ones, after \d+ writes?/),
+    'only the last pod is in the set: 10.2.0.21/32 and fd00:10:2::15/128',
+    'c2 has a set c1-payments-ledger',
+    expect.stringMatching(/^the edited set is as it was: 203\.0\.113\.66\/32 was in it for /),
+    'the deleted set is back, with the same labels and addresses',
+    'c1 has no set c2-shop-checkout any more; c2 still has c1-payments-ledger',
+  ]);
+});
+
+it.each([
+  { name: 'before there is anything', signal: 'SIGINT', text: 'kube-semaphore connects' },
+  { name: 'while the apps start', signal: 'SIGINT', text: 'both clusters serve' },
+  { name: 'while pods come', signal: 'SIGINT', text: '3. It grows' },
+  { name: 'while somebody else ends it', signal: 'SIGTERM', text: '6. The other way round' },
+  { name: 'with the terminal', signal: 'SIGHUP', text: '8. Somebody deletes' },
+] as const)('ends within 5 s and leaves nothing when it is interrupted $name', async ({ signal, text }) => {
+  const demo = await start();
+  await demo.says(text);
+  demo.child.kill(signal);
+  // As npm does, which hears of a Ctrl-C and passes it on.
+  demo.child.kill(signal);
+  const startMs = performance.now();
+  expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) });
+  expect(performance.now() - startMs).toBeLessThan(5_000);
+  await expect.poll(() => demo.leftovers(), patience).toEqual([]);
+});
+
+it('ends when nobody reads its output any more', async () => {
+  const demo = await start();
+  await demo.says('kube-semaphore connects');
+  demo.child.stdout?.destroy();
+  expect(await demo.ended).toMatchObject({ code: 0 });
+  await expect.poll(() => demo.leftovers(), patience).toEqual([]);
+});
+
+it('fails with the end of the logs when an app dies', async () => {
+  const demo = await start();
+  await demo.says('2. A workload starts');
+  const app = (await demo.processes()).find((line) => line.includes('-target-cluster-name c2'));
+  process.kill(Number.parseInt(app ?? '', 10), 'SIGKILL');
+  expect(await demo.ended).toMatchObject({ code: 1 });
+  expect(demo.output).toContain('The demo failed: semaphore-policy of c1 ended by itself: SIGKILL');
+  expect(demo.output).toMatch(/The last lines of semaphore-policy of c1:\n\{"level":"info",.*"msg":"started"\}/);
+  await expect.poll(() => demo.leftovers(), patience).toEqual([]);
+});
+
+const hasKubectl = clusterKind() === 'real' || spawnSync('kubectl', ['version', '--client']).status === 0;
+
+it.skipIf(!hasKubectl)('goes on with --keep, and the commands that it prints work', async () => {
+  const demo = await start(['--keep']);
+  await demo.says('Your turn');
+  await demo.says('/metrics\n     tail');
+  await demo.says('metrics\n');
+  const shown = demo.output.slice(demo.output.indexOf('Your turn')).split('\n').filter((line) => line.startsWith('     '));
+  const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')]);
+  expect(stdout).toContain('name: c2-shop-checkout');
+  expect(stdout).toContain('semaphore_policy_remote_up{remote="c1"} 1');
+
+  demo.child.kill('SIGINT');
+  expect(await demo.ended).toMatchObject({ code: 0, signal: null });
+  await expect.poll(() => demo.leftovers(), patience).toEqual([]);
+});
+
+it.each([
+  { name: 'helps', args: ['--help'], env: {}, code: 0, output: /^Usage: npm run demo/ },
+  { name: 'refuses unknown flags', args: ['--kep'], env: {}, code: 2, output: /^Unknown option '--kep'\n\nUsage:/ },
+  {
+    name: 'says in one line that real API servers are missing',
+    args: ['--real'],
+    env: { KUBEBUILDER_ASSETS: '', XDG_CACHE_HOME: '/nonexistent' },
+    code: 1,
+    output: /^--real: .*"npm run binaries".*\n$/,
+  },
+])('$name', async ({ args, env, code, output }) => {
+  const demo = await start(args, env);
+  expect(await demo.ended).toEqual({ code, signal: null, output: expect.stringMatching(output) });
+});
