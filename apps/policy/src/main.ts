@@ -3,14 +3,20 @@ import { type ClusterReference, connect } from '@kube-semaphore/cluster-auth';
 import { resolveOptions } from '@kube-semaphore/options';
 import { addProcessMetrics, createLogger, createMetrics, runUntilSignal, startHealthServer } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
+import { askOnTerminal, cleanup } from './cleanup.ts';
 import { ConfigError } from './config-error.ts';
 import { parseConfigFile } from './config-file.ts';
 import { metrics as metricTable } from './metrics.ts';
 import { options as optionTable, overridden, type PolicyOptions, program, validate } from './options.ts';
+import { exitCodeOf, planJson, planText } from './plan.ts';
 import { Policy } from './policy.ts';
-import { type Settings, settingsOfFile, settingsOfOptions } from './settings.ts';
+import { localReference, type Settings, settingsOfFile, settingsOfOptions } from './settings.ts';
+
+/** How long `plan` waits for the local sets, and then for the remotes. */
+const PLAN_TIMEOUT_MS = 30_000;
 
 const { version } = packageJson;
+const userAgent = `${program.name}/${version}`;
 
 const resolution = await resolveOptions(optionTable, {
   program: { ...program, version, commit: process.env['SEMAPHORE_COMMIT'] },
@@ -23,37 +29,78 @@ if (resolution.kind === 'exit') {
   process.stderr.write(resolution.stderr ?? '');
   process.exit(resolution.code);
 }
-const { config: options, given } = resolution;
-const settings = options.config === undefined ? settingsOfOptions(options) : readSettings(options.config, options);
-const log = createLogger({ level: options.logLevel, format: options.logFormat });
+const { config: options, given, subcommand } = resolution;
+// A subcommand's output is what people read; the log tells them only of trouble.
+const quiet = subcommand !== undefined && !given.has('logLevel');
+const log = createLogger({ level: quiet ? 'error' : options.logLevel, format: options.logFormat });
 for (const warning of [...resolution.warnings, ...overridden(given)]) log.warn({}, warning);
 
-const [local, ...others] = await connectAll([settings.local, ...settings.remotes.map(({ reference }) => reference)]);
-const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: others[i]! }));
-const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
-addProcessMetrics(registry);
-
-let configError: ConfigError | undefined;
+let exitCode = 0;
 const code = await runUntilSignal(
   async ({ signal }) => {
-    const policy = new Policy({ options, given, local: local!, remotes, log, metrics, userAgent: `${program.name}/${version}` });
-    const { host, port } = options.listenAddress;
-    const health = await startHealthServer({ host, port, registry, isLive: () => policy.isLive(), isReady: () => policy.isReady(), log });
-    log.info({ port: health.port, version, clusters: settings.remotes.map(({ name }) => name) }, 'started');
     try {
-      await policy.run({ signal });
+      exitCode = await runSubcommand(signal);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      configError = error;
-    } finally {
-      await health.close();
-      for (const connection of [local!, ...others]) connection.close();
+      exitForConfig([error.message]);
     }
   },
   { log },
 );
-if (configError !== undefined) exitForConfig([configError.message]);
-process.exit(code);
+process.exit(code === 0 ? exitCode : code);
+
+async function runSubcommand(signal: AbortSignal): Promise<number> {
+  switch (subcommand) {
+    case 'cleanup':
+      return runCleanup(signal);
+    case 'plan':
+      return withPolicy(async (policy) => {
+        const plan = await policy.plan({ signal, timeoutMs: PLAN_TIMEOUT_MS });
+        process.stdout.write(options.output === 'json' ? planJson(plan) : planText(plan));
+        return exitCodeOf(plan);
+      });
+    default:
+      return withPolicy((policy, registry) => serve(policy, registry, signal));
+  }
+}
+
+async function serve(policy: Policy, registry: ReturnType<typeof createMetrics>['registry'], signal: AbortSignal): Promise<number> {
+  const { host, port } = options.listenAddress;
+  addProcessMetrics(registry);
+  const health = await startHealthServer({ host, port, registry, isLive: () => policy.isLive(), isReady: () => policy.isReady(), log });
+  log.info({ port: health.port, version }, 'started');
+  try {
+    await policy.run({ signal });
+  } finally {
+    await health.close();
+  }
+  return 0;
+}
+
+/** Connects all clusters, hands the app to `use`, and closes them again. */
+async function withPolicy(use: (policy: Policy, registry: ReturnType<typeof createMetrics>['registry']) => Promise<number>): Promise<number> {
+  const settings = options.config === undefined ? settingsOfOptions(options) : readSettings(options.config, options);
+  const connections = await connectAll([settings.local, ...settings.remotes.map(({ reference }) => reference)]);
+  const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: connections[i + 1]! }));
+  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
+  try {
+    return await use(new Policy({ options, given, local: connections[0]!, remotes, log, metrics, userAgent }), registry);
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+async function runCleanup(signal: AbortSignal): Promise<number> {
+  if (!options.yes && !process.stdin.isTTY) exitForConfig(['cleanup asks before it removes anything, and there is no terminal: say -yes']);
+  const [local] = await connectAll([localReference(options.localKubeConfig)]);
+  const confirm = options.yes ? () => Promise.resolve(true) : askOnTerminal;
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  try {
+    return (await cleanup({ cluster: options.cleanupCluster!, options, local: local!, userAgent, confirm, print }, { signal })) ? 0 : 1;
+  } finally {
+    local!.close();
+  }
+}
 
 function readSettings(path: string, from: PolicyOptions): Settings {
   let source: string;

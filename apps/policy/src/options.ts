@@ -1,6 +1,7 @@
 import type { Cidr } from '@kube-semaphore/net';
 import {
   absoluteUrl,
+  boolean,
   cidrList,
   commonOptions,
   deletionGuardOptions,
@@ -46,6 +47,12 @@ export type PolicyOptions = CommonOptions & DeletionGuardOptions & {
   /** Not given and `exclude` are two things: members that a Go program left in a set stay until it is given. */
   readonly hostNetworkPods: 'exclude' | 'include';
   readonly maxNetsPerSet: number;
+  /** For `plan`. */
+  readonly output: 'text' | 'json';
+  /** For `cleanup`: whose sets to remove, and whether to ask first. */
+  readonly cleanupCluster: string | undefined;
+  readonly yes: boolean;
+  readonly clusterSetLabel: boolean;
   readonly calicoApi: 'auto' | 'projectcalico.org/v3' | 'crd.projectcalico.org/v1';
 };
 
@@ -53,6 +60,10 @@ export type PolicyOptions = CommonOptions & DeletionGuardOptions & {
 export const program = {
   name: 'semaphore-policy',
   description: 'Keeps the addresses of a remote cluster’s pods in Calico GlobalNetworkSets of the local cluster.',
+  subcommands: [
+    { name: 'plan', description: 'Print what would be written and why something is left out, and write nothing.' },
+    { name: 'cleanup', description: 'Remove the sets of a cluster that is served no more: -cluster.' },
+  ],
 };
 
 const ours = (flag: string) => ({ flag, env: variableOf('SP', flag) });
@@ -170,6 +181,13 @@ export const options: OptionTable<PolicyOptions> = {
     fallback: 'auto',
     help: 'API of the sets: projectcalico.org/v3 or crd.projectcalico.org/v1; auto takes the first that is served.',
   },
+  clusterSetLabel: {
+    ...ours('clusterset-label'),
+    group: 'Sets',
+    type: boolean,
+    fallback: false,
+    help: 'Also label sets cluster.clusterset.k8s.io with the name of their cluster (NPEP-311).',
+  },
   podResyncPeriodMs: {
     ...inherited('pod-resync-period'),
     group: 'Pacing',
@@ -183,6 +201,29 @@ export const options: OptionTable<PolicyOptions> = {
     type: duration(),
     fallback: HOUR_MS,
     help: 'How often every set is compared with the cluster again; 0 is never.',
+  },
+  output: {
+    flag: 'o',
+    env: 'SP_OUTPUT',
+    group: 'Subcommands',
+    type: oneOf(['text', 'json']),
+    fallback: 'text',
+    help: 'Form of what plan prints.',
+  },
+  cleanupCluster: {
+    flag: 'cluster',
+    env: 'SP_CLEANUP_CLUSTER',
+    group: 'Subcommands',
+    type: clusterName,
+    help: 'The cluster whose sets cleanup removes.',
+  },
+  yes: {
+    flag: 'yes',
+    env: 'SP_YES',
+    group: 'Subcommands',
+    type: boolean,
+    fallback: false,
+    help: 'Do not ask before cleanup removes sets.',
   },
   ...deletionGuardOptions({ prefix: 'SP' }),
   ...commonOptions({ prefix: 'SP', older: 'KPS' }),
@@ -199,7 +240,8 @@ const SINGLE = ['targetClusterName', 'targetKubeConfig', ...DIRECT, 'allowedPodC
  *
  * @returns what is wrong, each a sentence that names flag and variable
  */
-export function validate(given: Given<PolicyOptions>): string[] {
+export function validate(given: Given<PolicyOptions>, _config: Partial<PolicyOptions>, subcommand: string | undefined): string[] {
+  if (subcommand === 'cleanup') return given.has('cleanupCluster') ? [] : [`${spelling('cleanupCluster')} is required for cleanup`];
   if (given.has('config')) return SINGLE.filter((key) => given.has(key)).map((key) => `${spelling(key)} and ${spelling('config')} exclude each other`);
   const nameless = given.has('targetClusterName') ? [] : [`${spelling('targetClusterName')} is required`];
   return [...nameless, ...wayToRemote(given)];

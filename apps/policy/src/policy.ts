@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, Limiter, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
@@ -15,6 +16,7 @@ import { LocalSets } from './local-sets.ts';
 import type { metrics } from './metrics.ts';
 import type { PolicyOptions } from './options.ts';
 import { everyPeriod } from './periodic.ts';
+import type { Plan } from './plan.ts';
 import { POLL_INTERVAL_MS } from './polling.ts';
 import { Remote } from './remote.ts';
 import { domainsWith, type Identity, readOwner } from './set-labels.ts';
@@ -33,6 +35,9 @@ export type PolicyInput = {
   /** `name/version`, for the API servers' logs. */
   readonly userAgent: string;
 };
+
+/** What is there once all clusters are being watched; `loops` are awaited in the end. */
+type OpenClusters = { readonly localSets: LocalSets; readonly loops: Promise<void>[]; readonly signal: AbortSignal };
 
 /** The local cluster's name in metrics and logs, where remotes have their own. */
 const LOCAL = 'local';
@@ -95,9 +100,43 @@ export class Policy {
    *
    * @throws {ConfigError} when the local sets carry more than one identity, and no flag says which
    */
-  async run({ signal: stopped }: RunOptions): Promise<void> {
-    const failed = new AbortController();
-    const signal = AbortSignal.any([stopped, failed.signal]);
+  run({ signal }: RunOptions): Promise<void> {
+    return this.#withClusters(signal, async ({ localSets, loops, ...options }) => {
+      const { fullStoreResyncPeriodMs } = this.#input.options;
+      loops.push(
+        this.#controller.run(options),
+        ...this.#remotes.map((remote) => everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys(), Infinity), options)),
+        everyPeriod(fullStoreResyncPeriodMs, () => this.#compareAll(localSets), options),
+      );
+      await Promise.all(loops);
+    });
+  }
+
+  /**
+   * What `run` would write now, without writing it: the same informers and the same reconcile.
+   *
+   * @param timeoutMs how long to wait for the first list of the local sets, and then for those of all remotes
+   * @throws {ConfigError} as `run`; Error when the local sets can't be listed in time
+   */
+  async plan({ signal, timeoutMs }: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
+    const plans: Plan[] = [];
+    const gaveUp = new AbortController();
+    const timer = setTimeout(() => gaveUp.abort(new Error(`the local sets couldn't be listed within ${timeoutMs} ms`)), timeoutMs);
+    await this.#withClusters(AbortSignal.any([signal, gaveUp.signal]), async ({ localSets, signal: whileRunning }) => {
+      clearTimeout(timer);
+      const patience = delay(timeoutMs, undefined, { signal: whileRunning, ref: false });
+      await Promise.race([Promise.all(this.#remotes.map(({ firstSync }) => firstSync)), patience]);
+      const keys = new Set([...localSets.keys(), ...this.#remotes.flatMap((remote) => remote.keys())]);
+      const changes = [...keys].toSorted().flatMap((key) => this.#reconciler!.plan(key).flat());
+      plans.push({ changes, remotes: this.#remotes.map((remote) => remote.plan()) });
+    }).finally(() => clearTimeout(timer));
+    return plans[0]!;
+  }
+
+  /** Opens the local sets and then the remotes, calls `work`, and in the end stops everything. */
+  async #withClusters(stopped: AbortSignal, work: (clusters: OpenClusters) => Promise<void>): Promise<void> {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([stopped, ended.signal]);
     // Every request listens to it for as long as it runs.
     setMaxListeners(0, signal);
     const loops: Promise<void>[] = [];
@@ -111,15 +150,10 @@ export class Policy {
       this.#remotes = this.#openRemotes(localSets);
       this.#reconciler = this.#newReconciler(localSets, setWriter(client, api));
       this.#watchingSince = performance.now();
-      loops.push(
-        this.#controller.run({ signal }),
-        ...this.#remotes.map((remote) => remote.run({ signal })),
-        ...this.#remotes.map((remote) => everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys(), Infinity), { signal })),
-        everyPeriod(this.#input.options.fullStoreResyncPeriodMs, () => this.#compareAll(localSets), { signal }),
-      );
-      await Promise.all(loops);
+      loops.push(...this.#remotes.map((remote) => remote.run({ signal })));
+      await work({ localSets, loops, signal });
     } finally {
-      failed.abort();
+      ended.abort();
       await Promise.all(loops);
     }
   }
@@ -188,7 +222,7 @@ export class Policy {
   #identity(localSets: LocalSets, cluster: string): Identity {
     const identity = detectIdentity(localSets.labels(), cluster, this.#input.options);
     if (!identity.ok) throw new ConfigError(identity.reason);
-    return identity.value;
+    return { ...identity.value, clusterSet: this.#input.options.clusterSetLabel };
   }
 
   #newReconciler(localSets: LocalSets, write: WriteSet): SetReconciler {

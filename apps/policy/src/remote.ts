@@ -2,6 +2,7 @@ import type { Connection } from '@kube-semaphore/cluster-auth';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Given } from '@kube-semaphore/options';
 import type { Instruments, Logger } from '@kube-semaphore/runtime';
+import { compareClusterSetId } from './cluster-set-id.ts';
 import { clusterHooks } from './cluster-hooks.ts';
 import { ghostsOf } from './ghosts.ts';
 import { isHeldForWantOfPods } from './hold.ts';
@@ -10,6 +11,7 @@ import type { PairMembers } from './member-index.ts';
 import type { metrics } from './metrics.ts';
 import type { Notice } from './notice.ts';
 import type { PolicyOptions } from './options.ts';
+import type { RemotePlan } from './plan.ts';
 import { POLL_INTERVAL_MS } from './polling.ts';
 import { RemotePods } from './remote-pods.ts';
 import type { Identity } from './set-labels.ts';
@@ -45,7 +47,9 @@ export class Remote implements KnownRemote {
   readonly identity: Identity;
   readonly #options: RemoteOptions;
   readonly #skips: SkipRegister;
+  readonly #client: KubeClient;
   readonly #pods: RemotePods;
+  readonly #firstSync = Promise.withResolvers<void>();
 
   constructor(remote: RemoteOptions) {
     const { settings, options, given, localSets, domains, identity, metrics, log } = remote;
@@ -57,9 +61,11 @@ export class Remote implements KnownRemote {
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (subject, left) => logLeft(log, { cluster, subject }, left),
     });
-    const hooks = clusterHooks({ cluster, metrics, log, onFirstSync: () => log.info({ cluster, pods: this.#pods.size }, 'remote pods listed') });
+    const client = new KubeClient({ connection: remote.connection, userAgent: remote.userAgent, encoding: options.encoding });
+    this.#client = client;
+    const hooks = clusterHooks({ cluster, metrics, log, onFirstSync: () => this.#firstSync.resolve() });
     this.#pods = new RemotePods({
-      client: new KubeClient({ connection: remote.connection, userAgent: remote.userAgent, encoding: options.encoding }),
+      client,
       cluster,
       domain: identity.domain,
       hostNetwork: options.hostNetworkPods === 'include' || !given.has('hostNetworkPods'),
@@ -96,6 +102,11 @@ export class Remote implements KnownRemote {
     return this.#pods.synced;
   }
 
+  /** Resolves when its first list is complete. */
+  get firstSync(): Promise<void> {
+    return this.#firstSync.promise;
+  }
+
   /** How often to look at all of its keys again; 0 is never. */
   get resyncPeriodMs(): number {
     return this.#options.settings.podResyncPeriodMs;
@@ -118,21 +129,46 @@ export class Remote implements KnownRemote {
     return this.#pods.keys();
   }
 
+  /** What there is to say about it in a plan. */
+  plan(): RemotePlan {
+    const sighting = this.#sighting();
+    return {
+      cluster: this.cluster,
+      reached: this.#pods.synced,
+      heldBack: isHeldForWantOfPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
+      heldDeletions: this.#pods.synced ? this.#pods.held : 0,
+      skipped: this.#skips.all(),
+      sets: this.#options.localSets.own().filter(({ cluster }) => cluster === this.cluster).map(({ set }) => set.name).toSorted(),
+    };
+  }
+
   /** What is worth knowing about its sets of a key from now on. */
   notice(key: string, notices: readonly Notice[]): void {
     this.#skips.replace(`set ${key}`, notices.filter(({ cluster }) => cluster === this.cluster));
   }
 
   /** Watches until `signal` is aborted. */
-  run({ signal }: RunOptions): Promise<void> {
-    return this.#pods.run({ signal });
+  async run({ signal }: RunOptions): Promise<void> {
+    await Promise.all([this.#pods.run({ signal }), this.#compareIdOnce(signal)]);
+  }
+
+  /** A wrong id would let policies of others select the wrong cluster; it is said, and nothing else happens. */
+  async #compareIdOnce(signal: AbortSignal): Promise<void> {
+    if (this.identity.clusterSet !== true) return;
+    await Promise.race([this.firstSync, aborted(signal)]);
+    if (signal.aborted) return;
+    const { log } = this.#options;
+    const answer = await compareClusterSetId(this.#client, this.cluster, { signal });
+    if (answer.kind === 'different') log.warn({ cluster: this.cluster, id: answer.id }, 'the remote calls itself something else in its ClusterSet');
+    if (answer.kind === 'unknown') log.debug({ cluster: this.cluster, error: answer.error }, 'the remote does not tell its id in a ClusterSet');
   }
 
   #listed(): void {
     const { log, options, onKnown } = this.#options;
     const sighting = this.#sighting();
     if (isHeldForWantOfPods(sighting)) this.#skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
-    const { held } = this.#pods;
+    const { held, size } = this.#pods;
+    log.info({ cluster: this.cluster, pods: size - held }, 'remote pods listed');
     if (held > 0) log.warn({ cluster: this.cluster, held, holdMs: options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
     this.#countHeld();
     onKnown();
@@ -146,6 +182,13 @@ export class Remote implements KnownRemote {
   #sighting() {
     return { podsSeen: this.#pods.podsSeen, ownSets: this.#options.localSets.ownSets(this.cluster) };
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  else signal.addEventListener('abort', () => resolve(), { once: true });
+  return promise;
 }
 
 function noPodMatches(ownSets: number): Left {

@@ -1,8 +1,13 @@
-import { clusterLabel, labelDomains, managedByLabel, nameLabel, namespaceLabel } from '@kube-semaphore/naming';
+import { clusterLabel, clusterSetLabel, labelDomains, managedByLabel, nameLabel, namespaceLabel } from '@kube-semaphore/naming';
 import type { StringMap } from './string-map.ts';
 
 /** Under which names we write: the domain of the labels, and the value of `managed-by`. */
-export type Identity = { readonly domain: string; readonly managedBy: string };
+export type Identity = {
+  readonly domain: string;
+  readonly managedBy: string;
+  /** Whether sets also carry their cluster's id in its ClusterSet. */
+  readonly clusterSet?: boolean;
+};
 
 /** What a set is for: a cluster, the namespace of its Pods, and the value of their name label. */
 export type Pair = { readonly cluster: string; readonly namespace: string; readonly app: string };
@@ -10,13 +15,14 @@ export type Pair = { readonly cluster: string; readonly namespace: string; reado
 /** Whose a set is, as its labels say. Without both labels of the pair, `pair` is undefined. */
 export type Owner = { readonly domain: string; readonly cluster: string; readonly pair: Pair | undefined };
 
-/** All labels of a set. */
-export function setLabels({ domain, managedBy }: Identity, { cluster, namespace, app }: Pair): StringMap {
+/** All labels of a set. The id in the ClusterSet comes from our config, never from the remote. */
+export function setLabels({ domain, managedBy, clusterSet = false }: Identity, { cluster, namespace, app }: Pair): StringMap {
   return {
     [managedByLabel]: managedBy,
     [nameLabel(domain)]: app,
     [namespaceLabel(domain)]: namespace,
     [clusterLabel(domain)]: cluster,
+    ...(clusterSet && { [clusterSetLabel]: cluster }),
   };
 }
 

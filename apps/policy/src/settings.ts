@@ -86,7 +86,8 @@ export function isAllowedBy(cidrs: RemoteSettings['allowedPodCidrs']): (ip: stri
   return cidrs === undefined ? () => true : (ip) => cidrs.some((cidr) => contains(cidr, ip));
 }
 
-const localReference = (path: string | undefined): ClusterReference =>
+/** The local cluster: a kubeconfig, or the pod that we run in. */
+export const localReference = (path: string | undefined): ClusterReference =>
   path === undefined ? { kind: 'in-cluster' } : { kind: 'kubeconfig', path };
 
 const given = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

@@ -20,6 +20,7 @@ it('counts what is left out now, by reason', () => {
   skips.replace('pod a', [bad, worse]);
   skips.replace('pod b', [finished]);
   expect(counts).toEqual({ 'bad-address': 2, finished: 1 });
+  expect(skips.all().map(({ subject, detail }) => `${subject}: ${detail}`)).toEqual(['pod a: x is no address', 'pod a: y is no address', 'pod b: it ended']);
   skips.replace('pod a', [bad]);
   skips.replace('pod b', []);
   expect(counts).toEqual({ 'bad-address': 1, finished: 0 });

@@ -31,6 +31,11 @@ export class SkipRegister {
     }
   }
 
+  /** Everything that is left out now, by subject. */
+  all(): readonly (Left & { readonly subject: string })[] {
+    return [...this.#bySubject.keys()].toSorted().flatMap((subject) => (this.#bySubject.get(subject) ?? []).map((left) => ({ subject, ...left })));
+  }
+
   #count({ kind, reason }: Left, step: 1 | -1): void {
     const count = (this.#counts.get(reason) ?? 0) + step;
     this.#counts.set(reason, count);

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
 import { itBehindFronts as it } from './support/it.ts';
-import { untilReady } from './support/start-policy.ts';
 
 const pod = (number: number) => ({ name: `app-${number}`, app: 'app', ips: [`10.4.0.${number}`] });
 const nets = (...numbers: readonly number[]) => ({ 'c2-default-app': numbers.map((number) => `10.4.0.${number}/32`) });
@@ -42,7 +41,7 @@ describe('the local API server', () => {
     await eventually(() => policy.get('/readyz'), { status: 503, body: 'the local sets are not known yet\n' });
     expect((await policy.get('/healthz')).status).toBe(200);
     await localFront.up();
-    await untilReady(policy);
+    await policy.ready();
     await sets.become(nets(1));
   });
 

@@ -3,7 +3,6 @@ import type { PolicyRule, TestCluster } from '@kube-semaphore/testkit';
 import { localRules, remoteRules } from './support/accounts.ts';
 import { eventually } from './support/eventually.ts';
 import { it } from './support/it.ts';
-import { untilReady } from './support/start-policy.ts';
 
 const allowing = (verbs: string[]): PolicyRule[] => localRules.map((rule) => ({ ...rule, verbs }));
 
@@ -65,7 +64,7 @@ describe('a remote role', () => {
     expect(await policy.metric('semaphore_policy_remote_up', { remote: 'c2' })).toBe(0);
 
     await grant(remote, 'nobody', remoteRules);
-    await untilReady(policy);
+    await policy.ready();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await history.caughtUp();
     expect(history.deletions()).toEqual([]);

@@ -2,6 +2,7 @@ import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
+import { ClusterAuthError, reasonOf } from './errors.ts';
 import type { KeyPair } from './trust/pem.ts';
 
 /** Where a tunnel leads; IPv6 without brackets. */
@@ -30,6 +31,8 @@ const KEEPALIVE_MS = 30_000;
  *
  * The TLS context is made once and not per connection (parsing a bundle of 140 roots takes a while), which also
  * keeps the certificates out of the key under which Node pools sockets, a string it builds for each request.
+ *
+ * @throws {ClusterAuthError} for certificates that OpenSSL doesn't take, such as those with keys too short
  */
 export function createAgent({ ca, keyPair, tlsServerName, tunnel }: AgentOptions): https.Agent {
   const options: https.AgentOptions = {
@@ -37,16 +40,25 @@ export function createAgent({ ca, keyPair, tlsServerName, tunnel }: AgentOptions
     keepAliveMsecs: KEEPALIVE_MS,
     maxSockets: MAX_SOCKETS,
     scheduling: 'lifo',
-    secureContext: tls.createSecureContext({
-      minVersion: 'TLSv1.2',
-      ...(ca !== undefined && { ca }),
-      ...(keyPair !== undefined && { cert: keyPair.certPem, key: keyPair.keyPem }),
-    }),
+    secureContext: secureContextOf(ca, keyPair),
     // Said in so many words, as NODE_TLS_REJECT_UNAUTHORIZED=0 would switch it off otherwise.
     rejectUnauthorized: true,
     ...(tlsServerName !== undefined && verifyAs(tlsServerName)),
   };
   return tunnel === undefined ? new https.Agent(options) : new TunnelAgent(options, tunnel);
+}
+
+function secureContextOf(ca: string | undefined, keyPair: KeyPair | undefined): tls.SecureContext {
+  try {
+    return tls.createSecureContext({
+      minVersion: 'TLSv1.2',
+      ...(ca !== undefined && { ca }),
+      ...(keyPair !== undefined && { cert: keyPair.certPem, key: keyPair.keyPem }),
+    });
+  } catch (cause) {
+    const message = `the CA or the client certificate can't be used: ${reasonOf(cause)}`;
+    throw new ClusterAuthError('CLUSTER_CERTIFICATE', message, { cause });
+  }
 }
 
 /** An address is no server name in TLS (RFC 6066, section 3), but a certificate may be for one. */
@@ -87,11 +99,13 @@ class TunnelAgent extends https.Agent {
     callback?: (error: Error | null, socket: Duplex) => void,
   ): undefined {
     const target = { host: options.host ?? 'localhost', port: Number(options.port ?? 443) };
-    const settle = callback as (error: Error | null, socket?: Duplex) => void;
-    this.#tunnel(target, { signal: this.#destroyed.signal }).then(
-      (socket) => settle(null, super.createConnection({ ...options, socket } as https.RequestOptions) ?? undefined),
-      (error: unknown) => settle(error as Error),
-    );
+    const settle = callback as (error: Error | null, socket?: Duplex | null) => void;
+    this.#tunnel(target, { signal: this.#destroyed.signal })
+      .then((socket) => super.createConnection({ ...options, socket } as https.RequestOptions))
+      .then(
+        (secured) => settle(null, secured),
+        (error: unknown) => settle(error as Error),
+      );
   }
 
   override destroy(): void {

@@ -43,6 +43,10 @@ describe('parseProxy', () => {
     expect(parseProxy(raw, 'proxy-url').href).toBe(want);
   });
 
+  it('refuses a password that can not be decoded', () => {
+    expect(() => parseProxy('http://user:secret%@proxy', 'proxy-url')).toThrow('proxy-url has a stray %');
+  });
+
   it('names the schemes that there are, and no password', () => {
     const parse = () => parseProxy('ftp://user:secret@proxy', 'proxy-url');
     expect(parse).toThrow('proxy-url must be an http:, https: or socks5: URL and is an ftp: one');

@@ -38,9 +38,24 @@ export function parseProxy(raw: string, where: string): URL {
   if (url === null || url.hostname === '') {
     throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} is not a URL such as http://proxy:3128`);
   }
-  if (url.protocol in PORTS) return url;
-  const message = `${where} must be an http:, https: or socks5: URL and is an ${url.protocol} one`;
-  throw new ClusterAuthError('CLUSTER_ADDRESS', message);
+  if (!(url.protocol in PORTS)) {
+    const message = `${where} must be an http:, https: or socks5: URL and is an ${url.protocol} one`;
+    throw new ClusterAuthError('CLUSTER_ADDRESS', message);
+  }
+  if (loginOf(url) === undefined) {
+    throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} has a stray % in its user name or password: write %25`);
+  }
+  return url;
+}
+
+/** The user name and password of a URL, decoded and perhaps empty; undefined if they can't be decoded. */
+export function loginOf(url: URL): { username: string; password: string } | undefined {
+  try {
+    return { username: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
+  } catch {
+    // The one error that there is: a % that begins no escape.
+    return undefined;
+  }
 }
 
 /** The host of a URL as sockets take it: without the brackets of IPv6. */

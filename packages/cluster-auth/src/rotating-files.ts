@@ -32,7 +32,8 @@ type Options<T> = {
 export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
   const { paths, parse, clock, log } = options;
   let identity = await identify(paths);
-  let value = parse(await Promise.all(paths.map(readText)));
+  let texts = await Promise.all(paths.map(readText));
+  let value = parse(texts);
   let readMs = clock.monotonicMs();
   let checkedMs = readMs;
   let failing = false;
@@ -40,7 +41,10 @@ export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
   /** The identity is taken before the texts: files that are replaced in between are read once more. */
   async function read(seen: string): Promise<void> {
     readMs = clock.monotonicMs();
-    value = parse(await Promise.all(paths.map(readText)));
+    const now = await Promise.all(paths.map(readText));
+    // Most often nothing changed, and a bundle of roots takes a while to parse.
+    if (now.some((text, index) => text !== texts[index])) value = parse(now);
+    texts = now;
     identity = seen;
     if (failing) log.info({ files: paths }, 'files can be read again');
     failing = false;

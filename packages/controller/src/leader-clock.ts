@@ -38,14 +38,14 @@ export async function sleep(ms: number, { signal, clock }: Bounds): Promise<void
   signal.removeEventListener('abort', wake);
 }
 
-/** Makes one call, whose signal is aborted after `ms`, and with `signal`. */
+/** Makes one call about the Lease, whose signal is aborted after `ms`, and with `signal`. */
 export async function within<T>(
   ms: number,
   call: (options: { signal: AbortSignal }) => Promise<T>,
   { signal, clock }: Bounds,
 ): Promise<T> {
   const late = new AbortController();
-  const cancel = clock.after(ms, () => late.abort(new Error(`no answer within ${ms} ms`)));
+  const cancel = clock.after(ms, () => late.abort(new Error(`no answer about the Lease within ${ms} ms`)));
   try {
     return await call({ signal: AbortSignal.any([signal, late.signal]) });
   } finally {

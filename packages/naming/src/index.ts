@@ -2,6 +2,7 @@ export { isDnsLabel, isDnsSubdomain, isLabelValue, MAX_LABEL } from './kubernete
 export {
   calicoMetadataAnnotation,
   clusterLabel,
+  clusterSetLabel,
   hash10,
   labelDomains,
   managedByLabel,

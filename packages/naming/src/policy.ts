@@ -23,6 +23,9 @@ export const namespaceLabel = (domain: string): string => `${domain}/namespace`;
 /** On a set: the cluster of its Pods. */
 export const clusterLabel = (domain: string): string => `${domain}/cluster`;
 
+/** On a set, if asked for: the cluster's id in its ClusterSet, by which NPEP-311 lets policies select (KEP-2149). */
+export const clusterSetLabel = 'cluster.clusterset.k8s.io';
+
 /**
  * Where Calico's own writers keep an object's labels and annotations when they store it as
  * `crd.projectcalico.org/v1`. It wins over the labels that the stored object has itself.

@@ -25,7 +25,7 @@ export type ResolveInput<C> = {
    * Rules across options: the problems, each a sentence that names flag and variable. It sees every run, so that all
    * problems are reported together: a key whose text was refused is in `given` and not in `config`.
    */
-  readonly validate?: (given: Given<C>, config: Partial<C>) => readonly string[];
+  readonly validate?: (given: Given<C>, config: Partial<C>, subcommand: string | undefined) => readonly string[];
 };
 
 /**
@@ -64,7 +64,7 @@ export async function resolveOptions<C extends object>(
   }
 
   const { config, given, problems, warnings } = readRows(rows, { line, env });
-  const all = [...line.problems, ...problems, ...(validate?.(given, config) ?? [])];
+  const all = [...line.problems, ...problems, ...(validate?.(given, config, line.subcommand) ?? [])];
   if (all.length > 0) return { kind: 'exit', code: 2, stderr: complaint(program, all) };
   // Without problems each key has its value: that is what the rows promise.
   return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings };

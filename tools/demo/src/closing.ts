@@ -3,12 +3,16 @@ import { memberLabel } from './stage/workload.ts';
 import { formatDuration } from './text/duration.ts';
 import { table } from './text/table.ts';
 
-/** Sums up what was seen. @param totalMs since the demo was started */
+/**
+ * Sums up what was seen.
+ *
+ * @param totalMs since the demo was started
+ */
 export function sumUp({ tell }: Pick<Stage, 'tell'>, totalMs: number): void {
   tell.heading('What you saw');
   tell.say(
-    'Each semaphore-policy watched one cluster and kept the sets of the other right, whatever happened on either side. ' +
-      'All times begin with the request that caused the change:',
+    'Each semaphore-policy watched one cluster and kept the sets of the other right, whatever happened on either ' +
+      'side. The time of a change begins with its first request:',
   );
   const rows = tell.milestones.map(({ what, ms }) => [what, formatDuration(ms)]);
   tell.show(table([...rows, ['the whole demo', formatDuration(totalMs)]], { lastColumn: 'right' }));
@@ -34,24 +38,38 @@ export async function invite({ c1, c2, apps, checkout, ledger, tell }: Stage): P
   tell.show(
     [c1, c2].map(({ name, server }) => `${name}() { ${kubectl(server)} --kubeconfig ${server.adminKubeconfig} "$@"; }`),
   );
-  const [pod] = checkout.pods;
-  const label = `${memberLabel}=cart`;
-  const tries = [
-    ['Look at the sets, and at the pods behind them:'],
-    ['c1 get globalnetworksets -o yaml', `c2 get pods -n ${checkout.namespace} -o wide --show-labels`],
-    ['Delete a set, and look again:'],
-    [`c1 delete globalnetworksets ${checkout.setName}`, 'c1 get globalnetworksets'],
-    ['Let a pod change sides, and find a second set:'],
-    [`c2 label pods -n ${checkout.namespace} ${pod?.object.metadata.name} --overwrite ${label}`, 'c1 get globalnetworksets -o yaml'],
-    ['The other direction: delete the pods, and the set goes with them:'],
-    [`c1 delete pods -n ${ledger.namespace} --all --now`, 'c2 get globalnetworksets'],
-    ['What the two processes say, and count:'],
-    apps.flatMap(({ app, url }) => [`tail ${app.log}`, `curl -s ${url}/metrics`]),
-  ];
-  for (const [index, lines] of tries.entries()) {
-    if (index % 2 === 0) tell.say(lines.join(' '));
-    else tell.show(lines);
+  for (const { aim, commands } of suggestions({ apps, checkout, ledger })) {
+    tell.say(aim);
+    tell.show(commands);
   }
+}
+
+type Suggestion = { readonly aim: string; readonly commands: readonly string[] };
+
+function suggestions({ apps, checkout, ledger }: Pick<Stage, 'apps' | 'checkout' | 'ledger'>): Suggestion[] {
+  const pod = `${checkout.pods[0]?.object.metadata.name} -n ${checkout.namespace}`;
+  return [
+    {
+      aim: 'Look at the sets, and at the pods behind them:',
+      commands: ['c1 get globalnetworksets -o yaml', `c2 get pods -n ${checkout.namespace} -o wide --show-labels`],
+    },
+    {
+      aim: 'Delete a set, and look again:',
+      commands: [`c1 delete globalnetworksets ${checkout.setName}`, 'c1 get globalnetworksets'],
+    },
+    {
+      aim: 'Make a pod a member of something else, and find a second set:',
+      commands: [`c2 label pods ${pod} --overwrite ${memberLabel}=cart`, 'c1 get globalnetworksets -o yaml'],
+    },
+    {
+      aim: 'The other direction: delete the pods, and the set goes with them:',
+      commands: [`c1 delete pods -n ${ledger.namespace} --all --now`, 'c2 get globalnetworksets'],
+    },
+    {
+      aim: 'Read what the two processes log, and count:',
+      commands: apps.flatMap(({ app, url }) => [`tail ${app.log}`, `curl -s ${url}/metrics`]),
+    },
+  ];
 }
 
 /** A real cluster brings a kubectl of its own version. */

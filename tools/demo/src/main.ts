@@ -43,7 +43,8 @@ const backstage = new Backstage({ real });
 const tell = new Narrator({
   print: (line) => process.stdout.write(`${line}\n`),
   paint: (format, text) => styleText(format, text, { stream: process.stdout }),
-  width: Math.min(process.stdout.columns ?? MAX_WIDTH, MAX_WIDTH),
+  // A terminal that doesn't know its size says 0.
+  width: Math.min(process.stdout.columns || MAX_WIDTH, MAX_WIDTH),
   signal: stop.signal,
 });
 process.exit(await run());
@@ -57,7 +58,7 @@ async function run(): Promise<0 | 1> {
     const failed = !(error instanceof Interruption);
     if (failed) process.stderr.write(await describeFailure(error, backstage.apps));
     else process.stdout.write('\nStopping.\n');
-    // A real cluster may take longer to start than anybody waits; then its supervisor outlives this process and cleans up.
+    // A real cluster may take longer to start than anybody waits; its supervisor then cleans up on its own.
     await Promise.race([backstage.close(), delay(CLOSE_MS)]);
     return failed ? 1 : 0;
   }

@@ -1,12 +1,19 @@
 import { globalNetworkSetCrd, startCluster, type TestCluster } from '@kube-semaphore/testkit';
 import { test } from 'vitest';
 import { createAccounts } from './accounts.ts';
+import { argvOf, type PolicyFlags, usualFlags } from './command-line.ts';
 import { startFront } from './front.ts';
 import { Pods } from './pods.ts';
-import type { PolicyProcess } from './policy-process.ts';
+import { type PolicyProcess, spawnPolicy } from './policy-process.ts';
 import { SetHistory } from './set-history.ts';
 import { Sets } from './sets.ts';
-import { type PolicyFlags, startPolicy, type StartOptions, untilReady } from './start-policy.ts';
+
+/** How a start differs from the usual. */
+type StartOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Resolve when the process is ready, and not at once. Default true. */
+  readonly ready?: boolean;
+};
 
 /**
  * A test with two clusters, `local` and `remote`, which it shares with the other tests of its file; with accounts
@@ -38,20 +45,23 @@ export const it = test
     onCleanup(() => history.stop());
     return history;
   })
-  // What it writes has to go after it: so it asks for pods and sets, and is cleaned up before them.
-  .extend('start', ({ accounts, pods: _pods, sets: _sets, task }, { onCleanup }) => {
+  // What a program writes has to go after it: so this asks for pods and sets, and is cleaned up before them.
+  .extend('startWith', ({ pods: _pods, sets: _sets, task }, { onCleanup }) => {
     const started: PolicyProcess[] = [];
     onCleanup(async () => {
       await Promise.all(started.map((policy) => policy.stop('SIGKILL')));
       if (task.result?.state === 'fail') for (const { stderr } of started) console.error(stderr());
     });
-    return async (flags?: PolicyFlags, { env, ready = true }: StartOptions = {}): Promise<PolicyProcess> => {
-      const policy = startPolicy(accounts, flags, env);
+    return async (argv: readonly string[], { env, ready = true }: StartOptions = {}): Promise<PolicyProcess> => {
+      const policy = spawnPolicy(argv, env);
       started.push(policy);
-      if (ready) await untilReady(policy);
+      if (ready) await policy.ready();
       return policy;
     };
-  });
+  })
+  .extend('start', ({ accounts, startWith }) => (flags?: PolicyFlags, options?: StartOptions) =>
+    startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
+  );
 
 /** A test with a front before each cluster, for policies to go through. */
 export const itBehindFronts = it
@@ -68,8 +78,8 @@ export const itBehindFronts = it
 
 /** A test on a running `policy`, which it shares with the other tests of its file. */
 export const itWithPolicy = it.extend('policy', { scope: 'file', auto: true }, async ({ accounts }, { onCleanup }) => {
-  const policy = startPolicy(accounts);
+  const policy = spawnPolicy(argvOf(usualFlags(accounts)));
   onCleanup(async () => void (await policy.stop('SIGKILL')));
-  await untilReady(policy);
+  await policy.ready();
   return policy;
 });

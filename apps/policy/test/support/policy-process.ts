@@ -19,6 +19,8 @@ export type PolicyProcess = {
   readonly log: () => readonly LogLine[];
   /** Waits for a line with this message and these facts. */
   readonly logged: (msg: string, facts?: Readonly<Record<string, unknown>>, wait?: WaitOptions) => Promise<LogLine>;
+  /** Waits until the process says of itself that it is ready. */
+  readonly ready: () => Promise<void>;
   /** Asks the health server. */
   readonly get: (path: '/healthz' | '/readyz' | '/metrics') => Promise<{ readonly status: number; readonly body: string }>;
   /** The value of one series of /metrics; undefined if there is no such series. */
@@ -73,6 +75,7 @@ export function spawnPolicy(argv: readonly string[], env: Readonly<Record<string
     stderr: () => stderr,
     log,
     logged,
+    ready: async () => void (await waitFor('/readyz to say 200', async () => (await get('/readyz')).status === 200 || undefined)),
     get,
     metric: async (name, labels = {}) => seriesValue((await get('/metrics')).body, name, labels),
     exited,

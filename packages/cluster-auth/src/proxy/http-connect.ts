@@ -4,15 +4,14 @@ import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Target } from '../agent.ts';
 import { basic } from '../credentials.ts';
-import { authorityOf, hostOf, portOf } from '../endpoint.ts';
+import { authorityOf, hostOf, loginOf, portOf } from '../endpoint.ts';
 import { Refusal } from '../errors.ts';
 import { http } from '../http.ts';
 
 /** The header of a proxy whose URL has a user and a password. */
 function proxyAuthorization(proxy: URL): Record<string, string> {
-  if (proxy.username === '' && proxy.password === '') return {};
-  const value = basic(decodeURIComponent(proxy.username), decodeURIComponent(proxy.password));
-  return { 'proxy-authorization': value };
+  const { username = '', password = '' } = loginOf(proxy) ?? {};
+  return username === '' && password === '' ? {} : { 'proxy-authorization': basic(username, password) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Target } from '../agent.ts';
-import { hostOf, portOf } from '../endpoint.ts';
+import { hostOf, loginOf, portOf } from '../endpoint.ts';
 import { Refusal } from '../errors.ts';
 
 const VERSION = 5;
@@ -48,16 +48,15 @@ export async function connectThroughSocks(proxy: URL, target: Target, ended: Abo
 }
 
 async function authenticate(socket: Socket, proxy: URL): Promise<void> {
-  const methods = proxy.username === '' ? [NO_AUTHENTICATION] : [NO_AUTHENTICATION, PASSWORD];
+  const { username = '', password = '' } = loginOf(proxy) ?? {};
+  const methods = username === '' ? [NO_AUTHENTICATION] : [NO_AUTHENTICATION, PASSWORD];
   socket.write(Buffer.of(VERSION, methods.length, ...methods));
   const [version, method] = await readBytes(socket, 2);
   if (version !== VERSION) throw new Refusal('it does not speak SOCKS5');
   if (method === NO_AUTHENTICATION) return;
-  if (method !== PASSWORD || proxy.username === '') throw new Refusal('it wants another authentication');
+  if (method !== PASSWORD || username === '') throw new Refusal('it wants another authentication');
   // RFC 1929
-  socket.write(
-    Buffer.of(1, ...counted(decodeURIComponent(proxy.username)), ...counted(decodeURIComponent(proxy.password))),
-  );
+  socket.write(Buffer.of(1, ...counted(username), ...counted(password)));
   const [, status] = await readBytes(socket, 2);
   if (status !== 0) throw new Refusal('it refused the user name and password');
 }

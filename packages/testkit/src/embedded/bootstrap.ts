@@ -18,6 +18,7 @@ const initialObjects: readonly KubeObject[] = [
   },
 ];
 
+/** Fills an empty cluster. */
 export const bootstrap = (storage: Storage): void => initialObjects.forEach((object) => seed(storage, object));
 
 /** Stores a new object with the status that it has, past the API. @throws {Error} for a kind that isn't served */

@@ -30,6 +30,7 @@ export const tooMany = (field: string, actual: number, most: number): Cause => (
   field,
 });
 
+/** A field that may not be there. */
 export const forbiddenValue = (field: string, why: string): Cause => ({
   reason: 'FieldValueForbidden',
   message: `Forbidden: ${why}`,

@@ -1,9 +1,10 @@
 import { decodeContinue, encodeContinue, type ContinueToken } from './continue-token.ts';
 import type { Call } from './call.ts';
 import type { ListMeta } from './encoder.ts';
+import { checkListOptions } from './list-options.ts';
 import { awaitRevision, queriedRevision } from './resource-version.ts';
 import { select } from './selection.ts';
-import { badRequest, expired, invalid } from './status.ts';
+import { badRequest, expired } from './status.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** One page of a list, or all of it. */
@@ -15,11 +16,11 @@ export type Page = { readonly metadata: ListMeta; readonly items: readonly Store
  * @throws {ApiError} 410 for a page of a list that is forgotten, 504 for a resourceVersion of the future
  */
 export async function list({ storage, resource, target, info: { query } }: Call): Promise<Page> {
+  checkListOptions(query);
   const token = query.get('continue') ? decodeContinue(query.get('continue')!) : undefined;
   const revision = queriedRevision(query);
   if (revision === undefined) throw badRequest('invalid resource version');
   if (token && revision !== 0) throw badRequest('specifying resource version is not allowed when using continue');
-  checkMatch(query);
   const selection = select(resource, target, query);
   await awaitRevision(storage.clock, revision);
 
@@ -67,19 +68,4 @@ function pageSource(
     );
   }
   return source.filter(({ key }) => key >= start);
-}
-
-function checkMatch(query: URLSearchParams): void {
-  const match = query.get('resourceVersionMatch') ?? '';
-  const refuse = (field: string, message: string) =>
-    invalid('meta.k8s.io', 'ListOptions', '', [
-      { reason: 'FieldValueForbidden', message: `Forbidden: ${message}`, field },
-    ]);
-  if (query.has('sendInitialEvents')) {
-    throw refuse('sendInitialEvents', 'sendInitialEvents is forbidden for list');
-  }
-  if (match === 'Exact') throw badRequest('the embedded server has no lists of the past');
-  if (match !== '' && !query.get('resourceVersion')) {
-    throw refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
-  }
 }

@@ -1,7 +1,7 @@
 import { readJson } from './body.ts';
 import type { Call } from './call.ts';
 import { select } from './selection.ts';
-import type { Resource } from './resources.ts';
+import { customResources, type Resource } from './resources.ts';
 import { conflict, notFound, type Subject } from './status.ts';
 import type { Storage } from './storage.ts';
 import type { StoredObject } from './stored-object.ts';
@@ -69,7 +69,7 @@ export async function removeCollection(call: Call): Promise<StoredObject[]> {
 function removeObject({ resource, storage }: Call, existing: StoredObject, graceSeconds: number): StoredObject {
   const ends = resource.kind === 'Pod' ? mark(storage, resource, existing, graceSeconds) : existing;
   if (ends === undefined) return storage.collection(resource).get(existing.namespace, existing.name) ?? existing;
-  if (resource.kind === 'Namespace') emptyNamespace(storage, existing.name);
+  for (const [kind, inside] of contents(storage, resource, existing)) storage.remove(kind, inside);
   storage.remove(resource, ends);
   return ends;
 }
@@ -93,11 +93,16 @@ function mark(storage: Storage, resource: Resource, existing: StoredObject, aske
   return deletionGracePeriodSeconds === 0 ? marked : undefined;
 }
 
-/** What kube-controller-manager's namespace controller would do. */
-function emptyNamespace(storage: Storage, namespace: string): void {
-  for (const resource of storage.resources.filter(({ namespaced }) => namespaced)) {
-    for (const object of storage.collection(resource).list()) {
-      if (object.namespace === namespace) storage.remove(resource, object);
-    }
-  }
+/** What goes together with an object: what is in a namespace, and the objects of a kind that was defined. */
+function contents(storage: Storage, { kind }: Resource, object: StoredObject): [Resource, StoredObject][] {
+  const all = (resource: Resource) =>
+    storage
+      .collection(resource)
+      .list()
+      .map((each): [Resource, StoredObject] => [resource, each]);
+  if (kind === 'CustomResourceDefinition') return customResources(object.object()).slice(0, 1).flatMap(all);
+  if (kind !== 'Namespace') return [];
+  // The versions of a resource share their objects.
+  const byObjects = new Map(storage.resources.map((resource) => [`${resource.group}/${resource.plural}`, resource]));
+  return [...byObjects.values()].flatMap(all).filter(([, { namespace }]) => namespace === object.name);
 }

@@ -1,9 +1,14 @@
 import type { Call } from './call.ts';
 import type { Change } from './collection.ts';
+import { checkWatchOptions } from './list-options.ts';
+import { isTrue } from './request-info.ts';
 import { awaitRevision, queriedRevision } from './resource-version.ts';
 import { select, type Selection } from './selection.ts';
 import { send } from './send.ts';
-import { ApiError, invalid, unexpected } from './status.ts';
+import { ApiError, unexpected } from './status.ts';
+
+/** How long before its end a watch gets a last bookmark, from which the next one can go on. */
+const FAREWELL_MS = 2000;
 
 /**
  * Serves a watch until its timeoutSeconds are over, the client goes, or it can't be continued.
@@ -15,7 +20,7 @@ import { ApiError, invalid, unexpected } from './status.ts';
  */
 export async function watch(call: Call): Promise<void> {
   const { resource, target, info, encoder, response } = call;
-  checkOptions(info.query);
+  checkWatchOptions(info.query);
   const selection = select(resource, target, info.query);
   const revision = queriedRevision(info.query);
   // A list has 400 for this.
@@ -26,10 +31,12 @@ export async function watch(call: Call): Promise<void> {
 
   const ended = new AbortController();
   const end = () => ended.abort();
-  const timer = setTimeout(end, timeoutMs(info.query));
+  const lastsMs = timeoutMs(info.query);
+  const timer = setTimeout(end, lastsMs);
   response.once('close', end);
   try {
-    await follow(call, selection, await begin(call, selection, revision), ended.signal);
+    const cursor = await begin(call, selection, revision);
+    await follow(call, selection, cursor, { signal: ended.signal, lastsMs });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     await send(response, encoder.error(error.status));
@@ -46,39 +53,47 @@ async function begin(call: Call, selection: Selection, revision: number): Promis
   const { storage, resource, encoder, behaviour, response } = call;
   const { query } = call.info;
   const collection = storage.collection(resource);
-  const asked = query.get('sendInitialEvents');
-  const watchList = asked === 'true' && !behaviour.ignoreSendInitialEvents(resource.group);
-  if (!watchList && revision !== 0) return { position: collection.positionAfter(revision), revision };
+  const ignorant = behaviour.ignoreSendInitialEvents(resource.group);
+  const asked = ignorant ? null : query.get('sendInitialEvents');
+  if (revision !== 0 && !isTrue(asked)) return { position: collection.positionAfter(revision), revision };
 
   await awaitRevision(storage.clock, revision);
   const now = storage.clock.revision;
   const cursor = { position: collection.positionAfter(now), revision: now };
-  const present = asked === 'false' ? [] : collection.list();
-  await send(response, selected());
-  if (watchList && query.get('allowWatchBookmarks') === 'true') {
+  if (asked !== null && !isTrue(asked)) return cursor;
+  const present = collection.list();
+  await send(response, initialEvents());
+  // Also to those who didn't ask for initial events in so many words.
+  if (isTrue(query.get('allowWatchBookmarks')) && !ignorant) {
     await send(response, encoder.bookmark(resource, String(now), true));
   }
   return cursor;
 
-  function* selected() {
+  function* initialEvents() {
     for (const object of present) {
       if (selection.includes(object)) yield* encoder.event('ADDED', resource, object);
     }
   }
 }
 
-/** Sends each change after `cursor`, and a bookmark now and then, until `signal` says to stop. */
-async function follow(call: Call, selection: Selection, cursor: Cursor, signal: AbortSignal): Promise<void> {
-  const { storage, resource, info, encoder, behaviour, response } = call;
+/** Sends each change after `cursor`, and a bookmark now and then, until `signal` says to stop, after about `lastsMs`. */
+async function follow(
+  { storage, resource, info, encoder, behaviour, response }: Call,
+  selection: Selection,
+  cursor: Cursor,
+  { signal, lastsMs }: { signal: AbortSignal; lastsMs: number },
+): Promise<void> {
   const collection = storage.collection(resource);
   let wake = () => {};
   let bookmarkDue = false;
+  const remind = () => {
+    bookmarkDue = isTrue(info.query.get('allowWatchBookmarks'));
+    wake();
+  };
   const unsubscribe = collection.onChange(() => wake());
   signal.addEventListener('abort', () => wake());
-  const bookmarks = setInterval(() => {
-    bookmarkDue = info.query.get('allowWatchBookmarks') === 'true';
-    wake();
-  }, behaviour.bookmarkIntervalMs);
+  const interval = setInterval(remind, behaviour.bookmarkIntervalMs);
+  const farewell = setTimeout(remind, lastsMs - FAREWELL_MS);
   try {
     while (!signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -87,7 +102,7 @@ async function follow(call: Call, selection: Selection, cursor: Cursor, signal: 
       // Read together with the changes: a bookmark must not promise what happens while they are being sent.
       const now = storage.clock.revision;
       cursor.position += changes.length;
-      await send(response, eventsOf(changes));
+      await send(response, events(changes));
       if (bookmarkDue && now >= cursor.revision) {
         bookmarkDue = false;
         await send(response, encoder.bookmark(resource, String(now), false));
@@ -95,11 +110,12 @@ async function follow(call: Call, selection: Selection, cursor: Cursor, signal: 
       await promise;
     }
   } finally {
-    clearInterval(bookmarks);
+    clearInterval(interval);
+    clearTimeout(farewell);
     unsubscribe();
   }
 
-  function* eventsOf(changes: readonly Change[]) {
+  function* events(changes: readonly Change[]) {
     for (const { object, previous, type } of changes) {
       if (object.revision <= cursor.revision) continue;
       const before = previous !== undefined && selection.includes(previous);
@@ -115,19 +131,4 @@ function timeoutMs(query: URLSearchParams): number {
   const seconds = Number(query.get('timeoutSeconds') ?? 0);
   // kube-apiserver's --min-request-timeout, so that watches don't all end at once.
   return 1000 * (seconds > 0 ? seconds : 1800 * (1 + Math.random()));
-}
-
-function checkOptions(query: URLSearchParams): void {
-  const asked = query.has('sendInitialEvents');
-  const match = query.get('resourceVersionMatch') ?? '';
-  const refuse = (message: string) =>
-    invalid('meta.k8s.io', 'ListOptions', '', [
-      { reason: 'FieldValueForbidden', message: `Forbidden: ${message}`, field: 'resourceVersionMatch' },
-    ]);
-  if (asked && match !== 'NotOlderThan') {
-    throw refuse('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
-  }
-  if (!asked && match !== '') {
-    throw refuse('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
-  }
 }

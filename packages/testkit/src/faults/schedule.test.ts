@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultKinds, faultSeed, randomSchedule } from './schedule.ts';
+import { faultKinds, faultSeed, randomSchedule, type ScheduleOptions, type Step } from './schedule.ts';
 
-const first = (count: number, ...schedule: Parameters<typeof randomSchedule>) => randomSchedule(...schedule).take(count).toArray();
+function first(count: number, seed: number, options?: ScheduleOptions): Step[] {
+  const schedule = randomSchedule(seed, options);
+  return Array.from({ length: count }, () => schedule.next().value);
+}
 
 describe('randomSchedule', () => {
   it('is the same for the same seed', () => {

@@ -108,6 +108,20 @@ onEachServer('a watch', (server) => {
     expect(await watch.until(() => false)).toEqual([]);
   });
 
+  it('with allowWatchBookmarks says how far it has come shortly before it ends', async () => {
+    const namespace = await server().namespace();
+    const { metadata } = await admin().create(paths.leases(namespace), lease('x'));
+    // A real server has to get going first: in less than ten seconds it says nothing.
+    const seconds = server().cluster.kind === 'real' ? 12 : 3;
+    const query = `watch=1&timeoutSeconds=${seconds}&allowWatchBookmarks=true&resourceVersion=${metadata.resourceVersion}`;
+    const events = await (await server().watch(`${paths.pods(namespace)}?${query}`)).until(() => false);
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['BOOKMARK']));
+    const { object } = events.at(-1)!;
+    expect(object).toMatchObject({ apiVersion: 'v1', kind: 'Pod' });
+    expect(object.metadata.annotations).toBeUndefined();
+    expect(Number(object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
+  });
+
   it('from a resourceVersion of the future keeps silent', async () => {
     const pods = paths.pods(await server().namespace());
     const watch = await server().watch(`${pods}?watch=1&timeoutSeconds=2&resourceVersion=100000000`);
@@ -169,6 +183,16 @@ onEachServer('a WatchList', (server) => {
     expect(isInitialEnd(event)).toBe(true);
     expect(Number(event.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
     watch.close();
+  });
+
+  it('is also what a watch from any state is that allows bookmarks', async () => {
+    const pods = paths.pods(await server().namespace());
+    await admin().create(pods, smallPod('a'));
+    for (const query of ['', '&resourceVersion=0']) {
+      const watch = await server().watch(`${pods}?watch=1&allowWatchBookmarks=true${query}`);
+      expect(seen(await watch.until(isInitialEnd))).toEqual(['ADDED a', expect.stringContaining('BOOKMARK')]);
+      watch.close();
+    }
   });
 
   it('narrowed by a selector lists what the selector picks', async () => {

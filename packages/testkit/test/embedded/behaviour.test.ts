@@ -74,16 +74,18 @@ describe('an embedded cluster that speaks JSON only', () => {
 describe('bookmarks of an embedded cluster', () => {
   it('come to watches that asked for them, with the resourceVersion of the cluster', async () => {
     const { admin } = await start({ bookmarkIntervalMs: 20 });
-    const with_ = await WatchStream.open(endpoint, `${pods}?watch=1&allowWatchBookmarks=true`);
+    const { metadata: begin } = await admin.get(`${pods}?limit=1`);
+    const query = `watch=1&allowWatchBookmarks=true&resourceVersion=${begin.resourceVersion}`;
+    const watch = await WatchStream.open(endpoint, `${pods}?${query}`);
     const { metadata } = await admin.create('/api/v1/namespaces', {
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: { name: 'x' },
     });
-    const events = await with_.until(
+    const events = await watch.until(
       ({ object }) => Number(object.metadata.resourceVersion) >= Number(metadata.resourceVersion),
     );
-    with_.close();
+    watch.close();
     expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['BOOKMARK']));
     expect(events.at(-1)?.object.metadata.annotations).toBeUndefined();
     expect(await types(`${pods}?watch=1&timeoutSeconds=1`)).toEqual([]);

@@ -28,7 +28,7 @@ export class Stamp<K extends string> {
     for (const { key, length, at } of this.#places) {
       const text = texts[key];
       if (text.length !== length) throw new RangeError(`${key} ${text} hasn't the length ${length}`);
-      for (const position of at) this.#bytes.latin1Write(text, position);
+      for (const position of at) this.#bytes.write(text, position, 'latin1');
     }
     return this.#bytes;
   }

@@ -13,7 +13,7 @@ export async function atRate<T, R>(
 ): Promise<R[]> {
   const start = performance.now();
   const tasks = items.map(async (item, index) => {
-    await delay((index * 1000) / perSecond - (performance.now() - start));
+    await delay(Math.max(0, (index * 1000) / perSecond - (performance.now() - start)));
     return task(item);
   });
   return Promise.all(tasks);

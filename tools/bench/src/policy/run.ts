@@ -1,20 +1,21 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitFor } from '@kube-semaphore/testkit';
 import { enrol } from '../load/clusters.ts';
 import type { Contender } from '../measure/contender.ts';
 import { inParallel } from '../measure/pace.ts';
 import { type Program, startProgram } from '../measure/program.ts';
 import { setsPath } from '../measure/set-watch.ts';
 import { usageOf } from '../measure/usage.ts';
-import { waitFor } from '@kube-semaphore/testkit';
 import { type Bench, CONNECTIONS } from './bench.ts';
-import { type ColdSync, coldSync } from './cold-sync.ts';
-import { type Propagation, propagation } from './propagation.ts';
-import { type Rollout, rollout } from './rollout.ts';
+import { coldSync } from './cold-sync.ts';
+import { propagation } from './propagation.ts';
+import type { Result } from './result.ts';
+import { rollout } from './rollout.ts';
 
 /** How much of everything. */
 export type Extent = {
-  /** Pods that change their addresses, at a steady rate and then in a burst. */
+  /** Pods that change their addresses, at a steady rate and then others in a burst: half of all pods at most. */
   readonly changes: number;
   readonly rolloutPods: number;
   readonly settleSeconds: number;
@@ -22,40 +23,33 @@ export type Extent = {
   readonly idleSeconds: number;
 };
 
-/** What was measured of one program. A phase that failed, and those after it, are missing. */
-export type Result = {
-  readonly name: string;
-  coldSync?: ColdSync;
-  steady?: Propagation;
-  burst?: Propagation;
-  rollout?: Rollout;
-  /** CPU over a time in which nothing happens, in percent of one core. */
-  idleCpuPercent?: number;
-  /** Resident memory, the most in all phases. */
-  peakMb?: number;
-  /** Why there is no more. */
-  failure?: string;
+/** How one program is run. */
+export type RunOptions = {
+  /** Name of its ServiceAccount on both clusters, by which its requests are told from others'. */
+  readonly account: string;
+  readonly extent: Extent;
+  /** Hears of each phase as it begins. */
+  readonly say: (phase: string) => void;
 };
 
+/** The remote cluster's name. */
 const CLUSTER = 'c2';
 const CHANGES_PER_SECOND = 20;
 /** A program that is limited to 5 requests a second takes 200 s for 500 sets. */
 const PHASE_TIMEOUT_MS = 600_000;
 
-/** Runs one program from its start on an empty local cluster to its end, and leaves that empty. */
-export async function run(
-  contender: Contender,
-  bench: Bench,
-  { account, extent, say }: { account: string; extent: Extent; say: (phase: string) => void },
-): Promise<Result> {
+/** Runs one program from its start on an empty local cluster to its end, and leaves that empty. Never rejects for what the program does. */
+export async function run(contender: Contender, bench: Bench, options: RunOptions): Promise<Result> {
+  const { account } = options;
   const result: Result = { name: contender.name };
   const files = await enrol(account, bench);
   const command = contender.command({ local: files.local.kubeconfig, remote: files.remote.kubeconfig, cluster: CLUSTER });
   const program = startProgram(command, { log: join(bench.local.api.dir, `${account}.log`) });
   try {
-    await phases(result, bench, program, { account, extent, say });
+    await measure(result, bench, { ...options, program });
   } catch (error) {
-    result.failure = (error as Error).message;
+    const { message } = (program.signal.aborted ? program.signal.reason : error) as Error;
+    result.failure = message;
   } finally {
     await program.stop();
     await removeSets(bench);
@@ -63,36 +57,46 @@ export async function run(
   return result;
 }
 
-async function phases(
+async function measure(
   result: Result,
   bench: Bench,
-  program: Program,
-  { account, extent, say }: { account: string; extent: Extent; say: (phase: string) => void },
+  { account, extent, say, program }: RunOptions & { program: Program },
 ): Promise<void> {
   const { changes, rolloutPods, settleSeconds, idleSeconds } = extent;
   const { members } = bench.fleet;
-  const limited = () => ({ account, signal: AbortSignal.any([program.signal, AbortSignal.timeout(PHASE_TIMEOUT_MS)]) });
+  const within = () => ({ signal: AbortSignal.any([program.signal, AbortSignal.timeout(PHASE_TIMEOUT_MS)]) });
 
   say('cold sync');
-  result.coldSync = await coldSync(bench, program, { ...limited(), settleSeconds });
+  result.coldSync = await coldSync(bench, program, { ...within(), account, settleSeconds });
+
   say(`${changes} changes, ${CHANGES_PER_SECOND} a second`);
   const pace = { perSecond: CHANGES_PER_SECOND };
-  result.steady = await propagation(bench, members.slice(0, changes), { ...limited(), pace });
+  result.steady = await propagation(bench, members.slice(0, changes), { ...within(), account, pace });
+
   say(`${changes} changes as fast as they go`);
-  // Others than before, whose sets weren't just written.
+  // Others than before, so that no set rests from its last write.
   const others = members.slice(changes, 2 * changes);
-  result.burst = await propagation(bench, others, { ...limited(), pace: 'as fast as they go' });
+  result.burst = await propagation(bench, others, { ...within(), account, pace: 'as fast as they go' });
+
   say(`a rollout of ${rolloutPods} pods`);
-  result.rollout = await rollout(bench, { ...limited(), pods: rolloutPods });
+  result.rollout = await rollout(bench, { ...within(), pods: rolloutPods });
+
   if (idleSeconds > 0) {
     say(`${idleSeconds} s of nothing`);
-    await delay(settleSeconds * 1000, undefined, limited());
-    const before = await usageOf(program.pid);
-    await delay(idleSeconds * 1000, undefined, limited());
-    const after = await usageOf(program.pid);
-    result.idleCpuPercent = (100 * (after.cpuSeconds - before.cpuSeconds)) / idleSeconds;
+    result.idleCpuPercent = await idleCpu(program, { ...within(), settleSeconds, idleSeconds });
   }
   result.peakMb = (await usageOf(program.pid)).peakMb;
+}
+
+async function idleCpu(
+  { pid }: Program,
+  { settleSeconds, idleSeconds, signal }: { settleSeconds: number; idleSeconds: number; signal: AbortSignal },
+): Promise<number> {
+  await delay(settleSeconds * 1000, undefined, { signal });
+  const before = await usageOf(pid);
+  await delay(idleSeconds * 1000, undefined, { signal });
+  const after = await usageOf(pid);
+  return (100 * (after.cpuSeconds - before.cpuSeconds)) / idleSeconds;
 }
 
 async function removeSets({ watch, local }: Bench): Promise<void> {

@@ -20,8 +20,8 @@ const firstPods: Scene = {
     tell.milestone('all 3 pods are in it', rightMs);
     tell.show(networkSetYaml(last.set));
     tell.say(
-      'Look at the nets: they are the addresses of the pods. And at the labels, by which a Calico policy in c1 selects ' +
-        `the set. This one lets ${checkout.app} of c2 talk to ${ledger.app}, an app of c1:`,
+      'Look at the nets: they are the addresses of the pods. And at the labels, by which a Calico policy in c1 ' +
+        `selects the set. This one lets ${checkout.app} of c2 talk to ${ledger.app}, an app of c1:`,
     );
     tell.show(policyYaml(last.set, ledger));
   },
@@ -31,8 +31,8 @@ const scaleUp: Scene = {
   title: 'It grows to 20 pods',
   async play({ c1, checkout, tell, signal }) {
     tell.say(
-      'Another 17 pods start, all within moments. Look at the number of writes: the first change is written at once, and ' +
-        'those that follow are collected, so that a rollout of any size costs a set 5 writes a second at most.',
+      'Another 17 pods start, all within moments. Look at the number of writes: the first change is written at once, ' +
+        'and those that follow are collected, so that a rollout of any size costs a set 5 writes a second at most.',
     );
     const { rightMs, changeMs, versions } = await observe({ site: c1, workload: checkout, signal }, () =>
       checkout.scale(20),
@@ -41,7 +41,8 @@ const scaleUp: Scene = {
     tell.milestone(
       'all 20 pods are in the set',
       rightMs,
-      `, which is ${nets} addresses in ${writes(versions.length)} (creating the pods took ${formatDuration(changeMs)} of it)`,
+      `, which is ${nets} addresses in ${writes(versions.length)} (creating the pods took ${formatDuration(changeMs)} ` +
+        'of it)',
     );
   },
 };
@@ -50,8 +51,8 @@ const rollingUpdate: Scene = {
   title: 'A rolling update replaces every pod',
   async play({ c1, checkout, tell, signal }) {
     tell.say(
-      'A new version rolls out, 5 pods at a time: new ones run before old ones go. Look at the least that the set had ' +
-        'meanwhile: it was never emptied to be filled again.',
+      'A new version rolls out, 5 pods at a time: new ones run before old ones go. Look at the least that the set ' +
+        'had meanwhile: it was never emptied to be filled again.',
     );
     const { rightMs, changeMs, versions } = await observe({ site: c1, workload: checkout, signal }, () =>
       checkout.rollOut(),
@@ -70,7 +71,8 @@ const scaleDown: Scene = {
   title: 'It shrinks to a single pod',
   async play({ c1, checkout, tell, signal }) {
     tell.say(
-      '19 pods go. Their addresses must go with them: soon they may be those of other pods, which nobody meant to let in.',
+      '19 pods go. Their addresses must go with them: soon they may be those of other pods, which nobody meant to ' +
+        'let in.',
     );
     const { rightMs, versions } = await observe({ site: c1, workload: checkout, signal }, () => checkout.scale(1));
     const nets = versions.at(-1)?.set?.nets ?? [];

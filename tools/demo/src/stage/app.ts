@@ -36,17 +36,21 @@ export class App {
   readonly #startedMs = performance.now();
   #stopping = false;
 
-  constructor(options: AppOptions) {
+  private constructor(options: AppOptions, child: ChildProcess) {
     this.#options = options;
-    this.#child = start(options);
+    this.#child = child;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gone = promise;
     const ended = (how: string) => {
       resolve();
       if (!this.#stopping) options.onDeath(new Error(`${this.title} ended by itself: ${how}`));
     };
-    this.#child.once('error', ({ message }) => ended(message));
-    this.#child.once('exit', (code, signal) => ended(signal ?? `exit code ${code}`));
+    child.once('error', ({ message }) => ended(message));
+    child.once('exit', (code, signal) => ended(signal ?? `exit code ${code}`));
+  }
+
+  static start(options: AppOptions): App {
+    return new App(options, spawnProgram(options));
   }
 
   get title(): string {
@@ -105,17 +109,16 @@ export class App {
       async () => {
         signal.throwIfAborted();
         const lines = (await readFile(this.log, 'utf8')).split('\n').slice(0, -1);
-        const started = lines.map((line) => JSON.parse(line) as LogLine).find(({ msg }) => msg === 'started');
-        return started?.port;
+        // Not every line is JSON: a program that can't start says so in plain words.
+        const started = lines.find((line) => line.includes('"msg":"started"'));
+        return started === undefined ? undefined : (JSON.parse(started) as { port: number }).port;
       },
       { timeoutMs: READY_MS, intervalMs: 5 },
     );
   }
 }
 
-type LogLine = { readonly msg: string; readonly port?: number };
-
-function start({ program, flags, log }: AppOptions): ChildProcess {
+function spawnProgram({ program, flags, log }: AppOptions): ChildProcess {
   const file = files[program];
   const [firstLine = ''] = readFileSync(file, 'utf8').split('\n', 1);
   const { env, execArgv } = readLauncher(firstLine);

@@ -32,7 +32,7 @@ export class Backstage {
 
   startApp(options: AppOptions): App {
     this.#assertOpen();
-    const app = new App(options);
+    const app = App.start(options);
     this.#apps.push(app);
     return app;
   }

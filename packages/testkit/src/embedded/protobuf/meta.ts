@@ -34,24 +34,26 @@ const managedFieldsEntry = message({
 });
 
 /** What every object carries. */
-export const objectMeta = message({
-  name: string(1),
-  generateName: string(2),
-  namespace: string(3),
-  selfLink: string(4),
-  uid: string(5),
-  resourceVersion: string(6),
-  generation: integer(7),
-  creationTimestamp: time(8),
-  deletionTimestamp: optional(time(9)),
-  deletionGracePeriodSeconds: optional(integer(10)),
-  labels: map(11, string),
-  annotations: map(12, string),
-  ownerReferences: repeated(embedded(13, ownerReference)),
-  finalizers: repeated(string(14)),
-  managedFields: repeated(embedded(17, managedFieldsEntry)),
-  '': unknownFields,
-});
+export const objectMeta = message(
+  {
+    name: string(1),
+    generateName: string(2),
+    namespace: string(3),
+    selfLink: string(4),
+    uid: string(5),
+    resourceVersion: string(6),
+    generation: integer(7),
+    creationTimestamp: time(8),
+    deletionTimestamp: optional(time(9)),
+    deletionGracePeriodSeconds: optional(integer(10)),
+    labels: map(11, string),
+    annotations: map(12, string),
+    ownerReferences: repeated(embedded(13, ownerReference)),
+    finalizers: repeated(string(14)),
+    managedFields: repeated(embedded(17, managedFieldsEntry)),
+  },
+  unknownFields,
+);
 
 export const listMeta = message({
   selfLink: string(1),

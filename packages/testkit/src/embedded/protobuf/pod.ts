@@ -70,31 +70,33 @@ const toleration = message({
   tolerationSeconds: optional(integer(5)),
 });
 
-const podSpec = message({
-  containers: repeated(embedded(2, container)),
-  restartPolicy: string(3),
-  terminationGracePeriodSeconds: optional(integer(4)),
-  activeDeadlineSeconds: optional(integer(5)),
-  dnsPolicy: string(6),
-  nodeSelector: map(7, string),
-  serviceAccountName: string(8),
-  serviceAccount: string(9),
-  nodeName: string(10),
-  hostNetwork: bool(11),
-  hostPID: bool(12),
-  hostIPC: bool(13),
-  securityContext: optional(embedded(14, empty)),
-  hostname: string(16),
-  subdomain: string(17),
-  schedulerName: string(19),
-  initContainers: repeated(embedded(20, container)),
-  tolerations: repeated(embedded(22, toleration)),
-  priorityClassName: string(24),
-  priority: optional(integer(25)),
-  enableServiceLinks: optional(bool(30)),
-  preemptionPolicy: optional(string(31)),
-  '': unknownFields,
-});
+const podSpec = message(
+  {
+    containers: repeated(embedded(2, container)),
+    restartPolicy: string(3),
+    terminationGracePeriodSeconds: optional(integer(4)),
+    activeDeadlineSeconds: optional(integer(5)),
+    dnsPolicy: string(6),
+    nodeSelector: map(7, string),
+    serviceAccountName: string(8),
+    serviceAccount: string(9),
+    nodeName: string(10),
+    hostNetwork: bool(11),
+    hostPID: bool(12),
+    hostIPC: bool(13),
+    securityContext: optional(embedded(14, empty)),
+    hostname: string(16),
+    subdomain: string(17),
+    schedulerName: string(19),
+    initContainers: repeated(embedded(20, container)),
+    tolerations: repeated(embedded(22, toleration)),
+    priorityClassName: string(24),
+    priority: optional(integer(25)),
+    enableServiceLinks: optional(bool(30)),
+    preemptionPolicy: optional(string(31)),
+  },
+  unknownFields,
+);
 
 const podCondition = message({
   type: string(1),
@@ -125,28 +127,32 @@ const containerStatus = message({
 
 const ip = message({ ip: string(1) });
 
-const podStatus = message({
-  phase: string(1),
-  conditions: repeated(embedded(2, podCondition)),
-  message: string(3),
-  reason: string(4),
-  hostIP: string(5),
-  podIP: string(6),
-  startTime: optional(time(7)),
-  containerStatuses: repeated(embedded(8, containerStatus)),
-  qosClass: string(9),
-  initContainerStatuses: repeated(embedded(10, containerStatus)),
-  nominatedNodeName: string(11),
-  podIPs: repeated(embedded(12, ip)),
-  resize: string(14),
-  hostIPs: repeated(embedded(16, ip)),
-  observedGeneration: integer(17),
-  '': unknownFields,
-});
+const podStatus = message(
+  {
+    phase: string(1),
+    conditions: repeated(embedded(2, podCondition)),
+    message: string(3),
+    reason: string(4),
+    hostIP: string(5),
+    podIP: string(6),
+    startTime: optional(time(7)),
+    containerStatuses: repeated(embedded(8, containerStatus)),
+    qosClass: string(9),
+    initContainerStatuses: repeated(embedded(10, containerStatus)),
+    nominatedNodeName: string(11),
+    podIPs: repeated(embedded(12, ip)),
+    resize: string(14),
+    hostIPs: repeated(embedded(16, ip)),
+    observedGeneration: integer(17),
+  },
+  unknownFields,
+);
 
-export const pod = message({
-  metadata: embedded(1, objectMeta),
-  spec: embedded(2, podSpec),
-  status: embedded(3, podStatus),
-  '': unknownFields,
-});
+export const pod = message(
+  {
+    metadata: embedded(1, objectMeta),
+    spec: embedded(2, podSpec),
+    status: embedded(3, podStatus),
+  },
+  unknownFields,
+);

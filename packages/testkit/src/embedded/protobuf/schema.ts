@@ -6,9 +6,13 @@ export type Field = (out: Writer, value: unknown) => void;
 /** The fields of a message under their JSON names, last one first, as the writer wants them. */
 export type Message = readonly (readonly [name: string, field: Field])[];
 
-/** A message from its fields in the order of their numbers. */
-export const message = (fields: Readonly<Record<string, Field>>): Message => Object.entries(fields).toReversed();
+/** A message from its fields in the order of their numbers; `nameless` ones, which come last, have no value in JSON. */
+export const message = (fields: Readonly<Record<string, Field>>, ...nameless: readonly Field[]): Message => [
+  ...nameless.map((field) => ['', field] as const),
+  ...Object.entries(fields).toReversed(),
+];
 
+/** Writes a message without its length; fields of `value` that the table doesn't have are left out. */
 export function writeMessage(out: Writer, fields: Message, value: unknown): void {
   const values = (value ?? {}) as Readonly<Record<string, unknown>>;
   for (const [name, field] of fields) field(out, values[name]);

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { exitCodeOf, type Plan, planJson, planText, type RemotePlan } from './plan.ts';
+
+const set = (name: string, labels: Record<string, string>, ...nets: string[]) => ({ name, uid: 'u', resourceVersion: '1', labels, annotations: {}, nets });
+
+const c2: RemotePlan = { cluster: 'c2', reached: true, heldBack: undefined, heldDeletions: 0, skipped: [], sets: ['c2-ns-a'] };
+
+const full: Plan = {
+  changes: [
+    { kind: 'create', to: { name: 'c2-ns-new', labels: {}, nets: ['10.0.0.1/32', 'fd00::1/128'] } },
+    { kind: 'update', from: set('c2-ns-a', { x: '1', y: '2' }, '10.0.0.1/32', '10.0.0.2/32'), to: set('c2-ns-a', { y: '2', x: '1' }, '10.0.0.2/32', '10.0.0.3/32') },
+    { kind: 'update', from: set('c2-ns-b', { x: '1' }, '10.0.0.1/32'), to: set('c2-ns-b', { x: '2' }, '10.0.0.1/32') },
+    { kind: 'update', from: set('c2-ns-c', {}, '10.0.0.1/32', '10.0.0.1/32'), to: set('c2-ns-c', {}, '10.0.0.1/32') },
+    { kind: 'delete', from: set('c2-ns-old', {}, '10.0.0.9/32') },
+  ],
+  remotes: [
+    {
+      ...c2,
+      heldDeletions: 12,
+      skipped: [
+        { subject: 'pod ns/bad', kind: 'problem', reason: 'bad-address', detail: '"x" is no address' },
+        { subject: 'pod ns/host', kind: 'expected', reason: 'host-network', detail: 'the Pod uses the network of its node' },
+      ],
+    },
+    { ...c2, cluster: 'c3', reached: false, sets: ['c3-ns-a', 'c3-ns-b'] },
+    { ...c2, cluster: 'c4', heldBack: 'no Pod matches' },
+  ],
+};
+
+describe('planText', () => {
+  it('says what would change, what is left out and why, and what is unknown', () => {
+    expect(planText(full)).toBe(
+      [
+        'create  c2-ns-new  10.0.0.1/32 fd00::1/128',
+        'change  c2-ns-a  +10.0.0.3/32 -10.0.0.1/32',
+        'change  c2-ns-b  labels',
+        'change  c2-ns-c  spelling',
+        'delete  c2-ns-old  10.0.0.9/32',
+        '',
+        'c2: 1 set now',
+        'held    12 addresses that its list lacks, until it is listed again',
+        'skip!   pod ns/bad: "x" is no address',
+        'skip    pod ns/host: the Pod uses the network of its node',
+        '',
+        'c3: not reached. What it has, 2 sets, would stay as it is:',
+        'unknown  c3-ns-a',
+        'unknown  c3-ns-b',
+        '',
+        'c4: 1 set now; nothing is changed: no Pod matches',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('says that there is nothing to do', () => {
+    expect(planText({ changes: [], remotes: [c2] })).toBe('Nothing to change.\n\nc2: 1 set now\n');
+  });
+});
+
+it('is the same for programs, as JSON', () => {
+  const plan = JSON.parse(planJson(full)) as { changes: unknown[]; remotes: unknown[] };
+  expect(plan.changes[1]).toEqual({
+    change: 'update', name: 'c2-ns-a', labels: { x: '1', y: '2' }, nets: ['10.0.0.2/32', '10.0.0.3/32'], added: ['10.0.0.3/32'], removed: ['10.0.0.1/32'],
+  });
+  expect(plan.changes.map((change) => (change as { change: string }).change)).toEqual(['create', 'update', 'update', 'update', 'delete']);
+  expect(plan.remotes).toEqual(JSON.parse(JSON.stringify(full.remotes)));
+});
+
+it('exits with 1 where a remote was not reached', () => {
+  expect(exitCodeOf(full)).toBe(1);
+  expect(exitCodeOf({ changes: [], remotes: [c2] })).toBe(0);
+});

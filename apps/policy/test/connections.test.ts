@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { TestCluster } from '@kube-semaphore/testkit';
+import { describe, expect, onTestFinished } from 'vitest';
+import { it } from './support/it.ts';
+
+/** What names a remote without a kubeconfig, but for the token. */
+const direct = ({ url, caFile }: TestCluster) => ({
+  'target-kube-config': undefined,
+  'remote-api-url': url,
+  'remote-ca-url': pathToFileURL(caFile).href,
+});
+
+const pod = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
+const nets = { 'c2-default-app': ['10.4.0.1/32'] };
+
+describe('a remote without a kubeconfig', () => {
+  it('is reached by its URL, a file with its CA, and a file with the token', async ({ accounts, remote, pods, sets, start }) => {
+    await pods.add(pod);
+    await start({ ...direct(remote), 'remote-sa-token-path': accounts.remote.tokenFile });
+    await sets.become(nets);
+  });
+
+  it.for(['SP_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH', 'KPS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH'])(
+    'has the file of its token in %s, as with the Go programs',
+    async (name, { accounts, remote, pods, sets, start }) => {
+      await pods.add(pod);
+      await start(direct(remote), { env: { [name]: accounts.remote.tokenFile } });
+      await sets.become(nets);
+    },
+  );
+
+  it.for(['SP_REMOTE_SERVICE_ACCOUNT_TOKEN', 'KPS_REMOTE_SERVICE_ACCOUNT_TOKEN'])(
+    'has its token in %s, as with the Go programs',
+    async (name, { accounts, remote, pods, sets, start }) => {
+      await pods.add(pod);
+      await start(direct(remote), { env: { [name]: accounts.remote.token } });
+      await sets.become(nets);
+    },
+  );
+
+  it('may have its CA at an http: URL, with a warning', async ({ accounts, remote, pods, sets, start }) => {
+    const ca = await readFile(remote.caFile);
+    const server = createServer((_, response) => void response.end(ca)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    await pods.add(pod);
+    const policy = await start({
+      ...direct(remote),
+      'remote-ca-url': `http://127.0.0.1:${(server.address() as AddressInfo).port}/ca.crt`,
+      'remote-sa-token-path': accounts.remote.tokenFile,
+    });
+    await sets.become(nets);
+    await policy.logged('CA is fetched unencrypted, whoever is on the way can replace it', { level: 'warn' });
+  });
+
+  it('is not believed with a certificate of another CA', async ({ accounts, local, remote, start }) => {
+    const policy = await start(
+      { ...direct(remote), 'remote-ca-url': pathToFileURL(local.caFile).href, 'remote-sa-token-path': accounts.remote.tokenFile },
+      { ready: false },
+    );
+    const line = await policy.logged('watch broke off', { cluster: 'c2', reason: 'unreachable' });
+    expect(JSON.stringify(line)).toMatch(/CERT|signature|self-signed/);
+  });
+});
+
+describe('a token', () => {
+  const secretEnd = (token: string) => token.slice(-12);
+
+  it('is told to nobody: not the log, not the help, not the metrics', async ({ accounts, remote, pods, sets, start, startWith }) => {
+    const { token } = accounts.remote;
+    const env = { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: token };
+    await pods.add(pod);
+    const policy = await start({ ...direct(remote), 'log-level': 'trace' }, { env });
+    await sets.become(nets);
+    // What is logged of a failure is where a token slips out.
+    await remote.restart();
+    await policy.logged('watch broke off', { cluster: 'c2' });
+    const help = await startWith(['-help'], { env, ready: false });
+    await help.exited;
+    for (const text of [policy.stderr(), policy.stdout(), (await policy.get('/metrics')).body, help.stdout()]) {
+      expect(text).not.toContain(secretEnd(token));
+    }
+  });
+
+  it.for([
+    { name: 'refused by the remote', token: 'not-of-this-cluster', msg: 'watch broke off' },
+    { name: 'not one at all', token: 'two words-of-a-secret', msg: undefined },
+  ])('that is $name is not repeated', async ({ token, msg }, { remote, start }) => {
+    const policy = await start(direct(remote), { env: { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: token }, ready: false });
+    if (msg === undefined) expect(await policy.exited).toEqual({ code: 2, signal: null });
+    else await policy.logged(msg, { cluster: 'c2', reason: 'denied' });
+    expect(policy.stderr()).not.toContain(secretEnd(token));
+  });
+
+  it('has no flag, where every user of the machine could read it, and one by mistake is not repeated', async ({ startWith }) => {
+    const policy = await startWith(['-remote-sa-token', 'words-of-a-secret'], { ready: false });
+    expect(await policy.exited).toEqual({ code: 2, signal: null });
+    expect(policy.stderr()).toContain('unknown flag -remote-sa-token');
+    expect(policy.stderr()).not.toContain('words-of-a-secret');
+  });
+
+  it('in a file is read again after it was refused', async ({ accounts, remote, pods, sets, start }) => {
+    const file = join(remote.dir, 'renewed.token');
+    await writeFile(file, 'not-yet-a-token', { mode: 0o600 });
+    await pods.add(pod);
+    const policy = await start({ ...direct(remote), 'remote-sa-token-path': file }, { ready: false });
+    await policy.logged('watch broke off', { cluster: 'c2', reason: 'denied' });
+    await writeFile(file, accounts.remote.token);
+    await sets.become(nets);
+  });
+});

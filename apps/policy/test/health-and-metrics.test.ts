@@ -1,0 +1,64 @@
+import { describe, expect } from 'vitest';
+import { eventually } from './support/eventually.ts';
+import { itWithPolicy as it } from './support/it.ts';
+
+const requests = (type: string, success = '1') => ['semaphore_policy_calico_client_request_total', { type, success }] as const;
+
+describe('after a set was made, changed and deleted', () => {
+  it('/metrics tells so under the names of the Go program', async ({ policy, pods, sets }) => {
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
+    await pods.remove('a', 'b');
+    await sets.become({});
+
+    expect(await policy.metric(...requests('create'))).toBe(1);
+    expect(await policy.metric(...requests('update'))).toBeGreaterThanOrEqual(1);
+    await eventually(() => policy.metric(...requests('delete')), 1);
+    expect(await policy.metric(...requests('create', '0'))).toBe(0);
+    for (const type of ['list', 'watch']) {
+      expect(await policy.metric('semaphore_policy_pod_watcher_failures_total', { type })).toBe(0);
+    }
+    expect(await policy.metric('semaphore_policy_sync_queue_full_failures_total')).toBe(0);
+    expect(await policy.metric('semaphore_policy_sync_requeue_total')).toBe(0);
+  });
+
+  it('/metrics tells how long each write came after its pod', async ({ policy, pods, sets }) => {
+    const remote = { remote: 'c2' };
+    const count = () => policy.metric('semaphore_policy_propagation_seconds_count', remote);
+    const [before, sumBefore] = [await count(), await policy.metric('semaphore_policy_propagation_seconds_sum', remote)];
+    await pods.add({ name: 'a', app: 'one', ips: ['10.4.0.1'] }, { name: 'b', app: 'two', ips: ['10.4.0.2'] });
+    await sets.become({ 'c2-default-one': ['10.4.0.1/32'], 'c2-default-two': ['10.4.0.2/32'] });
+    await eventually(count, (before ?? 0) + 2);
+    const sum = ((await policy.metric('semaphore_policy_propagation_seconds_sum', remote)) ?? 0) - (sumBefore ?? 0);
+    expect(sum).toBeGreaterThan(0);
+    expect(sum).toBeLessThan(5);
+
+    // Nobody waited for what people break by hand: the repair is no propagation.
+    await sets.patch('c2-default-one', { spec: { nets: [] } });
+    await sets.become({ 'c2-default-one': ['10.4.0.1/32'], 'c2-default-two': ['10.4.0.2/32'] });
+    expect(await count()).toBe((before ?? 0) + 2);
+  });
+});
+
+describe('a policy at work', () => {
+  it('is alive and ready', async ({ policy }) => {
+    for (const path of ['/healthz', '/readyz'] as const) expect(await policy.get(path)).toEqual({ status: 200, body: 'ok\n' });
+  });
+
+  it('says which API servers answer, and when', async ({ policy }) => {
+    for (const remote of ['local', 'c2']) {
+      expect(await policy.metric('semaphore_policy_remote_up', { remote })).toBe(1);
+      const age = Date.now() / 1000 - ((await policy.metric('semaphore_policy_remote_last_sync_timestamp_seconds', { remote })) ?? 0);
+      expect(Math.abs(age)).toBeLessThan(60);
+      expect(await policy.metric('semaphore_policy_remote_watch_restarts_total', { remote, reason: 'unreachable' })).toBe(0);
+    }
+  });
+
+  it('exports what every Node.js process does', async ({ policy }) => {
+    expect(await policy.metric('process_resident_memory_bytes')).toBeGreaterThan(30e6);
+    expect(await policy.metric('process_cpu_seconds_total')).toBeGreaterThan(0);
+    expect((await policy.get('/metrics')).body).toContain('nodejs_eventloop_lag_p99_seconds');
+  });
+});

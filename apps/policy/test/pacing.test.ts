@@ -1,0 +1,77 @@
+import { describe, expect } from 'vitest';
+import { eventually } from './support/eventually.ts';
+import type { SeenRequest } from './support/front.ts';
+import { itBehindFronts as it } from './support/it.ts';
+
+const writes = (requests: readonly SeenRequest[]) => requests.filter(({ method }) => method !== 'GET');
+
+const podsOf = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ name: `app-${i}`, app: 'app', ips: [`10.4.1.${i}`] }));
+
+describe('requests', () => {
+  it('are one for each set that changes (the Go program made two)', async ({ localFront, pods, sets, start }) => {
+    await start({ 'local-kube-config': localFront.kubeconfig });
+    const before = localFront.requests().length;
+    await pods.add({ name: 'a', app: 'one', ips: ['10.4.0.1'] }, { name: 'b', app: 'two', ips: ['10.4.0.2'] });
+    await sets.become({ 'c2-default-one': ['10.4.0.1/32'], 'c2-default-two': ['10.4.0.2/32'] });
+    await pods.add({ name: 'c', app: 'one', ips: ['10.4.0.3'] });
+    await sets.become({ 'c2-default-one': ['10.4.0.1/32', '10.4.0.3/32'], 'c2-default-two': ['10.4.0.2/32'] });
+    await pods.remove('b');
+    await sets.become({ 'c2-default-one': ['10.4.0.1/32', '10.4.0.3/32'] });
+    const made = localFront.requests().slice(before);
+    expect(made.map(({ method }) => method)).toEqual(['POST', 'POST', 'PUT', 'DELETE']);
+  });
+
+  it('are one watch for the pods, and one for the sets', async ({ localFront, remoteFront, pods, sets, start }) => {
+    await pods.add(...podsOf(10));
+    await start({ 'local-kube-config': localFront.kubeconfig, 'target-kube-config': remoteFront.kubeconfig });
+    await eventually(async () => (await sets.nets())['c2-default-app']?.length, 10);
+    const asked = [...remoteFront.requests(), ...localFront.requests()].filter(({ url }) => url.includes('sendInitialEvents=true'));
+    expect(asked).toHaveLength(2);
+    expect(remoteFront.requests()).toHaveLength(1);
+  });
+
+  it('are none when the known pods are looked at again: -pod-resync-period', async ({ localFront, remoteFront, pods, sets, start }) => {
+    await start({ 'local-kube-config': localFront.kubeconfig, 'target-kube-config': remoteFront.kubeconfig, 'pod-resync-period': '5ms', 'min-write-interval': '0' });
+    const apps = Array.from({ length: 20 }, (_, i) => ({ name: `app-${i}`, app: `app-${i}`, ips: [`10.4.0.${i}`] }));
+    for (const [i, pod] of apps.entries()) {
+      await pods.add(pod);
+      await eventually(async () => (await sets.list()).length, i + 1);
+    }
+    // Each took longer than the period.
+    expect(writes(localFront.requests())).toHaveLength(20);
+    expect(remoteFront.requests()).toHaveLength(1);
+  });
+
+  it('are a list of the sets, and no write, for each -full-store-resync-period', async ({ localFront, pods, sets, start }) => {
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await start({ 'local-kube-config': localFront.kubeconfig, 'full-store-resync-period': '100ms' });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    const lists = () => localFront.requests().filter(({ url }) => url.includes('sendInitialEvents=true')).length;
+    await eventually(() => lists() >= 5, true);
+    expect(writes(localFront.requests())).toHaveLength(1);
+  });
+});
+
+describe('-min-write-interval', () => {
+  const INTERVAL_MS = 1_000;
+
+  it('makes a few writes of a rollout of 200 pods', async ({ pods, sets, history, start }) => {
+    await start({ 'min-write-interval': `${INTERVAL_MS}ms` });
+    const began = performance.now();
+    await pods.add(...podsOf(200));
+    await eventually(async () => (await sets.nets())['c2-default-app']?.length, 200);
+    const tookMs = performance.now() - began;
+    await history.caughtUp();
+    expect(history.versions('c2-default-app')).toBeLessThanOrEqual(tookMs / INTERVAL_MS + 2);
+    expect(history.lapses('app', podsOf(200).map(({ ips: [ip] }) => `${ip}/32`))).toEqual([]);
+  });
+
+  it('holds back no lone change', async ({ pods, sets, start }) => {
+    await start({ 'min-write-interval': '1h' });
+    for (const [i, app] of ['one', 'two', 'three'].entries()) {
+      await pods.add({ name: app, app, ips: [`10.4.0.${i}`] });
+      await eventually(async () => (await sets.list()).length, i + 1, { timeoutMs: 1_000 });
+    }
+  });
+});

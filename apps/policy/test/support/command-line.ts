@@ -1,0 +1,17 @@
+import type { Accounts } from './accounts.ts';
+
+/** Flags without their hyphen; undefined leaves one of the usual flags out. */
+export type PolicyFlags = Readonly<Record<string, string | number | undefined>>;
+
+/** What every test but those of flags starts a policy with. */
+export const usualFlags = ({ local, remote }: Accounts): PolicyFlags => ({
+  'local-kube-config': local.kubeconfig,
+  'target-kube-config': remote.kubeconfig,
+  'target-cluster-name': 'c2',
+  'listen-address': '127.0.0.1:0',
+});
+
+/** A command line. */
+export function argvOf(flags: PolicyFlags): string[] {
+  return Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [`-${flag}=${value}`]));
+}

@@ -1,0 +1,20 @@
+import { createAuthority } from '@kube-semaphore/testkit';
+import { describe, expect, it } from 'vitest';
+import { createAgent } from './agent.ts';
+
+const authority = createAuthority();
+
+describe('createAgent', () => {
+  it('says what it is that OpenSSL refuses', () => {
+    const { certPem } = authority.issue({ usage: 'client', commonName: 'jane' });
+    const { keyPem } = authority.issue({ usage: 'client', commonName: 'joe' });
+    const make = () => createAgent({ ca: authority.caPem, keyPair: { certPem, keyPem } });
+    expect(make).toThrow(expect.objectContaining({ code: 'CLUSTER_CERTIFICATE' }));
+    expect(make).toThrow("the CA or the client certificate can't be used: ERR_OSSL_X509_KEY_VALUES_MISMATCH");
+  });
+
+  it('keeps the pool key, which is built for each request, short', () => {
+    const agent = createAgent({ ca: authority.caPem });
+    expect(agent.getName({ host: 'api', port: 6443 })).not.toContain('BEGIN');
+  });
+});

@@ -1,0 +1,103 @@
+import { KubeApiError, type RunOptions } from '@kube-semaphore/kube-client';
+import type { Lease } from '@kube-semaphore/kube-objects';
+import { type LeaderClock, within } from './leader-clock.ts';
+import type { LeaseLock } from './leader-lock.ts';
+import { decide, type LeaderTimes, nextLookMs, released, see, UNSEEN } from './leader-state.ts';
+
+export type LeaseClaimOptions = LeaderTimes & {
+  readonly lock: LeaseLock;
+  readonly identity: string;
+  readonly clock: LeaderClock;
+  readonly onNewLeader: (identity: string) => void;
+  readonly onFailure: (error: unknown) => void;
+};
+
+/**
+ * `held`: the Lease is written in our name, by a request that was sent then. `taken`: it is another's. `failed`: it
+ * couldn't be read or written, or somebody was quicker.
+ */
+export type Attempt = { readonly kind: 'held'; readonly sentAtMs: number } | { readonly kind: 'taken' | 'failed' };
+
+/** Less than what a process gets to stop, together with the grace for its writes. */
+const RELEASE_TIMEOUT_MS = 2_000;
+
+/** A replica's claim to the Lease: looks at it, takes it, renews it, and gives it up. One call at a time. */
+export class LeaseClaim {
+  readonly #options: LeaseClaimOptions;
+  #seen = UNSEEN;
+  /** What was seen last is what we wrote last, so it can be renewed without another look. */
+  #isOwn = false;
+  /** Our name may be in the Lease, whether or not there was an answer. */
+  #mayHold = false;
+
+  constructor(options: LeaseClaimOptions) {
+    this.#options = options;
+  }
+
+  /** How long to wait before another attempt of a replica that doesn't lead. */
+  nextLookMs(random: () => number): number {
+    const { clock, retryPeriodMs } = this.#options;
+    return nextLookMs(this.#seen, { nowMs: clock.now(), retryPeriodMs, random });
+  }
+
+  /**
+   * Tries once to have the Lease written in our name. Never rejects.
+   *
+   * @param leads whether this replica still leads by its own clock
+   */
+  async attempt(role: RunOptions & { leads: boolean }): Promise<Attempt> {
+    const wasOwn = this.#isOwn;
+    try {
+      if (!wasOwn) this.#see(await this.#request((options) => this.#options.lock.read(options), role));
+      return await this.#write(role);
+    } catch (error) {
+      this.#isOwn = false;
+      const isConflict = error instanceof KubeApiError && error.status === 409;
+      // Somebody changed it, if only a label of it. Right after a look, it was somebody quicker.
+      if (isConflict && wasOwn) return this.attempt(role);
+      if (!isConflict && !role.signal.aborted) this.#options.onFailure(error);
+      return { kind: 'failed' };
+    }
+  }
+
+  /** Leaves the Lease to whoever comes first, if it is ours. Never rejects. */
+  async release(): Promise<void> {
+    const { lock, identity, clock, onFailure } = this.#options;
+    if (!this.#mayHold) return;
+    const give = async (options: RunOptions): Promise<void> => {
+      const lease = await lock.read(options);
+      if (lease?.spec.holderIdentity === identity) await lock.update(released(lease, clock.epochMs()), options);
+    };
+    // The process is asked to stop already: this is what it still does.
+    const { signal } = new AbortController();
+    await within(RELEASE_TIMEOUT_MS, give, { signal, clock }).catch(onFailure);
+  }
+
+  async #write({ signal, leads }: RunOptions & { leads: boolean }): Promise<Attempt> {
+    const { lock, identity, leaseDurationMs, clock } = this.#options;
+    const sentAtMs = clock.now();
+    const decision = decide(this.#seen, { identity, leads, leaseDurationMs, nowMs: sentAtMs, epochMs: clock.epochMs() });
+    if (decision.kind === 'wait') return { kind: 'taken' };
+    this.#mayHold = true;
+    const write = (options: RunOptions): Promise<Lease> =>
+      decision.kind === 'create' ? lock.create(decision.spec, options) : lock.update(decision.lease, options);
+    this.#see(await this.#request(write, { signal }));
+    this.#isOwn = true;
+    return { kind: 'held', sentAtMs };
+  }
+
+  /** Half of the time for each request, as client-go has it: one that hangs must not cost the Lease. */
+  #request<T>(call: (options: RunOptions) => Promise<T>, { signal }: RunOptions): Promise<T> {
+    const { renewDeadlineMs, clock } = this.#options;
+    return within(renewDeadlineMs / 2, call, { signal, clock });
+  }
+
+  #see(lease: Lease | undefined): void {
+    const { leaseDurationMs, identity, clock, onNewLeader } = this.#options;
+    const before = this.#seen.holder;
+    this.#seen = see(this.#seen, lease, { nowMs: clock.now(), leaseDurationMs });
+    const { holder } = this.#seen;
+    this.#mayHold = holder === identity;
+    if (holder !== before && holder !== '') onNewLeader(holder);
+  }
+}

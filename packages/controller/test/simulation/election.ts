@@ -1,0 +1,96 @@
+import { startGoReplica } from './client-go.ts';
+import { Journal } from './journal.ts';
+import { LeaseServer } from './lease-server.ts';
+import { Machine, type MachineOptions } from './machine.ts';
+import { type Cut, Network } from './network.ts';
+import { type Contender, startReplica } from './replica.ts';
+import { World } from './world.ts';
+
+export type ReplicaPlan = MachineOptions & { readonly make: 'ours' | 'client-go'; readonly cuts: readonly Cut[] };
+
+/** The end of a process; another one takes its place after a second. */
+export type Restart = { readonly replica: number; readonly atMs: number; readonly by: 'SIGTERM' | 'SIGKILL' };
+
+export type ElectionPlan = {
+  readonly seed: number;
+  readonly replicas: readonly ReplicaPlan[];
+  readonly restarts: readonly Restart[];
+  /** When somebody deletes the Lease. */
+  readonly deletions: readonly number[];
+  /** Until then the network may be slow: most of the time 50 ms, now and then this. */
+  readonly slowMs: number;
+  readonly slowUntilMs: number;
+};
+
+type Process = { readonly machine: Machine; readonly contender: Contender };
+
+const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+
+/** Replicas, the API server and what is between them, in a time of their own. */
+export class Election {
+  readonly world = new World();
+  readonly journal = new Journal();
+  readonly #server = new LeaseServer();
+  readonly #plan: ElectionPlan;
+  readonly #random: () => number;
+  /** All that ever ran, for one that was asked to stop may take its time. */
+  readonly #processes: Process[] = [];
+  /** The last one of each replica. */
+  readonly #current: Process[] = [];
+  /** What must never be: two that take themselves for the leader, a write of a term that is over. */
+  readonly violations: string[] = this.journal.violations;
+
+  constructor(plan: ElectionPlan) {
+    this.#plan = plan;
+    this.#random = randomFrom(plan.seed);
+    plan.replicas.forEach((_, index) => this.#start(index));
+    for (const { replica, atMs, by } of plan.restarts) this.world.at(atMs, () => this.#restart(replica % plan.replicas.length, by));
+    for (const atMs of plan.deletions) this.world.at(atMs, () => this.#server.delete());
+  }
+
+  get leaders(): number {
+    return this.#processes.filter(({ contender }) => contender.isLeader).length;
+  }
+
+  runUntil(untilMs: number): Promise<void> {
+    return this.world.runUntil(untilMs, () => {
+      if (this.leaders > 1) this.violations.push(`${this.leaders} leaders at ${this.world.nowMs} ms`);
+    });
+  }
+
+  #start(index: number): void {
+    const { world, journal } = this;
+    const { make, cuts, ...options } = this.#plan.replicas[index]!;
+    const machine = new Machine(world, options);
+    const network = new Network({ world, machine, cuts, delayMs: () => this.#delayMs() });
+    const start = make === 'ours' ? startReplica : startGoReplica;
+    const identity = `replica-${index}_${this.#processes.length}`;
+    const contender = start({ identity, times: TIMES, machine, network, server: this.#server, journal, random: this.#random });
+    this.#current[index] = { machine, contender };
+    this.#processes.push(this.#current[index]);
+  }
+
+  #restart(index: number, by: Restart['by']): void {
+    const { machine, contender } = this.#current[index]!;
+    if (by === 'SIGTERM') contender.stop();
+    else machine.kill();
+    this.world.at(this.world.nowMs + 1_000, () => this.#start(index));
+  }
+
+  #delayMs(): number {
+    const { slowMs, slowUntilMs } = this.#plan;
+    const isSlow = this.world.nowMs < slowUntilMs && this.#random() < 0.05;
+    return this.#random() * (isSlow ? slowMs : 50);
+  }
+}
+
+/** Mulberry32: the same numbers for the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,33 @@
+/** A time of leading of some replica; the higher, the later it began. */
+export type Term = { readonly identity: string; readonly number: number };
+
+/** What a write came to: everything that the API server got, and whose it was. */
+export class Journal {
+  #terms = 0;
+  #latest: Term | undefined;
+  #landed = 0;
+  readonly violations: string[] = [];
+
+  /** The term that began last. */
+  get latest(): Term | undefined {
+    return this.#latest;
+  }
+
+  /** Writes so far. */
+  get landed(): number {
+    return this.#landed;
+  }
+
+  begin(identity: string): Term {
+    this.#latest = { identity, number: ++this.#terms };
+    return this.#latest;
+  }
+
+  /** A write reaches the API server. None may once a later term has begun. */
+  land(term: Term): void {
+    this.#landed++;
+    if (term !== this.#latest) this.violations.push(`a write of ${name(term)} lands in ${name(this.#latest)}`);
+  }
+}
+
+const name = (term: Term | undefined): string => (term === undefined ? 'no term' : `term ${term.number} of ${term.identity}`);

@@ -1,0 +1,49 @@
+import { KubeApiError } from '@kube-semaphore/kube-client';
+import type { Lease } from '@kube-semaphore/kube-objects';
+import type { LeaseLock } from '../../src/leader-lock.ts';
+import type { Network } from './network.ts';
+
+/** An API server that has one Lease. */
+export class LeaseServer {
+  #lease: Lease | undefined;
+  #version = 0;
+
+  /** As kubectl would. */
+  delete(): void {
+    this.#lease = undefined;
+  }
+
+  read(): Lease | undefined {
+    return this.#lease;
+  }
+
+  create(spec: Lease['spec']): Lease {
+    if (this.#lease !== undefined) throw conflict('AlreadyExists');
+    const uid = `uid-${++this.#version}`;
+    const metadata = { name: 'lease', namespace: 'ns', uid, resourceVersion: '', labels: {}, annotations: {}, ownerReferences: undefined, finalizers: undefined };
+    return this.#store({ metadata, spec });
+  }
+
+  update(lease: Lease): Lease {
+    const { uid, resourceVersion } = lease.metadata;
+    const now = this.#lease?.metadata;
+    if (now?.uid !== uid || now.resourceVersion !== resourceVersion) throw conflict('Conflict');
+    return this.#store(lease);
+  }
+
+  #store(lease: Lease): Lease {
+    this.#lease = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(++this.#version) } };
+    return this.#lease;
+  }
+}
+
+/** The server as seen from the other end of a network. */
+export function lockOver(network: Network, server: LeaseServer): LeaseLock {
+  return {
+    read: (options) => network.request(() => server.read(), options),
+    create: (spec, options) => network.request(() => server.create(spec), options),
+    update: (lease, options) => network.request(() => server.update(lease), options),
+  };
+}
+
+const conflict = (reason: string): KubeApiError => new KubeApiError(reason, { status: 409, reason });

@@ -1,0 +1,68 @@
+import type { LeaderClock } from '../../src/leader-clock.ts';
+import type { Wakeup, World } from './world.ts';
+
+/** When something is out of order, in true time. */
+export type Period = { readonly atMs: number; readonly forMs: number };
+
+export type MachineOptions = {
+  /** How fast its clock runs: 1 is right. */
+  readonly rate: number;
+  /** What its clock shows at the beginning. */
+  readonly originMs: number;
+  /** What it takes for the date. */
+  readonly epochMs: number;
+  /** When its processes are stopped, as by SIGSTOP. */
+  readonly stops: readonly Period[];
+};
+
+/** A process, on a machine with a clock of its own, that may be stopped and killed. */
+export class Machine {
+  readonly #world: World;
+  readonly #options: MachineOptions;
+  #isAlive = true;
+
+  constructor(world: World, options: MachineOptions) {
+    this.#world = world;
+    this.#options = options;
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  readonly clock: LeaderClock = {
+    now: () => this.#options.originMs + this.#world.nowMs * this.#options.rate,
+    epochMs: () => this.#options.epochMs + this.#world.nowMs,
+    after: (ms, call) => {
+      let isOff = false;
+      this.deliver(this.#world.nowMs + ms / this.#options.rate, () => isOff || call(), 'timer');
+      return () => {
+        isOff = true;
+      };
+    },
+  };
+
+  /** As SIGKILL. */
+  kill(): void {
+    this.#isAlive = false;
+  }
+
+  /** Calls at that true time, or as soon after it as the process runs; never, if it is dead by then. */
+  deliver(atMs: number, call: () => void, kind: Wakeup): void {
+    this.#world.at(
+      atMs,
+      () => {
+        if (!this.#isAlive) return;
+        const stop = activeAt(this.#options.stops, this.#world.nowMs);
+        if (stop === undefined) call();
+        else this.deliver(stop.atMs + stop.forMs, call, kind);
+      },
+      kind,
+    );
+  }
+}
+
+/** The period in which that time lies, if any. */
+export function activeAt(periods: readonly Period[], nowMs: number): Period | undefined {
+  return periods.find(({ atMs, forMs }) => atMs <= nowMs && nowMs < atMs + forMs);
+}

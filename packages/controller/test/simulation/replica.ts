@@ -1,0 +1,65 @@
+import { sleep } from '../../src/leader-clock.ts';
+import { LeaderElector } from '../../src/leader-elector.ts';
+import type { LeaderTimes } from '../../src/leader-state.ts';
+import type { Journal, Term } from './journal.ts';
+import { lockOver, type LeaseServer } from './lease-server.ts';
+import type { Machine } from './machine.ts';
+import type { Network } from './network.ts';
+
+export type ReplicaOptions = {
+  readonly identity: string;
+  readonly times: LeaderTimes;
+  readonly machine: Machine;
+  readonly network: Network;
+  readonly server: LeaseServer;
+  readonly journal: Journal;
+  readonly random: () => number;
+};
+
+/** One that takes part in an election, of whatever make. */
+export interface Contender {
+  /** Whether it takes itself for the leader. */
+  readonly isLeader: boolean;
+  /** As SIGTERM. */
+  stop(): void;
+}
+
+/** How often a replica has something to write, and how long at most a write is under way. */
+const WRITE_PERIOD_MS = 250;
+const MAX_WRITE_MS = 4_000;
+
+/** Starts a replica of ours, with the real elector, that writes into the journal whenever it is let. */
+export function startReplica({ identity, times, machine, network, server, journal, random }: ReplicaOptions): Contender {
+  const { clock } = machine;
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  let term: Term | undefined;
+  const elector = new LeaderElector({ ...times, lock: lockOver(network, server), identity, clock, random });
+
+  const write = (): Promise<void> =>
+    elector.guard(async (permit) => {
+      const own = term!;
+      // Before the request leaves, a token is read from a file, or a connection is made.
+      await sleep(random() * 20, { signal: permit.signal, clock });
+      permit.check();
+      const delayMs = (): number => (random() < 0.9 ? random() * 10 : random() * MAX_WRITE_MS);
+      await network.request(() => journal.land(own), { signal: permit.signal, delayMs });
+    });
+
+  const work = async (): Promise<void> => {
+    while (!signal.aborted) {
+      // Not to lead is what most replicas do most of the time.
+      void write().catch(() => undefined);
+      await sleep(WRITE_PERIOD_MS, { signal, clock });
+    }
+  };
+
+  void elector.run({ signal, onStartedLeading: () => (term = journal.begin(identity)), onStoppedLeading: () => {} });
+  void work();
+  return {
+    get isLeader() {
+      return machine.isAlive && elector.isLeader;
+    },
+    stop: () => stopped.abort(),
+  };
+}

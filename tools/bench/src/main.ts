@@ -1,0 +1,30 @@
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { bundle } from './build/bundle.ts';
+import { type BenchOptions, parseOptions, usage, UsageError } from './options.ts';
+import { benchPolicy } from './policy/policy.ts';
+import { renderJson, renderMarkdown, renderText } from './report/report.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+// The clusters and the programs end with this process, however it ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+try {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === 'help') process.stdout.write(usage);
+  else await bench(options);
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n\n${usage}`);
+  process.exitCode = 2;
+}
+
+async function bench(options: BenchOptions): Promise<void> {
+  const launcher = await bundle('policy', { root });
+  const report = await benchPolicy(options, { launcher, say: (what) => console.error(`- ${what}`) });
+  console.log(renderText(report));
+  if (options.json !== undefined) await writeFile(options.json, renderJson(report));
+  if (options.markdown !== undefined) await writeFile(options.markdown, renderMarkdown(report));
+  if (report.results.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
+}

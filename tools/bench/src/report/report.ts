@@ -1,0 +1,80 @@
+import type { VerbCounts } from '../measure/requests.ts';
+import type { Conditions, Figure } from '../policy/figures.ts';
+import type { Result } from '../policy/result.ts';
+import { type Table, toMarkdown, toText } from './table.ts';
+
+/** Everything that a bench has found out. */
+export type Report = {
+  /** What was measured, on what, one fact a line. */
+  readonly facts: readonly string[];
+  /** Ours first. */
+  readonly results: readonly Result[];
+  readonly figures: readonly Figure[];
+  /** undefined: no budgets apply. */
+  readonly conditions: Conditions | undefined;
+};
+
+/** How a figure compares with its budget; undefined without the one or the other. */
+export function verdict(value: number | undefined, budget: number | undefined): 'ok' | 'over' | undefined {
+  if (value === undefined || budget === undefined) return undefined;
+  return value <= budget ? 'ok' : 'over';
+}
+
+/** For a terminal. */
+export function renderText(report: Report): string {
+  return [...report.facts, '', toText(tableOf(report)), ...failures(report)].join('\n');
+}
+
+/** For the docs. */
+export function renderMarkdown(report: Report): string {
+  const facts = report.facts.map((fact) => `- ${fact}`);
+  return [...facts, '', toMarkdown(tableOf(report)), ...failures(report), ''].join('\n');
+}
+
+/** For programs: the results as they are, and the figures that have budgets. */
+export function renderJson({ facts, results, figures, conditions }: Report): string {
+  const [ours] = results;
+  const budgets = figures.flatMap((figure) => {
+    const [value, budget] = [valueOf(figure, ours), budgetOf(figure, conditions)];
+    return budget === undefined ? [] : [{ figure: figure.label, value, budget, verdict: verdict(value, budget) }];
+  });
+  return `${JSON.stringify({ facts, results, budgets }, undefined, 2)}\n`;
+}
+
+/** A row for each figure that somebody has. */
+function tableOf({ results, figures, conditions }: Report): Table {
+  const head = ['', ...results.map(({ name }) => name), conditions === undefined ? '' : 'budget', ''];
+  const rows = figures
+    .filter(({ value }) => results.some((result) => value(result) !== undefined))
+    .map((figure) => {
+      const budget = budgetOf(figure, conditions);
+      return [
+        figure.label,
+        ...results.map((result) => format(figure.value(result), figure)),
+        format(budget, figure),
+        verdict(valueOf(figure, results[0]), budget) ?? '',
+      ];
+    });
+  return [head, ...rows];
+}
+
+function failures({ results }: Report): string[] {
+  return results.flatMap(({ name, failure }) => (failure === undefined ? [] : ['', `${name} failed: ${failure}`]));
+}
+
+function valueOf({ value }: Figure, result: Result | undefined): number | undefined {
+  const found = result && value(result);
+  return typeof found === 'number' ? found : undefined;
+}
+
+function budgetOf({ budget }: Figure, conditions: Conditions | undefined): number | undefined {
+  return conditions && budget?.(conditions);
+}
+
+function format(value: number | VerbCounts | undefined, { unit, decimals }: Figure): string {
+  if (value === undefined) return '';
+  if (typeof value === 'number') return `${value.toFixed(decimals)} ${unit}`.trimEnd();
+  return Object.entries(value)
+    .map(([verb, count]) => `${verb} ${count}`)
+    .join(', ');
+}
