@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type ClusterReference, connect } from '@kube-semaphore/cluster-auth';
 import { resolveOptions } from '@kube-semaphore/options';
-import { addProcessMetrics, createLogger, createMetrics, runUntilSignal, startHealthServer } from '@kube-semaphore/runtime';
+import { addProcessMetrics, createLogger, createMetrics, type Instruments, runUntilSignal, startHealthServer, watchForStaleness } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
 import { askOnTerminal, cleanup } from './cleanup.ts';
 import { ConfigError } from './config-error.ts';
@@ -10,7 +10,7 @@ import { metrics as metricTable } from './metrics.ts';
 import { options as optionTable, overridden, type PolicyOptions, program, validate } from './options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { Policy } from './policy.ts';
-import { localReference, type Settings, settingsOfFile, settingsOfOptions } from './settings.ts';
+import { localReference, settingsOfFile, settingsOfOptions } from './settings.ts';
 
 /** How long `plan` waits for the local sets, and then for the remotes. */
 const PLAN_TIMEOUT_MS = 30_000;
@@ -35,6 +35,16 @@ const quiet = subcommand !== undefined && !given.has('logLevel');
 const log = createLogger({ level: quiet ? 'error' : options.logLevel, format: options.logFormat });
 for (const warning of [...resolution.warnings, ...overridden(given)]) log.warn({}, warning);
 
+type ConfigSource = { readonly path: string; readonly content: string };
+
+type App = {
+  readonly policy: Policy;
+  readonly metrics: Instruments<typeof metricTable>;
+  readonly registry: ReturnType<typeof createMetrics>['registry'];
+  /** The config file, if there is one, as it was read. */
+  readonly file: ConfigSource | undefined;
+};
+
 let exitCode = 0;
 const code = await runUntilSignal(
   async ({ signal }) => {
@@ -54,23 +64,23 @@ async function runSubcommand(signal: AbortSignal): Promise<number> {
     case 'cleanup':
       return runCleanup(signal);
     case 'plan':
-      return withPolicy(async (policy) => {
+      return withPolicy(async ({ policy }) => {
         const plan = await policy.plan({ signal, timeoutMs: PLAN_TIMEOUT_MS });
         process.stdout.write(options.output === 'json' ? planJson(plan) : planText(plan));
         return exitCodeOf(plan);
       });
     default:
-      return withPolicy((policy, registry) => serve(policy, registry, signal));
+      return withPolicy((app) => serve(app, signal));
   }
 }
 
-async function serve(policy: Policy, registry: ReturnType<typeof createMetrics>['registry'], signal: AbortSignal): Promise<number> {
+async function serve({ policy, registry, metrics, file }: App, signal: AbortSignal): Promise<number> {
   const { host, port } = options.listenAddress;
   addProcessMetrics(registry);
   const health = await startHealthServer({ host, port, registry, isLive: () => policy.isLive(), isReady: () => policy.isReady(), log });
   log.info({ port: health.port, version }, 'started');
   try {
-    await policy.run({ signal });
+    await Promise.all([policy.run({ signal }), ...(file === undefined ? [] : [watchConfig(file, metrics, signal)])]);
   } finally {
     await health.close();
   }
@@ -78,13 +88,15 @@ async function serve(policy: Policy, registry: ReturnType<typeof createMetrics>[
 }
 
 /** Connects all clusters, hands the app to `use`, and closes them again. */
-async function withPolicy(use: (policy: Policy, registry: ReturnType<typeof createMetrics>['registry']) => Promise<number>): Promise<number> {
-  const settings = options.config === undefined ? settingsOfOptions(options) : readSettings(options.config, options);
+async function withPolicy(use: (app: App) => Promise<number>): Promise<number> {
+  const file = options.config === undefined ? undefined : readFile(options.config);
+  const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options);
   const connections = await connectAll([settings.local, ...settings.remotes.map(({ reference }) => reference)]);
   const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: connections[i + 1]! }));
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   try {
-    return await use(new Policy({ options, given, local: connections[0]!, remotes, log, metrics, userAgent }), registry);
+    const policy = new Policy({ options, given, local: connections[0]!, remotes, log, metrics, userAgent });
+    return await use({ policy, metrics, registry, file });
   } finally {
     for (const connection of connections) connection.close();
   }
@@ -102,14 +114,27 @@ async function runCleanup(signal: AbortSignal): Promise<number> {
   }
 }
 
-function readSettings(path: string, from: PolicyOptions): Settings {
-  let source: string;
+function watchConfig({ path, content }: ConfigSource, metrics: App['metrics'], signal: AbortSignal): Promise<void> {
+  return watchForStaleness(path, {
+    content,
+    signal,
+    onStale: (isStale) => {
+      metrics.configStale.set({}, isStale ? 1 : 0);
+      log.warn({ path, isStale }, isStale ? 'the config file changed since it was read: a restart reads it' : 'the config file is what is in force again');
+    },
+  });
+}
+
+function readFile(path: string): ConfigSource {
   try {
-    source = readFileSync(path, 'utf8');
+    return { path, content: readFileSync(path, 'utf8') };
   } catch (error) {
-    exitForConfig([`${path} can't be read: ${(error as NodeJS.ErrnoException).code}`]);
+    return exitForConfig([`${path} can't be read: ${(error as NodeJS.ErrnoException).code}`]);
   }
-  const file = parseConfigFile(source);
+}
+
+function settingsOf({ path, content }: ConfigSource, from: PolicyOptions) {
+  const file = parseConfigFile(content);
   const read = file.ok ? settingsOfFile(file.value, from) : file;
   return read.ok ? read.value : exitForConfig(read.problems.map((problem) => `${path}: ${problem}`));
 }

@@ -6,41 +6,41 @@ import type { PolicyProcess } from './support/policy-process.ts';
 /** What a pod is given between SIGTERM and the end of its test's patience. */
 const DEADLINE_MS = 5_000;
 
-async function expectCleanExit(policy: PolicyProcess, signal: NodeJS.Signals): Promise<void> {
+async function expectCleanExit(policy: PolicyProcess, signal?: NodeJS.Signals): Promise<void> {
   const { ms, ...exit } = await policy.stop(signal);
   expect(exit).toEqual({ code: 0, signal: null });
   expect(ms).toBeLessThan(DEADLINE_MS);
   expect(policy.log().filter(({ level }) => level === 'error')).toEqual([]);
 }
 
-describe.for(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it('ends the process with 0 while it watches', async ({ pods, sets, start }) => {
+describe('a signal', () => {
+  it.for(['SIGTERM', 'SIGINT'] as const)('%s ends the process with 0 while it watches, and the sets stay', async (signal, { pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await expectCleanExit(policy, signal);
-    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    expect(await sets.nets()).toEqual({ 'c2-default-app': ['10.4.0.1/32'] });
   });
 
   it('ends it while the remote is away', async ({ remoteFront, start }) => {
     await remoteFront.down();
     const policy = await start({ 'target-kube-config': remoteFront.kubeconfig }, { ready: false });
     await policy.logged('watch broke off', { cluster: 'c2' });
-    await expectCleanExit(policy, signal);
+    await expectCleanExit(policy);
   });
 
   it('ends it while the local API server is away', async ({ localFront, start }) => {
     await localFront.down();
     const policy = await start({ 'local-kube-config': localFront.kubeconfig }, { ready: false });
     await policy.logged('API groups not listed, will try again');
-    await expectCleanExit(policy, signal);
+    await expectCleanExit(policy);
   });
 
   it('ends it while nobody answers it', async ({ remoteFront, start }) => {
     remoteFront.answerWith(() => () => {});
     const policy = await start({ 'target-kube-config': remoteFront.kubeconfig }, { ready: false });
     await eventually(() => remoteFront.requests().length > 0, true);
-    await expectCleanExit(policy, signal);
+    await expectCleanExit(policy);
   });
 
   it('ends it in the middle of a write', async ({ localFront, pods, start }) => {
@@ -48,6 +48,6 @@ describe.for(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start({ 'local-kube-config': localFront.kubeconfig });
     await eventually(() => localFront.requests().some(({ method }) => method === 'POST'), true);
-    await expectCleanExit(policy, signal);
+    await expectCleanExit(policy);
   });
 });

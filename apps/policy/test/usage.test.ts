@@ -84,7 +84,7 @@ describe('bad usage', () => {
 });
 
 describe('a question', () => {
-  it.concurrent.for(['-help', '--help', '-h'])('%s is answered with every flag, its variable and its default', async (flag) => {
+  it.concurrent.for(['-help', '-h'])('%s is answered with every flag, its variable and its default', async (flag) => {
     const { code, stdout, stderr } = await run([flag, '-max-nets-per-set=nonsense']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const text = stdout.replaceAll(/\s+/g, ' ');
@@ -95,8 +95,8 @@ describe('a question', () => {
     }
   });
 
-  it.concurrent.for(['-version', '--version'])('%s is answered with name, version and commit', async (flag) => {
-    const answer = await run([flag], { SEMAPHORE_COMMIT: 'abc1234' });
+  it.concurrent('--version is answered with name, version and commit', async () => {
+    const answer = await run(['--version'], { SEMAPHORE_COMMIT: 'abc1234' });
     expect(answer).toEqual({ code: 0, stdout: expect.stringMatching(/^semaphore-policy \d+\.\d+\.\d+ \(commit abc1234\)\n$/), stderr: '' });
   });
 });

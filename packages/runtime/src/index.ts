@@ -5,3 +5,4 @@ export { createMetrics, type Instruments } from './metrics.ts';
 export { addProcessMetrics } from './process-metrics.ts';
 export { runUntilSignal } from './run-until-signal.ts';
 export { sharedMetrics } from './shared-metrics.ts';
+export { watchForStaleness } from './stale-file.ts';

@@ -12,6 +12,7 @@ export { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster
 export type { LoggedRequest } from './embedded/request-log.ts';
 export { createPod, deletePod, pod, type PodOptions } from './builders.ts';
 export { type ClusterKind, clusterKind, startCluster } from './start.ts';
+export { Dice } from './faults/dice.ts';
 export type { Ending, Fault, FaultKind } from './faults/fault.ts';
 export type { RequestFilter, Verb } from './faults/filter.ts';
 export { type FaultProxy, type SeenRequest, startFaultProxy, type Undo } from './faults/proxy.ts';

@@ -42,10 +42,10 @@ export async function play({ backstage, tell, keep, real, stop }: DemoOptions): 
 /** Tells somebody who never heard of it what this is about. */
 function introduce(tell: Narrator): void {
   tell.say(
-    'kube-semaphore connects Kubernetes clusters without anything in the middle: each cluster runs a few small programs ' +
-      'that watch the API servers of the others, and keep local objects that say what is there. This demo shows ' +
-      'semaphore-policy, for network policies across clusters: it keeps the addresses of another cluster’s pods in ' +
-      'GlobalNetworkSets, lists of addresses that Calico’s policies select by label.',
+    'kube-semaphore connects Kubernetes clusters without anything in the middle: each cluster runs a few small ' +
+      'programs that watch the API servers of the others, and keep local objects that say what is there. This demo ' +
+      'shows semaphore-policy, for network policies across clusters: it keeps the addresses of another cluster’s pods ' +
+      'in GlobalNetworkSets, lists of addresses that Calico’s policies select by label.',
   );
   tell.show(picture);
 }

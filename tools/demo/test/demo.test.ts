@@ -30,7 +30,7 @@ it('plays to its end within 30 s, in plain text, and cleans up', async () => {
     expect.stringMatching(/^both semaphore-policy processes are ready: /),
     expect.stringMatching(/^c1 has a set c2-shop-checkout, with [246] addresses$/),
     'all 3 pods are in it',
-    expect.stringMatching(/^all 20 pods are in the set, which is 40 addresses in [1-4] writes? /),
+    expect.stringMatching(/^all 20 pods are in the set: 40 addresses, in \d+ writes? /),
     expect.stringMatching(/^all 20 new pods are in the set, and none of the old ones, after \d+ writes?/),
     'only the last pod is in the set: 10.2.0.21/32 and fd00:10:2::15/128',
     'c2 has a set c1-payments-ledger',
@@ -77,14 +77,15 @@ it('fails with the end of the logs when an app dies', async () => {
   await expect.poll(() => demo.leftovers(), patience).toEqual([]);
 });
 
-const hasKubectl = clusterKind() === 'real' || spawnSync('kubectl', ['version', '--client']).status === 0;
+const hasKubectl = clusterKind() === 'real' || spawnSync('sh', ['-c', 'command -v kubectl']).status === 0;
 
 it.skipIf(!hasKubectl)('goes on with --keep, and the commands that it prints work', async () => {
   const demo = await start(['--keep']);
   await demo.says('Your turn');
   await demo.says('/metrics\n     tail');
   await demo.says('metrics\n');
-  const shown = demo.output.slice(demo.output.indexOf('Your turn')).split('\n').filter((line) => line.startsWith('     '));
+  const invitation = demo.output.slice(demo.output.indexOf('Your turn')).split('\n');
+  const shown = invitation.filter((line) => line.startsWith('     '));
   const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')]);
   expect(stdout).toContain('name: c2-shop-checkout');
   expect(stdout).toContain('semaphore_policy_remote_up{remote="c1"} 1');

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { waitFor, type WaitOptions } from '@kube-semaphore/testkit';
 import { type Labels, seriesValue } from './metrics-text.ts';
@@ -36,7 +38,10 @@ const bin = fileURLToPath(new URL('../../bin/semaphore-policy.js', import.meta.u
 /** What the first line of `bin` starts Node.js with: npx and env are left out, as they don't pass signals on. */
 const NODE_FLAGS = ['--max-semi-space-size=4'];
 
-/** Whoever ends a test run early, doesn't wait for the tests to clean up. */
+/** Where module.enableCompileCache() puts it, too: it halves the time that a start takes. */
+const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
+
+/** Whoever ends a test run early doesn't wait for the tests to clean up. */
 const running = new Set<{ kill: (signal: NodeJS.Signals) => boolean }>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -44,7 +49,10 @@ process.once('exit', () => {
 
 /** Starts the program with these words and variables, and none of the variables that the tests run with. */
 export function spawnPolicy(argv: readonly string[], env: Readonly<Record<string, string>> = {}): PolicyProcess {
-  const child = spawn(process.execPath, [...NODE_FLAGS, bin, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...NODE_FLAGS, bin, ...argv], {
+    env: { NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   running.add(child);
   let stdout = '';
   let stderr = '';

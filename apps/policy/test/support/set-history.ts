@@ -25,18 +25,18 @@ export class SetHistory {
   private constructor(local: TestCluster, response: IncomingMessage) {
     this.#local = local;
     this.#response = response;
-    createInterface(response).on('line', (line) => this.#record(JSON.parse(line) as WatchEvent));
+    createInterface(response)
+      .on('line', (line) => this.#record(JSON.parse(line) as WatchEvent))
+      .on('error', ignore);
   }
 
   /** Begins with what there is. @param observer may watch GlobalNetworkSets */
   static async start(local: TestCluster, { token }: Pick<TestAccount, 'token'>): Promise<SetHistory> {
     const ca = await readFile(local.caFile);
     const headers = { authorization: `Bearer ${token}` };
-    const request = get(`${local.url}${setsPath()}?watch=true&resourceVersion=0`, { ca, headers, agent: false });
+    const request = get(`${local.url}${setsPath()}?watch=true&resourceVersion=0`, { ca, headers, agent: false }).on('error', ignore);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode !== 200) throw new Error(`watching the sets was answered ${response.statusCode}`);
-    // The test, or the API server, ended it.
-    response.on('error', () => {});
     const history = new SetHistory(local, response);
     await history.caughtUp();
     return history;
@@ -90,6 +90,9 @@ export class SetHistory {
     this.#moments.push(Array.from(this.#current.values(), viewOf));
   }
 }
+
+/** A watch ends when its test is over, or its API server is restarted. One that never began fails `start`. */
+function ignore(): void {}
 
 function isOf({ labels }: SetView, app: string, namespace: string): boolean {
   return labels['semaphore.uw.systems/name'] === app && labels['semaphore.uw.systems/namespace'] === namespace;

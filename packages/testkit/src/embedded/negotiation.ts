@@ -3,7 +3,7 @@ import { ApiError } from './status.ts';
 /** The two ways in which an object is written down. */
 export type Encoding = 'json' | 'protobuf';
 
-export const contentTypes: Readonly<Record<Encoding, string>> = {
+const contentTypes: Readonly<Record<Encoding, string>> = {
   json: 'application/json',
   protobuf: 'application/vnd.kubernetes.protobuf',
 };

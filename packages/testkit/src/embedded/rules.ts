@@ -7,7 +7,7 @@ import { badRequest, invalid, unexpected, type Cause } from './status.ts';
 import { violations } from './structural-schema.ts';
 
 /** What is wrong with an object, or with what becomes of `previous`. */
-export type Rule = (object: KubeObject, previous?: KubeObject) => Iterable<Cause>;
+type Rule = (object: KubeObject, previous?: KubeObject) => Iterable<Cause>;
 
 /** etcd's limit for a request is half a MiB below that of kube-apiserver. */
 const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;

@@ -93,7 +93,7 @@ async function follow(
   const unsubscribe = collection.onChange(() => wake());
   signal.addEventListener('abort', () => wake());
   const interval = setInterval(remind, behaviour.bookmarkIntervalMs);
-  const farewell = setTimeout(remind, lastsMs - FAREWELL_MS);
+  const farewell = lastsMs > FAREWELL_MS ? setTimeout(remind, lastsMs - FAREWELL_MS) : undefined;
   try {
     while (!signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -18,11 +18,16 @@ export type Contender = { readonly name: string; readonly command: (targets: Tar
 export function ours(launcher: string, encoding: 'auto' | 'json'): Contender {
   return {
     name: encoding === 'json' ? 'ours, JSON' : 'ours',
-    command: ({ local, remote, cluster }) => [
-      launcher,
-      ...['-local-kube-config', local, '-target-kube-config', remote, '-target-cluster-name', cluster],
-      ...['-listen-address', '127.0.0.1:0', '-encoding', encoding],
-    ],
+    command: ({ local, remote, cluster }) => {
+      const flags = {
+        'local-kube-config': local,
+        'target-kube-config': remote,
+        'target-cluster-name': cluster,
+        'listen-address': '127.0.0.1:0',
+        encoding,
+      };
+      return [launcher, ...Object.entries(flags).flatMap(([flag, value]) => [`-${flag}`, value])];
+    },
   };
 }
 

@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Resolves at a time of `performance.now()`. */
+type SleepUntil = (atMs: number) => Promise<void>;
+
+const sleepUntil: SleepUntil = (atMs) => delay(Math.max(0, atMs - performance.now()));
+
 /**
  * Starts a task for each item at a steady rate, whether or not earlier ones have ended, so that a slow system gets no
  * rest. Rejects with the first failure.
@@ -8,12 +13,12 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export async function atRate<T, R>(
   items: readonly T[],
-  perSecond: number,
+  { perSecond, sleep = sleepUntil }: { perSecond: number; sleep?: SleepUntil },
   task: (item: T) => Promise<R>,
 ): Promise<R[]> {
-  const start = performance.now();
+  const startMs = performance.now();
   const tasks = items.map(async (item, index) => {
-    await delay(Math.max(0, (index * 1000) / perSecond - (performance.now() - start)));
+    await sleep(startMs + (index * 1000) / perSecond);
     return task(item);
   });
   return Promise.all(tasks);

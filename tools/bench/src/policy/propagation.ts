@@ -39,7 +39,7 @@ export async function propagation(
   const changes =
     pace === 'as fast as they go'
       ? await inParallel(members, CONNECTIONS, change)
-      : await atRate(members, pace.perSecond, change);
+      : await atRate(members, pace, change);
   unsubscribe();
   const { local: now } = await requestsOf(bench, account);
   const requests = since(before.local, now);

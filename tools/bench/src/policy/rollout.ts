@@ -43,7 +43,7 @@ async function giveAddresses(bench: Bench, members: readonly Member[], signal: A
     },
     { signal },
   );
-  const gave = atRate(members, members.length / ROLLOUT_SECONDS, async (member) => {
+  const gave = atRate(members, { perSecond: members.length / ROLLOUT_SECONDS }, async (member) => {
     const done = giveAddress(bench, member);
     given += 1;
     await done;

@@ -1,5 +1,7 @@
 import { observe } from '../stage/observe.ts';
-import type { Scene, Stage } from '../stage/stage.ts';
+import type { Site } from '../stage/site.ts';
+import type { Scene } from '../stage/stage.ts';
+import type { Workload } from '../stage/workload.ts';
 import { table } from '../text/table.ts';
 
 /** The same from c1 to c2, and how little it takes. */
@@ -20,7 +22,7 @@ export const otherDirection: readonly Scene[] = [
 ];
 
 /** What the other cluster's app may do in `site`, and what it may not: actions and answers. */
-async function answersToReader({ server, reader }: Stage['c1'], { namespace, pods }: Stage['ledger']): Promise<string[][]> {
+async function answersToReader({ server, reader }: Site, { namespace, pods }: Workload): Promise<string[][]> {
   const client = server.clientFor(reader.token);
   const name = pods[0]?.object.metadata.name;
   const answers = {

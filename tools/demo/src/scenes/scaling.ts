@@ -41,8 +41,7 @@ const scaleUp: Scene = {
     tell.milestone(
       'all 20 pods are in the set',
       rightMs,
-      `, which is ${nets} addresses in ${writes(versions.length)} (creating the pods took ${formatDuration(changeMs)} ` +
-        'of it)',
+      `: ${nets} addresses, in ${writes(versions.length)} (creating the pods took ${formatDuration(changeMs)} of it)`,
     );
   },
 };

@@ -34,7 +34,10 @@ const PATIENCE_MS = 15_000;
  * @param change a change of the workload, or of the set itself
  * @throws {Error} if the set isn't right within 15 s
  */
-export async function observe({ site, workload, signal }: Subject, change: () => Promise<unknown>): Promise<Observation> {
+export async function observe(
+  { site, workload, signal }: Subject,
+  change: () => Promise<unknown>,
+): Promise<Observation> {
   await delay(QUIET_MS, undefined, { signal });
   const versions: Version[] = [];
   const { promise: right, resolve } = Promise.withResolvers<number>();

@@ -68,8 +68,8 @@ async function startApps(
     'remote-sa-token-path': c1.reader.tokenFile,
   });
   tell.say(
-    'Each cluster runs its own semaphore-policy, which writes there and only reads in the other one. That of c1 knows ' +
-      'c2 by a kubeconfig:',
+    'Each cluster runs its own semaphore-policy, which writes there and only reads in the other one. That of c1 ' +
+      'knows c2 by a kubeconfig:',
   );
   tell.show(inC1.command);
   tell.say('That of c2 knows c1 by an address, a CA certificate and the token of a ServiceAccount:');

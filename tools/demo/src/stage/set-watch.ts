@@ -25,7 +25,9 @@ export const networkSetCrd = globalNetworkSetCrd('projectcalico.org');
 export const networkSetsPath = '/apis/projectcalico.org/v3/globalnetworksets';
 
 /** The rights that a watch needs. */
-export const watchSetsRules = [{ apiGroups: ['projectcalico.org'], resources: ['globalnetworksets'], verbs: ['list', 'watch'] }];
+export const watchSetsRules = [
+  { apiGroups: ['projectcalico.org'], resources: ['globalnetworksets'], verbs: ['list', 'watch'] },
+];
 
 type WatchEvent = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';

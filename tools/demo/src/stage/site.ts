@@ -60,7 +60,8 @@ export async function prepareSite(
     reader,
     sets: await SetWatch.open(server, { token: audience.token, onEnd: onFailure }),
     async workload(namespace, app) {
-      await server.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+      const metadata = { name: namespace };
+      await server.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
       return new Workload({ server, namespace, app, nextIps });
     },
   };

@@ -8,7 +8,8 @@ export function table(
   { lastColumn = 'left' }: { lastColumn?: 'left' | 'right' } = {},
 ): string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length));
-  const widths = Array.from({ length: columns }, (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const widths = Array.from({ length: columns }, (_, column) => widthOf(column));
   return rows.map((row) =>
     widths
       .map((width, column) => {

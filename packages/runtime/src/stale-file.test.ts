@@ -1,0 +1,36 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { watchForStaleness } from './stale-file.ts';
+
+let dir: string;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'stale-'));
+});
+
+afterEach(() => rm(dir, { recursive: true }));
+
+it('tells when the file says something else, and when it says the same again', async () => {
+  const path = join(dir, 'config.yaml');
+  await writeFile(path, 'a');
+  const told: boolean[] = [];
+  const aborter = new AbortController();
+  const done = watchForStaleness(path, { content: 'a', intervalMs: 1, signal: aborter.signal, onStale: (isStale) => told.push(isStale) });
+  await writeFile(join(dir, 'next'), 'b');
+  await rename(join(dir, 'next'), path);
+  await vi.waitFor(() => expect(told).toEqual([true]));
+  await rm(path);
+  await writeFile(path, 'a');
+  await vi.waitFor(() => expect(told).toEqual([true, false]));
+  aborter.abort();
+  await done;
+});
+
+it('ends at once when aborted', async () => {
+  const aborter = new AbortController();
+  const done = watchForStaleness(join(dir, 'none'), { content: '', signal: aborter.signal, onStale: () => expect.unreachable() });
+  aborter.abort();
+  await done;
+});

@@ -1,0 +1,56 @@
+import { pod } from '@kube-semaphore/testkit';
+import { describe, expect, it } from 'vitest';
+import { expectedNets, Fleet, netOf, podOptions, setOf } from './fleet.ts';
+
+describe('Fleet', () => {
+  it('spreads its pods evenly over the sets', () => {
+    const { members } = new Fleet({ pods: 1000, sets: 30 });
+    const sizes = [...expectedNets(members).values()].map(({ size }) => size);
+    expect(sizes).toHaveLength(30);
+    expect(new Set(sizes)).toEqual(new Set([33, 34]));
+  });
+
+  it('has any few pods in a row in distinct sets', () => {
+    const { members } = new Fleet({ pods: 1000, sets: 30 });
+    for (const start of [0, 7, 950]) {
+      expect(new Set(members.slice(start, start + 30).map(setOf)).size).toBe(30);
+    }
+  });
+
+  it('never gives an address twice', () => {
+    const fleet = new Fleet({ pods: 50_000, sets: 500 });
+    const addresses = new Set(fleet.members.map(({ ip }) => ip)).add(fleet.nextAddress()).add(fleet.nextAddress());
+    expect(addresses.size).toBe(50_002);
+  });
+
+  it('has texts of equal length in all its pods', () => {
+    const { members } = new Fleet({ pods: 50_000, sets: 500 });
+    const lengths = members.map(({ namespace, name, app, ip }) => [namespace, name, app, ip].map(({ length }) => length).join());
+    expect(new Set(lengths).size).toBe(1);
+  });
+
+  it('recruits pods that have no address yet', () => {
+    const recruits = new Fleet({ pods: 1, sets: 1 }).recruit('rollout', 2);
+    expect(recruits.map(setOf)).toEqual(['team-00/rollout', 'team-00/rollout']);
+    expect(recruits.map((recruit) => podOptions(recruit).ips)).toEqual([[], []]);
+  });
+});
+
+it('makes pods of 15 kB', () => {
+  const [member] = new Fleet({ pods: 1, sets: 1 }).members;
+  const object = pod(podOptions(member!));
+  expect(JSON.stringify(object).length).toBeGreaterThan(14_900);
+  expect(object['status']).toMatchObject({ phase: 'Running', podIP: member!.ip });
+});
+
+it('expects of a set the addresses that its pods have now', () => {
+  const fleet = new Fleet({ pods: 3, sets: 2 });
+  const [first, second, third] = fleet.members as [Fleet['members'][0], Fleet['members'][0], Fleet['members'][0]];
+  first.ip = fleet.nextAddress();
+  expect(expectedNets(fleet.members)).toEqual(
+    new Map([
+      ['team-00/app-00000', new Set([netOf(first), netOf(third)])],
+      ['team-01/app-00001', new Set([netOf(second)])],
+    ]),
+  );
+});
