@@ -23,7 +23,7 @@ export type RemotePodsOptions = {
   /** What the local sets remember, by a key that no Pod has: the first list is measured against it. */
   readonly ghosts: ReadonlyMap<string, Member>;
   readonly hooks: ReflectorHooks;
-  /** A labelled Pod was seen, and none before. */
+  /** A labelled Pod with an address was seen, and none before. */
   readonly onFirstPod: () => void;
   /** The sets of these keys may have other members now. */
   readonly onChange: (keys: readonly string[]) => void;
@@ -84,7 +84,7 @@ export class RemotePods {
     return this.#reflector.run({ signal });
   }
 
-  /** Whether any labelled Pod was seen since the process started. */
+  /** Whether any member was seen since the process started. */
   get podsSeen(): boolean {
     return this.#podsSeen;
   }
@@ -113,7 +113,7 @@ export class RemotePods {
     const keys = this.#index.apply(previous?.member, current?.member);
     this.#options.onSkipped(pod, current?.skipped ?? NOTHING_SKIPPED);
     this.#options.onChange(keys);
-    if (this.#podsSeen || current === undefined || current.member?.held === true) return;
+    if (this.#podsSeen || current?.member === undefined || current.member.held === true) return;
     this.#podsSeen = true;
     this.#options.onFirstPod();
   }

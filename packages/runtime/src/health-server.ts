@@ -1,6 +1,12 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from './logger.ts';
+
+/**
+ * Not imported: an ESM import reads every export of node:http, and those of WebSocket load undici when they are read,
+ * which costs 8 MB (Node 24.21).
+ */
+const http = process.getBuiltinModule('node:http');
 
 /** Whether a probe passes, and if not, what is wrong: a sentence for whoever reads the events of the pod. */
 export type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -37,7 +43,7 @@ export async function startHealthServer({
   slowMs = 10_000,
   ...answers
 }: HealthServerOptions): Promise<HealthServer> {
-  const server = createServer(
+  const server = http.createServer(
     {
       headersTimeout: slowMs,
       requestTimeout: slowMs,

@@ -8,7 +8,12 @@ export { type Binaries, findBinaries, recipe, type Recipe, type Tool, tools } fr
 export { type RealCluster, type RealClusterOptions, startRealCluster } from './real/real-cluster.ts';
 export { ComponentError } from './real/start-component.ts';
 export { waitFor, type WaitOptions } from './wait-for.ts';
-export { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster, type Write } from './embedded/cluster.ts';
+export {
+  type EmbeddedCluster,
+  type EmbeddedClusterOptions,
+  startEmbeddedCluster,
+  type Write,
+} from './embedded/cluster.ts';
 export type { LoggedRequest } from './embedded/request-log.ts';
 export { createPod, deletePod, pod, type PodOptions } from './builders.ts';
 export { type ClusterKind, clusterKind, startCluster } from './start.ts';

@@ -19,12 +19,14 @@ export function authorize(storage: Storage, user: User, info: RequestInfo): void
     if (publicPaths.test(info.path) || (authenticated && discoveryPaths.test(info.path))) return;
     throw forbidden(`forbidden: User "${user.name}" cannot ${info.verb} path "${info.path}"`);
   }
-  if (boundRules(storage, user, info.target.namespace).some((rule) => allows(rule, info.verb, info.target!))) return;
+  for (const rule of boundRules(storage, user, info.target.namespace)) {
+    if (allows(rule, info.verb, info.target)) return;
+  }
   throw refusal(user, info.verb, info.target);
 }
 
-/** Cluster-wide rules, and those of the namespace's RoleBindings. */
-function* boundRuleSets(storage: Storage, user: User, namespace: string): Generator<readonly PolicyRule[]> {
+/** What the user may do everywhere, and then in the namespace. */
+function* boundRules(storage: Storage, user: User, namespace: string): Generator<PolicyRule> {
   const read = (plural: string) => storage.collection(storage.builtIn(plural));
   const rulesOf = ({ kind, name }: RoleRef) => {
     const role = kind === 'ClusterRole' ? read('clusterroles').get('', name) : read('roles').get(namespace, name);
@@ -32,18 +34,15 @@ function* boundRuleSets(storage: Storage, user: User, namespace: string): Genera
   };
   for (const binding of read('clusterrolebindings').list()) {
     const object = binding.object();
-    if (isBound(object, user, '')) yield rulesOf(object['roleRef'] as RoleRef);
+    if (isBound(object, user, '')) yield* rulesOf(object['roleRef'] as RoleRef);
   }
   if (namespace === '') return;
   for (const binding of read('rolebindings').list()) {
     if (binding.namespace !== namespace) continue;
     const object = binding.object();
-    if (isBound(object, user, namespace)) yield rulesOf(object['roleRef'] as RoleRef);
+    if (isBound(object, user, namespace)) yield* rulesOf(object['roleRef'] as RoleRef);
   }
 }
-
-const boundRules = (storage: Storage, user: User, namespace: string) =>
-  [...boundRuleSets(storage, user, namespace)].flat();
 
 function isBound(binding: KubeObject, user: User, bindingNamespace: string): boolean {
   return ((binding['subjects'] ?? []) as Subject[]).some(({ kind, name, namespace = bindingNamespace }) => {

@@ -57,7 +57,8 @@ export class Port {
   /** Listens, on the same port as before. Idempotent. */
   async open(): Promise<void> {
     if (this.#acceptor !== undefined) return;
-    const acceptor = createTcpServer({ pauseOnConnect: true }, (socket) => this.#accept(socket));
+    // As HTTP servers do: a head and a body in two packets mustn't wait for each other.
+    const acceptor = createTcpServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#accept(socket));
     acceptor.listen(this.#number, '127.0.0.1');
     await once(acceptor, 'listening');
     this.#acceptor = acceptor;

@@ -11,7 +11,13 @@ onEachServer('a pod that was built', (server) => {
   it('is created with its status, and deleted at once', async () => {
     const namespace = await server().namespace();
     const { admin } = server().cluster;
-    const options = { name: 'web-1', namespace, labels: { app: 'web' }, ips: ['192.0.2.1', '2001:db8::1'], nodeName: 'n1' };
+    const options = {
+      name: 'web-1',
+      namespace,
+      labels: { app: 'web' },
+      ips: ['192.0.2.1', '2001:db8::1'],
+      nodeName: 'n1',
+    };
     const built = pod(options);
     const created = await createPod(admin, built);
     expect(created['status']).toEqual(built['status']);

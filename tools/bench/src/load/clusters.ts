@@ -8,7 +8,7 @@ import { seedEtcd } from './seed-etcd.ts';
 export type LoggedRequest = { readonly user: string; readonly verb: string };
 
 /** A cluster of either kind, with what a bench wants besides. */
-export type BenchCluster = {
+type BenchCluster = {
   readonly api: TestCluster;
   /** Puts pods there without a request each. Their namespaces exist. */
   readonly seed: (members: readonly Member[]) => Promise<void>;

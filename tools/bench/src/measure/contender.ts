@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Command } from './program.ts';
 
 /** What a program under test is pointed to. */
-export type Targets = {
+type Targets = {
   /** Kubeconfig of the cluster where it writes. */
   readonly local: string;
   /** Kubeconfig of the cluster that it watches. */

@@ -14,7 +14,7 @@ import type { Result } from './result.ts';
 import { rollout } from './rollout.ts';
 
 /** How much of everything. */
-export type Extent = {
+type Extent = {
   /** Pods that change their addresses, at a steady rate and then others in a burst: half of all pods at most. */
   readonly changes: number;
   readonly rolloutPods: number;
