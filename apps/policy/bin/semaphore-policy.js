@@ -1,4 +1,4 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=4
+#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=2
 if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error(`semaphore-policy needs Node.js 24, this is ${process.version}: start it with "npx semaphore-policy"`);
   process.exit(2);

@@ -140,6 +140,7 @@ export class Reflector<K extends Kind, V extends Stored> {
       this.#verb = 'watch';
       const stream = await this.#openWatch({ sendInitialEvents: true, idleTimeoutMs: initialEventsIdleMs }, signal);
       for await (const batch of stream) {
+        this.#turn();
         for (const event of batch) {
           if (!this.#apply(event, complete ? undefined : listed)) continue;
           complete = true;
@@ -180,6 +181,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     const stream = await this.#openWatch({ resourceVersion, idleTimeoutMs: this.#options.idleTimeoutMs }, signal);
     this.#watchForbidden = false;
     for await (const batch of stream) {
+      this.#turn();
       for (const event of batch) this.#apply(event);
       this.#options.hooks?.onConfirmed?.();
     }
@@ -196,7 +198,6 @@ export class Reflector<K extends Kind, V extends Stored> {
 
   /** @returns whether the event ends a list's initial events */
   #apply(event: WatchEvent<KubeObject<K>>, listed?: Set<string>): boolean {
-    this.#turn();
     if (event.type === 'ERROR') throw apiErrorOf(event.status, `watch ${this.#options.kind.plural}`);
     if (listed === undefined) this.#retry.heard();
     switch (event.type) {

@@ -3,37 +3,38 @@ import type { Field, Fields, Projected } from './fields.ts';
 import { LENGTH_DELIMITED, type ProtobufReader, VARINT } from './protobuf-reader.ts';
 import { zeroOf } from './zero.ts';
 
-type Slot = { readonly name: string; readonly field: Field; readonly message?: MessageDecoder };
+type Slot = { readonly name: string; readonly field: Field; readonly message: MessageDecoder | undefined };
 
 /**
  * Decodes one message type as its table says, and skips what the table doesn't name by its length: nine tenths of
  * a Pod are never looked at. Made once per kind.
  */
 export class MessageDecoder<F extends Fields = Fields> {
-  readonly #slots: (Slot | undefined)[] = [];
-  readonly #names: readonly (readonly [string, Field])[];
+  /** In the order of the table. */
+  readonly #slots: readonly Slot[];
+  /** By field number. */
+  readonly #byNumber: (Slot | undefined)[] = [];
 
   constructor(fields: F) {
-    this.#names = Object.entries(fields);
-    for (const [name, field] of this.#names) {
-      if (field.type === 'json') continue;
+    this.#slots = Object.entries(fields).map(([name, field]) => {
       const nested = field.type === 'message' || field.type === 'messages';
-      this.#slots[field.number] = { name, field, ...(nested && { message: new MessageDecoder(field.fields) }) };
-    }
+      return { name, field, message: nested ? new MessageDecoder(field.fields) : undefined };
+    });
+    for (const slot of this.#slots) if (slot.field.type !== 'json') this.#byNumber[slot.field.number] = slot;
   }
 
   /** Reads up to `end`; the reader stands at the message's first tag. Throws DecodeError. */
   decode(reader: ProtobufReader, end: number): Projected<F> {
     const object: Record<string, unknown> = {};
     // Messages last, for those that are there replace the zero value as a whole; all keys in one order, one V8 shape.
-    for (const [name, field] of this.#names) object[name] = field.type === 'message' ? undefined : zeroOf(field);
+    for (const slot of this.#slots) object[slot.name] = slot.field.type === 'message' ? undefined : zeroOf(slot.field);
     while (reader.position < end) {
       const tag = reader.tag(end);
-      const slot = this.#slots[tag >>> 3];
+      const slot = this.#byNumber[tag >>> 3];
       if (slot === undefined) reader.skip(tag, end);
       else read(reader, end, tag, slot, object);
     }
-    for (const [name, field] of this.#names) object[name] ??= zeroOf(field);
+    for (const slot of this.#slots) object[slot.name] ??= zeroOf(slot.field);
     return object as Projected<F>;
   }
 }

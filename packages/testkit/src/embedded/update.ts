@@ -30,7 +30,7 @@ export async function update(call: Call): Promise<{ created: boolean; object: St
   return { created: true, object: insert(storage, resource, object) };
 }
 
-/** Answers a PATCH, merge or JSON. @throws {ApiError} 415 for another type, 422 if it can't be applied, and as `update` */
+/** Answers a PATCH, merge or JSON. @throws {ApiError} 415 for another type, 422 if it doesn't apply, or as `update` */
 export async function patch(call: Call): Promise<StoredObject> {
   const { request, resource, target, storage } = call;
   const applyPatch = patches[request.headers['content-type']?.split(';')[0] ?? ''];

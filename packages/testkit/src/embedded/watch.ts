@@ -76,7 +76,7 @@ async function begin(call: Call, selection: Selection, revision: number): Promis
   }
 }
 
-/** Sends each change after `cursor`, and a bookmark now and then, until `signal` says to stop, after about `lastsMs`. */
+/** Sends each change after `cursor`, and a bookmark now and then, until `signal` says to stop after `lastsMs`. */
 async function follow(
   { storage, resource, info, encoder, behaviour, response }: Call,
   selection: Selection,

@@ -13,7 +13,8 @@ type ApiResource = {
 type Group = { name: string; versions: { groupVersion: string; version: string }[]; preferredVersion: object };
 
 const served = [
-  'v1: endpoints events namespaces namespaces/status nodes nodes/status pods pods/status serviceaccounts services services/status',
+  'v1: endpoints events namespaces namespaces/status nodes nodes/status pods pods/status serviceaccounts services ' +
+    'services/status',
   'coordination.k8s.io/v1: leases',
   'discovery.k8s.io/v1: endpointslices',
   'rbac.authorization.k8s.io/v1: clusterrolebindings clusterroles rolebindings roles',
@@ -23,7 +24,8 @@ const served = [
 
 /** What kubectl goes by; the order of verbs and the wish for more of them mean nothing. */
 const essence = ({ name, singularName, namespaced, kind, verbs, shortNames = [] }: ApiResource) =>
-  `${name} (${singularName || '-'}) ${kind}${namespaced ? ', namespaced' : ''}: ${verbs.toSorted().join(' ')}; ${shortNames.join(' ')}`;
+  `${name} (${singularName || '-'}) ${kind}${namespaced ? ', namespaced' : ''}: ` +
+  `${verbs.toSorted().join(' ')}; ${shortNames.join(' ')}`;
 
 const all = 'create delete deletecollection get list patch update watch';
 const described = [

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { waitFor } from '../../src/index.ts';
+import { afterAll, expect, it } from 'vitest';
+import { type TestAccount, waitFor } from '../../src/index.ts';
 import { onEachServer, read } from './harness.ts';
 import { object, smallPod } from './objects.ts';
 
@@ -12,6 +12,12 @@ onEachServer('who a request is from', (server) => {
     return { status: reply.status, message: read(reply).message };
   };
 
+  let nosy: Promise<TestAccount> | undefined;
+  const nobodySpecial = () => (nosy ??= server().cluster.account('nosy', []));
+  afterAll(() => {
+    nosy = undefined;
+  });
+
   it.each([
     { name: 'no token is anonymous', token: null, status: 403 },
     { name: 'an unknown token is nobody', token: 'made-up', status: 401 },
@@ -19,47 +25,47 @@ onEachServer('who a request is from', (server) => {
     expect((await server().send('GET', '/api/v1/pods', { token })).status).toBe(status);
   });
 
-  it('names the user, the verb, the resource and the place in a 403', async () => {
-    const { token } = await server().cluster.account('nosy', []);
-    const nosy = 'User "system:serviceaccount:kube-system:nosy" cannot';
-    expect([
-      await said(null, '/api/v1/pods'),
-      await said(token, '/api/v1/pods?watch=1'),
-      await said(token, '/api/v1/namespaces/default/pods/x'),
-      await said(token, '/api/v1/namespaces/default/pods/x/status', 'PUT'),
-      await said(token, '/api/v1/namespaces/default'),
-      await said(token, `${rbac}/clusterroles`),
-      await said(token, '/api/v1/pods?fieldSelector=metadata.name%3Dx'),
-      await said(token, '/metrics'),
-      await said('made-up', '/api/v1/pods'),
-    ]).toEqual([
-      {
-        status: 403,
-        message:
-          'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope',
-      },
-      { status: 403, message: `pods is forbidden: ${nosy} watch resource "pods" in API group "" at the cluster scope` },
-      {
-        status: 403,
-        message: `pods "x" is forbidden: ${nosy} get resource "pods" in API group "" in the namespace "default"`,
-      },
-      {
-        status: 403,
-        message: `pods "x" is forbidden: ${nosy} update resource "pods/status" in API group "" in the namespace "default"`,
-      },
-      {
-        status: 403,
-        message: `namespaces "default" is forbidden: ${nosy} get resource "namespaces" in API group "" in the namespace "default"`,
-      },
-      {
-        status: 403,
-        message: `clusterroles.rbac.authorization.k8s.io is forbidden: ${nosy} list resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope`,
-      },
-      {
-        status: 403,
-        message: `pods "x" is forbidden: ${nosy} list resource "pods" in API group "" at the cluster scope`,
-      },
-      { status: 403, message: `forbidden: ${nosy} get path "/metrics"` },
+  const inDefault = 'in the namespace "default"';
+  it.each([
+    { path: '/api/v1/pods?watch=1', want: 'watch resource "pods" in API group "" at the cluster scope', of: 'pods' },
+    {
+      path: '/api/v1/namespaces/default/pods/x',
+      want: `get resource "pods" in API group "" ${inDefault}`,
+      of: 'pods "x"',
+    },
+    {
+      path: '/api/v1/namespaces/default/pods/x/status',
+      method: 'PUT',
+      want: `update resource "pods/status" in API group "" ${inDefault}`,
+      of: 'pods "x"',
+    },
+    {
+      path: '/api/v1/namespaces/default',
+      want: `get resource "namespaces" in API group "" ${inDefault}`,
+      of: 'namespaces "default"',
+    },
+    {
+      path: `${rbac}/clusterroles`,
+      want: 'list resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope',
+      of: 'clusterroles.rbac.authorization.k8s.io',
+    },
+    {
+      path: '/api/v1/pods?fieldSelector=metadata.name%3Dx',
+      want: 'list resource "pods" in API group "" at the cluster scope',
+      of: 'pods "x"',
+    },
+  ])('who may not $want is told so', async ({ path, method = 'GET', want, of }) => {
+    const { token } = await nobodySpecial();
+    const message = `${of} is forbidden: User "system:serviceaccount:kube-system:nosy" cannot ${want}`;
+    expect(await said(token, path, method)).toEqual({ status: 403, message });
+  });
+
+  it('is named in a 403 of a path as well, also if it is nobody', async () => {
+    const { token } = await nobodySpecial();
+    const nobody = 'User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope';
+    expect([await said(token, '/metrics'), await said(null, '/api/v1/pods'), await said('x', '/api/v1/pods')]).toEqual([
+      { status: 403, message: 'forbidden: User "system:serviceaccount:kube-system:nosy" cannot get path "/metrics"' },
+      { status: 403, message: `pods is forbidden: ${nobody}` },
       { status: 401, message: 'Unauthorized' },
     ]);
   });

@@ -53,7 +53,7 @@ onEachServer('a watch', (server) => {
     watch.close();
   });
 
-  it('sees an object that begins to match a selector as added, and one that ceases to as deleted, as it last matched', async () => {
+  it('sees what begins to match a selector as added, and what ceases to as deleted, as it last matched', async () => {
     const pods = paths.pods(await server().namespace());
     const label = (app: string, n: string) =>
       admin().request('PATCH', `${pods}/a`, { metadata: { labels: { app, n } } });
