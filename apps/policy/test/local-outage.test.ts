@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
 import { itBehindFronts as it } from './support/it.ts';
+import { labelsOf } from './support/sets.ts';
 
 const pod = (number: number) => ({ name: `app-${number}`, app: 'app', ips: [`10.4.0.${number}`] });
 const nets = (...numbers: readonly number[]) => ({ 'c2-default-app': numbers.map((number) => `10.4.0.${number}/32`) });
@@ -58,6 +59,25 @@ describe('the local API server', () => {
 });
 
 describe('somebody who writes the same set', () => {
+  it.for([
+    { name: 'made', method: 'POST', first: [1] },
+    { name: 'changed', method: 'PUT', first: [1, 2] },
+  ])('may delete it before the process hears that it $name it', async ({ method, first }, { localFront, pods, sets, start }) => {
+    const heard = Promise.withResolvers<void>();
+    localFront.answerWith((request) => (request.method === method ? (...exchange) => localFront.passOn(...exchange, heard.promise) : undefined));
+    const policy = await start({ 'local-kube-config': localFront.kubeconfig });
+    for (const number of first) {
+      await pods.add(pod(number));
+      await eventually(async () => (await sets.nets())['c2-default-app']?.length, number);
+    }
+    await sets.remove('c2-default-app');
+    // What the watch tells after it, the process knows after it.
+    await sets.add({ name: 'later', labels: labelsOf('app', { cluster: 'c9' }), nets: [] });
+    await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c9' }), 1);
+    heard.resolve();
+    await sets.become({ later: [], ...nets(...first) });
+  });
+
   it('is not overwritten unseen, and not waited for', async ({ pods, sets, start }) => {
     await pods.add(pod(1));
     await start({ 'min-write-interval': '0' });

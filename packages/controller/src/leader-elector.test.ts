@@ -8,6 +8,9 @@ const FAULTS_END_MS = 3 * MINUTE_MS;
 /** Long enough for the last fault to end, a Lease to run out, and a replica to notice. */
 const RECOVERY_MS = 2 * MINUTE_MS;
 
+/** By then every replica has seen the Lease, if nothing is in its way. */
+const CALM_MS = 10_000;
+
 const time = ({ from = 0 } = {}) => fc.integer({ min: from, max: FAULTS_END_MS });
 const period = ({ from = 0 } = {}) => fc.record({ atMs: time({ from }), forMs: fc.integer({ min: 1, max: MINUTE_MS }) });
 const cut = fc.tuple(period(), fc.constantFrom('requests' as const, 'answers' as const)).map(([at, loses]) => ({ ...at, loses }));
@@ -48,6 +51,26 @@ describe('replicas with clocks of their own', () => {
         const { landed } = election.journal;
         await election.runUntil(FAULTS_END_MS + RECOVERY_MS + 10_000);
         expect(election.journal.landed).toBeGreaterThan(landed);
+      }),
+      { numRuns: 60 },
+    ));
+
+  it('leave a Lease that somebody deleted to its holder, though it is stopped or slow', { timeout: 120_000 }, () =>
+    fc.assert(
+      fc.asyncProperty(plan, fc.array(time({ from: CALM_MS }), { minLength: 1, maxLength: 4 }), async (faults, deletions) => {
+        // Whoever has never seen the Lease can't know that there was one.
+        const replicas = faults.replicas.map((each) => ({ ...each, cuts: [], stops: each.stops.filter(({ atMs }) => atMs > CALM_MS) }));
+        await run(new Election({ ...faults, replicas, restarts: [], deletions, slowMs: 1_000 }));
+      }),
+      { numRuns: 30 },
+    ));
+
+  it('never lead beside one of client-go', { timeout: 120_000 }, () =>
+    fc.assert(
+      fc.asyncProperty(plan, fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }), async (faults, inGo) => {
+        // A client-go that is stopped, or hears late that it leads, leads for longer than its Lease: it asks no clock.
+        const replicas = faults.replicas.map((each, index) => (inGo[index]! ? { ...each, make: 'client-go' as const, stops: [] } : each));
+        await run(new Election({ ...faults, replicas, slowMs: 1_000 }));
       }),
       { numRuns: 60 },
     ));

@@ -17,7 +17,9 @@ type Run = (options: { signal: AbortSignal }) => Promise<void>;
 
 function start(run: Run, deadlineMs = 60_000) {
   const events = new FakeProcess();
-  return { events, logs: events.logs, code: runUntilSignal(run, { log: events.log, events, deadlineMs }) };
+  const clock = { ms: 0 };
+  const code = runUntilSignal(run, { log: events.log, events, deadlineMs, now: () => clock.ms });
+  return { events, logs: events.logs, clock, code };
 }
 
 const untilAborted: Run = async ({ signal }) => {
@@ -66,11 +68,22 @@ describe('runUntilSignal', () => {
   });
 
   it('waits for no one on the second signal', async () => {
-    const { events, code, logs } = start(forever);
+    const { events, code, logs, clock } = start(forever);
     events.emit('SIGTERM', 'SIGTERM');
+    clock.ms = 501;
     events.emit('SIGINT', 'SIGINT');
     expect(await code).toBe(1);
     expect(logs).toEqual(['shutting down', 'second signal, exiting at once']);
+  });
+
+  it('takes a signal that comes right after the first for the same one, as npm passes it on', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { events, code, logs } = start(() => promise);
+    events.emit('SIGINT', 'SIGINT');
+    events.emit('SIGINT', 'SIGINT');
+    resolve();
+    expect(await code).toBe(0);
+    expect(logs).toEqual(['shutting down']);
   });
 
   it('says what hangs when the deadline has passed', async () => {

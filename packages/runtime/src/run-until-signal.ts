@@ -12,6 +12,9 @@ interface ProcessEvents {
 /** Kubernetes and SPEC.md give a process 5 s; the rest is for writing the line that says what hung. */
 const DEADLINE_MS = 4_500;
 
+/** A signal that comes so soon after the first is the same one, on another way. */
+const ECHO_MS = 500;
+
 const SIGNALS = ['SIGTERM', 'SIGINT'];
 const FATAL = ['uncaughtException', 'unhandledRejection'];
 
@@ -29,19 +32,24 @@ export async function runUntilSignal(
     log,
     events = process,
     deadlineMs = DEADLINE_MS,
-  }: { log: Pick<Logger, 'info' | 'warn' | 'error'>; events?: ProcessEvents; deadlineMs?: number },
+    now = () => performance.now(),
+  }: { log: Pick<Logger, 'info' | 'warn' | 'error'>; events?: ProcessEvents; deadlineMs?: number; now?: () => number },
 ): Promise<0 | 1> {
   const controller = new AbortController();
   const { signal } = controller;
   const finished = new AbortController();
   const { promise: forced, resolve: force } = Promise.withResolvers<0 | 1>();
 
+  let firstAt = 0;
   const onSignal = (name: unknown): void => {
+    // A Ctrl-C reaches us from the terminal and once more from an npm that passes it on, 5 ms later.
+    if (signal.aborted && now() - firstAt < ECHO_MS) return;
     if (signal.aborted) {
       log.warn({ signal: name }, 'second signal, exiting at once');
       force(1);
       return;
     }
+    firstAt = now();
     log.info({ signal: name }, 'shutting down');
     controller.abort();
     void expire().catch(() => undefined); // `finished` ended the wait: the program returned in time

@@ -1,16 +1,14 @@
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { Agent, createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { readFile, stat } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { Agent } from 'node:https';
+import { setImmediate as turn } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { buffer, text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
-  createAuthority, createPod, deletePod, type Fault, type FaultProxy, pod, startCluster, startFaultProxy, type TestAccount,
-  type TestCluster, waitFor,
+  createPod, deletePod, type Fault, type FaultProxy, pod, startCluster, startFaultProxy, type TestAccount, type TestCluster,
+  waitFor,
 } from '../src/index.ts';
 import { createAgent, createTestClient } from '../src/test-client.ts';
 import { type Endpoint, endpointOf, open, send } from './contract/http.ts';
@@ -368,67 +366,4 @@ it('redirects to where it is told', async () => {
   await proxy.set({ kind: 'redirect', to: 'https://other.example' });
   const response = await open(endpoint, 'GET', `${pods}?limit=1`, json);
   expect([response.statusCode, response.headers.location]).toEqual([307, `https://other.example${pods}?limit=1`]);
-});
-
-describe('in front of a server that misbehaves by itself', () => {
-  /** Starts a server, and a proxy in front of it, which are gone after `use`. */
-  async function behind(listener: RequestListener, use: (at: Endpoint) => Promise<void>): Promise<void> {
-    const authority = createAuthority();
-    const { certPem: cert, keyPem: key } = authority.issue({ usage: 'server', commonName: 'x', ips: ['127.0.0.1'] });
-    const server = createServer({ cert, key }, listener).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const caFile = join(cluster.dir, 'other-ca.crt');
-    await writeFile(caFile, authority.caPem);
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await using front = await startFaultProxy({ name: 'other', url, caFile });
-    try {
-      await use({ url: front.url, token: '', agent: new Agent({ ca: await readFile(front.caFile) }) });
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  }
-
-  it('breaks off where the server does', async () => {
-    await behind(
-      (_, response) => void response.write('{"kind"', () => response.destroy()),
-      async (at) => expect(await outcome(send(at, 'GET', pods))).toBe('ECONNRESET'),
-    );
-  });
-
-  it('tells the server when the client leaves', async () => {
-    const left = Promise.withResolvers<string>();
-    await behind(
-      (_, response) => {
-        response.flushHeaders();
-        response.once('close', () => left.resolve('left'));
-      },
-      async (at) => {
-        (await open(at, 'GET', pods)).destroy();
-        expect(await left.promise).toBe('left');
-      },
-    );
-  });
-
-  it('reads no faster than the client does', async () => {
-    const chunk = Buffer.alloc(65_536);
-    let sent = 0;
-    const fill = (response: ServerResponse) => {
-      while ((sent += chunk.length) && response.write(chunk));
-      response.once('drain', () => fill(response));
-    };
-    await behind(
-      (_, response) => fill(response),
-      async (at) => {
-        const response = await open(at, 'GET', pods);
-        const full = await waitFor('a server that can send no more', async () => {
-          const before = sent;
-          await delay(100);
-          return sent === before ? sent : undefined;
-        });
-        expect(full).toBeLessThan(64 * 1024 * 1024);
-        response.destroy();
-      },
-    );
-  });
 });

@@ -1,25 +1,27 @@
 import { deepStrictEqual } from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { waitFor } from '@kube-semaphore/testkit';
 
 /** How long a state may take to come about: much longer than it does, for a machine that does much else. */
 const PATIENCE_MS = 15_000;
 
-/** Asks `probe` until it answers what is expected; in the end fails with how its last answer differs. */
+const INTERVAL_MS = 25;
+
+/**
+ * Asks `probe` again and again until it answers what is expected.
+ *
+ * @throws {AssertionError} with how the last answer differs, after `timeoutMs`; and at once what `probe` throws
+ */
 export async function eventually<T>(
   probe: () => Promise<T> | T,
   expected: T,
   { timeoutMs = PATIENCE_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<void> {
-  let actual: T | undefined;
-  const asExpected = async () => {
-    actual = await probe();
-    return isDeepStrictEqual(actual, expected) || undefined;
-  };
-  try {
-    await waitFor('the expected answer', asExpected, { timeoutMs });
-  } catch (cause) {
-    deepStrictEqual(actual, expected);
-    throw cause;
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const actual = await probe();
+    if (isDeepStrictEqual(actual, expected)) return;
+    if (performance.now() > deadline) deepStrictEqual(actual, expected);
+    await delay(INTERVAL_MS);
   }
 }

@@ -23,6 +23,8 @@ export type Front = {
   readonly requests: () => readonly SeenRequest[];
   /** Asked for each request from now on; undefined leaves it to the API server. Connections are cut. */
   readonly answerWith: (choose: (request: IncomingMessage) => Answer | undefined) => void;
+  /** Leaves a request to the API server, and passes the answer on once `after` is fulfilled. */
+  readonly passOn: (request: IncomingMessage, response: ServerResponse, after?: Promise<void>) => void;
   /** Cuts all connections, and refuses new ones. */
   readonly down: () => Promise<void>;
   /** Serves again, on the same port. */
@@ -65,18 +67,20 @@ export async function startFront(cluster: TestCluster, { token }: Pick<TestAccou
     await closed;
   };
 
-  function passOn(request: IncomingMessage, response: ServerResponse): void {
+  const passOn: Front['passOn'] = (request, response, after = Promise.resolve()) => {
     const { method, headers } = request;
     const onward = httpsRequest(`${cluster.url}${request.url}`, { agent, method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 0, answer.headers);
-      // The head of a watch may be long before its first event.
-      response.flushHeaders();
-      answer.on('error', () => response.destroy()).pipe(response);
+      void after.then(() => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        // The head of a watch may be long before its first event.
+        response.flushHeaders();
+        answer.on('error', () => response.destroy()).pipe(response);
+      });
     });
     onward.on('error', () => response.destroy());
     response.once('close', () => onward.destroy());
     request.pipe(onward);
-  }
+  };
 
   const port = await listen(0);
   const url = `https://127.0.0.1:${port}`;
@@ -94,6 +98,7 @@ export async function startFront(cluster: TestCluster, { token }: Pick<TestAccou
       choose = next;
       cut();
     },
+    passOn,
     down,
     up: async () => void (await listen(port)),
     async close() {

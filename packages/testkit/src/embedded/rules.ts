@@ -3,14 +3,12 @@ import { invalidValue } from './causes.ts';
 import { endpointSliceRules } from './endpoint-slices.ts';
 import type { Resource } from './resources.ts';
 import { serviceRules } from './services.ts';
-import { badRequest, invalid, unexpected, type Cause } from './status.ts';
+import { badRequest, invalid, type Cause } from './status.ts';
 import { violations } from './structural-schema.ts';
 
 /** What is wrong with an object, or with what becomes of `previous`. */
 type Rule = (object: KubeObject, previous?: KubeObject) => Iterable<Cause>;
 
-/** etcd's limit for a request is half a MiB below that of kube-apiserver. */
-const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -39,8 +37,7 @@ const rules: Readonly<Record<string, Rule>> = { EndpointSlice: endpointSliceRule
  * Refuses what kube-apiserver refuses, as far as our programs could ever send it. It is a table on purpose: no more
  * rules belong here than the contract suite compares.
  *
- * @throws {ApiError} 422 with a cause per broken rule, 400 for a Lease whose times can't be read, and 500, which is
- *   what kube-apiserver makes of it, for an object that is too large for etcd
+ * @throws {ApiError} 422 with a cause per broken rule, 400 for a Lease whose times can't be read
  */
 export function check(resource: Resource, object: KubeObject, previous?: KubeObject): void {
   if (resource.kind === 'Lease') checkLeaseTimes(object);
@@ -53,7 +50,6 @@ export function check(resource: Resource, object: KubeObject, previous?: KubeObj
     ...(resource.schema ? violations(object, resource.schema) : []),
   ];
   if (causes.length > 0) throw invalid(resource.group, resource.kind, name, causes);
-  if (JSON.stringify(object).length > MAX_OBJECT_BYTES) throw unexpected('etcdserver: request is too large');
 }
 
 function* annotationRules({ metadata: { annotations = {} } }: KubeObject): Generator<Cause> {

@@ -3,7 +3,11 @@ import { Clock } from './clock.ts';
 import { Collection, type Change } from './collection.ts';
 import type { Target } from './request-info.ts';
 import { builtIns, customResources, type Resource } from './resources.ts';
+import { unexpected } from './status.ts';
 import { StoredObject } from './stored-object.ts';
+
+/** etcd's limit for a request, which is half of what kube-apiserver lets in. */
+const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
 
 /**
  * Everything that a cluster holds, and the resources that it serves: the built-in ones, and those of the
@@ -46,10 +50,11 @@ export class Storage {
     return collection;
   }
 
-  /** Stores a new or changed object under the next resourceVersion. */
+  /** Stores a new or changed object under the next resourceVersion. @throws {ApiError} 500 if etcd wouldn't take it */
   put(resource: Resource, object: KubeObject): StoredObject {
     const metadata = { ...object.metadata, resourceVersion: String(this.clock.revision + 1) };
     const next = new StoredObject(resource, { ...object, metadata });
+    if (next.json.length > MAX_OBJECT_BYTES) throw unexpected('etcdserver: request is too large');
     this.#record(resource, this.collection(resource).put(next));
     return next;
   }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Dice } from './dice.ts';
-import type { Fault, FaultKind, FaultOf } from './fault.ts';
+import { concernsOpenAnswers, type Fault, type FaultKind, type FaultOf } from './fault.ts';
 import type { RequestFilter } from './filter.ts';
 import type { FaultProxy } from './proxy.ts';
 
@@ -64,7 +64,8 @@ export function* randomSchedule(
 }
 
 /**
- * Lets a proxy go through a schedule until `signal` is aborted, and leaves it without the schedule's faults.
+ * Lets a proxy go through a schedule until `signal` is aborted, and leaves it without the schedule's faults. Where a
+ * fault is for requests to come, the open connections are reset, or a program with open watches would hardly notice.
  *
  * @returns the steps so far, to tell of when a test fails
  */
@@ -74,6 +75,7 @@ export async function play(proxy: FaultProxy, schedule: Iterable<Step>, { signal
     if (signal.aborted) break;
     played.push(step);
     const undo = await proxy.set(step.fault, step.filter);
+    if (!concernsOpenAnswers(step.fault)) await proxy.set({ kind: 'reset', connections: 'open' });
     await pause(step.faultMs, signal);
     await undo();
     await pause(step.calmMs, signal);

@@ -1,5 +1,5 @@
-import { afterAll, expect, it } from 'vitest';
-import { type TestAccount, waitFor } from '../../src/index.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { waitFor } from '../../src/index.ts';
 import { onEachServer, read } from './harness.ts';
 import { object, smallPod } from './objects.ts';
 
@@ -12,10 +12,9 @@ onEachServer('who a request is from', (server) => {
     return { status: reply.status, message: read(reply).message };
   };
 
-  let nosy: Promise<TestAccount> | undefined;
-  const nobodySpecial = () => (nosy ??= server().cluster.account('nosy', []));
-  afterAll(() => {
-    nosy = undefined;
+  let nosy = '';
+  beforeAll(async () => {
+    nosy = (await server().cluster.account('nosy', [])).token;
   });
 
   it.each([
@@ -55,15 +54,13 @@ onEachServer('who a request is from', (server) => {
       of: 'pods "x"',
     },
   ])('who may not $want is told so', async ({ path, method = 'GET', want, of }) => {
-    const { token } = await nobodySpecial();
     const message = `${of} is forbidden: User "system:serviceaccount:kube-system:nosy" cannot ${want}`;
-    expect(await said(token, path, method)).toEqual({ status: 403, message });
+    expect(await said(nosy, path, method)).toEqual({ status: 403, message });
   });
 
   it('is named in a 403 of a path as well, also if it is nobody', async () => {
-    const { token } = await nobodySpecial();
     const nobody = 'User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope';
-    expect([await said(token, '/metrics'), await said(null, '/api/v1/pods'), await said('x', '/api/v1/pods')]).toEqual([
+    expect([await said(nosy, '/metrics'), await said(null, '/api/v1/pods'), await said('x', '/api/v1/pods')]).toEqual([
       { status: 403, message: 'forbidden: User "system:serviceaccount:kube-system:nosy" cannot get path "/metrics"' },
       { status: 403, message: `pods is forbidden: ${nobody}` },
       { status: 401, message: 'Unauthorized' },
