@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type ClusterReference, connect } from '@kube-semaphore/cluster-auth';
+import { SoleLeader } from '@kube-semaphore/controller';
+import type { KubeClient } from '@kube-semaphore/kube-client';
 import { resolveOptions } from '@kube-semaphore/options';
 import { addProcessMetrics, createLogger, createMetrics, type Instruments, runUntilSignal, startHealthServer, watchForStaleness } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
 import { askOnTerminal, cleanup } from './cleanup.ts';
 import { ConfigError } from './config-error.ts';
 import { parseConfigFile } from './config-file.ts';
+import { leadershipOf } from './leadership.ts';
 import { metrics as metricTable } from './metrics.ts';
 import { options as optionTable, overridden, type PolicyOptions, program, validate } from './options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
@@ -95,7 +98,9 @@ async function withPolicy(use: (app: App) => Promise<number>): Promise<number> {
   const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: connections[i + 1]! }));
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   try {
-    const policy = new Policy({ options, given, local: connections[0]!, remotes, log, metrics, userAgent });
+    const leadership = (client: KubeClient) =>
+      subcommand === undefined ? leadershipOf(options, { client, remotes: settings.remotes.map(({ name }) => name), log }) : new SoleLeader();
+    const policy = new Policy({ options, given, local: connections[0]!, remotes, log, metrics, leadership, userAgent });
     return await use({ policy, metrics, registry, file });
   } finally {
     for (const connection of connections) connection.close();

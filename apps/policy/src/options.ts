@@ -13,13 +13,16 @@ import {
   variableOf,
   type CommonOptions,
   type DeletionGuardOptions,
+  leaderElectionOptions,
+  type LeaderElectionOptions,
+  leaderElectionProblems,
   type Given,
   type OptionTable,
 } from '@kube-semaphore/options';
 import { clusterName, labelDomain, labelValue } from './option-types.ts';
 
 /** Everything that semaphore-policy can be told (SPEC.md, sections 1 and 2). */
-export type PolicyOptions = CommonOptions & DeletionGuardOptions & {
+export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & {
   /** A file with several remotes, instead of the flags for one. */
   readonly config: string | undefined;
   /** A kubeconfig file; without it the pod's service account. */
@@ -225,6 +228,7 @@ export const options: OptionTable<PolicyOptions> = {
     fallback: false,
     help: 'Do not ask before cleanup removes sets.',
   },
+  ...leaderElectionOptions({ prefix: 'SP', leaseName: 'semaphore-policy-<cluster>' }),
   ...deletionGuardOptions({ prefix: 'SP' }),
   ...commonOptions({ prefix: 'SP', older: 'KPS' }),
 };
@@ -240,7 +244,11 @@ const SINGLE = ['targetClusterName', 'targetKubeConfig', ...DIRECT, 'allowedPodC
  *
  * @returns what is wrong, each a sentence that names flag and variable
  */
-export function validate(given: Given<PolicyOptions>, _config: Partial<PolicyOptions>, subcommand: string | undefined): string[] {
+export function validate(given: Given<PolicyOptions>, config: Partial<PolicyOptions>, subcommand: string | undefined): string[] {
+  return [...validateClusters(given, subcommand), ...leaderElectionProblems(options, config)];
+}
+
+function validateClusters(given: Given<PolicyOptions>, subcommand: string | undefined): string[] {
   if (subcommand === 'cleanup') return given.has('cleanupCluster') ? [] : [`${spelling('cleanupCluster')} is required for cleanup`];
   if (given.has('config')) return SINGLE.filter((key) => given.has(key)).map((key) => `${spelling(key)} and ${spelling('config')} exclude each other`);
   const nameless = given.has('targetClusterName') ? [] : [`${spelling('targetClusterName')} is required`];

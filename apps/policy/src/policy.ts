@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { Controller, Limiter, type ReconcileContext } from '@kube-semaphore/controller';
+import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { CalicoApi } from '@kube-semaphore/kube-objects';
 import type { Given } from '@kube-semaphore/options';
@@ -32,6 +32,8 @@ export type PolicyInput = {
   readonly remotes: readonly { readonly settings: RemoteSettings; readonly connection: Connection }[];
   readonly log: Logger;
   readonly metrics: Instruments<typeof metrics>;
+  /** Whether we may write, among all replicas; made from the client of the local cluster. */
+  readonly leadership: (local: KubeClient) => Leadership;
   /** `name/version`, for the API servers' logs. */
   readonly userAgent: string;
 };
@@ -49,6 +51,8 @@ const LOCAL = 'local';
 export class Policy {
   readonly #input: PolicyInput;
   readonly #domains: readonly string[];
+  readonly #client: KubeClient;
+  readonly #leadership: Leadership;
   readonly #controller: Controller;
   readonly #limiter: Limiter;
   readonly #writeLog: WriteLog;
@@ -62,14 +66,19 @@ export class Policy {
   constructor(input: PolicyInput) {
     const { options, metrics, log } = input;
     this.#input = input;
+    this.#client = this.#localClient();
+    this.#leadership = input.leadership(this.#client);
     this.#domains = domainsWith(configuredIdentity(options).domain);
     this.#writeLog = new WriteLog({ log, onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
     this.#limiter = new Limiter(options.writeConcurrency);
     this.#controller = new Controller({
-      reconcile: async (key, context) => (await this.#reconciler?.reconcile(key, context)) ?? { wrote: false },
+      // A standby decides nothing: its stores are warm, and every key is looked at when it takes over.
+      reconcile: async (key, context) =>
+        this.#leadership.isLeader && this.#reconciler !== undefined ? this.#reconciler.reconcile(key, context) : { wrote: false },
       workers: options.writeConcurrency,
       minWriteIntervalMs: options.minWriteIntervalMs,
       onFailure: (failure) => {
+        if (failure.error instanceof NotLeadingError) return;
         metrics.requeues.inc({});
         this.#writeLog.failed(failure);
       },
@@ -105,6 +114,12 @@ export class Policy {
       const { fullStoreResyncPeriodMs } = this.#input.options;
       loops.push(
         this.#controller.run(options),
+        this.#leadership.run({
+          ...options,
+          onStartedLeading: () => this.#enqueueAll(performance.now()),
+          // Its writes are refused from then on, and the next term begins with a look at everything.
+          onStoppedLeading: () => undefined,
+        }),
         ...this.#remotes.map((remote) => everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys(), Infinity), options)),
         everyPeriod(fullStoreResyncPeriodMs, () => this.#compareAll(localSets), options),
       );
@@ -141,7 +156,7 @@ export class Policy {
     setMaxListeners(0, signal);
     const loops: Promise<void>[] = [];
     try {
-      const client = this.#localClient();
+      const client = this.#client;
       const api = await this.#calicoApi(client, signal);
       const localSets = this.#openLocalSets(client, api);
       loops.push(localSets.reflector.run({ signal }));
@@ -233,7 +248,8 @@ export class Policy {
       maxNetsPerSet: options.maxNetsPerSet,
       hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'grandfather',
       localSets,
-      write: (change, context) => this.#limiter.run(() => this.#write(change, context, { write, localSets })),
+      write: (change, context) =>
+        this.#limiter.run(() => this.#leadership.guard(({ signal, check }) => this.#write(change, context, { localSets, send: () => write(change, { signal, beforeSend: check }) }))),
       onNotices: (key, notices) => {
         for (const remote of this.#remotes) remote.notice(key, notices);
       },
@@ -242,11 +258,11 @@ export class Policy {
 
   async #write(
     change: Change,
-    { signal, since }: ReconcileContext,
-    { write, localSets }: { write: WriteSet; localSets: LocalSets },
+    { since }: ReconcileContext,
+    { send, localSets }: { send: () => Promise<Written>; localSets: LocalSets },
   ): Promise<Written> {
     try {
-      const written = await write(change, { signal });
+      const written = await send();
       this.#writeLog.written(change);
       const remote = this.#clusterOf(change);
       if (since !== Infinity && remote !== undefined) {

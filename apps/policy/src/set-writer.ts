@@ -1,4 +1,4 @@
-import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import { KubeApiError, type KubeClient, type WriteOptions } from '@kube-semaphore/kube-client';
 import { type CalicoApi, Codec, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import type { Change } from './change.ts';
 import type { DesiredSet, ObservedSet } from './network-set.ts';
@@ -7,23 +7,25 @@ import type { DesiredSet, ObservedSet } from './network-set.ts';
 export type Written = { readonly kind: 'written'; readonly object: GlobalNetworkSet } | { readonly kind: 'gone' };
 
 /** Carries out one change, in one request. */
-export type WriteSet = (change: Change, options: RunOptions) => Promise<Written>;
+export type WriteSet = (change: Change, options: WriteOptions) => Promise<Written>;
 
 /** Writes to the local cluster, with the version that was seen as a precondition: 409 on anything newer. */
 export function setWriter(client: KubeClient, api: CalicoApi): WriteSet {
   const codec = new Codec(globalNetworkSetKind(api));
-  return async (change, { signal }) => {
+  return async (change, options) => {
     switch (change.kind) {
       case 'create':
-        return { kind: 'written', object: await client.create(codec, created(change.to), { signal }) };
+        return { kind: 'written', object: await client.create(codec, created(change.to), options) };
       case 'update':
-        return { kind: 'written', object: await client.update(codec, updated(change.to), { signal }) };
+        return { kind: 'written', object: await client.update(codec, updated(change.to), options) };
       case 'delete':
-        await client.delete(codec, { ...change.from, signal }).catch(unlessGone);
+        await client.delete(codec, { ...options, ...nameOf(change.from) }).catch(unlessGone);
         return { kind: 'gone' };
     }
   };
 }
+
+const nameOf = ({ name, uid, resourceVersion }: ObservedSet) => ({ name, uid, resourceVersion });
 
 const created = ({ name, labels, nets }: DesiredSet) => ({ metadata: { name, labels }, spec: { nets } });
 

@@ -28,13 +28,21 @@ describe('sets that are there already', () => {
     );
     await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-other': ['10.4.0.2/32'] });
-    expect((await sets.list()).map(({ labels }) => labels)).toEqual([labelsOf('app', identity), labelsOf('other', identity)]);
+    expect((await sets.list()).map(({ labels }) => labels)).toEqual([
+      labelsOf('app', identity),
+      labelsOf('other', identity),
+    ]);
     await history.caughtUp();
     expect(history.deletions()).toEqual([]);
     expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('are not written when they are right, in whatever order their nets are (the Go program wrote them every hour)', async ({ pods, sets, history, start }) => {
+  it('are not written when they are right, in whatever order their nets are (Go wrote them every hour)', async ({
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await sets.add({ ...leftBy(old), nets: ['10.4.0.2/32', '10.4.0.1/32'] });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     await start();
@@ -56,7 +64,10 @@ describe('sets that are there already', () => {
     await sets.add(leftBy(old));
     await pods.add({ name: 'a', app: 'app', domain: newer.domain, ips: ['10.4.0.1'] });
     await start({ 'label-domain': newer.domain, 'managed-by': newer.managedBy });
-    await eventually(() => sets.list(), [{ name: 'c2-default-app', labels: labelsOf('app', newer), nets: ['10.4.0.1/32'] }]);
+    await eventually(
+      () => sets.list(),
+      [{ name: 'c2-default-app', labels: labelsOf('app', newer), nets: ['10.4.0.1/32'] }],
+    );
   });
 });
 
@@ -66,7 +77,11 @@ describe('sets under two identities', () => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start({}, { ready: false });
     expect(await policy.exited).toEqual({ code: 2, signal: null });
-    const said = policy.stderr().split('\n').filter((line) => !line.startsWith('{')).join('');
+    const said = policy
+      .stderr()
+      .split('\n')
+      .filter((line) => !line.startsWith('{'))
+      .join('');
     expect(said).toMatch(/^semaphore-policy: .*-label-domain and -managed-by/);
     for (const word of [...Object.values(old), ...Object.values(newer)]) expect(said).toContain(word);
     expect(said).not.toMatch(/^ +at /m);
@@ -79,7 +94,10 @@ describe('sets under two identities', () => {
     await sets.add(leftBy(old), leftBy(newer, 'c2-default-other'));
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start({ 'label-domain': old.domain, 'managed-by': old.managedBy });
-    await eventually(() => sets.list(), [{ name: 'c2-default-app', labels: labelsOf('app', old), nets: ['10.4.0.1/32'] }]);
+    await eventually(
+      () => sets.list(),
+      [{ name: 'c2-default-app', labels: labelsOf('app', old), nets: ['10.4.0.1/32'] }],
+    );
   });
 });
 
@@ -105,9 +123,12 @@ describe('sets that are not ours', () => {
 
 describe('sets without a single pod in the remote', () => {
   const left = leftBy(old);
-  const held = ['semaphore_policy_skipped_objects', { remote: 'c2', kind: 'problem', reason: 'no-pod-matches' }] as const;
+  const held = [
+    'semaphore_policy_skipped_objects',
+    { remote: 'c2', kind: 'problem', reason: 'no-pod-matches' },
+  ] as const;
 
-  it('stay, with a warning and a metric, until there is one (the Go program deleted them)', async ({ pods, sets, start }) => {
+  it('stay, with a warning and a metric, until there is one (Go deleted them)', async ({ pods, sets, start }) => {
     await sets.add(left, leftBy(old, 'c2-default-gone'));
     const policy = await start();
     await eventually(() => policy.metric(...held), 1);

@@ -39,9 +39,17 @@ describe('-calico-api', () => {
     expect(await v3Sets.nets()).toEqual({});
   });
 
-  it('waits while the API server answers 503 to /apis, and goes past nobody', async ({ localFront, pods, sets, v3Sets, start }) => {
+  it('waits while the API server answers 503 to /apis, and goes past nobody', async ({
+    localFront,
+    pods,
+    sets,
+    v3Sets,
+    start,
+  }) => {
     await pods.add(pod);
-    localFront.answerWith(({ url }) => (url === '/apis' ? (_, response) => void response.writeHead(503).end() : undefined));
+    localFront.answerWith(({ url }) =>
+      url === '/apis' ? (_, response) => void response.writeHead(503).end() : undefined,
+    );
     const policy = await start({ 'local-kube-config': localFront.kubeconfig }, { ready: false });
     await policy.logged('API groups not listed, will try again', { level: 'warn' });
     expect((await policy.get('/readyz')).status).toBe(503);

@@ -2,10 +2,11 @@ import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
 import { itWithPolicy as it } from './support/it.ts';
 
-const requests = (type: string, success = '1') => ['semaphore_policy_calico_client_request_total', { type, success }] as const;
+const requests = (type: string, success = '1') =>
+  ['semaphore_policy_calico_client_request_total', { type, success }] as const;
 
 describe('after a set was made, changed and deleted', () => {
-  it('/metrics tells so under the names of the Go program', async ({ policy, pods, sets }) => {
+  it('/metrics tells so under the names that Go had', async ({ policy, pods, sets }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
@@ -27,7 +28,10 @@ describe('after a set was made, changed and deleted', () => {
   it('/metrics tells how long each write came after its pod', async ({ policy, pods, sets }) => {
     const remote = { remote: 'c2' };
     const count = () => policy.metric('semaphore_policy_propagation_seconds_count', remote);
-    const [before, sumBefore] = [await count(), await policy.metric('semaphore_policy_propagation_seconds_sum', remote)];
+    const [before, sumBefore] = [
+      await count(),
+      await policy.metric('semaphore_policy_propagation_seconds_sum', remote),
+    ];
     await pods.add({ name: 'a', app: 'one', ips: ['10.4.0.1'] }, { name: 'b', app: 'two', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-one': ['10.4.0.1/32'], 'c2-default-two': ['10.4.0.2/32'] });
     await eventually(count, (before ?? 0) + 2);
@@ -44,15 +48,20 @@ describe('after a set was made, changed and deleted', () => {
 
 describe('a policy at work', () => {
   it('is alive and ready', async ({ policy }) => {
-    for (const path of ['/healthz', '/readyz'] as const) expect(await policy.get(path)).toEqual({ status: 200, body: 'ok\n' });
+    for (const path of ['/healthz', '/readyz'] as const)
+      expect(await policy.get(path)).toEqual({ status: 200, body: 'ok\n' });
   });
 
   it('says which API servers answer, and when', async ({ policy }) => {
     for (const remote of ['local', 'c2']) {
       expect(await policy.metric('semaphore_policy_remote_up', { remote })).toBe(1);
-      const age = Date.now() / 1000 - ((await policy.metric('semaphore_policy_remote_last_sync_timestamp_seconds', { remote })) ?? 0);
+      const age =
+        Date.now() / 1000 -
+        ((await policy.metric('semaphore_policy_remote_last_sync_timestamp_seconds', { remote })) ?? 0);
       expect(Math.abs(age)).toBeLessThan(60);
-      expect(await policy.metric('semaphore_policy_remote_watch_restarts_total', { remote, reason: 'unreachable' })).toBe(0);
+      expect(
+        await policy.metric('semaphore_policy_remote_watch_restarts_total', { remote, reason: 'unreachable' }),
+      ).toBe(0);
     }
   });
 

@@ -7,23 +7,24 @@ const ofNode = { name: 'on-node', app: 'app', ips: ['192.168.0.1'], hostNetwork:
 const ofPod = { name: 'plain', app: 'app', ips: ['10.4.0.1'] };
 const leftByGo = { name: 'c2-default-app', labels: labelsOf('app'), nets: ['10.4.0.1/32', '192.168.0.1/32'] };
 
-const skipped = (kind: string, reason: string) => ['semaphore_policy_skipped_objects', { remote: 'c2', kind, reason }] as const;
+const skipped = (kind: string, reason: string) =>
+  ['semaphore_policy_skipped_objects', { remote: 'c2', kind, reason }] as const;
 
 describe('a pod with hostNetwork', () => {
-  it('is no member (the Go program let its whole node in)', async ({ pods, sets, start }) => {
+  it('is no member (Go let its whole node in)', async ({ pods, sets, start }) => {
     await pods.add(ofNode, ofPod);
     const policy = await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await eventually(() => policy.metric(...skipped('expected', 'host-network')), 1);
   });
 
-  it('makes no set of its own (the Go program made one)', async ({ pods, sets, start }) => {
+  it('makes no set of its own (Go made one)', async ({ pods, sets, start }) => {
     await pods.add(ofNode, { ...ofPod, app: 'other' });
     await start();
     await sets.become({ 'c2-default-other': ['10.4.0.1/32'] });
   });
 
-  it('is a member with -host-network-pods=include, as with the Go program', async ({ pods, sets, start }) => {
+  it('is a member with -host-network-pods=include, as with Go', async ({ pods, sets, start }) => {
     await pods.add(ofNode, ofPod);
     await start({ 'host-network-pods': 'include' });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '192.168.0.1/32'] });

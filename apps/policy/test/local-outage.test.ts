@@ -15,7 +15,12 @@ describe('the local API server', () => {
     await history.caughtUp();
     expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
     // The history's watch ends here as well.
-    await Promise.all([local.restart(), pods.remove('app-2'), pods.add(pod(3), { name: 'z', app: 'other', ips: ['10.4.0.9'] })]);
+    await Promise.all([
+      local.restart(),
+      pods.remove('app-2'),
+      pods.add(pod(3), { name: 'z', app: 'other', ips: ['10.4.0.9'] }),
+    ]);
+    await sets.served();
     await sets.become({ ...nets(1, 3), 'c2-default-other': ['10.4.0.9/32'] });
   });
 
@@ -28,7 +33,9 @@ describe('the local API server', () => {
     await eventually(() => policy.metric(...local), 0);
     await eventually(async () => ((await policy.metric('semaphore_policy_sync_requeue_total')) ?? 0) >= 3, true);
     expect((await policy.get('/healthz')).status).toBe(200);
-    expect(policy.log().filter(({ msg, level }) => msg === 'set not written, will try again' && level === 'warn')).toHaveLength(1);
+    expect(
+      policy.log().filter(({ msg, level }) => msg === 'set not written, will try again' && level === 'warn'),
+    ).toHaveLength(1);
 
     await localFront.up();
     await sets.become(nets(1, 2, 3));
@@ -46,14 +53,24 @@ describe('the local API server', () => {
     await sets.become(nets(1));
   });
 
-  it('may answer each write with 500, 429 or nothing before it takes one', async ({ localFront, pods, sets, start }) => {
-    const refusals = [500, 429, 503].map((status) => (_: unknown, response: { writeHead(status: number): { end(): void } }) => response.writeHead(status).end());
+  it('may answer each write with 500, 429 or nothing before it takes one', async ({
+    localFront,
+    pods,
+    sets,
+    start,
+  }) => {
+    const refusals = [500, 429, 503].map(
+      (status) => (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
+        response.writeHead(status).end(),
+    );
     let refused = 0;
     localFront.answerWith(({ method }) => (method === 'GET' ? undefined : refusals[refused++]));
     await pods.add(pod(1));
     const policy = await start({ 'local-kube-config': localFront.kubeconfig });
     await sets.become(nets(1));
-    expect(await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '0' })).toBe(3);
+    expect(await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '0' })).toBe(
+      3,
+    );
     expect(await policy.metric('semaphore_policy_sync_requeue_total')).toBe(3);
   });
 });
@@ -62,28 +79,34 @@ describe('somebody who writes the same set', () => {
   it.for([
     { name: 'made', method: 'POST', first: [1] },
     { name: 'changed', method: 'PUT', first: [1, 2] },
-  ])('may delete it before the process hears that it $name it', async ({ method, first }, { localFront, pods, sets, start }) => {
-    const heard = Promise.withResolvers<void>();
-    localFront.answerWith((request) => (request.method === method ? (...exchange) => localFront.passOn(...exchange, heard.promise) : undefined));
-    const policy = await start({ 'local-kube-config': localFront.kubeconfig });
-    for (const number of first) {
-      await pods.add(pod(number));
-      await eventually(async () => (await sets.nets())['c2-default-app']?.length, number);
-    }
-    await sets.remove('c2-default-app');
-    // What the watch tells after it, the process knows after it.
-    await sets.add({ name: 'later', labels: labelsOf('app', { cluster: 'c9' }), nets: [] });
-    await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c9' }), 1);
-    heard.resolve();
-    await sets.become({ later: [], ...nets(...first) });
-  });
+  ])(
+    'may delete it before the process hears that it $name it',
+    async ({ method, first }, { localFront, pods, sets, start }) => {
+      const heard = Promise.withResolvers<void>();
+      localFront.answerWith((request) =>
+        request.method === method ? (...exchange) => localFront.passOn(...exchange, heard.promise) : undefined,
+      );
+      const policy = await start({ 'local-kube-config': localFront.kubeconfig });
+      for (const number of first) {
+        await pods.add(pod(number));
+        await eventually(async () => (await sets.nets())['c2-default-app']?.length, number);
+      }
+      await sets.remove('c2-default-app');
+      // What the watch tells after it, the process knows after it.
+      await sets.add({ name: 'later', labels: labelsOf('app', { cluster: 'c9' }), nets: [] });
+      await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c9' }), 1);
+      heard.resolve();
+      await sets.become({ later: [], ...nets(...first) });
+    },
+  );
 
   it('is not overwritten unseen, and not waited for', async ({ pods, sets, start }) => {
     await pods.add(pod(1));
     await start({ 'min-write-interval': '0' });
     await sets.become(nets(1));
     const notes = async () => {
-      for (let n = 0; n < 30; n++) await sets.patch('c2-default-app', { metadata: { annotations: { note: String(n) } } });
+      for (let n = 0; n < 30; n++)
+        await sets.patch('c2-default-app', { metadata: { annotations: { note: String(n) } } });
     };
     const rollout = async () => {
       for (let n = 2; n <= 20; n++) await pods.add(pod(n));

@@ -46,12 +46,15 @@ describe('a pod', () => {
     await sets.become({});
   });
 
-  it.for(['Succeeded', 'Failed'] as const)('that %s is no member (the Go program kept its address)', async (phase, { pods, sets }) => {
-    await pods.add({ name: 'job', app: 'app', ips: ['10.4.0.1'] }, { name: 'server', app: 'app', ips: ['10.4.0.2'] });
-    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
-    await pods.setStatus('job', { phase });
-    await sets.become({ 'c2-default-app': ['10.4.0.2/32'] });
-  });
+  it.for(['Succeeded', 'Failed'] as const)(
+    'that %s is no member (Go kept its address)',
+    async (phase, { pods, sets }) => {
+      await pods.add({ name: 'job', app: 'app', ips: ['10.4.0.1'] }, { name: 'server', app: 'app', ips: ['10.4.0.2'] });
+      await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
+      await pods.setStatus('job', { phase });
+      await sets.become({ 'c2-default-app': ['10.4.0.2/32'] });
+    },
+  );
 
   it('that was deleted and made again is a member again', async ({ pods, sets }) => {
     await pods.add({ name: 'db-0', app: 'db', ips: ['10.4.0.1'] });
@@ -63,7 +66,7 @@ describe('a pod', () => {
 });
 
 describe('the name label', () => {
-  it('moves the address when its value changes (the Go program left it in the old set)', async ({ pods, sets, history }) => {
+  it('moves the address when its value changes (Go left it in the old set)', async ({ pods, sets, history }) => {
     await pods.add({ name: 'a', app: 'old', ips: ['10.4.0.1'] }, { name: 'b', app: 'old', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-old': ['10.4.0.1/32', '10.4.0.2/32'] });
     await pods.relabel('a', 'new');
@@ -83,17 +86,23 @@ describe('the name label', () => {
 });
 
 describe('an address', () => {
-  it('of either family counts, IPv4 first (the Go program took the first, as /32)', async ({ pods, sets }) => {
+  it('of either family counts, IPv4 first (Go took the first, as /32)', async ({ pods, sets }) => {
     await pods.add(
       { name: 'four', app: 'app', ips: ['10.4.1.38', 'fd00::26'] },
       { name: 'six', app: 'app', ips: ['fd00::4', '10.4.0.7'] },
       { name: 'six-only', app: 'app', ips: ['fd00::5'] },
     );
-    await sets.become({ 'c2-default-app': ['10.4.0.7/32', '10.4.1.38/32', 'fd00::4/128', 'fd00::5/128', 'fd00::26/128'] });
+    await sets.become({
+      'c2-default-app': ['10.4.0.7/32', '10.4.1.38/32', 'fd00::4/128', 'fd00::5/128', 'fd00::26/128'],
+    });
     expect((await sets.get('c2-default-app')).metadata.labels).toEqual(labelsOf('app'));
   });
 
-  it('stays until both pods that have it are gone (the Go program took it away with the first)', async ({ pods, sets, history }) => {
+  it('stays until both pods that have it are gone (Go took it away with the first)', async ({
+    pods,
+    sets,
+    history,
+  }) => {
     await pods.add(
       { name: 'leaving', app: 'app', ips: ['10.4.0.1'] },
       { name: 'coming', app: 'app', ips: ['10.4.0.1'] },

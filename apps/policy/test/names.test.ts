@@ -16,19 +16,22 @@ describe('of two workloads that spell one name', () => {
   it.for([
     { order: 'in order', pair: [first, second] },
     { order: 'in the other order', pair: [second, first] },
-  ])('that come $order, the smaller has it (the Go program put both into one set)', async ({ pair: [one, other] }, { pods, sets, history }) => {
-    await pods.add(one!);
-    await eventually(async () => (await sets.list()).length, 1);
-    await pods.add(other!);
-    await sets.become({ 'c2-a-b-c': ['10.4.0.1/32'], [suffixed]: ['10.4.0.2/32'] });
-    expect((await sets.list()).map(({ labels }) => labels)).toEqual([
-      labelsOf('b-c', { namespace: 'a' }),
-      labelsOf('c', { namespace: 'a-b' }),
-    ]);
-    await history.caughtUp();
-    expect(history.lapses('b-c', ['10.4.0.1/32'], 'a')).toEqual([]);
-    expect(history.lapses('c', ['10.4.0.2/32'], 'a-b')).toEqual([]);
-  });
+  ])(
+    'that come $order, the smaller has it (Go put both into one set)',
+    async ({ pair: [one, other] }, { pods, sets, history }) => {
+      await pods.add(one!);
+      await eventually(async () => (await sets.list()).length, 1);
+      await pods.add(other!);
+      await sets.become({ 'c2-a-b-c': ['10.4.0.1/32'], [suffixed]: ['10.4.0.2/32'] });
+      expect((await sets.list()).map(({ labels }) => labels)).toEqual([
+        labelsOf('b-c', { namespace: 'a' }),
+        labelsOf('c', { namespace: 'a-b' }),
+      ]);
+      await history.caughtUp();
+      expect(history.lapses('b-c', ['10.4.0.1/32'], 'a')).toEqual([]);
+      expect(history.lapses('c', ['10.4.0.2/32'], 'a-b')).toEqual([]);
+    },
+  );
 
   it('the other has it when the first is gone', async ({ pods, sets, history }) => {
     await pods.add(first, second);
@@ -46,7 +49,7 @@ describe('a name that an object which is not ours holds', () => {
   const suffixed = `c2-default-app-${hash('default', 'app')}`;
   const taken = ['semaphore_policy_skipped_objects', { remote: 'c2', kind: 'problem', reason: 'name-taken' }] as const;
 
-  it('is taken, and the object untouched (the Go program wrote over it)', async ({ policy, pods, sets }) => {
+  it('is taken, and the object untouched (Go wrote over it)', async ({ policy, pods, sets }) => {
     await sets.add(theirs);
     const before = await sets.get(theirs.name);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
@@ -75,12 +78,18 @@ describe('a name that an object which is not ours holds', () => {
     // How a person takes a set over: who it is managed by isn't ours to change back.
     await sets.patch('c2-default-app', { metadata: { labels: { 'managed-by': 'somebody' } } });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], [suffixed]: ['10.4.0.1/32'] });
-    expect((await sets.get('c2-default-app')).metadata.labels).toEqual({ ...labelsOf('app'), 'managed-by': 'somebody' });
+    expect((await sets.get('c2-default-app')).metadata.labels).toEqual({
+      ...labelsOf('app'),
+      'managed-by': 'somebody',
+    });
   });
 });
 
 describe('a label value that is no name', () => {
-  it('makes a legal name of its own, and stays in the label (the Go program tried to create it for ever)', async ({ pods, sets }) => {
+  it('makes a legal name of its own, and stays in the label (Go tried to create it for ever)', async ({
+    pods,
+    sets,
+  }) => {
     await pods.add({ name: 'a', app: 'My_App', ips: ['10.4.0.1'] }, { name: 'b', app: 'my-app', ips: ['10.4.0.2'] });
     const name = `c2-default-my-app-${hash('default', 'My_App')}`;
     await sets.become({ 'c2-default-my-app': ['10.4.0.2/32'], [name]: ['10.4.0.1/32'] });

@@ -9,7 +9,7 @@ const podsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ name: `app-${i}`, app: 'app', ips: [`10.4.1.${i}`] }));
 
 describe('requests', () => {
-  it('are one for each set that changes (the Go program made two)', async ({ localFront, pods, sets, start }) => {
+  it('are one for each set that changes (Go made two)', async ({ localFront, pods, sets, start }) => {
     await start({ 'local-kube-config': localFront.kubeconfig });
     const before = localFront.requests().length;
     await pods.add({ name: 'a', app: 'one', ips: ['10.4.0.1'] }, { name: 'b', app: 'two', ips: ['10.4.0.2'] });
@@ -26,13 +26,26 @@ describe('requests', () => {
     await pods.add(...podsOf(10));
     await start({ 'local-kube-config': localFront.kubeconfig, 'target-kube-config': remoteFront.kubeconfig });
     await eventually(async () => (await sets.nets())['c2-default-app']?.length, 10);
-    const asked = [...remoteFront.requests(), ...localFront.requests()].filter(({ url }) => url.includes('sendInitialEvents=true'));
+    const asked = [...remoteFront.requests(), ...localFront.requests()].filter(({ url }) =>
+      url.includes('sendInitialEvents=true'),
+    );
     expect(asked).toHaveLength(2);
     expect(remoteFront.requests()).toHaveLength(1);
   });
 
-  it('are none when the known pods are looked at again: -pod-resync-period', async ({ localFront, remoteFront, pods, sets, start }) => {
-    await start({ 'local-kube-config': localFront.kubeconfig, 'target-kube-config': remoteFront.kubeconfig, 'pod-resync-period': '5ms', 'min-write-interval': '0' });
+  it('are none when the known pods are looked at again: -pod-resync-period', async ({
+    localFront,
+    remoteFront,
+    pods,
+    sets,
+    start,
+  }) => {
+    await start({
+      'local-kube-config': localFront.kubeconfig,
+      'target-kube-config': remoteFront.kubeconfig,
+      'pod-resync-period': '5ms',
+      'min-write-interval': '0',
+    });
     const apps = Array.from({ length: 20 }, (_, i) => ({ name: `app-${i}`, app: `app-${i}`, ips: [`10.4.0.${i}`] }));
     for (const [i, pod] of apps.entries()) {
       await pods.add(pod);
@@ -43,7 +56,12 @@ describe('requests', () => {
     expect(remoteFront.requests()).toHaveLength(1);
   });
 
-  it('are a list of the sets, and no write, for each -full-store-resync-period', async ({ localFront, pods, sets, start }) => {
+  it('are a list of the sets, and no write, for each -full-store-resync-period', async ({
+    localFront,
+    pods,
+    sets,
+    start,
+  }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start({ 'local-kube-config': localFront.kubeconfig, 'full-store-resync-period': '100ms' });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
@@ -64,7 +82,12 @@ describe('-min-write-interval', () => {
     const tookMs = performance.now() - began;
     await history.caughtUp();
     expect(history.versions('c2-default-app')).toBeLessThanOrEqual(tookMs / INTERVAL_MS + 2);
-    expect(history.lapses('app', podsOf(200).map(({ ips: [ip] }) => `${ip}/32`))).toEqual([]);
+    expect(
+      history.lapses(
+        'app',
+        podsOf(200).map(({ ips: [ip] }) => `${ip}/32`),
+      ),
+    ).toEqual([]);
   });
 
   it('holds back no lone change', async ({ pods, sets, start }) => {

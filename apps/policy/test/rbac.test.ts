@@ -27,12 +27,14 @@ describe('a local role', () => {
     await eventually(() => policy.metric('semaphore_policy_remote_up', { remote: 'local' }), 1);
   });
 
-  it('without watch, as that of the Go program, will do', async ({ local, pods, sets, start }) => {
+  it('without watch, as with Go, will do', async ({ local, pods, sets, start }) => {
     const { kubeconfig } = await local.account('as-with-go', allowing(['create', 'delete', 'get', 'list', 'update']));
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'gone', ips: ['10.4.0.2'] });
     const policy = await start({ 'local-kube-config': kubeconfig });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-gone': ['10.4.0.2/32'] });
-    await policy.logged('listing is allowed but watching is not: changes are seen with the next list only', { cluster: 'local' });
+    await policy.logged('listing is allowed but watching is not: changes are seen with the next list only', {
+      cluster: 'local',
+    });
 
     // Nobody told the process of this edit, so its write is refused, and it looks again.
     await sets.patch('c2-default-app', { metadata: { annotations: { note: 'mine' } }, spec: { nets: [] } });
@@ -42,7 +44,12 @@ describe('a local role', () => {
     expect((await sets.get('c2-default-app')).metadata.annotations).toEqual({ note: 'mine' });
   });
 
-  it('without watch sees by -full-store-resync-period what people did to a set', async ({ local, pods, sets, start }) => {
+  it('without watch sees by -full-store-resync-period what people did to a set', async ({
+    local,
+    pods,
+    sets,
+    start,
+  }) => {
     const { kubeconfig } = await local.account('no-watch', allowing(['create', 'delete', 'get', 'list', 'update']));
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start({ 'local-kube-config': kubeconfig, 'full-store-resync-period': '500ms' });
@@ -55,7 +62,13 @@ describe('a local role', () => {
 });
 
 describe('a remote role', () => {
-  it('without any right is told of, and nothing is deleted until there is one', async ({ remote, pods, sets, history, start }) => {
+  it('without any right is told of, and nothing is deleted until there is one', async ({
+    remote,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     const { kubeconfig } = await remote.account('nobody', []);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start({ 'target-kube-config': kubeconfig }, { ready: false });
@@ -71,10 +84,15 @@ describe('a remote role', () => {
   });
 
   it('without watch degrades to lists', async ({ remote, pods, sets, start }) => {
-    const { kubeconfig } = await remote.account('lister', remoteRules.map((rule) => ({ ...rule, verbs: ['list'] })));
+    const { kubeconfig } = await remote.account(
+      'lister',
+      remoteRules.map((rule) => ({ ...rule, verbs: ['list'] })),
+    );
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start({ 'target-kube-config': kubeconfig });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    await policy.logged('listing is allowed but watching is not: changes are seen with the next list only', { cluster: 'c2' });
+    await policy.logged('listing is allowed but watching is not: changes are seen with the next list only', {
+      cluster: 'c2',
+    });
   });
 });

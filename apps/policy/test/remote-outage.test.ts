@@ -19,7 +19,13 @@ async function hasFailed(policy: PolicyProcess, reason: string, times = 2): Prom
 const isUp = (policy: PolicyProcess) => policy.metric('semaphore_policy_remote_up', { remote: 'c2' });
 
 describe('a remote that goes away', () => {
-  it('takes no address with it, nor the health of the process (the Go program called itself unhealthy)', async ({ remoteFront, pods, sets, history, start }) => {
+  it('takes no address with it, nor the health of the process (Go called itself unhealthy)', async ({
+    remoteFront,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     const policy = await start({ 'target-kube-config': remoteFront.kubeconfig });
     await sets.become(both);
@@ -41,12 +47,25 @@ describe('a remote that goes away', () => {
     expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('may come back with its history forgotten, and pods gone that nobody saw go', async ({ remoteFront, remote, pods, sets, history, start }) => {
-    await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] }, { name: 'c', app: 'gone', ips: ['10.4.0.3'] });
+  it('may come back with its history forgotten, and pods gone or done that nobody saw go', async ({
+    remoteFront,
+    remote,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
+    await pods.add(
+      kept,
+      { name: 'b', app: 'app', ips: ['10.4.0.2'] },
+      { name: 'c', app: 'gone', ips: ['10.4.0.3'] },
+      { name: 'e', app: 'job', ips: ['10.4.0.5'] },
+    );
     await start({ 'target-kube-config': remoteFront.kubeconfig });
-    await sets.become({ ...both, 'c2-default-gone': ['10.4.0.3/32'] });
+    await sets.become({ ...both, 'c2-default-gone': ['10.4.0.3/32'], 'c2-default-job': ['10.4.0.5/32'] });
     await remoteFront.down();
     await pods.remove('b', 'c');
+    await pods.setStatus('e', { phase: 'Succeeded' });
     await pods.add({ name: 'd', app: 'app', ips: ['10.4.0.4'] });
     await remote.restart();
     await remoteFront.up();
@@ -67,8 +86,31 @@ describe('a remote that goes away', () => {
   });
 });
 
+describe('a remote that falls silent', () => {
+  it('is asked again after -watch-idle-timeout', async ({ remoteFront, pods, sets, history, start }) => {
+    await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
+    const policy = await start({ 'target-kube-config': remoteFront.kubeconfig, 'watch-idle-timeout': '1s' });
+    await sets.become(both);
+    const silent: Answer = (_, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+    remoteFront.answerWith(({ url = '' }) => (url.includes('watch=true') ? silent : undefined));
+    await hasFailed(policy, 'idle');
+    await pods.remove('b');
+    remoteFront.answerWith(() => undefined);
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await history.caughtUp();
+    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+  });
+});
+
 describe('a remote that is away from the start', () => {
-  it('is waited for, and what is in its sets stays (the Go program served no /healthz until then)', async ({ remoteFront, pods, sets, history, start }) => {
+  it('is waited for, and what is in its sets stays (Go served no /healthz until then)', async ({
+    remoteFront,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await sets.add({ name: 'c2-default-app', labels: labelsOf('app'), nets: both['c2-default-app'] });
     await pods.add(kept);
     await remoteFront.down();
@@ -87,8 +129,10 @@ describe('a remote that is away from the start', () => {
 });
 
 describe('a remote that answers', () => {
-  const answer = (status: number, body: string): Answer => (_, response) =>
-    void response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+  const answer =
+    (status: number, body: string): Answer =>
+    (_, response) =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(body);
 
   /** Each of the answers in turn. */
   const inTurn = (answers: readonly Answer[]) => {
@@ -101,23 +145,29 @@ describe('a remote that answers', () => {
     answer(200, '{"apiVersion":"v1","kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[]}\n'),
     answer(200, '{"apiVersion":"v1","kind":"PodList","metadata":{"resourceVersion":"9"},"items":['),
   ];
-  const errors = [answer(500, 'oops'), answer(401, '{"kind":"Status","apiVersion":"v1","code":401,"reason":"Unauthorized"}')];
+  const errors = [
+    answer(500, 'oops'),
+    answer(401, '{"kind":"Status","apiVersion":"v1","code":401,"reason":"Unauthorized"}'),
+  ];
 
   it.for([
     { name: 'nonsense', answers: nonsense, reason: 'garbage', times: 2 },
     { name: 'errors', answers: errors, reason: 'server_error', times: 1 },
-  ])('with $name changes nothing, and is forgiven when it is over', async ({ answers, reason, times }, { remoteFront, pods, sets, history, start }) => {
-    await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
-    const policy = await start({ 'target-kube-config': remoteFront.kubeconfig });
-    await sets.become(both);
-    remoteFront.answerWith(inTurn(answers));
-    await hasFailed(policy, reason, times);
-    expect(await isUp(policy)).toBe(0);
-    await pods.remove('b');
-    remoteFront.answerWith(() => undefined);
-    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    await history.caughtUp();
-    expect(history.deletions()).toEqual([]);
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
-  });
+  ])(
+    'with $name changes nothing, and is forgiven when it is over',
+    async ({ answers, reason, times }, { remoteFront, pods, sets, history, start }) => {
+      await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
+      const policy = await start({ 'target-kube-config': remoteFront.kubeconfig });
+      await sets.become(both);
+      remoteFront.answerWith(inTurn(answers));
+      await hasFailed(policy, reason, times);
+      expect(await isUp(policy)).toBe(0);
+      await pods.remove('b');
+      remoteFront.answerWith(() => undefined);
+      await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+      await history.caughtUp();
+      expect(history.deletions()).toEqual([]);
+      expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    },
+  );
 });

@@ -22,9 +22,11 @@ describe('a set is put right at once', () => {
     { name: 'a label is added', patch: { metadata: { labels: { 'projectcalico.org/tier': 'x' } } } },
     {
       name: 'an annotation of Calico overrides the labels',
-      patch: { metadata: { annotations: { 'projectcalico.org/metadata': '{"labels":{"semaphore.uw.systems/name":"other"}}' } } },
+      patch: {
+        metadata: { annotations: { 'projectcalico.org/metadata': '{"labels":{"semaphore.uw.systems/name":"other"}}' } },
+      },
     },
-  ])('when $name (the Go program did so within the hour)', async ({ patch }, { pods, sets }) => {
+  ])('when $name (Go did so within the hour)', async ({ patch }, { pods, sets }) => {
     await pods.add(pod);
     await sets.become({ 'c2-default-app': nets });
     await sets.patch('c2-default-app', patch);
@@ -38,7 +40,7 @@ describe('a set is put right at once', () => {
     );
   });
 
-  it('when it is deleted (the Go program did so within the hour)', async ({ pods, sets }) => {
+  it('when it is deleted (Go did so within the hour)', async ({ pods, sets }) => {
     await pods.add(pod);
     await sets.become({ 'c2-default-app': nets });
     await sets.remove('c2-default-app');
@@ -58,7 +60,9 @@ describe('a set', () => {
   it('keeps what of its metadata is not ours', async ({ pods, sets }) => {
     await pods.add(pod);
     await sets.become({ 'c2-default-app': nets });
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '6f0c8f5e-8c1c-4a53-9a8e-0d5b7a3a2c11' }];
+    const ownerReferences = [
+      { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '6f0c8f5e-8c1c-4a53-9a8e-0d5b7a3a2c11' },
+    ];
     await sets.patch('c2-default-app', { metadata: { annotations: { note: 'why' }, ownerReferences } });
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', 'fd00::1/128'] });

@@ -11,10 +11,15 @@ const hash = createHash('sha256').update('c2/default/app').digest('hex').slice(0
 const podsOf = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, i) => {
     const number = from + i;
-    return { name: `app-${number}`, app: 'app', ips: [`10.4.${number >> 8}.${number & 255}`, `fd00::${(number + 1).toString(16)}`] };
+    return {
+      name: `app-${number}`,
+      app: 'app',
+      ips: [`10.4.${number >> 8}.${number & 255}`, `fd00::${(number + 1).toString(16)}`],
+    };
   });
 
-const netsOf = (pods: ReturnType<typeof podsOf>) => pods.flatMap(({ ips: [four, six] }) => [`${four}/32`, `${six}/128`]);
+const netsOf = (pods: ReturnType<typeof podsOf>) =>
+  pods.flatMap(({ ips: [four, six] }) => [`${four}/32`, `${six}/128`]);
 
 const namesOf = (pods: ReturnType<typeof podsOf>) => pods.map(({ name }) => name);
 
@@ -22,7 +27,12 @@ const namesOf = (pods: ReturnType<typeof podsOf>) => pods.map(({ name }) => name
 const heldBy = (sets: readonly SetView[]) => sets.flatMap(({ nets }) => nets).toSorted();
 
 describe('a set of more than -max-nets-per-set addresses', () => {
-  it('is split into shards that carry the same labels (the Go program wrote one object of any size)', async ({ pods, sets, history, start }) => {
+  it('is split into shards that carry the same labels (Go wrote one object of any size)', async ({
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     const all = podsOf(0, 115);
     await start({ 'max-nets-per-set': MAX });
     await pods.add(...all);
@@ -50,13 +60,22 @@ describe('a set of more than -max-nets-per-set addresses', () => {
     const rest = all.filter(({ name }) => name !== 'app-7');
     await eventually(async () => heldBy(await sets.list()), netsOf(rest).toSorted());
     const gone = netsOf(all.slice(7, 8));
-    expect(await sets.list()).toEqual(before.map((set) => ({ ...set, nets: set.nets.filter((net) => !gone.includes(net)) })));
+    expect(await sets.list()).toEqual(
+      before.map((set) => ({ ...set, nets: set.nets.filter((net) => !gone.includes(net)) })),
+    );
     await history.caughtUp();
     // The two addresses lie in one shard or in two.
-    expect(history.versions() - written).toBe(before.filter(({ nets }) => nets.some((net) => gone.includes(net))).length);
+    expect(history.versions() - written).toBe(
+      before.filter(({ nets }) => nets.some((net) => gone.includes(net))).length,
+    );
   });
 
-  it('shrinks to what fills four fifths of the rest, and adds before it removes', async ({ pods, sets, history, start }) => {
+  it('shrinks to what fills four fifths of the rest, and adds before it removes', async ({
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     const all = podsOf(0, 25);
     await start({ 'max-nets-per-set': MAX });
     await pods.add(...all);
@@ -80,7 +99,10 @@ describe('a set of more than -max-nets-per-set addresses', () => {
     await eventually(async () => (await sets.list()).length, 2);
     await pods.remove(...namesOf(all.slice(0, 4)));
     const staying = netsOf(all.slice(4));
-    await eventually(async () => (await sets.list()).map(({ name, nets }) => [name, nets.toSorted()]), [['c2-default-app', staying.toSorted()]]);
+    await eventually(
+      async () => (await sets.list()).map(({ name, nets }) => [name, nets.toSorted()]),
+      [['c2-default-app', staying.toSorted()]],
+    );
     await history.caughtUp();
     expect(history.lapses('app', staying)).toEqual([]);
   });
@@ -90,15 +112,18 @@ describe('another -max-nets-per-set', () => {
   it.for([
     { name: 'a lower one splits', before: 1_000, after: MAX, shards: [1, 4] as const },
     { name: 'a higher one joins', before: MAX, after: 1_000, shards: [4, 1] as const },
-  ])('$name what is there, and adds before it removes', async ({ before, after, shards }, { pods, sets, history, start }) => {
-    const all = podsOf(0, 20);
-    await pods.add(...all);
-    const first = await start({ 'max-nets-per-set': before });
-    await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [shards[0], 40]);
-    await first.stop();
-    await start({ 'max-nets-per-set': after });
-    await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [shards[1], 40]);
-    await history.caughtUp();
-    expect(history.lapses('app', netsOf(all))).toEqual([]);
-  });
+  ])(
+    '$name what is there, and adds before it removes',
+    async ({ before, after, shards }, { pods, sets, history, start }) => {
+      const all = podsOf(0, 20);
+      await pods.add(...all);
+      const first = await start({ 'max-nets-per-set': before });
+      await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [shards[0], 40]);
+      await first.stop();
+      await start({ 'max-nets-per-set': after });
+      await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [shards[1], 40]);
+      await history.caughtUp();
+      expect(history.lapses('app', netsOf(all))).toEqual([]);
+    },
+  );
 });

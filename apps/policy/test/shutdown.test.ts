@@ -14,13 +14,16 @@ async function expectCleanExit(policy: PolicyProcess, signal?: NodeJS.Signals): 
 }
 
 describe('a signal', () => {
-  it.for(['SIGTERM', 'SIGINT'] as const)('%s ends the process with 0 while it watches, and the sets stay', async (signal, { pods, sets, start }) => {
-    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
-    const policy = await start();
-    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    await expectCleanExit(policy, signal);
-    expect(await sets.nets()).toEqual({ 'c2-default-app': ['10.4.0.1/32'] });
-  });
+  it.for(['SIGTERM', 'SIGINT'] as const)(
+    '%s ends the process with 0 while it watches, and the sets stay',
+    async (signal, { pods, sets, start }) => {
+      await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+      const policy = await start();
+      await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+      await expectCleanExit(policy, signal);
+      expect(await sets.nets()).toEqual({ 'c2-default-app': ['10.4.0.1/32'] });
+    },
+  );
 
   it('ends it while the remote is away', async ({ remoteFront, start }) => {
     await remoteFront.down();

@@ -3,7 +3,12 @@ import type { Accounts } from './support/accounts.ts';
 import { itBehindFronts as it } from './support/it.ts';
 
 /** None of the usual flags. */
-const none = { 'local-kube-config': undefined, 'target-kube-config': undefined, 'target-cluster-name': undefined, 'listen-address': undefined };
+const none = {
+  'local-kube-config': undefined,
+  'target-kube-config': undefined,
+  'target-cluster-name': undefined,
+  'listen-address': undefined,
+};
 
 const variables = (prefix: string, { local, remote }: Accounts) => ({
   [`${prefix}_LOCAL_KUBE_CONFIG`]: local.kubeconfig,
@@ -20,33 +25,55 @@ describe('the options', () => {
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('are also read from the variables of the first Go program, with a warning for each', async ({ accounts, pods, sets, start }) => {
+  it('are also read from the variables of the first Go release, with a warning for each', async ({
+    accounts,
+    pods,
+    sets,
+    start,
+  }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start(none, { env: variables('KPS', accounts) });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    const warnings = policy.log().filter(({ level }) => level === 'warn').map(({ msg }) => msg);
+    const warnings = policy
+      .log()
+      .filter(({ level }) => level === 'warn')
+      .map(({ msg }) => msg);
     expect(warnings).toHaveLength(3);
     for (const name of ['LOCAL_KUBE_CONFIG', 'TARGET_KUBE_CONFIG', 'TARGET_CLUSTER_NAME']) {
       expect(warnings).toContainEqual(expect.stringMatching(new RegExp(`KPS_${name}.* SP_${name}`)));
     }
   });
 
-  it('are taken from the flag before the variable, and from the new variable before the old one', async ({ pods, sets, start }) => {
+  it('are taken from the flag before the variable, and from the new variable before the old one', async ({
+    pods,
+    sets,
+    start,
+  }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
-    await start({ 'target-cluster-name': undefined }, {
-      env: { SP_TARGET_CLUSTER_NAME: 'new', KPS_TARGET_CLUSTER_NAME: 'old', SP_LISTEN_ADDRESS: 'nonsense' },
-    });
+    await start(
+      { 'target-cluster-name': undefined },
+      {
+        env: { SP_TARGET_CLUSTER_NAME: 'new', KPS_TARGET_CLUSTER_NAME: 'old', SP_LISTEN_ADDRESS: 'nonsense' },
+      },
+    );
     await sets.become({ 'new-default-app': ['10.4.0.1/32'] });
   });
 });
 
 describe('a flag', () => {
-  it('is written with one hyphen or two, and its value after a space or an equals sign', async ({ accounts, pods, sets, startWith }) => {
+  it('is written with one hyphen or two, and its value after a space or an equals sign', async ({
+    accounts,
+    pods,
+    sets,
+    startWith,
+  }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await startWith([
-      '-local-kube-config', accounts.local.kubeconfig,
+      '-local-kube-config',
+      accounts.local.kubeconfig,
       `-target-kube-config=${accounts.remote.kubeconfig}`,
-      '--target-cluster-name', 'c2',
+      '--target-cluster-name',
+      'c2',
       '--listen-address=127.0.0.1:0',
     ]);
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });

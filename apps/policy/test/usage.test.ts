@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { options } from '../src/options.ts';
+import { argvOf } from './support/command-line.ts';
 import { spawnPolicy } from './support/policy-process.ts';
 
 /** Runs the program to its end. */
@@ -15,10 +16,9 @@ async function run(argv: readonly string[], env: Readonly<Record<string, string>
   return { code, stdout: policy.stdout(), stderr: policy.stderr() };
 }
 
-const cluster = { server: 'https://127.0.0.1:1', 'certificate-authority-data': '' };
-const kubeconfig = (of: object) =>
+const kubeconfig = (cluster: object) =>
   JSON.stringify({
-    clusters: [{ name: 'c', cluster: { ...cluster, ...of } }],
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1', ...cluster } }],
     users: [{ name: 'u', user: { token: 't' } }],
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
     'current-context': 'x',
@@ -27,33 +27,61 @@ const kubeconfig = (of: object) =>
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'usage-'));
-  await writeFile(join(dir, 'good'), kubeconfig({ 'certificate-authority-data': undefined }));
+  await writeFile(join(dir, 'good'), kubeconfig({}));
   await writeFile(join(dir, 'insecure'), kubeconfig({ 'insecure-skip-tls-verify': true }));
   await writeFile(join(dir, 'text'), 'this is no kubeconfig');
 });
 afterAll(() => rm(dir, { recursive: true }));
 
+const named = { 'target-cluster-name': 'c2' };
+
+/** What is told of a command line without anything that is needed. */
+const MISSING = ['-target-cluster-name or SP_TARGET_CLUSTER_NAME', '-target-kube-config or SP_TARGET_KUBE_CONFIG'];
+
 describe('bad usage', () => {
   it.concurrent.for([
-    { name: 'nothing at all', argv: [], told: ['-target-cluster-name or SP_TARGET_CLUSTER_NAME', '-target-kube-config or SP_TARGET_KUBE_CONFIG'] },
+    { name: 'nothing at all', argv: [], told: MISSING },
     {
       name: 'several values that are none',
-      argv: ['-target-cluster-name=C2', '-pod-resync-period', 'soon', '--full-store-resync-period=-1s', '-max-nets-per-set', '0', '-log-level=loud'],
-      told: ['-target-cluster-name', '-pod-resync-period', '-full-store-resync-period', '-max-nets-per-set', '-log-level', '-target-kube-config'],
+      argv: ['-target-cluster-name=C2', '-pod-resync-period', 'soon', '--max-nets-per-set', '0', '-log-level=loud'],
+      told: [
+        '-target-cluster-name (SP_TARGET_CLUSTER_NAME)',
+        '-pod-resync-period (SP_POD_RESYNC_PERIOD)',
+        '-max-nets-per-set (SP_MAX_NETS_PER_SET)',
+        '-log-level (SP_LOG_LEVEL)',
+        '-target-kube-config or',
+      ],
     },
-    { name: 'an unknown flag and a word', argv: ['-target-cluster-nam', 'c2', 'stray'], told: ['-target-cluster-nam, did you mean -target-cluster-name', 'stray', '-target-cluster-name or', '-target-kube-config or'] },
-    { name: 'a flag without its value', argv: ['-target-kube-config=x', '-target-cluster-name'], told: ['-target-cluster-name needs a value', '-target-cluster-name'] },
+    {
+      name: 'an unknown flag and a word',
+      argv: ['-target-cluster-nam', 'c2', 'stray'],
+      told: ['-target-cluster-nam, did you mean -target-cluster-name', 'stray', ...MISSING],
+    },
+    {
+      name: 'a flag without its value',
+      argv: ['-target-kube-config=x', '-target-cluster-name'],
+      told: ['-target-cluster-name needs a value', '-target-cluster-name or'],
+    },
     {
       name: 'a cluster name of 64 characters',
       argv: ['-target-kube-config=x', `-target-cluster-name=${'a'.repeat(64)}`],
-      told: ['-target-cluster-name'],
+      told: ['64 characters'],
     },
     {
       name: 'half a way to the remote',
       argv: ['-target-cluster-name=c2', '-remote-api-url=https://c2.example'],
       told: ['-remote-ca-url or SP_REMOTE_CA_URL', '-remote-sa-token-path or SP_REMOTE_SA_TOKEN_PATH'],
     },
-    { name: 'variables', argv: [], env: { SP_MAX_NETS_PER_SET: 'x', SP_TARGET_CLUSTER_NAME: 'c_2' }, told: ['SP_TARGET_CLUSTER_NAME', 'SP_MAX_NETS_PER_SET', '-target-kube-config'] },
+    {
+      name: 'variables',
+      argv: [],
+      env: { SP_MAX_NETS_PER_SET: 'x', SP_TARGET_CLUSTER_NAME: 'c_2' },
+      told: [
+        'SP_TARGET_CLUSTER_NAME (-target-cluster-name)',
+        'SP_MAX_NETS_PER_SET (-max-nets-per-set)',
+        '-target-kube-config or',
+      ],
+    },
   ])('is told all at once: $name', async ({ argv, env, told }) => {
     const { code, stdout, stderr } = await run(argv, env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -67,18 +95,20 @@ describe('bad usage', () => {
   it.concurrent.for([
     { name: 'files that are not there', local: 'gone', remote: 'gone-too', told: ['gone', 'gone-too'] },
     { name: 'a file that is no kubeconfig', local: 'text', remote: 'good', told: ['text'] },
-    { name: 'one that switches TLS verification off', local: 'good', remote: 'insecure', told: ['insecure-skip-tls-verify'] },
+    { name: 'one that verifies no certificate', local: 'good', remote: 'insecure', told: ['insecure-skip-tls-verify'] },
   ])('of kubeconfigs is told without a stack: $name', async ({ local, remote, told }) => {
-    const argv = ['-target-cluster-name=c2', `-local-kube-config=${join(dir, local)}`, `-target-kube-config=${join(dir, remote)}`];
-    const { code, stderr } = await run(argv);
+    const { code, stderr } = await run(
+      argvOf({ ...named, 'local-kube-config': join(dir, local), 'target-kube-config': join(dir, remote) }),
+    );
     expect(code).toBe(2);
     const lines = stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(told.length);
-    for (const text of told) expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^semaphore-policy: .*${text}`)));
+    for (const text of told)
+      expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^semaphore-policy: .*${text}`)));
   });
 
   it.concurrent('is to be in no pod and to name no local cluster', async () => {
-    const { code, stderr } = await run(['-target-cluster-name=c2', `-target-kube-config=${join(dir, 'good')}`]);
+    const { code, stderr } = await run(argvOf({ ...named, 'target-kube-config': join(dir, 'good') }));
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^semaphore-policy: .*kubeconfig\n$/) });
   });
 });
@@ -89,15 +119,18 @@ describe('a question', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const text = stdout.replaceAll(/\s+/g, ' ');
     for (const { flag: name, env, type, fallback } of Object.values(options)) {
-      if (name !== undefined) expect(text).toContain(`-${name} `);
-      expect(text).toContain(env);
-      if (fallback !== undefined) expect(text).toContain(`default ${type.format(fallback as never)}; ${env}`);
+      expect(text).toContain(name === undefined ? env : `-${name} `);
+      expect(text).toContain(fallback === undefined ? env : `default ${type.format(fallback as never)}; ${env})`);
     }
   });
 
   it.concurrent('--version is answered with name, version and commit', async () => {
     const answer = await run(['--version'], { SEMAPHORE_COMMIT: 'abc1234' });
-    expect(answer).toEqual({ code: 0, stdout: expect.stringMatching(/^semaphore-policy \d+\.\d+\.\d+ \(commit abc1234\)\n$/), stderr: '' });
+    expect(answer).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^semaphore-policy \d+\.\d+\.\d+ \(commit abc1234\)\n$/),
+      stderr: '',
+    });
   });
 });
 
@@ -106,8 +139,8 @@ describe('a port that is taken', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const config = join(dir, 'good');
-    const { code, stderr } = await run(['-target-cluster-name=c2', '-local-kube-config', config, '-target-kube-config', config, `-listen-address=127.0.0.1:${port}`]);
+    const kubeconfigs = { 'local-kube-config': join(dir, 'good'), 'target-kube-config': join(dir, 'good') };
+    const { code, stderr } = await run(argvOf({ ...named, ...kubeconfigs, 'listen-address': `127.0.0.1:${port}` }));
     other.close();
     expect(code).toBe(1);
     expect(stderr).toContain(`-listen-address 127.0.0.1:${port} is in use by another process`);

@@ -18,6 +18,9 @@ export type RequestReport = { verb: Verb; method: string; host: string; resource
 
 export type RunOptions = { readonly signal: AbortSignal };
 
+/** `beforeSend` is called right before a write is sent, and stops it by what it throws: to check that we still lead. */
+export type WriteOptions = RunOptions & { readonly beforeSend?: () => void };
+
 type Selection = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string };
 
 export type ListOptions = RunOptions & Selection & { readonly limit?: number; readonly continue?: string };
@@ -97,33 +100,33 @@ export class KubeClient {
     return this.#request('get', raw, { path, signal }, (body) => parseJson(body));
   }
 
-  async create<K extends Kind>(codec: Codec<K>, object: Writable, { signal }: RunOptions): Promise<KubeObject<K>> {
+  async create<K extends Kind>(codec: Codec<K>, object: Writable, options: WriteOptions): Promise<KubeObject<K>> {
     const { namespace } = object.metadata;
     const at = namespace === undefined ? {} : { namespace };
-    return this.#request('create', codec.kind, { ...at, body: withType(codec.kind, object), signal }, (body) => codec.objectFromJson(parseJson(body)));
+    return this.#request('create', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) => codec.objectFromJson(parseJson(body)));
   }
 
   /** PUT; `metadata.resourceVersion` in the object makes it fail with 409 on anything newer. */
-  async update<K extends Kind>(codec: Codec<K>, object: Writable, { signal }: RunOptions): Promise<KubeObject<K>> {
+  async update<K extends Kind>(codec: Codec<K>, object: Writable, options: WriteOptions): Promise<KubeObject<K>> {
     const { namespace, name } = object.metadata;
     const at = namespace === undefined ? { name } : { namespace, name };
-    return this.#request('update', codec.kind, { ...at, body: withType(codec.kind, object), signal }, (body) => codec.objectFromJson(parseJson(body)));
+    return this.#request('update', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) => codec.objectFromJson(parseJson(body)));
   }
 
   /** Deletes just the object that was seen: another UID or a newer resourceVersion is 409. */
   async delete<K extends Kind>(
     codec: Codec<K>,
-    { namespace, name, uid, resourceVersion, signal }: RunOptions & { namespace?: string; name: string; uid: string; resourceVersion: string },
+    { namespace, name, uid, resourceVersion, ...options }: WriteOptions & { namespace?: string; name: string; uid: string; resourceVersion: string },
   ): Promise<void> {
     const at = namespace === undefined ? { name } : { namespace, name };
     const body = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } });
-    await this.#request('delete', codec.kind, { ...at, body, signal }, () => undefined);
+    await this.#request('delete', codec.kind, { ...at, ...options, body }, () => undefined);
   }
 
   async #request<T>(
     verb: Verb,
     kind: Kind,
-    { signal, path, query = {}, accept = 'application/json', maxBytes = MAX_OBJECT_BYTES, body, ...at }: RequestOptions,
+    { signal, beforeSend, path, query = {}, accept = 'application/json', maxBytes = MAX_OBJECT_BYTES, body, ...at }: RequestOptions,
     decode: (body: Buffer, response: IncomingMessage) => T,
   ): Promise<T> {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
@@ -134,6 +137,7 @@ export class KubeClient {
       body,
       idleTimeoutMs: this.#options.idleTimeoutMs ?? 15_000,
       signal: AbortSignal.any([signal, timeout]),
+      beforeSend,
     };
     const { server } = this.#options.connection;
     try {
@@ -168,6 +172,7 @@ export class KubeClient {
 
 type RequestOptions = {
   signal: AbortSignal;
+  beforeSend?: () => void;
   namespace?: string;
   name?: string;
   path?: string;

@@ -1,2 +1,2 @@
-export { KubeClient, type RequestReport, type RunOptions, type Verb } from './client.ts';
+export { KubeClient, type RequestReport, type RunOptions, type Verb, type WriteOptions } from './client.ts';
 export { apiErrorOf, BodyTooLargeError, ConnectionError, IdleTimeoutError, KubeApiError } from './errors.ts';

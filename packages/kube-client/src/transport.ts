@@ -12,6 +12,8 @@ export type Exchange = {
   /** Without a byte in either direction for so long, the exchange ends with IdleTimeoutError. */
   readonly idleTimeoutMs: number;
   readonly signal: AbortSignal;
+  /** Called when nothing is left to wait for but the connection; what it throws, the request is not sent for. */
+  readonly beforeSend?: (() => void) | undefined;
 };
 
 /**
@@ -26,6 +28,7 @@ export async function send(connection: Connection, exchange: Exchange): Promise<
   for (let attempt = 1; ; attempt++) {
     const last = attempt === 2;
     const authorization = await connection.authorize({ signal });
+    exchange.beforeSend?.();
     let response: IncomingMessage;
     try {
       response = await sendOnce(connection.server, authorization, exchange);

@@ -12,10 +12,15 @@ export const localRules: readonly PolicyRule[] = [
 ];
 
 /** All that is ever needed of a remote. */
-export const remoteRules: readonly PolicyRule[] = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
+export const remoteRules: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+];
 
 /** Accounts that may do just that, so that every test shows that it is enough. */
 export async function createAccounts({ local, remote }: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
-  const [writer, reader] = await Promise.all([local.account('writer', localRules), remote.account('reader', remoteRules)]);
+  const [writer, reader] = await Promise.all([
+    local.account('writer', localRules),
+    remote.account('reader', remoteRules),
+  ]);
   return { local: writer, remote: reader };
 }

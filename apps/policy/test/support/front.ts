@@ -88,7 +88,12 @@ export async function startFront(cluster: TestCluster, { token }: Pick<TestAccou
   const dir = await mkdtemp(join(tmpdir(), 'front-'));
   const caFile = join(dir, 'ca.crt');
   await writeFile(caFile, caPem);
-  const kubeconfig = await writeKubeconfig(join(dir, 'kubeconfig'), { name: 'front', url, caPem, credentials: { token } });
+  const kubeconfig = await writeKubeconfig(join(dir, 'kubeconfig'), {
+    name: 'front',
+    url,
+    caPem,
+    credentials: { token },
+  });
   return {
     url,
     kubeconfig,

@@ -22,7 +22,10 @@ type StartOptions = {
 export const it = test
   .extend('names', { scope: 'file' }, { local: 'c1', remote: 'c2' })
   .extend('clusters', { scope: 'file' }, async ({ names }, { onCleanup }) => {
-    const [local, remote] = await Promise.all([startCluster({ name: names.local }), startCluster({ name: names.remote })]);
+    const [local, remote] = await Promise.all([
+      startCluster({ name: names.local }),
+      startCluster({ name: names.remote }),
+    ]);
     onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
     await local.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
     return { local, remote };
@@ -59,8 +62,11 @@ export const it = test
       return policy;
     };
   })
-  .extend('start', ({ accounts, startWith }) => (flags?: PolicyFlags, options?: StartOptions) =>
-    startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
+  .extend(
+    'start',
+    ({ accounts, startWith }) =>
+      (flags?: PolicyFlags, options?: StartOptions) =>
+        startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
   );
 
 /** A test with a front before each cluster, for policies to go through. */

@@ -11,7 +11,9 @@ export function seriesValue(text: string, name: string, labels: Labels): number 
 }
 
 function labelsOf(braces: string): Labels {
-  return Object.fromEntries([...braces.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', value = '']) => [label, value]));
+  return Object.fromEntries(
+    [...braces.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', value = '']) => [label, value]),
+  );
 }
 
 function isSame(a: Labels, b: Labels): boolean {

@@ -24,7 +24,9 @@ export type PolicyProcess = {
   /** Waits until the process says of itself that it is ready. */
   readonly ready: () => Promise<void>;
   /** Asks the health server. */
-  readonly get: (path: '/healthz' | '/readyz' | '/metrics') => Promise<{ readonly status: number; readonly body: string }>;
+  readonly get: (
+    path: '/healthz' | '/readyz' | '/metrics',
+  ) => Promise<{ readonly status: number; readonly body: string }>;
   /** The value of one series of /metrics; undefined if there is no such series. */
   readonly metric: (name: string, labels?: Labels) => Promise<number | undefined>;
   /** Resolves when the process is gone and its output complete. */
@@ -67,11 +69,16 @@ export function spawnPolicy(argv: readonly string[], env: Readonly<Record<string
 
   const log = () => linesOf(stderr);
   const logged: PolicyProcess['logged'] = (msg, facts = {}, wait = {}) =>
-    waitFor(`a line "${msg}" with ${JSON.stringify(facts)}`, () => {
-      const line = log().find((each) => each.msg === msg && hasFacts(each, facts));
-      if (line === undefined && gone) throw new Error(`semaphore-policy has ended without a line "${msg}":\n${stderr}`);
-      return line;
-    }, wait);
+    waitFor(
+      `a line "${msg}" with ${JSON.stringify(facts)}`,
+      () => {
+        const line = log().find((each) => each.msg === msg && hasFacts(each, facts));
+        if (line === undefined && gone)
+          throw new Error(`semaphore-policy has ended without a line "${msg}":\n${stderr}`);
+        return line;
+      },
+      wait,
+    );
   const get: PolicyProcess['get'] = async (path) => {
     const { port } = await logged('started');
     const response = await fetch(`http://127.0.0.1:${Number(port)}${path}`);
@@ -83,7 +90,8 @@ export function spawnPolicy(argv: readonly string[], env: Readonly<Record<string
     stderr: () => stderr,
     log,
     logged,
-    ready: async () => void (await waitFor('/readyz to say 200', async () => (await get('/readyz')).status === 200 || undefined)),
+    ready: async () =>
+      void (await waitFor('/readyz to say 200', async () => (await get('/readyz')).status === 200 || undefined)),
     get,
     metric: async (name, labels = {}) => seriesValue((await get('/metrics')).body, name, labels),
     exited,

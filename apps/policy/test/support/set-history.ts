@@ -34,7 +34,10 @@ export class SetHistory {
   static async start(local: TestCluster, { token }: Pick<TestAccount, 'token'>): Promise<SetHistory> {
     const ca = await readFile(local.caFile);
     const headers = { authorization: `Bearer ${token}` };
-    const request = get(`${local.url}${setsPath()}?watch=true&resourceVersion=0`, { ca, headers, agent: false }).on('error', ignore);
+    const request = get(`${local.url}${setsPath()}?watch=true&resourceVersion=0`, { ca, headers, agent: false }).on(
+      'error',
+      ignore,
+    );
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode !== 200) throw new Error(`watching the sets was answered ${response.statusCode}`);
     const history = new SetHistory(local, response);
@@ -62,7 +65,9 @@ export class SetHistory {
 
   /** How many versions of a set there were, or of all. */
   versions(name?: string): number {
-    return this.#events.filter(({ type, object }) => type !== 'DELETED' && (name ?? object.metadata.name) === object.metadata.name).length;
+    return this.#events.filter(
+      ({ type, object }) => type !== 'DELETED' && (name ?? object.metadata.name) === object.metadata.name,
+    ).length;
   }
 
   /** The most nets that any set ever had. */
@@ -75,7 +80,9 @@ export class SetHistory {
    * which somebody was locked out.
    */
   lapses(app: string, nets: readonly string[], namespace = 'default'): readonly string[] {
-    const allowed = this.#moments.map((moment) => new Set(moment.filter((set) => isOf(set, app, namespace)).flatMap((set) => set.nets)));
+    const allowed = this.#moments.map(
+      (moment) => new Set(moment.filter((set) => isOf(set, app, namespace)).flatMap((set) => set.nets)),
+    );
     return nets.filter((net) => {
       const first = allowed.findIndex((moment) => moment.has(net));
       return first >= 0 && allowed.slice(first).some((moment) => !moment.has(net));
@@ -100,5 +107,8 @@ function isOf({ labels }: SetView, app: string, namespace: string): boolean {
 
 /** One text for the versions of some sets, in whatever order they come. */
 function versionsOf(sets: readonly KubeObject[]): string {
-  return sets.map(({ metadata }) => `${metadata.uid}@${metadata.resourceVersion}`).toSorted().join(' ');
+  return sets
+    .map(({ metadata }) => `${metadata.uid}@${metadata.resourceVersion}`)
+    .toSorted()
+    .join(' ');
 }

@@ -21,7 +21,12 @@ export function viewOf({ metadata: { name, labels = {} }, spec }: KubeObject): S
 /** All labels of a set, as the interface has them. */
 export function labelsOf(
   app: string,
-  { namespace = 'default', cluster = 'c2', domain = 'semaphore.uw.systems', managedBy = 'calico-global-network-sync-operator' } = {},
+  {
+    namespace = 'default',
+    cluster = 'c2',
+    domain = 'semaphore.uw.systems',
+    managedBy = 'calico-global-network-sync-operator',
+  } = {},
 ): Readonly<Record<string, string>> {
   return {
     'managed-by': managedBy,
@@ -47,6 +52,11 @@ export class Sets {
     return this.#client.get(`${this.#path}/${name}`);
   }
 
+  /** Waits until they can be listed: an API server that starts again serves custom resources last. */
+  served(): Promise<void> {
+    return eventually(async () => (await this.#client.request('GET', this.#path)).status, 200);
+  }
+
   /** All of them, sorted by name. */
   async list(): Promise<readonly SetView[]> {
     const sets = await this.#client.list(this.#path);
@@ -63,7 +73,9 @@ export class Sets {
     return eventually(() => this.nets(), nets, wait);
   }
 
-  async add(...sets: readonly (SetView & { readonly annotations?: Readonly<Record<string, string>> })[]): Promise<void> {
+  async add(
+    ...sets: readonly (SetView & { readonly annotations?: Readonly<Record<string, string>> })[]
+  ): Promise<void> {
     for (const { nets, ...metadata } of sets) {
       const apiVersion = `${this.#group}/${VERSIONS[this.#group]}`;
       await this.#client.create(this.#path, { apiVersion, kind: 'GlobalNetworkSet', metadata, spec: { nets } });

@@ -20,7 +20,16 @@ class GoElector {
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
-    this.#lock = lockOver(options.network, options.server);
+    const lock = lockOver(options.network, options.server);
+    // NewFromKubeconfig gives the client a timeout.
+    const { clock } = options.machine;
+    const patiently = <T>(call: (bounds: Bounds) => Promise<T>, bounds: Bounds): Promise<T> =>
+      within(options.times.renewDeadlineMs / 2, call, { ...bounds, clock });
+    this.#lock = {
+      read: (bounds) => patiently((each) => lock.read(each), bounds),
+      create: (spec, bounds) => patiently((each) => lock.create(spec, each), bounds),
+      update: (lease, bounds) => patiently((each) => lock.update(lease, each), bounds),
+    };
   }
 
   async run({ signal }: Bounds): Promise<void> {
@@ -113,14 +122,23 @@ class GoElector {
   }
 }
 
-/** Starts a replica in Go, so to say. */
+/** Starts a replica in Go, so to say. Its container is started again when it has lost the Lease and exited. */
 export function startGoReplica(options: ReplicaOptions): Contender {
+  const { machine, identity } = options;
   const stopped = new AbortController();
-  const elector = new GoElector(options);
-  void elector.run({ signal: stopped.signal });
+  const { signal } = stopped;
+  let elector: GoElector | undefined;
+  const work = async (): Promise<void> => {
+    for (let run = 1; !signal.aborted; run++) {
+      elector = new GoElector({ ...options, identity: `${identity}_${run}` });
+      await elector.run({ signal });
+      await sleep(1_000, { signal, clock: machine.clock });
+    }
+  };
+  void work();
   return {
     get isLeader() {
-      return options.machine.isAlive && elector.isLeader;
+      return machine.isAlive && elector?.isLeader === true;
     },
     stop: () => stopped.abort(),
   };

@@ -35,7 +35,9 @@ export class Machine {
     epochMs: () => this.#options.epochMs + this.#world.nowMs,
     after: (ms, call) => {
       let isOff = false;
-      this.deliver(this.#world.nowMs + ms / this.#options.rate, () => isOff || call(), 'timer');
+      // Whole milliseconds, and one at least, as with setTimeout.
+      const waitMs = Math.max(1, Math.ceil(ms)) / this.#options.rate;
+      this.deliver(this.#world.nowMs + waitMs, () => isOff || call(), 'timer');
       return () => {
         isOff = true;
       };

@@ -85,20 +85,19 @@ function bySize(limits: Readonly<Record<number, number>>): NonNullable<Figure['b
 function propagationFigures(
   phase: string,
   of: (result: Result) => Propagation | undefined,
-  budgets: Partial<Record<(typeof percentiles)[number], number>>,
+  budgets: Partial<Record<keyof Summary, number>>,
 ): Figure[] {
+  const rows = (what: string, part: 'fromPatch' | 'fromAnswer') =>
+    percentiles.map((percentile): Figure => {
+      const label = `${phase}: ${what}, ${percentile}`;
+      return { label, value: (result) => of(result)?.[part][percentile], unit: 'ms', decimals: 1 };
+    });
   return [
-    ...percentiles.map((percentile): Figure => {
-      const budget = budgets[percentile];
-      return {
-        label: `${phase}: propagation, ${percentile}`,
-        value: (result) => of(result)?.latency[percentile],
-        unit: 'ms',
-        decimals: 1,
-        ...(budget !== undefined && { budget: () => budget }),
-      };
+    ...rows('from the PATCH of a pod to its local set', 'fromPatch'),
+    ...rows('from the answer to that', 'fromAnswer').map((figure, index) => {
+      const budget = budgets[percentiles[index] ?? 'max'];
+      return budget === undefined ? figure : { ...figure, budget: () => budget };
     }),
-    { label: `${phase}: of which the pod's PATCH, p50`, value: (result) => of(result)?.patch.p50, unit: 'ms', decimals: 1 },
     { label: `${phase}: writes`, value: (result) => of(result)?.writes, unit: '', decimals: 0 },
   ];
 }
