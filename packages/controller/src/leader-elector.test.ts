@@ -57,10 +57,10 @@ describe('replicas with clocks of their own', () => {
 
   it('leave a Lease that somebody deleted to its holder, though it is stopped or slow', { timeout: 120_000 }, () =>
     fc.assert(
-      fc.asyncProperty(plan, fc.array(time({ from: CALM_MS }), { minLength: 1, maxLength: 4 }), async (faults, deletions) => {
+      fc.asyncProperty(plan, time({ from: CALM_MS }), async (faults, deletedAtMs) => {
         // Whoever has never seen the Lease can't know that there was one.
         const replicas = faults.replicas.map((each) => ({ ...each, cuts: [], stops: each.stops.filter(({ atMs }) => atMs > CALM_MS) }));
-        await run(new Election({ ...faults, replicas, restarts: [], deletions, slowMs: 1_000 }));
+        await run(new Election({ ...faults, replicas, restarts: [], deletions: [deletedAtMs], slowMs: 1_000 }));
       }),
       { numRuns: 30 },
     ));

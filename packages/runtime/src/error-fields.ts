@@ -25,7 +25,8 @@ export function errorFields(error: unknown, depth = MAX_DEPTH): ErrorFields {
     message: error.message,
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
     ...(typeof status === 'number' ? { status } : {}),
-    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    // An error with a code is an outcome that somebody foresaw; one without is a bug, and its stack says where.
+    ...(code !== undefined || error.stack === undefined ? {} : { stack: error.stack }),
     ...(deeper && error.cause !== undefined ? { cause: errorFields(error.cause, depth - 1) } : {}),
     ...(deeper && error instanceof AggregateError
       ? { errors: error.errors.map((member) => errorFields(member, depth - 1)) }

@@ -47,10 +47,15 @@ describe('an error in a line', () => {
         message: 'list pods',
         code: 'KUBE_API',
         status: 503,
-        stack: expect.stringContaining('logger.test.ts'),
         cause: { message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' },
       },
     });
+  });
+
+  it('has its stack if nobody foresaw it, and none if it has a code', () => {
+    const stackOf = (error: Error) => (lineOf({ error }) as { error: { stack?: string } }).error.stack;
+    expect(stackOf(new TypeError('x is undefined'))).toContain('logger.test.ts');
+    expect(stackOf(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))).toBeUndefined();
   });
 
   it('has the members of an AggregateError', () => {

@@ -34,6 +34,11 @@ describe('prettyLine', () => {
     );
   });
 
+  it('says an outcome in one line, and what caused it below', () => {
+    const error = { type: 'ConnectionError', message: 'c2: aborted', code: 'KUBE_CONNECTION', cause: { type: 'Error', message: 'ECONNRESET', code: 'ECONNRESET' } };
+    expect(line({ error })).toBe('03:04:05.678 INFO  peer added error="c2: aborted"\n    caused by ECONNRESET\n');
+  });
+
   it('colors the level if asked to', () => {
     expect(line({}, { colors: true })).toContain('\u001b[32mINFO \u001b[39m');
   });

@@ -17,7 +17,8 @@ export function prettyLine(json: string, { colors }: { colors: boolean }): strin
   );
   const word = level.toUpperCase().padEnd(5);
   const head = [time.slice(11, 23), colors ? styleText(STYLES[level], word, { validateStream: false }) : word, msg];
-  const stacks = errors.flatMap(([, error]) => stackLines(error));
+  // The message of an error without a stack stands among the facts already.
+  const stacks = errors.flatMap(([, error]) => stackLines(error).slice(error.stack === undefined ? 1 : 0));
   return `${[...head, ...facts].join(' ')}\n${stacks.map((line) => `    ${line}\n`).join('')}`;
 }
 
@@ -38,5 +39,5 @@ function withoutControls(text: string): string {
 }
 
 function isErrorFields(value: unknown): value is ErrorFields {
-  return typeof value === 'object' && value !== null && 'stack' in value && 'message' in value && 'type' in value;
+  return typeof value === 'object' && value !== null && 'message' in value && 'type' in value;
 }
