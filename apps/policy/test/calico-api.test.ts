@@ -39,13 +39,7 @@ describe('-calico-api', () => {
     expect(await v3Sets.nets()).toEqual({});
   });
 
-  it('waits while the API server answers 503 to /apis, and goes past nobody', async ({
-    localFront,
-    pods,
-    sets,
-    v3Sets,
-    start,
-  }) => {
+  it('waits while /apis is answered 503', async ({ localFront, pods, sets, v3Sets, start }) => {
     await pods.add(pod);
     localFront.answerWith(({ url }) =>
       url === '/apis' ? (_, response) => void response.writeHead(503).end() : undefined,

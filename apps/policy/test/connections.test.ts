@@ -68,14 +68,7 @@ describe('a remote without a kubeconfig', () => {
 });
 
 describe('a token', () => {
-  it('is told to nobody: not the log, not the help, not the metrics', async ({
-    accounts,
-    remote,
-    pods,
-    sets,
-    start,
-    startWith,
-  }) => {
+  it('is in no log, no help and no metric', async ({ accounts, remote, pods, sets, start, startWith }) => {
     const { token } = accounts.remote;
     const env = { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: token };
     await pods.add(pod);
@@ -107,9 +100,7 @@ describe('a token', () => {
     expect(policy.stderr()).not.toContain('words-of-a-secret');
   });
 
-  it('has no flag, which all users of a machine can read, and one by mistake is not repeated', async ({
-    startWith,
-  }) => {
+  it('has no flag, and is not repeated where one was tried', async ({ startWith }) => {
     const policy = await startWith(['-remote-sa-token', 'words-of-a-secret'], { ready: false });
     expect(await policy.exited).toEqual({ code: 2, signal: null });
     expect(policy.stderr()).toContain('unknown flag -remote-sa-token');

@@ -1,11 +1,14 @@
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
+import type { Answer } from './support/front.ts';
 import { itBehindFronts as it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
 
 const pod = (number: number) => ({ name: `app-${number}`, app: 'app', ips: [`10.4.0.${number}`] });
 const nets = (...numbers: readonly number[]) => ({ 'c2-default-app': numbers.map((number) => `10.4.0.${number}/32`) });
-const local = ['semaphore_policy_remote_up', { remote: 'local' }] as const;
+const noted = (n: number) => ({ metadata: { annotations: { note: String(n) } } });
+const localUp = ['semaphore_policy_remote_up', { remote: 'local' }] as const;
+const requeues = 'semaphore_policy_sync_requeue_total';
 
 describe('the local API server', () => {
   it('may restart while pods come and go', async ({ local, pods, sets, history, start }) => {
@@ -30,16 +33,15 @@ describe('the local API server', () => {
     await sets.become(nets(1));
     await localFront.down();
     await pods.add(pod(2), pod(3));
-    await eventually(() => policy.metric(...local), 0);
-    await eventually(async () => ((await policy.metric('semaphore_policy_sync_requeue_total')) ?? 0) >= 3, true);
+    await eventually(() => policy.metric(...localUp), 0);
+    await eventually(async () => ((await policy.metric(requeues)) ?? 0) >= 3, true);
     expect((await policy.get('/healthz')).status).toBe(200);
-    expect(
-      policy.log().filter(({ msg, level }) => msg === 'set not written, will try again' && level === 'warn'),
-    ).toHaveLength(1);
+    const warnings = policy.log().filter(({ level }) => level === 'warn');
+    expect(warnings.filter(({ msg }) => msg === 'set not written, will try again')).toHaveLength(1);
 
     await localFront.up();
     await sets.become(nets(1, 2, 3));
-    await eventually(() => policy.metric(...local), 1);
+    await eventually(() => policy.metric(...localUp), 1);
   });
 
   it('may be away at the start, and is waited for', async ({ localFront, pods, sets, start }) => {
@@ -53,25 +55,20 @@ describe('the local API server', () => {
     await sets.become(nets(1));
   });
 
-  it('may answer each write with 500, 429 or nothing before it takes one', async ({
-    localFront,
-    pods,
-    sets,
-    start,
-  }) => {
+  it('may refuse a write three times before it takes it', async ({ localFront, pods, sets, start }) => {
     const refusals = [500, 429, 503].map(
-      (status) => (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
-        response.writeHead(status).end(),
+      (status): Answer =>
+        (_, response) =>
+          void response.writeHead(status).end(),
     );
     let refused = 0;
     localFront.answerWith(({ method }) => (method === 'GET' ? undefined : refusals[refused++]));
     await pods.add(pod(1));
     const policy = await start({ 'local-kube-config': localFront.kubeconfig });
     await sets.become(nets(1));
-    expect(await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '0' })).toBe(
-      3,
-    );
-    expect(await policy.metric('semaphore_policy_sync_requeue_total')).toBe(3);
+    const failed = { type: 'create', success: '0' };
+    expect(await policy.metric('semaphore_policy_calico_client_request_total', failed)).toBe(3);
+    expect(await policy.metric(requeues)).toBe(3);
   });
 });
 
@@ -105,8 +102,7 @@ describe('somebody who writes the same set', () => {
     await start({ 'min-write-interval': '0' });
     await sets.become(nets(1));
     const notes = async () => {
-      for (let n = 0; n < 30; n++)
-        await sets.patch('c2-default-app', { metadata: { annotations: { note: String(n) } } });
+      for (let n = 0; n < 30; n++) await sets.patch('c2-default-app', noted(n));
     };
     const rollout = async () => {
       for (let n = 2; n <= 20; n++) await pods.add(pod(n));

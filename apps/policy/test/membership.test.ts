@@ -98,11 +98,7 @@ describe('an address', () => {
     expect((await sets.get('c2-default-app')).metadata.labels).toEqual(labelsOf('app'));
   });
 
-  it('stays until both pods that have it are gone (Go took it away with the first)', async ({
-    pods,
-    sets,
-    history,
-  }) => {
+  it('stays until all pods that have it are gone (Go did not wait)', async ({ pods, sets, history }) => {
     await pods.add(
       { name: 'leaving', app: 'app', ips: ['10.4.0.1'] },
       { name: 'coming', app: 'app', ips: ['10.4.0.1'] },

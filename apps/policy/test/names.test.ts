@@ -85,11 +85,36 @@ describe('a name that an object which is not ours holds', () => {
   });
 });
 
+describe('a name that the process of another remote wants as well', () => {
+  it('is that of one of them, and neither gives way for ever', async ({ policy, pods, sets, history, start }) => {
+    await pods.add(
+      { name: 'ours', namespace: 'x-y', app: 'z', ips: ['10.4.0.1'] },
+      { name: 'theirs', namespace: 'y', app: 'z', ips: ['10.4.0.2'] },
+    );
+    await start({ 'target-cluster-name': 'c2-x' });
+    const owners = async () =>
+      (await sets.list()).map(({ labels, nets }) => [labels['semaphore.uw.systems/cluster'], ...nets].join(' ')).toSorted();
+    const expected = [
+      'c2 10.4.0.1/32',
+      'c2 10.4.0.2/32',
+      'c2-x 10.4.0.1/32',
+      'c2-x 10.4.0.2/32',
+    ];
+    await eventually(owners, expected);
+    await history.caughtUp();
+    const written = history.versions();
+
+    await pods.add({ name: 'later', namespace: 'y', app: 'later', ips: ['10.4.0.3'] });
+    await eventually(async () => (await sets.list()).length, 6);
+    await history.caughtUp();
+    expect(history.versions()).toBe(written + 2);
+    expect(history.deletions()).toEqual([]);
+    expect(await policy.metric('semaphore_policy_orphans', { cluster: 'c2-x' })).toBe(3);
+  });
+});
+
 describe('a label value that is no name', () => {
-  it('makes a legal name of its own, and stays in the label (Go tried to create it for ever)', async ({
-    pods,
-    sets,
-  }) => {
+  it('makes a legal name of its own (Go tried to create it for ever)', async ({ pods, sets }) => {
     await pods.add({ name: 'a', app: 'My_App', ips: ['10.4.0.1'] }, { name: 'b', app: 'my-app', ips: ['10.4.0.2'] });
     const name = `c2-default-my-app-${hash('default', 'My_App')}`;
     await sets.become({ 'c2-default-my-app': ['10.4.0.2/32'], [name]: ['10.4.0.1/32'] });

@@ -33,13 +33,7 @@ describe('requests', () => {
     expect(remoteFront.requests()).toHaveLength(1);
   });
 
-  it('are none when the known pods are looked at again: -pod-resync-period', async ({
-    localFront,
-    remoteFront,
-    pods,
-    sets,
-    start,
-  }) => {
+  it('are none for each -pod-resync-period', async ({ localFront, remoteFront, pods, sets, start }) => {
     await start({
       'local-kube-config': localFront.kubeconfig,
       'target-kube-config': remoteFront.kubeconfig,
@@ -56,12 +50,7 @@ describe('requests', () => {
     expect(remoteFront.requests()).toHaveLength(1);
   });
 
-  it('are a list of the sets, and no write, for each -full-store-resync-period', async ({
-    localFront,
-    pods,
-    sets,
-    start,
-  }) => {
+  it('are a list for each -full-store-resync-period', async ({ localFront, pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start({ 'local-kube-config': localFront.kubeconfig, 'full-store-resync-period': '100ms' });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });

@@ -44,12 +44,7 @@ describe('a local role', () => {
     expect((await sets.get('c2-default-app')).metadata.annotations).toEqual({ note: 'mine' });
   });
 
-  it('without watch sees by -full-store-resync-period what people did to a set', async ({
-    local,
-    pods,
-    sets,
-    start,
-  }) => {
+  it('without watch repairs by -full-store-resync-period', async ({ local, pods, sets, start }) => {
     const { kubeconfig } = await local.account('no-watch', allowing(['create', 'delete', 'get', 'list', 'update']));
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start({ 'local-kube-config': kubeconfig, 'full-store-resync-period': '500ms' });
@@ -62,13 +57,7 @@ describe('a local role', () => {
 });
 
 describe('a remote role', () => {
-  it('without any right is told of, and nothing is deleted until there is one', async ({
-    remote,
-    pods,
-    sets,
-    history,
-    start,
-  }) => {
+  it('without any right deletes nothing until it has one', async ({ remote, pods, sets, history, start }) => {
     const { kubeconfig } = await remote.account('nobody', []);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start({ 'target-kube-config': kubeconfig }, { ready: false });

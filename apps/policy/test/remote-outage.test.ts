@@ -1,31 +1,14 @@
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import type { Answer } from './support/front.ts';
 import { itBehindFronts as it } from './support/it.ts';
-import type { PolicyProcess } from './support/policy-process.ts';
+import { hasFailed, isUp } from './support/remote-state.ts';
 import { labelsOf } from './support/sets.ts';
 
 const kept = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const both = { 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] };
 
-/** Waits until a policy has tried in vain so many times to reach the remote, for one reason. */
-async function hasFailed(policy: PolicyProcess, reason: string, times = 2): Promise<void> {
-  await eventually(async () => {
-    const failures = await policy.metric('semaphore_policy_remote_watch_restarts_total', { remote: 'c2', reason });
-    return (failures ?? 0) >= times;
-  }, true);
-}
-
-const isUp = (policy: PolicyProcess) => policy.metric('semaphore_policy_remote_up', { remote: 'c2' });
-
 describe('a remote that goes away', () => {
-  it('takes no address with it, nor the health of the process (Go called itself unhealthy)', async ({
-    remoteFront,
-    pods,
-    sets,
-    history,
-    start,
-  }) => {
+  it('leaves sets and health as they are (Go was unhealthy)', async ({ remoteFront, pods, sets, history, start }) => {
     await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     const policy = await start({ 'target-kube-config': remoteFront.kubeconfig });
     await sets.become(both);
@@ -47,14 +30,7 @@ describe('a remote that goes away', () => {
     expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('may come back with its history forgotten, and pods gone or done that nobody saw go', async ({
-    remoteFront,
-    remote,
-    pods,
-    sets,
-    history,
-    start,
-  }) => {
+  it('may lose its history and pods meanwhile', async ({ remoteFront, remote, pods, sets, history, start }) => {
     await pods.add(
       kept,
       { name: 'b', app: 'app', ips: ['10.4.0.2'] },
@@ -86,31 +62,8 @@ describe('a remote that goes away', () => {
   });
 });
 
-describe('a remote that falls silent', () => {
-  it('is asked again after -watch-idle-timeout', async ({ remoteFront, pods, sets, history, start }) => {
-    await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
-    const policy = await start({ 'target-kube-config': remoteFront.kubeconfig, 'watch-idle-timeout': '1s' });
-    await sets.become(both);
-    const silent: Answer = (_, response) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
-    remoteFront.answerWith(({ url = '' }) => (url.includes('watch=true') ? silent : undefined));
-    await hasFailed(policy, 'idle');
-    await pods.remove('b');
-    remoteFront.answerWith(() => undefined);
-    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
-  });
-});
-
 describe('a remote that is away from the start', () => {
-  it('is waited for, and what is in its sets stays (Go served no /healthz until then)', async ({
-    remoteFront,
-    pods,
-    sets,
-    history,
-    start,
-  }) => {
+  it('is waited for, and its sets stay (Go had no /healthz)', async ({ remoteFront, pods, sets, history, start }) => {
     await sets.add({ name: 'c2-default-app', labels: labelsOf('app'), nets: both['c2-default-app'] });
     await pods.add(kept);
     await remoteFront.down();
@@ -126,48 +79,4 @@ describe('a remote that is away from the start', () => {
     await history.caughtUp();
     expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
   });
-});
-
-describe('a remote that answers', () => {
-  const answer =
-    (status: number, body: string): Answer =>
-    (_, response) =>
-      void response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-
-  /** Each of the answers in turn. */
-  const inTurn = (answers: readonly Answer[]) => {
-    let asked = 0;
-    return () => answers[asked++ % answers.length];
-  };
-
-  const nonsense = [
-    answer(200, '<html>Sign in</html>\n'),
-    answer(200, '{"apiVersion":"v1","kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[]}\n'),
-    answer(200, '{"apiVersion":"v1","kind":"PodList","metadata":{"resourceVersion":"9"},"items":['),
-  ];
-  const errors = [
-    answer(500, 'oops'),
-    answer(401, '{"kind":"Status","apiVersion":"v1","code":401,"reason":"Unauthorized"}'),
-  ];
-
-  it.for([
-    { name: 'nonsense', answers: nonsense, reason: 'garbage', times: 2 },
-    { name: 'errors', answers: errors, reason: 'server_error', times: 1 },
-  ])(
-    'with $name changes nothing, and is forgiven when it is over',
-    async ({ answers, reason, times }, { remoteFront, pods, sets, history, start }) => {
-      await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
-      const policy = await start({ 'target-kube-config': remoteFront.kubeconfig });
-      await sets.become(both);
-      remoteFront.answerWith(inTurn(answers));
-      await hasFailed(policy, reason, times);
-      expect(await isUp(policy)).toBe(0);
-      await pods.remove('b');
-      remoteFront.answerWith(() => undefined);
-      await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-      await history.caughtUp();
-      expect(history.deletions()).toEqual([]);
-      expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
-    },
-  );
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { it } from './support/it.ts';
+import { itBehindFronts as it } from './support/it.ts';
 import { labelsOf, type SetView } from './support/sets.ts';
 
 const MAX = 10;
@@ -27,12 +27,7 @@ const namesOf = (pods: ReturnType<typeof podsOf>) => pods.map(({ name }) => name
 const heldBy = (sets: readonly SetView[]) => sets.flatMap(({ nets }) => nets).toSorted();
 
 describe('a set of more than -max-nets-per-set addresses', () => {
-  it('is split into shards that carry the same labels (Go wrote one object of any size)', async ({
-    pods,
-    sets,
-    history,
-    start,
-  }) => {
+  it('is split into shards (Go wrote one object of any size)', async ({ pods, sets, history, start }) => {
     const all = podsOf(0, 115);
     await start({ 'max-nets-per-set': MAX });
     await pods.add(...all);
@@ -70,12 +65,7 @@ describe('a set of more than -max-nets-per-set addresses', () => {
     );
   });
 
-  it('shrinks to what fills four fifths of the rest, and adds before it removes', async ({
-    pods,
-    sets,
-    history,
-    start,
-  }) => {
+  it('shrinks when the rest could hold 80 %, adding first', async ({ pods, sets, history, start }) => {
     const all = podsOf(0, 25);
     await start({ 'max-nets-per-set': MAX });
     await pods.add(...all);
@@ -126,4 +116,24 @@ describe('another -max-nets-per-set', () => {
       expect(history.lapses('app', netsOf(all))).toEqual([]);
     },
   );
+
+  it('may be interrupted by a crash after any write', async ({ localFront, pods, sets, history, start }) => {
+    const all = podsOf(0, 20);
+    await pods.add(...all);
+    const whole = await start();
+    await eventually(async () => heldBy(await sets.list()).length, 40);
+    await whole.stop();
+    // Three shards to make, then one to empty: each process makes one of them.
+    for (let crashes = 0; crashes < 3; crashes++) {
+      let writes = 0;
+      localFront.answerWith(({ method }) => (method === 'GET' || writes++ === 0 ? undefined : () => {}));
+      const crashing = await start({ 'max-nets-per-set': MAX, 'local-kube-config': localFront.kubeconfig });
+      await eventually(async () => writes > 1 && (await sets.list()).length === 2 + crashes, true);
+      await crashing.stop('SIGKILL');
+    }
+    await start({ 'max-nets-per-set': MAX });
+    await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [4, 40]);
+    await history.caughtUp();
+    expect(history.lapses('app', netsOf(all))).toEqual([]);
+  });
 });

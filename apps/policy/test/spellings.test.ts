@@ -25,12 +25,7 @@ describe('the options', () => {
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('are also read from the variables of the first Go release, with a warning for each', async ({
-    accounts,
-    pods,
-    sets,
-    start,
-  }) => {
+  it('are read from the variables of the first Go release, with a warning', async ({ accounts, pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start(none, { env: variables('KPS', accounts) });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
@@ -44,11 +39,7 @@ describe('the options', () => {
     }
   });
 
-  it('are taken from the flag before the variable, and from the new variable before the old one', async ({
-    pods,
-    sets,
-    start,
-  }) => {
+  it('are taken from the flag, else the variable, else the older one', async ({ pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start(
       { 'target-cluster-name': undefined },
@@ -61,12 +52,7 @@ describe('the options', () => {
 });
 
 describe('a flag', () => {
-  it('is written with one hyphen or two, and its value after a space or an equals sign', async ({
-    accounts,
-    pods,
-    sets,
-    startWith,
-  }) => {
+  it('is spelled in any of the four ways of Go', async ({ accounts, pods, sets, startWith }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await startWith([
       '-local-kube-config',

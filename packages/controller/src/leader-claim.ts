@@ -27,7 +27,7 @@ export class LeaseClaim {
   #seen = UNSEEN;
   /** What was seen last is what we wrote last, so it can be renewed without another look. */
   #isOwn = false;
-  /** Our name may be in the Lease, whether or not there was an answer. */
+  /** Our name may be in the Lease: it was sent there, whether or not an answer came. */
   #mayHold = false;
 
   constructor(options: LeaseClaimOptions) {
@@ -76,7 +76,8 @@ export class LeaseClaim {
   async #write({ signal, leads }: RunOptions & { leads: boolean }): Promise<Attempt> {
     const { lock, identity, leaseDurationMs, clock } = this.#options;
     const sentAtMs = clock.now();
-    const decision = decide(this.#seen, { identity, leads, leaseDurationMs, nowMs: sentAtMs, epochMs: clock.epochMs() });
+    const times = { leaseDurationMs, nowMs: sentAtMs, epochMs: clock.epochMs() };
+    const decision = decide(this.#seen, { identity, leads, ...times });
     if (decision.kind === 'wait') return { kind: 'taken' };
     this.#mayHold = true;
     const write = (options: RunOptions): Promise<Lease> =>
@@ -93,11 +94,10 @@ export class LeaseClaim {
   }
 
   #see(lease: Lease | undefined): void {
-    const { leaseDurationMs, identity, clock, onNewLeader } = this.#options;
+    const { leaseDurationMs, clock, onNewLeader } = this.#options;
     const before = this.#seen.holder;
     this.#seen = see(this.#seen, lease, { nowMs: clock.now(), leaseDurationMs });
     const { holder } = this.#seen;
-    this.#mayHold = holder === identity;
     if (holder !== before && holder !== '') onNewLeader(holder);
   }
 }

@@ -1,6 +1,13 @@
+import { once } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Election, type ElectionPlan, type ReplicaPlan } from '../test/simulation/election.ts';
+import { Election, type ElectionPlan, type ReplicaPlan, type Restart } from '../test/simulation/election.ts';
+import { LeaseServer, lockOver } from '../test/simulation/lease-server.ts';
+import { Machine, type Period } from '../test/simulation/machine.ts';
+import { type Cut, Network } from '../test/simulation/network.ts';
+import { World } from '../test/simulation/world.ts';
+import { LeaderElector } from './leader-elector.ts';
+import { NotLeadingError } from './leader-writes.ts';
 
 const MINUTE_MS = 60_000;
 /** After so long nothing goes wrong any more. */
@@ -12,8 +19,8 @@ const RECOVERY_MS = 2 * MINUTE_MS;
 const CALM_MS = 10_000;
 
 const time = ({ from = 0 } = {}) => fc.integer({ min: from, max: FAULTS_END_MS });
-const period = ({ from = 0 } = {}) => fc.record({ atMs: time({ from }), forMs: fc.integer({ min: 1, max: MINUTE_MS }) });
-const cut = fc.tuple(period(), fc.constantFrom('requests' as const, 'answers' as const)).map(([at, loses]) => ({ ...at, loses }));
+const period = { atMs: time(), forMs: fc.integer({ min: 1, max: MINUTE_MS }) };
+const cut = fc.record<Cut>({ ...period, loses: fc.constantFrom('requests', 'answers') });
 
 const replica = fc.record<ReplicaPlan>({
   make: fc.constant('ours'),
@@ -21,11 +28,11 @@ const replica = fc.record<ReplicaPlan>({
   originMs: fc.integer({ min: 0, max: 1e9 }),
   // Clocks that are a year apart.
   epochMs: fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2026, 0) }),
-  stops: fc.array(period(), { maxLength: 3 }),
+  stops: fc.array(fc.record(period), { maxLength: 3 }),
   cuts: fc.array(cut, { maxLength: 3 }),
 });
 
-const restart = fc.record({ replica: fc.nat(9), atMs: time(), by: fc.constantFrom('SIGTERM' as const, 'SIGKILL' as const) });
+const restart = fc.record<Restart>({ replica: fc.nat(9), atMs: time(), by: fc.constantFrom('SIGTERM', 'SIGKILL') });
 
 const plan = fc.record<ElectionPlan>({
   seed: fc.integer(),
@@ -36,42 +43,130 @@ const plan = fc.record<ElectionPlan>({
   slowUntilMs: fc.constant(FAULTS_END_MS),
 });
 
-async function run(election: Election): Promise<void> {
+/** What is to be said of an election when all faults are over. */
+async function outcomeOf(faults: ElectionPlan) {
+  const election = new Election(faults);
   await election.runUntil(FAULTS_END_MS + RECOVERY_MS);
-  expect(election.violations).toEqual([]);
-  expect(election.leaders).toBe(1);
+  return { violations: election.violations, leaders: election.leaders };
 }
 
-describe('replicas with clocks of their own', () => {
-  it('never lead both nor write after another has led, whatever is slow, cut off, stopped or killed, and one leads in the end', { timeout: 120_000 }, () =>
+/** Two replicas and no fault; the first one leads. */
+const CALM = {
+  seed: 1,
+  replicas: [
+    { make: 'ours', rate: 1, originMs: 0, epochMs: 0, stops: [], cuts: [] },
+    { make: 'ours', rate: 1, originMs: 0, epochMs: 0, stops: [{ atMs: 0, forMs: 1_000 }], cuts: [] },
+  ],
+  restarts: [],
+  deletions: [],
+  slowMs: 0,
+  slowUntilMs: 0,
+} as const satisfies ElectionPlan;
+
+const SOUND = { violations: [], leaders: 1 };
+
+describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
+  it('never lead both nor write after another has led, whatever goes wrong, and one leads in the end', () =>
     fc.assert(
       fc.asyncProperty(plan, async (faults) => {
-        const election = new Election(faults);
-        await run(election);
-        const { landed } = election.journal;
-        await election.runUntil(FAULTS_END_MS + RECOVERY_MS + 10_000);
-        expect(election.journal.landed).toBeGreaterThan(landed);
+        expect(await outcomeOf(faults)).toEqual(SOUND);
       }),
       { numRuns: 60 },
     ));
 
-  it('leave a Lease that somebody deleted to its holder, though it is stopped or slow', { timeout: 120_000 }, () =>
+  it('leave a Lease that somebody deleted to its holder, though it is stopped or slow', () =>
     fc.assert(
       fc.asyncProperty(plan, time({ from: CALM_MS }), async (faults, deletedAtMs) => {
         // Whoever has never seen the Lease can't know that there was one.
-        const replicas = faults.replicas.map((each) => ({ ...each, cuts: [], stops: each.stops.filter(({ atMs }) => atMs > CALM_MS) }));
-        await run(new Election({ ...faults, replicas, restarts: [], deletions: [deletedAtMs], slowMs: 1_000 }));
+        const late = ({ atMs }: Period): boolean => atMs > CALM_MS;
+        const replicas = faults.replicas.map((each) => ({ ...each, cuts: [], stops: each.stops.filter(late) }));
+        const outcome = await outcomeOf({ ...faults, replicas, restarts: [], deletions: [deletedAtMs], slowMs: 1_000 });
+        expect(outcome).toEqual(SOUND);
       }),
       { numRuns: 30 },
     ));
 
-  it('never lead beside one of client-go', { timeout: 120_000 }, () =>
+  it('never lead beside one of client-go', () =>
     fc.assert(
       fc.asyncProperty(plan, fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }), async (faults, inGo) => {
         // A client-go that is stopped, or hears late that it leads, leads for longer than its Lease: it asks no clock.
-        const replicas = faults.replicas.map((each, index) => (inGo[index]! ? { ...each, make: 'client-go' as const, stops: [] } : each));
-        await run(new Election({ ...faults, replicas, slowMs: 1_000 }));
+        const go = { make: 'client-go', stops: [] } as const;
+        const replicas = faults.replicas.map((each, index) => ({ ...each, ...(inGo[index]! && go) }));
+        expect(await outcomeOf({ ...faults, replicas, slowMs: 1_000 })).toEqual(SOUND);
       }),
       { numRuns: 60 },
     ));
+
+  it('leave no more than a Lease without a leader when one crashes', async () => {
+    const election = new Election({ ...CALM, restarts: [{ replica: 0, atMs: MINUTE_MS, by: 'SIGKILL' }] });
+    await election.runUntil(MINUTE_MS);
+    expect(election.journal.landed).toBeGreaterThan(230);
+    await election.runUntil(MINUTE_MS + 12_000);
+    expect(election.leaders).toBe(0);
+    await election.runUntil(MINUTE_MS + 17_500);
+    expect(election.leaders).toBe(1);
+  });
+
+  it('hand over within 2.4 s when one is asked to stop', async () => {
+    const election = new Election({ ...CALM, restarts: [{ replica: 0, atMs: MINUTE_MS, by: 'SIGTERM' }] });
+    await election.runUntil(MINUTE_MS);
+    const { landed } = election.journal;
+    await election.runUntil(MINUTE_MS + 2_600);
+    expect(election.leaders).toBe(1);
+    expect(election.journal.landed).toBeGreaterThan(landed);
+  });
+});
+
+describe('LeaderElector', () => {
+  const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+
+  /** One replica, 50 ms away from its server, that is stopped at times. */
+  function only(stops: readonly Period[] = []) {
+    const world = new World();
+    const machine = new Machine(world, { rate: 1, originMs: 0, epochMs: 0, stops });
+    const server = new LeaseServer();
+    const network = new Network({ world, machine, cuts: [], delayMs: () => 50 });
+    const lock = lockOver(network, server);
+    const elector = new LeaderElector({ ...TIMES, lock, identity: 'only', clock: machine.clock });
+    const stopped = new AbortController();
+    const events: string[] = [];
+    const on = (event: string) => () => events.push(event);
+    const { signal } = stopped;
+    const done = elector.run({ signal, onStartedLeading: on('started'), onStoppedLeading: on('stopped') });
+    const until = (ms: number) => world.runUntil(ms, () => {});
+    return { machine, server, elector, stopped, events, done, until };
+  }
+
+  it('keeps the Lease of a process whose last write was cut off, for it may still land', async () => {
+    const { elector, server, stopped, done, until } = only();
+    await until(5_000);
+    const writing = elector.guard(async ({ signal }) => {
+      await once(signal, 'abort');
+      signal.throwIfAborted();
+    });
+    const outcome = writing.catch((error: unknown) => error);
+    stopped.abort();
+    await until(10_000);
+    await done;
+    expect(await outcome).toBeInstanceOf(NotLeadingError);
+    expect(server.read()?.spec.holderIdentity).toBe('only');
+  });
+
+  it('leaves no timer behind', async () => {
+    const { machine, events, stopped, done, until } = only();
+    await until(60_000);
+    stopped.abort();
+    await until(61_000);
+    await done;
+    expect([events, machine.timers]).toEqual([['started', 'stopped'], 0]);
+  });
+
+  it('does not lead by an answer that was on its way for too long, but by the next', async () => {
+    // The Lease is created at 150 ms.
+    const { server, events, until } = only([{ atMs: 120, forMs: 30_000 }]);
+    await until(30_500);
+    expect([server.read()?.spec.holderIdentity, events]).toEqual(['only', []]);
+    await until(33_000);
+    expect(events).toEqual(['started']);
+  });
 });

@@ -122,5 +122,5 @@ export class LeaderElector implements Leadership {
   }
 }
 
-/** Names this process as client-go names its own: by the host, for people, and by something that is never used again. */
+/** Names this process as client-go does: by the host, for people, and by something that is never used again. */
 export const leaderIdentity = (): string => `${hostname()}_${randomUUID()}`;

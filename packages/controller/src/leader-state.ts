@@ -26,6 +26,17 @@ export type Decision =
   | { readonly kind: 'create'; readonly spec: Lease['spec'] }
   | { readonly kind: 'update'; readonly lease: Lease };
 
+/** Who decides, and when. */
+export type Candidate = {
+  readonly identity: string;
+  /** Whether it holds the Lease by its own clock: then it may make one anew that was deleted. */
+  readonly leads: boolean;
+  readonly leaseDurationMs: number;
+  readonly nowMs: number;
+  /** For people who read the Lease. */
+  readonly epochMs: number;
+};
+
 /** What a replica knows at first. */
 export const UNSEEN: Sighting = { lease: undefined, holder: '', heldUntilMs: -Infinity };
 
@@ -47,8 +58,8 @@ export function see(
   lease: Lease | undefined,
   { nowMs, leaseDurationMs }: { nowMs: number; leaseDurationMs: number },
 ): Sighting {
-  if (lease === undefined) return before.lease === undefined ? before : { lease, holder: '', heldUntilMs: nowMs + leaseDurationMs };
-  if (before.lease !== undefined && isSameVersion(before.lease, lease)) return before;
+  if (isSameVersion(before.lease, lease)) return before;
+  if (lease === undefined) return { lease, holder: '', heldUntilMs: nowMs + leaseDurationMs };
   const { holderIdentity, leaseDurationSeconds } = lease.spec;
   const heldUntilMs = holderIdentity === '' ? -Infinity : nowMs + leaseDurationSeconds * 1000;
   return { lease, holder: holderIdentity, heldUntilMs };
@@ -57,20 +68,22 @@ export function see(
 /**
  * Takes the Lease if it is free or its holder's time is up, renews it if it is ours. What is to be written names the
  * version that was seen, so the API server lets only one of those through who decide the same at the same time.
- *
- * @param leads whether this replica holds the Lease by its own clock, for it may then make one that was deleted anew
  */
-export function decide(
-  { lease, holder, heldUntilMs }: Sighting,
-  { identity, leads, leaseDurationMs, nowMs, epochMs }: { identity: string; leads: boolean; leaseDurationMs: number; nowMs: number; epochMs: number },
-): Decision {
+export function decide({ lease, holder, heldUntilMs }: Sighting, candidate: Candidate): Decision {
+  const { identity, leads, leaseDurationMs, nowMs, epochMs } = candidate;
   const isOurs = lease === undefined ? leads : holder === identity;
   if (!isOurs && nowMs < heldUntilMs) return { kind: 'wait' };
-  const time = microTime(epochMs);
-  const spec = { holderIdentity: identity, leaseDurationSeconds: leaseDurationMs / 1000, acquireTime: time, renewTime: time, leaseTransitions: 0 };
+  const spec = {
+    holderIdentity: identity,
+    leaseDurationSeconds: leaseDurationMs / 1000,
+    ...bothTimes(epochMs),
+    leaseTransitions: 0,
+  };
   if (lease === undefined) return { kind: 'create', spec };
   const { acquireTime, leaseTransitions } = lease.spec;
-  const history = isOurs ? { acquireTime: acquireTime || time, leaseTransitions } : { leaseTransitions: leaseTransitions + 1 };
+  const history = isOurs
+    ? { acquireTime: acquireTime || spec.acquireTime, leaseTransitions }
+    : { leaseTransitions: leaseTransitions + 1 };
   return { kind: 'update', lease: { ...lease, spec: { ...spec, ...history } } };
 }
 
@@ -89,9 +102,8 @@ export function nextLookMs(
 
 /** The Lease as its holder leaves it to whoever comes first: what client-go writes with ReleaseOnCancel. */
 export function released(lease: Lease, epochMs: number): Lease {
-  const time = microTime(epochMs);
   const { leaseTransitions } = lease.spec;
-  return { ...lease, spec: { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time, leaseTransitions } };
+  return { ...lease, spec: { holderIdentity: '', leaseDurationSeconds: 1, ...bothTimes(epochMs), leaseTransitions } };
 }
 
 /**
@@ -103,6 +115,12 @@ export function writesEndMs({ leaseDurationMs, renewDeadlineMs }: LeaderTimes): 
   return leaseDurationMs - (leaseDurationMs - renewDeadlineMs) / 5;
 }
 
-function isSameVersion({ metadata: a }: Lease, { metadata: b }: Lease): boolean {
-  return a.uid === b.uid && a.resourceVersion === b.resourceVersion;
+function bothTimes(epochMs: number): { acquireTime: string; renewTime: string } {
+  const time = microTime(epochMs);
+  return { acquireTime: time, renewTime: time };
+}
+
+/** Of no Lease there is one version. */
+function isSameVersion(a: Lease | undefined, b: Lease | undefined): boolean {
+  return a?.metadata.uid === b?.metadata.uid && a?.metadata.resourceVersion === b?.metadata.resourceVersion;
 }

@@ -13,7 +13,7 @@ export class NotLeadingError extends Error {
 
 /** What a write is given that may begin. */
 export type Permit = {
-  /** Aborted at the moment by which the write must have ended. No other signal should end it: see `Leadership.guard`. */
+  /** Aborted when the write must have ended. No other signal should end it: see `Leadership.guard`. */
   readonly signal: AbortSignal;
   /**
    * Throws NotLeadingError if the write could no longer begin now. For the moment before a request is sent, if anything
@@ -58,7 +58,15 @@ export class RunningWrites {
    *
    * @returns whether none was ever cut off: what was may still reach the API server
    */
-  async drain({ signal, graceMs, clock }: { signal: AbortSignal; graceMs: number; clock: LeaderClock }): Promise<boolean> {
+  async drain({
+    signal,
+    graceMs,
+    clock,
+  }: {
+    signal: AbortSignal;
+    graceMs: number;
+    clock: LeaderClock;
+  }): Promise<boolean> {
     let cancel = (): void => {};
     const hurry = (): void => {
       cancel = clock.after(graceMs, () => this.cutOff());

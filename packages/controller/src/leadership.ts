@@ -40,24 +40,23 @@ export const SHUTDOWN_GRACE_MS = 1_000;
 /** The only replica there is: it leads from the first moment to the last. */
 export class SoleLeader implements Leadership {
   readonly #writes = new RunningWrites();
-  #isLeader = false;
+  #signal: AbortSignal | undefined;
 
   get isLeader(): boolean {
-    return this.#isLeader;
+    return this.#signal?.aborted === false;
   }
 
   guard<T>(write: Write<T>): Promise<T> {
     return this.#writes.run(write, () => {
-      if (!this.#isLeader) throw new NotLeadingError();
+      if (!this.isLeader) throw new NotLeadingError();
     });
   }
 
   async run({ signal, onStartedLeading, onStoppedLeading }: LeadershipRun): Promise<void> {
     if (signal.aborted) return;
-    this.#isLeader = true;
+    this.#signal = signal;
     onStartedLeading({ signal });
     await once(signal, 'abort');
-    this.#isLeader = false;
     onStoppedLeading();
     await this.#writes.drain({ signal, graceMs: SHUTDOWN_GRACE_MS, clock: machineClock });
   }

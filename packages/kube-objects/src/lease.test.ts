@@ -13,7 +13,8 @@ describe('leaseKind', () => {
   const codec = new Codec(leaseKind);
 
   it('keeps what a PUT must send back', () => {
-    const metadata = { name: 'policy', labels: { a: 'b' }, ownerReferences: [{ name: 'x' }], finalizers: ['example.com/f'] };
+    const kept = { labels: { a: 'b' }, ownerReferences: [{ name: 'x' }], finalizers: ['example.com/f'] };
+    const metadata = { name: 'policy', ...kept };
     expect(codec.objectFromJson({ ...type, metadata }).metadata).toMatchObject(metadata);
   });
 

@@ -33,7 +33,7 @@ export const leaseKind = {
 
 export type Lease = KubeObject<typeof leaseKind>;
 
-/** Milliseconds since 1970 as the times of a Lease are written: with six fractional digits, or the API server says 400. */
+/** Milliseconds since 1970 as a Lease has its times: with six fractional digits, or the API server answers 400. */
 export function microTime(epochMs: number): string {
   return new Date(epochMs).toISOString().replace('Z', '000Z');
 }

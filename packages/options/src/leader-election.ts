@@ -97,7 +97,8 @@ export function leaderElectionProblems(
     problems.push(`${deadline} is not less than ${formatDuration(leaseDurationMs)}, the lease duration`);
   }
   if (renewDeadlineMs <= retryPeriodMs * JITTER_FACTOR) {
-    problems.push(`${deadline} is not more than ${JITTER_FACTOR} times ${formatDuration(retryPeriodMs)}, the retry period`);
+    const period = formatDuration(retryPeriodMs);
+    problems.push(`${deadline} is not more than ${JITTER_FACTOR} times ${period}, the retry period`);
   }
   return problems;
 }
@@ -109,7 +110,7 @@ const leaseDuration: OptionType<number> = {
     const parsed = duration({ minMs: 1_000 }).parse(raw);
     if (!parsed.ok) return parsed;
     if (parsed.value % 1_000 !== 0) return bad(`${JSON.stringify(raw)} is no whole number of seconds`);
-    if (parsed.value > LONGEST_LEASE_MS) return bad(`${JSON.stringify(raw)} is more than ${formatDuration(LONGEST_LEASE_MS)}`);
-    return parsed;
+    if (parsed.value <= LONGEST_LEASE_MS) return parsed;
+    return bad(`${JSON.stringify(raw)} is more than ${formatDuration(LONGEST_LEASE_MS)}`);
   },
 };

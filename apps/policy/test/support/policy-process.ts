@@ -2,25 +2,24 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { waitFor, type WaitOptions } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/testkit';
+import { launcher } from './launcher.ts';
 import { type Labels, seriesValue } from './metrics-text.ts';
 
 /** One line of the JSON log. */
-export type LogLine = { readonly level: string; readonly msg: string; readonly [fact: string]: unknown };
+type LogLine = { readonly level: string; readonly msg: string; readonly [fact: string]: unknown };
 
 /** How a process ended: by itself with a code, or by a signal that it didn't handle. */
-export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /** semaphore-policy as a process, seen from outside: what it prints, what it serves, and how it ends. */
 export type PolicyProcess = {
-  readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** The lines of stderr that are JSON, so far. */
   readonly log: () => readonly LogLine[];
   /** Waits for a line with this message and these facts. */
-  readonly logged: (msg: string, facts?: Readonly<Record<string, unknown>>, wait?: WaitOptions) => Promise<LogLine>;
+  readonly logged: (msg: string, facts?: Readonly<Record<string, unknown>>) => Promise<LogLine>;
   /** Waits until the process says of itself that it is ready. */
   readonly ready: () => Promise<void>;
   /** Asks the health server. */
@@ -35,11 +34,6 @@ export type PolicyProcess = {
   readonly stop: (signal?: NodeJS.Signals) => Promise<Exit & { readonly ms: number }>;
 };
 
-const bin = fileURLToPath(new URL('../../bin/semaphore-policy.js', import.meta.url));
-
-/** What the first line of `bin` starts Node.js with: npx and env are left out, as they don't pass signals on. */
-const NODE_FLAGS = ['--max-semi-space-size=4'];
-
 /** Where module.enableCompileCache() puts it, too: it halves the time that a start takes. */
 const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
 
@@ -51,8 +45,8 @@ process.once('exit', () => {
 
 /** Starts the program with these words and variables, and none of the variables that the tests run with. */
 export function spawnPolicy(argv: readonly string[], env: Readonly<Record<string, string>> = {}): PolicyProcess {
-  const child = spawn(process.execPath, [...NODE_FLAGS, bin, ...argv], {
-    env: { NODE_COMPILE_CACHE, ...env },
+  const child = spawn(process.execPath, [...launcher.flags, launcher.file, ...argv], {
+    env: { ...launcher.env, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
@@ -68,30 +62,25 @@ export function spawnPolicy(argv: readonly string[], env: Readonly<Record<string
   });
 
   const log = () => linesOf(stderr);
-  const logged: PolicyProcess['logged'] = (msg, facts = {}, wait = {}) =>
-    waitFor(
-      `a line "${msg}" with ${JSON.stringify(facts)}`,
-      () => {
-        const line = log().find((each) => each.msg === msg && hasFacts(each, facts));
-        if (line === undefined && gone)
-          throw new Error(`semaphore-policy has ended without a line "${msg}":\n${stderr}`);
-        return line;
-      },
-      wait,
-    );
+  const logged: PolicyProcess['logged'] = (msg, facts = {}) =>
+    waitFor(`a line "${msg}" with ${JSON.stringify(facts)}`, () => {
+      const line = log().find((each) => each.msg === msg && hasFacts(each, facts));
+      if (line === undefined && gone) throw new Error(`ended without a line "${msg}":\n${stderr}`);
+      return line;
+    });
   const get: PolicyProcess['get'] = async (path) => {
     const { port } = await logged('started');
     const response = await fetch(`http://127.0.0.1:${Number(port)}${path}`);
     return { status: response.status, body: await response.text() };
   };
   return {
-    pid: child.pid ?? 0,
     stdout: () => stdout,
     stderr: () => stderr,
     log,
     logged,
-    ready: async () =>
-      void (await waitFor('/readyz to say 200', async () => (await get('/readyz')).status === 200 || undefined)),
+    async ready() {
+      await waitFor('/readyz to say 200', async () => (await get('/readyz')).status === 200 || undefined);
+    },
     get,
     metric: async (name, labels = {}) => seriesValue((await get('/metrics')).body, name, labels),
     exited,

@@ -30,14 +30,12 @@ export class SetHistory {
       .on('error', ignore);
   }
 
-  /** Begins with what there is. @param observer may watch GlobalNetworkSets */
+  /** Begins with what there is. The token's holder may watch GlobalNetworkSets. */
   static async start(local: TestCluster, { token }: Pick<TestAccount, 'token'>): Promise<SetHistory> {
     const ca = await readFile(local.caFile);
     const headers = { authorization: `Bearer ${token}` };
-    const request = get(`${local.url}${setsPath()}?watch=true&resourceVersion=0`, { ca, headers, agent: false }).on(
-      'error',
-      ignore,
-    );
+    const url = `${local.url}${setsPath()}?watch=true&resourceVersion=0`;
+    const request = get(url, { ca, headers, agent: false }).on('error', ignore);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode !== 200) throw new Error(`watching the sets was answered ${response.statusCode}`);
     const history = new SetHistory(local, response);
@@ -50,12 +48,11 @@ export class SetHistory {
   }
 
   /** Waits until everything that has happened so far is in the history. */
-  async caughtUp(): Promise<this> {
+  async caughtUp(): Promise<void> {
     await waitFor('the watch to tell what a list shows', async () => {
       const listed = versionsOf(await this.#local.admin.list(setsPath()));
       return listed === versionsOf([...this.#current.values()]) || undefined;
     });
-    return this;
   }
 
   /** Names of deleted sets, in order. */
@@ -65,9 +62,8 @@ export class SetHistory {
 
   /** How many versions of a set there were, or of all. */
   versions(name?: string): number {
-    return this.#events.filter(
-      ({ type, object }) => type !== 'DELETED' && (name ?? object.metadata.name) === object.metadata.name,
-    ).length;
+    const written = this.#events.filter(({ type }) => type !== 'DELETED');
+    return written.filter(({ object: { metadata } }) => metadata.name === (name ?? metadata.name)).length;
   }
 
   /** The most nets that any set ever had. */
@@ -107,8 +103,6 @@ function isOf({ labels }: SetView, app: string, namespace: string): boolean {
 
 /** One text for the versions of some sets, in whatever order they come. */
 function versionsOf(sets: readonly KubeObject[]): string {
-  return sets
-    .map(({ metadata }) => `${metadata.uid}@${metadata.resourceVersion}`)
-    .toSorted()
-    .join(' ');
+  const versions = sets.map(({ metadata }) => `${metadata.uid}@${metadata.resourceVersion}`);
+  return versions.toSorted().join(' ');
 }

@@ -64,7 +64,9 @@ class GoElector {
     const { machine, identity, times } = this.#options;
     const nowMs = machine.clock.now();
     const time = microTime(machine.clock.epochMs());
-    const record = { holderIdentity: identity, leaseDurationSeconds: times.leaseDurationMs / 1000, renewTime: time, acquireTime: time, leaseTransitions: 0 };
+    const leaseDurationSeconds = times.leaseDurationMs / 1000;
+    const stamps = { renewTime: time, acquireTime: time };
+    const record = { holderIdentity: identity, leaseDurationSeconds, ...stamps, leaseTransitions: 0 };
     const isOurs = (): boolean => this.#observed?.holderIdentity === identity;
     const history = (): Partial<Lease['spec']> => {
       const { acquireTime, leaseTransitions } = this.#observed!;
@@ -106,7 +108,8 @@ class GoElector {
       this.#lease = await this.#lock.read({ signal });
       if (this.#lease === undefined || this.#observed?.holderIdentity !== this.#options.identity) return;
       const { leaseTransitions } = this.#lease.spec;
-      await this.#update({ holderIdentity: '', leaseDurationSeconds: 1, renewTime: time, acquireTime: time, leaseTransitions }, { signal });
+      const stamps = { renewTime: time, acquireTime: time };
+      await this.#update({ holderIdentity: '', leaseDurationSeconds: 1, ...stamps, leaseTransitions }, { signal });
     };
     // client-go logs it.
     await within(times.renewDeadlineMs, give, { signal: new AbortController().signal, clock }).catch(() => undefined);

@@ -44,7 +44,9 @@ export class Election {
     this.#plan = plan;
     this.#random = randomFrom(plan.seed);
     plan.replicas.forEach((_, index) => this.#start(index));
-    for (const { replica, atMs, by } of plan.restarts) this.world.at(atMs, () => this.#restart(replica % plan.replicas.length, by));
+    for (const { replica, atMs, by } of plan.restarts) {
+      this.world.at(atMs, () => this.#restart(replica % plan.replicas.length, by));
+    }
     for (const atMs of plan.deletions) this.world.at(atMs, () => this.#server.delete());
   }
 
@@ -65,7 +67,8 @@ export class Election {
     const network = new Network({ world, machine, cuts, delayMs: () => this.#delayMs() });
     const start = make === 'ours' ? startReplica : startGoReplica;
     const identity = `replica-${index}_${this.#processes.length}`;
-    const contender = start({ identity, times: TIMES, machine, network, server: this.#server, journal, random: this.#random });
+    const place = { machine, network, server: this.#server, journal };
+    const contender = start({ identity, times: TIMES, ...place, random: this.#random });
     this.#current[index] = { machine, contender };
     this.#processes.push(this.#current[index]);
   }

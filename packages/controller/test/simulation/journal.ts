@@ -1,17 +1,12 @@
 /** A time of leading of some replica; the higher, the later it began. */
 export type Term = { readonly identity: string; readonly number: number };
 
-/** What a write came to: everything that the API server got, and whose it was. */
+/** Every write that the API server got, and whose it was. */
 export class Journal {
   #terms = 0;
   #latest: Term | undefined;
   #landed = 0;
   readonly violations: string[] = [];
-
-  /** The term that began last. */
-  get latest(): Term | undefined {
-    return this.#latest;
-  }
 
   /** Writes so far. */
   get landed(): number {
@@ -30,4 +25,4 @@ export class Journal {
   }
 }
 
-const name = (term: Term | undefined): string => (term === undefined ? 'no term' : `term ${term.number} of ${term.identity}`);
+const name = (term: Term | undefined): string => `term ${term?.number} of ${term?.identity}`;

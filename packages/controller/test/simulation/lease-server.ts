@@ -20,8 +20,9 @@ export class LeaseServer {
   create(spec: Lease['spec']): Lease {
     if (this.#lease !== undefined) throw conflict('AlreadyExists');
     const uid = `uid-${++this.#version}`;
-    const metadata = { name: 'lease', namespace: 'ns', uid, resourceVersion: '', labels: {}, annotations: {}, ownerReferences: undefined, finalizers: undefined };
-    return this.#store({ metadata, spec });
+    const identity = { name: 'lease', namespace: 'ns', uid, resourceVersion: '' };
+    const rest = { labels: {}, annotations: {}, ownerReferences: undefined, finalizers: undefined };
+    return this.#store({ metadata: { ...identity, ...rest }, spec });
   }
 
   update(lease: Lease): Lease {

@@ -19,6 +19,7 @@ export type MachineOptions = {
 export class Machine {
   readonly #world: World;
   readonly #options: MachineOptions;
+  readonly #timers = new Set<symbol>();
   #isAlive = true;
 
   constructor(world: World, options: MachineOptions) {
@@ -30,17 +31,21 @@ export class Machine {
     return this.#isAlive;
   }
 
+  /** How many of the clock's calls are still to come. */
+  get timers(): number {
+    return this.#timers.size;
+  }
+
   readonly clock: LeaderClock = {
     now: () => this.#options.originMs + this.#world.nowMs * this.#options.rate,
     epochMs: () => this.#options.epochMs + this.#world.nowMs,
     after: (ms, call) => {
-      let isOff = false;
+      const timer = Symbol('timer');
+      this.#timers.add(timer);
       // Whole milliseconds, and one at least, as with setTimeout.
       const waitMs = Math.max(1, Math.ceil(ms)) / this.#options.rate;
-      this.deliver(this.#world.nowMs + waitMs, () => isOff || call(), 'timer');
-      return () => {
-        isOff = true;
-      };
+      this.deliver(this.#world.nowMs + waitMs, () => this.#timers.delete(timer) && call(), 'timer');
+      return () => this.#timers.delete(timer);
     },
   };
 

@@ -12,6 +12,12 @@ export type NetworkOptions = {
   readonly delayMs: () => number;
 };
 
+type RequestOptions = {
+  readonly signal: AbortSignal;
+  /** Default: as slow as the network is. */
+  readonly delayMs?: () => number;
+};
+
 /** The way from a machine to the API server. */
 export class Network {
   readonly #options: NetworkOptions;
@@ -24,7 +30,7 @@ export class Network {
    * Has `execute` run at the server, later, and resolves with what it returned, later still, or never. An abort ends
    * the wait and takes nothing back: what was sent may arrive.
    */
-  request<T>(execute: () => T, { signal, delayMs = this.#options.delayMs }: { signal: AbortSignal; delayMs?: () => number }): Promise<T> {
+  request<T>(execute: () => T, { signal, delayMs = this.#options.delayMs }: RequestOptions): Promise<T> {
     const { world, machine } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const fail = (): void => reject(signal.reason as Error);
@@ -33,7 +39,8 @@ export class Network {
     if (!this.#loses('requests')) {
       world.at(world.nowMs + delayMs(), () => {
         const answer = attempt(execute);
-        if (!this.#loses('answers')) machine.deliver(world.nowMs + delayMs(), () => answer.then(resolve, reject), 'answer');
+        if (this.#loses('answers')) return;
+        machine.deliver(world.nowMs + delayMs(), () => void answer.then(resolve, reject), 'answer');
       });
     }
     return promise;

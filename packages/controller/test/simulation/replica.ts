@@ -29,7 +29,8 @@ const WRITE_PERIOD_MS = 250;
 const MAX_WRITE_MS = 4_000;
 
 /** Starts a replica of ours, with the real elector, that writes into the journal whenever it is let. */
-export function startReplica({ identity, times, machine, network, server, journal, random }: ReplicaOptions): Contender {
+export function startReplica(options: ReplicaOptions): Contender {
+  const { identity, times, machine, network, server, journal, random } = options;
   const { clock } = machine;
   const stopped = new AbortController();
   const { signal } = stopped;

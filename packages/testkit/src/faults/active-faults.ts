@@ -8,23 +8,23 @@ export class ActiveFaults {
   readonly #over: AbortSignal;
   readonly #history: FaultKind[] = [];
   #passed = 0;
-  #wake = () => {};
+  #changed = Promise.withResolvers<void>();
 
   /** @param over aborted when the exchange is, so that nothing waits any longer */
   constructor(over: AbortSignal) {
     this.#over = over;
-    over.addEventListener('abort', () => this.#wake());
+    over.addEventListener('abort', () => this.#notify());
   }
 
   add(fault: Fault): void {
     this.#since.set(fault, this.#passed);
     this.#history.push(fault.kind);
-    this.#wake();
+    this.#notify();
   }
 
   remove(fault: Fault): void {
     this.#since.delete(fault);
-    this.#wake();
+    this.#notify();
   }
 
   /** Those that ever were; grows as they come. */
@@ -43,11 +43,7 @@ export class ActiveFaults {
 
   /** Resolves as soon as nothing stalls, or the exchange is over. */
   async flowing(): Promise<void> {
-    while (this.of('stall').length > 0 && !this.#over.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      await promise;
-    }
+    while (this.of('stall').length > 0 && !this.#over.aborted) await this.#changed.promise;
   }
 
   /** Waits as long as the delays say. Rejects when the exchange is over. */
@@ -67,5 +63,10 @@ export class ActiveFaults {
   /** So many bytes of the answer were sent. */
   count(bytes: number): void {
     this.#passed += bytes;
+  }
+
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }

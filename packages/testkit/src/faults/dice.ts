@@ -13,8 +13,12 @@ export class Dice {
   }
 
   /** One of `options`, which are at least one. */
-  pick<T>(options: readonly [T, ...T[]] | readonly T[]): T {
+  pick<const T>(options: readonly T[]): T {
     return options[this.integer(0, options.length - 1)]!;
+  }
+
+  bytes(length: number): Buffer {
+    return Buffer.from(Array.from({ length }, () => this.integer(0, 255)));
   }
 
   /** In [0, 1). */

@@ -78,8 +78,8 @@ export class Exchange {
     this.#lengthPromised = 'content-length' in headers;
     response.writeHead(status, headers).flushHeaders();
     await this.#send(body);
-    if (hangs && !this.#over.signal.aborted) await once(this.#over.signal, 'abort');
-    response.end();
+    if (hangs) await this.#untilOver();
+    else this.#finish();
   }
 
   async #passOn(): Promise<void> {
@@ -99,7 +99,7 @@ export class Exchange {
     response.writeHead(upstream.statusCode!, headers).flushHeaders();
     const { 'content-type': contentType = '' } = upstream.headers;
     await this.#send(empty && verb === 'watch' ? firstEvent(upstream, contentType) : upstream);
-    response.end();
+    this.#finish();
   }
 
   async #upload(onward: ClientRequest): Promise<void> {
@@ -125,6 +125,14 @@ export class Exchange {
     }
     await this.faults.flowing();
   }
+
+  #finish(): void {
+    if (!this.#over.signal.aborted) this.#options.response.end();
+  }
+
+  async #untilOver(): Promise<void> {
+    if (!this.#over.signal.aborted) await once(this.#over.signal, 'abort');
+  }
 }
 
 /** Resolves once the bytes were handed to the kernel: no sooner must a connection be ended that is to deliver them. */
@@ -134,4 +142,6 @@ function write(to: OutgoingMessage, bytes: Uint8Array): Promise<void> {
   return promise;
 }
 
-const isWatchList = ({ verb, target }: FilteredRequest) => verb === 'watch' && target.includes('sendInitialEvents=true');
+function isWatchList({ verb, target }: FilteredRequest): boolean {
+  return verb === 'watch' && target.includes('sendInitialEvents=true');
+}

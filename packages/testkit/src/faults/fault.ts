@@ -12,8 +12,8 @@ export type Fault =
   /** Connections are reset: those that are `open`, once; those that are made from now on (`new`); or both (`all`). */
   | { readonly kind: 'reset'; readonly connections: 'open' | 'new' | 'all' }
   /**
-   * Not a byte passes in either direction: new connections get no TLS handshake, open watches freeze, and nobody is told.
-   * What was held back is delivered in the end, as after a network partition.
+   * Not a byte passes in either direction: new connections get no TLS handshake, open watches freeze, and nobody is
+   * told. What was held back is delivered in the end, as after a network partition.
    */
   | { readonly kind: 'stall' }
   /**
@@ -34,10 +34,12 @@ export type Fault =
       readonly as?: 'response' | 'event';
     }
   /**
-   * 200 and a body that is none: `random` bytes, a page of `html` such as captive portals send, the beginning of a
-   * `huge` frame (one that says it has 4 GiB, a list that says 1 TiB) and then silence, or an `endless` line of spaces.
+   * 200 and a body that is none: `random` bytes, which follow from the seed; a page of `html` such as captive portals
+   * send; the beginning of a `huge` frame (one that says it has 4 GiB, a list that says 1 TiB) and then silence; or an
+   * `endless` line of spaces.
    */
-  | { readonly kind: 'garbage'; readonly body: 'random' | 'html' | 'huge' | 'endless' }
+  | { readonly kind: 'garbage'; readonly body: 'random'; readonly seed: number }
+  | { readonly kind: 'garbage'; readonly body: 'html' | 'huge' | 'endless' }
   /** Every so often, whatever is open ends. */
   | { readonly kind: 'cut'; readonly everyMs: number; readonly by: Ending }
   /** Lists are empty, and so is what a WatchList begins with; the resourceVersion is the cluster's. */

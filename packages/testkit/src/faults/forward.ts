@@ -22,6 +22,8 @@ export function forward(
   const headers = endToEnd(rawHeaders);
   const onward = httpsRequest(`${url}${target}`, { method, headers, agent, signal }, resolve);
   onward.on('error', reject);
+  // Who sends a head may wait for an answer before there is a body.
+  onward.flushHeaders();
   return { onward, answer };
 }
 

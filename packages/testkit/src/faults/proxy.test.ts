@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Agent, createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,19 +15,21 @@ import { type FaultProxy, startFaultProxy } from './proxy.ts';
 const authority = createAuthority();
 const { certPem: cert, keyPem: key } = authority.issue({ usage: 'server', commonName: 'behind', ips: ['127.0.0.1'] });
 
-let behind: RequestListener;
+/** What the server does with a request. */
+let behind: (request: IncomingMessage, response: ServerResponse) => unknown;
 let server: ReturnType<typeof createServer>;
 let dir: string;
 let proxy: FaultProxy;
 let agent: Agent;
 
 beforeEach(async () => {
-  server = createServer({ cert, key }, (incoming, response) => behind(incoming, response)).listen(0, '127.0.0.1');
+  server = createServer({ cert, key }, (incoming, response) => void behind(incoming, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   dir = await mkdtemp(join(tmpdir(), 'behind-'));
   const caFile = join(dir, 'ca.crt');
   await writeFile(caFile, authority.caPem);
-  proxy = await startFaultProxy({ name: 'behind', url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, caFile });
+  const { port } = server.address() as AddressInfo;
+  proxy = await startFaultProxy({ name: 'behind', url: `https://127.0.0.1:${port}`, caFile });
   agent = new Agent({ ca: await readFile(proxy.caFile) });
 });
 
@@ -40,7 +42,7 @@ afterEach(async () => {
 });
 
 /** What is answered to a request; a body is sent chunk by chunk. */
-async function ask(headers: Record<string, string | string[]> = {}, body: AsyncIterable<string> | [] = []): Promise<IncomingMessage> {
+async function ask(headers: OutgoingHttpHeaders = {}, body: AsyncIterable<string> | [] = []): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const outgoing = request(`${proxy.url}/x`, { agent, headers, method: 'POST' }, resolve).on('error', reject);
   for await (const chunk of body) outgoing.write(chunk);
@@ -50,7 +52,7 @@ async function ask(headers: Record<string, string | string[]> = {}, body: AsyncI
 
 describe('a fault proxy', () => {
   it('passes on each header that came twice, and none that concerns one connection only', async () => {
-    behind = ({ headersDistinct }, response) => void response.end(JSON.stringify(headersDistinct));
+    behind = ({ headersDistinct }, response) => response.end(JSON.stringify(headersDistinct));
     const seen = JSON.parse(await text(await ask({ 'impersonate-group': ['a', 'b'], te: 'trailers' }))) as object;
     expect(seen).toMatchObject({ 'impersonate-group': ['a', 'b'] });
     expect(seen).not.toHaveProperty('te');
@@ -70,8 +72,27 @@ describe('a fault proxy', () => {
     expect(await text(await ask({}, body()))).toBe('one, two');
   });
 
+  it('lets both directions go on after a stall', async () => {
+    const served = Promise.withResolvers<[IncomingMessage, ServerResponse]>();
+    behind = (...exchange) => (exchange[0].url === '/both-ways' ? served.resolve(exchange) : exchange[1].end());
+    const outgoing = request(`${proxy.url}/both-ways`, { agent, method: 'POST' });
+    outgoing.flushHeaders();
+    const [incoming, response] = await served.promise;
+    response.flushHeaders();
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const undo = await proxy.set({ kind: 'stall' }, { target: /both-ways/ });
+    outgoing.write('up');
+    response.write('down');
+    const [up, down] = [once(incoming, 'data'), once(answer, 'data')];
+    // Others pass, and by then both are where they are held back.
+    for (let count = 0; count < 2; count++) await text(await ask());
+    await undo();
+    expect([String(await up), String(await down)]).toEqual(['up', 'down']);
+    outgoing.destroy();
+  });
+
   it('passes on an answer that comes before the whole body was sent', async () => {
-    behind = (_, response) => void response.writeHead(413).end('too large');
+    behind = (_, response) => response.writeHead(413).end('too large');
     const outgoing = request(`${proxy.url}/x`, { agent, method: 'POST' });
     outgoing.write('x'.repeat(1_000_000));
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
@@ -80,7 +101,7 @@ describe('a fault proxy', () => {
   });
 
   it('breaks off where the server does', async () => {
-    behind = (_, response) => void response.write('{"kind"', () => response.destroy());
+    behind = (_, response) => response.write('{"kind"', () => response.destroy());
     await expect(text(await ask())).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
@@ -114,23 +135,27 @@ describe('a fault proxy', () => {
     const chunk = Buffer.alloc(65_536);
     let sent = 0;
     const fill = (response: ServerResponse) => {
-      while (response.write(chunk)) sent += chunk.length;
+      do sent += chunk.length;
+      while (response.write(chunk));
       response.once('drain', () => fill(response));
     };
     behind = (_, response) => fill(response);
     const response = await ask();
-    let before = -1;
-    const stuckAt = await waitFor('a server that can send no more', () => (sent === before ? sent : void (before = sent)), { intervalMs: 200 });
-    expect(stuckAt).toBeLessThan(64 * 1024 * 1024);
+    let before = 0;
+    const isStuck = () => sent === before || void (before = sent);
+    await waitFor('a server that can send no more', isStuck, { intervalMs: 200 });
+    // What fits into the buffers of three sockets.
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
     response.destroy();
   });
 
   it('can be stopped twice, and in the middle of everything', async () => {
     behind = (_, response) => response.flushHeaders();
-    const broken = expect(text(await ask())).rejects.toMatchObject({ code: 'ECONNRESET' });
+    const answer = text(await ask());
+    answer.catch(() => {}); // it is looked at later
     await proxy.set({ kind: 'stall' });
     await proxy.set({ kind: 'cut', everyMs: 1000, by: 'clean' });
     await Promise.all([proxy.stop(), proxy.stop()]);
-    await broken;
+    await expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 });

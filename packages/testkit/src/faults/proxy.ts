@@ -54,7 +54,8 @@ export interface FaultProxy extends AsyncDisposable {
 /** Puts a fault proxy in front of the API server of a cluster of either kind. Stop it before the cluster, or after. */
 export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' | 'caFile'>): Promise<FaultProxy> {
   const authority = createAuthority();
-  const certificate = authority.issue({ usage: 'server', commonName: 'fault-proxy', dnsNames: ['localhost'], ips: ['127.0.0.1'] });
+  const names = { dnsNames: ['localhost'], ips: ['127.0.0.1'] };
+  const certificate = authority.issue({ usage: 'server', commonName: 'fault-proxy', ...names });
   const agent = new Agent({ ca: await readFile(cluster.caFile), keepAlive: true });
   const log: SeenRequest[] = [];
   const switchboard = new Switchboard({ resetAll: () => port.resetAll() });
@@ -70,11 +71,13 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
     void exchange.run().finally(() => switchboard.leave(exchange));
   }
 
+  let stopped = false;
   let settled = Promise.resolve();
-  /** Opens or closes the port as the faults will have it: one after the other, as they may be changed at the same time. */
+  /** Opens or closes the port as the faults will have it: one after the other, as two may be changed at a time. */
   const settle = () => {
-    settled = settled.then(() => (switchboard.refuses ? port.close() : port.open()));
     port.reconsider();
+    // Whether it worked before is for others to know.
+    settled = settled.catch(() => {}).then(() => (stopped || switchboard.refuses ? port.close() : port.open()));
     return settled;
   };
 
@@ -107,8 +110,8 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
     },
     requests: () => log,
     async stop() {
-      switchboard.clear();
-      await settled.then(() => port.close());
+      stopped = true;
+      await proxy.clear();
       agent.destroy();
       await rm(dir, { recursive: true, force: true });
     },

@@ -36,7 +36,10 @@ const makers: { readonly [K in FaultKind]: (dice: Dice) => FaultOf<K> } = {
     ...dice.pick([{}, { retryAfterSeconds: 1 }]),
     ...dice.pick([{}, { as: 'event' }]),
   }),
-  garbage: (dice) => ({ kind: 'garbage', body: dice.pick(['random', 'html', 'huge', 'endless']) }),
+  garbage(dice) {
+    const random = { kind: 'garbage', body: 'random', seed: dice.integer(0, 2 ** 31) } as const;
+    return dice.pick([random, { kind: 'garbage', body: dice.pick(['html', 'huge', 'endless']) }]);
+  },
   cut: (dice) => ({ kind: 'cut', everyMs: dice.integer(20, 500), by: dice.pick(['reset', 'close', 'clean']) }),
   empty: () => ({ kind: 'empty' }),
   redirect: () => ({ kind: 'redirect', to: 'https://127.0.0.1:1' }),
@@ -69,7 +72,11 @@ export function* randomSchedule(
  *
  * @returns the steps so far, to tell of when a test fails
  */
-export async function play(proxy: FaultProxy, schedule: Iterable<Step>, { signal }: { signal: AbortSignal }): Promise<Step[]> {
+export async function play(
+  proxy: Pick<FaultProxy, 'set'>,
+  schedule: Iterable<Step>,
+  { signal }: { signal: AbortSignal },
+): Promise<Step[]> {
   const played: Step[] = [];
   for (const step of schedule) {
     if (signal.aborted) break;
@@ -83,10 +90,13 @@ export async function play(proxy: FaultProxy, schedule: Iterable<Step>, { signal
   return played;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type SeedOptions = {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly print?: (line: string) => void;
+};
 
 /** A seed for a test: the number in FAULT_SEED, by which a failure is seen again, or else a new one. Prints it. */
-export function faultSeed({ env = process.env as Environment, print = (line: string): unknown => console.info(line) } = {}): number {
+export function faultSeed({ env = process.env, print = console.info }: SeedOptions = {}): number {
   const seed = Number(env['FAULT_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
   print(`FAULT_SEED=${seed}`);
   return seed;

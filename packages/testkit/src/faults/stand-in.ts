@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { Encoder } from '../embedded/encoder.ts';
 import { jsonEncoder } from '../embedded/json-encoder.ts';
 import { negotiate } from '../embedded/negotiation.ts';
 import { protobufEncoder } from '../embedded/protobuf/encoder.ts';
 import { ApiError } from '../embedded/status.ts';
+import { Dice } from './dice.ts';
 import type { Fault, FaultOf } from './fault.ts';
 
 /** An answer that doesn't come from the API server. */
@@ -64,13 +64,13 @@ const TIB = 2 ** 40;
 
 const portal = '<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body>Please log in.</body></html>\n';
 
-function garbage({ body }: FaultOf<'garbage'>, { verb, accept }: Asked): StandIn {
+function garbage(fault: FaultOf<'garbage'>, { verb, accept }: Asked): StandIn {
   const watch = verb === 'watch';
   const encoder = encoderFor(accept);
   const headers = { 'content-type': watch ? encoder.watchContentType : encoder.contentType };
-  switch (body) {
+  switch (fault.body) {
     case 'random':
-      return { status: 200, headers, body: [randomBytes(GARBAGE_BYTES)] };
+      return { status: 200, headers, body: [new Dice(fault.seed).bytes(GARBAGE_BYTES)] };
     case 'html':
       return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: [Buffer.from(portal)] };
     case 'endless':

@@ -1,10 +1,10 @@
 import type { Exchange } from './exchange.ts';
-import { concernsOpenAnswers, type Fault } from './fault.ts';
+import { concernsOpenAnswers, type Fault, type FaultKind, type FaultOf } from './fault.ts';
 import { type FilteredRequest, matcher, type RequestFilter } from './filter.ts';
 import type { Admission } from './port.ts';
 
 /** A fault that was set. */
-type Plague = {
+type Setting = {
   readonly fault: Fault;
   /** Whether it strikes connections as such, and not just some requests. */
   readonly everything: boolean;
@@ -14,7 +14,7 @@ type Plague = {
 /** Which faults there are, and which exchanges that are open they strike. */
 export class Switchboard {
   /** Each with what takes it back. */
-  readonly #plagues = new Map<Plague, () => void>();
+  readonly #settings = new Map<Setting, () => void>();
   readonly #open = new Set<Exchange>();
   readonly #resetAll: () => void;
 
@@ -39,30 +39,31 @@ export class Switchboard {
     // A copy, by which this fault is told from the same one set again.
     const fault = { ...wanted };
     const everything = Object.values(filter).every((value) => value === undefined);
-    if (fault.kind === 'refuse' && !everything) throw new TypeError('a closed port is closed to all: refuse takes no filter');
-    const plague: Plague = { fault, everything, strikes: matcher(filter) };
-    if (concernsOpenAnswers(fault)) this.#strikeOpen(plague);
+    if (fault.kind === 'refuse' && !everything) throw new TypeError('a port is closed to all: refuse takes no filter');
+    const setting: Setting = { fault, everything, strikes: matcher(filter) };
+    if (concernsOpenAnswers(fault)) this.#strikeOpen(setting);
     if (fault.kind === 'reset' && fault.connections === 'open') return () => {};
     const timer = fault.kind === 'cut' ? setInterval(() => this.#cut(fault), fault.everyMs) : undefined;
     const unset = () => {
       clearInterval(timer);
-      this.#plagues.delete(plague);
+      this.#settings.delete(setting);
       for (const exchange of this.#open) exchange.faults.remove(fault);
     };
-    this.#plagues.set(plague, unset);
+    this.#settings.set(setting, unset);
     return unset;
   }
 
   clear(): void {
-    for (const unset of this.#plagues.values()) unset();
+    for (const unset of this.#settings.values()) unset();
   }
 
-  /** An exchange begins: strikes it with the faults that concern it. Those of connections had their chance. */
+  /** An exchange begins, and is struck by the faults that are for it. */
   enter(exchange: Exchange): void {
     this.#open.add(exchange);
-    for (const plague of this.#plagues.keys()) {
-      if (plague.fault.kind === 'reset' && plague.everything) continue;
-      if (plague.strikes(exchange.seen)) this.#strike(exchange, plague.fault);
+    for (const { fault, everything, strikes } of this.#settings.keys()) {
+      // All connections that are to be reset were: this one is older than the fault, which is for new ones.
+      if (fault.kind === 'reset' && everything) continue;
+      if (strikes(exchange.seen)) this.#strike(exchange, fault);
     }
   }
 
@@ -70,11 +71,11 @@ export class Switchboard {
     this.#open.delete(exchange);
   }
 
-  #strikesEverything(kind: Fault['kind']): boolean {
-    return [...this.#plagues.keys()].some(({ fault, everything }) => everything && fault.kind === kind);
+  #strikesEverything(kind: FaultKind): boolean {
+    return [...this.#settings.keys()].some(({ fault, everything }) => everything && fault.kind === kind);
   }
 
-  #strikeOpen({ fault, everything, strikes }: Plague): void {
+  #strikeOpen({ fault, everything, strikes }: Setting): void {
     if (fault.kind === 'reset' && fault.connections === 'new') return;
     if (fault.kind === 'reset' && everything) this.#resetAll();
     for (const exchange of this.#open) if (strikes(exchange.seen)) this.#strike(exchange, fault);
@@ -85,7 +86,7 @@ export class Switchboard {
     if (fault.kind === 'reset') exchange.end('reset');
   }
 
-  #cut(fault: Extract<Fault, { kind: 'cut' }>): void {
+  #cut(fault: FaultOf<'cut'>): void {
     for (const exchange of this.#open) if (exchange.faults.all().includes(fault)) exchange.end(fault.by);
   }
 }

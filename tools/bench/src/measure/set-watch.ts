@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { createInterface } from 'node:readline';
-import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/testkit';
+import { type KubeObject, type TestAccount, type TestCluster, waitFor } from '@kube-semaphore/testkit';
 
 /** An object of a set was written or deleted. */
 export type SetChange = {
@@ -54,9 +54,9 @@ export class SetWatch {
     return new SetWatch(response);
   }
 
-  /** Names of the objects that exist. */
-  get names(): string[] {
-    return [...this.#objects.keys()];
+  /** Resolves once so many objects are known here. */
+  async holding(count: number): Promise<void> {
+    await waitFor(`${count} local sets`, () => this.#objects.size === count || undefined);
   }
 
   /** Calls `listener` for each change from now on, until the result is called. */

@@ -6,7 +6,7 @@ import { download, type Downloaded } from '../measure/download.ts';
 import { SetWatch } from '../measure/set-watch.ts';
 import type { BenchOptions } from '../options.ts';
 import type { Report } from '../report/report.ts';
-import type { Bench } from './bench.ts';
+import { type Bench, warmUp } from './bench.ts';
 import { figures } from './figures.ts';
 import type { Result } from './result.ts';
 import { run } from './run.ts';
@@ -31,8 +31,8 @@ export async function benchPolicy(
     const files = await enrol('bench', clusters);
     const bench: Bench = { ...clusters, fleet, watch: await SetWatch.open(clusters.local.api, files.local) };
 
-    say('downloading them');
-    // The first download is the API server's warm-up.
+    say('warming up, and downloading them');
+    await warmUp(bench);
     await download(clusters.remote.api, files.remote, encoding);
     const bare = await download(clusters.remote.api, files.remote, encoding);
 

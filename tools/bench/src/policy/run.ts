@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { waitFor } from '@kube-semaphore/testkit';
 import { enrol } from '../load/clusters.ts';
 import type { Contender } from '../measure/contender.ts';
-import { inParallel } from '../measure/pace.ts';
 import { type Program, startProgram } from '../measure/program.ts';
-import { setsPath } from '../measure/set-watch.ts';
 import { usageOf } from '../measure/usage.ts';
-import { type Bench, CONNECTIONS } from './bench.ts';
+import { type Bench, removeSets } from './bench.ts';
 import { coldSync } from './cold-sync.ts';
 import { propagation } from './propagation.ts';
 import type { Result } from './result.ts';
@@ -38,7 +35,10 @@ const CHANGES_PER_SECOND = 20;
 /** A program that is limited to 5 requests a second takes 200 s for 500 sets. */
 const PHASE_TIMEOUT_MS = 600_000;
 
-/** Runs one program from its start on an empty local cluster to its end, and leaves that empty. Never rejects for what the program does. */
+/**
+ * Runs one program from its start on an empty local cluster to its end, and leaves that empty. What the program does
+ * wrong is in the result.
+ */
 export async function run(contender: Contender, bench: Bench, options: RunOptions): Promise<Result> {
   const { account } = options;
   const result: Result = { name: contender.name };
@@ -97,9 +97,4 @@ async function idleCpu(
   await delay(idleSeconds * 1000, undefined, { signal });
   const after = await usageOf(pid);
   return (100 * (after.cpuSeconds - before.cpuSeconds)) / idleSeconds;
-}
-
-async function removeSets({ watch, local }: Bench): Promise<void> {
-  await inParallel(watch.names, CONNECTIONS, (name) => local.api.admin.delete(`${setsPath}/${name}`));
-  await waitFor('the sets to be gone', () => (watch.names.length === 0 ? true : undefined));
 }

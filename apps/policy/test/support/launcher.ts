@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** How a user's shell starts a program: with the variables and the Node.js flags of its first line. */
+export type Launcher = {
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly flags: readonly string[];
+};
+
+const file = fileURLToPath(new URL('../../bin/semaphore-policy.js', import.meta.url));
+
+/** semaphore-policy's. Tests start Node.js themselves, as neither env nor npx passes a signal on. */
+export const launcher = readLauncher(readFileSync(file, 'utf8'));
+
+function readLauncher(source: string): Launcher {
+  const [, variables = '', flags] = /^#!\/usr\/bin\/env -S (.*)\bnode (.*)\n/.exec(source) ?? [];
+  if (flags === undefined) throw new Error(`${file} doesn't begin with "#!/usr/bin/env -S … node …"`);
+  const assignments = variables.split(' ').filter((word) => word !== '');
+  const env = Object.fromEntries(assignments.map((assignment) => assignment.split('=', 2)));
+  return { file, env, flags: flags.split(' ') };
+}

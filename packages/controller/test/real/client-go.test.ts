@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { findBinaries, type RealCluster, startRealCluster, waitFor } from '@kube-semaphore/testkit';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { SHORT } from '../support/elector.ts';
+import { startReplica } from '../support/replica.ts';
+
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/shared';
+
+let cluster: RealCluster;
+const running: { stop(): Promise<unknown> }[] = [];
+
+beforeAll(async () => {
+  cluster = await startRealCluster({ name: 'c1', audit: true });
+});
+
+afterAll(() => cluster.stop());
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((replica) => replica.stop()));
+  await cluster.admin.delete(LEASE);
+});
+
+/** A program of Kubernetes, as the one that elects a leader by client-go, for our Lease. */
+function startGo() {
+  const binaries = findBinaries(['kube-controller-manager']);
+  if (!binaries.ok) throw new Error(binaries.reason);
+  const flags = {
+    kubeconfig: cluster.adminKubeconfig,
+    controllers: 'garbage-collector-controller',
+    'secure-port': '0',
+    'leader-elect': 'true',
+    'leader-elect-resource-namespace': 'default',
+    'leader-elect-resource-name': 'shared',
+    'leader-elect-lease-duration': '3s',
+    'leader-elect-renew-deadline': '2s',
+    'leader-elect-retry-period': '250ms',
+  };
+  const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
+  const child = spawn(binaries.paths['kube-controller-manager'], args, { stdio: 'ignore' });
+  const onExit = () => child.kill('SIGKILL');
+  process.once('exit', onExit);
+  const exited = once(child, 'close').finally(() => process.off('exit', onExit));
+  const stop = () => (child.kill('SIGKILL'), exited);
+  running.push({ stop });
+  return { stop };
+}
+
+async function startOurs() {
+  const { adminKubeconfig: kubeconfig } = cluster;
+  const replica = await startReplica({ kubeconfig, lease: 'shared', identity: 'ours', times: SHORT });
+  running.push(replica);
+  return replica;
+}
+
+type Spec = { holderIdentity: string; renewTime: string; leaseTransitions: number };
+const spec = async () => (await cluster.admin.get(LEASE))['spec'] as Spec;
+
+/** Waits until something is true, longer than a busy machine takes. */
+const until = (what: string, holds: () => boolean | Promise<boolean>) =>
+  waitFor(what, async () => (await holds()) || undefined, { timeoutMs: 60_000 });
+
+/** Waits until the Lease was renewed for so long. */
+async function renewedFor(ms: number): Promise<void> {
+  const from = Date.parse((await spec()).renewTime);
+  await until('renewals', async () => Date.parse((await spec()).renewTime) - from > ms);
+}
+
+/** Waits until the Lease is client-go's, and was renewed by it. */
+async function goLeads(): Promise<Spec> {
+  const isGone = async () => ['', 'ours'].includes((await spec()).holderIdentity);
+  await until('client-go to lead', async () => !(await isGone().catch(() => true)));
+  await renewedFor(0);
+  return spec();
+}
+
+/** Waits until client-go has seen a Lease that isn't its own. */
+async function goLooks(): Promise<void> {
+  const { length } = await cluster.auditLog();
+  await until('a look of client-go', async () =>
+    (await cluster.auditLog())
+      .slice(length)
+      .some(({ objectRef, userAgent = '' }) => objectRef?.name === 'shared' && userAgent.includes('leader-election')),
+  );
+}
+
+/** Longer than a Lease lasts. */
+const LONG_MS = SHORT.leaseDurationMs + 500;
+
+it('waits for client-go, and takes over when that is gone', async () => {
+  const go = startGo();
+  const { holderIdentity } = await goLeads();
+  const ours = await startOurs();
+  await until('a look', () => ours.leaders.includes(holderIdentity));
+  await renewedFor(LONG_MS);
+  expect(ours.events).toEqual([]);
+  await go.stop();
+  await until('ours to lead', () => ours.elector.isLeader);
+  expect(await spec()).toMatchObject({ holderIdentity: 'ours', leaseTransitions: 1 });
+});
+
+it('is waited for by client-go, which takes over when we stop', async () => {
+  const ours = await startOurs();
+  await until('ours to lead', () => ours.elector.isLeader);
+  startGo();
+  await goLooks();
+  await renewedFor(LONG_MS);
+  expect([await spec(), ours.events]).toMatchObject([{ holderIdentity: 'ours', leaseTransitions: 0 }, ['started']]);
+  await ours.stop();
+  expect(await goLeads()).toMatchObject({ leaseTransitions: 1 });
+});
