@@ -1,4 +1,4 @@
-import { apiErrorOf, BodyTooLargeError, IdleTimeoutError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import { apiErrorOf, BodyTooLargeError, ConnectionError, IdleTimeoutError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, DecodeError, type Kind, type KubeObject, type WatchEvent } from '@kube-semaphore/kube-objects';
 import { isStatus, restartReason, type RestartReason } from './failure.ts';
 import { isOlder } from './resource-version.ts';
@@ -149,6 +149,8 @@ export class Reflector<K extends Kind, V extends Stored> {
         }
         if (complete) this.#options.hooks?.onConfirmed?.();
       }
+      // A server that shuts down ends its watches in peace. That says nothing about what it can do.
+      if (!complete) throw new ConnectionError('the server ended a WatchList before its list was complete');
     } catch (error) {
       if (complete || signal.aborted || !meansNoWatchList(error)) throw error;
     }
@@ -283,7 +285,8 @@ export class Reflector<K extends Kind, V extends Stored> {
 
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     const { retryAfterMs } = (error ?? {}) as { retryAfterMs?: number };
-    const backoffMs = this.#retry.nextDelayMs(retryAfterMs);
+    const brokeOff = error === undefined || ['unreachable', 'idle'].includes(restartReason(error));
+    const backoffMs = this.#retry.nextDelayMs({ retryAfterMs, brokeOff });
     const polls = this.#watchForbidden && this.#verb === 'watch';
     const delayMs = polls ? this.#options.pollIntervalMs : backoffMs;
     const reason = polls ? 'poll' : error === undefined ? 'closed' : restartReason(error);

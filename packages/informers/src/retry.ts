@@ -21,10 +21,9 @@ export class Retry {
     return this.#failures;
   }
 
-  /** A watch was accepted: the server is there again, even if it can't keep one for long. */
+  /** A watch was accepted. */
   accepted(): void {
     this.#acceptedAt = this.#now();
-    this.#failures = Math.min(this.#failures, 1);
   }
 
   /** A watch brought an event. Those of a list don't count: a server may list for ever and expire each watch after it. */
@@ -32,9 +31,17 @@ export class Retry {
     this.#failures = 0;
   }
 
-  /** An attempt ended, in peace or not. @returns how long to wait before the next one, in ms */
-  nextDelayMs(retryAfterMs: number | undefined): number {
-    if (this.#now() - this.#acceptedAt > HEALTHY_WATCH_MS) this.#failures = 0;
+  /**
+   * An attempt ended, in peace or not.
+   *
+   * @param brokeOff a watch that was accepted merely ended: the server is there, even if it can't keep one for long. One
+   *   that it accepts only to say something bad (410, garbage) is as bad as a refusal.
+   * @returns how long to wait before the next one, in ms
+   */
+  nextDelayMs({ retryAfterMs, brokeOff }: { retryAfterMs?: number | undefined; brokeOff: boolean }): number {
+    const acceptedMs = this.#now() - this.#acceptedAt;
+    if (acceptedMs > HEALTHY_WATCH_MS) this.#failures = 0;
+    else if (acceptedMs >= 0 && brokeOff) this.#failures = Math.min(this.#failures, 1);
     this.#acceptedAt = Infinity;
     this.#failures++;
     return backoffMs(this.#failures, { ...BACKOFF, random: this.#random }, retryAfterMs);

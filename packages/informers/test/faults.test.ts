@@ -137,6 +137,7 @@ const troubles: readonly Trouble[] = [
   hugeFrame,
   endlessBody,
   redirect,
+  { name: 'pages that end behind their type', fault: { kind: 'truncate', after: 19, by: 'clean' }, filter: { verb: 'list' } },
 ];
 
 /** Makes trouble for requests to come, and ends the watch that is open, as it would hardly notice otherwise. */
@@ -209,7 +210,7 @@ describe('a reflector does not spin', () => {
     { name: '500 to watches', fault: { kind: 'answer', status: 500 }, filter: watches, leastSeconds: 60 },
     { ...redirect, leastSeconds: 60 },
     // Once it was accepted, a watch is begun again soon, as one that merely breaks off should be.
-    ...[expiredWatches, randomBytes, captivePortal].map((trouble) => ({ ...trouble, leastSeconds: 10 })),
+    ...[expiredWatches, randomBytes, captivePortal].map((trouble) => ({ ...trouble, leastSeconds: 60 })),
     {
       name: 'watches that break off at once', fault: { kind: 'truncate', after: 0, by: 'close' }, filter: watches,
       leastSeconds: 10,
@@ -274,4 +275,12 @@ describe('a reflector that is stopped leaves no socket and no timer behind', () 
     await waitFor('nothing to be left', () => leaked().length === 0 || undefined).catch(() => {});
     expect(leaked()).toEqual([]);
   });
+});
+
+it('lists by WatchList again after a server ended one in peace', async () => {
+  await proxy.set({ kind: 'truncate', after: 0, by: 'clean' }, { verb: 'watch', times: 1 });
+  const reflected = reflectPods(connection, { idleTimeoutMs: 90_000 });
+  await isSynced(reflected);
+  await reflected.stop();
+  expect(reflected.requests).toEqual(['watch', 'watch']);
 });

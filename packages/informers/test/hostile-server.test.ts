@@ -70,7 +70,7 @@ it.each([
   { name: '429', answer: status(429, statusObject(429, 'TooManyRequests'), { 'retry-after': '1' }), reason: 'throttled' },
   { name: '401', answer: status(401, statusObject(401, 'Unauthorized')), reason: 'denied' },
   { name: 'an ERROR event with 410', answer: watch(`{"type":"ERROR","object":${statusObject(410, 'Expired')}}\n`), reason: 'expired' },
-  { name: 'an end at once', answer: ((_, response) => void response.end()) as Answer, reason: 'garbage' },
+  { name: 'an end at once', answer: ((_, response) => void response.end()) as Answer, reason: 'unreachable' },
 ])('$name costs a retry, and nothing else', async ({ answer, reason }) => {
   // Twice, so that the pages which follow a refused WatchList meet it too.
   const server = await startScriptedServer([answer, answer], sane);

@@ -57,6 +57,8 @@ function sendOnce(server: URL, authorization: Authorization, exchange: Exchange)
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     },
     signal,
+    // Also while it connects, of which setTimeout below knows nothing: a firewall drops packets without a word.
+    timeout: idleTimeoutMs,
   });
   outgoing.setTimeout(idleTimeoutMs, () => outgoing.destroy(new IdleTimeoutError(`${server.host} sent nothing for ${idleTimeoutMs} ms`)));
   outgoing.once('response', resolve);

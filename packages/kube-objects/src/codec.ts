@@ -61,18 +61,16 @@ export class Codec<K extends Kind> {
       metadata: { resourceVersion: string; continue: string };
       items: KubeObject<K>[];
     };
-    return { items, ...metadata };
+    return page(items, metadata);
   }
 
   pageFromJson(value: unknown): Page<KubeObject<K>> {
     const list = record(value, 'list');
     expectKind({ apiVersion: String(list['apiVersion']), kind: String(list['kind']) }, this.#apiVersion, `${this.kind.kind}List`);
     const items = array(list['items'] ?? [], 'items');
-    return {
-      // The items of a list carry no kind of their own.
-      items: items.map((item) => projectJson(item, this.kind.fields, this.kind.kind) as KubeObject<K>),
-      ...projectJson(list['metadata'] ?? {}, listMeta, 'metadata'),
-    };
+    // The items of a list carry no kind of their own.
+    const projected = items.map((item) => projectJson(item, this.kind.fields, this.kind.kind) as KubeObject<K>);
+    return page(projected, projectJson(list['metadata'] ?? {}, listMeta, 'metadata'));
   }
 
   eventFromProtobuf(bytes: Buffer, start: number, end: number): WatchEvent<KubeObject<K>> {
@@ -103,6 +101,12 @@ export class Codec<K extends Kind> {
     if (type === 'BOOKMARK') return bookmark(projectJson(object, bookmarkFields, 'BOOKMARK'));
     return { type: changeType(String(type)), object: projectJson(object, this.kind.fields, this.kind.kind) as KubeObject<K> };
   }
+}
+
+/** A list that was cut behind its envelope's type looks like an empty one, but for the version that every list has. */
+function page<T>(items: readonly T[], metadata: { readonly resourceVersion: string; readonly continue: string }): Page<T> {
+  if (metadata.resourceVersion === '') throw new DecodeError('a list has no resourceVersion');
+  return { items, ...metadata };
 }
 
 function rawExtension(reader: ProtobufReader, end: number): [start: number, end: number] {
