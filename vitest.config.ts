@@ -18,6 +18,8 @@ export default defineConfig({
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // They wait for other processes more than they compute.
+          maxWorkers: 2,
         },
       },
       {

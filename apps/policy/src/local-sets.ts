@@ -97,7 +97,7 @@ export class LocalSets {
 
   /** The answer to a write of ours, which the watch will bring later. */
   written(object: GlobalNetworkSet): void {
-    this.#store.update(object.metadata.name, this.#read(object));
+    this.reflector.wrote(object);
   }
 
   /** A set of ours was deleted, which the watch will tell later. */

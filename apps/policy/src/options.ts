@@ -19,7 +19,7 @@ import {
   type Given,
   type OptionTable,
 } from '@kube-semaphore/options';
-import { clusterName, labelDomain, labelValue } from './option-types.ts';
+import { clusterName, labelDomain, labelValue, token } from './option-types.ts';
 
 /** Everything that semaphore-policy can be told (SPEC.md, sections 1 and 2). */
 export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & {
@@ -131,7 +131,7 @@ export const options: OptionTable<PolicyOptions> = {
     aliases: ['KPS_REMOTE_SERVICE_ACCOUNT_TOKEN'],
     secret: true,
     group: 'Remote cluster',
-    type: text('token'),
+    type: token,
     help: 'The service account token itself; a file can be renewed, this can not.',
   },
   allowedPodCidrs: {

@@ -100,6 +100,17 @@ export class Reflector<K extends Kind, V extends Stored> {
     this.#attempt.abort();
   }
 
+  /**
+   * The answer to a write of ours, ahead of the watch. Where the watch has come as far it is passed over: it may have
+   * told of the object's end already, and an object that is put back then would stay until the next list.
+   */
+  wrote(object: KubeObject<K>): void {
+    const { resourceVersion } = (object as KubeObject<Kind>).metadata;
+    const seen = this.#resourceVersion;
+    if (seen !== undefined && (seen === resourceVersion || isOlder(resourceVersion, seen))) return;
+    this.#put(object, undefined);
+  }
+
   async run({ signal }: RunOptions): Promise<void> {
     while (!signal.aborted) {
       this.#attempt = new AbortController();

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import type { Authorization, Connection } from '@kube-semaphore/cluster-auth';
 import { ConnectionError, IdleTimeoutError } from './errors.ts';
 
@@ -12,7 +13,7 @@ export type Exchange = {
   /** Without a byte in either direction for so long, the exchange ends with IdleTimeoutError. */
   readonly idleTimeoutMs: number;
   readonly signal: AbortSignal;
-  /** Called when nothing is left to wait for but the connection; what it throws, the request is not sent for. */
+  /** Called when nothing is left to wait for, not even the TLS handshake; if it throws, nothing is sent. */
   readonly beforeSend?: (() => void) | undefined;
 };
 
@@ -21,19 +22,28 @@ export type Exchange = {
  * after a 401 if the credentials were rotated meanwhile, after a failed TLS check if the CA was, and when a
  * kept-alive connection turns out to be closed.
  *
- * @throws ConnectionError, IdleTimeoutError; ClusterAuthError when the credentials can't be read
+ * @throws ConnectionError, IdleTimeoutError; what `beforeSend` throws; ClusterAuthError when the credentials can't be read
  */
 export async function send(connection: Connection, exchange: Exchange): Promise<IncomingMessage> {
   const { signal } = exchange;
+  let refusal: unknown;
+  const beforeSend = (): void => {
+    try {
+      exchange.beforeSend?.();
+    } catch (error) {
+      refusal = error;
+      throw error;
+    }
+  };
   for (let attempt = 1; ; attempt++) {
     const last = attempt === 2;
     const authorization = await connection.authorize({ signal });
-    exchange.beforeSend?.();
     let response: IncomingMessage;
     try {
-      response = await sendOnce(connection.server, authorization, exchange);
+      response = await sendOnce(connection.server, authorization, { ...exchange, beforeSend });
     } catch (error) {
       signal.throwIfAborted();
+      if (refusal !== undefined) throw refusal;
       if (!last && (isStaleSocket(error) || (await connection.connectionFailed(error, authorization, { signal })))) continue;
       throw brokenOff(connection.server, error);
     }
@@ -63,7 +73,18 @@ function sendOnce(server: URL, authorization: Authorization, exchange: Exchange)
   outgoing.setTimeout(idleTimeoutMs, () => outgoing.destroy(new IdleTimeoutError(`${server.host} sent nothing for ${idleTimeoutMs} ms`)));
   outgoing.once('response', resolve);
   outgoing.on('error', (error) => reject(Object.assign(error, { reusedSocket: outgoing.reusedSocket })));
-  outgoing.end(body);
+  outgoing.once('socket', (socket) => {
+    const finish = (): void => {
+      try {
+        exchange.beforeSend?.();
+        outgoing.end(body);
+      } catch (error) {
+        outgoing.destroy(error as Error);
+      }
+    };
+    if ((socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true) socket.once('secureConnect', finish);
+    else finish();
+  });
   return promise;
 }
 
