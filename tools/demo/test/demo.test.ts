@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { delimiter, dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { clusterKind } from '@kube-semaphore/testkit';
+import { clusterKind, findBinaries } from '@kube-semaphore/testkit';
 import { afterEach, expect, it } from 'vitest';
 import { DemoProcess } from './demo-process.ts';
 
@@ -77,7 +78,10 @@ it('fails with the end of the logs when an app dies', async () => {
   await expect.poll(() => demo.leftovers(), patience).toEqual([]);
 });
 
-const hasKubectl = clusterKind() === 'real' || spawnSync('sh', ['-c', 'command -v kubectl']).status === 0;
+/** The kubectl that was built for the real clusters, or any other. */
+const built = findBinaries(['kubectl']);
+const env = { ...process.env, PATH: [...(built.ok ? [dirname(built.paths.kubectl)] : []), process.env['PATH']].join(delimiter) };
+const hasKubectl = spawnSync('sh', ['-c', 'command -v kubectl'], { env }).status === 0;
 
 it.skipIf(!hasKubectl)('goes on with --keep, and the commands that it prints work', async () => {
   const demo = await start(['--keep']);
@@ -86,7 +90,7 @@ it.skipIf(!hasKubectl)('goes on with --keep, and the commands that it prints wor
   await demo.says('metrics\n');
   const invitation = demo.output.slice(demo.output.indexOf('Your turn')).split('\n');
   const shown = invitation.filter((line) => line.startsWith('     '));
-  const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')]);
+  const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')], { env });
   expect(stdout).toContain('name: c2-shop-checkout');
   expect(stdout).toContain('semaphore_policy_remote_up{remote="c1"} 1');
 

@@ -30,6 +30,8 @@ export type PolicyProcess = {
   readonly metric: (name: string, labels?: Labels) => Promise<number | undefined>;
   /** Resolves when the process is gone and its output complete. */
   readonly exited: Promise<Exit>;
+  /** Sends a signal that doesn't end it. */
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
   /** Sends a signal, and tells how the process ended and how long that took. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<Exit & { readonly ms: number }>;
 };
@@ -84,6 +86,7 @@ export function spawnPolicy(argv: readonly string[], env: Readonly<Record<string
     get,
     metric: async (name, labels = {}) => seriesValue((await get('/metrics')).body, name, labels),
     exited,
+    signal: (signal) => void child.kill(signal),
     async stop(signal = 'SIGTERM') {
       const asked = performance.now();
       child.kill(signal);

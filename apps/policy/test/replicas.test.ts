@@ -1,0 +1,67 @@
+import { type PolicyRule } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { localRules } from './support/accounts.ts';
+import { eventually } from './support/eventually.ts';
+import { it as itOnClusters } from './support/it.ts';
+
+const leaseRules: readonly PolicyRule[] = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] }];
+
+/** `start` for replicas, with an account that may hold a Lease, and a Lease that ends soon. */
+const it = itOnClusters
+  .extend('candidate', { scope: 'file' }, ({ local }) => local.account('candidate', [...localRules, ...leaseRules]))
+  .extend('startReplica', ({ candidate, start, task }) => () =>
+    start({
+      'local-kube-config': candidate.kubeconfig,
+      'leader-elect': 'true',
+      'lease-name': `policy-${task.id.replaceAll(/[^a-z0-9]/g, '-')}`,
+      'lease-namespace': 'kube-system',
+      'lease-duration': '3s',
+      'renew-deadline': '2s',
+      'retry-period': '500ms',
+    }),
+  );
+
+describe('two replicas', () => {
+  it('have one writer, and the other takes over at once when it is asked to stop', async ({ pods, sets, startReplica }) => {
+    const first = await startReplica();
+    await first.logged('leading');
+    const second = await startReplica();
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    expect(second.log().filter(({ msg }) => msg.startsWith('set '))).toEqual([]);
+    expect(await first.stop('SIGTERM')).toMatchObject({ code: 0 });
+    await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] }, { timeoutMs: 3_000 });
+  });
+
+  it('are one when the leader is killed, after its Lease', async ({ pods, sets, startReplica }) => {
+    const first = await startReplica();
+    await first.logged('leading');
+    const second = await startReplica();
+    await first.stop('SIGKILL');
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await second.logged('leading');
+  });
+
+  it('stay one when a leader sleeps past its Lease and wakes', async ({ pods, sets, history, startReplica }) => {
+    const first = await startReplica();
+    await first.logged('leading');
+    const second = await startReplica();
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    first.signal('SIGSTOP');
+    await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
+    await second.logged('leading');
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
+    const writes = first.log().filter(({ msg }) => msg.startsWith('set ')).length;
+    first.signal('SIGCONT');
+    await first.logged('leading no more');
+    await pods.add({ name: 'c', app: 'app', ips: ['10.4.0.3'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', '10.4.0.3/32'] });
+    expect(first.log().filter(({ msg }) => msg.startsWith('set '))).toHaveLength(writes);
+    await history.caughtUp();
+    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    await eventually(async () => (await second.get('/healthz')).status, 200);
+  });
+});

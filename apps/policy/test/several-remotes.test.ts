@@ -1,0 +1,66 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { eventually } from './support/eventually.ts';
+import { itBehindFronts } from './support/it.ts';
+
+const it = itBehindFronts.extend('configFile', async ({ accounts }, { onCleanup }) => {
+  const dir = await mkdtemp(join(tmpdir(), 'policy-config-'));
+  onCleanup(() => rm(dir, { recursive: true }));
+  /** A config of these remotes, as YAML that is JSON; each reads as the usual account unless it says otherwise. */
+  return async (...remotes: readonly { name: string; [key: string]: unknown }[]) => {
+    const path = join(dir, 'config.yaml');
+    const entries = remotes.map((remote) => ({ kubeConfigPath: accounts.remote.kubeconfig, ...remote }));
+    await writeFile(path, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes: entries }));
+    return path;
+  };
+});
+
+describe('one process with several remotes', () => {
+  it('keeps the sets of each under its name, and lets each bring in what it may', async ({ configFile, pods, sets, startWith }) => {
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'app', ips: ['10.5.0.1', 'fd00::5'] });
+    const config = await configFile({ name: 'c2' }, { name: 'c3', allowedPodCIDRs: ['10.5.0.0/16'] });
+    const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0']);
+    await sets.become({
+      'c2-default-app': ['10.4.0.1/32', '10.5.0.1/32', 'fd00::5/128'],
+      'c3-default-app': ['10.5.0.1/32'],
+    });
+    const left = { remote: 'c3', reason: 'address-not-allowed', kind: 'problem' };
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', left), 2);
+    expect(policy.log().filter(({ msg, cluster }) => msg === 'left out' && cluster === 'c3')).toHaveLength(2);
+  });
+
+  it('serves one while another is down, and that one when it comes', async ({ configFile, remoteFront, pods, sets, startWith }) => {
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await remoteFront.down();
+    const config = await configFile({ name: 'c2' }, { name: 'c3', kubeConfigPath: remoteFront.kubeconfig });
+    const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0'], { ready: false });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    expect((await policy.get('/readyz')).body).toContain('waiting for the first list of c3');
+    await remoteFront.up();
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c3-default-app': ['10.4.0.1/32'] });
+    await policy.ready();
+  });
+
+  it('settles a name that two of them spell, in either order', async ({ configFile, pods, sets, startWith }) => {
+    // c2 + x-y + app and c2-x + y + app are both c2-x-y-app; the smaller namespace has it.
+    await pods.add({ name: 'a', namespace: 'x-y', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', namespace: 'y', app: 'app', ips: ['10.4.0.2'] });
+    const config = await configFile({ name: 'c2-x' }, { name: 'c2' });
+    await startWith(['-config', config, '-listen-address=127.0.0.1:0']);
+    await eventually(async () => (await sets.nets())['c2-x-y-app'], ['10.4.0.1/32']);
+    await eventually(async () => (await sets.list()).length, 4);
+    const owner = (await sets.list()).find(({ name }) => name === 'c2-x-y-app')?.labels['semaphore.uw.systems/cluster'];
+    expect(owner).toBe('c2');
+  });
+
+  it('is told all that is wrong with its config at once', async ({ configFile, startWith }) => {
+    const config = await configFile({ name: 'C2', allowedPodCIDR: [] }, { name: 'c3' });
+    const policy = await startWith(['-config', config, '-target-cluster-name=c2'], { ready: false });
+    expect(await policy.exited).toEqual({ code: 2, signal: null });
+    expect(policy.stderr()).toContain('exclude each other');
+    const alone = await startWith(['-config', config], { ready: false });
+    expect(await alone.exited).toEqual({ code: 2, signal: null });
+    expect(alone.stderr()).toContain('remotes[0] has unknown keys: allowedPodCIDR');
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect } from 'vitest';
+import { argvOf, usualFlags } from './support/command-line.ts';
+import { it } from './support/it.ts';
+import { labelsOf } from './support/sets.ts';
+
+describe('plan', () => {
+  it('prints what would be written, and writes nothing', async ({ accounts, pods, sets, history, startWith }) => {
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'h', app: 'app', ips: ['10.9.0.1'], hostNetwork: true });
+    await sets.add({ name: 'c2-default-old', labels: labelsOf('old'), nets: ['10.4.0.9/32'] });
+    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
+    expect(await plan.exited).toEqual({ code: 0, signal: null });
+    expect(plan.stdout().split('\n').slice(0, 2)).toEqual(['create  c2-default-app  10.4.0.1/32', 'delete  c2-default-old  10.4.0.9/32']);
+    expect(plan.stdout()).toContain('skip    pod default/h: the Pod uses the network of its node'.replace('pod default/h', 'set c2-default-app'));
+    await history.caughtUp();
+    expect(await sets.nets()).toEqual({ 'c2-default-old': ['10.4.0.9/32'] });
+  });
+
+  it('prints the same for programs', async ({ accounts, pods, startWith }) => {
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    const plan = await startWith(['plan', '-o=json', ...argvOf(usualFlags(accounts))], { ready: false });
+    await plan.exited;
+    const { changes } = JSON.parse(plan.stdout()) as { changes: unknown };
+    expect(changes).toEqual([{ change: 'create', name: 'c2-default-app', labels: labelsOf('app'), nets: ['10.4.0.1/32'] }]);
+  });
+});
+
+describe('cleanup', () => {
+  const orphan = { name: 'c9-default-app', labels: labelsOf('app', { cluster: 'c9' }), nets: ['10.9.0.1/32'] };
+  const ours = { name: 'c2-default-app', labels: labelsOf('app'), nets: ['10.4.0.1/32'] };
+  const theirs = { name: 'c9-mine', labels: { team: 'a' }, nets: ['10.9.0.2/32'] };
+
+  it('removes the sets of a cluster, and nothing else', async ({ accounts, sets, startWith }) => {
+    await sets.add(orphan, ours, theirs);
+    const cleanup = await startWith(['cleanup', '-cluster=c9', '-yes', `-local-kube-config=${accounts.local.kubeconfig}`], { ready: false });
+    expect(await cleanup.exited).toEqual({ code: 0, signal: null });
+    expect(Object.keys(await sets.nets())).toEqual([ours.name, theirs.name]);
+  });
+
+  it('asks first, and does nothing where nobody can answer', async ({ accounts, sets, startWith }) => {
+    await sets.add(orphan);
+    const cleanup = await startWith(['cleanup', '-cluster=c9', `-local-kube-config=${accounts.local.kubeconfig}`], { ready: false });
+    expect(await cleanup.exited).toEqual({ code: 2, signal: null });
+    expect(Object.keys(await sets.nets())).toEqual([orphan.name]);
+  });
+});
