@@ -1,3 +1,4 @@
+import { observe } from './stage/observe.ts';
 import type { Stage } from './stage/stage.ts';
 import { memberLabel } from './stage/workload.ts';
 import { formatDuration } from './text/duration.ts';
@@ -28,8 +29,9 @@ export function suggestNext({ tell }: Pick<Stage, 'tell'>): void {
 }
 
 /** Brings back something to look at, and prints how to. */
-export async function invite({ c1, c2, apps, checkout, ledger, tell }: Stage): Promise<void> {
-  await checkout.scale(3);
+export async function invite({ c1, c2, apps, checkout, ledger, signal, tell }: Stage): Promise<void> {
+  // Waits for the set: whoever pastes the commands at once is to find it.
+  await observe({ site: c1, workload: checkout, signal }, () => checkout.scale(3));
   tell.heading('Your turn');
   tell.say(
     `Both clusters go on until you press Ctrl-C, and ${checkout.app} is back with 3 pods. Paste this into another ` +

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { clusterKind, findBinaries } from '@kube-semaphore/testkit';
+import { findBinaries } from '@kube-semaphore/testkit';
 import { afterEach, expect, it } from 'vitest';
 import { DemoProcess } from './demo-process.ts';
 
