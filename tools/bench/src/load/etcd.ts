@@ -1,5 +1,4 @@
-import { Agent, request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 /** A key of etcd and its value. */
@@ -28,7 +27,7 @@ export class Etcd {
     return Buffer.from(kvs[0].value, 'base64');
   }
 
-  /** Writes many entries, some 80 of 13 kB in one transaction; each is read before the next is asked for. */
+  /** Writes many entries, some 80 of 13 kB in one transaction. An entry's bytes may be reused once the next is asked for. */
   async putAll(entries: Iterable<Entry>): Promise<void> {
     for (const body of transactions(entries)) await this.#call('/v3/kv/txn', body);
   }

@@ -6,7 +6,7 @@ import { setsPath, type SetWatch } from '../measure/set-watch.ts';
 /** What the phases of a bench work on. */
 export type Bench = Clusters & { readonly fleet: Fleet; readonly watch: SetWatch };
 
-/** Connections over which it goes when it is to go fast: enough to keep an API server busy. */
+/** Connections for what has to be done and isn't measured. */
 export const CONNECTIONS = 16;
 
 /** How many requests of each kind an API server has seen before anything is measured. */
