@@ -8,7 +8,7 @@ export const restartReasons = [
   'expired',
   /** Nothing came for `idleTimeoutMs`. */
   'idle',
-  /** Watching is forbidden, and the source is listed every now and then. */
+  /** A watch was refused after a list that was not; if watching is forbidden, the source is listed every now and then. */
   'poll',
   /** No connection, or one that broke. */
   'unreachable',

@@ -44,6 +44,8 @@ export type ReflectorOptions<K extends Kind, V extends Stored> = {
   readonly random?: () => number;
   /** Resolves after `ms`, or at once when the signal is aborted. */
   readonly sleep?: (ms: number, options: RunOptions) => Promise<void>;
+  /** Monotonic, in ms. */
+  readonly now?: () => number;
 };
 
 const PAGE_LIMIT = 500;
@@ -52,6 +54,13 @@ const SMALLEST_PAGE = 10;
 const MOST_OBJECTS = 1_000_000;
 /** Jittered so that a fleet of watches doesn't end in the same second, as in client-go: 5 to 10 minutes. */
 const WATCH_SECONDS = { least: 300, spread: 300 };
+/** How long a server that can't do WatchList is not asked for one: it may be a newer one by then. */
+const WITHOUT_WATCH_LIST_MS = 3_600_000;
+/**
+ * A watch is forbidden when it was refused (403) so often in a row: an API server that has just started refuses what its
+ * roles allow until it has read them, and may have read them between a list and the watch after it, or the reverse.
+ */
+const REFUSALS = { believed: 3, pauseMs: 2_000 };
 
 /**
  * Keeps a store equal to one resource of one API server: lists it, then watches, for ever. Whatever the server does,
@@ -66,9 +75,12 @@ export class Reflector<K extends Kind, V extends Stored> {
   readonly #random: () => number;
   readonly #retry: Retry;
   readonly #sleep: (ms: number, options: RunOptions) => Promise<void>;
+  readonly #now: () => number;
   #fieldSelector: string | undefined;
-  #watchListWorks: boolean;
-  #watchForbidden = false;
+  /** From when on WatchList may be asked for, as of `now`. */
+  #watchListFrom: number;
+  /** How many watches in a row were refused after a list. */
+  #refusals = 0;
   #pageLimit = PAGE_LIMIT;
   /** Where the watch goes on; undefined: list first. */
   #resourceVersion: string | undefined;
@@ -87,7 +99,8 @@ export class Reflector<K extends Kind, V extends Stored> {
     this.#retry = new Retry({ random: this.#random });
     this.#sleep = options.sleep ?? sleep;
     this.#fieldSelector = options.fieldSelector;
-    this.#watchListWorks = options.watchList === 'auto';
+    this.#now = options.now ?? (() => performance.now());
+    this.#watchListFrom = options.watchList === 'auto' ? 0 : Infinity;
   }
 
   /** Milliseconds since this loop last did anything; far more than `idleTimeoutMs` means that it hangs. */
@@ -136,7 +149,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   async #listAndWatch(signal: AbortSignal): Promise<void> {
     if (this.#checkHistory) await this.#compareHistory(signal);
     if (this.#resourceVersion !== undefined) return this.#watch(this.#resourceVersion, signal);
-    if (this.#watchListWorks && !this.#watchForbidden && (await this.#watchList(signal)) === 'served') return;
+    if (this.#now() >= this.#watchListFrom && !this.#polls && (await this.#watchList(signal)) === 'served') return;
     await this.#listPages(signal);
     return this.#watch(this.#resourceVersion!, signal);
   }
@@ -147,6 +160,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     const { size: known } = this.#options.store;
     const listed = new Set<string>();
     let complete = false;
+    let lacking = false;
     try {
       this.#verb = 'watch';
       const stream = await this.#openWatch({ sendInitialEvents: true, idleTimeoutMs: initialEventsIdleMs }, signal);
@@ -163,12 +177,13 @@ export class Reflector<K extends Kind, V extends Stored> {
       // A server that shuts down ends its watches in peace. That says nothing about what it can do.
       if (!complete) throw new ConnectionError('the server ended a WatchList before its list was complete');
     } catch (error) {
-      if (complete || signal.aborted || !meansNoWatchList(error)) throw error;
+      lacking = lacksWatchList(error);
+      if (complete || signal.aborted || !(lacking || isStatus(error, 403))) throw error;
     }
     if (complete) return 'served';
     // Believed only once pages work: a server that merely hangs answers neither.
     await this.#listPages(signal);
-    this.#watchListWorks = false;
+    if (lacking) this.#watchListFrom = this.#now() + WITHOUT_WATCH_LIST_MS;
     return 'unsupported';
   }
 
@@ -192,7 +207,6 @@ export class Reflector<K extends Kind, V extends Stored> {
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
     this.#verb = 'watch';
     const stream = await this.#openWatch({ resourceVersion, idleTimeoutMs: this.#options.idleTimeoutMs }, signal);
-    this.#watchForbidden = false;
     for await (const batch of stream) {
       this.#turn();
       for (const event of batch) this.#apply(event);
@@ -205,6 +219,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     const stream = await this.#options.client.watch(this.#codec, { ...this.#selection(), ...how, timeoutSeconds, signal });
     this.#options.hooks?.onUp?.();
     this.#turn();
+    this.#refusals = 0;
     this.#retry.accepted();
     return stream;
   }
@@ -288,8 +303,8 @@ export class Reflector<K extends Kind, V extends Stored> {
     if (isStatus(error, 400) && this.#fieldSelector !== undefined) this.#fieldSelector = undefined;
     if (error instanceof BodyTooLargeError) this.#pageLimit = Math.max(SMALLEST_PAGE, Math.floor(this.#pageLimit / 2));
     if (this.#verb === 'watch' && isStatus(error, 403)) {
-      if (listed && !this.#watchForbidden) this.#options.hooks?.onWatchForbidden?.();
-      this.#watchForbidden = true;
+      if (listed) this.#refusals++;
+      if (this.#refusals === REFUSALS.believed) this.#options.hooks?.onWatchForbidden?.();
       this.#resourceVersion = undefined;
     }
   }
@@ -298,13 +313,19 @@ export class Reflector<K extends Kind, V extends Stored> {
     const { retryAfterMs } = (error ?? {}) as { retryAfterMs?: number };
     const brokeOff = error === undefined || ['unreachable', 'idle'].includes(restartReason(error));
     const backoffMs = this.#retry.nextDelayMs({ retryAfterMs, brokeOff });
-    const polls = this.#watchForbidden && this.#verb === 'watch';
-    const delayMs = polls ? this.#options.pollIntervalMs : backoffMs;
-    const reason = polls ? 'poll' : error === undefined ? 'closed' : restartReason(error);
-    this.#options.hooks?.onRestart?.({ reason, verb: this.#verb, error: polls ? undefined : error, delayMs });
+    const refused = this.#refusals > 0 && this.#verb === 'watch' && isStatus(error, 403);
+    const { pollIntervalMs } = this.#options;
+    const delayMs = !refused ? backoffMs : this.#polls ? pollIntervalMs : Math.min(REFUSALS.pauseMs, pollIntervalMs);
+    const reason = refused ? 'poll' : error === undefined ? 'closed' : restartReason(error);
+    this.#options.hooks?.onRestart?.({ reason, verb: this.#verb, error: refused ? undefined : error, delayMs });
     this.#lastTurn = performance.now() + delayMs;
     await this.#sleep(delayMs, { signal });
     this.#turn();
+  }
+
+  /** Watching is forbidden. */
+  get #polls(): boolean {
+    return this.#refusals >= REFUSALS.believed;
   }
 
   #selection() {
@@ -327,4 +348,4 @@ function keyOf({ namespace, name }: { namespace: string; name: string }): string
 }
 
 /** 422 is kube-apiserver's word for it; silence is Calico's. */
-const meansNoWatchList = (error: unknown): boolean => isStatus(error, 403, 422) || error instanceof IdleTimeoutError;
+const lacksWatchList = (error: unknown): boolean => isStatus(error, 422) || error instanceof IdleTimeoutError;

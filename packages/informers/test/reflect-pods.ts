@@ -5,7 +5,9 @@ import { type Change, Reflector, type ReflectorOptions, Store } from '../src/ind
 
 export type Seen = { readonly uid: string; readonly ips: readonly string[] };
 
-type Overrides = Partial<Pick<ReflectorOptions<typeof podKind, Seen>, 'watchList' | 'fieldSelector' | 'idleTimeoutMs' | 'pollIntervalMs'>> & {
+type Overrides = Partial<
+  Pick<ReflectorOptions<typeof podKind, Seen>, 'watchList' | 'fieldSelector' | 'idleTimeoutMs' | 'pollIntervalMs' | 'sleep' | 'now'>
+> & {
   /** When a request that is no watch is given up. */
   readonly requestIdleMs?: number;
 };

@@ -1,0 +1,63 @@
+import type { Connection } from '@kube-semaphore/cluster-auth';
+import { createPod, type FaultProxy, pod, startCluster, startFaultProxy, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { connectTo, reflectPods } from './reflect-pods.ts';
+
+let cluster: TestCluster;
+let token: string;
+let proxy: FaultProxy;
+let connection: Connection;
+
+beforeAll(async () => {
+  cluster = await startCluster({ name: 'c2' });
+  ({ token } = await cluster.account('reader', [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }]));
+});
+
+afterAll(() => cluster.stop());
+
+beforeEach(async () => {
+  proxy = await startFaultProxy(cluster);
+  connection = await connectTo(await proxy.kubeconfig(token));
+});
+
+afterEach(async () => {
+  connection.close();
+  await proxy.stop();
+});
+
+/** Reflects with a poll interval of a minute, and pauses that are recorded and not waited for. */
+function reflect() {
+  const pauses: number[] = [];
+  const reflected = reflectPods(connection, {
+    pollIntervalMs: 60_000,
+    idleTimeoutMs: 90_000,
+    sleep: (ms) => new Promise((resolve) => (pauses.push(ms), setImmediate(resolve))),
+  });
+  return { ...reflected, pauses };
+}
+
+// So answers an API server that has just started, and hasn't read its roles yet.
+it('asks again soon for a watch that is refused for a moment', async () => {
+  // A WatchList, the watch after the pages in its place, and both once more.
+  await proxy.set({ kind: 'answer', status: 403 }, { verb: 'watch', times: 4 });
+  const { pauses, restarts, requests, store, stop } = reflect();
+  await waitFor('a watch', () => requests.filter((verb) => verb === 'watch').length === 5 || undefined);
+  await createPod(cluster.admin, pod({ name: 'late', ips: ['10.0.0.1'] }));
+  await waitFor('its event', () => store.size === 1 || undefined);
+  await stop();
+  expect(pauses).toEqual([2_000, 2_000]);
+  expect(restarts).toEqual(['poll', 'poll']);
+  // What was refused may well be possible.
+  expect(proxy.requests().at(-1)?.target).toContain('sendInitialEvents');
+});
+
+it('asks for it once per poll when it goes on being refused, and goes back to watching when it may', async () => {
+  const undo = await proxy.set({ kind: 'answer', status: 403 }, { verb: 'watch' });
+  const { pauses, requests, stop } = reflect();
+  await waitFor('polls', () => pauses.length >= 6 || undefined);
+  await undo();
+  const refused = requests.length;
+  await waitFor('a watch that lasts', () => requests.slice(refused).includes('watch') || undefined);
+  await stop();
+  expect(pauses.slice(0, 6)).toEqual([2_000, 2_000, 60_000, 60_000, 60_000, 60_000]);
+});
