@@ -1,11 +1,12 @@
 import { restartReasons } from '@kube-semaphore/informers';
-import { sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
+import { leaderMetrics, sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
 
 const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 
 /** The shared metrics, and those of the Go program under their old names (SPEC.md, section 5). */
 export const metrics = {
   ...sharedMetrics('semaphore_policy', restartReasons),
+  ...leaderMetrics('semaphore_policy'),
   heldDeletions: {
     name: 'semaphore_policy_held_deletions',
     type: 'gauge',

@@ -1,5 +1,5 @@
+import type { Left } from '@kube-semaphore/app';
 import type { Change } from './change.ts';
-import type { Left } from './skip-register.ts';
 
 /** What a plan knows of one remote. */
 export type RemotePlan = {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { clusterHooks, ConfigError, everyPeriod, liveness, POLL_INTERVAL_MS, readiness, WriteLog } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
@@ -9,21 +10,16 @@ import type { Health, Instruments, Logger } from '@kube-semaphore/runtime';
 import { configuredIdentity, detectIdentity } from './adoption.ts';
 import { discoverCalicoApi } from './calico-api.ts';
 import type { Change } from './change.ts';
-import { clusterHooks } from './cluster-hooks.ts';
-import { ConfigError } from './config-error.ts';
-import { liveness, readiness } from './health.ts';
+import { changeEvent } from './change-facts.ts';
 import { LocalSets } from './local-sets.ts';
 import type { metrics } from './metrics.ts';
 import type { PolicyOptions } from './options.ts';
-import { everyPeriod } from './periodic.ts';
 import type { Plan } from './plan.ts';
-import { POLL_INTERVAL_MS } from './polling.ts';
 import { Remote } from './remote.ts';
 import { domainsWith, type Identity, readOwner } from './set-labels.ts';
 import { SetReconciler } from './set-reconciler.ts';
 import { setWriter, type WriteSet, type Written } from './set-writer.ts';
 import type { RemoteSettings } from './settings.ts';
-import { WriteLog } from './write-log.ts';
 
 export type PolicyInput = {
   readonly options: PolicyOptions;
@@ -69,7 +65,7 @@ export class Policy {
     this.#client = this.#localClient();
     this.#leadership = input.leadership(this.#client);
     this.#domains = domainsWith(configuredIdentity(options).domain);
-    this.#writeLog = new WriteLog({ log, onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
+    this.#writeLog = new WriteLog({ log, what: 'set', onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
     this.#limiter = new Limiter(options.writeConcurrency);
     this.#controller = new Controller({
       // A standby decides nothing: its stores are warm, and every key is looked at when it takes over.
@@ -263,7 +259,8 @@ export class Policy {
   ): Promise<Written> {
     try {
       const written = await send();
-      this.#writeLog.written(change);
+      const { event, facts } = changeEvent(change);
+      this.#writeLog.written(event, facts);
       const remote = this.#clusterOf(change);
       if (since !== Infinity && remote !== undefined) {
         this.#input.metrics.propagation.observe({ remote }, (performance.now() - since) / 1000);

@@ -1,9 +1,9 @@
+import { clusterHooks, isAllowedBy, type Left, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Given } from '@kube-semaphore/options';
 import type { Instruments, Logger } from '@kube-semaphore/runtime';
 import { compareClusterSetId } from './cluster-set-id.ts';
-import { clusterHooks } from './cluster-hooks.ts';
 import { ghostsOf } from './ghosts.ts';
 import { isHeldForWantOfPods } from './hold.ts';
 import type { LocalSets } from './local-sets.ts';
@@ -12,12 +12,10 @@ import type { metrics } from './metrics.ts';
 import type { Notice } from './notice.ts';
 import type { PolicyOptions } from './options.ts';
 import type { RemotePlan } from './plan.ts';
-import { POLL_INTERVAL_MS } from './polling.ts';
 import { RemotePods } from './remote-pods.ts';
 import type { Identity } from './set-labels.ts';
 import type { KnownRemote } from './set-reconciler.ts';
-import { isAllowedBy, type RemoteSettings } from './settings.ts';
-import { type Left, SkipRegister } from './skip-register.ts';
+import type { RemoteSettings } from './settings.ts';
 
 export type RemoteOptions = {
   readonly settings: RemoteSettings;

@@ -1,7 +1,6 @@
-import { parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
 import type { RemoteEntry } from './config-file.ts';
-import { isAllowedBy, settingsOfFile } from './settings.ts';
+import { settingsOfFile } from './settings.ts';
 
 const defaults = { localKubeConfig: undefined, podResyncPeriodMs: 3_600_000 };
 const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
@@ -64,26 +63,5 @@ describe('settingsOfFile', () => {
       'remotes[1].kubeConfigPath: it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together',
       'remotes: c4 is there twice',
     ]);
-  });
-});
-
-describe('isAllowedBy', () => {
-  const cidrs = ['10.4.0.0/16', 'fd00::/64'].flatMap((text) => {
-    const cidr = parseCidr(text);
-    return cidr.ok ? [cidr.value] : [];
-  });
-
-  it.each([
-    { ip: '10.4.255.1', want: true },
-    { ip: '10.5.0.1', want: false },
-    { ip: 'fd00::26', want: true },
-    { ip: 'fd01::26', want: false },
-  ])('says $want of $ip', ({ ip, want }) => {
-    expect(isAllowedBy(cidrs)(ip)).toBe(want);
-  });
-
-  it('lets everything in where there is no limit, and nothing where the list is empty', () => {
-    expect(isAllowedBy(undefined)('10.0.0.1')).toBe(true);
-    expect(isAllowedBy([])('10.0.0.1')).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
+import { durationOf, localReference, remoteReference } from '@kube-semaphore/app';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import { bad, type Cidr, contains, good, parseCidr, type Parsed } from '@kube-semaphore/net';
-import { type ConfigFile, durationOf, type RemoteEntry } from './config-file.ts';
+import { bad, type Cidr, parseCidr, type Parsed } from '@kube-semaphore/net';
+import type { ConfigFile, RemoteEntry } from './config-file.ts';
 import { clusterName } from './option-types.ts';
 import type { PolicyOptions } from './options.ts';
 
@@ -51,7 +52,7 @@ export function settingsOfFile(
   const names = remotes.map(({ name }) => name);
   for (const name of new Set(names.filter((candidate, i) => names.indexOf(candidate) !== i))) problems.push(`remotes: ${name} is there twice`);
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, value: { local: localReference(options.localKubeConfig ?? given(local?.kubeConfigPath)), remotes: settings } };
+  return { ok: true, value: { local: localReference(options.localKubeConfig ?? local?.kubeConfigPath), remotes: settings } };
 }
 
 type Context = { at: string; options: Pick<PolicyOptions, 'podResyncPeriodMs'>; problems: string[] };
@@ -65,31 +66,10 @@ function remoteSettings(entry: RemoteEntry, { at, options, problems }: Context):
   const { podResyncPeriod, allowedPodCIDRs } = entry;
   return {
     name: check('name', clusterName.parse(entry.name), entry.name),
-    reference: check('kubeConfigPath', referenceOf(entry), { kind: 'in-cluster' }),
+    reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
     allowedPodCidrs: allowedPodCIDRs?.map((cidr, i) => check(`allowedPodCIDRs[${i}]`, parseCidr(cidr), undefined)).filter((cidr) => cidr !== undefined),
     podResyncPeriodMs: podResyncPeriod === undefined ? options.podResyncPeriodMs : check('podResyncPeriod', positive(durationOf(podResyncPeriod)), 0),
   };
 }
-
-function referenceOf(entry: RemoteEntry): Parsed<ClusterReference> {
-  const path = given(entry.kubeConfigPath);
-  if (path !== undefined) return good({ kind: 'kubeconfig', path });
-  const [apiUrl, caUrl, tokenPath] = [given(entry.remoteAPIURL), given(entry.remoteCAURL), given(entry.remoteSATokenPath)];
-  if (apiUrl === undefined || caUrl === undefined || tokenPath === undefined) {
-    return bad('it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together');
-  }
-  return good({ kind: 'api-server', apiUrl, caUrl, token: { path: tokenPath } });
-}
-
-/** Whether a remote may bring an address into local sets. */
-export function isAllowedBy(cidrs: RemoteSettings['allowedPodCidrs']): (ip: string) => boolean {
-  return cidrs === undefined ? () => true : (ip) => cidrs.some((cidr) => contains(cidr, ip));
-}
-
-/** The local cluster: a kubeconfig, or the pod that we run in. */
-export const localReference = (path: string | undefined): ClusterReference =>
-  path === undefined ? { kind: 'in-cluster' } : { kind: 'kubeconfig', path };
-
-const given = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
 const positive = (parsed: Parsed<number>): Parsed<number> => (parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed);

@@ -48,7 +48,7 @@ describe('the local API server', () => {
     await pods.add(pod(1));
     await localFront.down();
     const policy = await start({ 'local-kube-config': localFront.kubeconfig }, { ready: false });
-    await eventually(() => policy.get('/readyz'), { status: 503, body: 'the local sets are not known yet\n' });
+    await eventually(() => policy.get('/readyz'), { status: 503, body: 'the local cluster is not known yet\n' });
     expect((await policy.get('/healthz')).status).toBe(200);
     await localFront.up();
     await policy.ready();

@@ -1,4 +1,4 @@
-import { type PolicyRule } from '@kube-semaphore/testkit';
+import { type PolicyRule, startFaultProxy } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { localRules } from './support/accounts.ts';
 import { eventually } from './support/eventually.ts';
@@ -9,9 +9,9 @@ const leaseRules: readonly PolicyRule[] = [{ apiGroups: ['coordination.k8s.io'],
 /** `start` for replicas, with an account that may hold a Lease, and a Lease that ends soon. */
 const it = itOnClusters
   .extend('candidate', { scope: 'file' }, ({ local }) => local.account('candidate', [...localRules, ...leaseRules]))
-  .extend('startReplica', ({ candidate, start, task }) => () =>
+  .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig) =>
     start({
-      'local-kube-config': candidate.kubeconfig,
+      'local-kube-config': kubeconfig,
       'leader-elect': 'true',
       'lease-name': `policy-${task.id.replaceAll(/[^a-z0-9]/g, '-')}`,
       'lease-namespace': 'kube-system',
@@ -29,6 +29,8 @@ describe('two replicas', () => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     expect(second.log().filter(({ msg }) => msg.startsWith('set '))).toEqual([]);
+    expect(await first.metric('semaphore_policy_leader')).toBe(1);
+    expect(await second.metric('semaphore_policy_leader')).toBe(0);
     expect(await first.stop('SIGTERM')).toMatchObject({ code: 0 });
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] }, { timeoutMs: 3_000 });
@@ -63,5 +65,23 @@ describe('two replicas', () => {
     await history.caughtUp();
     expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
     await eventually(async () => (await second.get('/healthz')).status, 200);
+  });
+});
+
+describe('a replica that cannot renew its Lease', () => {
+  it('leads no more, says so once, and leads again when it can', async ({ local, candidate, startReplica, onTestFinished }) => {
+    const proxy = await startFaultProxy(local);
+    onTestFinished(() => proxy.stop());
+    const replica = await startReplica(await proxy.kubeconfig(candidate));
+    await replica.logged('leading');
+    await proxy.set({ kind: 'answer', status: 500 }, { target: /\/leases\// });
+    await replica.logged('leading no more');
+    await eventually(() => replica.metric('semaphore_policy_leader'), 0);
+    const refused = () => proxy.requests().filter(({ faults }) => faults.length > 0).length;
+    await eventually(() => refused() >= 6, true);
+    await proxy.clear();
+    await replica.logged('the Lease can be read and written again');
+    await eventually(() => replica.metric('semaphore_policy_leader'), 1);
+    expect(replica.log().filter(({ msg }) => msg === 'the Lease could not be read or written')).toHaveLength(1);
   });
 });

@@ -107,6 +107,16 @@ describe('bad usage', () => {
       expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^semaphore-policy: .*${text}`)));
   });
 
+  it.concurrent.for([
+    { name: 'a namespace that is none', flags: { 'lease-namespace': 'A_B' }, told: /^semaphore-policy: A_B is .*-lease-namespace or SP_LEASE_NAMESPACE\n$/m },
+    { name: 'a name that is none', flags: { 'lease-namespace': 'ns', 'lease-name': 'a/b' }, told: /^semaphore-policy: a\/b is .*-lease-name or SP_LEASE_NAME\n$/m },
+    { name: 'no namespace outside of a pod', flags: {}, told: /^semaphore-policy: -lease-namespace or SP_LEASE_NAMESPACE is required/m },
+  ])('of the Lease is told: $name', async ({ flags, told }) => {
+    const kubeconfigs = { 'local-kube-config': join(dir, 'good'), 'target-kube-config': join(dir, 'good') };
+    const { code, stderr } = await run(argvOf({ ...named, ...kubeconfigs, 'leader-elect': 'true', ...flags }));
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(told) });
+  });
+
   it.concurrent('is to be in no pod and to name no local cluster', async () => {
     const { code, stderr } = await run(argvOf({ ...named, 'target-kube-config': join(dir, 'good') }));
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^semaphore-policy: .*kubeconfig\n$/) });

@@ -39,6 +39,7 @@ function claimOf(identity: string) {
     clock: machineClock,
     onNewLeader: () => {},
     onFailure: (error) => failures.push(error),
+    onAnswer: () => {},
   });
   const attempt = async (leads: boolean): Promise<string> => (await claim.attempt({ signal, leads })).kind;
   return { claim, attempt, requests, failures, faults };

@@ -10,6 +10,8 @@ export type LeaseClaimOptions = LeaderTimes & {
   readonly clock: LeaderClock;
   readonly onNewLeader: (identity: string) => void;
   readonly onFailure: (error: unknown) => void;
+  /** The Lease was read or written. */
+  readonly onAnswer: () => void;
 };
 
 /**
@@ -94,7 +96,8 @@ export class LeaseClaim {
   }
 
   #see(lease: Lease | undefined): void {
-    const { leaseDurationMs, clock, onNewLeader } = this.#options;
+    const { leaseDurationMs, clock, onNewLeader, onAnswer } = this.#options;
+    onAnswer();
     const before = this.#seen.holder;
     this.#seen = see(this.#seen, lease, { nowMs: clock.now(), leaseDurationMs });
     const { holder } = this.#seen;

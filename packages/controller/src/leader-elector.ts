@@ -16,6 +16,8 @@ export type LeaderHooks = {
   readonly onNewLeader?: (identity: string) => void;
   /** The Lease could not be read or written; it is tried again after the retry period. */
   readonly onFailure?: (error: unknown) => void;
+  /** The Lease was read or written. */
+  readonly onAnswer?: () => void;
 };
 
 export type LeaderElectorOptions = LeaderTimes & {
@@ -53,6 +55,7 @@ export class LeaderElector implements Leadership {
       clock,
       onNewLeader: (identity) => hooks?.onNewLeader?.(identity),
       onFailure: (error) => hooks?.onFailure?.(error),
+      onAnswer: () => hooks?.onAnswer?.(),
     });
   }
 

@@ -4,5 +4,5 @@ export { metricsReference, type MetricTable } from './metric-table.ts';
 export { createMetrics, type Instruments } from './metrics.ts';
 export { addProcessMetrics } from './process-metrics.ts';
 export { runUntilSignal } from './run-until-signal.ts';
-export { sharedMetrics } from './shared-metrics.ts';
+export { leaderMetrics, sharedMetrics } from './shared-metrics.ts';
 export { watchForStaleness } from './stale-file.ts';

@@ -7,6 +7,18 @@ const PROPAGATION_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ] as const;
 
+/** Of apps whose replicas elect one that writes. */
+export function leaderMetrics<const Prefix extends string>(prefix: Prefix) {
+  return {
+    leader: {
+      name: `${prefix}_leader`,
+      type: 'gauge',
+      help: 'Whether this replica may write: 1 or 0. Always 1 without -leader-elect.',
+      labels: {},
+    },
+  } as const satisfies MetricTable;
+}
+
 /**
  * The metrics that every app exports under its own prefix (SPEC.md, section 5).
  *

@@ -22,6 +22,7 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
   'packages/controller': ['packages/kube-client'],
   'packages/options': [],
   'packages/runtime': [],
+  'packages/app': ['packages/cluster-auth', 'packages/kube-client', 'packages/informers', 'packages/controller', 'packages/options', 'packages/runtime'],
   'packages/wireguard-tools': [],
 };
 

@@ -1,15 +1,16 @@
 import type { Logger } from '@kube-semaphore/runtime';
-import type { Change } from './change.ts';
 
 export type WriteLogOptions = {
   readonly log: Logger;
+  /** What is written, as a log line begins: `set`. */
+  readonly what: string;
   /** All writes fail from now on, or work again. */
   readonly onTrouble: (inTrouble: boolean) => void;
 };
 
 /**
- * Tells of writes and of why they fail. What fails for every set alike (the local API server is away, or forbids us
- * to write) is said once, and once more when it is over; what is wrong with one set is said each time.
+ * Tells of writes and of why they fail. What fails for every object alike (the local API server is away, or forbids us
+ * to write) is said once, and once more when it is over; what is wrong with one object is said each time.
  */
 export class WriteLog {
   readonly #options: WriteLogOptions;
@@ -20,14 +21,15 @@ export class WriteLog {
     this.#options = options;
   }
 
-  written(change: Change): void {
+  /** @param event what was done, as a log line says it: `set created` */
+  written(event: string, facts: Readonly<Record<string, unknown>>): void {
     const { log, onTrouble } = this.#options;
     if (this.#trouble !== undefined) {
       this.#trouble = undefined;
       log.info({}, 'local writes work again');
       onTrouble(false);
     }
-    log.info(factsOf(change), MESSAGES[change.kind]);
+    log.info(facts, event);
   }
 
   failed({ key, error, retryInMs }: { key: string; error: unknown; retryInMs: number }): void {
@@ -39,23 +41,7 @@ export class WriteLog {
     }
     // 409: somebody wrote at the same time, and the next attempt knows. Normal, but worth finding.
     const level = said || isConflict(error) ? 'debug' : 'warn';
-    this.#options.log[level]({ key, error, retryInMs: Math.round(retryInMs) }, 'set not written, will try again');
-  }
-}
-
-const MESSAGES = { create: 'set created', update: 'set updated', delete: 'set deleted' } as const;
-
-function factsOf(change: Change): Record<string, unknown> {
-  switch (change.kind) {
-    case 'create':
-      return { set: change.to.name, nets: change.to.nets.length };
-    case 'update': {
-      const before = new Set(change.from.nets);
-      const added = change.to.nets.filter((net) => !before.delete(net)).length;
-      return { set: change.to.name, nets: change.to.nets.length, added, removed: before.size };
-    }
-    case 'delete':
-      return { set: change.from.name, removed: change.from.nets.length };
+    this.#options.log[level]({ key, error, retryInMs: Math.round(retryInMs) }, `${this.#options.what} not written, will try again`);
   }
 }
 

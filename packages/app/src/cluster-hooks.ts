@@ -1,11 +1,10 @@
 import type { ReflectorHooks } from '@kube-semaphore/informers';
-import type { Instruments, Logger } from '@kube-semaphore/runtime';
-import type { metrics } from './metrics.ts';
+import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
 
 export type ClusterHooksOptions = {
   /** The remote's name; `local` for the cluster that we write to. */
   readonly cluster: string;
-  readonly metrics: Instruments<typeof metrics>;
+  readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'remoteUp' | 'remoteLastSync' | 'remoteWatchRestarts'>;
   readonly log: Logger;
   /** The first list is complete. */
   readonly onFirstSync: () => void;

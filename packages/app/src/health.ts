@@ -35,7 +35,7 @@ const REMOTE_GRACE_MS = 30_000;
 
 /** Whether the local side stands, and each remote has synced or had its time. */
 export function readiness({ localSynced, remotes, watchedMs }: ReadinessInput): Health {
-  if (!localSynced || watchedMs === undefined) return { ok: false, reason: 'the local sets are not known yet' };
+  if (!localSynced || watchedMs === undefined) return { ok: false, reason: 'the local cluster is not known yet' };
   const missing = remotes.filter(({ synced }) => !synced).map(({ name }) => name);
   if (missing.length === 0 || watchedMs > REMOTE_GRACE_MS) return { ok: true };
   return { ok: false, reason: `waiting for the first list of ${missing.join(', ')}` };

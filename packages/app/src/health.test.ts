@@ -21,7 +21,7 @@ describe('readiness', () => {
   const remotes = [{ name: 'c2', synced: true }, { name: 'c3', synced: false }];
 
   it.each([
-    { name: 'waits for the local side', localSynced: false, remotes: [], watchedMs: undefined, want: 'the local sets are not known yet' },
+    { name: 'waits for the local side', localSynced: false, remotes: [], watchedMs: undefined, want: 'the local cluster is not known yet' },
     { name: 'waits for a remote, and names it', localSynced: true, remotes, watchedMs: 1_000, want: 'waiting for the first list of c3' },
     { name: 'waits no longer than 30 s for a dead remote', localSynced: true, remotes, watchedMs: 30_001, want: undefined },
     { name: 'is ready at once when all have synced', localSynced: true, remotes: remotes.slice(0, 1), watchedMs: 5, want: undefined },

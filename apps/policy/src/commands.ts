@@ -1,0 +1,88 @@
+import { type Command, ConfigError, connectAll, leadershipOf, localReference, parseConfigFile, readConfigSource, serve } from '@kube-semaphore/app';
+import { type Leadership, SoleLeader } from '@kube-semaphore/controller';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { createMetrics } from '@kube-semaphore/runtime';
+import { askOnTerminal, cleanup } from './cleanup.ts';
+import { configFileSchema } from './config-file.ts';
+import { type PolicyMetrics, metrics as metricTable } from './metrics.ts';
+import type { PolicyOptions } from './options.ts';
+import { exitCodeOf, planJson, planText } from './plan.ts';
+import { Policy } from './policy.ts';
+import { type Settings, settingsOfFile, settingsOfOptions } from './settings.ts';
+
+/** How long `plan` waits for the local sets, and then for the remotes. */
+const PLAN_TIMEOUT_MS = 30_000;
+
+type PolicyCommand = Command<PolicyOptions>;
+
+/** Keeps the sets of all remotes until `signal` is aborted. */
+export async function runPolicy(command: PolicyCommand, { signal }: RunOptions): Promise<number> {
+  const { options, log, version } = command;
+  const leadership = (local: KubeClient, { metrics, settings }: Parts): Leadership => {
+    const leaseName = `semaphore-policy-${settings.remotes.map(({ name }) => name).toSorted().join('-')}`;
+    return leadershipOf(options, { client: local, leaseName, prefix: 'SP', log, metrics });
+  };
+  return withPolicy(command, leadership, async (policy, { registry, metrics, file }) => {
+    const health = { isLive: () => policy.isLive(), isReady: () => policy.isReady() };
+    await serve((run) => policy.run(run), { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log }, { signal });
+    return 0;
+  });
+}
+
+/** Prints what `runPolicy` would write, and writes nothing. */
+export async function runPlan(command: PolicyCommand, { signal }: RunOptions): Promise<number> {
+  return withPolicy(command, () => new SoleLeader(), async (policy) => {
+    const plan = await policy.plan({ signal, timeoutMs: PLAN_TIMEOUT_MS });
+    process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
+    return exitCodeOf(plan);
+  });
+}
+
+/** Removes the sets of a cluster that is served no more. */
+export async function runCleanup({ options, log, userAgent }: PolicyCommand, { signal }: RunOptions): Promise<number> {
+  if (!options.yes && !process.stdin.isTTY) throw new ConfigError('cleanup asks before it removes anything, and there is no terminal: say -yes');
+  const [local] = await connectAll([localReference(options.localKubeConfig)], log);
+  const confirm = options.yes ? () => Promise.resolve(true) : askOnTerminal;
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  try {
+    return (await cleanup({ cluster: options.cleanupCluster!, options, local: local!, userAgent, confirm, print }, { signal })) ? 0 : 1;
+  } finally {
+    local!.close();
+  }
+}
+
+/** What there is beside the app itself. */
+type Parts = {
+  readonly settings: Settings;
+  readonly metrics: PolicyMetrics;
+  readonly registry: ReturnType<typeof createMetrics>['registry'];
+  /** The config file, if there is one, as it was read. */
+  readonly file: ReturnType<typeof readConfigSource> | undefined;
+};
+
+/** Connects all clusters, hands the app to `use`, and closes them again. */
+async function withPolicy(
+  { options, given, log, userAgent }: PolicyCommand,
+  leadership: (local: KubeClient, parts: Parts) => Leadership,
+  use: (policy: Policy, parts: Parts) => Promise<number>,
+): Promise<number> {
+  const file = options.config === undefined ? undefined : readConfigSource(options.config);
+  const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options);
+  const [local, ...others] = await connectAll([settings.local, ...settings.remotes.map(({ reference }) => reference)], log);
+  const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: others[i]! }));
+  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
+  const parts = { settings, metrics, registry, file };
+  try {
+    const policy = new Policy({ options, given, local: local!, remotes, log, metrics, leadership: (client) => leadership(client, parts), userAgent });
+    return await use(policy, parts);
+  } finally {
+    for (const connection of [local!, ...others]) connection.close();
+  }
+}
+
+function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: PolicyOptions): Settings {
+  const file = parseConfigFile(content, configFileSchema, { unknownKeys: 'error' });
+  const settings = file.ok ? settingsOfFile(file.value, options) : file;
+  if (settings.ok) return settings.value;
+  throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
+}

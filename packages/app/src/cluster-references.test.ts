@@ -1,0 +1,51 @@
+import { parseCidr } from '@kube-semaphore/net';
+import { describe, expect, it } from 'vitest';
+import { isAllowedBy, localReference, remoteReference } from './cluster-references.ts';
+
+const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
+
+describe('localReference', () => {
+  it.each([undefined, ''])('is the pod that we run in for %j', (path) => {
+    expect(localReference(path)).toEqual({ kind: 'in-cluster' });
+  });
+
+  it('is a kubeconfig where there is one', () => {
+    expect(localReference('/c1')).toEqual({ kind: 'kubeconfig', path: '/c1' });
+  });
+});
+
+describe('remoteReference', () => {
+  it('is a kubeconfig, whatever else there is', () => {
+    expect(remoteReference({ ...direct, kubeConfigPath: '/c2' })).toEqual({ ok: true, value: { kind: 'kubeconfig', path: '/c2' } });
+  });
+
+  it('is an API server, with its CA and a token', () => {
+    const value = { kind: 'api-server', apiUrl: 'https://c3', caUrl: 'file:///ca', token: { path: '/token' } };
+    expect(remoteReference({ ...direct, kubeConfigPath: '' })).toEqual({ ok: true, value });
+  });
+
+  it.each(['remoteAPIURL', 'remoteCAURL', 'remoteSATokenPath'])('is none without %s', (field) => {
+    expect(remoteReference({ ...direct, [field]: '' })).toMatchObject({ ok: false });
+  });
+});
+
+describe('isAllowedBy', () => {
+  const cidrs = ['10.4.0.0/16', 'fd00::/64'].flatMap((text) => {
+    const cidr = parseCidr(text);
+    return cidr.ok ? [cidr.value] : [];
+  });
+
+  it.each([
+    { ip: '10.4.255.1', want: true },
+    { ip: '10.5.0.1', want: false },
+    { ip: 'fd00::26', want: true },
+    { ip: 'fd01::26', want: false },
+  ])('says $want of $ip', ({ ip, want }) => {
+    expect(isAllowedBy(cidrs)(ip)).toBe(want);
+  });
+
+  it('lets everything in where there is no limit, and nothing where the list is empty', () => {
+    expect(isAllowedBy(undefined)('10.0.0.1')).toBe(true);
+    expect(isAllowedBy([])('10.0.0.1')).toBe(false);
+  });
+});

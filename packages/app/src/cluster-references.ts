@@ -1,0 +1,32 @@
+import type { ClusterReference } from '@kube-semaphore/cluster-auth';
+import { bad, type Cidr, contains, good, type Parsed } from '@kube-semaphore/net';
+
+/** How config files say where a remote cluster is (SPEC.md, sections 2 to 4). An empty text is as good as none. */
+export type RemoteAddress = {
+  readonly kubeConfigPath?: string | undefined;
+  readonly remoteAPIURL?: string | undefined;
+  readonly remoteCAURL?: string | undefined;
+  readonly remoteSATokenPath?: string | undefined;
+};
+
+/** The local cluster: a kubeconfig, or the pod that we run in. */
+export const localReference = (path: string | undefined): ClusterReference =>
+  given(path) === undefined ? { kind: 'in-cluster' } : { kind: 'kubeconfig', path: path! };
+
+/** A remote cluster: a kubeconfig, or the other three together. */
+export function remoteReference(address: RemoteAddress): Parsed<ClusterReference> {
+  const path = given(address.kubeConfigPath);
+  if (path !== undefined) return good({ kind: 'kubeconfig', path });
+  const [apiUrl, caUrl, tokenPath] = [given(address.remoteAPIURL), given(address.remoteCAURL), given(address.remoteSATokenPath)];
+  if (apiUrl === undefined || caUrl === undefined || tokenPath === undefined) {
+    return bad('it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together');
+  }
+  return good({ kind: 'api-server', apiUrl, caUrl, token: { path: tokenPath } });
+}
+
+/** Whether a remote may bring an address into the local cluster; any, where there is no limit. */
+export function isAllowedBy(cidrs: readonly Cidr[] | undefined): (ip: string) => boolean {
+  return cidrs === undefined ? () => true : (ip) => cidrs.some((cidr) => contains(cidr, ip));
+}
+
+const given = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

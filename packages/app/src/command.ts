@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { type ClusterReference, connect, type Connection } from '@kube-semaphore/cluster-auth';
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import { type CommonOptions, type Given, type OptionTable, resolveOptions } from '@kube-semaphore/options';
+import { createLogger, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
+import { ConfigError } from './config-error.ts';
+
+/** What an app is as a program: its name, its options, and the rules across them. */
+export type AppDefinition<C extends CommonOptions> = {
+  readonly program: {
+    readonly name: string;
+    readonly description: string;
+    readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
+  };
+  readonly version: string;
+  readonly options: OptionTable<C>;
+  /** The problems, each a sentence that names flag and variable; as `resolveOptions` takes it. */
+  readonly validate: (given: Given<C>, config: Partial<C>, subcommand: string | undefined) => readonly string[];
+  /** What is given in vain: sentences for the log. */
+  readonly overridden?: (given: Given<C>) => readonly string[];
+};
+
+/** A command line that was understood. */
+export type Command<C> = {
+  readonly options: Readonly<C>;
+  readonly given: Given<C>;
+  /** Undefined: the program is to run. */
+  readonly subcommand: string | undefined;
+  readonly log: Logger;
+  readonly version: string;
+  /** `name/version`, for the API servers' logs. */
+  readonly userAgent: string;
+};
+
+/**
+ * Reads the command line of this process, does what it says until that ends or a signal ends it, and exits: with 2 for
+ * what is wrong with usage or config, each problem on a line of its own without a stack.
+ *
+ * @param run returns the exit code; what it throws is 1, but for a ConfigError
+ */
+export async function runCommand<C extends CommonOptions>(
+  { program, version, options: table, validate, overridden }: AppDefinition<C>,
+  run: (command: Command<C>, options: RunOptions) => Promise<number>,
+): Promise<never> {
+  const commit = process.env['SEMAPHORE_COMMIT'];
+  const resolution = await resolveOptions(table, { program: { ...program, version, commit }, argv: process.argv.slice(2), env: process.env, validate });
+  if (resolution.kind === 'exit') {
+    process.stdout.write(resolution.stdout ?? '');
+    process.stderr.write(resolution.stderr ?? '');
+    process.exit(resolution.code);
+  }
+  const { config: options, given, subcommand } = resolution;
+  // A subcommand's output is what people read; the log tells them only of trouble.
+  const quiet = subcommand !== undefined && !given.has('logLevel');
+  const log = createLogger({ level: quiet ? 'error' : options.logLevel, format: options.logFormat });
+  for (const warning of [...resolution.warnings, ...(overridden?.(given) ?? [])]) log.warn({}, warning);
+  const command: Command<C> = { options, given, subcommand, log, version, userAgent: `${program.name}/${version}` };
+  let exitCode = 0;
+  const work = async ({ signal }: RunOptions): Promise<void> => {
+    try {
+      exitCode = await run(command, { signal });
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const problem of error.problems) process.stderr.write(`${program.name}: ${problem}\n`);
+      exitCode = 2;
+    }
+  };
+  const code = await runUntilSignal(work, { log });
+  process.exit(code === 0 ? exitCode : code);
+}
+
+/** A config file as it was read. */
+export type ConfigSource = { readonly path: string; readonly content: string };
+
+/** @throws {ConfigError} that names the file */
+export function readConfigSource(path: string): ConfigSource {
+  try {
+    return { path, content: readFileSync(path, 'utf8') };
+  } catch (error) {
+    throw new ConfigError(`${path} can't be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+/**
+ * Connects to clusters, in order.
+ *
+ * @throws {ConfigError} with the problems of all of them
+ */
+export async function connectAll(references: readonly ClusterReference[], log: Logger): Promise<readonly Connection[]> {
+  const connections = await Promise.allSettled(references.map((reference) => connect(reference, { env: process.env, log })));
+  const failed = connections.filter((connection) => connection.status === 'rejected');
+  const made = connections.flatMap((connection) => (connection.status === 'fulfilled' ? [connection.value] : []));
+  if (failed.length === 0) return made;
+  for (const connection of made) connection.close();
+  throw new ConfigError(failed.map(({ reason }) => (reason as Error).message));
+}

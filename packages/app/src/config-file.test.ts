@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { durationOf, parseConfigFile } from './config-file.ts';
+
+const schema = z.strictObject({
+  local: z.optional(z.strictObject({ path: z.string() })),
+  remotes: z.array(z.strictObject({ name: z.string() })).check(z.minLength(1)),
+});
+
+const parsed = (source: string, unknownKeys: 'error' | 'warning' = 'error') => parseConfigFile(source, schema, { unknownKeys });
+
+describe('parseConfigFile', () => {
+  it.each([
+    { format: 'JSON', source: '{"remotes": [{"name": "c2"}]}' },
+    { format: 'YAML', source: 'remotes:\n  - name: c2\n' },
+  ])('reads $format', ({ source }) => {
+    expect(parsed(source)).toEqual({ ok: true, value: { remotes: [{ name: 'c2' }] }, warnings: [] });
+  });
+
+  it.each([
+    { name: 'is neither YAML nor JSON', source: '{"remotes": [', want: [/^it is neither YAML nor JSON: /] },
+    { name: 'is empty', source: '', want: [/^the file: /] },
+    { name: 'has an empty list', source: 'remotes: []', want: [/^remotes: /] },
+    { name: 'has a field of another type', source: 'remotes: [{ name: 7 }]', want: [/^remotes\[0\]\.name: /] },
+    {
+      name: 'has keys that nobody knows, all of them named',
+      source: 'remote: x\nremotes: [{ name: c2, nome: c2 }]\n',
+      want: [/^remotes\[0\] has unknown keys: nome$/, /^the file has unknown keys: remote$/],
+    },
+  ])('refuses a file that $name', ({ source, want }) => {
+    const file = parsed(source);
+    expect(file.ok ? [] : file.problems.toSorted()).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
+  });
+
+  it('passes over unknown keys where the Go programs do, and names them', () => {
+    expect(parsed('remote: x\nremotes: [{ name: c2, nome: c2 }]\n', 'warning')).toEqual({
+      ok: true,
+      value: { remotes: [{ name: 'c2' }] },
+      warnings: ['remotes[0] has unknown keys: nome', 'the file has unknown keys: remote'],
+    });
+  });
+
+  it('refuses what is wrong besides', () => {
+    expect(parsed('remote: x\nremotes: [{ name: 7 }]\n', 'warning')).toEqual({ ok: false, problems: [expect.stringMatching(/^remotes\[0\]\.name: /)] });
+  });
+});
+
+describe('durationOf', () => {
+  it.each([
+    { value: '1h', want: 3_600_000 },
+    { value: 1_500_000_000, want: 1_500 },
+    { value: 0, want: 0 },
+    { value: '0', want: 0 },
+  ])('reads $value as Go does', ({ value, want }) => {
+    expect(durationOf(value)).toEqual({ ok: true, value: want });
+  });
+
+  it.each(['1', 'soon', Infinity])('refuses %s', (value) => {
+    expect(durationOf(value)).toMatchObject({ ok: false });
+  });
+});

@@ -1,0 +1,56 @@
+import { bad, good, type Parsed } from '@kube-semaphore/net';
+import { parseDuration } from '@kube-semaphore/options';
+import { parse } from 'yaml';
+import type * as z from 'zod/mini';
+
+/** A file that was understood, or every problem with the path to its field. */
+export type ParsedFile<T> =
+  | { readonly ok: true; readonly value: T; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/**
+ * Reads a config file, YAML or JSON.
+ *
+ * @param schema of strict objects
+ * @param unknownKeys what a key is that the schema doesn't have. In a format of our own an error: a misspelled
+ *   `allowedPodCIDRs` must not be an open door. In one that Go programs read, which pass over them, a warning.
+ */
+export function parseConfigFile<T>(source: string, schema: z.ZodMiniType<T>, { unknownKeys }: { unknownKeys: 'error' | 'warning' }): ParsedFile<T> {
+  let document: unknown;
+  try {
+    document = parse(source);
+  } catch (error) {
+    return { ok: false, problems: [`it is neither YAML nor JSON: ${(error as Error).message.split('\n')[0]}`] };
+  }
+  const parsed = schema.safeParse(document);
+  if (parsed.success) return { ok: true, value: parsed.data, warnings: [] };
+  const { issues } = parsed.error;
+  if (unknownKeys === 'error' || issues.every(({ code }) => code !== 'unrecognized_keys')) return { ok: false, problems: issues.map(problemOf) };
+  const [unknown, others] = [issues.filter(isUnknownKeys), issues.filter((issue) => !isUnknownKeys(issue))];
+  if (others.length > 0) return { ok: false, problems: others.map(problemOf) };
+  for (const { path, keys } of unknown) for (const key of keys) dropKey(document, path, key);
+  const again = schema.safeParse(document);
+  if (again.success) return { ok: true, value: again.data, warnings: unknown.map(problemOf) };
+  return { ok: false, problems: again.error.issues.map(problemOf) };
+}
+
+/** A duration as Go's JSON has it: a text, or a number of nanoseconds. @returns milliseconds */
+export function durationOf(value: string | number): Parsed<number> {
+  if (typeof value === 'string') return parseDuration(value);
+  return Number.isFinite(value) ? good(value / 1e6) : bad(`${value} is not a number of nanoseconds`);
+}
+
+type UnknownKeys = Extract<z.core.$ZodIssue, { code: 'unrecognized_keys' }>;
+
+const isUnknownKeys = (issue: z.core.$ZodIssue): issue is UnknownKeys => issue.code === 'unrecognized_keys';
+
+function problemOf(issue: z.core.$ZodIssue): string {
+  const field = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');
+  const where = field === '' ? 'the file' : field;
+  return isUnknownKeys(issue) ? `${where} has unknown keys: ${issue.keys.join(', ')}` : `${where}: ${issue.message}`;
+}
+
+function dropKey(document: unknown, path: readonly PropertyKey[], key: string): void {
+  const owner = path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown>)[part], document);
+  delete (owner as Record<string, unknown>)[key];
+}

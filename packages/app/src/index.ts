@@ -1,0 +1,12 @@
+export { clusterHooks } from './cluster-hooks.ts';
+export { isAllowedBy, localReference, remoteReference } from './cluster-references.ts';
+export { type Command, connectAll, readConfigSource, runCommand } from './command.ts';
+export { ConfigError } from './config-error.ts';
+export { durationOf, parseConfigFile } from './config-file.ts';
+export { liveness, readiness } from './health.ts';
+export { leadershipOf } from './leadership.ts';
+export { everyPeriod } from './periodic.ts';
+export { POLL_INTERVAL_MS } from './polling.ts';
+export { serve } from './serve.ts';
+export { type Left, SkipRegister } from './skip-register.ts';
+export { WriteLog } from './write-log.ts';

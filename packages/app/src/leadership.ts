@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { LeaderElector, leaderIdentity, type Leadership, leaseLock, SoleLeader } from '@kube-semaphore/controller';
+import type { KubeClient } from '@kube-semaphore/kube-client';
+import { isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
+import type { LeaderElectionOptions } from '@kube-semaphore/options';
+import type { Instruments, leaderMetrics, Logger } from '@kube-semaphore/runtime';
+import { ConfigError } from './config-error.ts';
+
+/** Where kubelet tells a pod its namespace. */
+const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+
+export type LeadershipInput = {
+  /** Of the local cluster. */
+  readonly client: KubeClient;
+  /** The Lease's name unless the options have one. */
+  readonly leaseName: string;
+  /** Of the app's variables: `SP`. */
+  readonly prefix: string;
+  readonly log: Logger;
+  readonly metrics: Instruments<ReturnType<typeof leaderMetrics>>;
+};
+
+/**
+ * How this replica gets to write: at once, or while it holds the Lease.
+ *
+ * @throws {ConfigError} if the Lease's name or namespace is none, or the namespace is neither given nor to be found
+ */
+export function leadershipOf(options: LeaderElectionOptions, { client, leaseName, prefix, log, metrics }: LeadershipInput): Leadership {
+  if (!options.leaderElect) {
+    metrics.leader.set({}, 1);
+    return new SoleLeader();
+  }
+  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
+  const namespace = options.leaseNamespace ?? podNamespace(prefix);
+  const name = options.leaseName ?? leaseName;
+  if (!isDnsSubdomain(name)) throw new ConfigError(`${name} is no name of a Lease: give one with -lease-name or ${prefix}_LEASE_NAME`);
+  if (!isDnsLabel(namespace)) throw new ConfigError(`${namespace} is no name of a namespace: give one with -lease-namespace or ${prefix}_LEASE_NAMESPACE`);
+  const identity = leaderIdentity();
+  const lease = `${namespace}/${name}`;
+  log.info({ lease, identity }, 'waiting for the Lease');
+  metrics.leader.set({}, 0);
+  const failures = new LeaseFailures({ log, lease });
+  return new LeaderElector({
+    lock: leaseLock(client, { namespace, name }),
+    identity,
+    leaseDurationMs,
+    renewDeadlineMs,
+    retryPeriodMs,
+    hooks: {
+      onChange: (isLeader) => {
+        metrics.leader.set({}, isLeader ? 1 : 0);
+        log.info({ lease }, isLeader ? 'leading' : 'leading no more');
+      },
+      onNewLeader: (holder) => log.info({ lease, holder }, 'the Lease has a new holder'),
+      onFailure: (error) => failures.failed(error),
+      onAnswer: () => failures.answered(),
+    },
+  });
+}
+
+/** Tells of an outage once when it begins, and once when it is over. */
+class LeaseFailures {
+  readonly #log: Logger;
+  readonly #lease: string;
+  #failing = false;
+
+  constructor({ log, lease }: { log: Logger; lease: string }) {
+    this.#log = log;
+    this.#lease = lease;
+  }
+
+  failed(error: unknown): void {
+    this.#log[this.#failing ? 'debug' : 'warn']({ lease: this.#lease, error }, 'the Lease could not be read or written');
+    this.#failing = true;
+  }
+
+  answered(): void {
+    if (this.#failing) this.#log.info({ lease: this.#lease }, 'the Lease can be read and written again');
+    this.#failing = false;
+  }
+}
+
+function podNamespace(prefix: string): string {
+  try {
+    return readFileSync(NAMESPACE_FILE, 'utf8').trim();
+  } catch {
+    // Outside of a pod there is no such file.
+    throw new ConfigError(`-lease-namespace or ${prefix}_LEASE_NAMESPACE is required for -leader-elect outside of a pod`);
+  }
+}

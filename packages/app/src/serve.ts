@@ -1,0 +1,40 @@
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import type { HostPort } from '@kube-semaphore/net';
+import { addProcessMetrics, type createMetrics, type Health, type Instruments, type Logger, type sharedMetrics, startHealthServer, watchForStaleness } from '@kube-semaphore/runtime';
+import type { ConfigSource } from './command.ts';
+
+export type ServeInput = {
+  readonly listenAddress: HostPort;
+  readonly registry: ReturnType<typeof createMetrics>['registry'];
+  readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'configStale'>;
+  readonly isLive: () => Health;
+  readonly isReady: () => Health;
+  /** Read once; a change on disk is only told of. */
+  readonly file: ConfigSource | undefined;
+  readonly version: string;
+  readonly log: Logger;
+};
+
+/** Runs an app with its health server, until it ends or `signal` is aborted. */
+export async function serve(run: (options: RunOptions) => Promise<void>, input: ServeInput, { signal }: RunOptions): Promise<void> {
+  const { listenAddress, registry, isLive, isReady, file, version, log } = input;
+  addProcessMetrics(registry);
+  const health = await startHealthServer({ ...listenAddress, registry, isLive, isReady, log });
+  log.info({ port: health.port, version }, 'started');
+  try {
+    await Promise.all([run({ signal }), ...(file === undefined ? [] : [watchConfig(file, input, signal)])]);
+  } finally {
+    await health.close();
+  }
+}
+
+function watchConfig({ path, content }: ConfigSource, { metrics, log }: ServeInput, signal: AbortSignal): Promise<void> {
+  return watchForStaleness(path, {
+    content,
+    signal,
+    onStale: (isStale) => {
+      metrics.configStale.set({}, isStale ? 1 : 0);
+      log.warn({ path, isStale }, isStale ? 'the config file changed since it was read: a restart reads it' : 'the config file is what is in force again');
+    },
+  });
+}
