@@ -1,4 +1,4 @@
-import { isVerificationFailure } from './trust/verification.ts';
+import { verificationFailure } from './trust/verification.ts';
 
 /** What is wrong. `connect` rejects with those of the first group, `authorize` with any. */
 export type ClusterAuthCode =
@@ -52,10 +52,20 @@ export class Refusal extends Error {
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error';
   if (error instanceof Refusal) return error.message;
+  const distrust = untrusted(error);
+  if (distrust !== undefined) return distrust;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  if (isVerificationFailure(error)) return `its certificate is signed by nobody who is trusted here (${code})`;
   const words = WORDS[code];
   return words === undefined ? code : `${words} (${code})`;
+}
+
+/**
+ * What to say of a server whose certificate isn't trusted; undefined for other errors. Node.js's own words for it advise
+ * a flag that doesn't apply here.
+ */
+export function untrusted(error: unknown): string | undefined {
+  const code = verificationFailure(error);
+  return code === undefined ? undefined : `its certificate is signed by nobody who is trusted here (${code})`;
 }
 
 const WORDS: Readonly<Record<string, string>> = {

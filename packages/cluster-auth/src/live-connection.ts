@@ -4,7 +4,7 @@ import type { Authorization, Connection } from './connection.ts';
 import type { Credentials } from './credentials.ts';
 import { ClusterAuthError } from './errors.ts';
 import { abortable, type Rotating } from './rotating.ts';
-import { isVerificationFailure } from './trust/verification.ts';
+import { verificationFailure } from './trust/verification.ts';
 
 /** Everything about a cluster that a reference says, directly or by the files it names. */
 export type Access = {
@@ -58,7 +58,7 @@ export class LiveConnection implements Connection {
   }
 
   async connectionFailed(error: unknown, used: Authorization, options: { signal: AbortSignal }): Promise<boolean> {
-    return isVerificationFailure(error) && this.#renew(this.#access.ca, used, options);
+    return verificationFailure(error) !== undefined && this.#renew(this.#access.ca, used, options);
   }
 
   close(): void {

@@ -15,10 +15,10 @@ const CODES: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Whether an error, or one that caused it, says that the server's certificate isn't signed by whom we trust. */
-export function isVerificationFailure(error: unknown): boolean {
+/** OpenSSL's reason if an error, or one that caused it, says that the server's certificate isn't signed by whom we trust. */
+export function verificationFailure(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if ('code' in at && typeof at.code === 'string' && CODES.has(at.code)) return true;
+    if ('code' in at && typeof at.code === 'string' && CODES.has(at.code)) return at.code;
   }
-  return false;
+  return undefined;
 }
