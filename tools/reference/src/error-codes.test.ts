@@ -1,0 +1,21 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+/** Codes of errors that users may see, wherever a source declares one: as a field, or as a member of a union. */
+const DECLARATION = /(?:readonly code = |^ {2}\| )'([A-Z_]+)'/gm;
+
+const declared = globSync('{apps,packages}/*/src/**/*.ts', { exclude: ['**/*.test.ts', 'packages/testkit/**'] })
+  .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(DECLARATION)])
+  .map(([, code]) => code!);
+
+const documented = [...readFileSync('docs/errors.md', 'utf8').matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code!);
+
+describe('docs/errors.md', () => {
+  it('has every code, and no other', () => {
+    expect(documented.toSorted()).toEqual([...new Set(declared)].toSorted());
+  });
+
+  it('has each once', () => {
+    expect(documented).toHaveLength(new Set(documented).size);
+  });
+});
