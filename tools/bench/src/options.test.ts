@@ -6,6 +6,7 @@ describe('parseOptions', () => {
     expect(parseOptions(['policy'])).toEqual({
       pods: 10_000,
       sets: 500,
+      remotes: 1,
       embedded: false,
       encoding: 'auto',
       peers: [],
@@ -33,6 +34,8 @@ describe('parseOptions', () => {
     { args: ['policy', '--pods', 'many'], message: '--pods is a whole number' },
     { args: ['policy', '--sets', '0'], message: '--sets is a whole number from 1 up' },
     { args: ['policy', '--pods', '500'], message: '--changes is half of --pods at most' },
+    { args: ['policy', '--remotes', '6'], message: '--remotes is 5 at most' },
+    { args: ['policy', '--remotes', '2', '--peer', 'x'], message: '--peer is for one remote' },
     { args: ['policy', '--encoding', 'xml'], message: '--encoding is auto or json' },
     { args: ['policy', '--podz', '1'], message: "Unknown option '--podz'" },
   ])('refuses $args', ({ args, message }) => {

@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util';
+import { MOST_REMOTES } from './load/fleet.ts';
 
 /** What a bench is asked to do. */
 export type BenchOptions = {
   readonly pods: number;
   readonly sets: number;
+  /** Remote clusters, each with so many pods and sets. */
+  readonly remotes: number;
   readonly embedded: boolean;
   readonly encoding: 'auto' | 'json';
   /** Commands of other programs. */
@@ -20,10 +23,11 @@ export type BenchOptions = {
 /** What to print for `--help`, and for a mistake. */
 export const usage = `npm run bench -- policy [flags]
 
-Measures semaphore-policy as its image has it, on two API servers of its own.
+Measures semaphore-policy as its image has it, on API servers of its own.
 
   --pods N           pods of 15 kB in the remote cluster (10000)
   --sets N           sets that they are in, evenly (500)
+  --remotes N        remote clusters, each with so many pods and sets (1); the pods of the first one change
   --embedded         on the embedded API server: quick, and says as much about that server as about the program
   --encoding json    ours asks for pods in JSON (auto: protobuf)
   --peer 'CMD'       also runs another program with the same flags, as often as given; {local} and {remote} stand for
@@ -56,8 +60,12 @@ export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
   const pods = natural('pods', values.pods, 1);
   const changes = natural('changes', values.changes, 1);
   if (2 * changes > pods) throw new UsageError('--changes is half of --pods at most: each pod changes once');
+  const remotes = natural('remotes', values.remotes, 1);
+  if (remotes > MOST_REMOTES) throw new UsageError(`--remotes is ${MOST_REMOTES} at most`);
+  if (remotes > 1 && values.peer.length > 0) throw new UsageError('--peer is for one remote: leave out --remotes');
   return {
     pods,
+    remotes,
     sets: natural('sets', values.sets, 1),
     embedded: values.embedded,
     encoding,
@@ -79,6 +87,7 @@ function parse(args: readonly string[]) {
       options: {
         pods: { type: 'string', default: '10000' },
         sets: { type: 'string', default: '500' },
+        remotes: { type: 'string', default: '1' },
         embedded: { type: 'boolean', default: false },
         encoding: { type: 'string', default: 'auto' },
         peer: { type: 'string', multiple: true, default: [] },

@@ -16,9 +16,11 @@ type BenchCluster = {
   readonly requests: () => Promise<LoggedRequest[]>;
 };
 
-/** The remote cluster, with pods, and the local one, with the resource for sets. */
+/** The remote clusters, with pods, and the local one, with the resource for sets. */
 export type Clusters = {
+  /** Where pods change; the first of `remotes`. */
   readonly remote: BenchCluster;
+  readonly remotes: readonly BenchCluster[];
   readonly local: BenchCluster;
   /** What both are, with the version. */
   readonly server: string;
@@ -28,24 +30,27 @@ export type Clusters = {
 /** How the API servers call a ServiceAccount that `TestCluster.account` made. */
 export const userOf = (account: string): string => `system:serviceaccount:kube-system:${account}`;
 
-/** Starts both clusters. */
-export async function startClusters(kind: TestCluster['kind']): Promise<Clusters> {
+/** Starts a local cluster, and so many remote ones. */
+export async function startClusters(kind: TestCluster['kind'], { remotes: count }: { remotes: number }): Promise<Clusters> {
   const start = kind === 'real' ? startReal : startEmbedded;
-  const [remote, local] = await Promise.all([start('remote'), start('local')]);
+  const names = Array.from({ length: count }, (_, index) => `remote-${index}`);
+  const [local, remote, ...others] = await Promise.all([start('local'), start('remote'), ...names.slice(1).map(start)]);
+  const remotes = [remote, ...others];
   const stop = async () => {
-    await Promise.all([remote.api.stop(), local.api.stop()]);
+    await Promise.all([local, ...remotes].map(({ api }) => api.stop()));
   };
   await local.api.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
   const server = kind === 'real' ? `kube-apiserver ${await versionOf(remote.api)}` : 'the embedded API server';
-  return { remote, local, server, stop };
+  return { remote, remotes, local, server, stop };
 }
 
 /** The rights and files of one program on both clusters. */
 export async function enrol(
   account: string,
-  { remote, local }: Pick<Clusters, 'remote' | 'local'>,
-): Promise<{ remote: TestAccount; local: TestAccount }> {
-  return { remote: await remote.api.account(account, readPods), local: await local.api.account(account, writeSets) };
+  { remotes, local }: Pick<Clusters, 'remotes' | 'local'>,
+): Promise<{ remotes: readonly TestAccount[]; local: TestAccount }> {
+  const readers = await Promise.all(remotes.map(({ api }) => api.account(account, readPods)));
+  return { remotes: readers, local: await local.api.account(account, writeSets) };
 }
 
 const readPods: PolicyRule[] = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];

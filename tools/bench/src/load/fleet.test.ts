@@ -1,6 +1,6 @@
 import { pod } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import { expectedNets, Fleet, netOf, podOptions, setOf } from './fleet.ts';
+import { expectedNets, Fleet, MOST_REMOTES, netOf, podOptions, setOf } from './fleet.ts';
 
 describe('Fleet', () => {
   it('spreads its pods evenly over the sets', () => {
@@ -21,6 +21,14 @@ describe('Fleet', () => {
     const fleet = new Fleet({ pods: 50_000, sets: 500 });
     const addresses = new Set(fleet.members.map(({ ip }) => ip)).add(fleet.nextAddress()).add(fleet.nextAddress());
     expect(addresses.size).toBe(50_002);
+  });
+
+  it('shares nothing with the fleets of other remotes', () => {
+    const fleets = Array.from({ length: MOST_REMOTES }, (_, remote) => new Fleet({ pods: 50_000, sets: 500 }, remote));
+    const members = fleets.flatMap((fleet) => fleet.members);
+    expect(new Set(members.map(({ ip }) => ip)).size).toBe(MOST_REMOTES * 50_000);
+    expect(expectedNets(members).size).toBe(MOST_REMOTES * 500);
+    expect(new Set(members.map(({ namespace, ip }) => `${namespace.length} ${ip.length}`)).size).toBe(1);
   });
 
   it('has texts of equal length in all its pods', () => {

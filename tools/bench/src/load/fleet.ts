@@ -10,27 +10,39 @@ export type Member = {
   ip: string;
 };
 
-/** How many pods in how many sets. */
+/** How many pods in how many sets, of each remote cluster. */
 export type FleetSize = { readonly pods: number; readonly sets: number };
 
 const NAMESPACES = 20;
 /** Octets of three digits, 100 to 255. */
 const OCTETS = 156;
+/** Addresses of one remote cluster before those of the next. */
+const ADDRESSES_PER_REMOTE = 10 * OCTETS ** 2;
+
+/** Namespaces have two digits. */
+export const MOST_REMOTES = 100 / NAMESPACES;
 
 /**
- * The remote cluster's pods and what their addresses are at the moment. Names and first addresses are of equal
+ * A remote cluster's pods and what their addresses are at the moment, all distinct from other remotes'. Names and first addresses are of equal
  * length, so that a pod's bytes can be made of another's (`Stamp`).
  */
 export class Fleet {
   readonly members: readonly Member[];
-  #addresses = 0;
+  readonly #remote: number;
+  #addresses: number;
 
-  /** Pod `i` is in set `i % sets`, so that any `sets` pods in a row are in distinct sets. */
-  constructor({ pods, sets }: FleetSize) {
+  /**
+   * Pod `i` is in set `i % sets`, so that any `sets` pods in a row are in distinct sets.
+   *
+   * @param remote which of the remote clusters, less than `MOST_REMOTES`
+   */
+  constructor({ pods, sets }: FleetSize, remote = 0) {
+    this.#remote = remote;
+    this.#addresses = remote * ADDRESSES_PER_REMOTE;
     this.members = Array.from({ length: pods }, (_, index) => {
       const set = index % sets;
       return {
-        namespace: namespaceName(set % NAMESPACES),
+        namespace: this.#namespace(set % NAMESPACES),
         name: `pod-${digits(index, 7)}`,
         app: `app-${digits(set, 5)}`,
         ip: this.nextAddress(),
@@ -54,8 +66,12 @@ export class Fleet {
   /** `count` pods of one more set, in the first namespace, that have no addresses yet. */
   recruit(app: string, count: number): Member[] {
     return Array.from({ length: count }, (_, index) => {
-      return { namespace: namespaceName(0), name: `${app}-${digits(index, 5)}`, app, ip: '' };
+      return { namespace: this.#namespace(0), name: `${app}-${digits(index, 5)}`, app, ip: '' };
     });
+  }
+
+  #namespace(index: number): string {
+    return `team-${digits(this.#remote * NAMESPACES + index, 2)}`;
   }
 }
 
@@ -84,10 +100,6 @@ export function netOf({ ip }: Pick<Member, 'ip'>): string {
 export function podOptions({ namespace, name, app, ip }: Member): PodOptions {
   const labels = Object.fromEntries(labelDomains.map((domain) => [nameLabel(domain), app]));
   return { namespace, name, labels, ips: ip === '' ? [] : [ip], nodeName: 'node-1', sizeBytes: 15_000 };
-}
-
-function namespaceName(index: number): string {
-  return `team-${digits(index, 2)}`;
 }
 
 function digits(value: number, length: number): string {

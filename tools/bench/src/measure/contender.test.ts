@@ -1,15 +1,33 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ours, peer } from './contender.ts';
 
-const targets = { local: '/l', remote: '/r', cluster: 'c2' };
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'contender-'));
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+const remotes = [{ name: 'c2', kubeconfig: '/r' }];
+const targets = () => ({ local: '/l', remotes, dir });
 
 describe('ours', () => {
-  it('is started by its launcher, with the flags of the Go program', () => {
-    const [file, ...args] = ours('/dist/launcher', 'auto').command(targets);
+  it('is started by its launcher, with the flags of the Go program', async () => {
+    const [file, ...args] = await ours('/dist/launcher', 'auto').command(targets());
     expect(file).toBe('/dist/launcher');
     expect(args.join(' ')).toBe(
       '-local-kube-config /l -target-kube-config /r -target-cluster-name c2 -listen-address 127.0.0.1:0 -encoding auto',
     );
+  });
+
+  it('is given several remotes in a file', async () => {
+    const several = [...remotes, { name: 'c3', kubeconfig: '/s' }];
+    const args = await ours('/dist/launcher', 'auto').command({ ...targets(), remotes: several });
+    const file = args[args.indexOf('-config') + 1]!;
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ remotes: several.map(({ name, kubeconfig }) => ({ name, kubeConfigPath: kubeconfig })) });
+    expect(args).not.toContain('-target-cluster-name');
   });
 
   it('says so when it is to speak JSON', () => {
@@ -18,9 +36,9 @@ describe('ours', () => {
 });
 
 describe('peer', () => {
-  it('replaces the shell that reads its command', () => {
+  it('replaces the shell that reads its command', async () => {
     const { command } = peer('./other -l {local} -r {remote} -n {cluster} -again {local}');
-    expect(command(targets)).toEqual(['/bin/sh', '-c', 'exec ./other -l /l -r /r -n c2 -again /l']);
+    expect(await command(targets())).toEqual(['/bin/sh', '-c', 'exec ./other -l /l -r /r -n c2 -again /l']);
   });
 
   it.each([

@@ -4,7 +4,13 @@ import { inParallel } from '../measure/pace.ts';
 import { setsPath, type SetWatch } from '../measure/set-watch.ts';
 
 /** What the phases of a bench work on. */
-export type Bench = Clusters & { readonly fleet: Fleet; readonly watch: SetWatch };
+export type Bench = Clusters & {
+  /** The pods that change: those of `remote`. */
+  readonly fleet: Fleet;
+  /** The pods of each of the `remotes`. */
+  readonly fleets: readonly Fleet[];
+  readonly watch: SetWatch;
+};
 
 /** Connections for what has to be done and isn't measured. */
 export const CONNECTIONS = 16;

@@ -24,11 +24,11 @@ export type Requests = { readonly remote: VerbCounts; readonly local: VerbCounts
 
 /** Watches a program that was just started, within the same turn of the event loop, on a local cluster without sets. */
 export async function coldSync(
-  { watch, fleet, remote, local }: Bench,
+  { watch, fleets, remotes, local }: Bench,
   program: Program,
   { account, settleSeconds, signal }: { account: string; settleSeconds: number; signal: AbortSignal },
 ): Promise<ColdSync> {
-  const missing = expectedNets(fleet.members);
+  const missing = expectedNets(fleets.flatMap(({ members }) => members));
   let firstAtMs: number | undefined;
   const allAtMs = await watch.until(
     ({ key, nets, atMs }) => {
@@ -48,14 +48,15 @@ export async function coldSync(
     cpuSeconds,
     peakMb,
     settledMb,
-    requests: await requestsOf({ remote, local }, account),
+    requests: await requestsOf({ remotes, local }, account),
   };
 }
 
 /** All requests of a program so far. */
-export async function requestsOf({ remote, local }: Pick<Bench, 'remote' | 'local'>, account: string): Promise<Requests> {
+export async function requestsOf({ remotes, local }: Pick<Bench, 'remotes' | 'local'>, account: string): Promise<Requests> {
   const user = userOf(account);
-  return { remote: countVerbs(await remote.requests(), user), local: countVerbs(await local.requests(), user) };
+  const seen = await Promise.all(remotes.map(({ requests }) => requests()));
+  return { remote: countVerbs(seen.flat(), user), local: countVerbs(await local.requests(), user) };
 }
 
 function isComplete(expected: ReadonlySet<string> | undefined, nets: readonly string[]): boolean {

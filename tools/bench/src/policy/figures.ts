@@ -53,8 +53,8 @@ export const figures: readonly Figure[] = [
   { label: 'requests to the local cluster', value: ({ coldSync }) => coldSync?.requests.local, unit: '', decimals: 0 },
   ...propagationFigures('20 changes/s', ({ steady }) => steady, { p50: 4.4, p99: 9.7 }),
   {
-    label: '20 changes/s: requests per changed set',
-    value: ({ steady }) => steady?.requestsPerSet,
+    label: '20 changes/s: requests per written set',
+    value: ({ steady }) => steady?.requestsPerWrite,
     unit: '',
     decimals: 2,
     budget: () => 1,

@@ -21,20 +21,23 @@ export async function benchPolicy(
   options: BenchOptions,
   { launcher, say }: { launcher: string; say: (what: string) => void },
 ): Promise<Report> {
-  const { pods, sets, encoding, embedded, peers } = options;
-  say('starting two clusters');
-  const clusters = await startClusters(embedded ? 'embedded' : 'real');
+  const { pods, sets, encoding, embedded, peers, remotes: count } = options;
+  say(`starting ${count + 1} clusters`);
+  const clusters = await startClusters(embedded ? 'embedded' : 'real', { remotes: count });
   try {
-    const fleet = new Fleet({ pods, sets });
-    say(`loading ${pods} pods`);
-    await load(clusters.remote, fleet);
+    const fleets = clusters.remotes.map((_, remote) => new Fleet({ pods, sets }, remote));
+    for (const [remote, fleet] of fleets.entries()) {
+      say(`loading ${pods} pods${count === 1 ? '' : ` into the remote cluster ${remote + 1} of ${count}`}`);
+      await load(clusters.remotes[remote]!, fleet);
+    }
     const files = await enrol('bench', clusters);
-    const bench: Bench = { ...clusters, fleet, watch: await SetWatch.open(clusters.local.api, files.local) };
+    const bench: Bench = { ...clusters, fleet: fleets[0]!, fleets, watch: await SetWatch.open(clusters.local.api, files.local) };
 
     say('warming up, and downloading them');
     await warmUp(bench);
-    await download(clusters.remote.api, files.remote, encoding);
-    const bare = await download(clusters.remote.api, files.remote, encoding);
+    const downloads = () => Promise.all(clusters.remotes.map(({ api }, remote) => download(api, files.remotes[remote]!, encoding)));
+    await downloads();
+    const bare = together(await downloads());
 
     const results: Result[] = [];
     for (const [index, contender] of [ours(launcher, encoding), ...peers.map(peer)].entries()) {
@@ -44,7 +47,7 @@ export async function benchPolicy(
     bench.watch.close();
     // Budgets are set for protobuf, which is what it takes by itself, from the real server.
     const judged = !embedded && encoding === 'auto';
-    const conditions = judged ? { pods, sets, bareDownloadSeconds: bare.seconds } : undefined;
+    const conditions = judged ? { pods: count * pods, sets: count * sets, bareDownloadSeconds: bare.seconds } : undefined;
     return { facts: facts(options, clusters.server, bare), results, figures, conditions };
   } finally {
     await clusters.stop();
@@ -58,10 +61,16 @@ async function load({ api, seed }: Bench['remote'], fleet: Fleet): Promise<void>
   await seed(fleet.members);
 }
 
-function facts({ pods, sets, encoding }: BenchOptions, server: string, bare: Downloaded): string[] {
-  const kilobytes = (bare.bytes / pods / 1000).toFixed(1);
+/** What downloads at the same time come to. */
+function together(downloads: readonly Downloaded[]): Downloaded {
+  const sum = (value: (download: Downloaded) => number) => downloads.reduce((total, each) => total + value(each), 0);
+  return { seconds: Math.max(...downloads.map(({ seconds }) => seconds)), bytes: sum(({ bytes }) => bytes), cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds) };
+}
+
+function facts({ pods, sets, encoding, remotes }: BenchOptions, server: string, bare: Downloaded): string[] {
+  const kilobytes = (bare.bytes / (remotes * pods) / 1000).toFixed(1);
   return [
-    `${pods} pods in ${sets} sets, ${kilobytes} kB each in ${encoding === 'json' ? 'JSON' : 'protobuf'}`,
+    `${remotes === 1 ? '' : `${remotes} remote clusters, each of `}${pods} pods in ${sets} sets, ${kilobytes} kB each in ${encoding === 'json' ? 'JSON' : 'protobuf'}`,
     `a bare download of the same stream: ${bare.seconds.toFixed(2)} s, ${(bare.bytes / 1e6).toFixed(0)} MB, ${bare.cpuSeconds.toFixed(2)} s of CPU`,
     `${availableParallelism()} cores for everything, Node.js ${process.version}, ${server}`,
   ];

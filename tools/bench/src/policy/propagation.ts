@@ -21,8 +21,8 @@ export type Propagation = {
   readonly fromAnswer: Summary;
   /** Changes of local sets. */
   readonly writes: number;
-  /** The program's requests to the local cluster, for each set that changed. */
-  readonly requestsPerSet: number;
+  /** The program's requests to the local cluster, for each of these. */
+  readonly requestsPerWrite: number;
   readonly requests: VerbCounts;
 };
 
@@ -60,7 +60,7 @@ export async function propagation(
     fromPatch: summarize(changes.map(({ sentAtMs, seenAtMs }) => seenAtMs - sentAtMs)),
     fromAnswer: summarize(changes.map(({ answeredAtMs, seenAtMs }) => seenAtMs - answeredAtMs)),
     writes,
-    requestsPerSet: total(requests) / new Set(members.map(setOf)).size,
+    requestsPerWrite: total(requests) / writes,
     requests,
   };
 }

@@ -29,8 +29,6 @@ export type RunOptions = {
   readonly say: (phase: string) => void;
 };
 
-/** The remote cluster's name. */
-const CLUSTER = 'c2';
 const CHANGES_PER_SECOND = 20;
 /** A program that is limited to 5 requests a second takes 200 s for 500 sets. */
 const PHASE_TIMEOUT_MS = 600_000;
@@ -43,7 +41,8 @@ export async function run(contender: Contender, bench: Bench, options: RunOption
   const { account } = options;
   const result: Result = { name: contender.name };
   const files = await enrol(account, bench);
-  const command = contender.command({ local: files.local.kubeconfig, remote: files.remote.kubeconfig, cluster: CLUSTER });
+  const remotes = files.remotes.map(({ kubeconfig }, index) => ({ name: `c${index + 2}`, kubeconfig }));
+  const command = await contender.command({ local: files.local.kubeconfig, remotes, dir: bench.local.api.dir });
   const program = startProgram(command, { log: join(bench.local.api.dir, `${account}.log`) });
   try {
     await measure(result, bench, { ...options, program });
