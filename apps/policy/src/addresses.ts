@@ -1,15 +1,4 @@
-import { compareIps, good, hostCidr, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
-
-const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-const GROUP = '[1-9a-f][0-9a-f]{0,3}';
-const IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
-// With one gap, no other zero, and six groups at most (so the gap is worth two), there is no other spelling.
-const IPV6_WITH_A_GAP = new RegExp(`^(?!(?:[^:]*:){7})${GROUP}(?::${GROUP})*::(?:${GROUP}(?::${GROUP})*)?$`);
-
-/** `parseIp`, ten times as fast for what nearly all of 50,000 Pods have: addresses that are canonical already. */
-export function readIp(raw: string): Parsed<string> {
-  return isCanonical(raw) ? good(raw) : parseIp(raw);
-}
+import { compareIps, hostCidr, isPlainlyCanonical, parseCidr, parseIp } from '@kube-semaphore/net';
 
 /**
  * The canonical CIDR behind an entry of `spec.nets`, which may be an address alone; undefined if it is neither. Bits
@@ -17,18 +6,13 @@ export function readIp(raw: string): Parsed<string> {
  */
 export function readNet(raw: string): string | undefined {
   const host = raw.slice(0, raw.indexOf('/'));
-  if (isCanonical(host) && hostCidr(host) === raw) return raw;
+  if (isPlainlyCanonical(host) && hostCidr(host) === raw) return raw;
   if (raw.includes('/')) {
     const cidr = parseCidr(raw);
     return cidr.ok ? cidr.value.text : undefined;
   }
   const ip = parseIp(raw);
   return ip.ok ? hostCidr(ip.value) : undefined;
-}
-
-/** True for canonical addresses only, though not for all of them. */
-function isCanonical(raw: string): boolean {
-  return IPV4.test(raw) || IPV6_WITH_A_GAP.test(raw);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Pod } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isLabelValue } from '@kube-semaphore/naming';
-import { readIp } from './addresses.ts';
+import { parseIp } from '@kube-semaphore/net';
 
 /** What is kept of a remote Pod: 50,000 of these lie in the store. */
 export type Member = {
@@ -71,7 +71,7 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   const ips: string[] = [];
   const bad: Skip[] = [];
   for (const { ip: raw } of status.podIPs) {
-    const ip = readIp(raw);
+    const ip = parseIp(raw);
     if (!ip.ok) bad.push(skip('problem', 'bad-address', ip.reason));
     else if (rules.isAllowed(ip.value)) ips.push(ip.value);
     else bad.push(skip(notAllowed, 'address-not-allowed', `${ip.value} is in no allowed pod CIDR`));

@@ -1,3 +1,4 @@
+export { isPlainlyCanonical } from './canonical.ts';
 export { type Cidr, contains, hostCidr, parseCidr } from './cidr.ts';
 export { parseHostPort, type HostPort } from './host-port.ts';
 export { parseIp } from './ip.ts';

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isPlainlyCanonical } from './canonical.ts';
 import { bad, good, type Parsed } from './parsed.ts';
 import { quoted } from './quoted.ts';
 
@@ -19,6 +20,7 @@ const MAX_TEXT = 45;
  * @returns the canonical text, or what is wrong with `raw`
  */
 export function parseIp(raw: string): Parsed<string> {
+  if (isPlainlyCanonical(raw)) return good(raw);
   if (raw.length > MAX_TEXT) return bad(`${quoted(raw)} is not an IP address`);
   // Told apart first: ipaddr.js throws inside when it is asked whether IPv6 is IPv4, which costs ten parses.
   if (raw.includes(':')) return parseIpv6(raw);
