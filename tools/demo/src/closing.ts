@@ -1,3 +1,4 @@
+import type { App } from './stage/app.ts';
 import { observe } from './stage/observe.ts';
 import type { Stage } from './stage/stage.ts';
 import { memberLabel } from './stage/workload.ts';
@@ -29,7 +30,7 @@ export function suggestNext({ tell }: Pick<Stage, 'tell'>): void {
 }
 
 /** Brings back something to look at, and prints how to. */
-export async function invite({ c1, c2, apps, checkout, ledger, signal, tell }: Stage): Promise<void> {
+export async function invite({ backstage, c1, c2, checkout, ledger, signal, tell }: Stage): Promise<void> {
   // Waits for the set: whoever pastes the commands at once is to find it.
   await observe({ site: c1, workload: checkout, signal }, () => checkout.scale(3));
   tell.heading('Your turn');
@@ -40,6 +41,7 @@ export async function invite({ c1, c2, apps, checkout, ledger, signal, tell }: S
   tell.show(
     [c1, c2].map(({ name, server }) => `${name}() { ${kubectl(server)} --kubeconfig ${server.adminKubeconfig} "$@"; }`),
   );
+  const apps = [c1, c2].flatMap(({ name }) => backstage.running(name));
   for (const { aim, commands } of suggestions({ apps, checkout, ledger })) {
     tell.say(aim);
     tell.show(commands);
@@ -48,7 +50,11 @@ export async function invite({ c1, c2, apps, checkout, ledger, signal, tell }: S
 
 type Suggestion = { readonly aim: string; readonly commands: readonly string[] };
 
-function suggestions({ apps, checkout, ledger }: Pick<Stage, 'apps' | 'checkout' | 'ledger'>): Suggestion[] {
+function suggestions({
+  apps,
+  checkout,
+  ledger,
+}: Pick<Stage, 'checkout' | 'ledger'> & { readonly apps: readonly App[] }): Suggestion[] {
   const pod = `${checkout.pods[0]?.object.metadata.name} -n ${checkout.namespace}`;
   return [
     {
@@ -69,7 +75,7 @@ function suggestions({ apps, checkout, ledger }: Pick<Stage, 'apps' | 'checkout'
     },
     {
       aim: 'Read what the two processes log, and count:',
-      commands: apps.flatMap(({ app, url }) => [`tail ${app.log}`, `curl -s ${url}/metrics`]),
+      commands: apps.flatMap(({ log, url }) => [`tail ${log}`, `curl -s ${url}/metrics`]),
     },
   ];
 }

@@ -37,7 +37,18 @@ it('plays to its end within 30 s, in plain text, and cleans up', async () => {
     'c2 has a set c1-payments-ledger',
     expect.stringMatching(/^the edited set is as it was: 203\.0\.113\.66\/32 was in it for /),
     'the deleted set is back, with the same labels and addresses',
+    'c1 knows that it has lost sight of c2',
+    'the set has stayed as it was, while 2 attempts to reach c2 were in vain',
+    'all that was missed has arrived: the addresses of 3 new pods, and not the old one’s',
+    expect.stringMatching(/^the other replica leads in its place: it was the (first|second) one\. /),
+    'the pod that started meanwhile is in the set',
+    'the new leader has written the next change',
     'c1 has no set c2-shop-checkout any more; c2 still has c1-payments-ledger',
+  ]);
+  const metric = 'semaphore_policy_remote_up{remote="c2"}';
+  expect(demo.output.split('\n').filter((line) => line.includes(metric))).toEqual([
+    `     ${metric} 0`,
+    `     ${metric} 1`,
   ]);
 });
 
@@ -47,6 +58,8 @@ it.each([
   { name: 'while pods come', signal: 'SIGINT', text: '3. It grows' },
   { name: 'while somebody else ends it', signal: 'SIGTERM', text: '6. The other way round' },
   { name: 'with the terminal', signal: 'SIGHUP', text: '8. Somebody deletes' },
+  { name: 'while a cluster is out of reach', signal: 'SIGINT', text: '9. The other cluster' },
+  { name: 'while nobody leads', signal: 'SIGINT', text: 'kill -9' },
 ] as const)('ends within 5 s and leaves nothing when it is interrupted $name', async ({ signal, text }) => {
   const demo = await start();
   await demo.says(text);

@@ -14,7 +14,7 @@ export type SetChange = {
   readonly atMs: number;
 };
 
-type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject };
+type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'ERROR'; readonly object: KubeObject };
 type Listener = (change: SetChange) => void;
 
 /** The resource that is watched, and its objects. */
@@ -28,30 +28,49 @@ const TIMEOUT_SECONDS = 86_400;
  * are of the same thing whoever writes.
  */
 export class SetWatch {
-  readonly #response: IncomingMessage;
+  readonly #open: (resourceVersion: string) => Promise<IncomingMessage>;
+  #response: IncomingMessage | undefined;
+  #resourceVersion = '';
+  #closed = false;
   readonly #objects = new Map<string, { readonly key: string; readonly nets: readonly string[] }>();
   readonly #objectsOfKey = new Map<string, Set<string>>();
   readonly #listeners = new Set<Listener>();
 
-  private constructor(response: IncomingMessage) {
-    this.#response = response;
-    createInterface({ input: response }).on('line', (line) => {
-      const { type, object } = JSON.parse(line) as WatchEvent;
-      this.#apply(type, object, performance.now());
-    });
+  private constructor(open: (resourceVersion: string) => Promise<IncomingMessage>) {
+    this.#open = open;
   }
 
   /** Resolves once the server has accepted the watch. */
   static async open({ url, caFile }: TestCluster, { token }: TestAccount): Promise<SetWatch> {
     const ca = await readFile(caFile);
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': 'bench' };
-    request(`${url}${setsPath}?watch=true&timeoutSeconds=${TIMEOUT_SECONDS}`, { ca, headers }, resolve)
-      .on('error', reject)
-      .end();
-    const response = await promise;
-    if (response.statusCode !== 200) throw new Error(`watch ${setsPath}: ${response.statusCode}`);
-    return new SetWatch(response);
+    const watch = new SetWatch(async (resourceVersion) => {
+      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+      const from = resourceVersion === '' ? '' : `&resourceVersion=${resourceVersion}`;
+      request(`${url}${setsPath}?watch=true&timeoutSeconds=${TIMEOUT_SECONDS}${from}`, { ca, headers }, resolve)
+        .on('error', reject)
+        .end();
+      const response = await promise;
+      if (response.statusCode !== 200) throw new Error(`watch ${setsPath}: ${response.statusCode}`);
+      return response;
+    });
+    await watch.#begin();
+    return watch;
+  }
+
+  /** An API server that is short of time ends a watch that can't keep up; the next one goes on where it was. */
+  async #begin(): Promise<void> {
+    const response = await this.#open(this.#resourceVersion);
+    this.#response = response;
+    response.on('error', () => {}); // Told by the end of the lines, too.
+    const lines = createInterface({ input: response });
+    lines.on('line', (line) => {
+      const { type, object } = JSON.parse(line) as WatchEvent;
+      this.#apply(type, object, performance.now());
+    });
+    lines.once('close', () => {
+      if (!this.#closed) void this.#begin();
+    });
   }
 
   /** Resolves once so many objects are known here. */
@@ -84,11 +103,14 @@ export class SetWatch {
   }
 
   close(): void {
-    this.#response.destroy();
+    this.#closed = true;
+    this.#response?.destroy();
   }
 
   #apply(type: WatchEvent['type'], object: KubeObject, atMs: number): void {
-    const { name, labels = {} } = object.metadata;
+    if (type === 'ERROR') throw new Error(`watch ${setsPath}: ${JSON.stringify(object)}`);
+    const { name, labels = {}, resourceVersion = '' } = object.metadata;
+    this.#resourceVersion = resourceVersion;
     const key = `${label(labels, 'namespace')}/${label(labels, 'name')}`;
     const names = this.#objectsOfKey.get(key) ?? new Set();
     this.#objectsOfKey.set(key, names);

@@ -11,8 +11,10 @@ export type AppOptions = {
   readonly program: 'semaphore-policy';
   /** The cluster that it belongs to. */
   readonly cluster: string;
-  /** Names without dashes to values. */
-  readonly flags: Readonly<Record<string, string>>;
+  /** Which of several that share a Lease; without it, it is the only one. */
+  readonly replica?: 'first' | 'second';
+  /** Names without dashes to values; `true` is a flag that stands alone. */
+  readonly flags: Readonly<Record<string, string | true>>;
   /** The file for what it logs. */
   readonly log: string;
   /** Called if it ends without having been asked to. */
@@ -34,6 +36,7 @@ export class App {
   readonly #child: ChildProcess;
   readonly #gone: Promise<void>;
   readonly #startedMs = performance.now();
+  #url: string | undefined;
   #stopping = false;
 
   private constructor(options: AppOptions, child: ChildProcess) {
@@ -54,8 +57,32 @@ export class App {
   }
 
   get title(): string {
-    const { program, cluster } = this.#options;
-    return `${program} of ${cluster}`;
+    const { program, cluster, replica } = this.#options;
+    return `${program} of ${cluster}${replica === undefined ? '' : `, ${replica} replica`}`;
+  }
+
+  /** What it was started with. */
+  get options(): AppOptions {
+    return this.#options;
+  }
+
+  /** False as soon as it was asked to end. */
+  get isRunning(): boolean {
+    return !this.#stopping;
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /**
+   * What it serves its health and metrics at.
+   *
+   * @throws {Error} before `ready()` has resolved
+   */
+  get url(): string {
+    if (this.#url === undefined) throw new Error(`${this.title} is not ready yet`);
+    return this.#url;
   }
 
   /** The file that it logs to. */
@@ -65,18 +92,17 @@ export class App {
 
   /** How a user would start it, in lines. */
   get command(): string[] {
-    const flags = Object.entries(this.#options.flags);
-    const lines = flags.map(([name, value]) => `    -${name} ${value}`);
-    return [this.#options.program, ...lines].map((line, index) => (index < lines.length ? `${line} \\` : line));
+    return commandLines(this.#options.program, this.#options.flags);
   }
 
   /**
    * Waits until it reports to be ready.
    *
-   * @returns what it serves its health and metrics at, and how long it took since the process was started
+   * @returns how long it took since the process was started, in ms
    */
-  async ready({ signal }: { signal: AbortSignal }): Promise<{ url: string; ms: number }> {
-    const url = `http://127.0.0.1:${await this.#port(signal)}`;
+  async ready({ signal }: { signal: AbortSignal }): Promise<number> {
+    const { port } = await this.logged('started', { signal });
+    const url = `http://127.0.0.1:${String(port)}`;
     await waitFor(
       `${this.title} to be ready`,
       async () => {
@@ -85,7 +111,23 @@ export class App {
       },
       { timeoutMs: READY_MS, intervalMs: 5 },
     );
-    return { url, ms: performance.now() - this.#startedMs };
+    this.#url = url;
+    return performance.now() - this.#startedMs;
+  }
+
+  /** Waits for a line of its log with this message, and returns the line's facts. */
+  logged(message: string, { signal }: { signal: AbortSignal }): Promise<Readonly<Record<string, unknown>>> {
+    return waitFor(
+      `${this.title} to log "${message}"`,
+      async () => {
+        signal.throwIfAborted();
+        const lines = (await readFile(this.log, 'utf8')).split('\n').slice(0, -1);
+        // Not every line is JSON: a program that can't start says so in plain words.
+        const line = lines.find((each) => each.includes(`"msg":"${message}"`));
+        return line === undefined ? undefined : (JSON.parse(line) as Record<string, unknown>);
+      },
+      { timeoutMs: READY_MS, intervalMs: 5 },
+    );
   }
 
   /** The last lines of its log. */
@@ -102,27 +144,25 @@ export class App {
     clearTimeout(timer);
   }
 
-  /** It listens on any free port, and its log says which. */
-  #port(signal: AbortSignal): Promise<number> {
-    return waitFor(
-      `${this.title} to start`,
-      async () => {
-        signal.throwIfAborted();
-        const lines = (await readFile(this.log, 'utf8')).split('\n').slice(0, -1);
-        // Not every line is JSON: a program that can't start says so in plain words.
-        const started = lines.find((line) => line.includes('"msg":"started"'));
-        return started === undefined ? undefined : (JSON.parse(started) as { port: number }).port;
-      },
-      { timeoutMs: READY_MS, intervalMs: 5 },
-    );
+  /** Ends it as a crash would: it gets no time to tell anybody. */
+  async kill(): Promise<void> {
+    this.#stopping = true;
+    this.#child.kill('SIGKILL');
+    await this.#gone;
   }
+}
+
+/** A command with its flags as a shell takes it, one flag a line. */
+export function commandLines(command: string, flags: AppOptions['flags']): string[] {
+  const lines = Object.entries(flags).map(([name, value]) => `    -${name}${value === true ? '' : ` ${value}`}`);
+  return [command, ...lines].map((line, index) => (index < lines.length ? `${line} \\` : line));
 }
 
 function spawnProgram({ program, flags, log }: AppOptions): ChildProcess {
   const file = files[program];
   const [firstLine = ''] = readFileSync(file, 'utf8').split('\n', 1);
   const { env, execArgv } = readLauncher(firstLine);
-  const args = Object.entries(flags).flatMap(([name, value]) => [`-${name}`, value]);
+  const args = Object.entries(flags).flatMap(([name, value]) => (value === true ? [`-${name}`] : [`-${name}`, value]));
   const output = openSync(log, 'a');
   try {
     return spawn(process.execPath, [...execArgv, file, ...args], {

@@ -1,10 +1,19 @@
-import { startEmbeddedCluster, startRealCluster, type TestCluster } from '@kube-semaphore/testkit';
+import {
+  type FaultProxy,
+  startEmbeddedCluster,
+  startFaultProxy,
+  startRealCluster,
+  type TestCluster,
+} from '@kube-semaphore/testkit';
 import { App, type AppOptions } from './app.ts';
+
+/** A server that was started, or still is being. */
+type Starting = Promise<{ stop(): Promise<void> }>;
 
 /** Everything that the demo starts, and that must be gone when it ends, whatever happened. */
 export class Backstage {
   readonly #start: (options: { name: string }) => Promise<TestCluster>;
-  readonly #clusters: Promise<TestCluster>[] = [];
+  readonly #servers: Starting[] = [];
   readonly #apps: App[] = [];
   #closed = false;
 
@@ -18,6 +27,11 @@ export class Backstage {
     return this.#apps;
   }
 
+  /** Those of one cluster that nobody has stopped since. */
+  running(cluster: string): readonly App[] {
+    return this.#apps.filter((app) => app.options.cluster === cluster && app.isRunning);
+  }
+
   /** False from the beginning of `close()` on. */
   get isOpen(): boolean {
     return !this.#closed;
@@ -25,9 +39,13 @@ export class Backstage {
 
   startCluster(name: string): Promise<TestCluster> {
     this.#assertOpen();
-    const cluster = this.#start({ name });
-    this.#clusters.push(cluster);
-    return cluster;
+    return this.#keep(this.#start({ name }));
+  }
+
+  /** Puts something in front of a cluster with which the line to it can be cut. */
+  startFaultProxy(cluster: TestCluster): Promise<FaultProxy> {
+    this.#assertOpen();
+    return this.#keep(startFaultProxy(cluster));
   }
 
   startApp(options: AppOptions): App {
@@ -40,16 +58,21 @@ export class Backstage {
   /**
    * Stops everything, also what is still starting. Idempotent.
    *
-   * @throws {AggregateError} if a cluster could not be stopped; the others are, nevertheless
+   * @throws {AggregateError} if a server could not be stopped; the others are, nevertheless
    */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#apps.map((app) => app.stop()));
-    // A cluster that didn't start has cleaned up behind itself, and was reported where it was started.
-    const started = (await Promise.allSettled(this.#clusters)).filter((cluster) => cluster.status === 'fulfilled');
+    // A server that didn't start has cleaned up behind itself, and was reported where it was started.
+    const started = (await Promise.allSettled(this.#servers)).filter((server) => server.status === 'fulfilled');
     const ends = await Promise.allSettled(started.map(({ value }) => value.stop()));
     const errors = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as unknown);
-    if (errors.length > 0) throw new AggregateError(errors, 'not every cluster could be stopped');
+    if (errors.length > 0) throw new AggregateError(errors, 'not every server could be stopped');
+  }
+
+  #keep<T extends Starting>(server: T): T {
+    this.#servers.push(server);
+    return server;
   }
 
   /** A scene that was interrupted may still be going on, and must not start what nobody would stop. */

@@ -5,7 +5,7 @@ import { table } from '../text/table.ts';
 import type { AppOptions } from './app.ts';
 import type { Backstage } from './backstage.ts';
 import { prepareSite, type Site } from './site.ts';
-import type { RunningApp, Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 /** Who sets the stage, and whom to tell when it falls apart later. */
 export type SetStageOptions = {
@@ -18,12 +18,13 @@ export type SetStageOptions = {
 
 /** The first scene, which makes what the others play with: starts the clusters, and in each the app for the other. */
 export async function setStage(options: SetStageOptions): Promise<Stage> {
-  const { tell, signal } = options;
+  const { backstage, tell, signal } = options;
   tell.scene('Two clusters that watch each other');
   const [c1, c2] = await startClusters(options);
   const [checkout, ledger] = await Promise.all([c2.workload('shop', 'checkout'), c1.workload('payments', 'ledger')]);
-  const apps = await startApps(options, c1, c2);
-  return { c1, c2, apps, checkout, ledger, tell, signal };
+  const line = await backstage.startFaultProxy(c2.server);
+  await startApps(options, { c1, c2, line });
+  return { backstage, c1, c2, line, checkout, ledger, tell, signal };
 }
 
 async function startClusters({ backstage, tell, real, onFailure }: SetStageOptions): Promise<[Site, Site]> {
@@ -45,9 +46,8 @@ async function startClusters({ backstage, tell, real, onFailure }: SetStageOptio
 
 async function startApps(
   { backstage, tell, signal, onFailure }: SetStageOptions,
-  c1: Site,
-  c2: Site,
-): Promise<RunningApp[]> {
+  { c1, c2, line }: Pick<Stage, 'c1' | 'c2' | 'line'>,
+): Promise<void> {
   const start = (site: Site, remote: Site, access: AppOptions['flags']) =>
     backstage.startApp({
       program: 'semaphore-policy',
@@ -61,7 +61,7 @@ async function startApps(
       log: join(site.server.dir, 'semaphore-policy.log'),
       onDeath: onFailure,
     });
-  const inC1 = start(c1, c2, { 'target-kube-config': c2.reader.kubeconfig });
+  const inC1 = start(c1, c2, { 'target-kube-config': await line.kubeconfig(c2.reader) });
   const inC2 = start(c2, c1, {
     'remote-api-url': c1.server.url,
     'remote-ca-url': pathToFileURL(c1.server.caFile).href,
@@ -69,16 +69,15 @@ async function startApps(
   });
   tell.say(
     'Each cluster runs its own semaphore-policy, which writes there and only reads in the other one. That of c1 ' +
-      'knows c2 by a kubeconfig:',
+      'knows c2 by a kubeconfig, which leads to c2 through a proxy of the demo: it will be of use later.',
   );
   tell.show(inC1.command);
   tell.say('That of c2 knows c1 by an address, a CA certificate and the token of a ServiceAccount:');
   tell.show(inC2.command);
-  const running = await Promise.all([inC1, inC2].map(async (app) => ({ app, ...(await app.ready({ signal })) })));
+  const startsMs = await Promise.all([inC1, inC2].map((app) => app.ready({ signal })));
   tell.milestone(
     'both semaphore-policy processes are ready',
-    Math.max(...running.map(({ ms }) => ms)),
+    Math.max(...startsMs),
     ': they have listed what there is, and watch for changes',
   );
-  return running;
 }

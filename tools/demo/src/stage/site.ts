@@ -12,6 +12,8 @@ const writerRules = [
     resources: ['globalnetworksets'],
     verbs: ['list', 'watch', 'create', 'update', 'delete'],
   },
+  // Only used with -leader-elect.
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ];
 
 /** The least that the app must be allowed in the cluster that it reads. */

@@ -1,16 +1,17 @@
+import type { FaultProxy } from '@kube-semaphore/testkit';
 import type { Narrator } from '../narrator.ts';
-import type { App } from './app.ts';
+import type { Backstage } from './backstage.ts';
 import type { Site } from './site.ts';
 import type { Workload } from './workload.ts';
 
-/** An app that is ready, and what it serves its health and metrics at. */
-export type RunningApp = { readonly app: App; readonly url: string };
-
 /** What scenes play with: two clusters, the apps between them, somebody's workloads, and who tells about it. */
 export type Stage = {
+  /** Knows which apps run; a scene may replace them. */
+  readonly backstage: Backstage;
   readonly c1: Site;
   readonly c2: Site;
-  readonly apps: readonly RunningApp[];
+  /** By this the app of c1 reaches the API server of c2. */
+  readonly line: FaultProxy;
   /** Runs in c2; c1 has a set of it. */
   readonly checkout: Workload;
   /** Runs in c1; c2 has a set of it. */
