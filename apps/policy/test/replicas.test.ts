@@ -1,10 +1,8 @@
-import { type PolicyRule, startFaultProxy } from '@kube-semaphore/testkit';
+import { startFaultProxy } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { localRules } from './support/accounts.ts';
+import { leaseRules, localRules } from './support/accounts.ts';
 import { eventually } from './support/eventually.ts';
 import { it as itOnClusters } from './support/it.ts';
-
-const leaseRules: readonly PolicyRule[] = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] }];
 
 /** `start` for replicas, with an account that may hold a Lease, and a Lease that ends soon. */
 const it = itOnClusters

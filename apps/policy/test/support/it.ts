@@ -1,8 +1,7 @@
-import { globalNetworkSetCrd, startCluster, type TestCluster } from '@kube-semaphore/testkit';
+import { globalNetworkSetCrd, startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
 import { test } from 'vitest';
 import { createAccounts } from './accounts.ts';
 import { argvOf, type PolicyFlags, usualFlags } from './command-line.ts';
-import { startFront } from './front.ts';
 import { Pods } from './pods.ts';
 import { type PolicyProcess, spawnPolicy } from './policy-process.ts';
 import { SetHistory } from './set-history.ts';
@@ -69,18 +68,24 @@ export const it = test
         startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
   );
 
-/** A test with a front before each cluster, for policies to go through. */
-export const itBehindFronts = it
-  .extend('remoteFront', async ({ remote, accounts }, { onCleanup }) => {
-    const front = await startFront(remote, accounts.remote);
-    onCleanup(() => front.close());
-    return front;
+/** A test with a fault proxy before each cluster, and the flags that lead a policy through them. */
+export const itBehindProxies = it
+  .extend('remoteProxy', async ({ remote }, { onCleanup }) => {
+    const proxy = await startFaultProxy(remote);
+    onCleanup(() => proxy.stop());
+    return proxy;
   })
-  .extend('localFront', async ({ local, accounts }, { onCleanup }) => {
-    const front = await startFront(local, accounts.local);
-    onCleanup(() => front.close());
-    return front;
-  });
+  .extend('localProxy', async ({ local }, { onCleanup }) => {
+    const proxy = await startFaultProxy(local);
+    onCleanup(() => proxy.stop());
+    return proxy;
+  })
+  .extend('viaRemoteProxy', async ({ remoteProxy, accounts }) => ({
+    'target-kube-config': await remoteProxy.kubeconfig(accounts.remote),
+  }))
+  .extend('viaLocalProxy', async ({ localProxy, accounts }) => ({
+    'local-kube-config': await localProxy.kubeconfig(accounts.local),
+  }));
 
 /** A test on a running `policy`, which it shares with the other tests of its file. */
 export const itWithPolicy = it.extend('policy', { scope: 'file', auto: true }, async ({ accounts }, { onCleanup }) => {

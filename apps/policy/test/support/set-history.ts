@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
-import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type KubeObject, type TestAccount, type TestCluster, waitFor } from '@kube-semaphore/testkit';
 import { setsPath, type SetView, viewOf } from './sets.ts';
 
@@ -11,47 +11,45 @@ type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly ob
 /** All sets, as they were after one write. */
 type Moment = readonly SetView[];
 
+/** How soon a watch that ended is opened again: what happens in between is seen as one change. */
+const REOPEN_MS = 25;
+
 /**
  * Every version of every GlobalNetworkSet, from a watch: a test can say what must have held at each moment, and not
- * only what holds in the end.
+ * only what holds in the end. When its API server is restarted it goes on from a list, and misses what was written
+ * and taken back between the two.
  */
 export class SetHistory {
   readonly #local: TestCluster;
-  readonly #response: IncomingMessage;
+  readonly #token: string;
+  readonly #stopped = new AbortController();
   readonly #moments: Moment[] = [];
   readonly #current = new Map<string, KubeObject>();
   readonly #events: WatchEvent[] = [];
+  #watching = false;
 
-  private constructor(local: TestCluster, response: IncomingMessage) {
+  private constructor(local: TestCluster, token: string) {
     this.#local = local;
-    this.#response = response;
-    createInterface(response)
-      .on('line', (line) => this.#record(JSON.parse(line) as WatchEvent))
-      .on('error', ignore);
+    this.#token = token;
   }
 
   /** Begins with what there is. The token's holder may watch GlobalNetworkSets. */
   static async start(local: TestCluster, { token }: Pick<TestAccount, 'token'>): Promise<SetHistory> {
-    const ca = await readFile(local.caFile);
-    const headers = { authorization: `Bearer ${token}` };
-    const url = `${local.url}${setsPath()}?watch=true&resourceVersion=0`;
-    const request = get(url, { ca, headers, agent: false }).on('error', ignore);
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    if (response.statusCode !== 200) throw new Error(`watching the sets was answered ${response.statusCode}`);
-    const history = new SetHistory(local, response);
+    const history = new SetHistory(local, token);
+    void history.#follow();
     await history.caughtUp();
     return history;
   }
 
   stop(): void {
-    this.#response.destroy();
+    this.#stopped.abort();
   }
 
   /** Waits until everything that has happened so far is in the history. */
   async caughtUp(): Promise<void> {
     await waitFor('the watch to tell what a list shows', async () => {
       const listed = versionsOf(await this.#local.admin.list(setsPath()));
-      return listed === versionsOf([...this.#current.values()]) || undefined;
+      return (this.#watching && listed === versionsOf([...this.#current.values()])) || undefined;
     });
   }
 
@@ -85,17 +83,65 @@ export class SetHistory {
     });
   }
 
-  #record(event: WatchEvent): void {
-    const { type, object } = event;
-    if (type === 'DELETED') this.#current.delete(object.metadata.name);
-    else this.#current.set(object.metadata.name, object);
-    this.#events.push(event);
+  /** Watches until `stop`. A watch ends when its API server is restarted, and may be refused for a while after that. */
+  async #follow(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await this.#watchOnce().catch(() => {});
+      this.#watching = false;
+      await delay(REOPEN_MS);
+    }
+  }
+
+  async #watchOnce(): Promise<void> {
+    const { status, body } = await this.#local.admin.request('GET', setsPath());
+    if (status !== 200) return;
+    const response = await this.#openWatch(String(body.metadata.resourceVersion));
+    this.#record(differences(this.#current, body.items ?? []));
+    this.#watching = true;
+    let rest = '';
+    for await (const text of response.setEncoding('utf8') as AsyncIterable<string>) {
+      const lines = `${rest}${text}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) this.#record([JSON.parse(line) as WatchEvent]);
+    }
+  }
+
+  async #openWatch(resourceVersion: string): Promise<IncomingMessage> {
+    const ca = await readFile(this.#local.caFile);
+    const headers = { authorization: `Bearer ${this.#token}` };
+    const url = `${this.#local.url}${setsPath()}?watch=true&resourceVersion=${resourceVersion}`;
+    const request = get(url, { ca, headers, agent: false, signal: this.#stopped.signal });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    // Once there is an answer, whatever ends it is told by the answer.
+    request.on('error', () => {});
+    if (response.statusCode !== 200) throw new Error(`watching the sets was answered ${response.statusCode}`);
+    return response;
+  }
+
+  /** Events of one moment. */
+  #record(events: readonly WatchEvent[]): void {
+    for (const { type, object } of events) {
+      if (type === 'DELETED') this.#current.delete(object.metadata.name);
+      else this.#current.set(object.metadata.name, object);
+    }
+    this.#events.push(...events);
     this.#moments.push(Array.from(this.#current.values(), viewOf));
   }
 }
 
-/** A watch ends when its test is over, or its API server is restarted. One that never began fails `start`. */
-function ignore(): void {}
+/** What must have happened since `known`; a set that was deleted and made again is told by its UID. */
+function differences(known: ReadonlyMap<string, KubeObject>, listed: readonly KubeObject[]): readonly WatchEvent[] {
+  const uids = new Set(listed.map(({ metadata }) => metadata.uid));
+  const gone = [...known.values()].filter(({ metadata }) => !uids.has(metadata.uid));
+  const events = listed.flatMap((object): WatchEvent[] => {
+    const { name, uid, resourceVersion } = object.metadata;
+    const before = known.get(name)?.metadata;
+    if (before?.uid !== uid) return [{ type: 'ADDED', object }];
+    return before?.resourceVersion === resourceVersion ? [] : [{ type: 'MODIFIED', object }];
+  });
+  return [...gone.map((object) => ({ type: 'DELETED', object }) as const), ...events];
+}
 
 function isOf({ labels }: SetView, app: string, namespace: string): boolean {
   return labels['semaphore.uw.systems/name'] === app && labels['semaphore.uw.systems/namespace'] === namespace;

@@ -1,0 +1,51 @@
+import type { AuditEvent } from '@kube-semaphore/testkit';
+
+/** A request that was to change something, as the API server saw it. Times are its own, in ms since the epoch. */
+export type AuditedWrite = {
+  /** Name of the ServiceAccount. */
+  readonly account: string;
+  readonly code: number;
+  readonly receivedMs: number;
+  readonly endedMs: number;
+};
+
+/** An account that had a Lease, from its first write of it on and until another one's. */
+export type Tenure = { readonly account: string; readonly fromMs: number };
+
+/** Whose writes of what. */
+export type TrailQuery = { readonly accounts: readonly string[]; readonly resource: 'globalnetworksets' | 'leases' };
+
+const READS = ['get', 'list', 'watch'];
+
+/** The writes of some accounts, in the order in which the API server received them. Refused ones are among them. */
+export function writesOf(events: readonly AuditEvent[], { accounts, resource }: TrailQuery): AuditedWrite[] {
+  return events
+    .filter(({ verb, objectRef }) => objectRef?.resource === resource && !READS.includes(verb))
+    .map((event) => ({
+      account: accountOf(event),
+      code: event.responseStatus?.code ?? 0,
+      receivedMs: Date.parse(event.requestReceivedTimestamp),
+      endedMs: Date.parse(event.stageTimestamp),
+    }))
+    .filter(({ account }) => accounts.includes(account))
+    .toSorted((a, b) => a.receivedMs - b.receivedMs);
+}
+
+export const hasSucceeded = ({ code }: AuditedWrite): boolean => code >= 200 && code < 300;
+
+/** Who held a Lease, one after the other, by the writes of it that succeeded. */
+export function tenuresOf(leaseWrites: readonly AuditedWrite[]): Tenure[] {
+  return leaseWrites
+    .filter(hasSucceeded)
+    .filter(({ account }, index, writes) => writes[index - 1]?.account !== account)
+    .map(({ account, receivedMs }) => ({ account, fromMs: receivedMs }));
+}
+
+/** When an account looked at a Lease without writing it. */
+export function looksAtLease(events: readonly AuditEvent[], account: string): number[] {
+  return events
+    .filter((event) => event.verb === 'get' && event.objectRef?.resource === 'leases' && accountOf(event) === account)
+    .map(({ stageTimestamp }) => Date.parse(stageTimestamp));
+}
+
+const accountOf = ({ user }: AuditEvent): string => user.username.replace('system:serviceaccount:kube-system:', '');
