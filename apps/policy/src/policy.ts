@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { clusterHooks, ConfigError, everyPeriod, liveness, POLL_INTERVAL_MS, readiness, WriteLog } from '@kube-semaphore/app';
+import { ClusterWatches, ConfigError, everyPeriod, liveness, POLL_INTERVAL_MS, readiness, WriteLog } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
@@ -203,7 +203,7 @@ export class Policy {
       configured: configuredIdentity(options),
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: clusterHooks({ cluster: LOCAL, metrics, log, onFirstSync, onWatchForbidden: () => (this.#watchForbidden = true) }),
+      hooks: new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync, onWatchForbidden: () => (this.#watchForbidden = true) }).hooks(),
       // What somebody did to a set is put right, but it isn't a remote event: `propagation_seconds` doesn't count it.
       onChange: (keys) => this.#enqueue(keys, Infinity),
       onOrphans: (cluster, count) => metrics.orphans.set({ cluster }, count),

@@ -1,4 +1,4 @@
-import { clusterHooks, isAllowedBy, type Left, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
+import { ClusterWatches, isAllowedBy, type Left, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Given } from '@kube-semaphore/options';
@@ -61,7 +61,7 @@ export class Remote implements KnownRemote {
     });
     const client = new KubeClient({ connection: remote.connection, userAgent: remote.userAgent, encoding: options.encoding });
     this.#client = client;
-    const hooks = clusterHooks({ cluster, metrics, log, onFirstSync: () => this.#firstSync.resolve() });
+    const hooks = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#firstSync.resolve() }).hooks();
     this.#pods = new RemotePods({
       client,
       cluster,

@@ -1,5 +1,5 @@
-export { clusterHooks } from './cluster-hooks.ts';
 export { isAllowedBy, localReference, remoteReference } from './cluster-references.ts';
+export { ClusterWatches } from './cluster-watches.ts';
 export { type Command, connectAll, readConfigSource, runCommand } from './command.ts';
 export { ConfigError } from './config-error.ts';
 export { durationOf, parseConfigFile } from './config-file.ts';

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { ClusterWatches } from './cluster-watches.ts';
+
+function clusterWatches() {
+  const lines: string[] = [];
+  const say = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
+  const log = { trace: say('trace'), debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
+  const up: number[] = [];
+  const gauge = { set: () => {}, remove: () => {}, reset: () => {} };
+  const metrics = { remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: gauge, remoteWatchRestarts: { inc: () => {} } };
+  const synced: string[] = [];
+  const watches = new ClusterWatches({ cluster: 'c2', metrics, log, onFirstSync: () => synced.push('synced') });
+  return { watches, lines, up, synced };
+}
+
+const broke = { reason: 'unreachable', verb: 'watch', error: new Error('gone'), delayMs: 500 } as const;
+
+describe('the watches of a cluster', () => {
+  it('tell once that it is lost, and once that all of them are back', () => {
+    const { watches, lines, up } = clusterWatches();
+    const [services, slices] = [watches.hooks(), watches.hooks()];
+    services.onUp?.();
+    slices.onUp?.();
+    services.onRestart?.(broke);
+    slices.onRestart?.(broke);
+    services.onUp?.();
+    expect(up.at(-1)).toBe(0);
+    slices.onUp?.();
+    expect(up).toEqual([0, 1, 0, 0, 1]);
+    expect(lines).toEqual(['info API server reached', 'warn watch broke off', 'debug watch broke off', 'info API server is back']);
+  });
+
+  it('take one that was silent or expired for no loss', () => {
+    const { watches, up } = clusterWatches();
+    const hooks = watches.hooks();
+    hooks.onUp?.();
+    hooks.onRestart?.({ ...broke, reason: 'idle' });
+    hooks.onRestart?.({ ...broke, reason: 'expired' });
+    expect(up).toEqual([0, 1]);
+  });
+
+  it('are in sync when all of them are', () => {
+    const { watches, synced } = clusterWatches();
+    const [services, slices] = [watches.hooks(), watches.hooks()];
+    services.onSynced?.();
+    services.onSynced?.();
+    expect(synced).toEqual([]);
+    slices.onSynced?.();
+    slices.onSynced?.();
+    expect(synced).toEqual(['synced']);
+  });
+
+  it('have last seen the cluster when the worst of them has', () => {
+    const { watches } = clusterWatches();
+    const [services, slices] = [watches.hooks(), watches.hooks()];
+    services.onConfirmed?.();
+    expect(watches.unseenMs).toBe(Infinity);
+    slices.onConfirmed?.();
+    expect(watches.unseenMs).toBeLessThan(60_000);
+  });
+});

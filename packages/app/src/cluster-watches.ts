@@ -1,0 +1,76 @@
+import type { ReflectorHooks } from '@kube-semaphore/informers';
+import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
+
+export type ClusterWatchesOptions = {
+  /** The remote's name; `local` for the cluster that we write to. */
+  readonly cluster: string;
+  readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'remoteUp' | 'remoteLastSync' | 'remoteWatchRestarts'>;
+  readonly log: Logger;
+  /** The first lists of all watches are complete. */
+  readonly onFirstSync: () => void;
+  readonly onWatchForbidden?: () => void;
+};
+
+type State = { up: 'new' | 'up' | 'down'; synced: boolean; confirmedAtMs: number };
+
+/**
+ * The watches of one cluster, and what their ups and downs look like in the log and the metrics: one line when the API
+ * server is lost, one when all of them are back, and every attempt in between at debug.
+ */
+export class ClusterWatches {
+  readonly #options: ClusterWatchesOptions;
+  readonly #watches: State[] = [];
+  #state: State['up'] = 'new';
+
+  constructor(options: ClusterWatchesOptions) {
+    this.#options = options;
+    options.metrics.remoteUp.set({ remote: options.cluster }, 0);
+  }
+
+  /** Milliseconds since the cluster last confirmed what is known of it, by the watch that is worst off; Infinity before. */
+  get unseenMs(): number {
+    return performance.now() - Math.min(...this.#watches.map(({ confirmedAtMs }) => confirmedAtMs));
+  }
+
+  /** For one more watch; all of them are made before the first begins. */
+  hooks(): ReflectorHooks {
+    const { metrics, log, cluster, onFirstSync, onWatchForbidden } = this.#options;
+    const remote = { remote: cluster };
+    const watch: State = { up: 'new', synced: false, confirmedAtMs: -Infinity };
+    this.#watches.push(watch);
+    return {
+      onUp: () => {
+        watch.up = 'up';
+        if (this.#state === 'up' || this.#watches.some(({ up }) => up === 'down')) return;
+        log.info({ cluster }, this.#state === 'new' ? 'API server reached' : 'API server is back');
+        this.#state = 'up';
+        metrics.remoteUp.set(remote, 1);
+      },
+      onConfirmed: () => {
+        watch.confirmedAtMs = performance.now();
+        const { unseenMs } = this;
+        if (unseenMs < Infinity) metrics.remoteLastSync.set(remote, Math.round((Date.now() - unseenMs) / 1000));
+      },
+      onSynced: () => {
+        if (watch.synced) return;
+        watch.synced = true;
+        if (this.#watches.every(({ synced }) => synced)) onFirstSync();
+      },
+      onRestart: ({ reason, verb, error, delayMs }) => {
+        metrics.remoteWatchRestarts.inc({ ...remote, reason });
+        if (error === undefined) return;
+        // A watch that expired or was silent is opened again at once: that alone says nothing about the API server.
+        const harmless = reason === 'expired' || reason === 'idle';
+        log[harmless || this.#state === 'down' ? 'debug' : 'warn']({ cluster, reason, verb, error, retryInMs: Math.round(delayMs) }, 'watch broke off');
+        if (harmless) return;
+        watch.up = 'down';
+        this.#state = 'down';
+        metrics.remoteUp.set(remote, 0);
+      },
+      onWatchForbidden: () => {
+        log.warn({ cluster }, 'listing is allowed but watching is not: changes are seen with the next list only');
+        onWatchForbidden?.();
+      },
+    };
+  }
+}
