@@ -40,6 +40,12 @@ describe('parseConfigFile', () => {
     });
   });
 
+  it('names unknown keys of the document that the schema is shown', () => {
+    const prepare = () => ({ remotes: [{ name: 'c2', nome: 'c2' }] });
+    const warnings = ['remotes[0] has unknown keys: nome'];
+    expect(parseConfigFile('Remotes: []', schema, { unknownKeys: 'warning', prepare })).toEqual({ ok: true, value: { remotes: [{ name: 'c2' }] }, warnings });
+  });
+
   it('refuses what is wrong besides', () => {
     expect(parsed('remote: x\nremotes: [{ name: 7 }]\n', 'warning')).toEqual({ ok: false, problems: [expect.stringMatching(/^remotes\[0\]\.name: /)] });
   });

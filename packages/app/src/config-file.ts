@@ -8,20 +8,29 @@ export type ParsedFile<T> =
   | { readonly ok: true; readonly value: T; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
+type FileRules = {
+  /**
+   * What a key is that the schema doesn't have. In a format of our own an error: a misspelled `allowedPodCIDRs` must not
+   * be an open door. In one that Go programs read, which pass over them, a warning.
+   */
+  readonly unknownKeys: 'error' | 'warning';
+  /** Makes of what the file holds what the schema describes; `goDocument` for files of Go programs. */
+  readonly prepare?: (document: unknown) => unknown;
+};
+
 /**
  * Reads a config file, YAML or JSON.
  *
  * @param schema of strict objects
- * @param unknownKeys what a key is that the schema doesn't have. In a format of our own an error: a misspelled
- *   `allowedPodCIDRs` must not be an open door. In one that Go programs read, which pass over them, a warning.
  */
-export function parseConfigFile<T>(source: string, schema: z.ZodMiniType<T>, { unknownKeys }: { unknownKeys: 'error' | 'warning' }): ParsedFile<T> {
+export function parseConfigFile<T>(source: string, schema: z.ZodMiniType<T>, { unknownKeys, prepare = (document) => document }: FileRules): ParsedFile<T> {
   let document: unknown;
   try {
     document = parse(source);
   } catch (error) {
     return { ok: false, problems: [`it is neither YAML nor JSON: ${(error as Error).message.split('\n')[0]}`] };
   }
+  document = prepare(document);
   const parsed = schema.safeParse(document);
   if (parsed.success) return { ok: true, value: parsed.data, warnings: [] };
   const { issues } = parsed.error;

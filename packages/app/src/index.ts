@@ -2,7 +2,8 @@ export { isAllowedBy, localReference, remoteReference } from './cluster-referenc
 export { ClusterWatches } from './cluster-watches.ts';
 export { type Command, connectAll, readConfigSource, runCommand } from './command.ts';
 export { ConfigError } from './config-error.ts';
-export { durationOf, parseConfigFile } from './config-file.ts';
+export { durationOf, parseConfigFile, type ParsedFile } from './config-file.ts';
+export { goDocument } from './go-document.ts';
 export { liveness, readiness } from './health.ts';
 export { leadershipOf } from './leadership.ts';
 export { everyPeriod } from './periodic.ts';

@@ -113,13 +113,18 @@ export class KubeClient {
     return this.#request('update', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) => codec.objectFromJson(parseJson(body)));
   }
 
-  /** Deletes just the object that was seen: another UID or a newer resourceVersion is 409. */
+  /**
+   * Deletes just the object that was seen: another UID or a newer resourceVersion is 409. With `Orphan` what it owns
+   * stays, and the object itself is there until the garbage collector has seen to that.
+   */
   async delete<K extends Kind>(
     codec: Codec<K>,
-    { namespace, name, uid, resourceVersion, ...options }: WriteOptions & { namespace?: string; name: string; uid: string; resourceVersion: string },
+    {
+      namespace, name, uid, resourceVersion, propagationPolicy, ...options
+    }: WriteOptions & { namespace?: string; name: string; uid: string; resourceVersion: string; propagationPolicy?: 'Orphan' },
   ): Promise<void> {
     const at = namespace === undefined ? { name } : { namespace, name };
-    const body = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } });
+    const body = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion }, propagationPolicy });
     await this.#request('delete', codec.kind, { ...at, ...options, body }, () => undefined);
   }
 

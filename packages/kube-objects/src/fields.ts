@@ -4,12 +4,17 @@
  * TypeScript derives the type of the result from it. What no table names is never decoded.
  *
  * A missing field has its zero value (`''`, `false`, `0`, `[]`, `{}`), in JSON as in protobuf, so that both paths
- * give equal objects.
+ * give equal objects. Where the API tells a missing field from a zero one, the field is an optional one, and is
+ * `undefined` if it is missing; there is no third way.
  */
 export type Field =
   | { readonly type: 'string'; readonly number: number }
   | { readonly type: 'bool'; readonly number: number }
   | { readonly type: 'int'; readonly number: number }
+  | { readonly type: 'optionalBool'; readonly number: number }
+  | { readonly type: 'optionalInt'; readonly number: number }
+  | { readonly type: 'intOrString'; readonly number: number }
+  | { readonly type: 'time'; readonly number: number }
   | { readonly type: 'stringMap'; readonly number: number }
   | { readonly type: 'message'; readonly number: number; readonly fields: Fields }
   | { readonly type: 'messages'; readonly number: number; readonly fields: Fields }
@@ -18,21 +23,27 @@ export type Field =
 
 export type Fields = { readonly [name: string]: Field };
 
-type Value<F extends Field> = F extends { type: 'string' }
-  ? string
-  : F extends { type: 'bool' }
-    ? boolean
-    : F extends { type: 'int' }
-      ? number
-      : F extends { type: 'stringMap' }
-        ? { readonly [key: string]: string }
-        : F extends { type: 'strings' }
-          ? readonly string[]
-          : F extends { type: 'message'; fields: infer N extends Fields }
-            ? Projected<N>
-            : F extends { type: 'messages'; fields: infer N extends Fields }
-              ? readonly Projected<N>[]
-              : unknown;
+/** Of the fields that hold no fields of their own. */
+type PlainValues = {
+  readonly string: string;
+  readonly bool: boolean;
+  readonly int: number;
+  readonly optionalBool: boolean | undefined;
+  readonly optionalInt: number | undefined;
+  readonly intOrString: number | string;
+  readonly time: number;
+  readonly stringMap: { readonly [key: string]: string };
+  readonly strings: readonly string[];
+  readonly json: unknown;
+};
+
+type Value<F extends Field> = F extends { type: 'message'; fields: infer N extends Fields }
+  ? Projected<N>
+  : F extends { type: 'messages'; fields: infer N extends Fields }
+    ? readonly Projected<N>[]
+    : F extends { type: infer T extends keyof PlainValues }
+      ? PlainValues[T]
+      : never;
 
 /** What is left of an object when it is read through a table: the same shape as in the API reference, but smaller. */
 export type Projected<F extends Fields> = { readonly [K in keyof F]: Value<F[K]> };
@@ -41,6 +52,13 @@ export const string = (number: number) => ({ type: 'string', number }) as const;
 export const bool = (number: number) => ({ type: 'bool', number }) as const;
 /** `int32` and `int64`; values beyond 2^53 are refused. */
 export const int = (number: number) => ({ type: 'int', number }) as const;
+/** A boolean with a third state, as the conditions of endpoints are: `undefined` is neither. */
+export const optionalBool = (number: number) => ({ type: 'optionalBool', number }) as const;
+export const optionalInt = (number: number) => ({ type: 'optionalInt', number }) as const;
+/** `IntOrString`, as targetPort is: `8080` or `'http'`. */
+export const intOrString = (number: number) => ({ type: 'intOrString', number }) as const;
+/** `metav1.Time`, in milliseconds since 1970; 0 if it is missing. */
+export const time = (number: number) => ({ type: 'time', number }) as const;
 /** `map<string, string>`, as labels and annotations are. */
 export const stringMap = (number: number) => ({ type: 'stringMap', number }) as const;
 export const strings = (number: number) => ({ type: 'strings', number }) as const;

@@ -23,9 +23,15 @@ function read(value: unknown, field: Field, path: string): unknown {
     case 'string':
       return typeof value === 'string' ? value : wrong(path, 'a string');
     case 'bool':
+    case 'optionalBool':
       return typeof value === 'boolean' ? value : wrong(path, 'a boolean');
     case 'int':
+    case 'optionalInt':
       return Number.isSafeInteger(value) ? value : wrong(path, 'an integer');
+    case 'intOrString':
+      return Number.isSafeInteger(value) || typeof value === 'string' ? value : wrong(path, 'an integer or a string');
+    case 'time':
+      return typeof value === 'string' ? readTime(value, path) : wrong(path, 'a time');
     case 'stringMap':
       return readMap(value, path);
     case 'strings':
@@ -45,6 +51,14 @@ function readMap(value: unknown, path: string): Record<string, string> {
     setEntry(map, key, typeof text === 'string' ? text : wrong(path, 'a map of strings'));
   }
   return map;
+}
+
+/** RFC 3339, as Go writes it. Date.parse alone takes nearly anything. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/;
+
+function readTime(text: string, path: string): number {
+  const epochMs = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(epochMs) ? wrong(path, 'a time') : epochMs;
 }
 
 export function record(value: unknown, path: string): Record<string, unknown> {

@@ -34,7 +34,7 @@ export class ProtobufReader {
     return this.varint(end);
   }
 
-  /** An unsigned number up to 2^53; int32 and int64 of Kubernetes objects that we read are never negative. */
+  /** An unsigned number up to 2^53. */
   varint(end: number): number {
     const bytes = this.#bytes;
     let position = this.#position;
@@ -50,6 +50,24 @@ export class ProtobufReader {
     }
     this.#position = position;
     return value;
+  }
+
+  /**
+   * An int32 or int64. A negative one takes ten bytes: the API server checks no port of an EndpointSlice, and who may
+   * write one slice must not be able to end the watch of all.
+   */
+  integer(end: number): number {
+    if (!this.#isNegative(end)) return this.varint(end);
+    // In two's complement -1 - n has the bits of n turned over: for small numbers the upper ones are all zero then.
+    let complement = 0;
+    let scale = 1;
+    for (let at = this.#position; at < this.#position + 9; at++) {
+      complement += (~this.#bytes[at]! & 0x7f) * scale;
+      scale *= 128;
+    }
+    if (complement >= Number.MAX_SAFE_INTEGER) throw new DecodeError('protobuf: a number is smaller than -2^53');
+    this.#position += 10;
+    return -1 - complement;
   }
 
   /** Reads a length prefix and returns where the bytes that it counts end; the reader stands at their start. */
@@ -88,6 +106,14 @@ export class ProtobufReader {
       default:
         throw new DecodeError(`protobuf: wire type ${tag & 7} is unknown`);
     }
+  }
+
+  /** Nine bytes that go on and one that holds bit 63 alone. */
+  #isNegative(end: number): boolean {
+    const last = this.#position + 9;
+    if (last >= end || this.#bytes[last] !== 1) return false;
+    for (let at = this.#position; at < last; at++) if (this.#bytes[at]! < 0x80) return false;
+    return true;
   }
 
   /** A skipped number may be any 64 bits, negative ones included: ten bytes at most. */

@@ -1,7 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DecodeError } from './errors.ts';
-import { bool, type Field, type Fields, int, message, messages, string, stringMap, strings } from './fields.ts';
+import {
+  bool,
+  type Field,
+  type Fields,
+  int,
+  intOrString,
+  message,
+  messages,
+  optionalBool,
+  optionalInt,
+  string,
+  stringMap,
+  strings,
+  time,
+} from './fields.ts';
 import { projectJson } from './json.ts';
 import { MessageDecoder } from './protobuf.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
@@ -13,6 +27,10 @@ const fields = {
   labels: stringMap(4),
   finalizers: strings(5),
   status: message(6, { phase: string(1), podIPs: messages(12, { ip: string(1) }) }),
+  ready: optionalBool(7),
+  port: optionalInt(8),
+  targetPort: intOrString(9),
+  creationTimestamp: time(10),
 } as const satisfies Fields;
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
@@ -20,10 +38,16 @@ const object = fc.record(
   {
     name: text,
     hostNetwork: fc.boolean(),
-    count: fc.nat(Number.MAX_SAFE_INTEGER),
+    count: fc.maxSafeInteger(),
     labels: fc.dictionary(text, text, { maxKeys: 4 }),
     finalizers: fc.array(text, { maxLength: 4 }),
     status: fc.record({ phase: text, podIPs: fc.array(fc.record({ ip: text }), { maxLength: 3 }) }, { requiredKeys: [] }),
+    ready: fc.boolean(),
+    port: fc.integer(),
+    targetPort: fc.oneof(fc.integer(), text),
+    creationTimestamp: fc
+      .integer({ min: Date.parse('0001-01-01T00:00:00Z') / 1000, max: Date.parse('9999-12-31T23:59:59Z') / 1000 })
+      .map((seconds) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')),
   },
   { requiredKeys: [] },
 );
@@ -67,7 +91,8 @@ describe('MessageDecoder', () => {
     { name: 'a string with the wire type of a number', bytes: [0x08, 1], reason: /name has wire type 0/ },
     { name: 'a length beyond the end', bytes: [0x0a, 0x7f, 1], reason: /longer than its message/ },
     { name: 'a number that never ends', bytes: [0x18, 0xff, 0xff], reason: /runs past the end/ },
-    { name: 'a number beyond 2^53', bytes: [0x18, ...Array<number>(9).fill(0xff), 1], reason: /larger than 2\^53/ },
+    { name: 'a number beyond 2^53', bytes: [0x18, ...Array<number>(8).fill(0xff), 0x7f], reason: /larger than 2\^53/ },
+    { name: 'a number below -2^53', bytes: [0x18, ...Array<number>(9).fill(0x80), 1], reason: /smaller than -2\^53/ },
     { name: 'a group, which proto3 has no more', bytes: [0xa3, 0x01], reason: /wire type/ },
   ])('refuses $name', ({ bytes, reason }) => {
     expect(() => decode(Buffer.from(bytes))).toThrow(reason);
@@ -102,9 +127,15 @@ function encode(value: Record<string, unknown>, table: Fields, junk: readonly Bu
 function encodeField(value: unknown, field: Field): Buffer[] {
   switch (field.type) {
     case 'bool':
+    case 'optionalBool':
       return [Buffer.concat([varint(BigInt(field.number << 3)), varint(value === true ? 1n : 0n)])];
     case 'int':
-      return [Buffer.concat([varint(BigInt(field.number << 3)), varint(BigInt(value as number))])];
+    case 'optionalInt':
+      return [integer(field.number, value as number)];
+    case 'intOrString':
+      return [lengthDelimited(field.number, encodeIntOrString(value as number | string))];
+    case 'time':
+      return [lengthDelimited(field.number, integer(1, Date.parse(value as string) / 1000))];
     case 'string':
       return [lengthDelimited(field.number, Buffer.from(value as string))];
     case 'strings':
@@ -120,6 +151,17 @@ function encodeField(value: unknown, field: Field): Buffer[] {
     case 'json':
       throw new Error('custom resources have no protobuf');
   }
+}
+
+/** Go writes the half that isn't meant, too. */
+function encodeIntOrString(value: number | string): Buffer {
+  const [type, intVal, strVal] = typeof value === 'string' ? [1, 0, value] : [0, value, ''];
+  return Buffer.concat([integer(1, type), integer(2, intVal), lengthDelimited(3, Buffer.from(strVal))]);
+}
+
+/** int32 and int64 alike: a negative one is that of 64 bits. */
+function integer(number: number, value: number): Buffer {
+  return Buffer.concat([varint(BigInt(number << 3)), varint(BigInt.asUintN(64, BigInt(value)))]);
 }
 
 function lengthDelimited(number: number, bytes: Buffer): Buffer {

@@ -3,7 +3,9 @@ import type { Field, Fields, Projected } from './fields.ts';
 import { LENGTH_DELIMITED, type ProtobufReader, VARINT } from './protobuf-reader.ts';
 import { zeroOf } from './zero.ts';
 
-type Slot = { readonly name: string; readonly field: Field; readonly message: MessageDecoder | undefined };
+const varints: ReadonlySet<Field['type']> = new Set(['bool', 'int', 'optionalBool', 'optionalInt']);
+
+type Slot = { readonly name: string; readonly field: Field; readonly wireType: number; readonly message: MessageDecoder | undefined };
 
 /**
  * Decodes one message type as its table says, and skips what the table doesn't name by its length: nine tenths of
@@ -18,7 +20,8 @@ export class MessageDecoder<F extends Fields = Fields> {
   constructor(fields: F) {
     this.#slots = Object.entries(fields).map(([name, field]) => {
       const nested = field.type === 'message' || field.type === 'messages';
-      return { name, field, message: nested ? new MessageDecoder(field.fields) : undefined };
+      const wireType = varints.has(field.type) ? VARINT : LENGTH_DELIMITED;
+      return { name, field, wireType, message: nested ? new MessageDecoder(field.fields) : undefined };
     });
     for (const slot of this.#slots) if (slot.field.type !== 'json') this.#byNumber[slot.field.number] = slot;
   }
@@ -40,18 +43,25 @@ export class MessageDecoder<F extends Fields = Fields> {
 }
 
 function read(reader: ProtobufReader, end: number, tag: number, slot: Slot, object: Record<string, unknown>): void {
-  const { name, field } = slot;
-  const wireType = field.type === 'bool' || field.type === 'int' ? VARINT : LENGTH_DELIMITED;
+  const { name, field, wireType } = slot;
   if ((tag & 7) !== wireType) throw new DecodeError(`protobuf: ${name} has wire type ${tag & 7}, not ${wireType}`);
   switch (field.type) {
     case 'string':
       object[name] = reader.string(end);
       return;
     case 'bool':
+    case 'optionalBool':
       object[name] = reader.varint(end) !== 0;
       return;
     case 'int':
-      object[name] = reader.varint(end);
+    case 'optionalInt':
+      object[name] = reader.integer(end);
+      return;
+    case 'intOrString':
+      object[name] = readIntOrString(reader, reader.length(end));
+      return;
+    case 'time':
+      object[name] = readTime(reader, reader.length(end));
       return;
     case 'stringMap':
       readMapEntry(reader, reader.length(end), object[name] as Record<string, string>);
@@ -81,6 +91,32 @@ function readMapEntry(reader: ProtobufReader, end: number, map: Record<string, s
     else reader.skip(tag, end);
   }
   setEntry(map, key, value);
+}
+
+/** k8s.io/apimachinery/pkg/util/intstr: 1 type (0 an integer, 1 a string), 2 intVal, 3 strVal. */
+function readIntOrString(reader: ProtobufReader, end: number): number | string {
+  let isString = false;
+  let integer = 0;
+  let text = '';
+  while (reader.position < end) {
+    const tag = reader.tag(end);
+    if (tag === 0x08) isString = reader.integer(end) === 1;
+    else if (tag === 0x10) integer = reader.integer(end);
+    else if (tag === 0x1a) text = reader.string(end);
+    else reader.skip(tag, end);
+  }
+  return isString ? text : integer;
+}
+
+/** metav1.Time: 1 seconds; 2 nanos are never written, since JSON has none. */
+function readTime(reader: ProtobufReader, end: number): number {
+  let seconds = 0;
+  while (reader.position < end) {
+    const tag = reader.tag(end);
+    if (tag === 0x08) seconds = reader.integer(end);
+    else reader.skip(tag, end);
+  }
+  return seconds * 1000;
 }
 
 /** `__proto__` is a legal label key to a hostile server, and must become an entry like any other. */

@@ -8,6 +8,8 @@ export function zeroOf(field: Field): unknown {
     case 'bool':
       return false;
     case 'int':
+    case 'intOrString':
+    case 'time':
       return 0;
     case 'stringMap':
       return {};
@@ -16,6 +18,8 @@ export function zeroOf(field: Field): unknown {
       return [];
     case 'message':
       return zeroMessage(field.fields);
+    case 'optionalBool':
+    case 'optionalInt':
     case 'json':
       return undefined;
   }

@@ -1,9 +1,9 @@
-export { isDnsLabel, isDnsSubdomain, isLabelValue, MAX_LABEL } from './kubernetes.ts';
+export { hash10 } from './hash.ts';
+export { isDnsLabel, isDnsSubdomain, isLabelValue, isServiceName, MAX_LABEL } from './kubernetes.ts';
 export {
   calicoMetadataAnnotation,
   clusterLabel,
   clusterSetLabel,
-  hash10,
   labelDomains,
   managedByLabel,
   managedByValues,
@@ -16,3 +16,46 @@ export {
   shardName,
   shardOf,
 } from './policy.ts';
+export {
+  calicoDevices,
+  clusterOfAnnotation,
+  deviceAlias,
+  deviceName,
+  endpointAnnotation,
+  isDeviceName,
+  keyFileName,
+  MAX_DEVICE_NAME,
+  pubKeyAnnotation,
+  remoteOfAlias,
+  routeProtocol,
+} from './wireguard.ts';
+export {
+  GLOBAL,
+  globalClustersAnnotation,
+  globalConflictsAnnotation,
+  globalKey,
+  globalServiceLabel,
+  globalServiceName,
+  headlessLabel,
+  mirrorClusterLabel,
+  mirroredServiceLabel,
+  mirroredSliceLabel,
+  mirrorKey,
+  mirrorPrefixLabel,
+  mirrorServiceName,
+  mirrorSliceName,
+  parseServiceKey,
+  prefixProblem,
+  separator,
+  type ServiceKey,
+  serviceNameLabel,
+  type ServiceNameProblem,
+  serviceNameProblem,
+  sliceManagedByLabel,
+  sliceManager,
+  type SliceSource,
+  sourceAnnotation,
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
+  zoneLabel,
+} from './service-mirror.ts';

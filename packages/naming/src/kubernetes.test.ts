@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDnsLabel, isDnsSubdomain, isLabelValue } from './kubernetes.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelValue, isServiceName } from './kubernetes.ts';
 
 const a = (count: number) => 'a'.repeat(count);
 
@@ -24,4 +24,18 @@ describe.each([
   it(`is ${label ? 'a' : 'no'} DNS label`, () => expect(isDnsLabel(text)).toBe(label));
   it(`is ${subdomain ? 'a' : 'no'} DNS subdomain`, () => expect(isDnsSubdomain(text)).toBe(subdomain));
   it(`is ${value ? 'a' : 'no'} label value`, () => expect(isLabelValue(text)).toBe(value));
+});
+
+describe('isServiceName', () => {
+  it.each([
+    { text: 'my-app', want: true },
+    { text: 'a1', want: true },
+    { text: '1a', want: false },
+    { text: '-a', want: false },
+    { text: 'a.b', want: false },
+    { text: a(63), want: true },
+    { text: a(64), want: false },
+  ])('of $text is $want', ({ text, want }) => {
+    expect(isServiceName(text)).toBe(want);
+  });
 });

@@ -8,9 +8,14 @@ const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const DNS_SUBDOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$/;
 
-/** A DNS-1123 label, as names of namespaces and Services are: `my-ns`, at most 63 characters. */
+/** A DNS-1123 label, as names of namespaces and clusters are: `my-ns`, at most 63 characters. */
 export function isDnsLabel(text: string): boolean {
   return text.length <= MAX_LABEL && DNS_LABEL.test(text);
+}
+
+/** A DNS-1035 label, as names of Services have to be: a DNS-1123 label that begins with a letter. */
+export function isServiceName(text: string): boolean {
+  return isDnsLabel(text) && /^[a-z]/.test(text);
 }
 
 /**

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hash10 } from './hash.ts';
 import { isDnsSubdomain, isLabelValue } from './kubernetes.ts';
-import { hash10, setKey, setKeyOfName, setNames, shardName, shardOf } from './policy.ts';
+import { setKey, setKeyOfName, setNames, shardName, shardOf } from './policy.ts';
 
 /** Pieces that are likely to spell one name in two ways, or to look like a suffix of ours. */
 const piece = fc.constantFrom('a', 'b', '-', '.', '_', 'A', '0123456789', 'deadbeef00', 's1', 's12', 'c2-ns');
@@ -20,13 +21,6 @@ const namesOf = (...of: Pair): readonly string[] => {
   const { plain } = setNames(...of);
   return plain === undefined ? ownNames(...of) : [plain, ...ownNames(...of)];
 };
-
-describe('hash10', () => {
-  it('is what sha256sum prints, cut after ten digits', () => {
-    // printf c2/my-ns/my-app | sha256sum
-    expect(hash10('c2', 'my-ns', 'my-app')).toBe('f619fbd268');
-  });
-});
 
 describe('setNames', () => {
   it.each([

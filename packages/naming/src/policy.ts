@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash10 } from './hash.ts';
 import { isDnsSubdomain } from './kubernetes.ts';
 
 /** Domains of the labels, oldest first: the first Go releases, and those from v0.1.4 on. */
@@ -31,11 +31,6 @@ export const clusterSetLabel = 'cluster.clusterset.k8s.io';
  * `crd.projectcalico.org/v1`. It wins over the labels that the stored object has itself.
  */
 export const calicoMetadataAnnotation = 'projectcalico.org/metadata';
-
-/** What marks a name as one pair's alone: the first 10 hex digits of sha256('cluster/namespace/name'). */
-export function hash10(cluster: string, namespace: string, name: string): string {
-  return hash('sha256', `${cluster}/${namespace}/${name}`, 'hex').slice(0, 10);
-}
 
 /** The object names that the sets of one (cluster, namespace, name) may have. */
 export type SetNames = {

@@ -16,9 +16,25 @@ export {
 } from './embedded/cluster.ts';
 export type { LoggedRequest } from './embedded/request-log.ts';
 export { createPod, deletePod, pod, type PodOptions } from './builders.ts';
+export {
+  endpointSlice,
+  type EndpointSliceOptions,
+  node,
+  type NodeOptions,
+  service,
+  type ServiceOptions,
+} from './network-builders.ts';
 export { type ClusterKind, clusterKind, startCluster } from './start.ts';
 export { Dice } from './faults/dice.ts';
 export type { Ending, Fault, FaultKind } from './faults/fault.ts';
 export type { RequestFilter, Verb } from './faults/filter.ts';
 export { type FaultProxy, type SeenRequest, startFaultProxy, type Undo } from './faults/proxy.ts';
 export { faultKinds, faultSeed, play, randomSchedule, type ScheduleOptions, type Step } from './faults/schedule.ts';
+export type { Capture } from './net/capture.ts';
+export type { Place, RunOptions } from './net/namespace.ts';
+export { type Network, startNetwork } from './net/network.ts';
+export type { NetworkNode } from './net/node.ts';
+export { type Packet, packetIn, wireGuardMessage } from './net/packet.ts';
+export { type Ping, type PingOptions, type PingResult, startPing } from './net/ping.ts';
+export { type Program, spawnProgram } from './program/program.ts';
+export { eventually } from './eventually.ts';

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Tool, tools } from '../src/real/binaries.ts';
 import { filesIn } from '../src/real/components.ts';
 import { ControlPlane } from '../src/real/control-plane.ts';
 import { ComponentError } from '../src/real/start-component.ts';
@@ -32,7 +33,7 @@ afterEach(() => supervision.stop());
 
 async function plane(apiserver: string): Promise<ControlPlane> {
   const { dir } = supervision;
-  const paths = { etcd: '', 'kube-apiserver': '', 'kube-controller-manager': '', kubectl: '' };
+  const paths = Object.fromEntries(tools.map((tool) => [tool, ''])) as Record<Tool, string>;
   for (const [name, script] of [
     ['etcd', fakeEtcd],
     ['kube-apiserver', apiserver],

@@ -232,6 +232,15 @@ describe('stall', () => {
     await undo();
     expect((await answer).status).toBe(201);
   });
+
+  it('of answers only lets a request be carried out that nobody hears of', async () => {
+    const undo = await proxy.set({ kind: 'stall', direction: 'answers' });
+    const answer = send(through, 'POST', pods, { body: pod({ name: 'unheard' }) });
+    await waitFor('the pod', async () => (await cluster.admin.list(pods)).length > 0 || undefined);
+    expect(await outcomeNow(answer)).toBe('pending');
+    await undo();
+    expect((await answer).status).toBe(201);
+  });
 });
 
 describe('truncate', () => {

@@ -36,3 +36,10 @@ export const forbiddenValue = (field: string, why: string): Cause => ({
   message: `Forbidden: ${why}`,
   field,
 });
+
+/** A value that isn't one of a few. */
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): Cause => ({
+  reason: 'FieldValueNotSupported',
+  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`,
+  field,
+});

@@ -8,9 +8,11 @@ import { defineResource } from '../define-resource.ts';
 import { writeKubeconfig } from '../kubeconfig.ts';
 import { createAgent, createTestClient } from '../test-client.ts';
 import { bootstrap, seed } from './bootstrap.ts';
+import { ClusterIps } from './cluster-ips.ts';
 import { Identities } from './identity.ts';
 import type { LoggedRequest } from './request-log.ts';
 import { ApiServer } from './server.ts';
+import type { IpFamily } from './service-spec.ts';
 import { Storage } from './storage.ts';
 
 /** What an embedded cluster may be asked to do differently. */
@@ -25,6 +27,8 @@ export type EmbeddedClusterOptions = {
   readonly ignoreSendInitialEvents?: boolean | readonly string[];
   /** Answers in JSON what others answer in protobuf, as servers that speak nothing else do. Default: false. */
   readonly jsonOnly?: boolean;
+  /** The families that Services may have, the cluster's own first. Default: IPv4 and IPv6, as the real cluster. */
+  readonly ipFamilies?: readonly IpFamily[];
   /** How often a watch with `allowWatchBookmarks` gets a bookmark. Default: a minute, as from kube-apiserver. */
   readonly bookmarkIntervalMs?: number;
 };
@@ -65,7 +69,7 @@ export interface EmbeddedCluster extends TestCluster {
 /** Starts an API server in this process, with the namespaces default and kube-system and the role cluster-admin. */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
   const { name, port = 0, ignoreSendInitialEvents = false, jsonOnly = false, bookmarkIntervalMs = 60_000 } = options;
-  const storage = new Storage();
+  const storage = new Storage(new ClusterIps(options.ipFamilies ?? ['IPv4', 'IPv6']));
   const identities = new Identities(storage);
   bootstrap(storage);
   let log: LoggedRequest[] = [];

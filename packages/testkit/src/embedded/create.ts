@@ -32,7 +32,7 @@ export function insert(storage: Storage, resource: Resource, object: KubeObject)
   if (!name && !generateName) {
     throw invalid(resource.group, resource.kind, '', [required('metadata.name', 'name or generateName is required')]);
   }
-  const complete = withSystemFields(resource, {
+  const complete = withSystemFields(storage, resource, {
     ...object,
     metadata: { ...object.metadata, name: name || `${String(generateName)}${suffix()}` },
   });
@@ -46,8 +46,8 @@ export function insert(storage: Storage, resource: Resource, object: KubeObject)
   return storage.put(resource, complete);
 }
 
-function withSystemFields(resource: Resource, object: KubeObject): KubeObject {
-  const normal = normalise(resource, object);
+function withSystemFields({ clusterIps }: Storage, resource: Resource, object: KubeObject): KubeObject {
+  const normal = normalise(resource, object, { clusterIps });
   const { deletionTimestamp: _gone, ...metadata } = normal.metadata;
   const complete: KubeObject = {
     ...normal,

@@ -1,5 +1,6 @@
 import { readJson } from './body.ts';
 import type { Call } from './call.ts';
+import { collectGarbage, type PropagationPolicy } from './garbage.ts';
 import { select } from './selection.ts';
 import { customResources, type Resource } from './resources.ts';
 import { conflict, notFound, type Subject } from './status.ts';
@@ -9,6 +10,7 @@ import { timestamp } from './timestamp.ts';
 
 type DeleteOptions = {
   gracePeriodSeconds?: number;
+  propagationPolicy?: PropagationPolicy;
   preconditions?: { uid?: string; resourceVersion?: string };
 };
 
@@ -20,18 +22,28 @@ export type Deletion = { readonly object: StoredObject } | { readonly success: R
 
 /** Answers a DELETE of one object. @throws {ApiError} 404, or 409 when a precondition doesn't hold */
 export async function remove(call: Call): Promise<Deletion> {
-  const { request, resource, target, storage, info } = call;
-  const options = ((await readJson(request)) ?? {}) as DeleteOptions;
+  const { resource, target, storage } = call;
+  const options = await readOptions(call);
   const { group, plural } = resource;
   const subject = { group, plural, name: target.name };
   const existing = storage.collection(resource).get(target.namespace, target.name);
   if (!existing) throw notFound(subject);
   checkPreconditions({ ...subject, plural: resource.kind }, options, existing);
-  const grace = Number(info.query.get('gracePeriodSeconds') ?? options.gracePeriodSeconds ?? 30);
-  const object = removeObject(call, existing, grace);
+  const object = removeObject(call, existing, options);
   if (returned.has(resource.kind)) return { object };
   const details = { name: target.name, ...(group !== '' && { group }), kind: plural, uid: existing.uid };
   return { success: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
+}
+
+/** From the body, and from the query, which wins. */
+async function readOptions({ request, info: { query } }: Call): Promise<DeleteOptions> {
+  const options = ((await readJson(request)) ?? {}) as DeleteOptions;
+  const [grace, policy] = [query.get('gracePeriodSeconds'), query.get('propagationPolicy')];
+  return {
+    ...options,
+    ...(grace !== null && { gracePeriodSeconds: Number(grace) }),
+    ...(policy !== null && { propagationPolicy: policy as PropagationPolicy }),
+  };
 }
 
 /** @param subject names the kind here, not the plural, as kube-apiserver's conflicts of this sort do */
@@ -56,21 +68,23 @@ function checkPreconditions(
 
 /** Answers a DELETE of a collection: removes what the selectors select, and returns it. */
 export async function removeCollection(call: Call): Promise<StoredObject[]> {
-  const { resource, target, storage, info, request } = call;
-  const options = ((await readJson(request)) ?? {}) as DeleteOptions;
+  const { resource, target, storage, info } = call;
+  const options = await readOptions(call);
   const selection = select(resource, target, info.query);
   const selected = storage
     .collection(resource)
     .list()
     .filter((object) => selection.includes(object));
-  return selected.map((object) => removeObject(call, object, options.gracePeriodSeconds ?? 30));
+  return selected.map((object) => removeObject(call, object, options));
 }
 
-function removeObject({ resource, storage }: Call, existing: StoredObject, graceSeconds: number): StoredObject {
-  const ends = resource.kind === 'Pod' ? mark(storage, resource, existing, graceSeconds) : existing;
+function removeObject({ resource, storage }: Call, existing: StoredObject, options: DeleteOptions): StoredObject {
+  const { gracePeriodSeconds = 30, propagationPolicy = 'Background' } = options;
+  const ends = resource.kind === 'Pod' ? mark(storage, resource, existing, gracePeriodSeconds) : existing;
   if (ends === undefined) return storage.collection(resource).get(existing.namespace, existing.name) ?? existing;
   for (const [kind, inside] of contents(storage, resource, existing)) storage.remove(kind, inside);
   storage.remove(resource, ends);
+  collectGarbage(storage, ends, propagationPolicy);
   return ends;
 }
 

@@ -1,6 +1,10 @@
 import type { KubeObject } from '../cluster.ts';
 import type { Message } from './protobuf/schema.ts';
+import { endpointSlice } from './protobuf/endpoint-slice.ts';
+import { endpoints } from './protobuf/endpoints.ts';
+import { node } from './protobuf/node.ts';
 import { pod } from './protobuf/pod.ts';
+import { service } from './protobuf/service.ts';
 import type { Schema } from './structural-schema.ts';
 
 /** A kind as it is served under one group and version, and the rules by which its objects are written. */
@@ -89,14 +93,15 @@ export const builtIns: readonly Resource[] = [
   }),
   builtIn('v1 Service', 'services', {
     shortNames: ['svc'],
+    protobuf: service,
     names: 'service',
     createOnUpdate: true,
     statusSubresource: true,
     initialStatus: { loadBalancer: {} },
   }),
-  builtIn('v1 Endpoints', 'endpoints', { shortNames: ['ep'], createOnUpdate: true }),
-  builtIn('discovery.k8s.io/v1 EndpointSlice', 'endpointslices', { counted: true }),
-  builtIn('v1 Node', 'nodes', { shortNames: ['no'], namespaced: false, statusSubresource: true }),
+  builtIn('v1 Endpoints', 'endpoints', { shortNames: ['ep'], protobuf: endpoints, createOnUpdate: true }),
+  builtIn('discovery.k8s.io/v1 EndpointSlice', 'endpointslices', { protobuf: endpointSlice, counted: true }),
+  builtIn('v1 Node', 'nodes', { shortNames: ['no'], protobuf: node, namespaced: false, statusSubresource: true }),
   builtIn('v1 Namespace', 'namespaces', {
     shortNames: ['ns'],
     namespaced: false,

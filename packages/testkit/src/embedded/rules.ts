@@ -1,37 +1,43 @@
 import type { KubeObject } from '../cluster.ts';
 import { invalidValue } from './causes.ts';
 import { endpointSliceRules } from './endpoint-slices.ts';
+import { endpointsRules } from './endpoints.ts';
+import { nodeRules } from './nodes.ts';
 import type { Resource } from './resources.ts';
 import { serviceRules } from './services.ts';
 import { badRequest, invalid, type Cause } from './status.ts';
 import { violations } from './structural-schema.ts';
+import { isDnsLabel, isDnsSubdomain, isServiceName } from './syntax.ts';
 
 /** What is wrong with an object, or with what becomes of `previous`. */
 type Rule = (object: KubeObject, previous?: KubeObject) => Iterable<Cause>;
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
-const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const names: Readonly<
   Record<Resource['names'], { readonly isValid: (name: string) => boolean; readonly why: string }>
 > = {
   subdomain: {
-    isValid: (name) =>
-      name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name),
+    isValid: isDnsSubdomain,
     why: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'",
   },
   label: {
-    isValid: (name) => label.test(name),
+    isValid: isDnsLabel,
     why: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'",
   },
   service: {
-    isValid: (name) => /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name),
+    isValid: isServiceName,
     why: "a DNS-1035 label must consist of lower case alphanumeric characters or '-'",
   },
   path: { isValid: (name) => !['.', '..'].includes(name) && !/[/%]/.test(name), why: 'may not be a path' },
 };
 
-const rules: Readonly<Record<string, Rule>> = { EndpointSlice: endpointSliceRules, Service: serviceRules };
+const rules: Readonly<Record<string, Rule>> = {
+  Endpoints: endpointsRules,
+  EndpointSlice: endpointSliceRules,
+  Node: nodeRules,
+  Service: serviceRules,
+};
 
 /**
  * Refuses what kube-apiserver refuses, as far as our programs could ever send it. It is a table on purpose: no more

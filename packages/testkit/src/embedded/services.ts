@@ -1,73 +1,76 @@
 import type { KubeObject } from '../cluster.ts';
-import { duplicate, invalidValue, required } from './causes.ts';
+import { duplicate, forbiddenValue, invalidValue, notSupported, required } from './causes.ts';
+import type { ClusterIps } from './cluster-ips.ts';
+import { isPortNumber, protocols } from './ports.ts';
+import { addressRules, addressUpdateRules } from './service-address-rules.ts';
+import { withAddresses } from './service-addresses.ts';
+import { isHeadless, type ServiceSpec, specOf } from './service-spec.ts';
 import type { Cause } from './status.ts';
+import { isDnsLabel, isQualifiedName } from './syntax.ts';
 
-type Port = { name?: string; port: number; protocol?: string; targetPort?: number | string };
-type ServiceSpec = {
-  type?: string;
-  clusterIP?: string;
-  clusterIPs?: string[];
-  ipFamilies?: string[];
-  ipFamilyPolicy?: string;
-  ports?: Port[];
-  selector?: Record<string, string>;
-  [field: string]: unknown;
-};
+/** Three hours. */
+const DEFAULT_AFFINITY_SECONDS = 10_800;
 
-const specOf = (service: KubeObject) => (service['spec'] ?? {}) as ServiceSpec;
-
-/** By all clusters of the process: none of them is so large that it would matter. */
-let allocated = 0;
-
-/** The next address of 10.96.0.0/12, which is kube-apiserver's usual range; it isn't given back. */
-function allocate(): string {
-  allocated += 1;
-  return `10.${96 + ((allocated >> 16) & 15)}.${(allocated >> 8) & 255}.${allocated & 255}`;
-}
-
-/** Fills in what kube-apiserver does; what `previous` had is kept where the new spec is silent. */
-export function defaultService(service: KubeObject, previous?: KubeObject): KubeObject {
-  const spec = specOf(service);
-  const ports = spec.ports?.map((port) => ({ protocol: 'TCP', targetPort: port.port, ...port }));
-  const type = spec.type ?? 'ClusterIP';
-  const common = { ...spec, type, sessionAffinity: spec['sessionAffinity'] ?? 'None', ...(ports && { ports }) };
-  if (type === 'ExternalName') return { ...service, spec: common };
-
-  const before = previous && specOf(previous);
-  const clusterIP = spec.clusterIP || before?.clusterIP || allocate();
-  const headlessWithoutSelector = clusterIP === 'None' && spec.selector === undefined;
-  return {
-    ...service,
-    spec: {
-      ...common,
-      clusterIP,
-      clusterIPs: spec.clusterIPs ?? before?.clusterIPs ?? [clusterIP],
-      internalTrafficPolicy: spec['internalTrafficPolicy'] ?? 'Cluster',
-      ipFamilies: spec.ipFamilies ?? before?.ipFamilies ?? (headlessWithoutSelector ? ['IPv4', 'IPv6'] : ['IPv4']),
-      // Nobody knows which families the endpoints of such a Service will have.
-      ipFamilyPolicy:
-        spec.ipFamilyPolicy ?? before?.ipFamilyPolicy ?? (headlessWithoutSelector ? 'RequireDualStack' : 'SingleStack'),
-    },
+/** Fills in what kube-apiserver does; what `previous` had is kept where the new spec is silent. @throws {ApiError} 422 */
+export function defaultService(service: KubeObject, previous: KubeObject | undefined, clusterIps: ClusterIps): KubeObject {
+  const { sessionAffinityConfig, ...spec } = specOf(service);
+  const { type = 'ClusterIP', sessionAffinity = 'None' } = spec;
+  const common: ServiceSpec = {
+    ...spec,
+    type,
+    sessionAffinity,
+    ...(sessionAffinity === 'ClientIP' && {
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: DEFAULT_AFFINITY_SECONDS, ...sessionAffinityConfig?.clientIP } },
+    }),
+    ...(spec.ports && { ports: spec.ports.map((port) => ({ ...port, protocol: port.protocol || 'TCP', targetPort: port.targetPort || port.port })) }),
   };
+  if (type === 'ExternalName') delete common['internalTrafficPolicy'];
+  else common['internalTrafficPolicy'] ??= 'Cluster';
+  const change = { name: service.metadata.name, spec: common, before: previous && specOf(previous) };
+  return { ...service, spec: withAddresses(change, clusterIps) };
 }
 
 /** The refusals that a Service of ours could run into. */
 export function* serviceRules(service: KubeObject, previous?: KubeObject): Generator<Cause> {
-  const { type, ports = [], clusterIP = '', ipFamilies } = specOf(service);
-  if (type !== 'ExternalName' && clusterIP !== 'None' && ports.length === 0) yield required('spec.ports');
-  const seen = new Set<string>();
-  for (const [index, { name, port, protocol }] of ports.entries()) {
+  const spec = specOf(service);
+  if (previous) yield* addressUpdateRules(spec, specOf(previous));
+  yield* topologyRules(service);
+  const { type, ports = [], sessionAffinity, sessionAffinityConfig } = spec;
+  if (type !== 'ExternalName' && !isHeadless(spec) && ports.length === 0) yield required('spec.ports');
+  yield* portRules(spec);
+  if (!['None', 'ClientIP'].includes(sessionAffinity ?? '')) yield notSupported('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  if (seconds !== undefined && (seconds <= 0 || seconds > 86_400)) {
+    yield invalidValue('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, 'must be greater than 0 and less than 86400');
+  }
+  yield* addressRules(spec);
+}
+
+/** Both spellings of one annotation. */
+function* topologyRules({ metadata: { annotations = {} } }: KubeObject): Generator<Cause> {
+  const hints = annotations['service.kubernetes.io/topology-aware-hints'];
+  const mode = annotations['service.kubernetes.io/topology-mode'];
+  if (hints === undefined || mode === undefined || hints === mode) return;
+  const field = 'metadata.annotations[service.kubernetes.io/topology-mode]';
+  yield invalidValue(field, mode, 'must match annotations[service.kubernetes.io/topology-aware-hints] when both are specified');
+}
+
+function* portRules({ type, ports = [] }: ServiceSpec): Generator<Cause> {
+  const [names, numbers] = [new Set<string>(), new Set<string>()];
+  for (const [index, { name = '', port, protocol = '', targetPort, nodePort, appProtocol }] of ports.entries()) {
     const field = `spec.ports[${index}]`;
-    if (ports.length > 1 && !name) yield required(`${field}.name`);
-    if (seen.has(`${protocol}/${port}`)) yield duplicate(field, { port, protocol });
-    seen.add(`${protocol}/${port}`);
+    if (name === '' && ports.length > 1) yield required(`${field}.name`);
+    if (name !== '' && !isDnsLabel(name)) yield invalidValue(`${field}.name`, name, 'must be a DNS label');
+    if (names.has(name) && name !== '') yield duplicate(`${field}.name`, name);
+    names.add(name);
+    if (!isPortNumber(port)) yield invalidValue(`${field}.port`, port, 'must be between 1 and 65535, inclusive');
+    if (!protocols.includes(protocol)) yield notSupported(`${field}.protocol`, protocol, protocols);
+    if (typeof targetPort !== 'string' && !isPortNumber(targetPort)) {
+      yield invalidValue(`${field}.targetPort`, targetPort, 'must be between 1 and 65535, inclusive');
+    }
+    if (appProtocol !== undefined && !isQualifiedName(appProtocol)) yield invalidValue(`${field}.appProtocol`, appProtocol, 'must be a name');
+    if (nodePort && type === 'ClusterIP') yield forbiddenValue(`${field}.nodePort`, "may not be used when `type` is 'ClusterIP'");
+    if (numbers.has(`${protocol}/${port}`)) yield duplicate(field, { port, protocol });
+    numbers.add(`${protocol}/${port}`);
   }
-  const family = clusterIP.includes(':') ? 'IPv6' : 'IPv4';
-  if (type !== 'ExternalName' && clusterIP !== 'None' && ipFamilies?.[0] !== family) {
-    const why = `expected an ${ipFamilies?.[0]} value as indicated by \`ipFamilies[0]\``;
-    yield invalidValue('spec.clusterIPs[0]', clusterIP, why);
-  }
-  const before = previous && specOf(previous);
-  if (!before || before.type === 'ExternalName' || type === 'ExternalName') return;
-  if (clusterIP !== before.clusterIP) yield invalidValue('spec.clusterIPs[0]', [clusterIP], 'may not change once set');
 }

@@ -1,6 +1,8 @@
 import type { KubeObject } from '../cluster.ts';
 import { Clock } from './clock.ts';
+import type { ClusterIps } from './cluster-ips.ts';
 import { Collection, type Change } from './collection.ts';
+import { Ownership } from './ownership.ts';
 import type { Target } from './request-info.ts';
 import { builtIns, customResources, type Resource } from './resources.ts';
 import { unexpected } from './status.ts';
@@ -15,10 +17,16 @@ const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
  */
 export class Storage {
   readonly clock = new Clock();
+  readonly clusterIps: ClusterIps;
+  readonly ownership = new Ownership();
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<(resource: Resource, change: Change) => void>();
   #resources = builtIns;
   #compacted = 0;
+
+  constructor(clusterIps: ClusterIps) {
+    this.clusterIps = clusterIps;
+  }
 
   /** All served resources, each once per version. */
   get resources(): readonly Resource[] {
@@ -78,6 +86,7 @@ export class Storage {
 
   #record(resource: Resource, change: Change): void {
     if (resource.kind === 'CustomResourceDefinition') this.#readDefinitions();
+    this.ownership.record(resource, change);
     this.clock.tick();
     for (const listener of this.#listeners) listener(resource, change);
   }

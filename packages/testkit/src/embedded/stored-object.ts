@@ -19,6 +19,8 @@ export class StoredObject {
   readonly namespace: string;
   readonly uid: string;
   readonly revision: number;
+  /** UIDs. */
+  readonly owners: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   /** Values for field selectors. */
   readonly fields: Readonly<Record<string, string>>;
@@ -38,6 +40,7 @@ export class StoredObject {
     this.namespace = namespace;
     this.uid = uid;
     this.revision = Number(object.metadata.resourceVersion);
+    this.owners = ((object.metadata['ownerReferences'] ?? []) as { uid: string }[]).map((owner) => owner.uid);
     this.labels = labels;
     this.fields = {
       'metadata.name': name,

@@ -102,11 +102,11 @@ const systemFields = [
 ];
 
 /** `next` with everything that only the server, or another subresource, may change. */
-function merged({ resource, target }: Call, before: KubeObject, next: KubeObject): KubeObject {
+function merged({ resource, target, storage: { clusterIps } }: Call, before: KubeObject, next: KubeObject): KubeObject {
   if (target.subresource === 'status') {
     return next['status'] === undefined ? before : { ...before, status: next['status'] };
   }
-  const normal = normalise(resource, next, before);
+  const normal = normalise(resource, next, { previous: before, clusterIps });
   const { managedFields = before.metadata['managedFields'], ...metadata } = normal.metadata;
   const after: KubeObject = {
     ...normal,

@@ -41,9 +41,10 @@ export class ActiveFaults {
     return this.all().filter((fault) => fault.kind === kind) as FaultOf<K>[];
   }
 
-  /** Resolves as soon as nothing stalls, or the exchange is over. */
-  async flowing(): Promise<void> {
-    while (this.of('stall').length > 0 && !this.#over.aborted) await this.#changed.promise;
+  /** Resolves as soon as nothing stalls what goes in this direction, or the exchange is over. */
+  async flowing(what: 'requests' | 'answers'): Promise<void> {
+    const stalls = () => this.of('stall').some(({ direction = what }) => direction === what);
+    while (stalls() && !this.#over.aborted) await this.#changed.promise;
   }
 
   /** Waits as long as the delays say. Rejects when the exchange is over. */

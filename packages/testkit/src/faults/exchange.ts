@@ -53,12 +53,12 @@ export class Exchange {
   /** Resolves when all is said, or the exchange has ended in some other way. */
   async run(): Promise<void> {
     try {
-      await this.faults.flowing();
+      await this.faults.flowing('requests');
       await this.faults.delayed('requestMs');
       await this.#answer();
     } catch {
       // The API server broke off, and so do we. Where it was the client, or a fault, all is over already.
-      await this.faults.flowing();
+      await this.faults.flowing('answers');
       this.end('reset');
     }
   }
@@ -76,6 +76,7 @@ export class Exchange {
   async #substitute({ status, headers, body, hangs = false }: StandIn): Promise<void> {
     const { response } = this.#options;
     this.#lengthPromised = 'content-length' in headers;
+    await this.faults.flowing('answers');
     response.writeHead(status, headers).flushHeaders();
     await this.#send(body);
     if (hangs) await this.#untilOver();
@@ -91,7 +92,7 @@ export class Exchange {
     // It may fail because the answer was there before all was sent, and then the answer is what counts.
     this.#upload(onward).catch(() => {});
     const upstream = await answer;
-    await this.faults.flowing();
+    await this.faults.flowing('answers');
     const shortened = this.faults.of('truncate').some(({ by }) => by === 'clean');
     this.#lengthPromised = !shortened && 'content-length' in upstream.headers;
     const headers = endToEnd(upstream.rawHeaders, shortened ? ['content-length'] : []);
@@ -104,17 +105,17 @@ export class Exchange {
 
   async #upload(onward: ClientRequest): Promise<void> {
     for await (const chunk of this.#options.request as AsyncIterable<Buffer>) {
-      await this.faults.flowing();
+      await this.faults.flowing('requests');
       await write(onward, chunk);
     }
-    await this.faults.flowing();
+    await this.faults.flowing('requests');
     onward.end();
   }
 
   /** Sends a body, and ends the exchange where a fault says so. Its regular end is the caller's to send. */
   async #send(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     for await (const chunk of body) {
-      await this.faults.flowing();
+      await this.faults.flowing('answers');
       await this.faults.delayed('chunkMs');
       const cut = this.faults.truncation(chunk.length);
       await write(this.#options.response, chunk.subarray(0, cut?.at));
@@ -123,7 +124,7 @@ export class Exchange {
       this.end(cut.by);
       return;
     }
-    await this.faults.flowing();
+    await this.faults.flowing('answers');
   }
 
   #finish(): void {

@@ -13,9 +13,10 @@ export type Fault =
   | { readonly kind: 'reset'; readonly connections: 'open' | 'new' | 'all' }
   /**
    * Not a byte passes in either direction: new connections get no TLS handshake, open watches freeze, and nobody is
-   * told. What was held back is delivered in the end, as after a network partition.
+   * told. What was held back is delivered in the end, as after a network partition. With `direction` it is one only:
+   * of `answers` none passes, so that a request is carried out and nobody hears of it.
    */
-  | { readonly kind: 'stall' }
+  | { readonly kind: 'stall'; readonly direction?: 'answers' }
   /**
    * An answer ends after so many bytes of its body, or (`mid-event`) a byte short of what the server sends next, which
    * ends where an event does.

@@ -72,7 +72,9 @@ export class Switchboard {
   }
 
   #strikesEverything(kind: FaultKind): boolean {
-    return [...this.#settings.keys()].some(({ fault, everything }) => everything && fault.kind === kind);
+    // What strikes answers only lets connections be made.
+    const strikes = (fault: Fault) => fault.kind === kind && !(fault.kind === 'stall' && fault.direction === 'answers');
+    return [...this.#settings.keys()].some(({ fault, everything }) => everything && strikes(fault));
   }
 
   #strikeOpen({ fault, everything, strikes }: Setting): void {

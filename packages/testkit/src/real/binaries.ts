@@ -4,11 +4,32 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The programs that a real cluster consists of, and the client that people look around with. */
-export const tools = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const;
+/** The Go package of a program, the module that gives it its version, and our folder that pins that. */
+type Source = { readonly folder: string; readonly module: string; readonly target: string };
 
 /** Name of a program, which is also its file name. */
-export type Tool = (typeof tools)[number];
+export type Tool = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'kube-proxy' | 'coredns' | 'wireguard-go';
+
+const whole = (folder: string, module: string): Source => ({ folder, module, target: module });
+const kubernetes = (command: string): Source => ({
+  folder: 'kubernetes',
+  module: 'k8s.io/kubernetes',
+  target: `k8s.io/kubernetes/cmd/${command}`,
+});
+
+/** The programs of a real cluster, the client that people look around with, and what packets and names go through. */
+const sources: Readonly<Record<Tool, Source>> = {
+  etcd: whole('etcd', 'go.etcd.io/etcd/server/v3'),
+  'kube-apiserver': kubernetes('kube-apiserver'),
+  'kube-controller-manager': kubernetes('kube-controller-manager'),
+  kubectl: kubernetes('kubectl'),
+  'kube-proxy': kubernetes('kube-proxy'),
+  coredns: whole('coredns', 'github.com/coredns/coredns'),
+  'wireguard-go': whole('wireguard-go', 'golang.zx2c4.com/wireguard'),
+};
+
+/** All of them, in the order in which they are built. */
+export const tools = Object.keys(sources) as readonly Tool[];
 
 /** How a tool is built from a Go module that pins it, and where the result goes. */
 export type Recipe = {
@@ -56,17 +77,14 @@ export function findBinaries(wanted: readonly Tool[] = tools, env: Environment =
 
 /** How `tool` is built, and the file in the cache (`XDG_CACHE_HOME`, by default ~/.cache) that it is built into. */
 export function recipe(tool: Tool, env: Environment = process.env): Recipe {
-  const { module, path, target } =
-    tool === 'etcd'
-      ? { module: 'etcd', path: 'go.etcd.io/etcd/server/v3', target: 'go.etcd.io/etcd/server/v3' }
-      : { module: 'kubernetes', path: 'k8s.io/kubernetes', target: `k8s.io/kubernetes/cmd/${tool}` };
-  const moduleDir = join(modules, module);
+  const { folder: name, module, target } = sources[tool];
+  const moduleDir = join(modules, name);
   const goMod = readFileSync(join(moduleDir, 'go.mod'), 'utf8');
-  const version = requiredVersion(goMod, path);
-  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${linkerFlags(module, version)}`];
+  const version = requiredVersion(goMod, module);
+  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${linkerFlags(name, version)}`];
   const inputs = [goMod, readFileSync(join(moduleDir, 'go.sum'), 'utf8'), ...flags, process.platform, process.arch];
   const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const folder = `${module}-${version}-${digest(inputs)}`;
+  const folder = `${name}-${version}-${digest(inputs)}`;
   const file = join(cache, 'kube-semaphore', 'binaries', folder, tool);
   return { tool, version, moduleDir, args: [...flags, target], file };
 }
@@ -90,9 +108,9 @@ export function digest(inputs: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 12);
 }
 
-function linkerFlags(module: string, version: string): string {
+function linkerFlags(folder: string, version: string): string {
   const strip = '-s -w';
-  if (module !== 'kubernetes') return strip;
+  if (folder !== 'kubernetes') return strip;
   const [major = '', minor = ''] = version.slice(1).split('.');
   const values = { gitVersion: version, gitMajor: major, gitMinor: minor };
   const settings = versionPackages.flatMap((path) =>

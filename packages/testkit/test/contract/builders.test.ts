@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { createPod, deletePod, type KubeObject, pod } from '../../src/index.ts';
+import { createPod, deletePod, endpointSlice, type KubeObject, node, pod, service } from '../../src/index.ts';
 import { onEachServer } from './harness.ts';
+import { paths } from './objects.ts';
 
 const env = (object: KubeObject) => {
   const { containers } = object['spec'] as { containers: { name: string; env?: object[] }[] };
@@ -35,5 +36,33 @@ onEachServer('a pod that was built', (server) => {
       status: built['status'],
     });
     expect(Math.abs(JSON.stringify(created).length - 15_000)).toBeLessThan(2_000);
+  });
+});
+
+onEachServer('what else was built', (server) => {
+  it('is a Service with a slice, as either server takes them', async () => {
+    const namespace = await server().namespace();
+    const { admin } = server().cluster;
+    const built = service({ name: 'web', namespace, labels: { mirror: 'true' }, spec: { sessionAffinity: 'ClientIP' } });
+    const headless = service({ name: 'db', namespace, labels: { a: '1' }, headless: true, selector: null, annotations: { a: '1' } });
+    const slices = [
+      endpointSlice({ name: 'web-1', namespace, service: 'web', labels: { mirror: 'true' }, endpoints: ['198.51.100.1'] }),
+      endpointSlice({ name: 'web-2', namespace, service: 'web', endpoints: [{ addresses: ['2001:db8::1'], hostname: 'a' }] }),
+    ];
+    for (const object of [built, headless]) expect(await admin.create(paths.services(namespace), object)).toMatchObject(object);
+    for (const object of slices) expect(await admin.create(paths.slices(namespace), object)).toMatchObject(object);
+    expect(slices.map((slice) => slice['addressType'])).toEqual(['IPv4', 'IPv6']);
+  });
+
+  it('is a Node, with its status', async () => {
+    const built = node({
+      name: 'built',
+      podCIDRs: ['10.4.0.0/24', 'fd00:4::/64'],
+      internalIPs: ['192.0.2.1', '2001:db8::1'],
+      zone: 'z1',
+      annotations: { 'c1.wireguard.semaphore.uw.io/pubKey': 'x' },
+    });
+    expect(await server().cluster.admin.create('/api/v1/nodes', built)).toMatchObject(built);
+    expect(await server().cluster.admin.create('/api/v1/nodes', node({ name: 'bare' }))).toMatchObject(node({ name: 'bare' }));
   });
 });

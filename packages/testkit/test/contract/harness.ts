@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import {
   type ClusterKind,
   clusterKind,
+  type EmbeddedClusterOptions,
   type KubeObject,
   type RealClusterOptions,
   startEmbeddedCluster,
@@ -27,6 +28,9 @@ export type Server = {
   namespace(): Promise<string>;
 };
 
+/** How a contract's servers differ from ordinary ones. */
+type Differences = Pick<RealClusterOptions, 'apiserverFlags' | 'controllerManager'> & Pick<EmbeddedClusterOptions, 'ipFamilies'>;
+
 /**
  * Defines contracts, each of which runs against every server and asserts the same, so that the embedded server can't
  * drift into fantasy: without the real one the expectations are what it was seen to do.
@@ -34,12 +38,12 @@ export type Server = {
 export function onEachServer(
   title: string,
   define: (server: () => Server) => void,
-  { apiserverFlags = {} }: Pick<RealClusterOptions, 'apiserverFlags'> = {},
+  differences: Differences = {},
 ): void {
   describe.each(kinds)(`${title}: the %s server`, (kind) => {
     let server: Server | undefined;
     beforeAll(async () => {
-      server = await start(kind, apiserverFlags);
+      server = await start(kind, differences);
     });
     afterAll(async () => {
       server?.endpoint.agent.destroy();
@@ -49,10 +53,10 @@ export function onEachServer(
   });
 }
 
-async function start(kind: ClusterKind, apiserverFlags: Readonly<Record<string, string>>): Promise<Server> {
+async function start(kind: ClusterKind, { ipFamilies, ...real }: Differences): Promise<Server> {
   const name = 'contract';
-  const embedded = kind === 'embedded' ? await startEmbeddedCluster({ name }) : undefined;
-  const cluster = embedded ?? (await startRealCluster({ name, apiserverFlags }));
+  const embedded = kind === 'embedded' ? await startEmbeddedCluster({ name, ...(ipFamilies && { ipFamilies }) }) : undefined;
+  const cluster = embedded ?? (await startRealCluster({ name, ...real }));
   const { token } = await cluster.account('contract', [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]);
   const endpoint = await endpointOf(cluster, token);
   let namespaces = 0;
@@ -82,9 +86,12 @@ export const read = ({
 
 type Details = { causes?: { reason: string; field?: string }[] };
 
-/** What a client acts on in a refusal: the status code, the reason, and which fields are wrong in which way. */
+/**
+ * What a client acts on in a refusal: the status code, the reason, and which fields are wrong in which way; once, while
+ * the real server finds several things wrong with an empty text.
+ */
 export function refusal(reply: Reply): { status: number; reason: string; causes?: string[] } {
   const { reason, details } = read(reply) as { reason: string; details?: Details };
   const causes = details?.causes?.map((cause) => `${cause.field ?? ''} ${cause.reason}`.trim());
-  return { status: reply.status, reason, ...(causes && { causes }) };
+  return { status: reply.status, reason, ...(causes && { causes: [...new Set(causes)] }) };
 }

@@ -1,4 +1,5 @@
 import { objectMeta } from './meta.ts';
+import { quantity } from './quantity.ts';
 import {
   bool,
   embedded,
@@ -10,15 +11,9 @@ import {
   string,
   time,
   unknownFields,
-  type Field,
 } from './schema.ts';
 
 // Field numbers: k8s.io/api v0.34, core/v1/generated.proto. What the pods of tests don't carry isn't here.
-
-const quantity =
-  (number: number): Field =>
-  (out, value) =>
-    out.nested(number, () => string(1)(out, value));
 
 const empty = message({});
 

@@ -40,6 +40,17 @@ export const bool =
     out.tag(number, 'varint');
   };
 
+/** `IntOrString`: 1 type (0 an integer, 1 a string), 2 intVal, 3 strVal. */
+export const intOrString =
+  (number: number): Field =>
+  (out, value) =>
+    out.nested(number, () => {
+      const isString = typeof value === 'string';
+      string(3)(out, isString ? value : '');
+      integer(2)(out, isString ? 0 : value);
+      integer(1)(out, isString ? 1 : 0);
+    });
+
 export const embedded =
   (number: number, fields: Message): Field =>
   (out, value) =>

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 /** How a user's shell starts a program: with the variables and the Node.js flags of its first line. */
 export type Launcher = {
@@ -8,12 +7,9 @@ export type Launcher = {
   readonly flags: readonly string[];
 };
 
-const file = fileURLToPath(new URL('../../bin/semaphore-policy.js', import.meta.url));
-
-/** semaphore-policy's. Tests start Node.js themselves, as neither env nor npx passes a signal on. */
-export const launcher = readLauncher(readFileSync(file, 'utf8'));
-
-function readLauncher(source: string): Launcher {
+/** Reads a launcher. Tests start Node.js themselves, as neither env nor npx passes a signal on. */
+export function readLauncher(file: string): Launcher {
+  const source = readFileSync(file, 'utf8');
   const [, variables = '', flags] = /^#!\/usr\/bin\/env -S (.*)\bnode (.*)\n/.exec(source) ?? [];
   if (flags === undefined) throw new Error(`${file} doesn't begin with "#!/usr/bin/env -S … node …"`);
   const assignments = variables.split(' ').filter((word) => word !== '');

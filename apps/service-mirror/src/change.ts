@@ -1,0 +1,10 @@
+import type { ServiceChange } from './diff-service.ts';
+import type { SliceChange } from './diff-slices.ts';
+import type { ObservedEndpoints } from './observed.ts';
+
+/** One write to the mirror namespace. */
+export type Change =
+  | ServiceChange
+  | SliceChange
+  /** What a Go program made in the place of slices. */
+  | { readonly kind: 'delete-endpoints'; readonly from: ObservedEndpoints };

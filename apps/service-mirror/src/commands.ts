@@ -1,0 +1,87 @@
+import { accessSync, constants } from 'node:fs';
+import { type Command, ConfigError, connectAll, leadershipOf, readConfigSource, serve } from '@kube-semaphore/app';
+import { type Leadership, SoleLeader } from '@kube-semaphore/controller';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { createMetrics, type Logger } from '@kube-semaphore/runtime';
+import { parseMirrorFile } from './config-file.ts';
+import { settingsOfFile } from './file-settings.ts';
+import { metrics as metricTable, type MirrorMetrics } from './metrics.ts';
+import type { MirrorOptions } from './options.ts';
+import { exitCodeOf, planJson, planText } from './plan.ts';
+import { ServiceMirror } from './service-mirror.ts';
+import { type Settings, settingsOfOptions, UNNAMED } from './settings.ts';
+
+/** How long `plan` waits for the local objects, and then for the remotes. */
+const PLAN_TIMEOUT_MS = 30_000;
+
+type MirrorCommand = Command<MirrorOptions>;
+
+/** Mirrors the Services of all remotes until `signal` is aborted. */
+export async function runMirror(command: MirrorCommand, { signal }: RunOptions): Promise<number> {
+  const { options, log, version } = command;
+  const leadership = (local: KubeClient, { metrics, settings }: Parts): Leadership => {
+    // One process serves all remotes of its cluster, or one remote of a cluster that has no name.
+    const served = settings.local.name === UNNAMED ? settings.remotes.map(({ prefix }) => prefix).toSorted().join('-') : settings.local.name;
+    return leadershipOf(options, { client: local, leaseName: `semaphore-service-mirror-${served}`, prefix: 'SSM', log, metrics });
+  };
+  return withMirror(command, leadership, async (mirror, { registry, metrics, file }) => {
+    const health = { isLive: () => mirror.isLive(), isReady: () => mirror.isReady() };
+    await serve((run) => mirror.run(run), { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log }, { signal });
+    return 0;
+  });
+}
+
+/** Prints what `runMirror` would write, and writes nothing. */
+export async function runPlan(command: MirrorCommand, { signal }: RunOptions): Promise<number> {
+  return withMirror(command, () => new SoleLeader(), async (mirror) => {
+    const plan = await mirror.plan({ signal, timeoutMs: PLAN_TIMEOUT_MS });
+    process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
+    return exitCodeOf(plan);
+  });
+}
+
+/** What there is beside the app itself. */
+type Parts = {
+  readonly settings: Settings;
+  readonly metrics: MirrorMetrics;
+  readonly registry: ReturnType<typeof createMetrics>['registry'];
+  /** The config file, if there is one, as it was read. */
+  readonly file: ReturnType<typeof readConfigSource> | undefined;
+};
+
+/** Connects all clusters, hands the app to `use`, and closes them again. */
+async function withMirror(
+  { options, log, userAgent }: MirrorCommand,
+  leadership: (local: KubeClient, parts: Parts) => Leadership,
+  use: (mirror: ServiceMirror, parts: Parts) => Promise<number>,
+): Promise<number> {
+  const file = options.config === undefined ? undefined : readConfigSource(options.config);
+  const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, log);
+  const [local, ...remotes] = await connectAll([settings.local.reference, ...settings.remotes.map(({ reference }) => reference)], log);
+  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
+  const parts = { settings, metrics, registry, file };
+  try {
+    return await use(new ServiceMirror({ options, settings, local: local!, remotes, log, metrics, leadership: (client) => leadership(client, parts), userAgent }), parts);
+  } finally {
+    for (const connection of [local!, ...remotes]) connection.close();
+  }
+}
+
+function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: MirrorOptions, log: Logger): Settings {
+  const file = parseMirrorFile(content);
+  const isPod = process.env['KUBERNETES_SERVICE_HOST'] !== undefined;
+  const settings = file.ok ? settingsOfFile(file.value, { options, isPod, canRead }) : file;
+  if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
+  for (const warning of [...(file.ok ? file.warnings : []), ...settings.warnings]) log.warn({ path }, warning);
+  return settings.value;
+}
+
+function canRead(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    // Whatever keeps us from reading it: the caller knows what to do instead.
+    return false;
+  }
+}

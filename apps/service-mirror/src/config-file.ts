@@ -1,0 +1,61 @@
+import { goDocument, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
+import * as z from 'zod/mini';
+
+const text = z.optional(z.string());
+const flag = z.optional(z.boolean());
+
+/** SPEC.md, section 3. An empty text is as good as none, as in the Go program; what is required is for `settings.ts` to say. */
+const globalSection = z.strictObject({
+  globalSvcLabelSelector: text,
+  globalSvcRoutingStrategyLabel: text,
+  /** An older spelling of `globalSvcRoutingStrategyLabel`. */
+  globalSvcTopologyLabel: text,
+  mirrorSvcLabelSelector: text,
+  /** An older spelling of `mirrorSvcLabelSelector`. */
+  labelSelector: text,
+  mirrorNamespace: text,
+  serviceSync: flag,
+  endpointSliceSync: flag,
+  globalSvcHints: text,
+});
+
+const localCluster = z.strictObject({
+  name: text,
+  zones: z.optional(z.array(z.string())),
+  kubeConfigPath: text,
+});
+
+const remoteCluster = z.strictObject({
+  name: text,
+  kubeConfigPath: text,
+  remoteAPIURL: text,
+  remoteCAURL: text,
+  remoteSATokenPath: text,
+  /** What the Go program's README calls `remoteSATokenPath`. */
+  remoteSATokenPiath: text,
+  /** Go's: a text like `1h`, or nanoseconds. */
+  resyncPeriod: z.optional(z.union([z.string(), z.number()])),
+  servicePrefix: text,
+  allowedPodCIDRs: z.optional(z.array(z.string())),
+  staleAfter: z.optional(z.union([z.string(), z.number()])),
+  staleAction: text,
+});
+
+const configFile = z.strictObject({
+  global: z.optional(globalSection),
+  localCluster: z.optional(localCluster),
+  remoteClusters: z.array(remoteCluster).check(z.minLength(1)),
+});
+
+/** The file of `-config`. */
+export type ConfigFile = z.infer<typeof configFile>;
+export type GlobalSection = NonNullable<ConfigFile['global']>;
+export type LocalEntry = NonNullable<ConfigFile['localCluster']>;
+export type RemoteEntry = ConfigFile['remoteClusters'][number];
+
+const KEYS = [configFile, globalSection, localCluster, remoteCluster].flatMap(({ shape }) => Object.keys(shape));
+
+/** Reads the file of `-config`, which is that of the Go program and more. */
+export function parseMirrorFile(source: string): ParsedFile<ConfigFile> {
+  return parseConfigFile(source, configFile, { unknownKeys: 'warning', prepare: (document) => goDocument(document, KEYS) });
+}

@@ -1,0 +1,30 @@
+import type { Definition, Endpoint, Family, SlicePort } from './source.ts';
+
+type StringMap = Readonly<Record<string, string>>;
+
+/** A local Service as it should be. Labels and annotations are those that are ours to set; others' stay as they are. */
+export type DesiredService = {
+  readonly name: string;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
+  readonly definition: Definition;
+};
+
+/** An endpoint of a local slice. */
+export type DesiredEndpoint = Endpoint & {
+  /** Zones whose nodes should use it (`hints.forZones`), sorted; undefined: no hints. */
+  readonly zones: readonly string[] | undefined;
+};
+
+/** A local EndpointSlice as it should be; all of its labels and annotations. It is owned by its Service. */
+export type DesiredSlice = {
+  readonly name: string;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
+  readonly family: Family;
+  readonly ports: readonly SlicePort[];
+  readonly endpoints: readonly DesiredEndpoint[];
+};
+
+/** A local Service with its slices, as they should be. */
+export type DesiredObjects = { readonly service: DesiredService; readonly slices: readonly DesiredSlice[] };

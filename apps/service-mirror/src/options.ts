@@ -1,0 +1,176 @@
+import {
+  boolean,
+  commonOptions,
+  type CommonOptions,
+  deletionGuardOptions,
+  type DeletionGuardOptions,
+  duration,
+  type Given,
+  leaderElectionOptions,
+  type LeaderElectionOptions,
+  leaderElectionProblems,
+  oneOf,
+  type OptionTable,
+  overriddenRemote,
+  remoteClusterKeys,
+  remoteClusterOptions,
+  type RemoteClusterOptions,
+  remoteClusterProblems,
+  spellingOf,
+  text,
+  variableOf,
+} from '@kube-semaphore/options';
+import { namespace, onlyPrefix, selector } from './option-types.ts';
+
+/** Everything that semaphore-service-mirror can be told (SPEC.md, sections 1 and 3). */
+export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & {
+  /** A kubeconfig file; without it what the config file says, or the pod's service account. */
+  readonly kubeConfig: string | undefined;
+  /** Where our Services are, in the local cluster. */
+  readonly mirrorNs: string | undefined;
+  /** A file with several remotes and global services, instead of the flags for one remote. */
+  readonly config: string | undefined;
+  /** With a config file the older spelling of `mirrorSvcLabelSelector`. */
+  readonly labelSelector: string | undefined;
+  readonly svcPrefix: string | undefined;
+  /** Whether mirrors without a source are removed. */
+  readonly svcSync: boolean;
+  /** 0 is never. */
+  readonly resyncPeriodMs: number;
+  /** `auto` takes protobuf where the API server speaks it. */
+  readonly encoding: 'auto' | 'json';
+  readonly mirrorSvcLabelSelector: string | undefined;
+  readonly globalSvcLabelSelector: string | undefined;
+  readonly globalSvcRoutingStrategyLabel: string | undefined;
+  /** For `plan`. */
+  readonly output: 'text' | 'json';
+};
+
+/** The program as `-help` and `-version` introduce it. */
+export const program = {
+  name: 'semaphore-service-mirror',
+  description: 'Keeps Services of remote clusters, with their endpoints, in a namespace of the local cluster.',
+  subcommands: [{ name: 'plan', description: 'Print what would be written and why something is left out, and write nothing.' }],
+};
+
+const ours = (flag: string) => ({ flag, env: variableOf('SSM', flag) });
+
+const HOUR_MS = 3_600_000;
+
+/** The rows of `MirrorOptions`. */
+export const options: OptionTable<MirrorOptions> = {
+  kubeConfig: {
+    ...ours('kube-config'),
+    group: 'Local cluster',
+    type: text('file'),
+    absent: 'in-cluster',
+    help: 'Kubeconfig of the local cluster, where the mirrors are written.',
+  },
+  mirrorNs: {
+    ...ours('mirror-ns'),
+    group: 'Local cluster',
+    type: namespace,
+    help: 'Namespace of the mirrors; beats mirrorNamespace of the file. Required without -config.',
+  },
+  config: {
+    ...ours('config'),
+    group: 'Several remote clusters',
+    type: text('file'),
+    help: 'A JSON or YAML file with several remote clusters and global services, instead of the flags for one remote.',
+  },
+  mirrorSvcLabelSelector: {
+    ...ours('mirror-svc-label-selector'),
+    group: 'Several remote clusters',
+    type: selector,
+    help: 'Remote Services that are mirrored; beats mirrorSvcLabelSelector of the file.',
+  },
+  globalSvcLabelSelector: {
+    ...ours('global-svc-label-selector'),
+    group: 'Several remote clusters',
+    type: selector,
+    help: 'Services of all clusters that become global ones; beats globalSvcLabelSelector of the file.',
+  },
+  globalSvcRoutingStrategyLabel: {
+    ...ours('global-svc-routing-strategy-label'),
+    aliases: ['SSM_GLOBAL_SVC_TOPOLOGY_LABEL'],
+    group: 'Several remote clusters',
+    type: selector,
+    help: 'Global Services whose traffic goes to local endpoints first; beats globalSvcRoutingStrategyLabel of the file.',
+  },
+  labelSelector: {
+    ...ours('label-selector'),
+    group: 'Remote cluster',
+    type: selector,
+    help: 'Remote Services that are mirrored. Required without -config; with it use -mirror-svc-label-selector.',
+  },
+  svcPrefix: {
+    ...ours('svc-prefix'),
+    group: 'Remote cluster',
+    type: onlyPrefix,
+    help: 'What the names of the mirrors begin with, and our name of the remote cluster. Required without -config.',
+  },
+  ...remoteClusterOptions({ prefix: 'SSM' }),
+  svcSync: {
+    ...ours('svc-sync'),
+    group: 'Remote cluster',
+    type: boolean,
+    fallback: true,
+    help: 'Also remove mirrors whose source went away while nobody was looking.',
+  },
+  encoding: {
+    ...ours('encoding'),
+    group: 'Remote cluster',
+    type: oneOf(['auto', 'json']),
+    fallback: 'auto',
+    help: 'How objects are asked for: auto is protobuf where it is spoken; json is slower, for a proxy that passes no other.',
+  },
+  resyncPeriodMs: {
+    ...ours('resync-period'),
+    group: 'Pacing',
+    type: duration(),
+    fallback: HOUR_MS,
+    help: 'How often all that is known is looked at again, without a request; 0 is never. In the file resyncPeriod, by default 0.',
+  },
+  output: {
+    flag: 'o',
+    env: 'SSM_OUTPUT',
+    group: 'Subcommands',
+    type: oneOf(['text', 'json']),
+    fallback: 'text',
+    help: 'Form of what plan prints.',
+  },
+  ...leaderElectionOptions({ prefix: 'SSM', leaseName: 'semaphore-service-mirror-<prefix or local name>' }),
+  ...deletionGuardOptions({ prefix: 'SSM' }),
+  ...commonOptions({ prefix: 'SSM' }),
+};
+
+/** What a config file says for each of its remotes, or for all. */
+const SINGLE = ['svcPrefix', 'svcSync', 'resyncPeriodMs', ...remoteClusterKeys] as const;
+
+/** What means something beside a config file only. */
+const SEVERAL = ['mirrorSvcLabelSelector', 'globalSvcLabelSelector', 'globalSvcRoutingStrategyLabel'] as const;
+
+/**
+ * The rules across options: there is either a config file, or one remote cluster and a complete way to it.
+ *
+ * @returns what is wrong, each a sentence that names flag and variable
+ */
+export function validate(given: Given<MirrorOptions>, config: Partial<MirrorOptions>): string[] {
+  return [...validateClusters(given), ...leaderElectionProblems(options, config)];
+}
+
+function validateClusters(given: Given<MirrorOptions>): string[] {
+  if (given.has('config')) return SINGLE.filter((key) => given.has(key)).map((key) => `${spelling(key)} and ${spelling('config')} exclude each other`);
+  const missing = (['mirrorNs', 'labelSelector', 'svcPrefix'] as const).filter((key) => !given.has(key));
+  const stray = SEVERAL.filter((key) => given.has(key));
+  return [
+    ...missing.map((key) => `${spelling(key)} is required`),
+    ...remoteClusterProblems(options, given),
+    ...stray.map((key) => `${spelling(key)} is for ${spelling('config')} only`),
+  ];
+}
+
+/** What is given in vain, because something else says the same. @returns sentences for the log */
+export const overridden = (given: Given<MirrorOptions>): string[] => overriddenRemote(options, given);
+
+const spelling = (key: keyof MirrorOptions): string => spellingOf(options[key]);

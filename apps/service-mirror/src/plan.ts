@@ -1,0 +1,71 @@
+import type { Left } from '@kube-semaphore/app';
+import type { Change } from './change.ts';
+
+/** What a plan knows of one remote. */
+export type RemotePlan = {
+  readonly cluster: string;
+  /** Whether it was listed in time. If not, nothing of it is decided. */
+  readonly reached: boolean;
+  /** Services and slices that its lists lacked and that aren't given up yet. */
+  readonly heldDeletions: number;
+  readonly skipped: readonly (Left & { readonly subject: string })[];
+  /** The mirrors that it has now. */
+  readonly services: readonly string[];
+};
+
+export type Plan = { readonly changes: readonly Change[]; readonly remotes: readonly RemotePlan[] };
+
+/** 0, or 1 if a remote wasn't reached and the plan is but a part of the truth. */
+export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
+
+/** A plan for people. Ends in a line break. */
+export function planText({ changes, remotes }: Plan): string {
+  const lines = changes.length === 0 ? ['Nothing to change.'] : changes.map(changeLine);
+  for (const remote of remotes) lines.push('', ...remoteLines(remote));
+  return `${lines.join('\n')}\n`;
+}
+
+/** A plan for programs: one JSON object, and a line break. */
+export function planJson(plan: Plan): string {
+  return `${JSON.stringify({ changes: plan.changes.map(changeFacts), remotes: plan.remotes }, undefined, 2)}\n`;
+}
+
+const VERBS = {
+  'create-service': 'create',
+  'update-service': 'change',
+  'replace-service': 'replace',
+  'delete-service': 'delete',
+  'create-slice': 'create',
+  'update-slice': 'change',
+  'delete-slice': 'delete',
+  'delete-endpoints': 'delete',
+} as const;
+
+const KINDS = { service: 'Service', slice: 'EndpointSlice', endpoints: 'Endpoints' } as const;
+
+function changeLine(change: Change): string {
+  const { verb, kind, name, endpoints } = facts(change);
+  return `${verb.padEnd(7)} ${kind} ${name}${endpoints === undefined ? '' : `  ${endpoints} endpoints`}`;
+}
+
+function changeFacts(change: Change): object {
+  const { verb, kind, name } = facts(change);
+  return { change: verb, kind, name, ...('to' in change && { to: change.to }) };
+}
+
+function facts(change: Change) {
+  const kind = KINDS[change.kind.split('-')[1] as keyof typeof KINDS];
+  const { name } = 'to' in change ? change.to : change.from;
+  const endpoints = 'to' in change && 'endpoints' in change.to ? change.to.endpoints.length : undefined;
+  return { verb: VERBS[change.kind], kind, name, endpoints };
+}
+
+const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
+
+function remoteLines({ cluster, reached, heldDeletions, skipped, services }: RemotePlan): string[] {
+  if (!reached) {
+    return [`${cluster}: not reached. What it has, ${count(services.length, 'service')}, would stay as it is:`, ...services.map((name) => `unknown ${name}`)];
+  }
+  const held = heldDeletions === 0 ? [] : [`held    ${count(heldDeletions, 'object')} that its lists lack, until it is listed again`];
+  return [`${cluster}: ${count(services.length, 'service')} now`, ...held, ...skipped.map(({ subject, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}   ${subject}: ${detail}`)];
+}

@@ -1,0 +1,68 @@
+import type { Endpoints, EndpointSlice, Service } from '@kube-semaphore/kube-objects';
+import type { DesiredEndpoint } from './desired.ts';
+import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';
+import { familiesOf, portOf as servicePortOf } from './read-service.ts';
+import { isFamily, portOf as slicePortOf } from './read-slice.ts';
+
+/** A Service of the mirror namespace, whoever's it is. */
+export function observedService({ metadata, spec }: Service): ObservedService {
+  const { name, uid, resourceVersion, creationTimestamp, labels, annotations, ownerReferences, finalizers, deletionTimestamp } = metadata;
+  const ports = spec.ports.map(servicePortOf);
+  const isSticky = spec.sessionAffinity === 'ClientIP';
+  const isPlain = spec.type === 'ClusterIP' && Object.keys(spec.selector).length === 0 && spec.internalTrafficPolicy !== 'Local';
+  return {
+    name,
+    uid,
+    resourceVersion,
+    createdAt: creationTimestamp,
+    labels,
+    annotations,
+    definition: {
+      headless: spec.clusterIP === 'None',
+      families: familiesOf(spec),
+      ports: ports.filter((port) => port !== undefined),
+      affinitySeconds: isSticky ? spec.sessionAffinityConfig.clientIP.timeoutSeconds || undefined : undefined,
+      publishNotReadyAddresses: spec.publishNotReadyAddresses,
+    },
+    familyPolicy: spec.ipFamilyPolicy,
+    isPlain: isPlain && !ports.includes(undefined),
+    isTerminating: deletionTimestamp > 0,
+    ownerReferences,
+    finalizers,
+  };
+}
+
+/** One of our EndpointSlices; undefined for what only another could have made. */
+export function observedSlice({ metadata, addressType, ports, endpoints }: EndpointSlice): ObservedSlice | undefined {
+  if (!isFamily(addressType)) return undefined;
+  const { name, uid, resourceVersion, labels, annotations, ownerReferences } = metadata;
+  return {
+    name,
+    uid,
+    resourceVersion,
+    labels,
+    annotations,
+    owners: ownerReferences.map((owner) => owner.uid),
+    family: addressType,
+    ports: ports.map(slicePortOf).filter((port) => port !== undefined),
+    endpoints: endpoints.map(observedEndpoint),
+  };
+}
+
+export function observedEndpoints({ metadata, subsets }: Endpoints): ObservedEndpoints {
+  const { name, uid, resourceVersion, labels } = metadata;
+  return { name, uid, resourceVersion, labels, addresses: subsets.flatMap((subset) => subset.addresses.map(({ ip }) => ip)) };
+}
+
+function observedEndpoint({ addresses, conditions, hostname, targetRef, nodeName, zone, hints }: EndpointSlice['endpoints'][number]): DesiredEndpoint {
+  const zones = hints.forZones.map(({ name }) => name);
+  return {
+    addresses,
+    conditions,
+    hostname: hostname || undefined,
+    target: targetRef.name === '' ? undefined : { kind: targetRef.kind, namespace: targetRef.namespace, name: targetRef.name },
+    nodeName: nodeName || undefined,
+    zone: zone || undefined,
+    zones: zones.length === 0 ? undefined : zones,
+  };
+}

@@ -1,0 +1,56 @@
+import type { Left } from '@kube-semaphore/app';
+import type { Service } from '@kube-semaphore/kube-objects';
+import { isDnsLabel } from '@kube-semaphore/naming';
+import { isOwnProduct } from './own-product.ts';
+import type { Definition, Family, ServicePort, SourceService } from './source.ts';
+
+/** What a remote object is to us, and what of it is left out. */
+export type Reading<T> = { readonly value: T | undefined; readonly skipped: readonly Left[] };
+
+export type ServiceRules = {
+  /** Whether a Service with these labels asks for local-first routing. */
+  readonly isLocalFirst: (labels: Readonly<Record<string, string>>) => boolean;
+};
+
+const NOTHING_SKIPPED: readonly Left[] = [];
+// Our own products are never a source, or two clusters would mirror each other's mirrors.
+const OURS: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
+const EXTERNAL_NAME = left('expected', 'external-name', 'it is a name for another host, and has no endpoints');
+
+/** Reads a Service. The remote is half trusted: what ends up in a name of ours is checked here. */
+export function readService({ metadata, spec }: Service, { isLocalFirst }: ServiceRules): Reading<SourceService> {
+  const { uid, namespace, name, creationTimestamp, labels } = metadata;
+  if (isOwnProduct(labels)) return OURS;
+  if (spec.type === 'ExternalName') return EXTERNAL_NAME;
+  if (!isDnsLabel(namespace) || !isDnsLabel(name)) return left('problem', 'bad-name', `${namespace}/${name} is no name of a Service`);
+  const families = familiesOf(spec);
+  if (families.length === 0) return left('problem', 'bad-family', 'it has no address family that we know');
+  const ports = spec.ports.map(portOf);
+  if (ports.some((port) => port === undefined)) return left('problem', 'bad-port', 'it has a port of a protocol that we do not know');
+  const definition: Definition = {
+    headless: spec.clusterIP === 'None',
+    families,
+    ports: ports as ServicePort[],
+    affinitySeconds: spec.sessionAffinity === 'ClientIP' ? spec.sessionAffinityConfig.clientIP.timeoutSeconds || undefined : undefined,
+    publishNotReadyAddresses: spec.publishNotReadyAddresses,
+  };
+  return { value: { uid, namespace, name, createdAt: creationTimestamp, definition, localFirst: isLocalFirst(labels) }, skipped: NOTHING_SKIPPED };
+}
+
+/** Servers before dual-stack (1.20) have none, and then the address tells. */
+export function familiesOf({ ipFamilies, clusterIP }: Pick<Service['spec'], 'ipFamilies' | 'clusterIP'>): readonly Family[] {
+  if (ipFamilies.length > 0) return ipFamilies.filter((family) => family === 'IPv4' || family === 'IPv6');
+  return [clusterIP.includes(':') ? 'IPv6' : 'IPv4'];
+}
+
+export function portOf({ name, protocol, port, targetPort, appProtocol }: Service['spec']['ports'][number]): ServicePort | undefined {
+  if (protocol !== '' && !isProtocol(protocol)) return undefined;
+  // 0 and '' are what the table has for no target.
+  return { name, protocol: protocol || 'TCP', port, targetPort: targetPort || undefined, appProtocol: appProtocol || undefined };
+}
+
+export const isProtocol = (protocol: string): protocol is ServicePort['protocol'] => ['TCP', 'UDP', 'SCTP'].includes(protocol);
+
+function left(kind: Left['kind'], reason: string, detail: string): Reading<never> {
+  return { value: undefined, skipped: [{ kind, reason, detail }] };
+}

@@ -1,0 +1,84 @@
+import type { Left } from '@kube-semaphore/app';
+import type { EndpointSlice } from '@kube-semaphore/kube-objects';
+import { isDnsLabel, serviceNameLabel } from '@kube-semaphore/naming';
+import { isSpecialIp, parseIp } from '@kube-semaphore/net';
+import { isOwnProduct } from './own-product.ts';
+import { isProtocol, type Reading } from './read-service.ts';
+import type { Endpoint, Family, SlicePort, SourceSlice } from './source.ts';
+
+export type SliceRules = {
+  /** Whether the remote may bring this address into the local cluster (`allowedPodCIDRs`). Takes canonical addresses. */
+  readonly isAllowed: (ip: string) => boolean;
+  /** Node and zone mean something: it is the local cluster. */
+  readonly isLocal: boolean;
+};
+
+const NOTHING_SKIPPED: readonly Left[] = [];
+const NOBODY: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
+
+/**
+ * Reads an EndpointSlice. The remote is half trusted: an endpoint with an address that isn't one, that the API server
+ * would refuse, or that the remote may not bring in is left out, and the others stay.
+ */
+export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<SourceSlice> {
+  const { uid, namespace, name, labels } = slice.metadata;
+  const service = labels[serviceNameLabel] ?? '';
+  // A slice that belongs to no Service is nobody's business, and our own products are never a source.
+  if (isOwnProduct(labels) || service === '' || slice.addressType === 'FQDN') return NOBODY;
+  const { addressType: family } = slice;
+  if (!isDnsLabel(namespace) || !isDnsLabel(service)) return left('bad-name', `it says that it belongs to ${namespace}/${service}`);
+  if (!isFamily(family)) return left('bad-family', `its addressType is ${family}`);
+  const ports = slice.ports.map(portOf);
+  if (ports.some((port) => port === undefined)) return left('bad-port', 'it has a port of a protocol that we do not know');
+  const skipped: Left[] = [];
+  const endpoints = slice.endpoints.map((endpoint) => readEndpoint(endpoint, { ...rules, family, skipped })).filter((endpoint) => endpoint !== undefined);
+  const value = { uid, namespace, name, service, family, ports: ports as SlicePort[], endpoints: endpoints.toSorted(byAddress) };
+  return { value, skipped };
+}
+
+export function portOf({ name, protocol, port, appProtocol }: EndpointSlice['ports'][number]): SlicePort | undefined {
+  if (protocol !== '' && !isProtocol(protocol)) return undefined;
+  return { name, protocol: protocol || 'TCP', port, appProtocol: appProtocol || undefined };
+}
+
+export const isFamily = (addressType: string): addressType is Family => addressType === 'IPv4' || addressType === 'IPv6';
+
+type EndpointRules = SliceRules & { readonly family: Family; readonly skipped: Left[] };
+
+function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, skipped, ...rules }: EndpointRules): Endpoint | undefined {
+  const addresses: string[] = [];
+  for (const raw of endpoint.addresses) {
+    const address = readAddress(raw, rules);
+    if (typeof address === 'string') addresses.push(address);
+    else skipped.push(address);
+  }
+  if (addresses.length === 0) return undefined;
+  const { hostname, targetRef, nodeName, zone, conditions } = endpoint;
+  return {
+    addresses,
+    conditions,
+    hostname: hostname || undefined,
+    target: targetRef.name === '' ? undefined : { kind: targetRef.kind, namespace: targetRef.namespace, name: targetRef.name },
+    nodeName: (isLocal && nodeName) || undefined,
+    zone: (isLocal && zone) || undefined,
+  };
+}
+
+function readAddress(raw: string, { family, isAllowed }: Pick<EndpointRules, 'family' | 'isAllowed'>): string | Left {
+  const ip = parseIp(raw);
+  if (!ip.ok) return problem('bad-address', ip.reason);
+  if (ip.value.includes(':') !== (family === 'IPv6')) return problem('bad-address', `${ip.value} is no ${family} address`);
+  if (isSpecialIp(ip.value)) return problem('bad-address', `${ip.value} is loopback, link-local or unspecified`);
+  return isAllowed(ip.value) ? ip.value : problem('address-not-allowed', `${ip.value} is outside of allowedPodCIDRs`);
+}
+
+const problem = (reason: string, detail: string): Left => ({ kind: 'problem', reason, detail });
+
+function left(reason: string, detail: string): Reading<never> {
+  return { value: undefined, skipped: [problem(reason, detail)] };
+}
+
+function byAddress(a: Endpoint, b: Endpoint): number {
+  const [x, y] = [a.addresses[0]!, b.addresses[0]!];
+  return x < y ? -1 : Number(x > y);
+}

@@ -1,0 +1,153 @@
+import type { Left } from '@kube-semaphore/app';
+import { type DeletionGuard, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
+import { isDeepStrictEqual } from 'node:util';
+import { readService, type Reading, type ServiceRules } from './read-service.ts';
+import { readSlice, type SliceRules } from './read-slice.ts';
+import type { SourceService, SourceSlice } from './source.ts';
+
+type Kept<T> = Reading<T> & { readonly uid: string };
+
+export type ServiceSourceOptions = {
+  readonly client: KubeClient;
+  /** Of Services, and of EndpointSlices, which carry their Service's labels. */
+  readonly selector: string;
+  readonly rules: ServiceRules & SliceRules;
+  readonly idleTimeoutMs: number;
+  readonly pollIntervalMs: number;
+  readonly guard: DeletionGuard;
+  readonly holdMs: number;
+  /** What a watch's ups and downs are told to. */
+  readonly hooks: (watch: 'services' | 'slices') => ReflectorHooks;
+  /** A Service came, changed or went; both undefined are never. */
+  readonly onService: (change: { readonly previous: SourceService | undefined; readonly current: SourceService | undefined }) => void;
+  /** Slices of a Service changed. */
+  readonly onSlices: (namespace: string, service: string) => void;
+  /** What is left out of an object (`service ns/name`, `slice ns/name`) from now on. */
+  readonly onSkipped: (subject: string, skipped: readonly Left[]) => void;
+};
+
+/** The Services of one cluster that a selector finds, with their EndpointSlices. */
+export class ServiceSource {
+  readonly #options: ServiceSourceOptions;
+  readonly #services: Store<Kept<SourceService>>;
+  readonly #slices: Store<Kept<SourceSlice>>;
+  readonly #slicesOf = new Map<string, Map<string, SourceSlice>>();
+  readonly #reflectors: readonly [Reflector<typeof serviceKind, Kept<SourceService>>, Reflector<typeof endpointSliceKind, Kept<SourceSlice>>];
+
+  constructor(options: ServiceSourceOptions) {
+    this.#options = options;
+    const { rules, guard } = options;
+    this.#services = new Store<Kept<SourceService>>({
+      equal: isSame,
+      onChange: ({ key, previous, current }) => {
+        options.onSkipped(`service ${key}`, current?.skipped ?? []);
+        if (previous?.value !== undefined || current?.value !== undefined) options.onService({ previous: previous?.value, current: current?.value });
+      },
+      holding: { guard, hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
+    });
+    this.#slices = new Store<Kept<SourceSlice>>({
+      equal: isSame,
+      onChange: ({ key, previous, current }) => {
+        options.onSkipped(`slice ${key}`, current?.skipped ?? []);
+        this.#moveSlice(key, previous?.value, current?.value);
+      },
+      holding: { guard, hold: (slice) => slice, claims: ({ value }) => value?.endpoints.flatMap(({ addresses }) => addresses) ?? [], withoutClaim },
+    });
+    const common = (watch: 'services' | 'slices') => {
+      const { client, selector, idleTimeoutMs, pollIntervalMs, holdMs, hooks } = options;
+      return { client, labelSelector: selector, watchList: 'auto', idleTimeoutMs, pollIntervalMs, holdMs, hooks: hooks(watch) } as const;
+    };
+    this.#reflectors = [
+      new Reflector({
+        ...common('services'),
+        kind: serviceKind,
+        store: this.#services,
+        project: (service) => ({ uid: service.metadata.uid, ...readService(service, rules) }),
+      }),
+      new Reflector({
+        ...common('slices'),
+        kind: endpointSliceKind,
+        store: this.#slices,
+        project: (slice) => ({ uid: slice.metadata.uid, ...readSlice(slice, rules) }),
+      }),
+    ];
+  }
+
+  /** Whether both are known. */
+  get synced(): boolean {
+    return this.#services.view.synced && this.#slices.view.synced;
+  }
+
+  /** Milliseconds since the watch that is silent for longer last stirred. */
+  get silentMs(): number {
+    return Math.max(...this.#reflectors.map(({ silentMs }) => silentMs));
+  }
+
+  /** How many Services and slices a list lacked that isn't believed yet. */
+  get held(): number {
+    return this.#services.held + this.#slices.held;
+  }
+
+  service(namespace: string, name: string): SourceService | undefined {
+    const { view } = this.#services;
+    return view.synced ? view.objects.get(`${namespace}/${name}`)?.value : undefined;
+  }
+
+  /** All Services, in no order. */
+  services(): readonly SourceService[] {
+    const { view } = this.#services;
+    return view.synced ? [...view.objects.values()].flatMap(({ value }) => value ?? []) : [];
+  }
+
+  /** The slices of a Service, in no order. */
+  slices(namespace: string, service: string): readonly SourceSlice[] {
+    return [...(this.#slicesOf.get(`${namespace}/${service}`)?.values() ?? [])];
+  }
+
+  /** What must have existed before we started, as our local objects show: the first lists are measured against it. */
+  seed({ services, slices }: { readonly services: readonly SourceService[]; readonly slices: readonly SourceSlice[] }): void {
+    for (const value of services) this.#services.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
+    for (const value of slices) this.#slices.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
+  }
+
+  /** Watches until `signal` is aborted; once. */
+  async run({ signal }: RunOptions): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.run({ signal })));
+  }
+
+  #moveSlice(key: string, previous: SourceSlice | undefined, current: SourceSlice | undefined): void {
+    if (previous !== undefined) {
+      const slices = this.#slicesOf.get(serviceOf(previous));
+      slices?.delete(key);
+      if (slices?.size === 0) this.#slicesOf.delete(serviceOf(previous));
+    }
+    if (current !== undefined) {
+      const slices = this.#slicesOf.get(serviceOf(current)) ?? new Map<string, SourceSlice>();
+      this.#slicesOf.set(serviceOf(current), slices.set(key, current));
+    }
+    const { onSlices } = this.#options;
+    if (previous !== undefined) onSlices(previous.namespace, previous.service);
+    if (current !== undefined && current.service !== previous?.service) onSlices(current.namespace, current.service);
+  }
+}
+
+const serviceOf = ({ namespace, service }: SourceSlice): string => `${namespace}/${service}`;
+
+/** UIDs and versions are nothing to a mirror. */
+function isSame<T>(a: Kept<T>, b: Kept<T>): boolean {
+  return isDeepStrictEqual(a.value, b.value) && isDeepStrictEqual(a.skipped, b.skipped);
+}
+
+/** What a list lacked loses every conflict against what it shows, and those go by age. */
+function asYoungest(kept: Kept<SourceService>): Kept<SourceService> {
+  return kept.value === undefined ? kept : { ...kept, value: { ...kept.value, createdAt: Infinity } };
+}
+
+/** What is left of a held slice when another slice has one of its addresses. */
+function withoutClaim(kept: Kept<SourceSlice>, address: string): Kept<SourceSlice> | undefined {
+  if (kept.value === undefined) return undefined;
+  const endpoints = kept.value.endpoints.filter(({ addresses }) => !addresses.includes(address));
+  return endpoints.length === 0 ? undefined : { ...kept, value: { ...kept.value, endpoints } };
+}

@@ -1,0 +1,151 @@
+import { ClusterWatches, type Left, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { Logger } from '@kube-semaphore/runtime';
+import type { MirrorMetrics } from './metrics.ts';
+import type { MirrorOptions } from './options.ts';
+import { ServiceSource, type ServiceSourceOptions } from './service-source.ts';
+import type { SourceService, SourceSlice } from './source.ts';
+
+/** What the Services that a selector finds are for. */
+export type Use = 'mirror' | 'global';
+
+export type SourceClusterOptions = {
+  readonly cluster: string;
+  readonly client: KubeClient;
+  readonly options: MirrorOptions;
+  readonly rules: ServiceSourceOptions['rules'];
+  /** Which Services are for what; the same selector twice is one watch. */
+  readonly selectors: Partial<Readonly<Record<Use, string>>>;
+  readonly log: Logger;
+  readonly metrics: MirrorMetrics;
+  /** A Service that is for these uses came, changed or went. */
+  readonly onService: (uses: readonly Use[], change: { readonly previous: SourceService | undefined; readonly current: SourceService | undefined }) => void;
+  readonly onSlices: (uses: readonly Use[], namespace: string, service: string) => void;
+  /** Its first lists are complete: whatever depends on it can be decided. */
+  readonly onKnown: () => void;
+  /** Hears of each event, for the metrics that the Go program had. */
+  readonly hooks?: (watch: 'services' | 'slices', uses: readonly Use[]) => ReflectorHooks;
+};
+
+/** A cluster whose Services are mirrored, merged, or both. */
+export class SourceCluster {
+  readonly cluster: string;
+  readonly #options: SourceClusterOptions;
+  readonly #watches: ClusterWatches;
+  readonly #skips: SkipRegister;
+  readonly #sources: readonly { readonly uses: readonly Use[]; readonly source: ServiceSource }[];
+  readonly #firstSync = Promise.withResolvers<void>();
+
+  constructor(options: SourceClusterOptions) {
+    const { cluster, metrics, log } = options;
+    this.#options = options;
+    this.cluster = cluster;
+    this.#skips = new SkipRegister({
+      onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
+      onNew: (subject, { kind, reason, detail }) => log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
+    });
+    this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#listed() });
+    this.#sources = usesBySelector(options.selectors).map(([selector, uses]) => ({ uses, source: this.#source(selector, uses) }));
+  }
+
+  get synced(): boolean {
+    return this.#sources.every(({ source }) => source.synced);
+  }
+
+  /** Resolves when its first lists are complete. */
+  get firstSync(): Promise<void> {
+    return this.#firstSync.promise;
+  }
+
+  /** Milliseconds since its most silent watch last stirred. */
+  get silentMs(): number {
+    return Math.max(0, ...this.#sources.map(({ source }) => source.silentMs));
+  }
+
+  /** Milliseconds since it last confirmed what is known of it; Infinity before. */
+  get unseenMs(): number {
+    return this.#watches.unseenMs;
+  }
+
+  /** How many Services and slices a list lacked that isn't believed yet. */
+  get held(): number {
+    return this.#sources.reduce((sum, { source }) => sum + source.held, 0);
+  }
+
+  /** What is left out of it now. */
+  get skipped(): ReturnType<SkipRegister['all']> {
+    return this.#skips.all();
+  }
+
+  /** Its Services for a use; undefined if it has none for that. */
+  source(use: Use): ServiceSource | undefined {
+    return this.#sources.find(({ uses }) => uses.includes(use))?.source;
+  }
+
+  /** What must have existed before we started, as our local objects show. */
+  seed(use: Use, found: { readonly services: readonly SourceService[]; readonly slices: readonly SourceSlice[] }): void {
+    this.source(use)?.seed(found);
+  }
+
+  /** What is worth knowing about a key from now on, as far as this cluster is concerned. */
+  notice(key: string, notices: readonly Left[]): void {
+    this.#skips.replace(key, notices);
+  }
+
+  /** Watches until `signal` is aborted; once. */
+  async run({ signal }: RunOptions): Promise<void> {
+    await Promise.all(this.#sources.map(({ source }) => source.run({ signal })));
+  }
+
+  #source(selector: string, uses: readonly Use[]): ServiceSource {
+    const { client, options, rules, onService, onSlices, hooks } = this.#options;
+    const subject = uses.join('+');
+    return new ServiceSource({
+      client,
+      selector,
+      rules,
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
+      holdMs: options.deletionGuardHoldMs,
+      hooks: (watch) => merged(this.#watches.hooks(), hooks?.(watch, uses) ?? {}, { onSynced: () => this.#countHeld() }),
+      onService: (change) => {
+        this.#countHeld();
+        onService(uses, change);
+      },
+      onSlices: (namespace, service) => onSlices(uses, namespace, service),
+      // A Service that two selectors find is left out twice, and told of once for each.
+      onSkipped: (what, skipped) => this.#skips.replace(`${subject} ${what}`, skipped),
+    });
+  }
+
+  #listed(): void {
+    const { cluster, log, onKnown } = this.#options;
+    const services = this.#sources.map(({ source }) => source.services().length).reduce((sum, count) => sum + count, 0);
+    log.info({ cluster, services }, 'services listed');
+    if (this.held > 0) log.warn({ cluster, held: this.held, holdMs: this.#options.options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
+    this.#firstSync.resolve();
+    onKnown();
+  }
+
+  #countHeld(): void {
+    // Before the first lists are complete, what is held is only what they are to be measured by.
+    if (this.synced) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, this.held);
+  }
+}
+
+function usesBySelector({ mirror, global }: SourceClusterOptions['selectors']): readonly (readonly [string, readonly Use[]])[] {
+  if (mirror !== undefined && mirror === global) return [[mirror, ['mirror', 'global']]];
+  return [...(mirror === undefined ? [] : [[mirror, ['mirror']] as const]), ...(global === undefined ? [] : [[global, ['global']] as const])];
+}
+
+/** Hooks that are called one after the other. */
+function merged(...all: readonly ReflectorHooks[]): ReflectorHooks {
+  const each =
+    <K extends keyof ReflectorHooks>(name: K) =>
+    (...args: Parameters<NonNullable<ReflectorHooks[K]>>): void => {
+      for (const hooks of all) (hooks[name] as ((...given: typeof args) => void) | undefined)?.(...args);
+    };
+  return { onSynced: each('onSynced'), onUp: each('onUp'), onConfirmed: each('onConfirmed'), onRestart: each('onRestart'), onWatchForbidden: each('onWatchForbidden') };
+}

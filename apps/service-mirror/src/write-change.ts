@@ -1,0 +1,66 @@
+import type { WriteOptions } from '@kube-semaphore/kube-client';
+import type { Service } from '@kube-semaphore/kube-objects';
+import type { Change } from './change.ts';
+import type { LocalObjects } from './local-objects.ts';
+import type { ObjectWriter } from './object-writer.ts';
+
+/** Carries out one change, and tells the stores, so that the next look doesn't find it missing. @returns a Service that was written */
+export async function writeChange(change: Change, { writer, local }: { writer: ObjectWriter; local: LocalObjects }, options: WriteOptions): Promise<Service | undefined> {
+  switch (change.kind) {
+    case 'create-service':
+    case 'update-service': {
+      const service =
+        change.kind === 'create-service' ? await writer.createService(change.to, options) : await writer.updateService(change.from, change.to, options);
+      local.wroteService(service);
+      return service;
+    }
+    case 'replace-service':
+    case 'delete-service':
+      await writer.deleteService(change.from, { ...options, orphan: change.kind === 'replace-service' });
+      return undefined;
+    case 'create-slice':
+      local.wroteSlice(await writer.createSlice(change.to, change.owner, options));
+      return undefined;
+    case 'update-slice':
+      local.wroteSlice(await writer.updateSlice(change.from, change.to, change.owner, options));
+      return undefined;
+    case 'delete-slice':
+      await writer.deleteSlice(change.from, options);
+      local.deletedSlice(change.from);
+      return undefined;
+    case 'delete-endpoints':
+      await writer.deleteEndpoints(change.from, options);
+      local.deletedEndpoints(change.from);
+      return undefined;
+  }
+}
+
+/** What the log says of a change that was written. */
+export function changeEvent(change: Change): { readonly event: string; readonly facts: Readonly<Record<string, unknown>> } {
+  switch (change.kind) {
+    case 'create-service':
+    case 'update-service':
+    case 'replace-service':
+      return { event: EVENTS[change.kind], facts: { service: change.to.name } };
+    case 'delete-service':
+      return { event: EVENTS[change.kind], facts: { service: change.from.name } };
+    case 'create-slice':
+    case 'update-slice':
+      return { event: EVENTS[change.kind], facts: { slice: change.to.name, endpoints: change.to.endpoints.length } };
+    case 'delete-slice':
+      return { event: EVENTS[change.kind], facts: { slice: change.from.name, endpoints: change.from.endpoints.length } };
+    case 'delete-endpoints':
+      return { event: EVENTS[change.kind], facts: { endpoints: change.from.name } };
+  }
+}
+
+const EVENTS = {
+  'create-service': 'service created',
+  'update-service': 'service updated',
+  'replace-service': 'service deleted, to be created anew',
+  'delete-service': 'service deleted',
+  'create-slice': 'slice created',
+  'update-slice': 'slice updated',
+  'delete-slice': 'slice deleted',
+  'delete-endpoints': 'endpoints of a Go program deleted',
+} as const;

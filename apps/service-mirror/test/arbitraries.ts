@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import type { Definition, Endpoint, Family, ServicePort, SlicePort, SourceService, SourceSlice } from '../src/source.ts';
+
+/** For property tests: sources of all kinds, legal ones only, and few enough names that they meet. */
+
+const protocol = fc.constantFrom('TCP', 'UDP', 'SCTP');
+const number = fc.constantFrom(80, 443, 8080, 53);
+export const family = fc.constantFrom<Family>('IPv4', 'IPv6');
+
+const servicePort: fc.Arbitrary<ServicePort> = fc.record({
+  name: fc.constantFrom('http', 'https', 'dns', 'web'),
+  protocol,
+  port: number,
+  targetPort: fc.option(fc.constantFrom<number | string>(8080, 'http'), { nil: undefined }),
+  appProtocol: fc.option(fc.constant('h2c'), { nil: undefined }),
+});
+
+/** Unique by (protocol, number) and by name; one alone may be unnamed. */
+const servicePorts = fc.oneof(
+  servicePort.map((port): ServicePort[] => [{ ...port, name: '' }]),
+  fc
+    .uniqueArray(servicePort, { selector: ({ name }) => name, minLength: 1, maxLength: 4 })
+    .map((ports) => ports.filter((port, i) => ports.findIndex((other) => other.protocol === port.protocol && other.port === port.port) === i)),
+);
+
+export const definition: fc.Arbitrary<Definition> = fc.record({
+  headless: fc.boolean(),
+  families: fc.constantFrom<readonly Family[]>(['IPv4'], ['IPv6'], ['IPv4', 'IPv6'], ['IPv6', 'IPv4']),
+  ports: servicePorts,
+  affinitySeconds: fc.option(fc.constantFrom(60, 10_800), { nil: undefined }),
+  publishNotReadyAddresses: fc.boolean(),
+});
+
+const endpointOf = (of: Family): fc.Arbitrary<Endpoint> =>
+  fc.record({
+    addresses: fc.integer({ min: 1, max: 9 }).map((n) => [of === 'IPv4' ? `10.4.0.${n}` : `fd00::${n}`]),
+    conditions: fc.record({
+      ready: fc.constantFrom(true, false, undefined),
+      serving: fc.constantFrom(true, false, undefined),
+      terminating: fc.constantFrom(true, false, undefined),
+    }),
+    hostname: fc.option(fc.constantFrom('web-0', 'web-1'), { nil: undefined }),
+    target: fc.option(fc.constant({ kind: 'Pod', namespace: 'shop', name: 'web-0' }), { nil: undefined }),
+    nodeName: fc.constant(undefined),
+    zone: fc.constant(undefined),
+  });
+
+const slicePorts: fc.Arbitrary<SlicePort[]> = fc.uniqueArray(
+  fc.record({ name: fc.constantFrom('', 'http', 'https', 'dns', 'web'), protocol, port: fc.constantFrom(8080, 5353, undefined), appProtocol: fc.constant(undefined) }),
+  { selector: ({ name }) => name, maxLength: 3 },
+);
+
+export const slice = ({ namespace, service }: { namespace: string; service: string }): fc.Arbitrary<SourceSlice> =>
+  family.chain((of) =>
+    fc.record({
+      uid: fc.uuid(),
+      namespace: fc.constant(namespace),
+      name: fc.constantFrom('a', 'b', 'c', 'd').map((suffix) => `${service}-${suffix}`),
+      service: fc.constant(service),
+      family: fc.constant(of),
+      ports: slicePorts,
+      endpoints: fc.uniqueArray(endpointOf(of), { selector: ({ addresses }) => addresses[0], maxLength: 4 }),
+    }),
+  );
+
+export const service = ({ namespace, name }: { namespace: string; name: string }): fc.Arbitrary<SourceService> =>
+  fc.record({
+    uid: fc.uuid(),
+    namespace: fc.constant(namespace),
+    name: fc.constant(name),
+    createdAt: fc.integer({ min: 0, max: 3 }),
+    definition,
+    localFirst: fc.boolean(),
+  });

@@ -1,0 +1,58 @@
+import { startCluster, type TestCluster } from '@kube-semaphore/testkit';
+import { test } from 'vitest';
+import { createAccounts } from './accounts.ts';
+import { LocalServices } from './local-services.ts';
+import { argvOf, type MirrorFlags, type MirrorProcess, MIRRORS, spawnMirror, usualFlags } from './mirror-process.ts';
+import { RemoteServices } from './remote-services.ts';
+
+/** How a start differs from the usual. */
+type StartOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Resolve when the process is ready, and not at once. Default true. */
+  readonly ready?: boolean;
+};
+
+/**
+ * A test with two clusters, `local` and `remote`, which it shares with the other tests of its file; with accounts that
+ * have the least rights; with the Services of both, which are gone after it; and with programs, killed after it.
+ */
+export const it = test
+  .extend('clusters', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const [local, remote] = await Promise.all([startCluster({ name: 'c1' }), startCluster({ name: 'c2' })]);
+    onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
+    await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MIRRORS } });
+    return { local, remote };
+  })
+  .extend('local', { scope: 'file' }, ({ clusters }): TestCluster => clusters.local)
+  .extend('remote', { scope: 'file' }, ({ clusters }): TestCluster => clusters.remote)
+  .extend('accounts', { scope: 'file' }, ({ clusters }) => createAccounts(clusters))
+  .extend('sources', ({ remote }, { onCleanup }) => {
+    const sources = new RemoteServices(remote);
+    onCleanup(() => sources.clear());
+    return sources;
+  })
+  .extend('mirrors', ({ local }, { onCleanup }) => {
+    const mirrors = new LocalServices(local);
+    onCleanup(() => mirrors.clear());
+    return mirrors;
+  })
+  // What a program writes has to go after it: so this asks for both, and is cleaned up before them.
+  .extend('startWith', ({ sources: _sources, mirrors: _mirrors, task }, { onCleanup }) => {
+    const started: MirrorProcess[] = [];
+    onCleanup(async () => {
+      await Promise.all(started.map((mirror) => mirror.stop('SIGKILL')));
+      if (task.result?.state === 'fail') for (const { stderr } of started) console.error(stderr());
+    });
+    return async (argv: readonly string[], { env, ready = true }: StartOptions = {}): Promise<MirrorProcess> => {
+      const mirror = spawnMirror(argv, env);
+      started.push(mirror);
+      if (ready) await mirror.ready();
+      return mirror;
+    };
+  })
+  .extend(
+    'start',
+    ({ accounts, startWith }) =>
+      (flags?: MirrorFlags, options?: StartOptions) =>
+        startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
+  );

@@ -1,0 +1,32 @@
+import { fileURLToPath } from 'node:url';
+import { type Program, spawnProgram } from '@kube-semaphore/testkit';
+import type { Accounts } from './accounts.ts';
+
+/** semaphore-service-mirror as a process. */
+export type MirrorProcess = Program;
+
+/** Flags without their hyphen; undefined leaves one of the usual flags out. */
+export type MirrorFlags = Readonly<Record<string, string | number | undefined>>;
+
+/** The mirror namespace of all tests. */
+export const MIRRORS = 'sys-semaphore';
+
+/** What every test but those of flags starts a mirror with. */
+export const usualFlags = ({ local, remote }: Accounts): MirrorFlags => ({
+  'kube-config': local.kubeconfig,
+  'target-kube-config': remote.kubeconfig,
+  'svc-prefix': 'c2',
+  'label-selector': 'mirror=true',
+  'mirror-ns': MIRRORS,
+  'listen-address': '127.0.0.1:0',
+});
+
+/** A command line. */
+export function argvOf(flags: MirrorFlags): string[] {
+  return Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [`-${flag}=${value}`]));
+}
+
+const launcher = fileURLToPath(new URL('../../bin/semaphore-service-mirror.js', import.meta.url));
+
+/** Starts it with these words and variables, and none of the variables that the tests run with. */
+export const spawnMirror = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): MirrorProcess => spawnProgram(launcher, argv, env);

@@ -1,0 +1,51 @@
+import { endpointSlice, type EndpointSliceOptions, service, type ServiceOptions, type TestCluster } from '@kube-semaphore/testkit';
+
+const labels = { mirror: 'true' };
+
+/** Services of a cluster, with their slices, as its own controllers would make them; they go after a test. */
+export class RemoteServices {
+  readonly #cluster: TestCluster;
+  readonly #paths = new Set<string>();
+
+  constructor(cluster: TestCluster) {
+    this.#cluster = cluster;
+  }
+
+  /** A Service without a selector, that is to be mirrored. */
+  async add(options: ServiceOptions): Promise<void> {
+    const object = service({ selector: null, ...options, labels: { ...labels, ...options.labels } });
+    await this.#create(`/api/v1/namespaces/${object.metadata.namespace}/services`, object);
+  }
+
+  /** A slice of one of them. */
+  async addSlice(options: EndpointSliceOptions): Promise<void> {
+    const object = endpointSlice({ ...options, labels: { ...labels, ...options.labels } });
+    await this.#create(`/apis/discovery.k8s.io/v1/namespaces/${object.metadata.namespace}/endpointslices`, object);
+  }
+
+  /** Merges into a Service or slice that is there. */
+  async patch(kind: 'services' | 'endpointslices', { namespace = 'default', name }: { namespace?: string; name: string }, body: object): Promise<void> {
+    const path = `${root(kind)}/namespaces/${namespace}/${kind}/${name}`;
+    const answer = await this.#cluster.admin.request('PATCH', path, body);
+    if (answer.status !== 200) throw new Error(`PATCH ${path}: ${answer.status} ${String(answer.body['message'])}`);
+  }
+
+  async remove(kind: 'services' | 'endpointslices', { namespace = 'default', name }: { namespace?: string; name: string }): Promise<void> {
+    const path = `${root(kind)}/namespaces/${namespace}/${kind}/${name}`;
+    await this.#cluster.admin.delete(path);
+    this.#paths.delete(path);
+  }
+
+  /** Removes all that it made. */
+  async clear(): Promise<void> {
+    await Promise.all(Array.from(this.#paths, (path) => this.#cluster.admin.request('DELETE', path)));
+    this.#paths.clear();
+  }
+
+  async #create(collection: string, object: { metadata: { name: string } }): Promise<void> {
+    await this.#cluster.admin.create(collection, object as Parameters<TestCluster['admin']['create']>[1]);
+    this.#paths.add(`${collection}/${object.metadata.name}`);
+  }
+}
+
+const root = (kind: 'services' | 'endpointslices'): string => (kind === 'services' ? '/api/v1' : '/apis/discovery.k8s.io/v1');

@@ -1,0 +1,60 @@
+import { message, messages, optionalBool, optionalInt, type Projected, string, strings } from './fields.ts';
+import type { Kind, KubeObject } from './kind.ts';
+import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
+
+/** Numbers from k8s.io/api/discovery/v1/generated.proto, those of targetRef from core/v1. */
+const endpoint = {
+  addresses: strings(1),
+  conditions: message(2, { ready: optionalBool(1), serving: optionalBool(2), terminating: optionalBool(3) }),
+  hostname: string(3),
+  targetRef: message(4, { kind: string(1), namespace: string(2), name: string(3) }),
+  nodeName: string(6),
+  zone: string(7),
+  hints: message(8, { forZones: messages(1, { name: string(1) }) }),
+} as const;
+
+const port = { name: string(1), protocol: string(2), port: optionalInt(3), appProtocol: string(4) } as const;
+
+/**
+ * An EndpointSlice. A condition is `undefined` where nobody has said anything, which is to be read as "ready"
+ * (API reference); a `port` is `undefined` where every port is meant, and is any number: the API server checks none.
+ * What else has no value is `''` or empty.
+ */
+export const endpointSliceKind = {
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  protobuf: true,
+  fields: {
+    metadata: message(1, ownedMetadata),
+    endpoints: messages(2, endpoint),
+    ports: messages(3, port),
+    addressType: string(4),
+  },
+} as const satisfies Kind;
+
+export type EndpointSlice = KubeObject<typeof endpointSliceKind>;
+
+export type Endpoint = Projected<typeof endpoint>;
+
+export type EndpointPort = Projected<typeof port>;
+
+/** An endpoint to write. A field without a value is left out: empty ones would be refused (422). */
+export type WrittenEndpoint = {
+  readonly addresses: readonly string[];
+  readonly conditions?: Partial<Endpoint['conditions']>;
+  readonly hostname?: string;
+  readonly targetRef?: Partial<Endpoint['targetRef']>;
+  readonly nodeName?: string;
+  readonly zone?: string;
+  readonly hints?: { readonly forZones: readonly { readonly name: string }[] };
+};
+
+/** An EndpointSlice to write. `addressType` can't be changed once it is set. */
+export type WrittenEndpointSlice = {
+  readonly metadata: WrittenMetadata;
+  readonly addressType: string;
+  readonly endpoints: readonly WrittenEndpoint[];
+  readonly ports?: readonly Partial<EndpointPort>[];
+};

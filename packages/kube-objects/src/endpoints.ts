@@ -1,0 +1,21 @@
+import { message, messages, string } from './fields.ts';
+import type { Kind, KubeObject } from './kind.ts';
+import { describedMetadata } from './metadata.ts';
+
+/**
+ * Endpoints, which Kubernetes replaced by EndpointSlices: just enough to find those that a Go program wrote and to
+ * know whether they have a ready address. Numbers from k8s.io/api/core/v1/generated.proto.
+ */
+export const endpointsKind = {
+  group: '',
+  version: 'v1',
+  kind: 'Endpoints',
+  plural: 'endpoints',
+  protobuf: true,
+  fields: {
+    metadata: message(1, describedMetadata),
+    subsets: messages(2, { addresses: messages(1, { ip: string(1) }) }),
+  },
+} as const satisfies Kind;
+
+export type Endpoints = KubeObject<typeof endpointsKind>;

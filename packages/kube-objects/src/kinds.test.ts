@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+import { Codec } from './codec.ts';
+import { endpointSliceKind } from './endpoint-slice.ts';
+import { endpointsKind } from './endpoints.ts';
+import type { Kind } from './kind.ts';
+import { nodeKind } from './node.ts';
+import { serviceKind } from './service.ts';
+
+/** A message by hand: pairs of a field number, and an integer, a text or another message. */
+type Message = readonly (readonly [number: number, value: number | string | Message])[];
+
+const map = (number: number, key: string, value: string) => [number, [[1, key], [2, value]]] as const;
+
+/** 2026-01-01. */
+const created = [8, [[1, 1_767_225_600]]] as const;
+const metadata = [[1, 'a'], [3, 'ns'], [5, 'u-1'], [6, '42'], created, map(11, 'l', '1'), map(12, 'n', '2')] as const;
+const described = {
+  name: 'a',
+  namespace: 'ns',
+  uid: 'u-1',
+  resourceVersion: '42',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+  labels: { l: '1' },
+  annotations: { n: '2' },
+};
+const owner = [13, [[5, 'v1'], [1, 'Service'], [3, 'svc'], [4, 'u-2'], [6, 1], [7, 0]]] as const;
+const ownerReferences = [
+  { apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'u-2', controller: true, blockOwnerDeletion: false },
+];
+/** What a later version may have. */
+const later = [99, 'later'] as const;
+
+/** Each field of each table once, with the numbers of the kinds' generated.proto, written down a second time. */
+const samples: readonly { name: string; kind: Kind; message: Message; json: Record<string, unknown> }[] = [
+  {
+    name: 'a Service',
+    kind: serviceKind,
+    message: [
+      [1, [...metadata, owner, [14, 'example.com/f']]],
+      [
+        2,
+        [
+          [1, [[1, 'http'], [2, 'TCP'], [3, 80], [4, [[1, 1], [2, 0], [3, 'web']]], [5, 30_080], [6, 'kubernetes.io/h2c'], later]],
+          [1, [[1, 'dns'], [2, 'UDP'], [3, 53], [4, [[1, 0], [2, 5353], [3, '']]]]],
+          map(2, 'app', 'web'),
+          [3, '10.96.0.1'],
+          [4, 'NodePort'],
+          [7, 'ClientIP'],
+          later,
+          [13, 1],
+          [14, [[1, [[1, 600]]]]],
+          [17, 'PreferDualStack'],
+          [18, '10.96.0.1'],
+          [18, 'fd00::1'],
+          [19, 'IPv4'],
+          [19, 'IPv6'],
+          [22, 'Local'],
+        ],
+      ],
+      [3, [[1, [[1, [[1, '192.0.2.1']]]]]]],
+    ],
+    json: {
+      metadata: { ...described, ownerReferences, finalizers: ['example.com/f'], managedFields: [] },
+      spec: {
+        ports: [
+          { name: 'http', protocol: 'TCP', port: 80, targetPort: 'web', nodePort: 30_080, appProtocol: 'kubernetes.io/h2c' },
+          { name: 'dns', protocol: 'UDP', port: 53, targetPort: 5353 },
+        ],
+        selector: { app: 'web' },
+        clusterIP: '10.96.0.1',
+        type: 'NodePort',
+        sessionAffinity: 'ClientIP',
+        publishNotReadyAddresses: true,
+        sessionAffinityConfig: { clientIP: { timeoutSeconds: 600 } },
+        ipFamilyPolicy: 'PreferDualStack',
+        clusterIPs: ['10.96.0.1', 'fd00::1'],
+        ipFamilies: ['IPv4', 'IPv6'],
+        internalTrafficPolicy: 'Local',
+        externalTrafficPolicy: 'Cluster',
+      },
+      status: { loadBalancer: {} },
+    },
+  },
+  {
+    name: 'a Service that is a name',
+    kind: serviceKind,
+    message: [[1, metadata], [2, [[4, 'ExternalName'], [10, 'example.com']]]],
+    json: { metadata: described, spec: { type: 'ExternalName', externalName: 'example.com' } },
+  },
+  {
+    name: 'an EndpointSlice',
+    kind: endpointSliceKind,
+    message: [
+      [1, [...metadata, owner, [14, 'example.com/f']]],
+      [
+        2,
+        [
+          [1, '192.0.2.1'],
+          [2, [[1, 1], [2, 1], [3, 0]]],
+          [3, 'web-0'],
+          [4, [[1, 'Pod'], [2, 'ns'], [3, 'web-0'], [4, 'u-3']]],
+          [6, 'n1'],
+          [7, 'z1'],
+          [8, [[1, [[1, 'z1']]], [1, [[1, 'z2']]], [2, [[1, 'n1']]]]],
+          later,
+        ],
+      ],
+      [2, [[1, '192.0.2.2'], [2, [[1, 0]]]]],
+      [2, [[1, '192.0.2.3'], [2, []]]],
+      [3, [[1, 'http'], [2, 'TCP'], [3, 8080], [4, 'http']]],
+      [3, [[1, ''], [2, 'TCP']]],
+      [3, [[1, 'odd'], [2, 'UDP'], [3, -5]]],
+      [4, 'IPv4'],
+    ],
+    json: {
+      metadata: { ...described, ownerReferences, finalizers: ['example.com/f'], generateName: 'a-' },
+      addressType: 'IPv4',
+      endpoints: [
+        {
+          addresses: ['192.0.2.1'],
+          conditions: { ready: true, serving: true, terminating: false },
+          hostname: 'web-0',
+          targetRef: { kind: 'Pod', namespace: 'ns', name: 'web-0', uid: 'u-3' },
+          nodeName: 'n1',
+          zone: 'z1',
+          hints: { forZones: [{ name: 'z1' }, { name: 'z2' }], forNodes: [{ name: 'n1' }] },
+        },
+        { addresses: ['192.0.2.2'], conditions: { ready: false } },
+        { addresses: ['192.0.2.3'], conditions: {} },
+      ],
+      ports: [
+        { name: 'http', protocol: 'TCP', port: 8080, appProtocol: 'http' },
+        { name: '', protocol: 'TCP' },
+        { name: 'odd', protocol: 'UDP', port: -5 },
+      ],
+    },
+  },
+  {
+    name: 'Endpoints',
+    kind: endpointsKind,
+    message: [[1, metadata], [2, [[1, [[1, '192.0.2.1'], [3, 'web-0']]], [2, [[1, '192.0.2.2']]], [3, [[2, 80]]]]]],
+    json: {
+      metadata: described,
+      subsets: [
+        { addresses: [{ ip: '192.0.2.1', hostname: 'web-0' }], notReadyAddresses: [{ ip: '192.0.2.2' }], ports: [{ port: 80 }] },
+      ],
+    },
+  },
+  {
+    name: 'a Node',
+    kind: nodeKind,
+    message: [
+      [1, metadata],
+      [2, [[1, '10.4.0.0/24'], [3, 'cloud://1'], [7, '10.4.0.0/24'], [7, 'fd00:4::/64']]],
+      [3, [[5, [[1, 'InternalIP'], [2, '192.0.2.1']]], [5, [[1, 'Hostname'], [2, 'n1']]], [7, [[1, 'x']]]]],
+    ],
+    json: {
+      metadata: described,
+      spec: { podCIDR: '10.4.0.0/24', podCIDRs: ['10.4.0.0/24', 'fd00:4::/64'], providerID: 'cloud://1' },
+      status: {
+        addresses: [
+          { type: 'InternalIP', address: '192.0.2.1' },
+          { type: 'Hostname', address: 'n1' },
+        ],
+        nodeInfo: { machineID: 'x' },
+      },
+    },
+  },
+];
+
+describe.each(samples)('$name', ({ kind, message, json }) => {
+  const fromProtobuf = () => new Codec(kind).pageFromProtobuf(list(kind, message)).items[0];
+
+  it('is the same from protobuf and from JSON, whatever else is in it', () => {
+    const version = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+    const fromJson = new Codec(kind).objectFromJson({ apiVersion: version, kind: kind.kind, ...json });
+    expect(fromProtobuf()).toStrictEqual(fromJson);
+  });
+
+  it('keeps each value that its table names', () => {
+    const { creationTimestamp: _time, ...plain } = described;
+    expect(fromProtobuf()).toMatchObject({ metadata: { ...plain, creationTimestamp: Date.UTC(2026, 0, 1) } });
+    expect(fromProtobuf()).toMatchObject(kept(json, kind.fields) as object);
+  });
+});
+
+describe('a condition', () => {
+  it.each([
+    { name: 'that nobody has set', conditions: [], want: { ready: undefined, serving: undefined, terminating: undefined } },
+    { name: 'that is false', conditions: [[1, 0]], want: { ready: false, serving: undefined, terminating: undefined } },
+  ] as const)('$name is told apart', ({ conditions, want }) => {
+    const message: Message = [[1, metadata], [2, [[1, '192.0.2.1'], [2, conditions]]], [4, 'IPv4']];
+    const page = new Codec(endpointSliceKind).pageFromProtobuf(list(endpointSliceKind, message));
+    expect(page.items[0]!.endpoints[0]!.conditions).toStrictEqual(want);
+  });
+});
+
+/** What of the JSON a table names; times are left out. */
+function kept(value: unknown, fields: Kind['fields'] | object): unknown {
+  const named = Object.entries(value as object).filter(([name]) => name in fields && name !== 'creationTimestamp');
+  return Object.fromEntries(
+    named.map(([name, inner]: [string, unknown]) => {
+      const field = (fields as Record<string, { fields?: object }>)[name]!;
+      if (field.fields === undefined) return [name, inner];
+      return [name, Array.isArray(inner) ? inner.map((item) => kept(item, field.fields!)) : kept(inner, field.fields)];
+    }),
+  );
+}
+
+/** A list with one item, enveloped: `k8s\0`, then an Unknown of 1 typeMeta and 2 raw. */
+function list({ group, version, kind }: Kind, item: Message): Buffer {
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const typeMeta: Message = [[1, apiVersion], [2, `${kind}List`]];
+  return Buffer.concat([Buffer.from('k8s\0'), encode([[1, typeMeta], [2, [[1, [[2, '42']]], [2, item]]]])]);
+}
+
+function encode(message: Message): Buffer {
+  return Buffer.concat(
+    message.map(([number, value]) => {
+      if (typeof value === 'number') return Buffer.concat([varint(number << 3), varint(value)]);
+      const bytes = typeof value === 'string' ? Buffer.from(value) : encode(value);
+      return Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes]);
+    }),
+  );
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = BigInt.asUintN(64, BigInt(value));
+  for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+  return Buffer.from([...bytes, Number(rest)]);
+}

@@ -1,0 +1,44 @@
+import { messages, optionalBool, type Projected, string, stringMap, strings, time } from './fields.ts';
+import { identity } from './kind.ts';
+
+/** Numbers from k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto. */
+const ownerReference = {
+  kind: string(1),
+  name: string(3),
+  uid: string(4),
+  apiVersion: string(5),
+  controller: optionalBool(6),
+  blockOwnerDeletion: optionalBool(7),
+} as const;
+
+/** Who an object goes with, when its owner is deleted. */
+export type OwnerReference = Projected<typeof ownerReference>;
+
+/** What is said about an object besides which one it is. */
+export const describedMetadata = {
+  ...identity,
+  creationTimestamp: time(8),
+  labels: stringMap(11),
+  annotations: stringMap(12),
+} as const;
+
+/** The same of objects that we write: a PUT that leaves owners or finalizers out would remove them. */
+export const ownedMetadata = {
+  ...describedMetadata,
+  /** 0 unless it was deleted and waits for its finalizers. */
+  deletionTimestamp: time(9),
+  ownerReferences: messages(13, ownerReference),
+  finalizers: strings(14),
+} as const;
+
+/** The metadata of an object to write. With `resourceVersion` an update is refused (409) on anything newer. */
+export type WrittenMetadata = {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly Partial<OwnerReference>[];
+  readonly finalizers?: readonly string[];
+};

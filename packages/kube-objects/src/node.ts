@@ -1,0 +1,19 @@
+import { message, messages, string, strings } from './fields.ts';
+import type { Kind, KubeObject } from './kind.ts';
+import { describedMetadata } from './metadata.ts';
+
+/** A Node: its range of Pod addresses, and where it is reached. Numbers from k8s.io/api/core/v1/generated.proto. */
+export const nodeKind = {
+  group: '',
+  version: 'v1',
+  kind: 'Node',
+  plural: 'nodes',
+  protobuf: true,
+  fields: {
+    metadata: message(1, describedMetadata),
+    spec: message(2, { podCIDR: string(1), podCIDRs: strings(7) }),
+    status: message(3, { addresses: messages(5, { type: string(1), address: string(2) }) }),
+  },
+} as const satisfies Kind;
+
+export type Node = KubeObject<typeof nodeKind>;

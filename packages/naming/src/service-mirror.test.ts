@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isDnsLabel, isDnsSubdomain, isLabelValue, isServiceName } from './kubernetes.ts';
+import {
+  GLOBAL,
+  globalKey,
+  globalServiceName,
+  mirrorKey,
+  mirrorServiceName,
+  mirrorSliceName,
+  parseServiceKey,
+  prefixProblem,
+  separator,
+  serviceNameProblem,
+} from './service-mirror.ts';
+
+/** Pieces that are likely to spell one name in two ways. */
+const piece = fc.constantFrom('a', 'b', '-', 'c2', 'gl', '0', 'deadbeef00', separator, `-${separator}-`, 'x'.repeat(20));
+const text = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''));
+const label = text.filter(isDnsLabel);
+const cluster = fc.oneof(label, fc.constantFrom('Europe_1', 'v1.c2')).filter((name) => name !== GLOBAL);
+const prefix = label.filter((name) => prefixProblem(name) === undefined);
+const slice = fc.array(label, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('.'));
+const source = fc.record({ cluster, namespace: label, slice });
+
+describe('the name of a Service', () => {
+  it('is spelled as the Go program spells it', () => {
+    expect(mirrorServiceName('c2', 'my-ns', 'my-app')).toBe('c2-my-ns-73736d-my-app');
+    expect(globalServiceName('my-ns', 'my-app')).toBe('gl-my-ns-73736d-my-app');
+  });
+
+  it.each<{ what: string; a: Parameters<typeof mirrorServiceName>; b: Parameters<typeof mirrorServiceName> }>([
+    { what: 'two prefixes', a: ['c2', 'a-b', 'x'], b: ['c2-a', 'b', 'x'] },
+    { what: 'two namespaces', a: ['c2', 'a', 'b-73736d-x'], b: ['c2', 'a-73736d-b', 'x'] },
+  ])('may be one for sources of $what, whose keys differ all the same', ({ a, b }) => {
+    expect(mirrorServiceName(...a)).toBe(mirrorServiceName(...b));
+    expect(mirrorKey(...a)).not.toBe(mirrorKey(...b));
+  });
+
+  it('is never that of a global one and of a mirror', () => {
+    fc.assert(
+      fc.property(prefix, label, label, label, label, (of, namespace, name, otherNamespace, otherName) => {
+        expect(mirrorServiceName(of, namespace, name)).not.toBe(globalServiceName(otherNamespace, otherName));
+      }),
+    );
+  });
+
+  it('is legal, or too long by as many characters as have to go', () => {
+    fc.assert(
+      fc.property(prefix, label, label, (of, namespace, name) => {
+        const spelled = mirrorServiceName(of, namespace, name);
+        const problem = serviceNameProblem(spelled);
+        const excess = problem?.reason === 'name-too-long' ? problem.excess : 0;
+        // An x where it is cut, which might be behind a hyphen.
+        const cut = (length: number) => `${spelled.slice(0, length - 1)}x`;
+        const longest = spelled.length - excess;
+        expect({ cut: isServiceName(cut(longest)), longer: isServiceName(cut(longest + 1)) }).toEqual({ cut: true, longer: longest < 63 });
+        expect(problem).toEqual(excess === 0 ? undefined : { reason: 'name-too-long', excess });
+      }),
+    );
+  });
+
+  it.each([
+    { text: 'a'.repeat(63), want: undefined },
+    { text: 'a'.repeat(64), want: { reason: 'name-too-long', excess: 1 } },
+    { text: 'a'.repeat(70), want: { reason: 'name-too-long', excess: 7 } },
+    { text: '2c-ns-73736d-x', want: { reason: 'name-illegal' } },
+    { text: 'c2-ns-73736d-x.y', want: { reason: 'name-illegal' } },
+    { text: '', want: { reason: 'name-illegal' } },
+  ])('has a problem, or none: $text', ({ text: name, want }) => {
+    expect(serviceNameProblem(name)).toEqual(want);
+  });
+});
+
+describe('a prefix', () => {
+  it.each([
+    { prefix: 'c2', want: undefined },
+    { prefix: 'glass', want: undefined },
+    { prefix: 'a'.repeat(52), want: undefined },
+    { prefix: 'a'.repeat(53), want: 'leaves no room for a name, it is 1 characters too long' },
+    { prefix: 'gl', want: 'is that of global services' },
+    { prefix: 'gl-c2', want: 'is that of global services' },
+    { prefix: '2c', want: 'must begin with a letter and consist of lower case letters, digits and hyphens' },
+    { prefix: 'C2', want: 'must begin with a letter and consist of lower case letters, digits and hyphens' },
+    { prefix: '', want: 'must begin with a letter and consist of lower case letters, digits and hyphens' },
+  ])('$prefix: $want', ({ prefix: given, want }) => {
+    expect(prefixProblem(given)).toBe(want);
+  });
+});
+
+describe('the name of an EndpointSlice', () => {
+  it("is its Service's, and the hash of its source", () => {
+    // printf c2/my-ns/my-app-x2x4z | sha256sum
+    expect(mirrorSliceName('c2-my-ns-73736d-my-app', { cluster: 'c2', namespace: 'my-ns', slice: 'my-app-x2x4z' })).toBe(
+      'c2-my-ns-73736d-my-app-8770ce75b7',
+    );
+  });
+
+  it('is legal if that of its Service is', () => {
+    fc.assert(
+      fc.property(source, (of) => {
+        expect(isDnsSubdomain(mirrorSliceName('a'.repeat(63), of))).toBe(true);
+      }),
+    );
+  });
+
+  it('is shared by no two sources, whatever Services they belong to', () => {
+    const service = fc.oneof(
+      fc.tuple(prefix, label, label).map((of) => mirrorServiceName(...of)),
+      fc.tuple(label, label).map((of) => globalServiceName(...of)),
+    );
+    fc.assert(
+      fc.property(source, source, service, service, (a, b, serviceOfA, serviceOfB) => {
+        fc.pre(mirrorKey(a.cluster, a.namespace, a.slice) !== mirrorKey(b.cluster, b.namespace, b.slice));
+        expect(mirrorSliceName(serviceOfA, a)).not.toBe(mirrorSliceName(serviceOfB, b));
+        // As it is for the slices of one global Service, or of two that spell one name.
+        expect(mirrorSliceName(serviceOfA, a)).not.toBe(mirrorSliceName(serviceOfA, b));
+      }),
+    );
+  });
+});
+
+describe('a key', () => {
+  it('reads back as what it was made of', () => {
+    fc.assert(
+      fc.property(cluster, label, label, (of, namespace, name) => {
+        expect(parseServiceKey(mirrorKey(of, namespace, name))).toEqual({ kind: 'mirror', cluster: of, namespace, name });
+        expect(parseServiceKey(globalKey(namespace, name))).toEqual({ kind: 'global', namespace, name });
+      }),
+    );
+  });
+
+  it.each(['', 'c2', 'c2/ns', 'c2/ns/', '/ns/a', 'c2//a', 'c2/ns/a/b', 'c 2/ns/a', 'c2/ns/A', 'c2/n.s/a', 'c2/ns/a\n'])(
+    'is not %j',
+    (key) => {
+      expect(parseServiceKey(key)).toBe(undefined);
+    },
+  );
+
+  it('is one that a label value and two DNS labels make, and no other text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', '-', '/', '.', 'A', '_'), maxLength: 8 }), (key) => {
+        const [of = '', namespace = '', name = ''] = key.split('/');
+        const made = of !== '' && isLabelValue(of) && isDnsLabel(namespace) && isDnsLabel(name);
+        expect(parseServiceKey(key) !== undefined).toBe(made && mirrorKey(of, namespace, name) === key);
+      }),
+    );
+  });
+});

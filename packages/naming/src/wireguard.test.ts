@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isDnsLabel } from './kubernetes.ts';
+import {
+  calicoDevices,
+  clusterOfAnnotation,
+  deviceAlias,
+  deviceName,
+  endpointAnnotation,
+  isDeviceName,
+  keyFileName,
+  pubKeyAnnotation,
+  remoteOfAlias,
+} from './wireguard.ts';
+
+const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/).filter(isDnsLabel);
+
+describe('names', () => {
+  it('are spelled as the Go program spells them', () => {
+    expect([deviceName('c2'), keyFileName('c2'), pubKeyAnnotation('c2'), endpointAnnotation('c2')]).toEqual([
+      'wireguard.c2',
+      'wireguard.c2.key',
+      'c2.wireguard.semaphore.uw.io/pubKey',
+      'c2.wireguard.semaphore.uw.io/endpoint',
+    ]);
+  });
+});
+
+describe('isDeviceName', () => {
+  it.each([
+    { name: 'takes 15 characters', text: 'wireguard.abcde', want: true },
+    { name: 'refuses 16', text: 'wireguard.abcdef', want: false },
+    { name: "takes Calico's, which are refused elsewhere", text: calicoDevices[0] ?? '', want: true },
+    { name: 'refuses nothing', text: '', want: false },
+    { name: 'refuses a slash', text: 'a/b', want: false },
+    { name: 'refuses a colon, which is an alias of old', text: 'eth0:1', want: false },
+    { name: 'refuses a space', text: 'a b', want: false },
+    { name: 'refuses a newline', text: 'a\n', want: false },
+    { name: 'refuses the folder itself', text: '.', want: false },
+    { name: 'refuses the folder above', text: '..', want: false },
+    { name: 'refuses what looks like a flag', text: '-json', want: false },
+    { name: 'refuses letters of several bytes', text: 'ü', want: false },
+  ])('$name', ({ text, want }) => {
+    expect(isDeviceName(text)).toBe(want);
+  });
+});
+
+describe('clusterOfAnnotation', () => {
+  it('finds the cluster that the annotation was made for', () => {
+    fc.assert(
+      fc.property(label, (cluster) => {
+        expect([pubKeyAnnotation(cluster), endpointAnnotation(cluster)].map(clusterOfAnnotation)).toEqual([cluster, cluster]);
+      }),
+    );
+  });
+
+  it.each([
+    { name: 'another annotation under the prefix', key: 'c2.wireguard.semaphore.uw.io/other' },
+    { name: 'another prefix', key: 'c2.wireguard.semaphore.uw.io.example.org/pubKey' },
+    { name: 'no cluster', key: '.wireguard.semaphore.uw.io/pubKey' },
+    { name: 'a cluster that is no label', key: 'a.c2.wireguard.semaphore.uw.io/pubKey' },
+    { name: 'no prefix', key: 'pubKey' },
+  ])('is undefined for $name', ({ key }) => {
+    expect(clusterOfAnnotation(key)).toBeUndefined();
+  });
+});
+
+describe('remoteOfAlias', () => {
+  it('finds the remote that the alias was made for', () => {
+    fc.assert(
+      fc.property(label, (remote) => {
+        expect(remoteOfAlias(deviceAlias(remote))).toBe(remote);
+      }),
+    );
+  });
+
+  it.each(['', 'c2', 'semaphore-wireguard', 'semaphore-wireguard ', 'semaphore-wireguard c2 ', 'my semaphore-wireguard c2'])(
+    'is undefined for %j',
+    (alias) => {
+      expect(remoteOfAlias(alias)).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { buffer } from 'node:stream/consumers';
+import type { Place } from './namespace.ts';
+import { readPcap } from './pcap.ts';
+
+/** A recording of what crosses a link, in both directions. */
+export interface Capture {
+  /** Ends it. @returns the Ethernet frames, oldest first */
+  stop(): Promise<readonly Buffer[]>;
+}
+
+/** Resolves when tcpdump records. @throws {Error} with its words if it doesn't */
+export async function startCapture(place: Place, link: string): Promise<Capture> {
+  // As root, because it reads from no file; every packet at once, because the last ones count, too.
+  const args = ['-i', link, '-n', '-Z', 'root', '--immediate-mode', '-U', '-w', '-'];
+  const tcpdump = place.spawn('tcpdump', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout, stderr } = tcpdump;
+  if (stdout === null || stderr === null) throw new Error('no pipes');
+  const file = buffer(stdout);
+  const ended = once(tcpdump, 'close');
+  let words = '';
+  const listening = new Promise<void>((resolve) => {
+    stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      words += chunk;
+      if (words.includes('listening on')) resolve();
+    });
+  });
+  const failed = ended.then(() => {
+    throw new Error(`tcpdump: ${words.trim()}`);
+  });
+  await Promise.race([listening, failed]);
+  // From here on its end is expected.
+  failed.catch(() => {});
+  return {
+    stop: async () => {
+      tcpdump.kill('SIGINT');
+      await ended;
+      return readPcap(await file);
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { once } from 'node:events';
+import { connect, type Server, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import type { Place } from './namespace.ts';
+
+const listener = fileURLToPath(new URL('./forward-listener.ts', import.meta.url));
+
+/**
+ * Listens on 127.0.0.1:`port` in a place, and leads whoever connects to 127.0.0.1:`port` out here. A socket belongs to
+ * the namespace that it was made in: a short-lived process makes it there, and hands it over.
+ *
+ * @returns the server, to be closed
+ */
+export async function forward(place: Place, port: number): Promise<Server> {
+  const child = place.spawn(process.execPath, [listener, String(port)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const ended = once(child, 'exit').then(() => []);
+  const [, server] = (await Promise.race([once(child, 'message'), ended])) as [unknown?, Server?];
+  if (server === undefined) throw new Error(`nothing listens on port ${port} of the node`);
+  server.on('connection', (socket) => void join(socket, connect(port, '127.0.0.1')));
+  return server;
+}
+
+/** Either end that goes takes the other along. */
+async function join(inside: Socket, outside: Socket): Promise<void> {
+  await Promise.allSettled([pipeline(inside, outside), pipeline(outside, inside)]);
+}

@@ -1,0 +1,37 @@
+const ETHERNET_HEADER = 14;
+const IPV6_HEADER = 40;
+const UDP_HEADER = 8;
+const UDP = 17;
+
+/** What WireGuard says on the wire, by the first byte of its messages; the next three are zero. */
+const messages = ['', 'initiation', 'response', 'cookie', 'data'] as const;
+
+/** An IP packet out of an Ethernet frame. */
+export type Packet = {
+  readonly family: 4 | 6;
+  /** Number of the protocol inside: 1 ICMP, 6 TCP, 17 UDP, 58 ICMPv6. */
+  readonly protocol: number;
+  /** The bytes after the IP header. */
+  readonly payload: Buffer;
+};
+
+/** The packet in a frame; undefined for ARP and whatever else is not IP. */
+export function packetIn(frame: Buffer): Packet | undefined {
+  if (frame.length < ETHERNET_HEADER + 20) return undefined;
+  const type = frame.readUInt16BE(12);
+  const packet = frame.subarray(ETHERNET_HEADER);
+  if (type === 0x0800) {
+    // The frame may be padded to the 60 bytes that Ethernet wants.
+    const whole = packet.subarray(0, packet.readUInt16BE(2));
+    return { family: 4, protocol: packet.readUInt8(9), payload: whole.subarray((packet.readUInt8(0) & 0xf) * 4) };
+  }
+  if (type !== 0x86dd || packet.length < IPV6_HEADER) return undefined;
+  const end = IPV6_HEADER + packet.readUInt16BE(4);
+  return { family: 6, protocol: packet.readUInt8(6), payload: packet.subarray(IPV6_HEADER, end) };
+}
+
+/** Which of WireGuard's messages a packet is; undefined if it is none. */
+export function wireGuardMessage({ protocol, payload }: Packet): 'initiation' | 'response' | 'cookie' | 'data' | undefined {
+  if (protocol !== UDP || payload.length < UDP_HEADER + 4) return undefined;
+  return messages[payload.readUInt32LE(UDP_HEADER)] || undefined;
+}

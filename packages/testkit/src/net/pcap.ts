@@ -1,0 +1,23 @@
+const FILE_HEADER = 24;
+const RECORD_HEADER = 16;
+const MAGIC = 0xa1b2c3d4;
+
+/**
+ * The frames in a capture file of tcpdump (pcap, little-endian, which is what x86 and arm64 write), oldest first. A
+ * record that isn't complete, at the end of a file that is still being written, is left out.
+ *
+ * @throws {Error} if it is no such file
+ */
+export function readPcap(file: Buffer): readonly Buffer[] {
+  if (file.length < FILE_HEADER || file.readUInt32LE(0) !== MAGIC) throw new Error('not a capture file');
+  const frames: Buffer[] = [];
+  let at = FILE_HEADER;
+  while (at + RECORD_HEADER <= file.length) {
+    const start = at + RECORD_HEADER;
+    const end = start + file.readUInt32LE(at + 8);
+    if (end > file.length) break;
+    frames.push(file.subarray(start, end));
+    at = end;
+  }
+  return frames;
+}

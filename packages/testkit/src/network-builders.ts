@@ -1,0 +1,96 @@
+import type { KubeObject } from './cluster.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What matters about a Service to a test. */
+export type ServiceOptions = {
+  readonly name: string;
+  /** Default: default. */
+  readonly namespace?: string;
+  readonly labels?: Texts;
+  readonly annotations?: Texts;
+  /** As in the API reference. Default: http, 80 to 8080. */
+  readonly ports?: readonly object[];
+  /** Without an address of its own. Default: false. */
+  readonly headless?: boolean;
+  /** Default: `app` is its name. Null for none, as for Services whose slices somebody else writes. */
+  readonly selector?: Texts | null;
+  /** What else its spec says, such as `sessionAffinity`; wins over everything above. */
+  readonly spec?: Readonly<Record<string, unknown>>;
+};
+
+/** A Service, to be created: the server fills in the rest. */
+export function service({ name, namespace = 'default', labels = {}, annotations, ...options }: ServiceOptions): KubeObject {
+  const { ports = [{ name: 'http', port: 80, targetPort: 8080 }], headless = false, selector = { app: name }, spec } = options;
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace, labels: { ...labels }, ...(annotations && { annotations: { ...annotations } }) },
+    spec: { ports, ...(headless && { clusterIP: 'None' }), ...(selector && { selector }), ...spec },
+  };
+}
+
+/** What matters about an EndpointSlice to a test. */
+export type EndpointSliceOptions = {
+  readonly name: string;
+  /** The Service that it belongs to. */
+  readonly service: string;
+  /** Default: default. */
+  readonly namespace?: string;
+  /** Besides those that say whose it is. Kubernetes copies those of the Service. */
+  readonly labels?: Texts;
+  /** Addresses of ready endpoints, or whole endpoints as in the API reference; all of one family. Default: none. */
+  readonly endpoints?: readonly (string | { readonly addresses: readonly string[]; readonly [field: string]: unknown })[];
+  /** As in the API reference. Default: http, 8080. */
+  readonly ports?: readonly object[];
+  /** Default: that of the first address, or else IPv4. */
+  readonly addressType?: 'IPv4' | 'IPv6' | 'FQDN';
+};
+
+/** An EndpointSlice as Kubernetes' own controller makes them. */
+export function endpointSlice({ name, service: owner, namespace = 'default', labels = {}, ...options }: EndpointSliceOptions): KubeObject {
+  const { ports = [{ name: 'http', port: 8080, protocol: 'TCP' }] } = options;
+  const endpoints = (options.endpoints ?? []).map((endpoint) => (typeof endpoint === 'string' ? readyEndpoint(endpoint) : endpoint));
+  const { addressType = endpoints[0]?.addresses[0]?.includes(':') ? 'IPv6' : 'IPv4' } = options;
+  const whose = {
+    'kubernetes.io/service-name': owner,
+    'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+  };
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, namespace, labels: { ...labels, ...whose } },
+    addressType,
+    endpoints,
+    ports,
+  };
+}
+
+const readyEndpoint = (address: string) => ({ addresses: [address], conditions: { ready: true, serving: true, terminating: false } });
+
+/** What matters about a Node to a test. */
+export type NodeOptions = {
+  readonly name: string;
+  readonly labels?: Texts;
+  readonly annotations?: Texts;
+  /** The ranges of its Pods, at most one of each family. Default: none yet. */
+  readonly podCIDRs?: readonly string[];
+  /** The addresses by which other Nodes reach it, the primary one first. Default: none yet. */
+  readonly internalIPs?: readonly string[];
+  /** Where it is: its label `topology.kubernetes.io/zone`. */
+  readonly zone?: string;
+};
+
+/** A Node with its status, which comes with it when it is created. */
+export function node({ name, labels = {}, annotations, podCIDRs = [], internalIPs = [], zone }: NodeOptions): KubeObject {
+  const where = { 'kubernetes.io/hostname': name, ...(zone !== undefined && { 'topology.kubernetes.io/zone': zone }) };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { ...where, ...labels }, ...(annotations && { annotations: { ...annotations } }) },
+    spec: podCIDRs.length > 0 ? { podCIDR: podCIDRs[0], podCIDRs } : {},
+    status: {
+      addresses: [...internalIPs.map((address) => ({ type: 'InternalIP', address })), { type: 'Hostname', address: name }],
+    },
+  };
+}

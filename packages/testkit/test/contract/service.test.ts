@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import { onEachServer, read, refusal } from './harness.ts';
+import { paths, service } from './objects.ts';
+
+const invalid = (...causes: string[]) => ({ status: 422, reason: 'Invalid', causes });
+const port = (number: number, more: object = {}) => ({ port: number, ...more });
+const hints = 'service.kubernetes.io/topology-aware-hints';
+const mode = 'service.kubernetes.io/topology-mode';
+
+onEachServer('a port of a Service', (server) => {
+  it.each([
+    { what: 'no number', ports: [{ name: 'a' }], want: invalid('spec.ports[0].port FieldValueInvalid', 'spec.ports[0].targetPort FieldValueInvalid') },
+    {
+      what: 'a number that is too large',
+      ports: [port(65_536)],
+      want: invalid('spec.ports[0].port FieldValueInvalid', 'spec.ports[0].targetPort FieldValueInvalid'),
+    },
+    { what: 'another target', ports: [port(80, { targetPort: 8080 })], want: 201 },
+    { what: 'a target by name', ports: [port(80, { targetPort: 'web' })], want: 201 },
+    { what: 'a target that is too large', ports: [port(80, { targetPort: 70_000 })], want: invalid('spec.ports[0].targetPort FieldValueInvalid') },
+    { what: 'another protocol', ports: [port(80, { protocol: 'SCTP' })], want: 201 },
+    { what: 'a protocol that is none', ports: [port(80, { protocol: 'tcp' })], want: invalid('spec.ports[0].protocol FieldValueNotSupported') },
+    { what: 'a name that is none', ports: [port(80, { name: 'A_b' })], want: invalid('spec.ports[0].name FieldValueInvalid') },
+    {
+      what: 'the name of another',
+      ports: [port(80, { name: 'a' }), port(81, { name: 'a' })],
+      want: invalid('spec.ports[1].name FieldValueDuplicate'),
+    },
+    {
+      what: 'the number of another, of another protocol',
+      ports: [port(53, { name: 'a' }), port(53, { name: 'b', protocol: 'UDP' })],
+      want: 201,
+    },
+    { what: 'an appProtocol', ports: [port(80, { appProtocol: 'kubernetes.io/h2c' })], want: 201 },
+    { what: 'an empty appProtocol', ports: [port(80, { appProtocol: '' })], want: invalid('spec.ports[0].appProtocol FieldValueInvalid') },
+    { what: 'a nodePort', ports: [port(80, { nodePort: 30_081 })], want: invalid('spec.ports[0].nodePort FieldValueForbidden') },
+  ])('with $what is answered $want', async ({ ports, want }) => {
+    const services = paths.services(await server().namespace());
+    for (const spec of [{ ports }, { ports, clusterIP: 'None' }]) {
+      const reply = await server().send('POST', services, { body: service(`x${Object.keys(spec).length}`, spec) });
+      expect(typeof want === 'number' ? reply.status : refusal(reply)).toEqual(want);
+    }
+  });
+});
+
+onEachServer('a Service', (server) => {
+  const create = async (spec: object, metadata: Readonly<Record<string, unknown>> = {}) =>
+    server().send('POST', paths.services(await server().namespace()), { body: service('x', { ports: [port(80)], ...spec }, metadata) });
+  const affinity = (timeoutSeconds: number) => ({
+    sessionAffinity: 'ClientIP',
+    sessionAffinityConfig: { clientIP: { timeoutSeconds } },
+  });
+
+  it.each([
+    { spec: { sessionAffinity: 'ClientIP' }, want: affinity(10_800) },
+    { spec: affinity(5), want: affinity(5) },
+    { spec: { ...affinity(5), sessionAffinity: 'None' }, want: { sessionAffinity: 'None' } },
+  ])('with $spec has $want', async ({ spec, want }) => {
+    const { sessionAffinity, sessionAffinityConfig } = read(await create(spec))['spec'] as Record<string, unknown>;
+    expect({ sessionAffinity, ...(sessionAffinityConfig !== undefined && { sessionAffinityConfig }) }).toEqual(want);
+  });
+
+  it.each([0, 86_401])('can not stick to a client for %i seconds', async (seconds) => {
+    const field = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
+    expect(refusal(await create(affinity(seconds)))).toEqual(invalid(`${field} FieldValueInvalid`));
+  });
+
+  it('can not stick to anything else', async () => {
+    expect(refusal(await create({ sessionAffinity: 'x' }))).toEqual(invalid('spec.sessionAffinity FieldValueNotSupported'));
+  });
+
+  it.each([
+    { annotations: { [hints]: 'auto', [mode]: 'auto' }, want: 201 },
+    { annotations: { [mode]: 'auto' }, want: 201 },
+    { annotations: { [hints]: 'auto', [mode]: 'Disabled' }, want: invalid(`metadata.annotations[${mode}] FieldValueInvalid`) },
+  ])('annotated $annotations is answered $want', async ({ annotations, want }) => {
+    const reply = await create({}, { annotations });
+    expect(typeof want === 'number' ? reply.status : refusal(reply)).toEqual(want);
+  });
+
+  it('may be called as long as a label, and begins with a letter', async () => {
+    const services = paths.services(await server().namespace());
+    const statuses = ['a'.repeat(63), 'a-1', '1-a', 'a'.repeat(64)].map(async (name) => {
+      const { status } = await server().send('POST', services, { body: service(name, { clusterIP: 'None' }) });
+      return status;
+    });
+    expect(await Promise.all(statuses)).toEqual([201, 201, 422, 422]);
+  });
+});
