@@ -34,13 +34,6 @@ export const labelValue: OptionType<string> = {
       : bad(`${excerpt(raw)} is not a label value: at most ${MAX_LABEL} letters, digits, "-", "_" and "."`),
 };
 
-/** What can be sent as a bearer token, with the line break that files end in. Its row is secret: the reason is never shown. */
-export const token: OptionType<string> = {
-  label: 'token',
-  format: String,
-  parse: (raw) => (/^[\x21-\x7e]+$/.test(raw.trim()) ? good(raw) : bad('it is no token')),
-};
-
 function excerpt(raw: string): string {
   return JSON.stringify(raw.length > 80 ? `${raw.slice(0, 80)}…` : raw);
 }

@@ -1,42 +1,35 @@
-import type { Cidr } from '@kube-semaphore/net';
 import {
-  absoluteUrl,
   boolean,
-  cidrList,
   commonOptions,
-  deletionGuardOptions,
-  duration,
-  integer,
-  oneOf,
-  spellingOf,
-  text,
-  variableOf,
   type CommonOptions,
+  deletionGuardOptions,
   type DeletionGuardOptions,
+  duration,
+  type Given,
+  integer,
   leaderElectionOptions,
   type LeaderElectionOptions,
   leaderElectionProblems,
-  type Given,
+  oneOf,
   type OptionTable,
+  overriddenRemote,
+  remoteClusterKeys,
+  remoteClusterOptions,
+  type RemoteClusterOptions,
+  remoteClusterProblems,
+  spellingOf,
+  text,
+  variableOf,
 } from '@kube-semaphore/options';
-import { clusterName, labelDomain, labelValue, token } from './option-types.ts';
+import { clusterName, labelDomain, labelValue } from './option-types.ts';
 
 /** Everything that semaphore-policy can be told (SPEC.md, sections 1 and 2). */
-export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & {
+export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & {
   /** A file with several remotes, instead of the flags for one. */
   readonly config: string | undefined;
   /** A kubeconfig file; without it the pod's service account. */
   readonly localKubeConfig: string | undefined;
-  /** A kubeconfig file, or the remote is reached by the next three or four. */
-  readonly targetKubeConfig: string | undefined;
-  readonly remoteApiUrl: string | undefined;
-  readonly remoteCaUrl: string | undefined;
-  readonly remoteSaTokenPath: string | undefined;
-  /** The token itself, instead of its file. */
-  readonly remoteSaToken: string | undefined;
   readonly targetClusterName: string | undefined;
-  /** The addresses that the remote may bring into our sets; all of them without. */
-  readonly allowedPodCidrs: readonly Cidr[] | undefined;
   /** `auto` takes protobuf where the API server speaks it. */
   readonly encoding: 'auto' | 'json';
   /** 0 is never. */
@@ -76,6 +69,21 @@ const inherited = (flag: string) => ({ ...ours(flag), aliases: [variableOf('KPS'
 
 const HOUR_MS = 3_600_000;
 
+const oneRemote = remoteClusterOptions({ prefix: 'SP' });
+
+/** The remote's rows, with the variables of the first Go release. */
+const remoteRows: OptionTable<RemoteClusterOptions> = {
+  ...oneRemote,
+  targetKubeConfig: { ...oneRemote.targetKubeConfig, aliases: ['KPS_TARGET_KUBE_CONFIG'] },
+  remoteApiUrl: { ...oneRemote.remoteApiUrl, aliases: ['KPS_REMOTE_API_URL'] },
+  remoteCaUrl: { ...oneRemote.remoteCaUrl, aliases: ['KPS_REMOTE_CA_URL'] },
+  remoteSaTokenPath: {
+    ...oneRemote.remoteSaTokenPath,
+    aliases: ['SP_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH', 'KPS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH', 'KPS_REMOTE_SA_TOKEN_PATH'],
+  },
+  remoteSaToken: { ...oneRemote.remoteSaToken, aliases: ['KPS_REMOTE_SERVICE_ACCOUNT_TOKEN'] },
+};
+
 /** The rows of `PolicyOptions`. */
 export const options: OptionTable<PolicyOptions> = {
   localKubeConfig: {
@@ -97,50 +105,7 @@ export const options: OptionTable<PolicyOptions> = {
     type: text('file'),
     help: 'A JSON or YAML file with several remote clusters, instead of the flags for one.',
   },
-  targetKubeConfig: {
-    ...inherited('target-kube-config'),
-    group: 'Remote cluster',
-    type: text('file'),
-    help: 'Kubeconfig of the remote cluster; or the next three.',
-  },
-  remoteApiUrl: {
-    ...inherited('remote-api-url'),
-    group: 'Remote cluster',
-    type: absoluteUrl('https'),
-    help: 'API server of the remote cluster.',
-  },
-  remoteCaUrl: {
-    ...inherited('remote-ca-url'),
-    group: 'Remote cluster',
-    type: absoluteUrl('https', 'http', 'file'),
-    help: 'CA certificate of the remote API server: https:, file:, or, with a warning, http:.',
-  },
-  remoteSaTokenPath: {
-    ...ours('remote-sa-token-path'),
-    aliases: [
-      'SP_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH',
-      'KPS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH',
-      'KPS_REMOTE_SA_TOKEN_PATH',
-    ],
-    group: 'Remote cluster',
-    type: text('file'),
-    help: 'File with the service account token for the remote cluster, read again when it changes.',
-  },
-  remoteSaToken: {
-    env: 'SP_REMOTE_SERVICE_ACCOUNT_TOKEN',
-    aliases: ['KPS_REMOTE_SERVICE_ACCOUNT_TOKEN'],
-    secret: true,
-    group: 'Remote cluster',
-    type: token,
-    help: 'The service account token itself; a file can be renewed, this can not.',
-  },
-  allowedPodCidrs: {
-    ...ours('allowed-pod-cidrs'),
-    group: 'Remote cluster',
-    type: cidrList,
-    absent: 'all',
-    help: 'Comma-separated CIDRs; addresses of remote pods outside of them are left out.',
-  },
+  ...remoteRows,
   encoding: {
     ...ours('encoding'),
     group: 'Remote cluster',
@@ -233,11 +198,8 @@ export const options: OptionTable<PolicyOptions> = {
   ...commonOptions({ prefix: 'SP', older: 'KPS' }),
 };
 
-/** The four that replace a kubeconfig; one of the last two will do. */
-const DIRECT = ['remoteApiUrl', 'remoteCaUrl', 'remoteSaTokenPath', 'remoteSaToken'] as const;
-
 /** What a config file says for each of its remotes. */
-const SINGLE = ['targetClusterName', 'targetKubeConfig', ...DIRECT, 'allowedPodCidrs'] as const;
+const SINGLE = ['targetClusterName', ...remoteClusterKeys] as const;
 
 /**
  * The rules across options: there is a way to reach the remote cluster, and it is complete.
@@ -252,32 +214,10 @@ function validateClusters(given: Given<PolicyOptions>, subcommand: string | unde
   if (subcommand === 'cleanup') return given.has('cleanupCluster') ? [] : [`${spelling('cleanupCluster')} is required for cleanup`];
   if (given.has('config')) return SINGLE.filter((key) => given.has(key)).map((key) => `${spelling(key)} and ${spelling('config')} exclude each other`);
   const nameless = given.has('targetClusterName') ? [] : [`${spelling('targetClusterName')} is required`];
-  return [...nameless, ...wayToRemote(given)];
+  return [...nameless, ...remoteClusterProblems(options, given)];
 }
 
-function wayToRemote(given: Given<PolicyOptions>): string[] {
-  if (given.has('targetKubeConfig')) return [];
-  if (!DIRECT.some((key) => given.has(key))) {
-    return [`${spelling('targetKubeConfig')} is required, or ${spelling('remoteApiUrl')} with its CA and token`];
-  }
-  const missing = DIRECT.slice(0, 2).filter((key) => !given.has(key));
-  const problems = missing.map((key) => `${spelling(key)} is required without ${spelling('targetKubeConfig')}`);
-  if (DIRECT.slice(2).some((key) => given.has(key))) return problems;
-  const [path, token] = [spelling('remoteSaTokenPath'), spelling('remoteSaToken')];
-  return [...problems, `${path}, or ${token}, is required without ${spelling('targetKubeConfig')}`];
-}
-
-/**
- * What is given in vain, because something else says the same: the kubeconfig comes first, then the token's file.
- * That is the order of the Go program, under which deployed command lines work.
- *
- * @returns sentences for the log
- */
-export function overridden(given: Given<PolicyOptions>): string[] {
-  const winner = given.has('targetKubeConfig') ? 'targetKubeConfig' : given.has('remoteSaTokenPath') ? 'remoteSaTokenPath' : undefined;
-  if (winner === undefined) return [];
-  const losers = winner === 'targetKubeConfig' ? DIRECT.filter((key) => given.has(key)) : DIRECT.filter((key) => key === 'remoteSaToken' && given.has(key));
-  return losers.map((key) => `${spelling(key)} counts for nothing beside ${spelling(winner)}`);
-}
+/** What is given in vain, because something else says the same. @returns sentences for the log */
+export const overridden = (given: Given<PolicyOptions>): string[] => overriddenRemote(options, given);
 
 const spelling = (key: keyof PolicyOptions): string => spellingOf(options[key]);

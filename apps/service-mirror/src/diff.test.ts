@@ -50,11 +50,11 @@ describe('diffService', () => {
         const { service } = desiredMirror(other);
         const change = diffService(before, service, ownAnnotations);
         const isFlip = before.definition.headless !== service.definition.headless;
-        if (isFlip) expect(change?.kind).toBe('replace-service');
+        expect(change?.kind === 'replace-service').toBe(isFlip);
         const after = change?.kind === 'update-service' ? written(service, before) : isFlip ? written(service) : before;
         expect(diffService(after, service, ownAnnotations)).toBeUndefined();
         // The primary family can't be changed.
-        if (!isFlip) expect(after.definition.families[0]).toBe(before.definition.families[0]);
+        expect(isFlip || after.definition.families[0] === before.definition.families[0]).toBe(true);
       }),
     );
   });
