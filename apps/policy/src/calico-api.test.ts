@@ -1,3 +1,4 @@
+import { KubeApiError } from '@kube-semaphore/kube-client';
 import { describe, expect, it } from 'vitest';
 import { chooseCalicoApi, discoverCalicoApi } from './calico-api.ts';
 
@@ -36,4 +37,45 @@ it('waits for a successful answer, where the Go program would have fallen back',
   );
   expect(api).toBe('projectcalico.org/v3');
   expect(failures).toEqual(['503', 'the answer to /apis is no APIGroupList']);
+});
+
+describe('discoverCalicoApi', () => {
+  const stored = '/apis/crd.projectcalico.org/v1/globalnetworksets?limit=1';
+  const v3 = '/apis/projectcalico.org/v3/globalnetworksets?limit=1';
+  const refusal = (status: number) => new KubeApiError('no', { status, reason: '' });
+
+  it.each([
+    { name: "Calico's API where its sets may be listed", refused: {}, want: 'projectcalico.org/v3' },
+    { name: 'the custom resource where only that may be listed', refused: { [v3]: 403 }, want: 'crd.projectcalico.org/v1' },
+    { name: "Calico's API where nothing may be listed", refused: { [v3]: 403, [stored]: 403 }, want: 'projectcalico.org/v3' },
+    { name: "Calico's API where there is no custom resource", refused: { [v3]: 403, [stored]: 404 }, want: 'projectcalico.org/v3' },
+  ])('takes $name', async ({ refused, want }) => {
+    const statuses = new Map<string, number>(Object.entries(refused));
+    const getRaw = (path: string) => {
+      const status = statuses.get(path);
+      return status === undefined ? Promise.resolve(groups('projectcalico.org')) : Promise.reject(refusal(status));
+    };
+    expect(await discoverCalicoApi({ getRaw }, { signal: new AbortController().signal, onFailure: () => expect.unreachable() })).toBe(want);
+  });
+
+  it("takes Calico's API from a server that reads its roles while it is asked", async () => {
+    const refusals = [refusal(403)];
+    const getRaw = (path: string) => {
+      const failure = path === v3 ? refusals.pop() : undefined;
+      return failure === undefined ? Promise.resolve(groups('projectcalico.org')) : Promise.reject(failure);
+    };
+    expect(await discoverCalicoApi({ getRaw }, { signal: new AbortController().signal, onFailure: () => expect.unreachable() })).toBe('projectcalico.org/v3');
+  });
+
+  it("doesn't go past Calico's API while that is away for a moment", async () => {
+    const away = [refusal(503)];
+    const getRaw = (path: string) => {
+      const failure = path === v3 ? away.pop() : undefined;
+      return failure === undefined ? Promise.resolve(groups('projectcalico.org')) : Promise.reject(failure);
+    };
+    const failures: unknown[] = [];
+    const onFailure = (error: unknown) => failures.push(error);
+    expect(await discoverCalicoApi({ getRaw }, { signal: new AbortController().signal, retryMs: 1, onFailure })).toBe('projectcalico.org/v3');
+    expect(failures).toHaveLength(1);
+  });
 });

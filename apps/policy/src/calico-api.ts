@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import type { CalicoApi } from '@kube-semaphore/kube-objects';
 
+/** The custom resource that Calico keeps its own kind in. */
+const STORED: CalicoApi = 'crd.projectcalico.org/v1';
+
 /**
- * By which API to write sets: Calico's own where it is served, else the custom resource behind it. Only a successful
- * answer decides, so that an aggregated API server that is down for a moment (503) doesn't make us go past it: until
- * there is one, it is asked for again and again.
+ * By which API to write sets: Calico's own where it is served, else the custom resource behind it; and that one, too,
+ * where our role names no other, as those of the first Go releases don't. Only an answer decides, so that an aggregated
+ * API server that is down for a moment (503) doesn't make us go past it: until there is one, it is asked for again and
+ * again.
  *
  * @param onFailure called with each attempt that failed
  * @throws the signal's reason when that is aborted
@@ -16,12 +20,26 @@ export async function discoverCalicoApi(
 ): Promise<CalicoApi> {
   for (;;) {
     try {
-      return chooseCalicoApi(await client.getRaw('/apis', { signal }));
+      const api = chooseCalicoApi(await client.getRaw('/apis', { signal }));
+      if (api === STORED || (await mayList(client, api, signal)) || !(await mayList(client, STORED, signal))) return api;
+      // Asked once more, for a server that has just started forbids everything until it has read its roles.
+      return (await mayList(client, api, signal)) ? api : STORED;
     } catch (error) {
       signal.throwIfAborted();
       onFailure(error);
     }
     await delay(retryMs, undefined, { signal });
+  }
+}
+
+/** Whether there are GlobalNetworkSets for us under an API: 403 and 404 say no, any other failure says nothing. */
+async function mayList(client: Pick<KubeClient, 'getRaw'>, api: CalicoApi, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.getRaw(`/apis/${api}/globalnetworksets?limit=1`, { signal });
+    return true;
+  } catch (error) {
+    if (error instanceof KubeApiError && [403, 404].includes(error.status)) return false;
+    throw error;
   }
 }
 
@@ -31,7 +49,7 @@ export function chooseCalicoApi(groupList: unknown): CalicoApi {
   if (!Array.isArray(groups)) throw new Error('the answer to /apis is no APIGroupList');
   const calico = asRecord(groups.find((group) => asRecord(group)['name'] === 'projectcalico.org'));
   const served = Array.isArray(calico['versions']) && calico['versions'].some((version) => asRecord(version)['version'] === 'v3');
-  return served ? 'projectcalico.org/v3' : 'crd.projectcalico.org/v1';
+  return served ? 'projectcalico.org/v3' : STORED;
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

@@ -147,7 +147,7 @@ export const options: OptionTable<PolicyOptions> = {
     group: 'Sets',
     type: oneOf(['auto', 'projectcalico.org/v3', 'crd.projectcalico.org/v1'], 'auto|group/version'),
     fallback: 'auto',
-    help: 'API of the sets: projectcalico.org/v3 or crd.projectcalico.org/v1; auto takes the first that is served.',
+    help: 'API of the sets: projectcalico.org/v3 or crd.projectcalico.org/v1; auto takes the first that is served and that we may list.',
   },
   clusterSetLabel: {
     ...ours('clusterset-label'),

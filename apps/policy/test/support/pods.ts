@@ -4,8 +4,8 @@ import { createPod, deletePod, pod, type PodOptions, type TestClient, type TestC
 export type LabelledPod = Omit<PodOptions, 'labels'> & {
   /** Value of the name label; without it the pod is nobody's. */
   readonly app?: string;
-  /** Domain of the name label. Default: that of the first Go releases. */
-  readonly domain?: string;
+  /** Domain of the name label, or several. Default: that of the first Go releases. */
+  readonly domain?: string | readonly string[];
 };
 
 /** The pods of a remote cluster, and what its kubelets and users would do to them. */
@@ -22,8 +22,8 @@ export class Pods {
     for (const { namespace = 'default' } of pods) await this.#ensureNamespace(namespace);
     await Promise.all(
       pods.map(({ app, domain = 'semaphore.uw.systems', ...options }) => {
-        const labels = app === undefined ? {} : { [`${domain}/name`]: app };
-        return createPod(this.#client, pod({ ...options, labels }));
+        const labels = app === undefined ? [] : [domain].flat().map((each): [string, string] => [`${each}/name`, app]);
+        return createPod(this.#client, pod({ ...options, labels: Object.fromEntries(labels) }));
       }),
     );
   }

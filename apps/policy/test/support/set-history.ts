@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type KubeObject, type TestAccount, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import { calicoMetadataAnnotation, labelDomains } from '@kube-semaphore/naming';
+import { type CalicoGroup, type KubeObject, type TestAccount, type TestCluster, waitFor } from '@kube-semaphore/testkit';
 import { setsPath, type SetView, viewOf } from './sets.ts';
 
 type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject };
@@ -21,6 +22,7 @@ const REOPEN_MS = 25;
  */
 export class SetHistory {
   readonly #local: TestCluster;
+  readonly #path: string;
   readonly #token: string;
   readonly #stopped = new AbortController();
   readonly #moments: Moment[] = [];
@@ -28,14 +30,19 @@ export class SetHistory {
   readonly #events: WatchEvent[] = [];
   #watching = false;
 
-  private constructor(local: TestCluster, token: string) {
+  private constructor(local: TestCluster, path: string, token: string) {
     this.#local = local;
+    this.#path = path;
     this.#token = token;
   }
 
   /** Begins with what there is. The token's holder may watch GlobalNetworkSets. */
-  static async start(local: TestCluster, { token }: Pick<TestAccount, 'token'>): Promise<SetHistory> {
-    const history = new SetHistory(local, token);
+  static async start(
+    local: TestCluster,
+    { token }: Pick<TestAccount, 'token'>,
+    group?: CalicoGroup,
+  ): Promise<SetHistory> {
+    const history = new SetHistory(local, setsPath(group), token);
     void history.#follow();
     await history.caughtUp();
     return history;
@@ -48,7 +55,7 @@ export class SetHistory {
   /** Waits until everything that has happened so far is in the history. */
   async caughtUp(): Promise<void> {
     await waitFor('the watch to tell what a list shows', async () => {
-      const listed = versionsOf(await this.#local.admin.list(setsPath()));
+      const listed = versionsOf(await this.#local.admin.list(this.#path));
       return (this.#watching && listed === versionsOf([...this.#current.values()])) || undefined;
     });
   }
@@ -77,10 +84,15 @@ export class SetHistory {
     const allowed = this.#moments.map(
       (moment) => new Set(moment.filter((set) => isOf(set, app, namespace)).flatMap((set) => set.nets)),
     );
-    return nets.filter((net) => {
-      const first = allowed.findIndex((moment) => moment.has(net));
-      return first >= 0 && allowed.slice(first).some((moment) => !moment.has(net));
-    });
+    return absent(allowed, nets);
+  }
+
+  /** The nets that were in no set at all at some moment after they first were in one. */
+  absences(nets: readonly string[]): readonly string[] {
+    return absent(
+      this.#moments.map((moment) => new Set(moment.flatMap((set) => set.nets))),
+      nets,
+    );
   }
 
   /** Watches until `stop`. A watch ends when its API server is restarted, and may be refused for a while after that. */
@@ -94,7 +106,7 @@ export class SetHistory {
   }
 
   async #watchOnce(): Promise<void> {
-    const { status, body } = await this.#local.admin.request('GET', setsPath());
+    const { status, body } = await this.#local.admin.request('GET', this.#path);
     if (status !== 200) return;
     const response = await this.#openWatch(String(body.metadata.resourceVersion));
     this.#record(differences(this.#current, body.items ?? []));
@@ -110,7 +122,7 @@ export class SetHistory {
   async #openWatch(resourceVersion: string): Promise<IncomingMessage> {
     const ca = await readFile(this.#local.caFile);
     const headers = { authorization: `Bearer ${this.#token}` };
-    const url = `${this.#local.url}${setsPath()}?watch=true&resourceVersion=${resourceVersion}`;
+    const url = `${this.#local.url}${this.#path}?watch=true&resourceVersion=${resourceVersion}`;
     const request = get(url, { ca, headers, agent: false, signal: this.#stopped.signal });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     // Once there is an answer, whatever ends it is told by the answer.
@@ -126,7 +138,7 @@ export class SetHistory {
       else this.#current.set(object.metadata.name, object);
     }
     this.#events.push(...events);
-    this.#moments.push(Array.from(this.#current.values(), viewOf));
+    this.#moments.push(Array.from(this.#current.values(), seenByCalico));
   }
 }
 
@@ -143,8 +155,22 @@ function differences(known: ReadonlyMap<string, KubeObject>, listed: readonly Ku
   return [...gone.map((object) => ({ type: 'DELETED', object }) as const), ...events];
 }
 
+/** A set under the labels that policies see, wherever they are stored. */
+function seenByCalico(set: KubeObject): SetView {
+  const view = viewOf(set);
+  const stored = JSON.parse(set.metadata.annotations?.[calicoMetadataAnnotation] ?? '{}') as Partial<SetView>;
+  return { ...view, labels: { ...view.labels, ...stored.labels } };
+}
+
 function isOf({ labels }: SetView, app: string, namespace: string): boolean {
-  return labels['semaphore.uw.systems/name'] === app && labels['semaphore.uw.systems/namespace'] === namespace;
+  return labelDomains.some((domain) => labels[`${domain}/name`] === app && labels[`${domain}/namespace`] === namespace);
+}
+
+function absent(moments: readonly ReadonlySet<string>[], nets: readonly string[]): readonly string[] {
+  return nets.filter((net) => {
+    const first = moments.findIndex((moment) => moment.has(net));
+    return first >= 0 && moments.slice(first).some((moment) => !moment.has(net));
+  });
 }
 
 /** One text for the versions of some sets, in whatever order they come. */

@@ -1,0 +1,132 @@
+import type { KubeObject, PolicyRule } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { remoteRules } from './support/accounts.ts';
+import { eventually } from './support/eventually.ts';
+import { itBehindProxies } from './support/it.ts';
+import { labelsOf } from './support/sets.ts';
+
+const readRule: PolicyRule = { apiGroups: ['about.k8s.io'], resources: ['clusterproperties'], verbs: ['get'] };
+
+/** The About API of KEP-2149, as far as anything here depends on it. */
+const clusterPropertyCrd: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: {
+    name: 'clusterproperties.about.k8s.io',
+    // A real API server has this of whoever defines something under k8s.io.
+    annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes/enhancements/issues/2149' },
+  },
+  spec: {
+    group: 'about.k8s.io',
+    scope: 'Cluster',
+    names: { kind: 'ClusterProperty', listKind: 'ClusterPropertyList', plural: 'clusterproperties', singular: 'clusterproperty' },
+    versions: [
+      {
+        name: 'v1beta1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', properties: { value: { type: 'string' } } } },
+          },
+        },
+      },
+    ],
+  },
+};
+
+const properties = '/apis/about.k8s.io/v1beta1/clusterproperties';
+
+/** A test on a remote that has an id in its ClusterSet, if the test gives it one. */
+const it = itBehindProxies
+  .extend('aboutApi', { scope: 'file' }, ({ remote }) => {
+    let served: Promise<void> | undefined;
+    return () => (served ??= remote.defineResource(clusterPropertyCrd));
+  })
+  .extend('setId', ({ remote, aboutApi }, { onCleanup }) => async (value: string) => {
+    await aboutApi();
+    const metadata = { name: 'cluster.clusterset.k8s.io' };
+    await remote.admin.create(properties, { apiVersion: 'about.k8s.io/v1beta1', kind: 'ClusterProperty', metadata, spec: { value } });
+    onCleanup(() => remote.admin.delete(`${properties}/${metadata.name}`));
+  })
+  .extend('reader', { scope: 'file' }, ({ remote }) => remote.account('reader-of-id', [...remoteRules, readRule]))
+  .extend('asReader', async ({ remoteProxy, reader }) => ({ 'target-kube-config': await remoteProxy.kubeconfig(reader) }))
+  .extend('questions', ({ remoteProxy }) => () => remoteProxy.requests().filter(({ target }) => target.startsWith(properties)));
+
+const pod = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
+const set = (labels: Readonly<Record<string, string>>) => ({ name: 'c2-default-app', labels, nets: ['10.4.0.1/32'] });
+const labelled = set({ ...labelsOf('app'), 'cluster.clusterset.k8s.io': 'c2' });
+
+const WARNING = 'the remote calls itself something else in its ClusterSet';
+const UNKNOWN = 'the remote does not tell its id in a ClusterSet';
+
+describe('-clusterset-label', () => {
+  it('labels sets with the name from our config, and takes the label away again', async ({ pods, sets, history, start }) => {
+    await pods.add(pod);
+    await sets.add(set(labelsOf('app')));
+    const policy = await start({ 'clusterset-label': 'true' });
+    await eventually(() => sets.list(), [labelled]);
+    await policy.stop();
+    await start();
+    await eventually(() => sets.list(), [set(labelsOf('app'))]);
+    await history.caughtUp();
+    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+  });
+
+  it('is put right like every other label', async ({ pods, sets, start }) => {
+    await pods.add(pod);
+    await start({ 'clusterset-label': 'true' });
+    await eventually(() => sets.list(), [labelled]);
+    await sets.patch('c2-default-app', { metadata: { labels: { 'cluster.clusterset.k8s.io': 'west' } } });
+    await eventually(() => sets.list(), [labelled]);
+  });
+});
+
+describe('the id that a remote has in its ClusterSet', () => {
+  it('is told of, at debug, where there is no About API', async ({ pods, sets, start }) => {
+    await pods.add(pod);
+    const policy = await start({ 'clusterset-label': 'true', 'log-level': 'debug' });
+    await policy.logged(UNKNOWN, { level: 'debug', cluster: 'c2' });
+    await eventually(() => sets.list(), [labelled]);
+  });
+
+  it('is warned about once where it is another than ours, and never taken', async ({ pods, sets, reader, setId, start }) => {
+    await setId('west');
+    await pods.add(pod);
+    const policy = await start({ 'clusterset-label': 'true', 'target-kube-config': reader.kubeconfig });
+    await policy.logged(WARNING, { level: 'warn', cluster: 'c2', id: 'west' });
+    await eventually(() => sets.list(), [labelled]);
+    expect(policy.log().filter(({ level }) => level === 'warn')).toHaveLength(1);
+  });
+
+  it('may be the same, which is no news', async ({ pods, sets, asReader, questions, setId, start }) => {
+    await setId('c2');
+    await pods.add(pod);
+    const policy = await start({ 'clusterset-label': 'true', ...asReader, 'log-level': 'debug' });
+    await eventually(() => questions().length, 1);
+    // Written after the answer was there.
+    await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
+    expect(policy.log().map(({ msg }) => msg)).not.toContain(UNKNOWN);
+    expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
+  it('need not be ours to read', async ({ pods, sets, setId, start }) => {
+    await setId('west');
+    await pods.add(pod);
+    const policy = await start({ 'clusterset-label': 'true', 'log-level': 'debug' });
+    await policy.logged(UNKNOWN, { level: 'debug', cluster: 'c2' });
+    await eventually(() => sets.list(), [labelled]);
+    expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
+  it('is not asked for without the flag', async ({ pods, sets, asReader, questions, setId, start }) => {
+    await setId('west');
+    await pods.add(pod);
+    const policy = await start(asReader);
+    await eventually(() => sets.list(), [set(labelsOf('app'))]);
+    await policy.stop();
+    expect(questions()).toEqual([]);
+  });
+});
