@@ -4,7 +4,10 @@ import { defineConfig } from 'vitest/config';
 /** Where CI wants the counts of each run, in a file that is named after the npm script which runs it. */
 const { TEST_REPORTS: reports, npm_lifecycle_event: script } = process.env;
 
-/** unit: beside the code. process: apps and contracts on embedded clusters. real: the same on a real kube-apiserver. */
+/**
+ * unit: beside the code. process: apps and contracts on embedded clusters. real: the same on a real kube-apiserver.
+ * net: packets through tunnels, between network namespaces; it takes root.
+ */
 export default defineConfig({
   test: {
     reporters: reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
@@ -14,7 +17,7 @@ export default defineConfig({
         test: {
           name: 'process',
           include: ['{apps,packages,tools}/*/test/**/*.test.ts'],
-          exclude: ['**/test/real/**'],
+          exclude: ['**/test/real/**', '**/test/net/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -26,10 +29,22 @@ export default defineConfig({
         test: {
           name: 'real',
           include: ['{apps,packages,tools}/*/test/**/*.test.ts'],
+          exclude: ['**/test/net/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'net',
+          include: ['{apps,packages,tools}/*/test/net/**/*.test.ts'],
+          env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // A lost packet is a failure here, and a starved ping loses none but finds out late.
+          maxWorkers: 1,
         },
       },
     ],

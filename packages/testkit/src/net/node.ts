@@ -32,6 +32,7 @@ export class Node implements NetworkNode {
   readonly #underlay: Namespace;
   readonly #pods: Namespace[] = [];
   readonly #forwards: Server[] = [];
+  #plugged = true;
 
   private constructor(name: string, number: number, namespace: Namespace, underlay: Namespace) {
     this.name = name;
@@ -99,6 +100,10 @@ export class Node implements NetworkNode {
 
   async stop(): Promise<void> {
     for (const server of this.#forwards) server.close();
+    // The kernel takes its time to remove a namespace, and answers pings until then. There may be no link yet. Once
+    // only: a successor may have the name.
+    if (this.#plugged) await this.#underlay.run('ip', ['link', 'delete', 'dev', this.name]).catch(() => {});
+    this.#plugged = false;
     await Promise.all([this.#namespace, ...this.#pods].map((namespace) => namespace.close()));
   }
 }

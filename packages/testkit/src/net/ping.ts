@@ -1,4 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { waitFor } from '../wait-for.ts';
 import type { Place } from './namespace.ts';
 import { PingReplies } from './ping-replies.ts';
@@ -23,7 +25,10 @@ export type PingResult = { readonly received: number; readonly lost: number };
 export interface Ping {
   /** Resolves when so many more replies have come. @throws {Error} after ten seconds */
   replies(count: number): Promise<void>;
-  /** Waits for a last reply, for two seconds at most, and ends the ping. Requests before the first reply don't count. */
+  /**
+   * Waits for the reply to a request that is sent after this call, for two seconds at most, and ends the ping. Requests
+   * before the first reply don't count.
+   */
   stop(): Promise<PingResult>;
 }
 
@@ -35,12 +40,13 @@ export interface Ping {
  */
 export async function startPing(place: Place, address: string, { intervalMs = 10, pattern, timeoutMs = 10_000 }: PingOptions = {}): Promise<Ping> {
   const args = ['-n', '-i', String(intervalMs / 1_000), ...(pattern === undefined ? [] : ['-p', pattern]), address];
-  const ping = place.spawn('ping', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  if (ping.stdout === null) throw new Error('no pipe');
+  const ping = place.spawn('ping', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout, stderr } = ping;
+  if (stdout === null || stderr === null) throw new Error('no pipes');
   const ended = once(ping, 'close');
   let output = '';
   const replies = new PingReplies();
-  ping.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+  stdout.setEncoding('utf8').on('data', (chunk: string) => {
     output = (output + chunk).slice(-1_000);
     replies.push(chunk);
   });
@@ -58,7 +64,9 @@ export async function startPing(place: Place, address: string, { intervalMs = 10
       await reached(replies.received + count, 10_000);
     },
     stop: async () => {
-      const answered = await reached(replies.received + 2, PATIENCE_MS).catch(() => false);
+      const sentBefore = await sentSoFar(ping, stderr);
+      const later = () => (replies.latest > sentBefore ? true : undefined);
+      const answered = await waitFor('a last reply', later, { timeoutMs: PATIENCE_MS, intervalMs: 5 }).catch(() => false);
       ping.kill('SIGINT');
       await ended;
       // At the end a request may be on its way, unless nothing came for seconds: then all since are lost.
@@ -66,4 +74,20 @@ export async function startPing(place: Place, address: string, { intervalMs = 10
       return { received: replies.received, lost: replies.missing(answered ? replies.latest : sent) - before };
     },
   };
+}
+
+/** How many requests a ping has sent by now: what it says when it gets SIGQUIT. */
+async function sentSoFar(ping: ChildProcess, stderr: Readable): Promise<number> {
+  let words = '';
+  const read = (chunk: Buffer) => (words += chunk.toString());
+  stderr.on('data', read);
+  ping.kill('SIGQUIT');
+  try {
+    return await waitFor('the count of a ping', () => {
+      const sent = /(\d+)\/\d+ packets/.exec(words)?.[1];
+      return sent === undefined ? undefined : Number(sent);
+    }, { intervalMs: 5 });
+  } finally {
+    stderr.off('data', read);
+  }
 }

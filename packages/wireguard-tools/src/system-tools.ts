@@ -1,0 +1,97 @@
+import type { Parsed } from '@kube-semaphore/net';
+import { WireGuardToolsError, type WireGuardToolsCode } from './errors.ts';
+import { parsePrivateKey } from './keys.ts';
+import type { LinkAddress } from './link.ts';
+import { parseAllDump, parseDump } from './parse-dump.ts';
+import { parseLinks } from './parse-links.ts';
+import { parseRoutes } from './parse-routes.ts';
+import type { DeviceRoute } from './route.ts';
+import { type CallOptions, type RunTool, runTool } from './run-tool.ts';
+import { setArguments } from './set-arguments.ts';
+import type { WireGuardTools } from './tools.ts';
+
+/**
+ * {@link WireGuardTools} on the programs `wg` and `ip`, which are looked up on the PATH.
+ *
+ * @param run runs a program; by default on this machine
+ */
+export function systemTools(run: RunTool = runTool): WireGuardTools {
+  const wg = (args: readonly string[], options: CallOptions) => run('wg', args, options);
+  const ip = (args: readonly string[], options: CallOptions) => run('ip', args, options);
+  const routesOf = async (family: 4 | 6, options: CallOptions) => {
+    const text = await ip(['-json', '-N', `-${family}`, 'route', 'show', 'table', 'main'], options);
+    return understood('ip route', parseRoutes(text, family));
+  };
+  return {
+    devices: async (options) => understood('wg show all dump', parseAllDump(await wg(['show', 'all', 'dump'], options))),
+    device: async (name, options) => {
+      const text = await unless(['WG_NO_DEVICE'], wg(['show', name, 'dump'], options));
+      return text === undefined ? undefined : understood(`wg show ${name} dump`, parseDump(name, text));
+    },
+    privateKey: async (name, options) => {
+      const text = await wg(['show', name, 'private-key'], options);
+      return text.trim() === '(none)' ? undefined : understood(`wg show ${name} private-key`, parsePrivateKey(text));
+    },
+    links: async (options) => understood('ip address', parseLinks(await ip(['-json', '-details', 'address', 'show'], options))),
+    routes: async (options) => [...(await routesOf(4, options)), ...(await routesOf(6, options))],
+    createDevice: async (name, { alias, mtuBytes }, options) => {
+      const args = ['link', 'add', 'dev', name, 'alias', alias, 'mtu', String(mtuBytes), 'type', 'wireguard'];
+      const made = await unless(['WG_UNSUPPORTED'], ip(args, options));
+      return made === undefined ? 'unsupported' : 'created';
+    },
+    changeDevice: async (name, change, options) => {
+      for (const args of setArguments(name, change)) await wg(args, options);
+    },
+    changeLink: async (name, { alias, mtuBytes, up }, options) => {
+      const words = [
+        ...(alias === undefined ? [] : ['alias', alias]),
+        ...(mtuBytes === undefined ? [] : ['mtu', String(mtuBytes)]),
+        ...(up === undefined ? [] : [up ? 'up' : 'down']),
+      ];
+      if (words.length > 0) await ip(['link', 'set', 'dev', name, ...words], options);
+    },
+    deleteLink: async (name, options) => {
+      await unless(['WG_NO_DEVICE'], ip(['link', 'delete', 'dev', name], options));
+    },
+    addAddress: async (name, address, options) => {
+      await ip(['address', 'add', written(address), 'dev', name], options);
+    },
+    deleteAddress: async (name, address, options) => {
+      await unless(gone, ip(['address', 'delete', written(address), 'dev', name], options));
+    },
+    addRoute: async (route, options) => {
+      await ip(routeArguments('add', route), options);
+    },
+    replaceRoute: async (route, options) => {
+      await ip(routeArguments('replace', route), options);
+    },
+    deleteRoute: async (route, options) => {
+      await unless(gone, ip(routeArguments('delete', route), options));
+    },
+  };
+}
+
+/** What says that there is nothing left to delete: a device takes its addresses and routes along. */
+const gone: readonly WireGuardToolsCode[] = ['WG_ABSENT', 'WG_NO_DEVICE'];
+
+const written = ({ ip, prefixLength }: LinkAddress): string => `${ip}/${prefixLength}`;
+
+function routeArguments(verb: string, { destination, device, protocol }: DeviceRoute): readonly string[] {
+  const family = destination.includes(':') ? '-6' : '-4';
+  return [family, 'route', verb, destination, 'dev', device, 'protocol', String(protocol)];
+}
+
+/** What a call returns, or undefined if it fails with one of the codes. */
+async function unless(codes: readonly WireGuardToolsCode[], call: Promise<string>): Promise<string | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof WireGuardToolsError && codes.includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+function understood<T>(call: string, parsed: Parsed<T>): T {
+  if (!parsed.ok) throw new WireGuardToolsError('WG_OUTPUT', `${call}: ${parsed.reason}`);
+  return parsed.value;
+}
