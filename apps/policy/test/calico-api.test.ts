@@ -1,10 +1,10 @@
 import { globalNetworkSetCrd } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { itBehindFronts } from './support/it.ts';
+import { itBehindProxies } from './support/it.ts';
 import { labelsOf, Sets } from './support/sets.ts';
 
 /** A test on a local cluster that serves Calico's own API as well. */
-const it = itBehindFronts
+const it = itBehindProxies
   .extend('calico', { scope: 'file', auto: true }, async ({ local }) => {
     await local.defineResource(globalNetworkSetCrd('projectcalico.org'));
   })
@@ -39,15 +39,13 @@ describe('-calico-api', () => {
     expect(await v3Sets.nets()).toEqual({});
   });
 
-  it('waits while /apis is answered 503', async ({ localFront, pods, sets, v3Sets, start }) => {
+  it('waits while /apis is answered 503', async ({ localProxy, viaLocalProxy, pods, sets, v3Sets, start }) => {
     await pods.add(pod);
-    localFront.answerWith(({ url }) =>
-      url === '/apis' ? (_, response) => void response.writeHead(503).end() : undefined,
-    );
-    const policy = await start({ 'local-kube-config': localFront.kubeconfig }, { ready: false });
+    await localProxy.set({ kind: 'answer', status: 503 }, { target: /^\/apis$/ });
+    const policy = await start(viaLocalProxy, { ready: false });
     await policy.logged('API groups not listed, will try again', { level: 'warn' });
     expect((await policy.get('/readyz')).status).toBe(503);
-    localFront.answerWith(() => undefined);
+    await localProxy.clear();
     await v3Sets.become(nets);
     expect(await sets.nets()).toEqual({});
   });

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import type { Answer } from './support/front.ts';
-import { itBehindFronts as it } from './support/it.ts';
+import { itBehindProxies as it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
 
 const pod = (number: number) => ({ name: `app-${number}`, app: 'app', ips: [`10.4.0.${number}`] });
@@ -15,9 +14,6 @@ describe('the local API server', () => {
     await pods.add(pod(1), pod(2));
     await start();
     await sets.become(nets(1, 2));
-    await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
-    // The history's watch ends here as well.
     await Promise.all([
       local.restart(),
       pods.remove('app-2'),
@@ -25,13 +21,16 @@ describe('the local API server', () => {
     ]);
     await sets.served();
     await sets.become({ ...nets(1, 3), 'c2-default-other': ['10.4.0.9/32'] });
+    await history.caughtUp();
+    expect(history.deletions()).toEqual([]);
+    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('may be away for a while, which is said once', async ({ localFront, pods, sets, start }) => {
+  it('may be away for a while, which is said once', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
     await pods.add(pod(1));
-    const policy = await start({ 'local-kube-config': localFront.kubeconfig });
+    const policy = await start(viaLocalProxy);
     await sets.become(nets(1));
-    await localFront.down();
+    await localProxy.set({ kind: 'refuse' });
     await pods.add(pod(2), pod(3));
     await eventually(() => policy.metric(...localUp), 0);
     await eventually(async () => ((await policy.metric(requeues)) ?? 0) >= 3, true);
@@ -39,32 +38,28 @@ describe('the local API server', () => {
     const warnings = policy.log().filter(({ level }) => level === 'warn');
     expect(warnings.filter(({ msg }) => msg === 'set not written, will try again')).toHaveLength(1);
 
-    await localFront.up();
+    await localProxy.clear();
     await sets.become(nets(1, 2, 3));
     await eventually(() => policy.metric(...localUp), 1);
   });
 
-  it('may be away at the start, and is waited for', async ({ localFront, pods, sets, start }) => {
+  it('may be away at the start, and is waited for', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
     await pods.add(pod(1));
-    await localFront.down();
-    const policy = await start({ 'local-kube-config': localFront.kubeconfig }, { ready: false });
+    await localProxy.set({ kind: 'refuse' });
+    const policy = await start(viaLocalProxy, { ready: false });
     await eventually(() => policy.get('/readyz'), { status: 503, body: 'the local cluster is not known yet\n' });
     expect((await policy.get('/healthz')).status).toBe(200);
-    await localFront.up();
+    await localProxy.clear();
     await policy.ready();
     await sets.become(nets(1));
   });
 
-  it('may refuse a write three times before it takes it', async ({ localFront, pods, sets, start }) => {
-    const refusals = [500, 429, 503].map(
-      (status): Answer =>
-        (_, response) =>
-          void response.writeHead(status).end(),
-    );
-    let refused = 0;
-    localFront.answerWith(({ method }) => (method === 'GET' ? undefined : refusals[refused++]));
+  it('may refuse a write three times before it takes it', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
+    for (const [index, status] of [500, 429, 503].entries()) {
+      await localProxy.set({ kind: 'answer', status }, { method: 'POST', every: index + 1, times: 1 });
+    }
     await pods.add(pod(1));
-    const policy = await start({ 'local-kube-config': localFront.kubeconfig });
+    const policy = await start(viaLocalProxy);
     await sets.become(nets(1));
     const failed = { type: 'create', success: '0' };
     expect(await policy.metric('semaphore_policy_calico_client_request_total', failed)).toBe(3);
@@ -78,12 +73,9 @@ describe('somebody who writes the same set', () => {
     { name: 'changed', method: 'PUT', first: [1, 2] },
   ])(
     'may delete it before the process hears that it $name it',
-    async ({ method, first }, { localFront, pods, sets, start }) => {
-      const heard = Promise.withResolvers<void>();
-      localFront.answerWith((request) =>
-        request.method === method ? (...exchange) => localFront.passOn(...exchange, heard.promise) : undefined,
-      );
-      const policy = await start({ 'local-kube-config': localFront.kubeconfig });
+    async ({ method, first }, { localProxy, viaLocalProxy, pods, sets, start }) => {
+      const hear = await localProxy.set({ kind: 'stall', direction: 'answers' }, { method });
+      const policy = await start(viaLocalProxy);
       for (const number of first) {
         await pods.add(pod(number));
         await eventually(async () => (await sets.nets())['c2-default-app']?.length, number);
@@ -92,7 +84,7 @@ describe('somebody who writes the same set', () => {
       // What the watch tells after it, the process knows after it.
       await sets.add({ name: 'later', labels: labelsOf('app', { cluster: 'c9' }), nets: [] });
       await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c9' }), 1);
-      heard.resolve();
+      await hear();
       await sets.become({ later: [], ...nets(...first) });
     },
   );

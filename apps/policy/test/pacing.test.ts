@@ -1,7 +1,7 @@
+import type { SeenRequest } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import type { SeenRequest } from './support/front.ts';
-import { itBehindFronts as it } from './support/it.ts';
+import { itBehindProxies as it } from './support/it.ts';
 
 const writes = (requests: readonly SeenRequest[]) => requests.filter(({ method }) => method !== 'GET');
 
@@ -9,34 +9,34 @@ const podsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ name: `app-${i}`, app: 'app', ips: [`10.4.1.${i}`] }));
 
 describe('requests', () => {
-  it('are one for each set that changes (Go made two)', async ({ localFront, pods, sets, start }) => {
-    await start({ 'local-kube-config': localFront.kubeconfig });
-    const before = localFront.requests().length;
+  it('are one for each set that changes (Go made two)', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
+    await start(viaLocalProxy);
+    const before = localProxy.requests().length;
     await pods.add({ name: 'a', app: 'one', ips: ['10.4.0.1'] }, { name: 'b', app: 'two', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-one': ['10.4.0.1/32'], 'c2-default-two': ['10.4.0.2/32'] });
     await pods.add({ name: 'c', app: 'one', ips: ['10.4.0.3'] });
     await sets.become({ 'c2-default-one': ['10.4.0.1/32', '10.4.0.3/32'], 'c2-default-two': ['10.4.0.2/32'] });
     await pods.remove('b');
     await sets.become({ 'c2-default-one': ['10.4.0.1/32', '10.4.0.3/32'] });
-    const made = localFront.requests().slice(before);
+    const made = localProxy.requests().slice(before);
     expect(made.map(({ method }) => method)).toEqual(['POST', 'POST', 'PUT', 'DELETE']);
   });
 
-  it('are one watch for the pods, and one for the sets', async ({ localFront, remoteFront, pods, sets, start }) => {
+  it('are one watch for the pods, and one for the sets', async ({ localProxy, remoteProxy, viaLocalProxy, viaRemoteProxy, pods, sets, start }) => {
     await pods.add(...podsOf(10));
-    await start({ 'local-kube-config': localFront.kubeconfig, 'target-kube-config': remoteFront.kubeconfig });
+    await start({ ...viaLocalProxy, ...viaRemoteProxy });
     await eventually(async () => (await sets.nets())['c2-default-app']?.length, 10);
-    const asked = [...remoteFront.requests(), ...localFront.requests()].filter(({ url }) =>
-      url.includes('sendInitialEvents=true'),
+    const asked = [...remoteProxy.requests(), ...localProxy.requests()].filter(({ target }) =>
+      target.includes('sendInitialEvents=true'),
     );
     expect(asked).toHaveLength(2);
-    expect(remoteFront.requests()).toHaveLength(1);
+    expect(remoteProxy.requests()).toHaveLength(1);
   });
 
-  it('are none for each -pod-resync-period', async ({ localFront, remoteFront, pods, sets, start }) => {
+  it('are none for each -pod-resync-period', async ({ localProxy, remoteProxy, viaLocalProxy, viaRemoteProxy, pods, sets, start }) => {
     await start({
-      'local-kube-config': localFront.kubeconfig,
-      'target-kube-config': remoteFront.kubeconfig,
+      ...viaLocalProxy,
+      ...viaRemoteProxy,
       'pod-resync-period': '5ms',
       'min-write-interval': '0',
     });
@@ -46,17 +46,17 @@ describe('requests', () => {
       await eventually(async () => (await sets.list()).length, i + 1);
     }
     // Each took longer than the period.
-    expect(writes(localFront.requests())).toHaveLength(20);
-    expect(remoteFront.requests()).toHaveLength(1);
+    expect(writes(localProxy.requests())).toHaveLength(20);
+    expect(remoteProxy.requests()).toHaveLength(1);
   });
 
-  it('are a list for each -full-store-resync-period', async ({ localFront, pods, sets, start }) => {
+  it('are a list for each -full-store-resync-period', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
-    await start({ 'local-kube-config': localFront.kubeconfig, 'full-store-resync-period': '100ms' });
+    await start({ ...viaLocalProxy, 'full-store-resync-period': '100ms' });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    const lists = () => localFront.requests().filter(({ url }) => url.includes('sendInitialEvents=true')).length;
+    const lists = () => localProxy.requests().filter(({ target }) => target.includes('sendInitialEvents=true')).length;
     await eventually(() => lists() >= 5, true);
-    expect(writes(localFront.requests())).toHaveLength(1);
+    expect(writes(localProxy.requests())).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { itBehindFronts as it } from './support/it.ts';
+import { itBehindProxies as it } from './support/it.ts';
 import { hasFailed, isUp } from './support/remote-state.ts';
 import { labelsOf } from './support/sets.ts';
 
@@ -8,13 +8,13 @@ const kept = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const both = { 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] };
 
 describe('a remote that goes away', () => {
-  it('leaves sets and health as they are (Go was unhealthy)', async ({ remoteFront, pods, sets, history, start }) => {
+  it('leaves sets and health as they are (Go was unhealthy)', async ({ remoteProxy, viaRemoteProxy, pods, sets, history, start }) => {
     await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
-    const policy = await start({ 'target-kube-config': remoteFront.kubeconfig });
+    const policy = await start(viaRemoteProxy);
     await sets.become(both);
     expect(await isUp(policy)).toBe(1);
 
-    await remoteFront.down();
+    await remoteProxy.set({ kind: 'refuse' });
     await hasFailed(policy, 'unreachable');
     expect(await isUp(policy)).toBe(0);
     expect([(await policy.get('/readyz')).status, (await policy.get('/healthz')).status]).toEqual([200, 200]);
@@ -22,7 +22,7 @@ describe('a remote that goes away', () => {
 
     await pods.remove('b');
     await pods.add({ name: 'c', app: 'app', ips: ['10.4.0.3'] });
-    await remoteFront.up();
+    await remoteProxy.clear();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
     expect(await isUp(policy)).toBe(1);
     await history.caughtUp();
@@ -30,21 +30,21 @@ describe('a remote that goes away', () => {
     expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('may lose its history and pods meanwhile', async ({ remoteFront, remote, pods, sets, history, start }) => {
+  it('may lose its history and pods meanwhile', async ({ remoteProxy, viaRemoteProxy, remote, pods, sets, history, start }) => {
     await pods.add(
       kept,
       { name: 'b', app: 'app', ips: ['10.4.0.2'] },
       { name: 'c', app: 'gone', ips: ['10.4.0.3'] },
       { name: 'e', app: 'job', ips: ['10.4.0.5'] },
     );
-    await start({ 'target-kube-config': remoteFront.kubeconfig });
+    await start(viaRemoteProxy);
     await sets.become({ ...both, 'c2-default-gone': ['10.4.0.3/32'], 'c2-default-job': ['10.4.0.5/32'] });
-    await remoteFront.down();
+    await remoteProxy.set({ kind: 'refuse' });
     await pods.remove('b', 'c');
     await pods.setStatus('e', { phase: 'Succeeded' });
     await pods.add({ name: 'd', app: 'app', ips: ['10.4.0.4'] });
     await remote.restart();
-    await remoteFront.up();
+    await remoteProxy.clear();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.4/32'] });
     await history.caughtUp();
     expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
@@ -63,17 +63,17 @@ describe('a remote that goes away', () => {
 });
 
 describe('a remote that is away from the start', () => {
-  it('is waited for, and its sets stay (Go had no /healthz)', async ({ remoteFront, pods, sets, history, start }) => {
+  it('is waited for, and its sets stay (Go had no /healthz)', async ({ remoteProxy, viaRemoteProxy, pods, sets, history, start }) => {
     await sets.add({ name: 'c2-default-app', labels: labelsOf('app'), nets: both['c2-default-app'] });
     await pods.add(kept);
-    await remoteFront.down();
-    const policy = await start({ 'target-kube-config': remoteFront.kubeconfig }, { ready: false });
+    await remoteProxy.set({ kind: 'refuse' });
+    const policy = await start(viaRemoteProxy, { ready: false });
     await eventually(() => policy.get('/readyz'), { status: 503, body: 'waiting for the first list of c2\n' });
     await hasFailed(policy, 'unreachable');
     expect((await policy.get('/healthz')).status).toBe(200);
     expect(await sets.nets()).toEqual(both);
 
-    await remoteFront.up();
+    await remoteProxy.clear();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await policy.ready();
     await history.caughtUp();

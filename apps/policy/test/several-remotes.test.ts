@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { itBehindFronts } from './support/it.ts';
+import { itBehindProxies } from './support/it.ts';
 
-const it = itBehindFronts.extend('configFile', async ({ accounts }, { onCleanup }) => {
+const it = itBehindProxies.extend('configFile', async ({ accounts }, { onCleanup }) => {
   const dir = await mkdtemp(join(tmpdir(), 'policy-config-'));
   onCleanup(() => rm(dir, { recursive: true }));
   /** A config of these remotes, as YAML that is JSON; each reads as the usual account unless it says otherwise. */
@@ -31,14 +31,15 @@ describe('one process with several remotes', () => {
     expect(policy.log().filter(({ msg, cluster }) => msg === 'left out' && cluster === 'c3')).toHaveLength(2);
   });
 
-  it('serves one while another is down, and that one when it comes', async ({ configFile, remoteFront, pods, sets, startWith }) => {
+  it('serves one while another is down, and that one when it comes', async ({ configFile, remoteProxy, accounts, pods, sets, startWith }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
-    await remoteFront.down();
-    const config = await configFile({ name: 'c2' }, { name: 'c3', kubeConfigPath: remoteFront.kubeconfig });
+    await remoteProxy.set({ kind: 'refuse' });
+    const kubeConfigPath = await remoteProxy.kubeconfig(accounts.remote);
+    const config = await configFile({ name: 'c2' }, { name: 'c3', kubeConfigPath });
     const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0'], { ready: false });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     expect((await policy.get('/readyz')).body).toContain('waiting for the first list of c3');
-    await remoteFront.up();
+    await remoteProxy.clear();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c3-default-app': ['10.4.0.1/32'] });
     await policy.ready();
   });

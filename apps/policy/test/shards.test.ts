@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { itBehindFronts as it } from './support/it.ts';
+import { itBehindProxies as it } from './support/it.ts';
 import { labelsOf, type SetView } from './support/sets.ts';
 
 const MAX = 10;
@@ -117,7 +117,7 @@ describe('another -max-nets-per-set', () => {
     },
   );
 
-  it('may be interrupted by a crash after any write', async ({ localFront, pods, sets, history, start }) => {
+  it('may be interrupted by a crash after any write', async ({ localProxy, viaLocalProxy, pods, sets, history, start }) => {
     const all = podsOf(0, 20);
     await pods.add(...all);
     const whole = await start();
@@ -125,11 +125,12 @@ describe('another -max-nets-per-set', () => {
     await whole.stop();
     // Three shards to make, then one to empty: each process makes one of them.
     for (let crashes = 0; crashes < 3; crashes++) {
-      let writes = 0;
-      localFront.answerWith(({ method }) => (method === 'GET' || writes++ === 0 ? undefined : () => {}));
-      const crashing = await start({ 'max-nets-per-set': MAX, 'local-kube-config': localFront.kubeconfig });
-      await eventually(async () => writes > 1 && (await sets.list()).length === 2 + crashes, true);
+      const undo = await localProxy.set({ kind: 'stall' }, { method: 'POST', every: 2 });
+      const crashing = await start({ ...viaLocalProxy, 'max-nets-per-set': MAX, 'write-concurrency': 1 });
+      await eventually(() => localProxy.requests().filter(({ method }) => method !== 'GET').length, 2 * (crashes + 1));
+      expect(await sets.list()).toHaveLength(2 + crashes);
       await crashing.stop('SIGKILL');
+      await undo();
     }
     await start({ 'max-nets-per-set': MAX });
     await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [4, 40]);

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { itBehindFronts as it } from './support/it.ts';
+import { itBehindProxies as it } from './support/it.ts';
 import type { PolicyProcess } from './support/policy-process.ts';
 
 /** What a pod is given between SIGTERM and the end of its test's patience. */
@@ -25,32 +25,32 @@ describe('a signal', () => {
     },
   );
 
-  it('ends it while the remote is away', async ({ remoteFront, start }) => {
-    await remoteFront.down();
-    const policy = await start({ 'target-kube-config': remoteFront.kubeconfig }, { ready: false });
+  it('ends it while the remote is away', async ({ remoteProxy, viaRemoteProxy, start }) => {
+    await remoteProxy.set({ kind: 'refuse' });
+    const policy = await start(viaRemoteProxy, { ready: false });
     await policy.logged('watch broke off', { cluster: 'c2' });
     await expectCleanExit(policy);
   });
 
-  it('ends it while the local API server is away', async ({ localFront, start }) => {
-    await localFront.down();
-    const policy = await start({ 'local-kube-config': localFront.kubeconfig }, { ready: false });
+  it('ends it while the local API server is away', async ({ localProxy, viaLocalProxy, start }) => {
+    await localProxy.set({ kind: 'refuse' });
+    const policy = await start(viaLocalProxy, { ready: false });
     await policy.logged('API groups not listed, will try again');
     await expectCleanExit(policy);
   });
 
-  it('ends it while nobody answers it', async ({ remoteFront, start }) => {
-    remoteFront.answerWith(() => () => {});
-    const policy = await start({ 'target-kube-config': remoteFront.kubeconfig }, { ready: false });
-    await eventually(() => remoteFront.requests().length > 0, true);
+  it('ends it while nobody answers it', async ({ remoteProxy, viaRemoteProxy, start }) => {
+    await remoteProxy.set({ kind: 'stall' }, { method: 'GET' });
+    const policy = await start(viaRemoteProxy, { ready: false });
+    await eventually(() => remoteProxy.requests().length > 0, true);
     await expectCleanExit(policy);
   });
 
-  it('ends it in the middle of a write', async ({ localFront, pods, start }) => {
-    localFront.answerWith(({ method }) => (method === 'POST' ? () => {} : undefined));
+  it('ends it in the middle of a write', async ({ localProxy, viaLocalProxy, pods, start }) => {
+    await localProxy.set({ kind: 'stall' }, { method: 'POST' });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
-    const policy = await start({ 'local-kube-config': localFront.kubeconfig });
-    await eventually(() => localFront.requests().some(({ method }) => method === 'POST'), true);
+    const policy = await start(viaLocalProxy);
+    await eventually(() => localProxy.requests().some(({ method }) => method === 'POST'), true);
     await expectCleanExit(policy);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Accounts } from './support/accounts.ts';
-import { itBehindFronts as it } from './support/it.ts';
+import { it } from './support/it.ts';
 
 /** None of the usual flags. */
 const none = {

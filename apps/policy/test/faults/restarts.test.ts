@@ -1,25 +1,31 @@
-import { describe, expect } from 'vitest';
-import { restartsOf } from '../support/remote-state.ts';
-import { it } from '../support/under-faults.ts';
+import { describe } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { allRestartsOf, isUp } from '../support/remote-state.ts';
+import { it, sides } from '../support/under-faults.ts';
 
-const names = { remote: 'c2', local: 'local' } as const;
+const [remote, local] = sides;
 
 describe('an API server that restarts while pods come and go', () => {
   it.for([
-    { name: 'the remote one', sides: ['remote'] as const },
-    { name: 'the local one', sides: ['local'] as const },
-    { name: 'both at once', sides: ['remote', 'local'] as const },
-  ])('costs nothing but time: $name, twice', async ({ sides }, { clusters, sets, begin }) => {
+    { name: 'the remote one', restarted: [remote] },
+    { name: 'the local one', restarted: [local] },
+    { name: 'both at once', restarted: [remote, local] },
+  ])('costs nothing but time: $name, twice', async ({ restarted }, { clusters, pods, sets, begin }) => {
     const trial = await begin();
+    const { policy } = trial;
+    // A kube-apiserver that is killed may end its watches in peace, or say 429 when it is back.
+    const noticed = () => Promise.all(restarted.map(({ cluster }) => allRestartsOf(policy, cluster)));
+    const up = () => Promise.all(restarted.map(({ cluster }) => isUp(policy, cluster)));
     for (let count = 1; count <= 2; count += 1) {
-      await trial.changePodsDuring(Promise.all(sides.map((side) => clusters[side].restart())));
+      const before = await noticed();
+      // A server that starts again remembers nothing from before: the last version that the policy saw is too old now.
+      await pods.add({ name: `nobodys-${count}` });
+      await trial.changePodsDuring(Promise.all(restarted.map(({ side }) => clusters[side].restart())));
       await sets.served();
       await trial.settled();
+      await eventually(async () => (await noticed()).every((times, index) => times > before[index]!), true);
+      await eventually(up, restarted.map(() => 1), { timeoutMs: 45_000 });
     }
     await trial.survived();
-    for (const side of sides) {
-      expect(await restartsOf(trial.policy, 'unreachable', names[side])).toBeGreaterThanOrEqual(2);
-      await trial.policy.logged('API server is back', { cluster: names[side] });
-    }
   });
 });

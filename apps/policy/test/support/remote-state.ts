@@ -1,9 +1,16 @@
+import { restartReasons } from '@kube-semaphore/informers';
 import { eventually } from './eventually.ts';
 import type { PolicyProcess } from './policy-process.ts';
 
 /** How often a watch was opened again for one reason; of the remote, or of `local`. */
 export async function restartsOf(policy: PolicyProcess, reason: string, remote = 'c2'): Promise<number> {
   return (await policy.metric('semaphore_policy_remote_watch_restarts_total', { remote, reason })) ?? 0;
+}
+
+/** How often a watch was opened again, for whatever reason. */
+export async function allRestartsOf(policy: PolicyProcess, remote: string): Promise<number> {
+  const counts = await Promise.all(restartReasons.map((reason) => restartsOf(policy, reason, remote)));
+  return counts.reduce((sum, count) => sum + count);
 }
 
 /** Waits until a policy has tried in vain so many times to reach the remote, for one reason. */

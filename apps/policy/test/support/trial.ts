@@ -30,6 +30,11 @@ export class Trial {
     this.#options = options;
   }
 
+  /** Changes some pods. */
+  changePods(): Promise<void> {
+    return this.changePodsDuring(Promise.resolve());
+  }
+
   /** Changes pods until `work` is done, and some more if that was soon. */
   async changePodsDuring(work: Promise<unknown>): Promise<void> {
     let isOver = false;
