@@ -9,7 +9,7 @@ import { metrics as metricTable, type MirrorMetrics } from './metrics.ts';
 import type { MirrorOptions } from './options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { ServiceMirror } from './service-mirror.ts';
-import { type Settings, settingsOfOptions, UNNAMED } from './settings.ts';
+import { type Settings, settingsOfOptions } from './settings.ts';
 
 /** How long `plan` waits for the local objects, and then for the remotes. */
 const PLAN_TIMEOUT_MS = 30_000;
@@ -20,9 +20,8 @@ type MirrorCommand = Command<MirrorOptions>;
 export async function runMirror(command: MirrorCommand, { signal }: RunOptions): Promise<number> {
   const { options, log, version } = command;
   const leadership = (local: KubeClient, { metrics, settings }: Parts): Leadership => {
-    // One process serves all remotes of its cluster, or one remote of a cluster that has no name.
-    const served = settings.local.name === UNNAMED ? settings.remotes.map(({ prefix }) => prefix).toSorted().join('-') : settings.local.name;
-    return leadershipOf(options, { client: local, leaseName: `semaphore-service-mirror-${served}`, prefix: 'SSM', log, metrics });
+    const leaseName = `semaphore-service-mirror-${options.svcPrefix ?? settings.local.name}`;
+    return leadershipOf(options, { client: local, leaseName, prefix: 'SSM', log, metrics });
   };
   return withMirror(command, leadership, async (mirror, { registry, metrics, file }) => {
     const health = { isLive: () => mirror.isLive(), isReady: () => mirror.isReady() };

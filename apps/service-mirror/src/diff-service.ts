@@ -45,7 +45,7 @@ function isSame(from: ObservedService, to: DesiredService, ownAnnotations: reado
     Object.entries(to.labels).every(([key, value]) => from.labels[key] === value) &&
     isDeepStrictEqual(from.annotations, annotationsOf(from, to, ownAnnotations)) &&
     isDeepStrictEqual(byName(observed), byName(definition)) &&
-    meetsFamilies({ families: observedFamilies, familyPolicy: from.familyPolicy }, familySpec(families, observedFamilies[0]))
+    meetsFamilies({ families: observedFamilies, familyPolicy: from.familyPolicy }, familySpec(families, observedFamilies))
   );
 }
 

@@ -10,7 +10,9 @@ export type SliceChange =
   | { readonly kind: 'delete-slice'; readonly from: ObservedSlice };
 
 /** Slices that are written together, and then those that go: an address that moves is never missing in between. */
-export type SlicePhases = { readonly writes: readonly SliceChange[]; readonly deletes: readonly SliceChange[] };
+export type SlicePhases = { readonly writes: readonly SliceChange[]; readonly deletes: readonly SliceDeletion[] };
+
+type SliceDeletion = Extract<SliceChange, { readonly kind: 'delete-slice' }>;
 
 /**
  * How the local slices of a Service differ from what they should be. A slice keeps its family for good: one that is to
@@ -22,7 +24,7 @@ export function diffSlices(observed: readonly ObservedSlice[], desired: readonly
   const there = new Map(observed.map((slice) => [slice.name, slice]));
   const wanted = new Set<string>();
   const writes: SliceChange[] = [];
-  const deletes: SliceChange[] = [];
+  const deletes: SliceDeletion[] = [];
   for (const to of desired) {
     wanted.add(to.name);
     const from = there.get(to.name);

@@ -20,7 +20,7 @@ const source = fc.record({
 
 /** What the API server has once it was written, on a dual-stack cluster. */
 function written({ name, labels, annotations, definition }: DesiredService, before?: ObservedService): ObservedService {
-  const { ipFamilyPolicy, ipFamilies } = familySpec(definition.families, before?.definition.families[0]);
+  const { ipFamilyPolicy, ipFamilies } = familySpec(definition.families, before?.definition.families);
   const second: Family = ipFamilies[0] === 'IPv4' ? 'IPv6' : 'IPv4';
   const families = ipFamilyPolicy === 'SingleStack' ? ipFamilies : [ipFamilies[0]!, second];
   const ports = definition.ports.map((port) => ({ ...port, targetPort: port.targetPort ?? port.port }));

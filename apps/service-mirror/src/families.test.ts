@@ -8,18 +8,24 @@ describe('familySpec', () => {
     {
       name: 'a primary that is there stays, where the order is another',
       wanted: ['IPv6', 'IPv4'],
-      primary: 'IPv4',
+      there: ['IPv4'],
       want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4'] },
     },
     {
       name: 'a primary that is there stays, where it is not wanted',
       wanted: ['IPv6'],
-      primary: 'IPv4',
+      there: ['IPv4'],
       want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4'] },
     },
-    { name: 'the second one may go', wanted: ['IPv4'], primary: 'IPv4', want: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] } },
-  ] as const)('$name', ({ wanted, want, ...there }) => {
-    expect(familySpec(wanted, 'primary' in there ? there.primary : undefined)).toEqual(want);
+    { name: 'the second one may go', wanted: ['IPv4'], there: ['IPv4'], want: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] } },
+    {
+      name: 'a second one that is there is named, or it would be given up',
+      wanted: ['IPv6', 'IPv4'],
+      there: ['IPv4', 'IPv6'],
+      want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4', 'IPv6'] },
+    },
+  ] as const)('$name', ({ wanted, want, ...rest }) => {
+    expect(familySpec(wanted, 'there' in rest ? rest.there : undefined)).toEqual(want);
   });
 });
 

@@ -9,14 +9,16 @@ export type FamilySpec = {
 
 /**
  * The families of a local Service. The primary one can't be changed, so one that is there already stays, and the
- * source's come beside it.
+ * source's come beside it. A second one that is there and may stay has to be named, or it would be given up, which only
+ * SingleStack may do.
  *
  * @param wanted by the source, in its order; never empty
- * @param primary of the Service that is there
+ * @param there of the Service, where there is one
  */
-export function familySpec(wanted: readonly Family[], primary: Family = wanted[0]!): FamilySpec {
-  const isSingle = wanted.every((family) => family === primary);
-  return { ipFamilyPolicy: isSingle ? 'SingleStack' : 'PreferDualStack', ipFamilies: [primary] };
+export function familySpec(wanted: readonly Family[], there: readonly Family[] = []): FamilySpec {
+  const primary = there[0] ?? wanted[0]!;
+  if (wanted.every((family) => family === primary)) return { ipFamilyPolicy: 'SingleStack', ipFamilies: [primary] };
+  return { ipFamilyPolicy: 'PreferDualStack', ipFamilies: there.length > 1 ? there : [primary] };
 }
 
 /** Whether a Service that is there says the same: on a cluster with one family it has only that, whatever it prefers. */

@@ -1,4 +1,5 @@
-import { globalKey, isDnsLabel, mirrorKey, separator } from '@kube-semaphore/naming';
+import { globalKey, isDnsLabel, mirrorKey, mirrorPrefixLabel, parseServiceKey, separator, sourceAnnotation } from '@kube-semaphore/naming';
+import type { ObservedService } from './observed.ts';
 
 /** What begins the names of local Services, and what such a name may be the key of. */
 type Beginning = { readonly prefix: string; readonly keyOf: (namespace: string, name: string) => string };
@@ -14,6 +15,16 @@ export function keysOfLocalName(localName: string, prefixes: ReadonlyMap<string,
   return [...mirrors, { prefix: 'gl', keyOf: globalKey }].flatMap(({ prefix, keyOf }) =>
     localName.startsWith(`${prefix}-`) ? splits(localName.slice(prefix.length + 1)).map(([namespace, name]) => keyOf(namespace, name)) : [],
   );
+}
+
+/**
+ * The keys that a local Service may have been made for: the one that it names, or, where a Go program made it, those that
+ * its name and prefix spell. None for what isn't ours.
+ */
+export function sourcesOf({ name, labels, annotations }: Pick<ObservedService, 'name' | 'labels' | 'annotations'>, prefixes: ReadonlyMap<string, string>): readonly string[] {
+  const source = annotations[sourceAnnotation];
+  if (source !== undefined) return parseServiceKey(source) === undefined ? [] : [source];
+  return keysOfLocalName(name, new Map([...prefixes].filter(([, prefix]) => prefix === labels[mirrorPrefixLabel])));
 }
 
 /** `a-73736d-b` as namespace and name, in all ways. */

@@ -1,4 +1,4 @@
-import { KubeApiError, type KubeClient, type WriteOptions } from '@kube-semaphore/kube-client';
+import { KubeApiError, type KubeClient, type RunOptions, type WriteOptions } from '@kube-semaphore/kube-client';
 import {
   Codec, type EndpointSlice, endpointSliceKind, endpointsKind, type Service, serviceKind, type WrittenEndpoint, type WrittenEndpointSlice, type WrittenService,
 } from '@kube-semaphore/kube-objects';
@@ -7,6 +7,7 @@ import { annotationsOf } from './diff-service.ts';
 import { familySpec } from './families.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';
 import { ownAnnotations } from './own-annotations.ts';
+import { observedSlice } from './read-local.ts';
 
 /** The Service that slices belong to. */
 export type Owner = { readonly name: string; readonly uid: string };
@@ -41,6 +42,11 @@ export class ObjectWriter {
     await this.#client.delete(services, { ...options, ...this.#identity(from), ...(orphan && { propagationPolicy: 'Orphan' }) }).catch(unlessGone);
   }
 
+  /** A slice by its name, whoever's it is; undefined for one of no address family. */
+  async readSlice(name: string, { signal }: RunOptions): Promise<ObservedSlice | undefined> {
+    return observedSlice(await this.#client.get(slices, { namespace: this.#namespace, name, signal }));
+  }
+
   createSlice(to: DesiredSlice, owner: Owner, options: WriteOptions): Promise<EndpointSlice> {
     return this.#client.create(slices, this.#slice(to, owner, undefined), options);
   }
@@ -71,7 +77,7 @@ export class ObjectWriter {
       spec: {
         type: 'ClusterIP',
         ...(headless && { clusterIP: 'None' }),
-        ...familySpec(families, from?.definition.families[0]),
+        ...familySpec(families, from?.definition.families),
         ports: ports.map((port) => withoutUndefined({ ...port })),
         ...(affinitySeconds === undefined
           ? { sessionAffinity: 'None' }

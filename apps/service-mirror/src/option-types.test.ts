@@ -30,7 +30,7 @@ describe('the types of options', () => {
     { name: 'the only prefix is no prefix of global services', type: onlyPrefix, raw: 'gl' },
     { name: 'the only prefix names a cluster', type: onlyPrefix, raw: 'global' },
     { name: 'a namespace has no dot', type: namespace, raw: 'a.b' },
-    //PENDING
+    { name: 'a selector has no empty key', type: selector, raw: '=true' },
   ])('$name', ({ type, raw }) => {
     expect(type.parse(raw)).toMatchObject({ ok: false });
   });

@@ -1,6 +1,7 @@
 import { GLOBAL, isDnsLabel, isLabelValue, MAX_LABEL, prefixProblem } from '@kube-semaphore/naming';
 import { bad, good } from '@kube-semaphore/net';
 import type { OptionType } from '@kube-semaphore/options';
+import { parseLabelSelector } from './label-selector.ts';
 
 /** The name of a cluster: a label of our EndpointSlices has it as its value, and keys begin with it. */
 export const clusterName: OptionType<string> = {
@@ -44,7 +45,10 @@ export const namespace: OptionType<string> = {
 export const selector: OptionType<string> = {
   label: 'selector',
   format: String,
-  parse: good,
+  parse(raw) {
+    const parsed = parseLabelSelector(raw);
+    return parsed.ok ? good(raw) : parsed;
+  },
 };
 
 function excerpt(raw: string): string {

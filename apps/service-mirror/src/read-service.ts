@@ -26,15 +26,23 @@ export function readService({ metadata, spec }: Service, { isLocalFirst }: Servi
   const families = familiesOf(spec);
   if (families.length === 0) return left('problem', 'bad-family', 'it has no address family that we know');
   const ports = spec.ports.map(portOf);
-  if (ports.some((port) => port === undefined)) return left('problem', 'bad-port', 'it has a port of a protocol that we do not know');
+  // One that no API server would take would cost a global Service the parts of all other clusters.
+  if (!ports.every(isLegalPort)) return left('problem', 'bad-port', 'it has a port that no Service can have');
   const definition: Definition = {
     headless: spec.clusterIP === 'None',
     families,
-    ports: ports as ServicePort[],
-    affinitySeconds: spec.sessionAffinity === 'ClientIP' ? spec.sessionAffinityConfig.clientIP.timeoutSeconds || undefined : undefined,
+    ports,
+    affinitySeconds: affinityOf(spec),
     publishNotReadyAddresses: spec.publishNotReadyAddresses,
   };
   return { value: { uid, namespace, name, createdAt: creationTimestamp, definition, localFirst: isLocalFirst(labels) }, skipped: NOTHING_SKIPPED };
+}
+
+/** A day is the longest that the API takes; without any it fills in three hours. */
+function affinityOf({ sessionAffinity, sessionAffinityConfig }: Service['spec']): number | undefined {
+  const { timeoutSeconds } = sessionAffinityConfig.clientIP;
+  if (sessionAffinity !== 'ClientIP') return undefined;
+  return timeoutSeconds >= 1 && timeoutSeconds <= 86_400 ? timeoutSeconds : 10_800;
 }
 
 /** Servers before dual-stack (1.20) have none, and then the address tells. */
@@ -50,6 +58,16 @@ export function portOf({ name, protocol, port, targetPort, appProtocol }: Servic
 }
 
 export const isProtocol = (protocol: string): protocol is ServicePort['protocol'] => ['TCP', 'UDP', 'SCTP'].includes(protocol);
+
+/** An optional lower-case name, and numbers that ports have. */
+function isLegalPort(port: ServicePort | undefined): port is ServicePort {
+  if (port === undefined) return false;
+  const { name, port: number, targetPort } = port;
+  const isTarget = targetPort === undefined || (typeof targetPort === 'number' ? isPortNumber(targetPort) : /^(?=.*[a-z])[a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?$/.test(targetPort));
+  return (name === '' || isDnsLabel(name)) && isPortNumber(number) && isTarget;
+}
+
+const isPortNumber = (number: number): boolean => number >= 1 && number <= 65_535;
 
 function left(kind: Left['kind'], reason: string, detail: string): Reading<never> {
   return { value: undefined, skipped: [{ kind, reason, detail }] };

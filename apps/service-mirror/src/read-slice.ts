@@ -29,7 +29,7 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
   if (!isDnsLabel(namespace) || !isDnsLabel(service)) return left('bad-name', `it says that it belongs to ${namespace}/${service}`);
   if (!isFamily(family)) return left('bad-family', `its addressType is ${family}`);
   const ports = slice.ports.map(portOf);
-  if (ports.some((port) => port === undefined)) return left('bad-port', 'it has a port of a protocol that we do not know');
+  if (ports.some((port) => port === undefined || (port.name !== '' && !isDnsLabel(port.name)))) return left('bad-port', 'it has a port that no slice can have');
   const skipped: Left[] = [];
   const endpoints = slice.endpoints.map((endpoint) => readEndpoint(endpoint, { ...rules, family, skipped })).filter((endpoint) => endpoint !== undefined);
   const value = { uid, namespace, name, service, family, ports: ports as SlicePort[], endpoints: endpoints.toSorted(byAddress) };

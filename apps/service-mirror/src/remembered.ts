@@ -1,5 +1,5 @@
 import { mirroredServiceLabel, mirrorPrefixLabel, parseServiceKey, serviceNameLabel, sourceAnnotation } from '@kube-semaphore/naming';
-import { keysOfLocalName } from './local-names.ts';
+import { sourcesOf } from './local-names.ts';
 import type { ObservedService, ObservedSlice } from './observed.ts';
 import type { SourceService, SourceSlice } from './source.ts';
 
@@ -18,7 +18,7 @@ export function rememberedMirrors({ services, slices }: Observed, { cluster, pre
 }
 
 function sourceService(observed: ObservedService, of: { cluster: string; prefix: string }): SourceService | undefined {
-  const key = observed.annotations[sourceAnnotation] ?? keysOfLocalName(observed.name, new Map([[of.cluster, of.prefix]])).find((each) => each.startsWith(`${of.cluster}/`));
+  const [key] = sourcesOf(observed, new Map([[of.cluster, of.prefix]]));
   const source = key === undefined ? undefined : parseServiceKey(key);
   if (source?.kind !== 'mirror' || source.cluster !== of.cluster) return undefined;
   const { namespace, name } = source;

@@ -5,22 +5,28 @@ import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
-import { globalKey, globalServiceName, mirrorKey, mirrorServiceName, parseServiceKey } from '@kube-semaphore/naming';
+import { GLOBAL, globalKey, globalServiceName, mirrorKey, mirrorServiceName, parseServiceKey } from '@kube-semaphore/naming';
 import type { Health, Logger } from '@kube-semaphore/runtime';
 import type { Change } from './change.ts';
 import { Claims } from './claims.ts';
-import { keysOfLocalName } from './local-names.ts';
+import { type GlobalSource, globalTarget } from './global-target.ts';
+import { matchesLabels, parseLabelSelector } from './label-selector.ts';
+import { keysOfLocalName, sourcesOf } from './local-names.ts';
 import { LocalObjects } from './local-objects.ts';
+import { LocalZones } from './local-zones.ts';
 import type { MirrorMetrics } from './metrics.ts';
 import { mirrorTarget } from './mirror-target.ts';
 import { ObjectWriter } from './object-writer.ts';
 import type { MirrorOptions } from './options.ts';
 import type { Plan } from './plan.ts';
 import { rememberedMirrors } from './remembered.ts';
+import { rememberedGlobals } from './remembered-globals.ts';
 import { ServiceReconciler, type Target } from './service-reconciler.ts';
 import type { RemoteSettings, Settings } from './settings.ts';
-import { SourceCluster, type Use } from './source-cluster.ts';
+import type { SliceRules } from './read-slice.ts';
+import { SourceCluster, type SourceClusterOptions, type Use } from './source-cluster.ts';
 import type { SourceService } from './source.ts';
+import type { Stale } from './stale-endpoints.ts';
 import { changeEvent, writeChange } from './write-change.ts';
 
 export type ServiceMirrorInput = {
@@ -60,7 +66,10 @@ export class ServiceMirror {
   /** Keys whose source was seen since the process started. */
   readonly #seen = new Set<string>();
   readonly #localListed = Promise.withResolvers<void>();
+  /** The remotes, and the local cluster if there are global services. */
   readonly #clusters: readonly SourceCluster[];
+  readonly #zones: LocalZones | undefined;
+  readonly #stale = new Set<string>();
   #watchingSince: number | undefined;
 
   constructor(input: ServiceMirrorInput) {
@@ -82,14 +91,17 @@ export class ServiceMirror {
       onChange: (name) => this.#enqueue(this.#keysOfName(name), Infinity),
     });
     this.#writer = new ObjectWriter(this.#client, settings.mirrorNamespace);
-    this.#clusters = settings.remotes.map((remote, i) => this.#newRemote(remote, input.remotes[i]!));
+    const remotes = settings.remotes.map((remote, i) => this.#newRemote(remote, input.remotes[i]!));
+    this.#clusters = settings.global === undefined ? remotes : [...remotes, this.#newLocal()];
+    this.#zones = settings.global === undefined ? undefined : this.#newZones();
     this.#reconciler = new ServiceReconciler({
       local: this.#local,
       target: (key) => this.#target(key),
       claimants: (name) => this.#claims.keys(name),
+      sources: (observed) => sourcesOf(observed, this.#prefixes),
       write: (change, context) => this.#write(change, context),
       onNotices: (key, notices) => {
-        for (const cluster of this.#clusters) cluster.notice(key, notices.filter(({ cluster: of }) => of === cluster.cluster));
+        for (const cluster of this.#clusters) cluster.notice(key, notices.filter((notice) => this.#concerns(notice.cluster, cluster.cluster)));
       },
     });
     this.#controller = new Controller({
@@ -131,6 +143,7 @@ export class ServiceMirror {
           // Its writes are refused from then on, and the next term begins with a look at everything.
           onStoppedLeading: () => undefined,
         }),
+        ...settings.remotes.map((remote) => everyPeriod(staleCheckMs(remote), () => this.#checkStale(remote), running)),
         ...settings.remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#enqueue(this.#keysOfCluster(name), Infinity), running)),
       );
       await Promise.all(loops);
@@ -169,7 +182,7 @@ export class ServiceMirror {
       signal.throwIfAborted();
       this.#remember();
       this.#watchingSince = performance.now();
-      loops.push(...this.#clusters.map((cluster) => cluster.run({ signal })));
+      loops.push(...this.#clusters.map((cluster) => cluster.run({ signal })), ...(this.#zones === undefined ? [] : [this.#zones.run({ signal })]));
       await work(loops, { signal });
     } finally {
       ended.abort();
@@ -186,19 +199,61 @@ export class ServiceMirror {
     return new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
   }
 
-  #newRemote({ name, allowedPodCidrs }: RemoteSettings, connection: Connection): SourceCluster {
+  #newRemote(remote: RemoteSettings, connection: Connection): SourceCluster {
+    const { mirrorSelector, global } = this.#input.settings;
+    return this.#newCluster(remote.name, {
+      client: this.#clientOf(connection),
+      isAllowed: isAllowedBy(remote.allowedPodCidrs),
+      isLocal: false,
+      selectors: { mirror: mirrorSelector, ...(global !== undefined && { global: global.selector }) },
+      onConfirmed: () => this.#checkStale(remote),
+    });
+  }
+
+  #newLocal(): SourceCluster {
+    const { local, global } = this.#input.settings;
+    return this.#newCluster(local.name, {
+      client: this.#client,
+      isAllowed: () => true,
+      isLocal: true,
+      selectors: { global: global!.selector },
+      onConfirmed: () => undefined,
+    });
+  }
+
+  #newZones(): LocalZones {
+    const { options, settings, log } = this.#input;
+    return new LocalZones({
+      configured: settings.local.zones,
+      client: this.#client,
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      log,
+      onChange: () => this.#enqueueAll(Infinity),
+    });
+  }
+
+  #newCluster(
+    name: string,
+    { client, isAllowed, isLocal, selectors, onConfirmed }: Pick<SourceClusterOptions, 'client' | 'selectors'> & SliceRules & { readonly onConfirmed: () => void },
+  ): SourceCluster {
     const { options, settings, log, metrics } = this.#input;
+    const routing = parseLabelSelector(settings.global?.routingStrategyLabel ?? '');
+    const isLocalFirst = (labels: Readonly<Record<string, string>>): boolean =>
+      settings.global?.routingStrategyLabel !== undefined && routing.ok && matchesLabels(routing.value, labels);
     return new SourceCluster({
       cluster: name,
-      client: this.#clientOf(connection),
+      client,
       options,
-      rules: { isAllowed: isAllowedBy(allowedPodCidrs), isLocal: false, isLocalFirst: () => false },
-      selectors: { mirror: settings.mirrorSelector },
+      rules: { isAllowed, isLocal, isLocalFirst },
+      selectors,
       log,
       metrics,
+      hooks: () => ({ onConfirmed }),
       onService: (uses, change) => this.#serviceChanged(name, uses, change),
       onSlices: (uses, namespace, service) => this.#enqueue(uses.map((use) => this.#keyOf(use, name, { namespace, name: service })), performance.now()),
       onKnown: () => this.#enqueueAll(performance.now()),
+      onSettled: () => this.#enqueueAll(Infinity),
     });
   }
 
@@ -209,6 +264,7 @@ export class ServiceMirror {
     for (const cluster of this.#clusters) {
       const prefix = this.#prefixes.get(cluster.cluster);
       if (prefix !== undefined) cluster.seed('mirror', rememberedMirrors(observed, { cluster: cluster.cluster, prefix }));
+      if (cluster.source('global') !== undefined) cluster.seed('global', rememberedGlobals(observed, cluster.cluster));
     }
   }
 
@@ -236,12 +292,47 @@ export class ServiceMirror {
 
   #target(key: string): Target | undefined {
     const parsed = parseServiceKey(key);
-    if (parsed?.kind !== 'mirror') return undefined;
-    const source = this.#clusters.find(({ cluster }) => cluster === parsed.cluster)?.source('mirror');
+    if (parsed === undefined) return undefined;
+    if (parsed.kind === 'global') return this.#globalTarget(key, parsed);
+    const cluster = this.#clusters.find((each) => each.cluster === parsed.cluster);
+    const source = cluster?.source('mirror');
     const prefix = this.#prefixes.get(parsed.cluster);
     if (source === undefined || prefix === undefined) return undefined;
     const keepsStale = !this.#input.settings.serviceSync && !this.#seen.has(key);
-    return mirrorTarget(parsed, { cluster: parsed.cluster, prefix, source, prefixes: [...this.#prefixes.values()], keepsStale });
+    return mirrorTarget(parsed, { cluster: parsed.cluster, prefix, source, prefixes: [...this.#prefixes.values()], keepsStale, keepsEndpoints: !cluster!.settled });
+  }
+
+  #globalTarget(key: string, of: { namespace: string; name: string }): Target | undefined {
+    const { global, local } = this.#input.settings;
+    if (global === undefined) return undefined;
+    const clusters = this.#clusters.flatMap((each): GlobalSource[] => {
+      const source = each.source('global');
+      return source === undefined ? [] : [{ cluster: each.cluster, isLocal: each.cluster === local.name, stale: this.#staleness(each.cluster), source }];
+    });
+    const keepsStale = !global.slicesSync && !this.#seen.has(key);
+    return globalTarget(of, { clusters, local: this.#local, keepsStale, hints: global.hints, zones: this.#zones?.zones ?? [] });
+  }
+
+  #staleness(cluster: string): Stale {
+    const action = this.#input.settings.remotes.find(({ name }) => name === cluster)?.staleAction;
+    return action === undefined || action === 'keep' || !this.#stale.has(cluster) ? 'no' : action;
+  }
+
+  /** A remote that is out of reach for too long is stale, and is so no more as soon as it answers. */
+  #checkStale({ name, staleAfterMs, staleAction }: RemoteSettings): void {
+    const cluster = this.#clusters.find((each) => each.cluster === name);
+    if (cluster === undefined || staleAfterMs === 0) return;
+    const isStale = !cluster.isUp && cluster.unseenMs > staleAfterMs;
+    if (isStale === this.#stale.has(name)) return;
+    if (isStale) this.#stale.add(name);
+    else this.#stale.delete(name);
+    this.#input.log.warn({ cluster: name, staleAction }, isStale ? 'not seen for too long: its endpoints in global services count for nothing' : 'seen again: its endpoints in global services count again');
+    this.#enqueue(this.#keysOfCluster(name), performance.now());
+  }
+
+  /** Whether what is left out for one cluster's sake is that cluster's: of a global Service as a whole, the local one's. */
+  #concerns(of: string, cluster: string): boolean {
+    return of === cluster || (of === GLOBAL && cluster === this.#input.settings.local.name);
   }
 
   #write(change: Change, { since }: ReconcileContext): Promise<Service | undefined> {
@@ -304,3 +395,6 @@ export class ServiceMirror {
     for (const key of keys) this.#controller.enqueue(key, since);
   }
 }
+
+/** Often enough that nobody waits much longer than was asked for. */
+const staleCheckMs = ({ staleAfterMs }: RemoteSettings): number => Math.min(1_000, staleAfterMs / 4);

@@ -1,80 +1,101 @@
-import type { Left } from '@kube-semaphore/app';
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { Service } from '@kube-semaphore/kube-objects';
-import { serviceNameProblem } from '@kube-semaphore/naming';
 import type { Change } from './change.ts';
-import type { DesiredObjects } from './desired.ts';
+import type { DesiredObjects, DesiredSlice } from './desired.ts';
 import { diffService, type ServiceChange } from './diff-service.ts';
 import { diffSlices } from './diff-slices.ts';
+import { KeyWriter } from './key-writer.ts';
 import type { LocalObjects } from './local-objects.ts';
+import { nameVerdict } from './name-verdict.ts';
+import type { Notice } from './notice.ts';
+import type { Owner } from './object-writer.ts';
 import type { ObservedService } from './observed.ts';
 import { ownAnnotations } from './own-annotations.ts';
-import type { Owner } from './object-writer.ts';
+import { RefusedWrites } from './refused-writes.ts';
 
 /** What a key stands for now. */
 export type Target = {
   /** Of the local Service. */
   readonly name: string;
-  /** Whether a Service of this name with these labels is one that this key may change. */
+  /** Whether a Service of this name, a slice or Endpoints of it, with these labels is one that this key may change. */
   readonly isOurs: (labels: Readonly<Record<string, string>>) => boolean;
   /** What should be there. `unknown`: a source isn't known, and what is there stays as it is. */
   readonly wanted: 'unknown' | 'nothing' | DesiredObjects;
   /** Nothing may be deleted: it was left behind by an earlier process, and we were told to leave such things. */
   readonly keepsStale: boolean;
+  /** Endpoints that a Go program left stay while no slice of ours has a ready endpoint: the source's list is doubted yet. */
+  readonly keepsEndpoints: boolean;
   /** What is worth knowing about it, by cluster. */
-  readonly notices: readonly (Left & { readonly cluster: string })[];
+  readonly notices: readonly Notice[];
 };
 
 export type ServiceReconcilerOptions = {
-  readonly local: LocalObjects;
+  readonly local: Pick<LocalObjects, 'synced' | 'service' | 'slices' | 'endpoints'>;
   readonly target: (key: string) => Target | undefined;
   /** The keys that want a name, the one that has it first. */
   readonly claimants: (name: string) => readonly string[];
+  /** The keys that a local Service may have been made for. */
+  readonly sources: (observed: ObservedService) => readonly string[];
   /** Carries out a change. A Service that is written is returned. */
   readonly write: (change: Change, context: ReconcileContext) => Promise<Service | undefined>;
-  readonly onNotices: (key: string, notices: Target['notices']) => void;
+  readonly onNotices: (key: string, notices: readonly Notice[]) => void;
 };
 
 /** All that a key needs now, in phases: nothing of one begins before the one before it has ended. */
-export type Phases = { readonly service: ServiceChange | undefined; readonly slices: (owner: Owner | undefined) => readonly (readonly Change[])[] };
+type Phases = {
+  readonly notices: readonly Notice[];
+  readonly service: ServiceChange | undefined;
+  readonly slices: (owner: Owner | undefined) => { readonly writes: readonly Change[]; readonly adopted: readonly Change[]; readonly deletes: readonly Change[] };
+};
 
-const NOTHING: Phases = { service: undefined, slices: () => [] };
+const NO_SLICES = { writes: [], adopted: [], deletes: [] };
 
 /** Makes the local Service of a key, and the slices of that, what the sources say. */
 export class ServiceReconciler {
   readonly #options: ServiceReconcilerOptions;
+  readonly #refused = new RefusedWrites();
 
   constructor(options: ServiceReconcilerOptions) {
     this.#options = options;
   }
 
   async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
-    const { service, slices } = this.#phases(key);
-    let owner = ownerOf(this.#observed(key));
-    let wrote = false;
-    if (service?.kind === 'replace-service') {
-      await this.#options.write(service, context);
-      // Its slices are to stay. It ends when the garbage collector has let them go, and the watch tells of that: no rest
-      // until then, for nothing answers at its address.
-      return { wrote: false };
+    const phases = this.#phases(key);
+    const writer = new KeyWriter({ key, context, write: this.#options.write, refused: this.#refused });
+    try {
+      return await this.#carryOut(key, phases, writer);
+    } finally {
+      this.#refused.replace(key, writer.refused);
+      this.#options.onNotices(key, [...phases.notices, ...writer.refused.map(({ why }) => refusal(key, why))]);
     }
-    if (service !== undefined) {
-      const written = await this.#options.write(service, context);
-      owner = written === undefined ? undefined : { name: written.metadata.name, uid: written.metadata.uid };
-      wrote = true;
-    }
-    for (const phase of slices(owner)) {
-      await this.#writePhase(phase, context);
-      wrote = true;
-    }
-    return { wrote };
   }
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly Change[] {
-    const { service, slices } = this.#phases(key);
+    const { notices, service, slices } = this.#phases(key);
+    this.#options.onNotices(key, notices);
     const owner = service?.kind === 'create-service' || service?.kind === 'replace-service' ? undefined : ownerOf(this.#observed(key));
-    return [...(service === undefined ? [] : [service]), ...slices(owner).flat()];
+    const { writes, adopted, deletes } = slices(owner);
+    return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
+  }
+
+  async #carryOut(key: string, { service, slices }: Phases, writer: KeyWriter): Promise<Outcome> {
+    let owner = ownerOf(this.#observed(key));
+    if (service !== undefined) {
+      const written = await writer.write(service);
+      // Its slices are to stay. It ends when the garbage collector has let them go, and the watch tells of that: no rest
+      // until then, for nothing answers at its address.
+      if (service.kind === 'replace-service') return { wrote: false };
+      if (written !== undefined) owner = { name: written.metadata.name, uid: written.metadata.uid };
+      // Slices belong to a Service: there are none without.
+      if (service.kind === 'create-service' && written === undefined) return { wrote: writer.wrote };
+    }
+    // Slices that come, then what a Go program had in their place, then slices that go.
+    const { writes, adopted, deletes } = slices(owner);
+    await writer.writeAll(writes);
+    if (writer.refused.length === 0) await writer.writeAll(adopted);
+    await writer.writeAll(deletes);
+    return { wrote: writer.wrote };
   }
 
   #observed(key: string): ObservedService | undefined {
@@ -83,55 +104,49 @@ export class ServiceReconciler {
   }
 
   #phases(key: string): Phases {
-    const { local, target: targetOf, onNotices } = this.#options;
+    const { local, claimants, sources, target: targetOf } = this.#options;
     const target = targetOf(key);
-    if (!local.synced || target === undefined) return NOTHING;
-    const { name, wanted } = target;
-    const refusal = this.#refusal(key, target);
-    onNotices(key, refusal === undefined ? target.notices : [...target.notices, refusal]);
-    if (refusal !== undefined || wanted === 'unknown') return NOTHING;
+    if (!local.synced || target === undefined) return nothing([]);
+    const { name, wanted, notices } = target;
     const observed = local.service(name);
+    const verdict = nameVerdict({
+      key,
+      target,
+      claimants: claimants(name),
+      observed,
+      sources: observed === undefined ? [] : sources(observed),
+      isUnknown: (other) => targetOf(other)?.wanted === 'unknown',
+    });
+    if (!verdict.ok) return nothing(verdict.notice === undefined ? notices : [...notices, verdict.notice]);
+    if (wanted === 'unknown' || (wanted === 'nothing' && target.keepsStale)) return nothing(notices);
     // Somebody deletes it, and its end will be told by the watch; another can't be made before.
-    if (observed?.isTerminating === true) return NOTHING;
-    const desired = wanted === 'nothing' ? undefined : wanted;
-    if (desired === undefined && target.keepsStale) return NOTHING;
+    if (observed?.isTerminating === true) return nothing(notices);
     return {
-      service: diffService(observed, desired?.service, ownAnnotations),
-      slices: (owner) => this.#slicePhases(name, desired, owner),
+      notices,
+      service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service, ownAnnotations),
+      slices: (owner) => this.#slicePhases(target, owner),
     };
   }
 
-  /** Slices that come, then what a Go program had in their place, then slices that go. */
-  #slicePhases(name: string, desired: DesiredObjects | undefined, owner: Owner | undefined): readonly (readonly Change[])[] {
+  #slicePhases({ name, isOurs, wanted, keepsEndpoints }: Target, owner: Owner = { name, uid: '' }): ReturnType<Phases['slices']> {
     const { local } = this.#options;
-    const { writes, deletes } = diffSlices(local.slices(name), desired?.slices ?? [], owner ?? { name, uid: '' });
+    const desired = typeof wanted === 'string' ? [] : wanted.slices;
+    const { writes, deletes } = diffSlices(local.slices(name), desired, owner);
     const endpoints = local.endpoints(name);
-    const adopted: readonly Change[] = endpoints === undefined ? [] : [{ kind: 'delete-endpoints', from: endpoints }];
-    return [writes, adopted, deletes].filter((phase) => phase.length > 0);
-  }
-
-  /** Why the key may have nothing at all. */
-  #refusal(key: string, { name, isOurs, wanted }: Target): Target['notices'][number] | undefined {
-    const cluster = key.slice(0, key.indexOf('/'));
-    if (wanted === 'nothing') return undefined;
-    const problem = serviceNameProblem(name);
-    if (problem?.reason === 'name-too-long') return left(cluster, problem.reason, `${name} is ${problem.excess} characters too long for a Service`);
-    if (problem !== undefined) return left(cluster, problem.reason, `${name} is no name of a Service`);
-    const [holder] = this.#options.claimants(name);
-    if (holder !== undefined && holder !== key) return left(cluster, 'name-taken', `${name} is that of ${holder}, which is older`);
-    const observed = this.#options.local.service(name);
-    if (observed !== undefined && !isOurs(observed.labels)) return left(cluster, 'name-taken', `there is a Service ${name} that isn't ours`);
-    return undefined;
-  }
-
-  /** All changes are tried; then the first that failed is thrown, so that no later phase begins. */
-  async #writePhase(phase: readonly Change[], context: ReconcileContext): Promise<void> {
-    const results = await Promise.allSettled(phase.map((change) => this.#options.write(change, context)));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    const stays = wanted !== 'nothing' && keepsEndpoints && (endpoints?.addresses.length ?? 0) > 0 && !desired.some(hasReady);
+    const adopted: readonly Change[] = endpoints === undefined || stays || !isOurs(endpoints.labels) ? [] : [{ kind: 'delete-endpoints', from: endpoints }];
+    // What isn't ours has our name for it: another process's, with a prefix that spells the same.
+    return { writes, adopted, deletes: deletes.filter(({ from }) => isOurs(from.labels)) };
   }
 }
 
+const nothing = (notices: readonly Notice[]): Phases => ({ notices, service: undefined, slices: () => NO_SLICES });
+
 const ownerOf = (service: ObservedService | undefined): Owner | undefined => service && { name: service.name, uid: service.uid };
 
-const left = (cluster: string, reason: string, detail: string) => ({ cluster, kind: 'problem', reason, detail }) as const;
+/** Consumers take an unknown `ready` for true. */
+const hasReady = ({ endpoints }: DesiredSlice): boolean => endpoints.some(({ conditions }) => conditions.ready !== false);
+
+function refusal(key: string, detail: string): Notice {
+  return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason: 'refused', detail };
+}

@@ -24,6 +24,8 @@ export type SourceClusterOptions = {
   readonly onSlices: (uses: readonly Use[], namespace: string, service: string) => void;
   /** Its first lists are complete: whatever depends on it can be decided. */
   readonly onKnown: () => void;
+  /** What they lacked is believed to be gone. */
+  readonly onSettled: () => void;
   /** Hears of each event, for the metrics that the Go program had. */
   readonly hooks?: (watch: 'services' | 'slices', uses: readonly Use[]) => ReflectorHooks;
 };
@@ -36,6 +38,8 @@ export class SourceCluster {
   readonly #skips: SkipRegister;
   readonly #sources: readonly { readonly uses: readonly Use[]; readonly source: ServiceSource }[];
   readonly #firstSync = Promise.withResolvers<void>();
+  #settling: NodeJS.Timeout | undefined;
+  #settled = false;
 
   constructor(options: SourceClusterOptions) {
     const { cluster, metrics, log } = options;
@@ -53,6 +57,14 @@ export class SourceCluster {
     return this.#sources.every(({ source }) => source.synced);
   }
 
+  /**
+   * Whether what its first lists lacked is believed to be gone: `-deletion-guard-hold` after them. Until then what a Go
+   * program left stays where nothing takes its place, for it can't be measured like our own.
+   */
+  get settled(): boolean {
+    return this.#settled;
+  }
+
   /** Resolves when its first lists are complete. */
   get firstSync(): Promise<void> {
     return this.#firstSync.promise;
@@ -61,6 +73,11 @@ export class SourceCluster {
   /** Milliseconds since its most silent watch last stirred. */
   get silentMs(): number {
     return Math.max(0, ...this.#sources.map(({ source }) => source.silentMs));
+  }
+
+  /** Whether all of its watches answered last time. */
+  get isUp(): boolean {
+    return this.#watches.isUp;
   }
 
   /** Milliseconds since it last confirmed what is known of it; Infinity before. */
@@ -96,6 +113,7 @@ export class SourceCluster {
   /** Watches until `signal` is aborted; once. */
   async run({ signal }: RunOptions): Promise<void> {
     await Promise.all(this.#sources.map(({ source }) => source.run({ signal })));
+    clearTimeout(this.#settling);
   }
 
   #source(selector: string, uses: readonly Use[]): ServiceSource {
@@ -126,7 +144,18 @@ export class SourceCluster {
     log.info({ cluster, services }, 'services listed');
     if (this.held > 0) log.warn({ cluster, held: this.held, holdMs: this.#options.options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
     this.#firstSync.resolve();
+    this.#settle();
     onKnown();
+  }
+
+  #settle(): void {
+    const { options, onSettled } = this.#options;
+    this.#settled = options.deletionGuardPercent === 100;
+    if (this.#settled) return;
+    this.#settling = setTimeout(() => {
+      this.#settled = true;
+      onSettled();
+    }, options.deletionGuardHoldMs);
   }
 
   #countHeld(): void {

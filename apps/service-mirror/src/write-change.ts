@@ -1,5 +1,6 @@
-import type { WriteOptions } from '@kube-semaphore/kube-client';
-import type { Service } from '@kube-semaphore/kube-objects';
+import { KubeApiError, type WriteOptions } from '@kube-semaphore/kube-client';
+import type { EndpointSlice, Service } from '@kube-semaphore/kube-objects';
+import { sourceAnnotation } from '@kube-semaphore/naming';
 import type { Change } from './change.ts';
 import type { LocalObjects } from './local-objects.ts';
 import type { ObjectWriter } from './object-writer.ts';
@@ -19,7 +20,7 @@ export async function writeChange(change: Change, { writer, local }: { writer: O
       await writer.deleteService(change.from, { ...options, orphan: change.kind === 'replace-service' });
       return undefined;
     case 'create-slice':
-      local.wroteSlice(await writer.createSlice(change.to, change.owner, options));
+      local.wroteSlice(await createSlice(change, writer, options));
       return undefined;
     case 'update-slice':
       local.wroteSlice(await writer.updateSlice(change.from, change.to, change.owner, options));
@@ -32,6 +33,18 @@ export async function writeChange(change: Change, { writer, local }: { writer: O
       await writer.deleteEndpoints(change.from, options);
       local.deletedEndpoints(change.from);
       return undefined;
+  }
+}
+
+/** Somebody may have taken the labels off a slice, by which we find it: then it is there, and put right. */
+async function createSlice({ to, owner }: Extract<Change, { kind: 'create-slice' }>, writer: ObjectWriter, options: WriteOptions): Promise<EndpointSlice> {
+  try {
+    return await writer.createSlice(to, owner, options);
+  } catch (error) {
+    if (!(error instanceof KubeApiError && error.reason === 'AlreadyExists')) throw error;
+    const from = await writer.readSlice(to.name, options);
+    if (from?.annotations[sourceAnnotation] !== to.annotations[sourceAnnotation]) throw error;
+    return writer.updateSlice(from!, to, owner, options);
   }
 }
 

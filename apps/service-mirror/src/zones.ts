@@ -1,11 +1,6 @@
 import { isLabelValue } from '@kube-semaphore/naming';
 import type { Findings } from './findings.ts';
-
-/** The zone that endpoints of other clusters are hinted to, where no node is. */
-const REMOTE_ZONE = 'remote';
-
-/** kube-apiserver takes no more hints on one endpoint. */
-const MAX_ZONES = 8;
+import { MAX_ZONES, REMOTE_ZONE } from './routing-hints.ts';
 
 /** The zones of the local cluster's nodes as the file has them, each once. Nodes tell theirs by a label. */
 export function zonesOf(zones: readonly string[], findings: Findings): readonly string[] {

@@ -27,6 +27,11 @@ export class ClusterWatches {
     options.metrics.remoteUp.set({ remote: options.cluster }, 0);
   }
 
+  /** Whether all watches answered last time. */
+  get isUp(): boolean {
+    return this.#state === 'up';
+  }
+
   /** Milliseconds since the cluster last confirmed what is known of it, by the watch that is worst off; Infinity before. */
   get unseenMs(): number {
     return performance.now() - Math.min(...this.#watches.map(({ confirmedAtMs }) => confirmedAtMs));

@@ -1,6 +1,8 @@
-import { startCluster, type TestCluster } from '@kube-semaphore/testkit';
+import { startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
 import { test } from 'vitest';
 import { createAccounts } from './accounts.ts';
+import { type LocalOptions, startLocal } from './clusters.ts';
+import { EndpointHistory } from './endpoint-history.ts';
 import { LocalServices } from './local-services.ts';
 import { argvOf, type MirrorFlags, type MirrorProcess, MIRRORS, spawnMirror, usualFlags } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
@@ -17,8 +19,9 @@ type StartOptions = {
  * have the least rights; with the Services of both, which are gone after it; and with programs, killed after it.
  */
 export const it = test
-  .extend('clusters', { scope: 'file' }, async ({}, { onCleanup }) => {
-    const [local, remote] = await Promise.all([startCluster({ name: 'c1' }), startCluster({ name: 'c2' })]);
+  .extend('localOptions', { scope: 'file' }, (): LocalOptions => ({}))
+  .extend('clusters', { scope: 'file' }, async ({ localOptions }, { onCleanup }) => {
+    const [local, remote] = await Promise.all([startLocal(localOptions), startCluster({ name: 'c2' })]);
     onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
     await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MIRRORS } });
     return { local, remote };
@@ -35,6 +38,11 @@ export const it = test
     const mirrors = new LocalServices(local);
     onCleanup(() => mirrors.clear());
     return mirrors;
+  })
+  .extend('history', async ({ local, accounts }, { onCleanup }) => {
+    const history = await EndpointHistory.start(local, accounts.local);
+    onCleanup(() => history.stop());
+    return history;
   })
   // What a program writes has to go after it: so this asks for both, and is cleaned up before them.
   .extend('startWith', ({ sources: _sources, mirrors: _mirrors, task }, { onCleanup }) => {
@@ -56,3 +64,12 @@ export const it = test
       (flags?: MirrorFlags, options?: StartOptions) =>
         startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
   );
+
+/** A test with a fault proxy before the remote cluster, and the flags that lead a mirror through it. */
+export const itBehindProxy = it
+  .extend('remoteProxy', async ({ remote }, { onCleanup }) => {
+    const proxy = await startFaultProxy(remote);
+    onCleanup(() => proxy.stop());
+    return proxy;
+  })
+  .extend('viaProxy', async ({ remoteProxy, accounts }) => ({ 'target-kube-config': await remoteProxy.kubeconfig(accounts.remote) }));

@@ -1,12 +1,11 @@
 import { eventually, type KubeObject, type TestCluster } from '@kube-semaphore/testkit';
 import { MIRRORS } from './mirror-process.ts';
+import { readyAddresses, type Slice } from './slices.ts';
 
-type Slice = KubeObject & {
-  readonly addressType: string;
-  readonly endpoints: readonly { readonly addresses: readonly string[]; readonly conditions: { readonly ready?: boolean } }[];
-};
+/** The kinds of objects in the mirror namespace. */
+export type LocalKind = 'services' | 'endpointslices' | 'endpoints';
 
-/** What is in the mirror namespace, as its users see it. */
+/** What is in the mirror namespace, as its users see it, and what they do to it. */
 export class LocalServices {
   readonly #cluster: TestCluster;
 
@@ -15,26 +14,30 @@ export class LocalServices {
   }
 
   async services(): Promise<readonly KubeObject[]> {
-    return this.#cluster.admin.list(`/api/v1/namespaces/${MIRRORS}/services`);
+    return this.#cluster.admin.list(pathOf('services'));
   }
 
   service(name: string): Promise<KubeObject> {
-    return this.#cluster.admin.get(`/api/v1/namespaces/${MIRRORS}/services/${name}`);
+    return this.#cluster.admin.get(pathOf('services', name));
   }
 
+  /** Those of one Service, or all. */
   async slices(service?: string): Promise<readonly Slice[]> {
     const selector = service === undefined ? '' : `?labelSelector=${encodeURIComponent(`kubernetes.io/service-name=${service}`)}`;
-    return (await this.#cluster.admin.list(`/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices${selector}`)) as unknown as readonly Slice[];
+    return (await this.#cluster.admin.list(`${pathOf('endpointslices')}${selector}`)) as unknown as readonly Slice[];
+  }
+
+  /** Names of the Endpoints that are there. */
+  async endpointsObjects(): Promise<readonly string[]> {
+    const endpoints = await this.#cluster.admin.list(pathOf('endpoints'));
+    return endpoints.map(({ metadata }) => metadata.name).toSorted();
   }
 
   /** The ready addresses of each Service, sorted; those that have no slice are there with none. */
   async endpoints(): Promise<Readonly<Record<string, readonly string[]>>> {
     const [services, slices] = await Promise.all([this.services(), this.slices()]);
-    const ready = (name: string) =>
-      slices
-        .filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === name)
-        .flatMap(({ endpoints = [] }) => (endpoints ?? []).filter(({ conditions }) => conditions.ready !== false).flatMap(({ addresses }) => addresses));
-    return Object.fromEntries(services.map(({ metadata }) => [metadata.name, ready(metadata.name).toSorted()]));
+    const ready = readyAddresses(slices);
+    return Object.fromEntries(services.map(({ metadata: { name } }) => [name, ready[name] ?? []]));
   }
 
   /** Waits until the Services and their ready addresses are just these. */
@@ -42,9 +45,28 @@ export class LocalServices {
     return eventually(() => this.endpoints(), expected);
   }
 
-  async clear(): Promise<void> {
-    const { admin } = this.#cluster;
-    for (const { metadata } of await this.services()) await admin.request('DELETE', `/api/v1/namespaces/${MIRRORS}/services/${metadata.name}`);
-    for (const { metadata } of await this.slices()) await admin.request('DELETE', `/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices/${metadata.name}`);
+  async create(kind: LocalKind, object: object): Promise<KubeObject> {
+    return this.#cluster.admin.create(pathOf(kind), object);
   }
+
+  /** Merges into an object that is there. */
+  async patch(kind: LocalKind, name: string, body: object): Promise<void> {
+    const answer = await this.#cluster.admin.request('PATCH', pathOf(kind, name), body);
+    if (answer.status !== 200) throw new Error(`PATCH ${name}: ${answer.status} ${String(answer.body['message'])}`);
+  }
+
+  async remove(kind: LocalKind, name: string): Promise<void> {
+    await this.#cluster.admin.delete(pathOf(kind, name));
+  }
+
+  async clear(): Promise<void> {
+    for (const kind of ['services', 'endpoints', 'endpointslices'] as const) {
+      for (const { metadata } of await this.#cluster.admin.list(pathOf(kind))) await this.remove(kind, metadata.name);
+    }
+  }
+}
+
+function pathOf(kind: LocalKind, name?: string): string {
+  const root = kind === 'endpointslices' ? '/apis/discovery.k8s.io/v1' : '/api/v1';
+  return [`${root}/namespaces/${MIRRORS}/${kind}`, ...(name === undefined ? [] : [name])].join('/');
 }

@@ -11,6 +11,9 @@ export type MirrorFlags = Readonly<Record<string, string | number | undefined>>;
 /** The mirror namespace of all tests. */
 export const MIRRORS = 'sys-semaphore';
 
+/** What every mirror of `c2` is labelled with, also one that the Go program made. */
+export const mirrorLabels = { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2' } as const;
+
 /** What every test but those of flags starts a mirror with. */
 export const usualFlags = ({ local, remote }: Accounts): MirrorFlags => ({
   'kube-config': local.kubeconfig,

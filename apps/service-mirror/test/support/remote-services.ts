@@ -1,5 +1,10 @@
 import { endpointSlice, type EndpointSliceOptions, service, type ServiceOptions, type TestCluster } from '@kube-semaphore/testkit';
 
+type RemoteKind = 'services' | 'endpointslices';
+
+/** Where an object is; in default, if nothing is said. */
+type Place = { readonly namespace?: string; readonly name: string };
+
 const labels = { mirror: 'true' };
 
 /** Services of a cluster, with their slices, as its own controllers would make them; they go after a test. */
@@ -23,15 +28,19 @@ export class RemoteServices {
     await this.#create(`/apis/discovery.k8s.io/v1/namespaces/${object.metadata.namespace}/endpointslices`, object);
   }
 
+  async uid(kind: RemoteKind, at: Place): Promise<string> {
+    return (await this.#cluster.admin.get(pathOf(kind, at))).metadata.uid ?? '';
+  }
+
   /** Merges into a Service or slice that is there. */
-  async patch(kind: 'services' | 'endpointslices', { namespace = 'default', name }: { namespace?: string; name: string }, body: object): Promise<void> {
-    const path = `${root(kind)}/namespaces/${namespace}/${kind}/${name}`;
+  async patch(kind: RemoteKind, at: Place, body: object): Promise<void> {
+    const path = pathOf(kind, at);
     const answer = await this.#cluster.admin.request('PATCH', path, body);
     if (answer.status !== 200) throw new Error(`PATCH ${path}: ${answer.status} ${String(answer.body['message'])}`);
   }
 
-  async remove(kind: 'services' | 'endpointslices', { namespace = 'default', name }: { namespace?: string; name: string }): Promise<void> {
-    const path = `${root(kind)}/namespaces/${namespace}/${kind}/${name}`;
+  async remove(kind: RemoteKind, at: Place): Promise<void> {
+    const path = pathOf(kind, at);
     await this.#cluster.admin.delete(path);
     this.#paths.delete(path);
   }
@@ -48,4 +57,6 @@ export class RemoteServices {
   }
 }
 
-const root = (kind: 'services' | 'endpointslices'): string => (kind === 'services' ? '/api/v1' : '/apis/discovery.k8s.io/v1');
+function pathOf(kind: RemoteKind, { namespace = 'default', name }: Place): string {
+  return `${kind === 'services' ? '/api/v1' : '/apis/discovery.k8s.io/v1'}/namespaces/${namespace}/${kind}/${name}`;
+}

@@ -1,0 +1,44 @@
+import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSliceLabel } from '@kube-semaphore/naming';
+import { desiredGlobal, type GlobalInput } from './global-service.ts';
+import { keptOf } from './kept.ts';
+import type { LocalObjects } from './local-objects.ts';
+import type { Target } from './service-reconciler.ts';
+import type { ServiceSource } from './service-source.ts';
+import type { Stale } from './stale-endpoints.ts';
+
+/** A cluster whose Services may be global. */
+export type GlobalSource = {
+  readonly cluster: string;
+  readonly isLocal: boolean;
+  readonly stale: Stale;
+  readonly source: Pick<ServiceSource, 'synced' | 'service' | 'slices'>;
+};
+
+export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
+  readonly clusters: readonly GlobalSource[];
+  readonly local: Pick<LocalObjects, 'service' | 'slices'>;
+  readonly keepsStale: boolean;
+};
+
+/** What the global Service of one namespace and name should be now. */
+export function globalTarget({ namespace, name }: { namespace: string; name: string }, { clusters, local, keepsStale, hints, zones }: GlobalTargetInput): Target {
+  const localName = globalServiceName(namespace, name);
+  const participants = clusters.flatMap(({ source, ...cluster }) => {
+    const service = source.service(namespace, name);
+    return service === undefined ? [] : [{ ...cluster, service, slices: source.slices(namespace, name) }];
+  });
+  const names = new Set(clusters.map(({ cluster }) => cluster));
+  const unknown = clusters.filter(({ source }) => !source.synced);
+  const kept = keptOf({ service: local.service(localName), slices: local.slices(localName) }, unknown);
+  const { wanted, notices } = desiredGlobal({ namespace, name, participants, kept, hints, zones });
+  return {
+    name: localName,
+    // Slices of other clusters may be another process's.
+    isOurs: (labels) => labels[globalServiceLabel] === 'true' || (labels[mirroredSliceLabel] === 'true' && names.has(labels[mirrorClusterLabel] ?? '')),
+    wanted,
+    keepsStale,
+    // The Go programs made slices for these.
+    keepsEndpoints: false,
+    notices,
+  };
+}

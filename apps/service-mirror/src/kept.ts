@@ -1,0 +1,65 @@
+import { globalClustersAnnotation, globalConflictsAnnotation, mirrorClusterLabel, topologyHintsAnnotation, topologyModeAnnotation } from '@kube-semaphore/naming';
+import type { DesiredSlice } from './desired.ts';
+import type { ObservedService, ObservedSlice } from './observed.ts';
+import type { Definition, Family } from './source.ts';
+
+/** A cluster that isn't known now, with the slices that the local cluster has of it. */
+type KeptCluster = { readonly cluster: string; readonly isLocal: boolean; readonly slices: readonly DesiredSlice[] };
+
+/** What a global Service has of clusters that aren't known now: unknown is not empty, so it stays. */
+export type Kept = {
+  /** Those that have a part in it. */
+  readonly clusters: readonly KeptCluster[];
+  /** The Service itself, if there is one: one of the unknown clusters may be the one that decides about it. */
+  readonly service: KeptService | undefined;
+};
+
+type KeptService = {
+  readonly definition: Definition;
+  readonly localFirst: boolean;
+  /** The clusters that it named as overruled; maybe others, too. */
+  readonly conflicts: readonly string[];
+};
+
+const FAMILIES: readonly Family[] = ['IPv4', 'IPv6'];
+
+/** Nothing is unknown. */
+export const NOTHING_KEPT: Kept = { clusters: [], service: undefined };
+
+/**
+ * What of a global Service belongs to unknown clusters.
+ *
+ * @param observed the local Service, and our slices of it
+ * @param unknown the clusters that aren't known now, whether or not they have a part in it
+ */
+export function keptOf(
+  { service, slices }: { readonly service: ObservedService | undefined; readonly slices: readonly ObservedSlice[] },
+  unknown: readonly { readonly cluster: string; readonly isLocal: boolean }[],
+): Kept {
+  const listed = namesIn(service, globalClustersAnnotation);
+  const clusters = unknown
+    .map((each): KeptCluster => ({ ...each, slices: slices.filter(({ labels }) => labels[mirrorClusterLabel] === each.cluster).map(asDesired) }))
+    .filter(({ cluster, slices: own }) => own.length > 0 || listed.includes(cluster));
+  if (clusters.length === 0) return NOTHING_KEPT;
+  return { clusters, service: service && keptService(service) };
+}
+
+function keptService(service: ObservedService): KeptService {
+  const { definition, familyPolicy, annotations } = service;
+  // On a cluster with one family, a Service that wants two has one.
+  const families = familyPolicy === 'PreferDualStack' ? [...new Set([...definition.families, ...FAMILIES])] : definition.families;
+  return {
+    definition: { ...definition, families },
+    localFirst: annotations[topologyHintsAnnotation] === 'auto' || annotations[topologyModeAnnotation] === 'auto',
+    conflicts: namesIn(service, globalConflictsAnnotation),
+  };
+}
+
+function asDesired({ name, labels, annotations, family, ports, endpoints }: ObservedSlice): DesiredSlice {
+  return { name, labels, annotations, family, ports, endpoints };
+}
+
+function namesIn(service: ObservedService | undefined, annotation: string): readonly string[] {
+  const text = service?.annotations[annotation] ?? '';
+  return text.split(',').map((name) => name.trim()).filter((name) => name !== '');
+}

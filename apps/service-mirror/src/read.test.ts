@@ -1,0 +1,81 @@
+import { type EndpointSlice, endpointSliceKind, Codec, type Service, serviceKind } from '@kube-semaphore/kube-objects';
+import { describe, expect, it } from 'vitest';
+import { readService } from './read-service.ts';
+import { readSlice } from './read-slice.ts';
+
+const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '1' };
+const services = new Codec(serviceKind);
+const slices = new Codec(endpointSliceKind);
+
+const service = (spec: object, labels = {}): Service =>
+  services.objectFromJson({ apiVersion: 'v1', kind: 'Service', metadata: { ...metadata, labels }, spec: { type: 'ClusterIP', clusterIP: '10.96.0.1', ipFamilies: ['IPv4'], ports: [{ name: 'http', port: 80, protocol: 'TCP' }], ...spec } });
+
+const slice = (fields: object, labels: object = { 'kubernetes.io/service-name': 'web' }): EndpointSlice =>
+  slices.objectFromJson({ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { ...metadata, labels }, addressType: 'IPv4', endpoints: [], ports: [{ name: 'http', port: 8080, protocol: 'TCP' }], ...fields });
+
+const rules = { isLocalFirst: () => false };
+const sliceRules = { isAllowed: (ip: string) => ip.startsWith('10.') || ip.startsWith('fd'), isLocal: false };
+const reasons = (skipped: readonly { readonly reason: string }[]) => skipped.map(({ reason }) => reason);
+
+describe('readService', () => {
+  it.each([
+    { name: 'an ExternalName', spec: { type: 'ExternalName', externalName: 'x' }, want: ['external-name'] },
+    { name: 'port 70000', spec: { ports: [{ port: 70_000 }] }, want: ['bad-port'] },
+    { name: 'a port name that is none', spec: { ports: [{ name: 'A b', port: 80 }] }, want: ['bad-port'] },
+    { name: 'a target that is none', spec: { ports: [{ port: 80, targetPort: '8080x-' }] }, want: ['bad-port'] },
+    { name: 'a protocol that nobody knows', spec: { ports: [{ port: 80, protocol: 'QUIC' }] }, want: ['bad-port'] },
+  ])('leaves out $name', ({ spec, want }) => {
+    const { value, skipped } = readService(service(spec), rules);
+    expect({ value, reasons: reasons(skipped) }).toEqual({ value: undefined, reasons: want });
+  });
+
+  it.each(['mirrored-svc', 'global-svc'])('passes over our own product by its label %s', (label) => {
+    expect(readService(service({}, { [label]: 'true' }), rules)).toEqual({ value: undefined, skipped: [] });
+  });
+
+  it.each([
+    { name: 'none', spec: {}, want: undefined },
+    { name: 'what it says', spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } }, want: 60 },
+    { name: 'the default where it says nothing', spec: { sessionAffinity: 'ClientIP' }, want: 10_800 },
+    { name: 'the default where no API server would take it', spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 90_000 } } }, want: 10_800 },
+  ])('takes for affinity $name', ({ spec, want }) => {
+    expect(readService(service(spec), rules).value?.definition.affinitySeconds).toBe(want);
+  });
+});
+
+describe('readSlice', () => {
+  it.each([
+    { address: '10.4.0.1', want: [] },
+    { address: '10.4.0.256', want: ['bad-address'] },
+    { address: '127.0.0.1', want: ['bad-address'] },
+    { address: '169.254.169.254', want: ['bad-address'] },
+    { address: 'fd00::1', want: ['bad-address'] },
+    { address: '192.168.0.1', want: ['address-not-allowed'] },
+  ])('finds $want in an endpoint at $address, and keeps its neighbour', ({ address, want }) => {
+    const { value, skipped } = readSlice(slice({ endpoints: [{ addresses: [address] }, { addresses: ['10.4.0.9'] }] }), sliceRules);
+    expect(reasons(skipped)).toEqual(want);
+    const kept = want.length === 0 ? [[address], ['10.4.0.9']] : [['10.4.0.9']];
+    expect(value?.endpoints.map(({ addresses }) => addresses)).toEqual(kept);
+  });
+
+  it.each([
+    { name: 'of nobody', labels: {} },
+    { name: 'of our own', labels: { 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' } },
+  ])('passes over a slice $name', ({ labels }) => {
+    expect(readSlice(slice({}, labels), sliceRules)).toEqual({ value: undefined, skipped: [] });
+  });
+
+  it('passes over names for hosts, and says nothing', () => {
+    expect(readSlice(slice({ addressType: 'FQDN' }), sliceRules)).toEqual({ value: undefined, skipped: [] });
+  });
+
+  it('knows node and zone of the local cluster only', () => {
+    const endpoints = [{ addresses: ['10.4.0.1'], nodeName: 'n1', zone: 'z1' }];
+    expect(readSlice(slice({ endpoints }), sliceRules).value?.endpoints[0]).toMatchObject({ nodeName: undefined, zone: undefined });
+    expect(readSlice(slice({ endpoints }), { ...sliceRules, isLocal: true }).value?.endpoints[0]).toMatchObject({ nodeName: 'n1', zone: 'z1' });
+  });
+
+  it('leaves out a slice with a port name that is none', () => {
+    expect(reasons(readSlice(slice({ ports: [{ name: 'A b', port: 80 }] }), sliceRules).skipped)).toEqual(['bad-port']);
+  });
+});

@@ -1,0 +1,82 @@
+import { eventually } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { it } from './support/it.ts';
+
+const web = { name: 'web', namespace: 'default' };
+const mirror = 'c2-default-73736d-web';
+
+/** Fields that the API server fills in and a test says nothing of. */
+type Spec = Readonly<Record<string, unknown>>;
+
+describe('a mirror', () => {
+  it('has the ports of its source, with their names, numbers and protocols', async ({ sources, mirrors, start }) => {
+    const ports = [
+      { name: 'http', port: 80, targetPort: 'web', protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' },
+      { name: 'dns', port: 53, targetPort: 5353, protocol: 'UDP' },
+      { name: 'dns-tcp', port: 53, targetPort: 5353, protocol: 'TCP' },
+    ];
+    const slicePorts = [
+      { name: 'http', port: 8080, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' },
+      { name: 'dns', port: 5353, protocol: 'UDP' },
+      { name: 'dns-tcp', port: 5353, protocol: 'TCP' },
+    ];
+    await sources.add({ ...web, ports });
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'], ports: slicePorts });
+    await start();
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    expect((await mirrors.service(mirror))['spec']).toMatchObject({ type: 'ClusterIP', ports });
+    expect((await mirrors.slices())[0]!['ports']).toEqual(slicePorts);
+  });
+
+  it('follows a port that is renamed, renumbered, and joined by another, in place', async ({ sources, mirrors, start }) => {
+    await sources.add({ ...web, ports: [{ port: 80, targetPort: 8080 }] });
+    await start();
+    await mirrors.become({ [mirror]: [] });
+    const { uid } = (await mirrors.service(mirror)).metadata;
+    for (const ports of [
+      [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }],
+      [{ name: 'web', port: 80, targetPort: 8080, protocol: 'TCP' }],
+      [{ name: 'web', port: 81, targetPort: 8080, protocol: 'TCP' }],
+      [{ name: 'web', port: 81, targetPort: 8080, protocol: 'UDP' }],
+      [{ name: 'web', port: 81, targetPort: 8080, protocol: 'UDP' }, { name: 'metrics', port: 9090, targetPort: 9090, protocol: 'TCP' }],
+    ]) {
+      await sources.patch('services', web, { spec: { ports } });
+      await eventually(async () => ((await mirrors.service(mirror))['spec'] as Spec)['ports'], ports);
+    }
+    expect((await mirrors.service(mirror)).metadata.uid).toBe(uid);
+  });
+
+  it('keeps a client with an endpoint as long as its source does, and publishes whom that publishes', async ({ sources, mirrors, start }) => {
+    await sources.add({ ...web, spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } }, publishNotReadyAddresses: true } });
+    await start();
+    await mirrors.become({ [mirror]: [] });
+    const said = async () => {
+      const { sessionAffinity, sessionAffinityConfig = null, publishNotReadyAddresses = false } = (await mirrors.service(mirror))['spec'] as Spec;
+      return { sessionAffinity, sessionAffinityConfig, publishNotReadyAddresses };
+    };
+    expect(await said()).toEqual({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } }, publishNotReadyAddresses: true });
+    await sources.patch('services', web, { spec: { sessionAffinityConfig: { clientIP: { timeoutSeconds: 90 } } } });
+    await eventually(said, { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 90 } }, publishNotReadyAddresses: true });
+    await sources.patch('services', web, { spec: { sessionAffinity: 'None', sessionAffinityConfig: null, publishNotReadyAddresses: false } });
+    await eventually(said, { sessionAffinity: 'None', sessionAffinityConfig: null, publishNotReadyAddresses: false });
+  });
+
+  it('is headless if its source is, with hostnames and what DNS calls Pods', async ({ sources, mirrors, start }) => {
+    await sources.add({ ...web, headless: true });
+    const conditions = { ready: true, serving: true, terminating: false };
+    const endpoints = [
+      { addresses: ['10.4.0.1'], conditions, hostname: 'web-0', targetRef: { kind: 'Pod', namespace: 'default', name: 'web-0', uid: 'u-1', resourceVersion: '7' } },
+      { addresses: ['10.4.0.2'], conditions: { ready: false, serving: true, terminating: true }, hostname: 'web-1' },
+    ];
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints });
+    await start();
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    expect((await mirrors.service(mirror))['spec']).toMatchObject({ clusterIP: 'None' });
+    const [slice] = await mirrors.slices();
+    expect(slice!.metadata.labels).toMatchObject({ 'service.kubernetes.io/headless': '' });
+    expect(slice!.endpoints).toEqual([
+      { addresses: ['10.4.0.1'], conditions, hostname: 'web-0', targetRef: { kind: 'Pod', namespace: 'default', name: 'web-0' } },
+      { addresses: ['10.4.0.2'], conditions: { ready: false, serving: true, terminating: true }, hostname: 'web-1' },
+    ]);
+  });
+});

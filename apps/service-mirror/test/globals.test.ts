@@ -1,0 +1,84 @@
+import { describe, expect } from 'vitest';
+import { eventually } from '@kube-semaphore/testkit';
+import { itWithTwoRemotes } from './support/remotes.ts';
+import { RemoteServices } from './support/remote-services.ts';
+
+/** Services of three clusters, of which two are remote; `global=true` makes one global. */
+const it = itWithTwoRemotes
+  .extend('localSources', ({ local }, { onCleanup }) => {
+    const sources = new RemoteServices(local);
+    onCleanup(() => sources.clear());
+    return sources;
+  })
+  .extend('startGlobal', ({ startWithFile }) => (global: object = {}, options?: { readonly ready: boolean }) =>
+    startWithFile({ globalSvcLabelSelector: 'global=true', globalSvcRoutingStrategyLabel: 'local-first=true', ...global }, options),
+  );
+
+const labels = { global: 'true', mirror: 'false' };
+const web = { name: 'web', labels };
+const slice = (name: string, ...endpoints: string[]) => ({ name, service: 'web', labels, endpoints });
+const GLOBAL = 'gl-default-73736d-web';
+
+describe('a global Service', () => {
+  it('merges those of all clusters, and each takes its own with it', async ({ sources, secondSources, localSources, mirrors, startGlobal }) => {
+    await sources.add(web);
+    await sources.addSlice(slice('web-a', '10.4.0.1'));
+    await secondSources.add(web);
+    await secondSources.addSlice(slice('web-a', '10.5.0.1'));
+    await localSources.add(web);
+    await localSources.addSlice(slice('web-a', '10.1.0.1'));
+    await startGlobal();
+    await mirrors.become({ [GLOBAL]: ['10.1.0.1', '10.4.0.1', '10.5.0.1'] });
+    const annotations = async () => (await mirrors.service(GLOBAL)).metadata.annotations;
+    expect(await annotations()).toEqual({ 'global-svc-clusters': 'c1,c2,c2-a', 'mirror-svc-source': 'global/default/web' });
+    expect((await mirrors.service(GLOBAL)).metadata.labels).toEqual({ 'global-svc': 'true' });
+
+    await sources.remove('services', web);
+    await sources.remove('endpointslices', { name: 'web-a' });
+    await mirrors.become({ [GLOBAL]: ['10.1.0.1', '10.5.0.1'] });
+    await eventually(async () => (await annotations())?.['global-svc-clusters'], 'c1,c2-a');
+    await localSources.remove('services', web);
+    await localSources.remove('endpointslices', { name: 'web-a' });
+    await mirrors.become({ [GLOBAL]: ['10.5.0.1'] });
+    await secondSources.remove('services', web);
+    await mirrors.become({});
+    await eventually(async () => (await mirrors.slices()).length, 0);
+  });
+
+  it('keeps what it has of a cluster that is not there when the process starts', async ({ sources, secondSources, secondProxy, mirrors, startGlobal }) => {
+    await sources.add(web);
+    await sources.addSlice(slice('web-a', '10.4.0.1'));
+    await secondSources.add(web);
+    await secondSources.addSlice(slice('web-a', '10.5.0.1'));
+    const first = await startGlobal();
+    await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
+    await first.stop();
+    await secondProxy.set({ kind: 'refuse' });
+    await sources.addSlice(slice('web-b', '10.4.0.2'));
+    const second = await startGlobal({}, { ready: false });
+    await second.logged('services listed', { cluster: 'c2' });
+    await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.4.0.2', '10.5.0.1'] });
+    expect((await mirrors.service(GLOBAL)).metadata.annotations).toMatchObject({ 'global-svc-clusters': 'c2,c2-a' });
+    await secondSources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: ['10.5.0.2'] }] });
+    await secondProxy.clear();
+    await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.4.0.2', '10.5.0.2'] });
+  });
+
+  it('has hints for all endpoints or for none', async ({ sources, localSources, mirrors, startGlobal }) => {
+    await localSources.add(web);
+    await localSources.addSlice(slice('web-a', '10.1.0.1'));
+    await sources.add({ ...web, labels: { ...labels, 'local-first': 'true' } });
+    await sources.addSlice(slice('web-a', '10.4.0.1'));
+    const first = await startGlobal({ globalSvcHints: 'labelled' });
+    await mirrors.become({ [GLOBAL]: ['10.1.0.1', '10.4.0.1'] });
+    // The local Service decides, by its age or by its cluster's name, and doesn't ask for it.
+    const hints = async () => {
+      const slices = await mirrors.slices(GLOBAL);
+      return slices.flatMap(({ endpoints }) => (endpoints ?? []).map((endpoint) => [endpoint.addresses[0], (endpoint as { hints?: { forZones: { name: string }[] } }).hints?.forZones.map(({ name }) => name)])).toSorted();
+    };
+    await eventually(hints, [['10.1.0.1', undefined], ['10.4.0.1', undefined]]);
+    await first.stop();
+    await startGlobal({ globalSvcHints: 'always' });
+    await eventually(hints, [['10.1.0.1', ['local']], ['10.4.0.1', ['remote']]]);
+  });
+});

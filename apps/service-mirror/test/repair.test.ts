@@ -1,0 +1,118 @@
+import { eventually } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { it as itOnClusters } from './support/it.ts';
+
+const web = { name: 'web', namespace: 'default' };
+const mirror = 'c2-default-73736d-web';
+
+const it = itOnClusters
+  .extend('localOptions', { scope: 'file' }, () => ({ controllers: [] }))
+  .extend('program', async ({ sources, mirrors, start }) => {
+    await sources.add(web);
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
+    const program = await start();
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    return program;
+  });
+
+describe('a Service that somebody edited', () => {
+  it.for<{ name: string; edit: object }>([
+    { name: 'its ports', edit: { spec: { ports: [{ name: 'http', port: 81, targetPort: 8080 }] } } },
+    { name: 'a selector', edit: { spec: { selector: { app: 'mine' } } } },
+    { name: 'its type', edit: { spec: { type: 'NodePort' } } },
+    { name: 'its traffic policy', edit: { spec: { internalTrafficPolicy: 'Local' } } },
+    { name: 'its affinity', edit: { spec: { sessionAffinity: 'ClientIP' } } },
+    { name: 'who is published', edit: { spec: { publishNotReadyAddresses: true } } },
+    { name: 'our annotation', edit: { metadata: { annotations: { 'mirror-svc-source': null } } } },
+    { name: 'an annotation that only we write', edit: { metadata: { annotations: { 'service.kubernetes.io/topology-mode': 'auto' } } } },
+  ])('is put right: $name', async ({ edit }, { mirrors, program }) => {
+    const content = async () => {
+      const { metadata, spec } = await mirrors.service(mirror);
+      // A Service keeps a few fields that mean nothing where it is of another type.
+      const { type, ports, selector, internalTrafficPolicy, sessionAffinity, publishNotReadyAddresses } = spec as Record<string, unknown>;
+      return { uid: metadata.uid, annotations: metadata.annotations, spec: { type, ports, selector, internalTrafficPolicy, sessionAffinity, publishNotReadyAddresses } };
+    };
+    const before = await content();
+    await mirrors.patch('services', mirror, edit);
+    await program.logged('service updated', { service: mirror });
+    await eventually(content, before);
+  });
+
+  it('keeps labels and annotations of others, also when it is written', async ({ sources, mirrors, program: _ }) => {
+    await mirrors.patch('services', mirror, { metadata: { labels: { team: 'shop' }, annotations: { note: 'mine' } } });
+    await sources.patch('services', web, { spec: { sessionAffinity: 'ClientIP' } });
+    await eventually(async () => ((await mirrors.service(mirror))['spec'] as { sessionAffinity: string }).sessionAffinity, 'ClientIP');
+    const { metadata } = await mirrors.service(mirror);
+    expect(metadata.labels).toEqual({ 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2', team: 'shop' });
+    expect(metadata.annotations).toEqual({ 'mirror-svc-source': 'c2/default/web', note: 'mine' });
+  });
+
+  it('is somebody else\'s once it has our labels no more, and stays as it is', async ({ sources, mirrors, program }) => {
+    await mirrors.patch('services', mirror, { metadata: { labels: { 'mirrored-svc': null } }, spec: { ports: [{ name: 'http', port: 99 }] } });
+    await eventually(() => program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'name-taken', kind: 'problem' }), 1);
+    await sources.remove('services', web);
+    await sources.add({ name: 'other' });
+    await mirrors.become({ [mirror]: ['10.4.0.1'], 'c2-default-73736d-other': [] });
+  });
+});
+
+describe('a slice that somebody edited', () => {
+  it.for<{ name: string; edit: object }>([
+    { name: 'its endpoints', edit: { endpoints: [{ addresses: ['10.4.9.9'] }] } },
+    { name: 'its ports', edit: { ports: [{ name: 'http', port: 1, protocol: 'TCP' }] } },
+    { name: 'a foreign label', edit: { metadata: { labels: { team: 'shop' } } } },
+    { name: 'its Service', edit: { metadata: { labels: { 'kubernetes.io/service-name': 'other' } } } },
+    { name: 'who writes it', edit: { metadata: { labels: { 'endpointslice.kubernetes.io/managed-by': 'me' } } } },
+    { name: 'a label of ours', edit: { metadata: { labels: { 'mirror-svc-prefix-sync': null } } } },
+    { name: 'our annotation', edit: { metadata: { annotations: { 'mirror-svc-source': 'c2/default/other' } } } },
+    { name: 'its owner', edit: { metadata: { ownerReferences: null } } },
+  ])('is put right: $name', async ({ edit }, { mirrors, program }) => {
+    const content = async () =>
+      (await mirrors.slices()).map(({ metadata: { name, uid, labels, annotations, ownerReferences }, endpoints, ports }) => ({
+        name, uid, labels, annotations, ownerReferences, endpoints, ports,
+      }));
+    const before = await content();
+    await mirrors.patch('endpointslices', before[0]!.name, edit);
+    await eventually(content, before);
+    expect(program.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  });
+});
+
+describe('what somebody deleted', () => {
+  it('comes back: a Service with its slices, and a slice', async ({ mirrors, program: _ }) => {
+    const { uid } = (await mirrors.service(mirror)).metadata;
+    await mirrors.remove('services', mirror);
+    await eventually(async () => (await mirrors.services()).filter(({ metadata }) => metadata.uid !== uid).length, 1);
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    const [slice] = await mirrors.slices();
+    const gone = slice!.metadata.uid;
+    await mirrors.remove('endpointslices', slice!.metadata.name);
+    await eventually(async () => (await mirrors.slices()).filter(({ metadata }) => metadata.uid !== gone).length, 1);
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+  });
+});
+
+describe('a Service of somebody else that bears the name', () => {
+  it('is left alone, and makes room when it goes', async ({ sources, mirrors, start }) => {
+    const ports = [{ name: 'mine', port: 5432, targetPort: 5432, protocol: 'TCP' }];
+    await mirrors.create('services', { metadata: { name: mirror }, spec: { ports } });
+    // Also where nothing wants its name.
+    await mirrors.create('services', { metadata: { name: 'c2-default-73736d-nobody' }, spec: { ports } });
+    const { metadata: before } = await mirrors.service(mirror);
+    await sources.add(web);
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
+    await sources.add({ name: 'other' });
+    const program = await start();
+    await mirrors.become({ [mirror]: [], 'c2-default-73736d-nobody': [], 'c2-default-73736d-other': [] });
+    await program.logged('left out', { reason: 'name-taken' });
+    expect((await mirrors.service(mirror)).metadata.resourceVersion).toBe(before.resourceVersion);
+    // Its keys are worked before this one.
+    await sources.add({ name: 'last' });
+    await eventually(async () => Object.keys(await mirrors.endpoints()), [
+      'c2-default-73736d-last', 'c2-default-73736d-nobody', 'c2-default-73736d-other', mirror,
+    ]);
+    expect((await mirrors.service(mirror)).metadata.resourceVersion).toBe(before.resourceVersion);
+    await mirrors.remove('services', mirror);
+    await eventually(async () => (await mirrors.endpoints())[mirror], ['10.4.0.1']);
+  });
+});

@@ -1,0 +1,113 @@
+import { eventually } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { it } from './support/it.ts';
+import { argvOf, usualFlags } from './support/mirror-process.ts';
+
+const web = { name: 'web', namespace: 'default' };
+const mirror = 'c2-default-73736d-web';
+const gauge = 'semaphore_service_mirror_skipped_objects';
+
+describe('what means something in the remote cluster only', () => {
+  it('is never copied', async ({ sources, mirrors, start }) => {
+    await sources.add({
+      ...web,
+      labels: { team: 'shop' },
+      annotations: { 'example.com/note': 'theirs' },
+      ports: [{ name: 'http', port: 80, targetPort: 8080, nodePort: 30_080 }],
+      spec: { type: 'NodePort', externalTrafficPolicy: 'Local', internalTrafficPolicy: 'Local', externalIPs: ['192.0.2.9'], clusterIP: '10.96.200.1' },
+    });
+    await sources.addSlice({
+      name: 'web-a',
+      service: 'web',
+      labels: { team: 'shop' },
+      endpoints: [{ addresses: ['10.4.0.1'], conditions: { ready: true }, nodeName: 'n1', zone: 'z1', hints: { forZones: [{ name: 'z1' }] } }],
+    });
+    await sources.patch('endpointslices', { name: 'web-a' }, {
+      metadata: { annotations: { note: 'theirs' }, ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid: await sources.uid('services', web) }] },
+    });
+    await start();
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    const { metadata, spec } = await mirrors.service(mirror);
+    expect(metadata.labels).toEqual({ 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2' });
+    expect(metadata.annotations).toEqual({ 'mirror-svc-source': 'c2/default/web' });
+    expect(spec).toMatchObject({ type: 'ClusterIP', internalTrafficPolicy: 'Cluster', ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }] });
+    for (const field of ['externalTrafficPolicy', 'externalIPs', 'selector', 'healthCheckNodePort']) expect(spec).not.toHaveProperty(field);
+    expect((spec as { ports: object[] }).ports[0]).not.toHaveProperty('nodePort');
+    expect((spec as { clusterIP: string }).clusterIP).not.toBe('10.96.200.1');
+    const [slice] = await mirrors.slices();
+    expect(Object.keys(slice!.metadata.labels ?? {})).not.toContain('team');
+    expect(slice!.metadata.annotations).toEqual({ 'mirror-svc-source': 'c2/default/web-a' });
+    expect(slice!.metadata['ownerReferences']).toMatchObject([{ name: mirror }]);
+    expect(slice!.endpoints).toEqual([{ addresses: ['10.4.0.1'], conditions: { ready: true } }]);
+  });
+});
+
+describe('what is no source', () => {
+  it.for([
+    { name: 'a mirror', labels: { 'mirrored-svc': 'true' } },
+    { name: 'a global Service', labels: { 'global-svc': 'true' } },
+  ])('$name', async ({ labels }, { sources, mirrors, start }) => {
+    await sources.add({ ...web, labels });
+    await sources.add({ name: 'other' });
+    await start();
+    await mirrors.become({ 'c2-default-73736d-other': [] });
+  });
+
+  it.for([
+    { name: 'a slice of a mirror', labels: { 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' } },
+    { name: 'a slice of a global Service', labels: { 'mirrored-endpoint-slice': 'true' } },
+  ])('$name', async ({ labels }, { sources, mirrors, start }) => {
+    await sources.add(web);
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
+    await sources.patch('endpointslices', { name: 'web-a' }, { metadata: { labels } });
+    await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
+    await start();
+    await mirrors.become({ [mirror]: ['10.4.0.2'] });
+  });
+
+  it('is a slice of names', async ({ sources, mirrors, start }) => {
+    await sources.add(web);
+    await sources.addSlice({ name: 'web-a', service: 'web', addressType: 'FQDN', endpoints: ['web.example.com'] });
+    await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
+    await start();
+    await mirrors.become({ [mirror]: ['10.4.0.2'] });
+    expect(await mirrors.slices()).toHaveLength(1);
+  });
+});
+
+describe('what is left out', () => {
+  it('is said once, counted by reason, and listed by plan, and its neighbours are there', async ({ sources, mirrors, accounts, start, startWith }) => {
+    const long = 'a'.repeat(47);
+    await sources.add(web);
+    await sources.add({ name: 'away', spec: { type: 'ExternalName', externalName: 'example.com' } });
+    await sources.add({ name: long });
+    // A slice of a cluster whose API server lets more pass than ours would: here outside of what the remote may bring in.
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1', '192.0.2.1'] });
+    const program = await start({ 'allowed-pod-cidrs': '10.4.0.0/16', 'resync-period': '50ms' });
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    const wanted = [
+      { reason: 'external-name', kind: 'expected' },
+      { reason: 'name-too-long', kind: 'problem' },
+      { reason: 'address-not-allowed', kind: 'problem' },
+    ];
+    for (const labels of wanted) await eventually(() => program.metric(gauge, { remote: 'c2', ...labels }), 1);
+    // It is looked at every 50 ms, and once more with each of these.
+    await sources.patch('services', { name: long }, { spec: { sessionAffinity: 'ClientIP' } });
+    await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: ['192.0.2.1'] }, { addresses: ['10.4.0.3'] }] });
+    await mirrors.become({ [mirror]: ['10.4.0.3'] });
+    const said = program.log().filter(({ msg }) => msg === 'left out').map(({ reason }) => reason);
+    expect(said.toSorted()).toEqual(['address-not-allowed', 'name-too-long']);
+    expect((await program.get('/metrics')).body).not.toMatch(/kube_http_request_total\{.*code="4\d\d"/);
+
+    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), 'allowed-pod-cidrs': '10.4.0.0/16' })], { ready: false });
+    expect(await plan.exited).toMatchObject({ code: 0 });
+    expect(plan.stdout()).toContain('Nothing to change.');
+    expect(plan.stdout()).toMatch(new RegExp(`skip! .*${long}: c2-default-73736d-${long} is 2 characters too long`));
+    expect(plan.stdout()).toMatch(/skip! .*slice default\/web-a: 192\.0\.2\.1 is outside of allowedPodCIDRs/);
+    expect(plan.stdout()).toMatch(/skip  .*service default\/away: /);
+
+    // Once it is gone it is counted no more.
+    await sources.remove('services', { name: long });
+    await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'name-too-long', kind: 'problem' }), 0);
+  });
+});

@@ -1,0 +1,160 @@
+import { eventually } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { itBehindProxy as it } from './support/it.ts';
+import { itWithTwoRemotes } from './support/remotes.ts';
+
+const mirrorOf = (name: string) => `c2-default-73736d-${name}`;
+const held = ['semaphore_service_mirror_held_deletions', { remote: 'c2' }] as const;
+const remoteUp = ['semaphore_service_mirror_remote_up', { remote: 'c2' }] as const;
+
+const slices = /\/endpointslices/;
+const services = /\/services/;
+
+/** More than the guard lets go at once. */
+const many = Array.from({ length: 12 }, (_, i) => `app-${String(i).padStart(2, '0')}`);
+const all = Object.fromEntries(many.map((name, i) => [mirrorOf(name), [`10.4.0.${i}`]]));
+
+describe('a mirror whose source went while nobody looked', () => {
+  it.for([
+    { name: 'goes', flags: {}, left: {} },
+    { name: 'stays with -svc-sync=false', flags: { 'svc-sync': 'false' }, left: { [mirrorOf('gone')]: ['10.4.0.1'] } },
+  ])('$name', async ({ flags, left }, { sources, mirrors, start }) => {
+    await sources.add({ name: 'gone' });
+    await sources.addSlice({ name: 'gone-a', service: 'gone', endpoints: ['10.4.0.1'] });
+    const first = await start(flags);
+    await mirrors.become({ [mirrorOf('gone')]: ['10.4.0.1'] });
+    await first.stop();
+    await sources.remove('endpointslices', { name: 'gone-a' });
+    await sources.remove('services', { name: 'gone' });
+    await sources.add({ name: 'seen' });
+    await start(flags);
+    await mirrors.become({ ...left, [mirrorOf('seen')]: [] });
+    // What is seen to go, goes, whatever the flag says.
+    await sources.remove('services', { name: 'seen' });
+    await mirrors.become(left);
+    expect(await mirrors.slices()).toHaveLength(Object.keys(left).length);
+  });
+
+  itWithTwoRemotes.for([
+    { name: 'stays, by default of the file', global: {}, left: [mirrorOf('gone')] },
+    { name: 'goes with serviceSync', global: { serviceSync: true }, left: [] },
+  ])('$name', async ({ global, left }, { sources, mirrors, startWithFile }) => {
+    await sources.add({ name: 'gone' });
+    const first = await startWithFile(global);
+    await mirrors.become({ [mirrorOf('gone')]: [] });
+    await first.stop();
+    await sources.remove('services', { name: 'gone' });
+    await sources.add({ name: 'stays' });
+    await startWithFile(global);
+    await eventually(async () => Object.keys(await mirrors.endpoints()).toSorted(), [...left, mirrorOf('stays')].toSorted());
+  });
+});
+
+describe('a remote', () => {
+  it('that is away at the start costs nothing that is there', async ({ sources, mirrors, history, remoteProxy, viaProxy, start }) => {
+    await sources.add({ name: 'web' });
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
+    const first = await start();
+    await mirrors.become({ [mirrorOf('web')]: ['10.4.0.1'] });
+    await first.stop();
+    await remoteProxy.set({ kind: 'refuse' });
+    const second = await start(viaProxy, { ready: false });
+    await second.logged('watch broke off', { cluster: 'c2' });
+    expect(await second.metric(...remoteUp)).toBe(0);
+    // What somebody does to it meanwhile is left, too: what it should be isn't known.
+    await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
+    await remoteProxy.clear();
+    await mirrors.become({ [mirrorOf('web')]: ['10.4.0.1', '10.4.0.2'] });
+    await eventually(() => second.metric(...remoteUp), 1);
+    await history.caughtUp();
+    expect(history.lapses).toEqual([]);
+    expect(history.deletions).toEqual([]);
+  });
+
+  it('that refuses to show its slices, and those only, costs nothing, which is said once', async ({ sources, mirrors, history, remoteProxy, viaProxy, start }) => {
+    await sources.add({ name: 'web' });
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
+    const first = await start();
+    await mirrors.become({ [mirrorOf('web')]: ['10.4.0.1'] });
+    await first.stop();
+    await remoteProxy.set({ kind: 'answer', status: 403 }, { target: slices });
+    await sources.remove('services', { name: 'web' });
+    await sources.add({ name: 'web', headless: true });
+    const second = await start(viaProxy, { ready: false });
+    const restarts = () => second.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'denied' });
+    await eventually(async () => ((await restarts()) ?? 0) >= 3, true);
+    expect(second.log().filter(({ msg, level }) => msg === 'watch broke off' && level === 'warn')).toHaveLength(1);
+    expect(await second.metric(...remoteUp)).toBe(0);
+    expect(await mirrors.endpoints()).toEqual({ [mirrorOf('web')]: ['10.4.0.1'] });
+    await history.caughtUp();
+    expect(history.deletions).toEqual([]);
+  });
+});
+
+describe('the deletion guard', () => {
+  const guard = { 'deletion-guard-hold': '1h' };
+
+  it.for([{ what: 'Services', target: services }, { what: 'slices', target: slices }])(
+    'holds what the first list of $what lacks, until it is over',
+    async ({ target }, { sources, mirrors, history, remoteProxy, viaProxy, start }) => {
+      await addAll(sources);
+      const first = await start();
+      await mirrors.become(all);
+      await first.stop();
+      await remoteProxy.set({ kind: 'empty' }, { target });
+      const second = await start({ ...viaProxy, ...guard });
+      await eventually(() => second.metric(...held), many.length);
+      await second.logged('a list lacks too much to be believed at once', { cluster: 'c2' });
+      // What comes is worked on.
+      await remoteProxy.clear();
+      await sources.add({ name: 'new' });
+      await mirrors.become({ ...all, [mirrorOf('new')]: [] });
+      await history.caughtUp();
+      expect(history.deletions).toEqual([]);
+      expect(history.lapses).toEqual([]);
+
+      // The one after the hold is believed.
+      await second.stop();
+      await remoteProxy.set({ kind: 'empty' }, { target });
+      await start({ ...viaProxy, 'deletion-guard-hold': '1s' });
+      const left = target === services ? {} : Object.fromEntries([...many, 'new'].map((name) => [mirrorOf(name), []]));
+      await mirrors.become(left);
+    },
+  );
+
+  it('holds what a relist lacks for a moment, and lets go of it when the watch says so', async ({ sources, mirrors, history, remoteProxy, viaProxy, start }) => {
+    await addAll(sources);
+    const program = await start({ ...viaProxy, ...guard });
+    await mirrors.become(all);
+    await remoteProxy.set({ kind: 'empty' });
+    const undo = await remoteProxy.set({ kind: 'answer', status: 410, as: 'event' }, { verb: 'watch', times: 2 });
+    await remoteProxy.set({ kind: 'reset', connections: 'open' });
+    await eventually(() => program.metric(...held), 2 * many.length);
+    await undo();
+    await remoteProxy.clear();
+    await history.caughtUp();
+    expect(history.deletions).toEqual([]);
+    expect(history.lapses).toEqual([]);
+    await sources.remove('services', { name: many[0]! });
+    const { [mirrorOf(many[0]!)]: _, ...rest } = all;
+    await mirrors.become(rest);
+    expect(await program.metric(...held)).toBeLessThan(2 * many.length);
+  });
+
+  it('may be off', async ({ sources, mirrors, remoteProxy, viaProxy, start }) => {
+    await addAll(sources);
+    const first = await start();
+    await mirrors.become(all);
+    await first.stop();
+    await remoteProxy.set({ kind: 'empty' });
+    await start({ ...viaProxy, 'deletion-guard-percent': '100' });
+    await mirrors.become({});
+  });
+});
+
+async function addAll(sources: { add: (options: { name: string }) => Promise<void>; addSlice: (options: { name: string; service: string; endpoints: string[] }) => Promise<void> }): Promise<void> {
+  for (const [i, name] of many.entries()) {
+    await sources.add({ name });
+    await sources.addSlice({ name: `${name}-a`, service: name, endpoints: [`10.4.0.${i}`] });
+  }
+}

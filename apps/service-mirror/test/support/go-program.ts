@@ -1,0 +1,114 @@
+import { clusterKind, eventually, type KubeObject, type PolicyRule, type TestAccount, type TestClient, type TestCluster } from '@kube-semaphore/testkit';
+import { MIRRORS, mirrorLabels } from './mirror-process.ts';
+
+/** A remote Service, as the Go program saw it. */
+export type GoSource = { readonly name: string; readonly headless?: boolean; readonly addresses: readonly string[]; readonly ports?: readonly GoPort[] };
+
+type GoPort = { readonly name: string; readonly port: number; readonly targetPort: number };
+
+const crud = ['get', 'list', 'watch', 'create', 'update', 'delete'];
+const core: PolicyRule = { apiGroups: [''], resources: ['services', 'endpoints'], verbs: crud };
+
+/** The Role of the Go program's manifests, for the namespace of the mirrors: of its last releases, and of those before. */
+export const goRules = { latest: [core, { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: crud }], older: [core] } as const satisfies Record<string, readonly PolicyRule[]>;
+
+/** An account that may do this in the mirror namespace, and nothing elsewhere. */
+export async function accountInNamespace(cluster: TestCluster, name: string, rules: readonly PolicyRule[]): Promise<TestAccount> {
+  const account = await cluster.account(name, []);
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const at = `/apis/${apiVersion}/namespaces/${MIRRORS}`;
+  await cluster.admin.create(`${at}/roles`, { apiVersion, kind: 'Role', metadata: { name }, rules });
+  await cluster.admin.create(`${at}/rolebindings`, {
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    subjects: [{ kind: 'ServiceAccount', namespace: 'kube-system', name }],
+  });
+  return account;
+}
+
+/** The controllers that make of its objects what kube-proxy heeds. */
+export const controllers = ['endpointslice-mirroring-controller'] as const;
+
+const derivedBy = 'endpointslicemirroring-controller.k8s.io';
+const defaultPorts: readonly GoPort[] = [{ name: 'http', port: 80, targetPort: 8080 }];
+
+/**
+ * What the Go program does to the mirror namespace, as far as a migration depends on it: a Service and an Endpoints object
+ * for each source, under its labels; of a Service that is there it writes the ports. Kubernetes makes slices of the
+ * Endpoints; on an embedded cluster, which has no controllers, this does.
+ */
+export class GoProgram {
+  readonly #local: TestCluster;
+  readonly #client: TestClient;
+
+  constructor(local: TestCluster, { token }: Pick<TestAccount, 'token'>) {
+    this.#local = local;
+    this.#client = local.clientFor(token);
+  }
+
+  /** Resolves when its Endpoints have become slices. */
+  async sync(sources: readonly GoSource[]): Promise<void> {
+    for (const source of sources) {
+      await this.#writeService(source);
+      const endpoints = await this.#writeEndpoints(source);
+      if (clusterKind() === 'embedded') await this.#derive(source, endpoints);
+    }
+    const wanted = sources.flatMap(({ name, addresses }) => (addresses.length === 0 ? [] : [mirrorName(name)]));
+    await eventually(async () => this.#derived(), wanted.toSorted());
+  }
+
+  async #writeService({ name, headless = false, ports = defaultPorts }: GoSource): Promise<void> {
+    const path = `/api/v1/namespaces/${MIRRORS}/services`;
+    const { status, body } = await this.#client.request('GET', `${path}/${mirrorName(name)}`);
+    if (status === 404) {
+      const spec = { ports, ...(headless && { clusterIP: 'None' }) };
+      await this.#client.create(path, { apiVersion: 'v1', kind: 'Service', metadata: { name: mirrorName(name), labels: mirrorLabels }, spec });
+    } else await this.#put(`${path}/${mirrorName(name)}`, { ...body, spec: { ...(body['spec'] as object), ports } });
+  }
+
+  async #writeEndpoints({ name, addresses, ports = defaultPorts }: GoSource): Promise<KubeObject> {
+    const path = `/api/v1/namespaces/${MIRRORS}/endpoints`;
+    const metadata = { name: mirrorName(name), namespace: MIRRORS, labels: mirrorLabels };
+    const subsets = [{ addresses: addresses.map((ip) => ({ ip, nodeName: 'n1' })), ports: ports.map((port) => ({ name: port.name, port: port.targetPort, protocol: 'TCP' })) }];
+    const object = { apiVersion: 'v1', kind: 'Endpoints', metadata, ...(addresses.length > 0 && { subsets }) };
+    const { status } = await this.#client.request('GET', `${path}/${metadata.name}`);
+    return status === 404 ? this.#client.create(path, object) : this.#put(`${path}/${metadata.name}`, object);
+  }
+
+  async #put(path: string, object: object): Promise<KubeObject> {
+    const { status, body } = await this.#client.request('PUT', path, object);
+    if (status !== 200) throw new Error(`PUT ${path}: ${status} ${String(body['message'])}`);
+    return body;
+  }
+
+  async #derive({ addresses, ports = defaultPorts }: GoSource, { metadata: { name, uid } }: KubeObject): Promise<void> {
+    const families = { IPv4: addresses.filter((ip) => !ip.includes(':')), IPv6: addresses.filter((ip) => ip.includes(':')) };
+    for (const [addressType, ips] of Object.entries(families)) {
+      if (ips.length === 0) continue;
+      await this.#local.admin.create(`/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices`, {
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: {
+          name: `${name}-${addressType.toLowerCase()}`,
+          labels: { ...mirrorLabels, 'kubernetes.io/service-name': name, 'endpointslice.kubernetes.io/managed-by': derivedBy },
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Endpoints', name, uid, controller: true, blockOwnerDeletion: true }],
+        },
+        addressType,
+        endpoints: ips.map((ip) => ({ addresses: [ip], conditions: { ready: true } })),
+        ports: ports.map((port) => ({ name: port.name, port: port.targetPort, protocol: 'TCP' })),
+      });
+    }
+  }
+
+  /** The Services of which there are such slices. */
+  async #derived(): Promise<readonly string[]> {
+    const selector = encodeURIComponent(`endpointslice.kubernetes.io/managed-by=${derivedBy}`);
+    const slices = await this.#local.admin.list(`/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices?labelSelector=${selector}`);
+    return [...new Set(slices.map(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] ?? ''))].toSorted();
+  }
+}
+
+/** Of Services in default. */
+export const mirrorName = (name: string): string => `c2-default-73736d-${name}`;

@@ -1,0 +1,29 @@
+import { accountInNamespace, controllers, GoProgram, goRules, type GoSource } from './go-program.ts';
+import { itBehindProxy } from './it.ts';
+import type { RemoteServices } from './remote-services.ts';
+
+/** A test in which the Go program, and then ours, keep the mirrors of one cluster, under the Go program's own Role. */
+export const it = itBehindProxy
+  .extend('localOptions', { scope: 'file' }, () => ({ controllers }))
+  .extend('goAccount', { scope: 'file' }, ({ local }) => accountInNamespace(local, 'go', goRules.latest))
+  .extend('goProgram', ({ local, goAccount }) => new GoProgram(local, goAccount))
+  /** Their flags and variables, in its own spelling; only where to listen is ours. */
+  .extend('goStart', ({ goAccount, accounts, startWith }) => {
+    return ({ flags = [], env = {}, ready = true }: { flags?: readonly string[]; env?: Readonly<Record<string, string>>; ready?: boolean } = {}) =>
+      startWith([`-kube-config=${goAccount.kubeconfig}`, '--mirror-ns', 'sys-semaphore', '-svc-sync=true', '-resync-period=60m', '-listen-address=127.0.0.1:0', ...flags], {
+        env: { SSM_TARGET_KUBE_CONFIG: accounts.remote.kubeconfig, SSM_SVC_PREFIX: 'c2', SSM_LABEL_SELECTOR: 'mirror=true', SSM_LOG_LEVEL: 'info', ...env },
+        ready,
+      });
+  });
+
+/** Makes the Services that a Go program saw, with slices as their cluster's own controllers make them. */
+export async function addSources(sources: RemoteServices, all: readonly GoSource[]): Promise<void> {
+  for (const { name, headless = false, addresses, ports } of all) {
+    await sources.add({ name, headless, ...(ports && { ports }) });
+    const slicePorts = ports && { ports: ports.map((port) => ({ name: port.name, port: port.targetPort, protocol: 'TCP' })) };
+    const families = [addresses.filter((ip) => !ip.includes(':')), addresses.filter((ip) => ip.includes(':'))];
+    for (const [i, endpoints] of families.entries()) {
+      if (endpoints.length > 0) await sources.addSlice({ name: `${name}-${i}`, service: name, endpoints, ...slicePorts });
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type RealCluster, startNetwork, startRealCluster } from '@kube-semaphore/testkit';
+import { it as itOnClusters } from './it.ts';
+import { MIRRORS } from './mirror-process.ts';
+import { RemoteServices } from './remote-services.ts';
+
+/** The zone of the local cluster's nodes. */
+export const ZONE = 'z1';
+
+/** What makes a Service global, and no mirror of it. */
+export const globalLabels = { global: 'true', mirror: 'false' };
+
+/** And what makes its clients prefer endpoints of their own cluster. */
+export const localFirst = { 'local-first': 'true' };
+
+type RealClusters = Record<'local' | 'remote', RealCluster>;
+
+/** A test with two real clusters, whose own controllers make EndpointSlices, and with a network, which has no nodes yet. */
+export const it = itOnClusters
+  .extend('realClusters', { scope: 'file' }, async ({}, { onCleanup }): Promise<RealClusters> => {
+    const start = (name: string) => startRealCluster({ name, controllerManager: true });
+    const [local, remote] = await Promise.all([start('c1'), start('c2')]);
+    onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
+    await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MIRRORS } });
+    return { local, remote };
+  })
+  .extend('clusters', { scope: 'file' }, ({ realClusters }) => realClusters)
+  .extend('network', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const network = await startNetwork();
+    onCleanup(() => network.stop());
+    return network;
+  })
+  .extend('localSources', ({ local }, { onCleanup }) => {
+    const sources = new RemoteServices(local);
+    onCleanup(() => sources.clear());
+    return sources;
+  })
+  .extend('startGlobal', ({ local, accounts, startWith, localSources: _goAfterIt }) => async () => {
+    const file = {
+      global: {
+        globalSvcLabelSelector: 'global=true',
+        globalSvcRoutingStrategyLabel: 'local-first=true',
+        globalSvcHints: 'labelled',
+        mirrorSvcLabelSelector: 'mirror=true',
+        mirrorNamespace: MIRRORS,
+      },
+      localCluster: { name: 'c1', zones: [ZONE], kubeConfigPath: accounts.local.kubeconfig },
+      remoteClusters: [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' }],
+    };
+    const path = join(local.dir, 'service-mirror.json');
+    await writeFile(path, JSON.stringify(file));
+    return startWith([`-config=${path}`, '-listen-address=127.0.0.1:0']);
+  });

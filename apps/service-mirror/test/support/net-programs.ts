@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Place } from '@kube-semaphore/testkit';
+import { decodeAnswer, type DnsAnswer, encodeQuery, type RecordType } from './net-dns-message.ts';
+
+const programs = { ask: fileURLToPath(new URL('./net-ask.ts', import.meta.url)), call: fileURLToPath(new URL('./net-call.ts', import.meta.url)) };
+
+/** Asks the DNS server of a place. */
+export async function ask(place: Place, name: string, type: RecordType): Promise<DnsAnswer> {
+  const answer = await place.run(process.execPath, [programs.ask, encodeQuery(name, type).toString('hex')]);
+  return decodeAnswer(Buffer.from(answer, 'hex'));
+}
+
+/** Who answers, among many connections from a place; sorted. */
+export async function whoAnswers(place: Place, host: string, port: number): Promise<readonly string[]> {
+  return JSON.parse(await place.run(process.execPath, [programs.call, host, String(port)])) as readonly string[];
+}
+
+/** Lets a place answer every connection to port 8080 with its name. */
+export async function serve(place: Place, name: string): Promise<void> {
+  const script = `require('node:net').createServer((socket) => socket.end(process.argv[1])).listen(8080, '::', () => console.log('listening'))`;
+  const server = place.spawn(process.execPath, ['-e', script, name], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(10_000) });
+}

@@ -1,0 +1,46 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
+import { remoteRules } from './accounts.ts';
+import { it } from './it.ts';
+import { MIRRORS } from './mirror-process.ts';
+import { RemoteServices } from './remote-services.ts';
+
+/** What a test says about a remote cluster of its config file; the credentials are the fixture's. */
+export type RemoteEntry = { readonly name: string; readonly kubeConfigPath: string; readonly servicePrefix: string; readonly [field: string]: unknown };
+
+/** A test with a second remote, `c2-a`, whose prefix begins as that of `c2` does, and both in a config file. */
+export const itWithTwoRemotes = it
+  .extend('second', { scope: 'file' }, async ({}, { onCleanup }): Promise<TestCluster> => {
+    const second = await startCluster({ name: 'c2-a' });
+    onCleanup(() => second.stop());
+    return second;
+  })
+  .extend('secondAccount', { scope: 'file' }, ({ second }) => second.account('reader', remoteRules))
+  .extend('secondSources', ({ second }, { onCleanup }) => {
+    const sources = new RemoteServices(second);
+    onCleanup(() => sources.clear());
+    return sources;
+  })
+  .extend('secondProxy', async ({ second }, { onCleanup }) => {
+    const proxy = await startFaultProxy(second);
+    onCleanup(() => proxy.stop());
+    return proxy;
+  })
+  /** A proxy is before the second remote. `global` is what the file says there besides. */
+  .extend('startWithFile', ({ local, accounts, secondAccount, secondProxy, startWith }) => {
+    return async (global: object = {}, options: { readonly ready?: boolean } = {}) => {
+      const remotes: RemoteEntry[] = [
+        { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' },
+        { name: 'c2-a', kubeConfigPath: await secondProxy.kubeconfig(secondAccount), servicePrefix: 'c2-a' },
+      ];
+      const file = {
+        global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS, ...global },
+        localCluster: { name: 'c1', kubeConfigPath: accounts.local.kubeconfig },
+        remoteClusters: remotes,
+      };
+      const path = join(local.dir, 'service-mirror.json');
+      await writeFile(path, JSON.stringify(file));
+      return startWith([`-config=${path}`, '-listen-address=127.0.0.1:0'], options);
+    };
+  });
