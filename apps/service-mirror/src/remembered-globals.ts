@@ -1,4 +1,5 @@
 import { globalClustersAnnotation, globalServiceLabel, mirrorClusterLabel, parseServiceKey, sourceAnnotation } from '@kube-semaphore/naming';
+import { sourceEndpoint } from './desired.ts';
 import { keysOfLocalName } from './local-names.ts';
 import type { ObservedService, ObservedSlice } from './observed.ts';
 import type { SourceService, SourceSlice } from './source.ts';
@@ -33,7 +34,7 @@ function sourceOf({ name, annotations }: ObservedService): { namespace: string; 
 function sourceSlice({ labels, annotations, family, ports, endpoints }: ObservedSlice, cluster: string, service: string): SourceSlice | undefined {
   const [of, namespace, name] = (annotations[sourceAnnotation] ?? '').split('/');
   if (labels[mirrorClusterLabel] !== cluster || of !== cluster || namespace === undefined || name === undefined) return undefined;
-  return { uid: '', namespace, name, service, family, ports, endpoints: endpoints.map(({ zones: _, ...endpoint }) => endpoint) };
+  return { uid: '', namespace, name, service, family, ports, endpoints: endpoints.map(sourceEndpoint) };
 }
 
 const clustersOf = (annotations: Readonly<Record<string, string>>): readonly string[] => (annotations[globalClustersAnnotation] ?? '').split(',').map((name) => name.trim());

@@ -1,4 +1,5 @@
 import { mirroredServiceLabel, mirrorPrefixLabel, parseServiceKey, serviceNameLabel, sourceAnnotation } from '@kube-semaphore/naming';
+import { sourceEndpoint } from './desired.ts';
 import { sourcesOf } from './local-names.ts';
 import type { ObservedService, ObservedSlice } from './observed.ts';
 import type { SourceService, SourceSlice } from './source.ts';
@@ -29,7 +30,7 @@ function sourceService(observed: ObservedService, of: { cluster: string; prefix:
 function sourceSlice(observed: ObservedSlice, { cluster, service }: { cluster: string; service: string | undefined }): SourceSlice | undefined {
   const [of, namespace, name] = (observed.annotations[sourceAnnotation] ?? '').split('/');
   if (of !== cluster || namespace === undefined || name === undefined || service === undefined) return undefined;
-  const endpoints = observed.endpoints.map(({ zones: _, ...endpoint }) => endpoint);
+  const endpoints = observed.endpoints.map(sourceEndpoint);
   return { uid: '', namespace, name, service, family: observed.family, ports: observed.ports, endpoints };
 }
 
