@@ -267,8 +267,9 @@ export class Policy {
       }
       return written;
     } catch (error) {
-      // Somebody wrote in between. A watch tells us what; where there is none, only a list does.
-      if (isStale(error) && this.#watchForbidden) localSets.reflector.relist();
+      // Somebody wrote in between. A watch tells us what; where there is none, only a list does. A set that is there and
+      // that we don't know of was made just now, or the list that we go by lacked it.
+      if (isStale(error) && (this.#watchForbidden || change.kind === 'create')) localSets.doubt();
       throw error;
     }
   }

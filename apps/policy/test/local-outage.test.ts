@@ -43,6 +43,23 @@ describe('the local API server', () => {
     await eventually(() => policy.metric(...localUp), 1);
   });
 
+  it('may list empty for a moment, and is asked again when a set turns out to be there', async ({ localProxy, viaLocalProxy, pods, sets, history, start }) => {
+    await pods.add(pod(1));
+    const policy = await start(viaLocalProxy);
+    await sets.become(nets(1));
+    await localProxy.set({ kind: 'empty' });
+    const expire = { kind: 'answer', status: 410, as: 'event' } as const;
+    await localProxy.set(expire, { verb: 'watch', times: 1 });
+    await localProxy.set({ kind: 'reset', connections: 'open' });
+    await eventually(async () => ((await policy.metric(requeues)) ?? 0) >= 1, true);
+    await localProxy.clear();
+    await pods.add(pod(2));
+    await sets.become(nets(1, 2));
+    await history.caughtUp();
+    expect(history.deletions()).toEqual([]);
+    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+  });
+
   it('may be away at the start, and is waited for', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
     await pods.add(pod(1));
     await localProxy.set({ kind: 'refuse' });
