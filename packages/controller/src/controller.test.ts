@@ -108,9 +108,28 @@ describe('Controller', () => {
     expect(controller.longestRunningMs).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
   });
+
+  it('shows each key as it comes and goes', async () => {
+    const seen: string[] = [];
+    let failures = 1;
+    const { controller, stop } = start({
+      reconcile: () => (failures-- > 0 ? Promise.reject(new Error('once')) : Promise.resolve({ wrote: false })),
+      observer: {
+        added: (key) => seen.push(`${key} added`),
+        started: (key) => seen.push(`${key} started`),
+        ended: (key, { failed }) => seen.push(`${key} ${failed ? 'failed' : 'done'}`),
+      },
+    });
+    controller.enqueue('set');
+    // It waits already.
+    controller.enqueue('set');
+    await vi.advanceTimersByTimeAsync(10_000);
+    await stop();
+    expect(seen).toEqual(['set added', 'set started', 'set added', 'set failed', 'set started', 'set done']);
+  });
 });
 
-function start(options: Pick<ControllerOptions, 'reconcile'>) {
+function start(options: Pick<ControllerOptions, 'reconcile' | 'observer'>) {
   const failures: { key: string; retryInMs: number }[] = [];
   const controller = new Controller({ workers: 3, minWriteIntervalMs: 200, onFailure: (failure) => failures.push(failure), ...options });
   const aborter = new AbortController();

@@ -10,6 +10,15 @@ export type ReconcileContext = {
   readonly since: number;
 };
 
+/** What may be known of the queue, key by key; called synchronously. */
+export type QueueObserver = {
+  /** A key waits to be worked, and didn't before. */
+  readonly added: (key: string) => void;
+  /** A worker has taken it. */
+  readonly started: (key: string) => void;
+  readonly ended: (key: string, outcome: { readonly failed: boolean }) => void;
+};
+
 export type ControllerOptions = {
   /**
    * Makes what `key` stands for match the stores. Level-based: it reads what is now, does not know which event woke
@@ -21,6 +30,8 @@ export type ControllerOptions = {
   readonly minWriteIntervalMs: number;
   /** A failed reconcile; it is tried again. */
   readonly onFailure: (failure: { key: string; error: unknown; retryInMs: number }) => void;
+  /** Sees each key come and go, for metrics. */
+  readonly observer?: QueueObserver;
   readonly now?: Now;
 };
 
@@ -52,7 +63,7 @@ export class Controller {
   }
 
   enqueue(key: string, since?: number): void {
-    this.#queue.add(key, since);
+    this.#add(key, since);
   }
 
   /** Works until `signal` is aborted and the running reconciles have returned. Never rejects. */
@@ -69,13 +80,17 @@ export class Controller {
       const { key, since } = task;
       const run = { at: this.#now() };
       this.#started.add(run);
+      this.#options.observer?.started(key);
+      let failed = false;
       try {
         const { wrote } = await this.#options.reconcile(key, { signal, since });
         this.#queue.done(key, { restMs: wrote ? this.#options.minWriteIntervalMs : 0 });
       } catch (error) {
+        failed = true;
         if (!signal.aborted) this.#fail(key, since, error);
       } finally {
         this.#started.delete(run);
+        this.#options.observer?.ended(key, { failed });
       }
     }
   }
@@ -84,7 +99,11 @@ export class Controller {
     const { retryAfterMs } = error as { retryAfterMs?: number };
     const retryInMs = backoffMs(this.#queue.failures(key) + 1, BACKOFF, retryAfterMs);
     this.#options.onFailure({ key, error, retryInMs });
-    this.#queue.add(key, since);
+    this.#add(key, since);
     this.#queue.done(key, { failed: true, restMs: retryInMs });
+  }
+
+  #add(key: string, since: number | undefined): void {
+    if (this.#queue.add(key, since)) this.#options.observer?.added(key);
   }
 }

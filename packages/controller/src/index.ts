@@ -1,4 +1,4 @@
-export { Controller, type Outcome, type ReconcileContext } from './controller.ts';
+export { Controller, type Outcome, type QueueObserver, type ReconcileContext } from './controller.ts';
 export { LeaderElector, type LeaderElectorOptions, type LeaderHooks, leaderIdentity } from './leader-elector.ts';
 export { leaseLock, type LeaseLock } from './leader-lock.ts';
 export type { LeaderTimes } from './leader-state.ts';

@@ -39,16 +39,20 @@ export class Workqueue {
     return depth;
   }
 
-  /** @param since when the event was seen; the oldest one counts */
-  add(key: string, since = this.#now()): void {
-    if (this.#closed) return;
+  /**
+   * @param since when the event was seen; the oldest one counts
+   * @returns whether the key waits from now on, and didn't before
+   */
+  add(key: string, since = this.#now()): boolean {
+    if (this.#closed) return false;
     const entry = this.#entry(key);
     if (entry.since !== undefined) {
       entry.since = Math.min(entry.since, since);
-      return;
+      return false;
     }
     entry.since = since;
     if (!entry.working) this.#schedule(key, entry);
+    return true;
   }
 
   /** Waits for the next key; undefined once the queue is closed. */
