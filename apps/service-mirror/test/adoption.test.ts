@@ -38,7 +38,7 @@ describe('what the Go program made', () => {
   it('goes where its source is gone, and is put right where that changed', async ({ sources, mirrors, history, goProgram, goStart }) => {
     const stays = left.filter(({ name }) => name !== 'app-0');
     await addSources(sources, stays);
-    await goProgram.sync([...left, { name: 'web', addresses: ['10.4.0.1', '10.4.0.99'] }].filter(({ addresses }, i) => i !== 0 || addresses.length === 0));
+    await goProgram.sync(left.map((source) => (source.name === 'web' ? { ...source, addresses: ['10.4.0.1', '10.4.0.99'] } : source)));
     await goStart();
     await mirrors.become(mirrorsOf(stays));
     await eventually(() => mirrors.endpointsObjects(), []);

@@ -103,17 +103,16 @@ describe('a Service that another process made, whose prefix begins as ours does'
     const labels = { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2-a' };
     await mirrors.create('services', { metadata: { name: mirror, labels }, spec: { ports: [{ port: 80 }] } });
     const whose = { ...labels, 'kubernetes.io/service-name': mirror, 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' };
-    await mirrors.create('endpointslices', {
-      metadata: { name: 'theirs', labels: whose },
-      addressType: 'IPv4',
-      endpoints: [{ addresses: ['10.5.0.1'] }],
-      ports: [],
-    });
+    const body = { addressType: 'IPv4', endpoints: [{ addresses: ['10.5.0.1'] }], ports: [] };
+    await mirrors.create('endpointslices', { metadata: { name: 'theirs', labels: whose }, ...body });
+    // One whose Service we don't see yet, or no more.
+    await mirrors.create('endpointslices', { metadata: { name: 'theirs-alone', labels: { ...whose, 'kubernetes.io/service-name': 'c2-a-b-73736d-late' } }, ...body });
     await sources.add({ name: 'other' });
     await start({ 'svc-prefix': 'c2' });
     await mirrors.become({ [mirror]: ['10.5.0.1'], 'c2-default-73736d-other': [] });
     // One more of ours is written, and that one is still there.
     await sources.add({ name: 'last' });
     await mirrors.become({ [mirror]: ['10.5.0.1'], 'c2-default-73736d-other': [], 'c2-default-73736d-last': [] });
+    expect((await mirrors.slices()).map(({ metadata }) => metadata.name)).toEqual(['theirs', 'theirs-alone']);
   });
 });

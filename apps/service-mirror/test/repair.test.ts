@@ -38,13 +38,14 @@ describe('a Service that somebody edited', () => {
     await eventually(content, before);
   });
 
-  it('keeps labels and annotations of others, also when it is written', async ({ sources, mirrors, program: _ }) => {
+  it('keeps labels and annotations of others, also when it is written', async ({ sources, mirrors, program }) => {
     await mirrors.patch('services', mirror, { metadata: { labels: { team: 'shop' }, annotations: { note: 'mine' } } });
     await sources.patch('services', web, { spec: { sessionAffinity: 'ClientIP' } });
     await eventually(async () => ((await mirrors.service(mirror))['spec'] as { sessionAffinity: string }).sessionAffinity, 'ClientIP');
     const { metadata } = await mirrors.service(mirror);
     expect(metadata.labels).toEqual({ 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2', team: 'shop' });
     expect(metadata.annotations).toEqual({ 'mirror-svc-source': 'c2/default/web', note: 'mine' });
+    expect(program.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
   it('is somebody else\'s once it has our labels no more, and stays as it is', async ({ sources, mirrors, program }) => {
@@ -79,7 +80,7 @@ describe('a slice that somebody edited', () => {
 });
 
 describe('what somebody deleted', () => {
-  it('comes back: a Service with its slices, and a slice', async ({ mirrors, program: _ }) => {
+  it('comes back: a Service with its slices, and a slice', async ({ mirrors, program }) => {
     const { uid } = (await mirrors.service(mirror)).metadata;
     await mirrors.remove('services', mirror);
     await eventually(async () => (await mirrors.services()).filter(({ metadata }) => metadata.uid !== uid).length, 1);
@@ -89,6 +90,7 @@ describe('what somebody deleted', () => {
     await mirrors.remove('endpointslices', slice!.metadata.name);
     await eventually(async () => (await mirrors.slices()).filter(({ metadata }) => metadata.uid !== gone).length, 1);
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    expect(program.log().filter(({ level }) => level === 'error')).toEqual([]);
   });
 });
 

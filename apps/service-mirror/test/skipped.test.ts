@@ -95,7 +95,7 @@ describe('what is left out', () => {
     await sources.patch('services', { name: long }, { spec: { sessionAffinity: 'ClientIP' } });
     await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: ['192.0.2.1'] }, { addresses: ['10.4.0.3'] }] });
     await mirrors.become({ [mirror]: ['10.4.0.3'] });
-    const said = program.log().filter(({ msg }) => msg === 'left out').map(({ reason }) => reason);
+    const said = program.log().filter(({ msg }) => msg === 'left out').map(({ reason }) => String(reason));
     expect(said.toSorted()).toEqual(['address-not-allowed', 'name-too-long']);
     expect((await program.get('/metrics')).body).not.toMatch(/kube_http_request_total\{.*code="4\d\d"/);
 

@@ -5,6 +5,9 @@ export type { Answer, KubeObject, PolicyRule, TestAccount, TestClient, TestClust
 export { type Credentials, kubeconfig, type KubeconfigOptions, writeKubeconfig } from './kubeconfig.ts';
 export type { AuditEvent } from './real/audit.ts';
 export { type Binaries, findBinaries, recipe, type Recipe, type Tool, tools } from './real/binaries.ts';
+export { type CoreDnsOptions, startCoreDns } from './real/coredns.ts';
+export { type KubeProxyOptions, startKubeProxy } from './real/kube-proxy.ts';
+export type { NodeComponent } from './real/node-component.ts';
 export { type RealCluster, type RealClusterOptions, startRealCluster } from './real/real-cluster.ts';
 export { ComponentError } from './real/start-component.ts';
 export { waitFor, type WaitOptions } from './wait-for.ts';

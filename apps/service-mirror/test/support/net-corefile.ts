@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const page = fileURLToPath(new URL('file:///tmp/b/coredns-block.md'));
+const page = fileURLToPath(new URL('../../../../docs/service-mirror.md', import.meta.url));
 
-/** The Corefile that the page of the app shows: the first block below a heading that names CoreDNS. */
+/** The Corefile that the page of the app shows: the only fenced block with the plugin `kubernetes`. */
 export function documentedCorefile(): string {
-  const [, corefile] = /^#+ .*CoreDNS.*\n(?:(?!#|```).*\n)*```.*\n([^]*?)^```/m.exec(readFileSync(page, 'utf8')) ?? [];
-  if (corefile === undefined) throw new Error(`${page} shows no Corefile`);
+  const blocks = readFileSync(page, 'utf8').matchAll(/^```.*\n([^]*?)^```$/gm);
+  const [corefile, ...others] = Array.from(blocks, ([, block = '']) => block).filter((block) => /^ +kubernetes /m.test(block));
+  if (corefile === undefined || others.length > 0) throw new Error(`${page} shows ${others.length > 0 ? 'several Corefiles' : 'no Corefile'}`);
   return corefile;
 }
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type RealCluster, startNetwork, startRealCluster } from '@kube-semaphore/testkit';
+import { type Network, type RealCluster, startNetwork, startRealCluster } from '@kube-semaphore/testkit';
 import { it as itOnClusters } from './it.ts';
 import { MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
@@ -14,23 +14,26 @@ export const globalLabels = { global: 'true', mirror: 'false' };
 /** And what makes its clients prefer endpoints of their own cluster. */
 export const localFirst = { 'local-first': 'true' };
 
-type RealClusters = Record<'local' | 'remote', RealCluster>;
+type Lab = { readonly clusters: Record<'local' | 'remote', RealCluster>; readonly network: Network };
 
 /** A test with two real clusters, whose own controllers make EndpointSlices, and with a network, which has no nodes yet. */
 export const it = itOnClusters
-  .extend('realClusters', { scope: 'file' }, async ({}, { onCleanup }): Promise<RealClusters> => {
-    const start = (name: string) => startRealCluster({ name, controllerManager: true });
-    const [local, remote] = await Promise.all([start('c1'), start('c2')]);
-    onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
+  .extend('lab', { scope: 'file' }, async ({ localOptions: { controllers = [] } }, { onCleanup }): Promise<Lab> => {
+    const [local, remote, network] = await Promise.all([
+      startRealCluster({ name: 'c1', controllerManager: controllers }),
+      startRealCluster({ name: 'c2', controllerManager: true }),
+      startNetwork(),
+    ]);
+    onCleanup(async () => {
+      await network.stop();
+      await Promise.all([local.stop(), remote.stop()]);
+    });
     await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MIRRORS } });
-    return { local, remote };
+    return { clusters: { local, remote }, network };
   })
-  .extend('clusters', { scope: 'file' }, ({ realClusters }) => realClusters)
-  .extend('network', { scope: 'file' }, async ({}, { onCleanup }) => {
-    const network = await startNetwork();
-    onCleanup(() => network.stop());
-    return network;
-  })
+  .extend('network', { scope: 'file' }, ({ lab }) => lab.network)
+  .extend('realClusters', { scope: 'file' }, ({ lab }) => lab.clusters)
+  .extend('clusters', { scope: 'file' }, ({ lab }) => lab.clusters)
   .extend('localSources', ({ local }, { onCleanup }) => {
     const sources = new RemoteServices(local);
     onCleanup(() => sources.clear());

@@ -7,12 +7,13 @@ import { MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
 
 /** What a test says about a remote cluster of its config file; the credentials are the fixture's. */
-export type RemoteEntry = { readonly name: string; readonly kubeConfigPath: string; readonly servicePrefix: string; readonly [field: string]: unknown };
+type RemoteEntry = { readonly name: string; readonly kubeConfigPath: string; readonly servicePrefix: string; readonly [field: string]: unknown };
 
 /** A test with a second remote, `c2-a`, whose prefix begins as that of `c2` does, and both in a config file. */
 export const itWithTwoRemotes = it
-  .extend('second', { scope: 'file' }, async ({}, { onCleanup }): Promise<TestCluster> => {
-    const second = await startCluster({ name: 'c2-a' });
+  .extend('secondName', { scope: 'file' }, 'c2-a')
+  .extend('second', { scope: 'file' }, async ({ secondName }, { onCleanup }): Promise<TestCluster> => {
+    const second = await startCluster({ name: secondName });
     onCleanup(() => second.stop());
     return second;
   })

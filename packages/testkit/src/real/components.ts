@@ -77,11 +77,11 @@ export function kubeApiserver(paths: Paths, files: Files, { port, audit, flags }
   });
 }
 
-/** kube-controller-manager with the three controllers that make Services, owners and namespaces work. */
-export function kubeControllerManager(paths: Paths, files: Files): Component {
+/** kube-controller-manager with the three controllers that make Services, owners and namespaces work, and with `others`. */
+export function kubeControllerManager(paths: Paths, files: Files, others: readonly string[]): Component {
   return component('kube-controller-manager', paths, files, {
     kubeconfig: files.adminKubeconfig,
-    controllers: 'endpointslice-controller,garbage-collector-controller,namespace-controller',
+    controllers: ['endpointslice-controller', 'garbage-collector-controller', 'namespace-controller', ...others].join(','),
     'leader-elect': 'false',
     'secure-port': '0',
     'kube-api-qps': '500',

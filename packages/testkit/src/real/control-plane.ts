@@ -87,10 +87,10 @@ export class ControlPlane {
   }
 
   /** Starts kube-controller-manager, which is never restarted: it finds the API server again by itself. */
-  async startControllerManager(): Promise<void> {
+  async startControllerManager(others: readonly string[]): Promise<void> {
     const { supervision, paths, files } = this.#options;
     // It listens nowhere. What it does comes about when it has synced, and tests wait for that.
-    await startComponent(supervision, kubeControllerManager(paths, files), () => Promise.resolve(true));
+    await startComponent(supervision, kubeControllerManager(paths, files, others), () => Promise.resolve(true));
   }
 
   async #startEtcd(): Promise<void> {

@@ -16,8 +16,11 @@ import { Supervision } from './supervision.ts';
 /** What a real cluster is to be like. */
 export type RealClusterOptions = {
   readonly name: string;
-  /** Run the controllers for EndpointSlices, owner references and namespaces, too. Default false. */
-  readonly controllerManager?: boolean;
+  /**
+   * Run the controllers for EndpointSlices, owner references and namespaces, too, and those that are named besides, such
+   * as `endpointslice-mirroring-controller`. Default false.
+   */
+  readonly controllerManager?: boolean | readonly string[];
   /** Record every request for `auditLog()`. Default false. */
   readonly audit?: boolean;
   /** Flags of kube-apiserver, names without dashes to values; they win over the testkit's own. */
@@ -65,7 +68,7 @@ const almostReady =
  */
 export async function startRealCluster(options: RealClusterOptions): Promise<RealCluster> {
   const wanted: Tool[] = ['etcd', 'kube-apiserver'];
-  if (options.controllerManager) wanted.push('kube-controller-manager');
+  if (options.controllerManager !== undefined && options.controllerManager !== false) wanted.push('kube-controller-manager');
   const binaries = findBinaries(wanted);
   if (!binaries.ok) throw new Error(binaries.reason);
 
@@ -102,7 +105,7 @@ async function bringUp(
   const admin = createTestClient({ url, agent, token: adminToken });
   const adminKubeconfig = files.adminKubeconfig;
   await writeKubeconfig(adminKubeconfig, { name, url, caPem, credentials: { token: adminToken } });
-  if (controllerManager) await plane.startControllerManager();
+  if (controllerManager !== false) await plane.startControllerManager(controllerManager === true ? [] : controllerManager);
 
   return {
     name,

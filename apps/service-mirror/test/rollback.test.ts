@@ -1,0 +1,48 @@
+import { eventually } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { type GoSource, mirrorName } from './support/go-program.ts';
+import { bash, kubectlFolder } from './support/kubectl.ts';
+import { addSources, it } from './support/migration.ts';
+import { mirrorLabels } from './support/mirror-process.ts';
+import { rollbackCommands, rollbackVariables } from './support/rollback.ts';
+
+const sourcesOfAll: readonly GoSource[] = [
+  { name: 'web', addresses: ['10.4.0.1', '10.4.0.2'] },
+  { name: 'db', headless: true, addresses: ['10.4.0.3'] },
+  { name: 'dual', addresses: ['10.4.0.4', 'fd00::4'] },
+  { name: 'idle', addresses: [] },
+];
+const mirrored = Object.fromEntries(sourcesOfAll.map(({ name, addresses }) => [mirrorName(name), addresses]));
+
+describe.skipIf(kubectlFolder === undefined)('the way back to the Go program', () => {
+  it('leaves no Service without an endpoint, and nothing of ours', async ({ local, sources, mirrors, history, goProgram, goStart }) => {
+    await addSources(sources, sourcesOfAll);
+    await sources.addSlice({ name: 'idle-0', service: 'idle', endpoints: [] });
+    const program = await goStart();
+    await mirrors.become(mirrored);
+    expect(await mirrors.slices()).toHaveLength(5);
+    await program.stop();
+    // Those of another remote, which stays with us.
+    const others = { ...mirrorLabels, 'mirror-svc-prefix-sync': 'c3', 'kubernetes.io/service-name': 'c3-x', 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' };
+    await mirrors.create('endpointslices', { metadata: { name: 'c3-x', labels: others }, addressType: 'IPv4', endpoints: [], ports: [] });
+
+    // The commands wait for what the Go program has yet to write.
+    const commands = bash(`${rollbackVariables}${rollbackCommands}`, local);
+    await goProgram.sync(sourcesOfAll);
+    await commands;
+    await mirrors.become(mirrored);
+    await history.caughtUp();
+    expect(history.lapses).toEqual([]);
+    expect(history.deletions).toEqual([]);
+    const managers = (await mirrors.slices()).map(({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by']);
+    expect(managers.filter((manager) => manager === 'semaphore-service-mirror')).toHaveLength(1);
+    // Once more does nothing, and what the Go program has made can be taken over again.
+    await bash(`${rollbackVariables}${rollbackCommands}`, local);
+    await mirrors.remove('endpointslices', 'c3-x');
+    await goStart();
+    await eventually(() => mirrors.endpointsObjects(), []);
+    await mirrors.become(mirrored);
+    await history.caughtUp();
+    expect(history.lapses).toEqual([]);
+  });
+});

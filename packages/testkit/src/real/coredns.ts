@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PolicyRule, TestCluster } from '../cluster.ts';
+import type { NetworkNode } from '../net/node.ts';
+import { findBinaries } from './binaries.ts';
+import { inPlace, type NodeComponent } from './node-component.ts';
+import { startComponent } from './start-component.ts';
+import { Supervision } from './supervision.ts';
+
+export type CoreDnsOptions = {
+  /** Whose Services it knows. The node has its port by `forward`. */
+  readonly cluster: TestCluster;
+  /** Where it listens, on the ports that the Corefile says: one CoreDNS at a time. */
+  readonly node: NetworkNode;
+  readonly corefile: string;
+};
+
+/** What the manifests of CoreDNS let it do. */
+const rules: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+];
+
+/** /var/run leads to /run, of which each node has one of its own. */
+const SERVICE_ACCOUNT = '/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * Names a resolver that nobody can reach instead of the machine's, which CoreDNS could take for itself: 127.0.0.53 is
+ * the node's own there. The file may be a link into /run, which is empty.
+ */
+const withoutResolver = `
+file=$(readlink -m /etc/resolv.conf) && mkdir -p "$(dirname "$file")" && : >> "$file" &&
+echo 'nameserver 192.0.2.53' > /run/resolv.conf && mount --bind /run/resolv.conf "$file"`;
+
+/**
+ * Starts CoreDNS as a pod of the cluster would run it: with a service account, and with the Corefile as it is.
+ *
+ * @throws {Error} if it isn't built
+ * @throws {ComponentError} with the end of its log if it doesn't like the Corefile
+ */
+export async function startCoreDns({ cluster, node, corefile }: CoreDnsOptions): Promise<NodeComponent> {
+  const binaries = findBinaries(['coredns']);
+  if (!binaries.ok) throw new Error(binaries.reason);
+  const { token } = await cluster.account(`coredns-${randomBytes(4).toString('hex')}`, rules);
+  await node.run('mkdir', ['-p', SERVICE_ACCOUNT]);
+  await node.run('tee', [`${SERVICE_ACCOUNT}/token`], { input: token });
+  await node.run('tee', [`${SERVICE_ACCOUNT}/ca.crt`], { input: await readFile(cluster.caFile, 'utf8') });
+  await node.run('sh', ['-c', withoutResolver]);
+
+  const supervision = await Supervision.start();
+  const [file, log] = [join(supervision.dir, 'Corefile'), join(supervision.dir, 'coredns.log')];
+  const { hostname, port } = new URL(cluster.url);
+  const component = inPlace(node, {
+    name: 'coredns',
+    file: binaries.paths.coredns,
+    args: ['-conf', file],
+    log,
+    env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
+  });
+  try {
+    await writeFile(file, corefile);
+    // It names itself once it listens, for which it waits until it has read the cluster.
+    await startComponent(supervision, component, async () => (await readFile(log, 'utf8')).includes('\nCoreDNS-'));
+  } catch (error) {
+    await supervision.stop();
+    throw error;
+  }
+  return { dir: supervision.dir, stop: () => supervision.stop() };
+}

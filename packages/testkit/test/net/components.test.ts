@@ -1,0 +1,42 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { ComponentError, startCoreDns, startEmbeddedCluster, startNetwork } from '../../src/index.ts';
+import { leftovers } from '../leftovers.ts';
+import { startComponents } from './start-components.ts';
+
+const owner = fileURLToPath(new URL('./components-owner.ts', import.meta.url));
+
+/** A component's folder, and itself. */
+const PARTS = 2;
+
+it('leaves nothing of CoreDNS and kube-proxy after stop, which may be called twice', async () => {
+  const { coreDns, kubeProxy, stop } = await startComponents();
+  onTestFinished(stop);
+  for (const component of [coreDns, kubeProxy]) {
+    expect(await leftovers(component.dir)).toHaveLength(PARTS);
+    await component.stop();
+    await component.stop();
+    expect(await leftovers(component.dir)).toEqual([]);
+  }
+});
+
+it('leaves nothing of them when the process that started them is killed', async () => {
+  const child = fork(owner, { execPath: process.execPath, execArgv: [] });
+  const [dirs] = (await once(child, 'message')) as [readonly string[]];
+  for (const dir of dirs) expect(await leftovers(dir)).toHaveLength(PARTS);
+  child.kill('SIGKILL');
+  for (const dir of dirs) await expect.poll(() => leftovers(dir), { timeout: 10_000 }).toEqual([]);
+});
+
+it('says what CoreDNS does not like, and starts another one there', async () => {
+  const [cluster, network] = await Promise.all([startEmbeddedCluster({ name: 'c1' }), startNetwork(['a'])]);
+  onTestFinished(async () => void (await Promise.all([network.stop(), cluster.stop()])));
+  const node = network.node('a');
+  const start = startCoreDns({ cluster, node, corefile: '.:53 {\n  upstream\n}\n' });
+  await expect(start).rejects.toThrow(ComponentError);
+  await expect(start).rejects.toThrow(/coredns: exit code 1\n[^]*upstream/);
+  const coreDns = await startCoreDns({ cluster, node, corefile: '.:53 {\n  whoami\n}\n' });
+  await coreDns.stop();
+});
