@@ -1,5 +1,6 @@
 import type { App } from './stage/app.ts';
-import { observe } from './stage/observe.ts';
+import { mirrorNamespace } from './stage/mirror-watch.ts';
+import { observe, observeMirror } from './stage/observe.ts';
 import type { Stage } from './stage/stage.ts';
 import { memberLabel } from './stage/workload.ts';
 import { formatDuration } from './text/duration.ts';
@@ -13,8 +14,8 @@ import { table } from './text/table.ts';
 export function sumUp({ tell }: Pick<Stage, 'tell'>, totalMs: number): void {
   tell.heading('What you saw');
   tell.say(
-    'Each semaphore-policy watched one cluster and kept the sets of the other right, whatever happened on either ' +
-      'side. The time of a change begins with its first request:',
+    'Each program watched one cluster and kept what it writes in the other right, whatever happened on either side. The ' +
+      'time of a change begins with its first request:',
   );
   const rows = tell.milestones.map(({ what, ms }) => [what, formatDuration(ms)]);
   tell.show(table([...rows, ['the whole demo', formatDuration(totalMs)]], { lastColumn: 'right' }));
@@ -31,11 +32,13 @@ export function suggestNext({ tell }: Pick<Stage, 'tell'>): void {
 
 /** Brings back something to look at, and prints how to. */
 export async function invite({ backstage, c1, c2, checkout, ledger, signal, tell }: Stage): Promise<void> {
-  // Waits for the set: whoever pastes the commands at once is to find it.
-  await observe({ site: c1, workload: checkout, signal }, () => checkout.scale(3));
+  // Waits for the mirror, and for the set: whoever pastes the commands at once is to find them.
+  const subject = { site: c1, workload: checkout, signal };
+  await observeMirror(subject, () => checkout.expose());
+  await observe(subject, () => checkout.scale(3));
   tell.heading('Your turn');
   tell.say(
-    `Both clusters go on until you press Ctrl-C, and ${checkout.app} is back with 3 pods. Paste this into another ` +
+    `Both clusters go on until you press Ctrl-C, and ${checkout.app} is there with 3 pods and a Service. Paste this into another ` +
       'terminal, and c1 and c2 are kubectl for the two clusters:',
   );
   tell.show(
@@ -62,6 +65,20 @@ function suggestions({
       commands: ['c1 get globalnetworksets -o yaml', `c2 get pods -n ${checkout.namespace} -o wide --show-labels`],
     },
     {
+      aim: 'Look at the mirror, with the addresses behind it, and at the Service that it shows:',
+      commands: [
+        `c1 get services,endpointslices -n ${mirrorNamespace} -o yaml`,
+        `c2 get services,endpointslices -n ${checkout.namespace} -o yaml`,
+      ],
+    },
+    {
+      aim: 'Delete the mirror, and look again:',
+      commands: [
+        `c1 delete services ${checkout.mirrorName} -n ${mirrorNamespace}`,
+        `c1 get services,endpointslices -n ${mirrorNamespace} -o name`,
+      ],
+    },
+    {
       aim: 'Delete a set, and look again:',
       commands: [`c1 delete globalnetworksets ${checkout.setName}`, 'c1 get globalnetworksets'],
     },
@@ -74,7 +91,7 @@ function suggestions({
       commands: [`c1 delete pods -n ${ledger.namespace} --all --now`, 'c2 get globalnetworksets'],
     },
     {
-      aim: 'Read what the two processes log, and count:',
+      aim: 'Read what the processes log, and count:',
       commands: apps.flatMap(({ log, url }) => [`tail ${log}`, `curl -s ${url}/metrics`]),
     },
   ];

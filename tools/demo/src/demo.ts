@@ -44,8 +44,10 @@ function introduce(tell: Narrator): void {
   tell.say(
     'kube-semaphore connects Kubernetes clusters without anything in the middle: each cluster runs a few small ' +
       'programs that watch the API servers of the others, and keep local objects that say what is there. This demo ' +
-      'shows semaphore-policy, for network policies across clusters: it keeps the addresses of another cluster’s pods ' +
-      'in GlobalNetworkSets, lists of addresses that Calico’s policies select by label.',
+      'shows two of them. semaphore-policy is for network policies across clusters: it keeps the addresses of another ' +
+      'cluster’s pods in GlobalNetworkSets, lists of addresses that Calico’s policies select by label. ' +
+      'semaphore-service-mirror is for calls across clusters: it keeps Services of another cluster, with their ' +
+      'endpoints, as Services of its own.',
   );
   tell.show(picture);
 }

@@ -44,6 +44,12 @@ it('plays to its end within 30 s, in plain text, and cleans up', async () => {
     'the pod that started meanwhile is in the set',
     'the new leader has written the next change',
     'c1 has no set c2-shop-checkout any more; c2 still has c1-payments-ledger',
+    'semaphore-service-mirror is ready',
+    'c1 has a Service c2-shop-73736d-checkout',
+    'all 3 pods of c2 are ready behind it',
+    expect.stringMatching(/^all 20 pods are ready behind the mirror: never fewer than 3, /),
+    expect.stringMatching(/^only the 20 new pods are ready behind the mirror: never fewer than \d+, /),
+    'c1 has neither the mirror nor EndpointSlices of it any more',
   ]);
   const metric = 'semaphore_policy_remote_up{remote="c2"}';
   expect(demo.output.split('\n').filter((line) => line.includes(metric))).toEqual([
@@ -60,6 +66,7 @@ it.each([
   { name: 'with the terminal', signal: 'SIGHUP', text: '8. Somebody deletes' },
   { name: 'while a cluster is out of reach', signal: 'SIGINT', text: '9. The other cluster' },
   { name: 'while nobody leads', signal: 'SIGINT', text: 'kill -9' },
+  { name: 'while a Service is mirrored', signal: 'SIGINT', text: 'c1 has a Service' },
 ] as const)('ends within 5 s and leaves nothing when it is interrupted $name', async ({ signal, text }) => {
   const demo = await start();
   await demo.says(text);
@@ -99,13 +106,16 @@ const hasKubectl = spawnSync('sh', ['-c', 'command -v kubectl'], { env }).status
 it.skipIf(!hasKubectl)('goes on with --keep, and the commands that it prints work', async () => {
   const demo = await start(['--keep']);
   await demo.says('Your turn');
-  await demo.says('/metrics\n     tail');
-  await demo.says('metrics\n');
+  // The metrics of the three apps come last.
+  await expect.poll(() => demo.output.split('/metrics\n').length - 1, { timeout: 60_000 }).toBe(3);
   const invitation = demo.output.slice(demo.output.indexOf('Your turn')).split('\n');
   const shown = invitation.filter((line) => line.startsWith('     '));
   const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')], { env });
   expect(stdout).toContain('name: c2-shop-checkout');
   expect(stdout).toContain('semaphore_policy_remote_up{remote="c1"} 1');
+  // It is shown, deleted, and there again.
+  expect(stdout).toContain('name: c2-shop-73736d-checkout');
+  expect(stdout).toContain('semaphore_service_mirror_remote_up{remote="c2"} 1');
 
   demo.child.kill('SIGINT');
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });

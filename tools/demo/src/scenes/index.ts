@@ -1,5 +1,6 @@
 import type { Scene } from '../stage/stage.ts';
 import { departure } from './departure.ts';
+import { mirrors } from './mirrors.ts';
 import { otherDirection } from './other-direction.ts';
 import { outage } from './outage.ts';
 import { scaling } from './scaling.ts';
@@ -14,4 +15,5 @@ export const scenes: readonly Scene[] = [
   ...outage,
   ...succession,
   ...departure,
+  ...mirrors,
 ];

@@ -22,8 +22,8 @@ export const otherDirection: readonly Scene[] = [
 ];
 
 /** What the other cluster's app may do in `site`, and what it may not: actions and answers. */
-async function answersToReader({ server, reader }: Site, { namespace, pods }: Workload): Promise<string[][]> {
-  const client = server.clientFor(reader.token);
+async function answersToReader({ server, policy }: Site, { namespace, pods }: Workload): Promise<string[][]> {
+  const client = server.clientFor(policy.reader.token);
   const name = pods[0]?.object.metadata.name;
   const answers = {
     'list all pods': await client.request('GET', '/api/v1/pods'),

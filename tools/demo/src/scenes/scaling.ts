@@ -15,15 +15,15 @@ const firstPods: Scene = {
     const { rightMs, versions } = await observe({ site: c1, workload: checkout, signal }, () => checkout.scale(3));
     tell.show(table(checkout.pods.map(({ object, ips }) => [object.metadata.name, ips.join(', ')])));
     const [first, last] = [versions[0], versions.at(-1)];
-    if (!first || !last?.set) throw new Error(`${checkout.setName} is right, and yet it is missing`);
-    tell.milestone(`c1 has a set ${checkout.setName}`, first.ms, `, with ${first.set?.nets.length} addresses`);
+    if (!first || !last?.value) throw new Error(`${checkout.setName} is right, and yet it is missing`);
+    tell.milestone(`c1 has a set ${checkout.setName}`, first.ms, `, with ${first.value?.nets.length} addresses`);
     tell.milestone('all 3 pods are in it', rightMs);
-    tell.show(networkSetYaml(last.set));
+    tell.show(networkSetYaml(last.value));
     tell.say(
       'Look at the nets: they are the addresses of the pods. And at the labels, by which a Calico policy in c1 ' +
         `selects the set. This one lets ${checkout.app} of c2 talk to ${ledger.app}, an app of c1:`,
     );
-    tell.show(policyYaml(last.set, ledger));
+    tell.show(policyYaml(last.value, ledger));
   },
 };
 
@@ -37,7 +37,7 @@ const scaleUp: Scene = {
     const { rightMs, changeMs, versions } = await observe({ site: c1, workload: checkout, signal }, () =>
       checkout.scale(20),
     );
-    const nets = versions.at(-1)?.set?.nets.length;
+    const nets = versions.at(-1)?.value?.nets.length;
     tell.milestone(
       'all 20 pods are in the set',
       rightMs,
@@ -56,7 +56,7 @@ const rollingUpdate: Scene = {
     const { rightMs, changeMs, versions } = await observe({ site: c1, workload: checkout, signal }, () =>
       checkout.rollOut(),
     );
-    const least = Math.min(...versions.map(({ set }) => set?.nets.length ?? 0));
+    const least = Math.min(...versions.map(({ value }) => value?.nets.length ?? 0));
     tell.milestone(
       'all 20 new pods are in the set, and none of the old ones',
       rightMs,
@@ -74,7 +74,7 @@ const scaleDown: Scene = {
         'let in.',
     );
     const { rightMs, versions } = await observe({ site: c1, workload: checkout, signal }, () => checkout.scale(1));
-    const nets = versions.at(-1)?.set?.nets ?? [];
+    const nets = versions.at(-1)?.value?.nets ?? [];
     tell.milestone('only the last pod is in the set', rightMs, `: ${nets.join(' and ')}`);
   },
 };

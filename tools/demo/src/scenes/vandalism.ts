@@ -21,7 +21,7 @@ const edited: Scene = {
       if (status !== 200) throw new Error(`patch ${path}: ${status} ${String(body['message'])}`);
     });
     const [intrusion] = versions;
-    if (!intrusion?.set?.nets.includes(INTRUDER)) throw new Error(`the set never had ${INTRUDER}`);
+    if (!intrusion?.value?.nets.includes(INTRUDER)) throw new Error(`the set never had ${INTRUDER}`);
     const stayMs = rightMs - intrusion.ms;
     tell.milestone('the edited set is as it was', rightMs, `: ${INTRUDER} was in it for ${formatDuration(stayMs)}`);
   },

@@ -8,7 +8,7 @@ import { readLauncher } from './launcher.ts';
 /** What to start. */
 export type AppOptions = {
   /** As its users call it. */
-  readonly program: 'semaphore-policy';
+  readonly program: keyof typeof files;
   /** The cluster that it belongs to. */
   readonly cluster: string;
   /** Which of several that share a Lease; without it, it is the only one. */
@@ -21,8 +21,10 @@ export type AppOptions = {
   readonly onDeath: (error: Error) => void;
 };
 
+const fileOf = (path: string) => fileURLToPath(new URL(`../../../../apps/${path}`, import.meta.url));
 const files = {
-  'semaphore-policy': fileURLToPath(new URL('../../../../apps/policy/bin/semaphore-policy.js', import.meta.url)),
+  'semaphore-policy': fileOf('policy/bin/semaphore-policy.js'),
+  'semaphore-service-mirror': fileOf('service-mirror/bin/semaphore-service-mirror.js'),
 };
 
 /** The apps promise to end within 5 s of SIGTERM, and have nothing to do here that takes so long. */

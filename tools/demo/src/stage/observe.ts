@@ -1,50 +1,94 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { untilAborted } from '../interruption.ts';
-import { isRight, netsOf } from './expectation.ts';
+import { isMirrorRight, isRight, netsOf } from './expectation.ts';
+import type { Watched } from './latest.ts';
+import { type Mirror, readyAddresses } from './mirror-watch.ts';
 import type { NetworkSet } from './set-watch.ts';
 import type { Site } from './site.ts';
 import type { Workload } from './workload.ts';
 
-/** Whose set is watched, and where. */
+/** What is watched of a workload, and where. */
 export type Subject = { readonly site: Site; readonly workload: Workload; readonly signal: AbortSignal };
 
-/** A version of a set, undefined where there was none, and when it was seen after the change had begun. */
-type Version = { readonly set: NetworkSet | undefined; readonly ms: number };
+/** A version of a thing, undefined where there was none, and when it was seen after the change had begun. */
+type Version<T> = { readonly value: T | undefined; readonly ms: number };
 
-/** What became of a set while something was changed. */
-export type Observation = {
-  /** From the first request of the change to the set being right. */
+/** What became of a thing while something was changed. */
+export type Observation<T> = {
+  /** From the first request of the change to the thing being right. */
   readonly rightMs: number;
   /** How long the requests of the change took themselves. */
   readonly changeMs: number;
   /** All versions meanwhile, the last one being right. */
-  readonly versions: readonly Version[];
+  readonly versions: readonly Version<T>[];
 };
 
+type Change = () => Promise<unknown>;
+
 /**
- * The app writes a set once in 200 ms at most. A change that comes later than that finds it idle, so that what is
+ * The apps write an object once in 200 ms at most. A change that comes later than that finds them idle, so that what is
  * measured isn't the rest of a wait that the change before it began.
  */
 const QUIET_MS = 250;
 const PATIENCE_MS = 15_000;
 
 /**
- * Makes a change, and watches until `site` has of `workload` what it should have afterwards.
+ * Makes a change, and watches until `site` has the set of `workload` that it should have afterwards.
  *
  * @param change a change of the workload, or of the set itself
  * @throws {Error} if the set isn't right within 15 s
  */
-export async function observe(
-  { site, workload, signal }: Subject,
-  change: () => Promise<unknown>,
-): Promise<Observation> {
+export function observe({ site, workload, signal }: Subject, change: Change): Promise<Observation<NetworkSet>> {
+  const what = {
+    watched: site.sets,
+    name: workload.setName,
+    isRight: (set: NetworkSet | undefined) => isRight(set, workload),
+    countOf: (set: NetworkSet | undefined) => set?.nets.length,
+    complaint: `${site.name}'s set ${workload.setName}`,
+  };
+  return watchUntilRight({ ...what, wanted: () => netsOf(workload).size, signal }, change);
+}
+
+/**
+ * The same for the mirror of the workload's Service.
+ *
+ * @throws {Error} if the mirror isn't right within 15 s
+ */
+export function observeMirror({ site, workload, signal }: Subject, change: Change): Promise<Observation<Mirror>> {
+  const what = {
+    watched: site.mirrors,
+    name: workload.mirrorName,
+    isRight: (mirror: Mirror | undefined) => isMirrorRight(mirror, workload),
+    countOf: (mirror: Mirror | undefined) => mirror && readyAddresses(mirror).length,
+    complaint: `${site.name}'s mirror ${workload.mirrorName}`,
+  };
+  return watchUntilRight({ ...what, wanted: () => (workload.isExposed ? netsOf(workload).size : 0), signal }, change);
+}
+
+/** A thing that is watched, and how it should be. */
+type Expectation<T> = {
+  readonly watched: Watched<T>;
+  readonly name: string;
+  readonly isRight: (value: T | undefined) => boolean;
+  /** How many addresses it has, and should have, for the complaint. */
+  readonly countOf: (value: T | undefined) => number | undefined;
+  readonly wanted: () => number;
+  /** What isn't right, if it isn't. */
+  readonly complaint: string;
+  readonly signal: AbortSignal;
+};
+
+async function watchUntilRight<T>(
+  { watched, name, isRight: isAsWanted, countOf, wanted, complaint, signal }: Expectation<T>,
+  change: Change,
+): Promise<Observation<T>> {
   await delay(QUIET_MS, undefined, { signal });
-  const versions: Version[] = [];
+  const versions: Version<T>[] = [];
   const { promise: right, resolve } = Promise.withResolvers<number>();
   const startMs = performance.now();
-  const unsubscribe = site.sets.subscribe(workload.setName, (set, atMs) => {
-    versions.push({ set, ms: atMs - startMs });
-    if (isRight(set, workload)) resolve(atMs - startMs);
+  const unsubscribe = watched.subscribe(name, (value, atMs) => {
+    versions.push({ value, ms: atMs - startMs });
+    if (isAsWanted(value)) resolve(atMs - startMs);
   });
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {
@@ -53,17 +97,10 @@ export async function observe(
     const rightMs = await untilAborted(right, AbortSignal.any([signal, patience]));
     return { rightMs, changeMs, versions };
   } catch (error) {
-    throw patience.aborted && !signal.aborted ? new Error(complaint(site, workload)) : error;
+    if (!patience.aborted || signal.aborted) throw error;
+    const count = countOf(watched.get(name)) ?? 'no';
+    throw new Error(`${complaint} is not right after ${PATIENCE_MS / 1000} s: it has ${count} addresses, its pods have ${wanted()}`);
   } finally {
     unsubscribe();
   }
-}
-
-function complaint(site: Site, workload: Workload): string {
-  const nets = site.sets.get(workload.setName)?.nets.length ?? 'no';
-  const wanted = netsOf(workload).size;
-  return (
-    `${site.name}'s set ${workload.setName} is not right after ${PATIENCE_MS / 1000} s: ` +
-    `it has ${nets} addresses, its pods have ${wanted}`
-  );
 }

@@ -18,13 +18,13 @@ export type SetStageOptions = {
 
 /** The first scene, which makes what the others play with: starts the clusters, and in each the app for the other. */
 export async function setStage(options: SetStageOptions): Promise<Stage> {
-  const { backstage, tell, signal } = options;
+  const { backstage, tell, signal, onFailure } = options;
   tell.scene('Two clusters that watch each other');
   const [c1, c2] = await startClusters(options);
   const [checkout, ledger] = await Promise.all([c2.workload('shop', 'checkout'), c1.workload('payments', 'ledger')]);
   const line = await backstage.startFaultProxy(c2.server);
   await startApps(options, { c1, c2, line });
-  return { backstage, c1, c2, line, checkout, ledger, tell, signal };
+  return { backstage, c1, c2, line, checkout, ledger, tell, onFailure, signal };
 }
 
 async function startClusters({ backstage, tell, real, onFailure }: SetStageOptions): Promise<[Site, Site]> {
@@ -33,7 +33,7 @@ async function startClusters({ backstage, tell, real, onFailure }: SetStageOptio
     : 'Each cluster is a small API server inside this process, with TLS, tokens, RBAC, lists and watches.';
   tell.say(
     `${servers} No container runs in them: the demo creates Pod objects and gives each its addresses, as a kubelet ` +
-      'would. Everything that comes of it is the work of semaphore-policy.',
+      'would. Everything that comes of it is the work of kube-semaphore.',
   );
   const startMs = performance.now();
   const start = async (name: string, number: number) =>
@@ -54,18 +54,18 @@ async function startApps(
       cluster: site.name,
       flags: {
         'target-cluster-name': remote.name,
-        'local-kube-config': site.writer.kubeconfig,
+        'local-kube-config': site.policy.writer.kubeconfig,
         ...access,
         'listen-address': '127.0.0.1:0',
       },
       log: join(site.server.dir, 'semaphore-policy.log'),
       onDeath: onFailure,
     });
-  const inC1 = start(c1, c2, { 'target-kube-config': await line.kubeconfig(c2.reader) });
+  const inC1 = start(c1, c2, { 'target-kube-config': await line.kubeconfig(c2.policy.reader) });
   const inC2 = start(c2, c1, {
     'remote-api-url': c1.server.url,
     'remote-ca-url': pathToFileURL(c1.server.caFile).href,
-    'remote-sa-token-path': c1.reader.tokenFile,
+    'remote-sa-token-path': c1.policy.reader.tokenFile,
   });
   tell.say(
     'Each cluster runs its own semaphore-policy, which writes there and only reads in the other one. That of c1 ' +

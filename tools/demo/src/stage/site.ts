@@ -1,40 +1,65 @@
-import type { TestAccount, TestCluster } from '@kube-semaphore/testkit';
-import { networkSetCrd, SetWatch, watchSetsRules } from './set-watch.ts';
+import type { PolicyRule, TestAccount, TestCluster } from '@kube-semaphore/testkit';
+import type { Watched } from './latest.ts';
+import { type Mirror, mirrorNamespace, watchMirrors, watchMirrorsRules } from './mirror-watch.ts';
+import { type NetworkSet, networkSetCrd, watchSets, watchSetsRules } from './set-watch.ts';
 import { Workload } from './workload.ts';
 
 /** The addresses of a cluster's pods. */
 type PodNetwork = { readonly v4: string; readonly v6: string };
 
-/** The least that the app must be allowed in the cluster that it writes to. */
-const writerRules = [
-  {
-    apiGroups: ['projectcalico.org'],
-    resources: ['globalnetworksets'],
-    verbs: ['list', 'watch', 'create', 'update', 'delete'],
-  },
-  // Only used with -leader-elect.
-  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
-];
+/** Whom an app is on both sides: in the cluster where it runs and writes, and in the one that it reads. */
+type Accounts = { readonly writer: TestAccount; readonly reader: TestAccount };
 
-/** The least that the app must be allowed in the cluster that it reads. */
-const readerRules = [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }];
+/** Only used with -leader-elect. */
+const leaseRule = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] };
+
+/** The least that each app must be allowed. */
+const rules: Readonly<Record<'policy' | 'mirror', Readonly<Record<keyof Accounts, PolicyRule[]>>>> = {
+  policy: {
+    writer: [
+      {
+        apiGroups: ['projectcalico.org'],
+        resources: ['globalnetworksets'],
+        verbs: ['list', 'watch', 'create', 'update', 'delete'],
+      },
+      leaseRule,
+    ],
+    reader: [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }],
+  },
+  mirror: {
+    writer: [
+      { apiGroups: [''], resources: ['services'], verbs: ['list', 'watch', 'create', 'update', 'delete'] },
+      { apiGroups: [''], resources: ['endpoints'], verbs: ['list', 'watch', 'delete'] },
+      {
+        apiGroups: ['discovery.k8s.io'],
+        resources: ['endpointslices'],
+        verbs: ['list', 'watch', 'create', 'update', 'delete'],
+      },
+    ],
+    reader: [
+      { apiGroups: [''], resources: ['services'], verbs: ['list', 'watch'] },
+      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+    ],
+  },
+};
 
 /** One of the two clusters, prepared: what may be seen and done in it. */
 export type Site = {
   readonly name: string;
   readonly server: TestCluster;
   readonly network: PodNetwork;
-  /** For the app that runs here. */
-  readonly writer: TestAccount;
-  /** For the app of the other cluster. */
-  readonly reader: TestAccount;
-  readonly sets: SetWatch;
+  /** For semaphore-policy: the writer for that which runs here, the reader for that of the other cluster. */
+  readonly policy: Accounts;
+  /** The same for semaphore-service-mirror. */
+  readonly mirror: Accounts;
+  readonly sets: Watched<NetworkSet>;
+  readonly mirrors: Watched<Mirror>;
   /** Somebody's app in a namespace of its own, without pods yet. */
   workload(namespace: string, app: string): Promise<Workload>;
 };
 
 /**
- * Makes of a bare cluster one where Calico is installed, accounts exist and the demo watches the sets.
+ * Makes of a bare cluster one where Calico is installed, accounts exist and the demo watches the sets and mirrors.
  *
  * @param number makes pod networks differ: 1 is 10.1.0.0/16 and fd00:10:1::/64
  * @param onFailure called when the demo can't watch any longer
@@ -43,12 +68,16 @@ export async function prepareSite(
   server: TestCluster,
   { number, onFailure }: { number: number; onFailure: (error: Error) => void },
 ): Promise<Site> {
-  await server.defineResource(networkSetCrd);
-  const [writer, reader, audience] = await Promise.all([
-    server.account('semaphore-policy', writerRules),
-    server.account('semaphore-policy-remote', readerRules),
-    server.account('demo', watchSetsRules),
+  const createNamespace = async (name: string) =>
+    server.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await Promise.all([server.defineResource(networkSetCrd), createNamespace(mirrorNamespace)]);
+  const [policy, mirror, { token }] = await Promise.all([
+    createAccounts(server, 'semaphore-policy', rules.policy),
+    createAccounts(server, 'semaphore-service-mirror', rules.mirror),
+    server.account('demo', [...watchSetsRules, ...watchMirrorsRules]),
   ]);
+  const audience = { token, onEnd: onFailure };
+  const [sets, mirrors] = await Promise.all([watchSets(server, audience), watchMirrors(server, audience)]);
   let pods = 0;
   const nextIps = () => {
     pods += 1;
@@ -58,13 +87,22 @@ export async function prepareSite(
     name: server.name,
     server,
     network: { v4: `10.${number}.0.0/16`, v6: `fd00:10:${number}::/64` },
-    writer,
-    reader,
-    sets: await SetWatch.open(server, { token: audience.token, onEnd: onFailure }),
+    policy,
+    mirror,
+    sets,
+    mirrors,
     async workload(namespace, app) {
-      const metadata = { name: namespace };
-      await server.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
+      await createNamespace(namespace);
       return new Workload({ server, namespace, app, nextIps });
     },
   };
+}
+
+async function createAccounts(
+  server: TestCluster,
+  name: string,
+  { writer, reader }: Readonly<Record<keyof Accounts, PolicyRule[]>>,
+): Promise<Accounts> {
+  const accounts = await Promise.all([server.account(name, writer), server.account(`${name}-remote`, reader)]);
+  return { writer: accounts[0], reader: accounts[1] };
 }

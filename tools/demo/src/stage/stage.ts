@@ -10,13 +10,15 @@ export type Stage = {
   readonly backstage: Backstage;
   readonly c1: Site;
   readonly c2: Site;
-  /** By this the app of c1 reaches the API server of c2. */
+  /** By this the apps of c1 reach the API server of c2. */
   readonly line: FaultProxy;
-  /** Runs in c2; c1 has a set of it. */
+  /** Runs in c2; c1 has a set of it, and a mirror of its Service. */
   readonly checkout: Workload;
   /** Runs in c1; c2 has a set of it. */
   readonly ledger: Workload;
   readonly tell: Narrator;
+  /** Called when something that a scene started falls apart later. */
+  readonly onFailure: (error: Error) => void;
   /** Aborted when the demo must stop; everything that waits takes it. */
   readonly signal: AbortSignal;
 };

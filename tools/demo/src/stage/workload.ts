@@ -1,5 +1,6 @@
-import { labelDomains, nameLabel } from '@kube-semaphore/naming';
+import { labelDomains, mirrorServiceName, nameLabel } from '@kube-semaphore/naming';
 import { type KubeObject, type TestCluster, createPod, deletePod, pod } from '@kube-semaphore/testkit';
+import { WorkloadService } from './workload-service.ts';
 
 /** What somebody runs in a cluster. */
 export type WorkloadOptions = {
@@ -26,6 +27,10 @@ export const memberLabel = nameLabel(labelDomains[0]);
 export class Workload {
   readonly #options: WorkloadOptions;
   #pods: readonly RunningPod[] = [];
+  /** Those that are there already, and not about to go. */
+  #ready: readonly RunningPod[] = [];
+  #service: WorkloadService | undefined;
+  #isExposed = false;
   #revision = 1;
   #created = 0;
 
@@ -48,6 +53,16 @@ export class Workload {
   /** The name of its set in other clusters. */
   get setName(): string {
     return `${this.cluster}-${this.namespace}-${this.app}`;
+  }
+
+  /** The name of its Service's mirror in other clusters. */
+  get mirrorName(): string {
+    return mirrorServiceName(this.cluster, this.namespace, this.app);
+  }
+
+  /** Whether it has a Service, or will have once the change that is under way is done. */
+  get isExposed(): boolean {
+    return this.#isExposed;
   }
 
   /** Its pods, as they are or will be once the change that is under way is done. */
@@ -75,6 +90,20 @@ export class Workload {
     }
   }
 
+  /** Gives it a Service, which other clusters may know. */
+  async expose(): Promise<void> {
+    this.#isExposed = true;
+    this.#service = await WorkloadService.create(this.#options, this.#ready);
+  }
+
+  /** Takes the Service away; the pods go on. */
+  async withdraw(): Promise<void> {
+    const service = this.#service;
+    this.#isExposed = false;
+    this.#service = undefined;
+    await service?.delete();
+  }
+
   #newPod(): RunningPod {
     const { namespace, app, nextIps } = this.#options;
     this.#created += 1;
@@ -83,11 +112,21 @@ export class Workload {
     return { object: pod({ name, namespace, ips, labels: { app, [memberLabel]: app } }), ips };
   }
 
-  async #create({ object }: RunningPod): Promise<void> {
-    await createPod(this.#options.server.admin, object);
+  async #create(created: RunningPod): Promise<void> {
+    await createPod(this.#options.server.admin, created.object);
+    await this.#becomeReady([...this.#ready, created]);
   }
 
-  async #delete({ object }: RunningPod): Promise<void> {
-    await deletePod(this.#options.server.admin, object.metadata);
+  async #delete(deleted: RunningPod): Promise<void> {
+    // As with a real pod, whose endpoint isn't ready from the moment on at which it begins to terminate.
+    await Promise.all([
+      this.#becomeReady(this.#ready.filter((each) => each !== deleted)),
+      deletePod(this.#options.server.admin, deleted.object.metadata),
+    ]);
+  }
+
+  async #becomeReady(ready: readonly RunningPod[]): Promise<void> {
+    this.#ready = ready;
+    await this.#service?.publish(ready);
   }
 }

@@ -1,0 +1,36 @@
+import type { KubeObject } from '@kube-semaphore/testkit';
+import { table } from './table.ts';
+import type { Mirror } from '../stage/mirror-watch.ts';
+
+/** What a Service's spec is shown of. */
+type Spec = {
+  readonly clusterIPs?: readonly string[];
+  readonly ports?: readonly { readonly name?: string; readonly port: number; readonly protocol: string }[];
+};
+
+/** A Service as `kubectl get -o yaml` shows it, without what doesn't matter here. */
+export function serviceYaml({ metadata: { name, namespace, annotations = {}, labels = {} }, spec }: KubeObject): string[] {
+  const { clusterIPs = [], ports = [] } = (spec ?? {}) as Spec;
+  const entries = (texts: Readonly<Record<string, string>>) =>
+    Object.entries(texts).map(([key, value]) => `    ${key}: ${value === 'true' ? '"true"' : value}`);
+  return [
+    'kind: Service',
+    'metadata:',
+    `  name: ${name}`,
+    `  namespace: ${namespace}`,
+    '  annotations:',
+    ...entries(annotations),
+    '  labels:',
+    ...entries(labels),
+    'spec:',
+    '  clusterIPs:',
+    ...clusterIPs.map((ip) => `  - ${ip}`),
+    '  ports:',
+    ...ports.map(({ name: port = '', port: number, protocol }) => `  - { name: ${port}, port: ${number}, protocol: ${protocol} }`),
+  ];
+}
+
+/** The EndpointSlices behind it, with the addresses that are ready in each. */
+export function sliceLines({ slices }: Mirror): string[] {
+  return table(slices.map(({ name, ready }) => [name, ready.join(', ')]));
+}
