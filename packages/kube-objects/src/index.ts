@@ -1,3 +1,4 @@
+export { type BlockAffinity, blockAffinityKind, type IpamBlock, ipamBlockKind } from './calico-ipam.ts';
 export { Codec, type Page, type WatchEvent } from './codec.ts';
 export { type Endpoints, endpointsKind } from './endpoints.ts';
 export {

@@ -1,0 +1,43 @@
+import { goDocument, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
+import * as z from 'zod/mini';
+
+const text = z.optional(z.string());
+const number = z.optional(z.number());
+const texts = z.optional(z.array(z.string()));
+
+/** SPEC.md, section 4. An empty text, and a 0, are as good as none, as in the Go program. */
+const local = z.strictObject({ name: text, kubeConfigPath: text });
+
+const remote = z.strictObject({
+  name: text,
+  kubeConfigPath: text,
+  remoteAPIURL: text,
+  remoteCAURL: text,
+  remoteSATokenPath: text,
+  podSubnet: z.optional(z.union([z.string(), z.array(z.string())])),
+  wgDeviceMTU: number,
+  wgListenPort: number,
+  /** Go's: a text like `1h`, or nanoseconds. */
+  resyncPeriod: z.optional(z.union([z.string(), z.number()])),
+  deviceName: text,
+  endpointFamily: text,
+  allowedIPsFrom: text,
+  allowedEndpointCIDRs: texts,
+  deviceAddress: text,
+});
+
+const clustersFile = z.strictObject({
+  local: z.optional(local),
+  remotes: z.array(remote).check(z.minLength(1)),
+});
+
+/** The file of `-clusters-config`. */
+export type ClustersFile = z.infer<typeof clustersFile>;
+export type RemoteEntry = ClustersFile['remotes'][number];
+
+const KEYS = [clustersFile, local, remote].flatMap(({ shape }) => Object.keys(shape));
+
+/** Reads the file of `-clusters-config`, which is that of the Go program and more. */
+export function parseClustersFile(source: string): ParsedFile<ClustersFile> {
+  return parseConfigFile(source, clustersFile, { unknownKeys: 'warning', prepare: (document) => goDocument(document, KEYS) });
+}

@@ -1,0 +1,36 @@
+import ipaddr from 'ipaddr.js';
+import { type Cidr, contains } from './cidr.ts';
+import { newGroups, readGroups } from './groups.ts';
+
+// Scratch space of `addressAt`.
+const groups = newGroups();
+
+/** Whether all of `inner` is in `outer`; a block is in itself. Families never mix: `::/0` holds no IPv4 block. */
+export function containsCidr(outer: Cidr, inner: Cidr): boolean {
+  return inner.prefixLength >= outer.prefixLength && contains(outer, inner.text);
+}
+
+/** Whether two blocks have an address in common. As blocks are cut, one of them is in the other then. */
+export function overlaps(a: Cidr, b: Cidr): boolean {
+  return containsCidr(a, b) || containsCidr(b, a);
+}
+
+/**
+ * An address of a block by its number: 0 is the first.
+ *
+ * @returns the canonical text; undefined if the block has no such number
+ */
+export function addressAt({ text, family, prefixLength }: Cidr, ordinal: number): string | undefined {
+  const size = 2 ** ((family === 4 ? 32 : 128) - prefixLength);
+  if (!Number.isSafeInteger(ordinal) || ordinal < 0 || ordinal >= size) return undefined;
+  readGroups(text, groups);
+  let carry = ordinal;
+  for (let i = 7; carry > 0; i--) {
+    carry += groups[i] ?? 0;
+    groups[i] = carry % 65_536;
+    carry = Math.floor(carry / 65_536);
+  }
+  return family === 4
+    ? new ipaddr.IPv4([...groups.subarray(6)].flatMap((group) => [group >>> 8, group & 0xff])).toString()
+    : new ipaddr.IPv6([...groups]).toRFC5952String();
+}
