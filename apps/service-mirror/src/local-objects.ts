@@ -2,10 +2,11 @@ import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type EndpointSlice, endpointSliceKind, endpointsKind, type Kind, type KubeObject, type Service, serviceKind } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManager } from '@kube-semaphore/naming';
+import type { LocalCounts } from './local-counts.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';
 import { observedEndpoints, observedService, observedSlice } from './read-local.ts';
 
-type Observed = { readonly uid: string; readonly resourceVersion: string };
+type Observed = { readonly uid: string; readonly resourceVersion: string; readonly labels: Readonly<Record<string, string>> };
 
 export type LocalObjectsOptions = {
   readonly client: KubeClient;
@@ -16,6 +17,8 @@ export type LocalObjectsOptions = {
   readonly hooks: (watch: 'services' | 'slices' | 'endpoints') => ReflectorHooks;
   /** Something about a Service of this name changed. */
   readonly onChange: (name: string) => void;
+  /** An object came, changed or went. */
+  readonly onObject: LocalCounts['changed'];
 };
 
 /** What there is in the mirror namespace: all Services, our EndpointSlices, and the Endpoints that a Go program made. */
@@ -33,9 +36,9 @@ export class LocalObjects {
 
   constructor(options: LocalObjectsOptions) {
     this.#options = options;
-    this.#services = this.#store((_, { previous, current }) => options.onChange((current ?? previous)!.name));
-    this.#endpoints = this.#store((_, { previous, current }) => options.onChange((current ?? previous)!.name));
-    this.#slices = this.#store((key, { previous, current }) => this.#moveSlice(key, previous, current));
+    this.#services = this.#store('services', (_, { previous, current }) => options.onChange((current ?? previous)!.name));
+    this.#endpoints = this.#store('endpoints', (_, { previous, current }) => options.onChange((current ?? previous)!.name));
+    this.#slices = this.#store('slices', (key, { previous, current }) => this.#moveSlice(key, previous, current));
     this.#reflectors = {
       services: this.#reflector('services', { kind: serviceKind, store: this.#services, project: observedService }),
       slices: this.#reflector('slices', {
@@ -123,8 +126,18 @@ export class LocalObjects {
     return view.synced ? view.objects.get(this.#key(name)) : undefined;
   }
 
-  #store<V extends Observed>(onChange: (key: string, change: { previous: V | undefined; current: V | undefined }) => void): Store<V> {
-    return new Store<V>({ equal: isSameVersion, onChange: ({ key, ...change }) => onChange(key, change) });
+  #store<V extends Observed>(
+    watch: 'services' | 'slices' | 'endpoints',
+    onChange: (key: string, change: { previous: V | undefined; current: V | undefined }) => void,
+  ): Store<V> {
+    const { onObject } = this.#options;
+    return new Store<V>({
+      equal: isSameVersion,
+      onChange: ({ key, ...change }) => {
+        onObject(watch, change);
+        onChange(key, change);
+      },
+    });
   }
 
   #reflector<K extends Kind, V extends Observed>(

@@ -5,13 +5,14 @@ import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
-import { GLOBAL, globalKey, globalServiceName, mirrorKey, mirrorServiceName, parseServiceKey } from '@kube-semaphore/naming';
+import { GLOBAL, globalKey, globalServiceName, mirrorKey, mirrorPrefixLabel, mirrorServiceName, parseServiceKey } from '@kube-semaphore/naming';
 import type { Health, Logger } from '@kube-semaphore/runtime';
 import type { Change } from './change.ts';
 import { Claims } from './claims.ts';
 import { type GlobalSource, globalTarget } from './global-target.ts';
 import { matchesLabels, parseLabelSelector } from './label-selector.ts';
 import { keysOfLocalName, sourcesOf } from './local-names.ts';
+import { LocalCounts } from './local-counts.ts';
 import { LocalObjects } from './local-objects.ts';
 import { LocalZones } from './local-zones.ts';
 import type { MirrorMetrics } from './metrics.ts';
@@ -19,6 +20,7 @@ import { mirrorTarget } from './mirror-target.ts';
 import { ObjectWriter } from './object-writer.ts';
 import type { MirrorOptions } from './options.ts';
 import type { Plan } from './plan.ts';
+import { QueueMetrics } from './queue-metrics.ts';
 import { rememberedMirrors } from './remembered.ts';
 import { rememberedGlobals } from './remembered-globals.ts';
 import { ServiceReconciler, type Target } from './service-reconciler.ts';
@@ -42,6 +44,9 @@ export type ServiceMirrorInput = {
   readonly userAgent: string;
 };
 
+/** How often is looked at what is worked now. */
+const SAMPLE_MS = 5_000;
+
 /** The local cluster's name in metrics and logs of what is written there. */
 const LOCAL = 'local';
 
@@ -56,6 +61,7 @@ export class ServiceMirror {
   readonly #leadership: Leadership;
   readonly #controller: Controller;
   readonly #limiter: Limiter;
+  readonly #queueMetrics: QueueMetrics;
   readonly #writeLog: WriteLog;
   readonly #localWatches: ClusterWatches;
   readonly #local: LocalObjects;
@@ -80,7 +86,9 @@ export class ServiceMirror {
     this.#prefixes = new Map(settings.remotes.map(({ name, prefix }) => [name, prefix]));
     this.#writeLog = new WriteLog({ log, what: 'service', onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
     this.#limiter = new Limiter(options.writeConcurrency);
+    this.#queueMetrics = new QueueMetrics({ metrics, nameOf: (key) => queueName(key, settings.local.name) });
     this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: () => this.#localListed.resolve() });
+    const counts = new LocalCounts({ metrics, prefixes: this.#prefixes, local: settings.local.name });
     this.#local = new LocalObjects({
       client: this.#client,
       namespace: settings.mirrorNamespace,
@@ -89,6 +97,7 @@ export class ServiceMirror {
       hooks: () => this.#localWatches.hooks(),
       // What somebody did to an object is put right, but it isn't a remote event: `propagation_seconds` doesn't count it.
       onChange: (name) => this.#enqueue(this.#keysOfName(name), Infinity),
+      onObject: (watch, change) => counts.changed(watch, change),
     });
     this.#writer = new ObjectWriter(this.#client, settings.mirrorNamespace);
     const remotes = settings.remotes.map((remote, i) => this.#newRemote(remote, input.remotes[i]!));
@@ -109,6 +118,7 @@ export class ServiceMirror {
       reconcile: async (key, context) => (this.#leadership.isLeader ? this.#reconciler.reconcile(key, context) : { wrote: false }),
       workers: options.writeConcurrency,
       minWriteIntervalMs: options.minWriteIntervalMs,
+      observer: this.#queueMetrics,
       onFailure: (failure) => {
         if (!(failure.error instanceof NotLeadingError)) this.#writeLog.failed(failure);
       },
@@ -143,6 +153,7 @@ export class ServiceMirror {
           // Its writes are refused from then on, and the next term begins with a look at everything.
           onStoppedLeading: () => undefined,
         }),
+        everyPeriod(SAMPLE_MS, () => this.#queueMetrics.sample(), running),
         ...settings.remotes.map((remote) => everyPeriod(staleCheckMs(remote), () => this.#checkStale(remote), running)),
         ...settings.remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#enqueue(this.#keysOfCluster(name), Infinity), running)),
       );
@@ -359,7 +370,7 @@ export class ServiceMirror {
 
   #planOf(cluster: SourceCluster): Plan['remotes'][number] {
     const prefix = this.#prefixes.get(cluster.cluster);
-    const mirrors = this.#local.services().filter(({ labels }) => labels['mirror-svc-prefix-sync'] === prefix);
+    const mirrors = this.#local.services().filter(({ labels }) => prefix !== undefined && labels[mirrorPrefixLabel] === prefix);
     return {
       cluster: cluster.cluster,
       reached: cluster.synced,
@@ -398,3 +409,6 @@ export class ServiceMirror {
 
 /** Often enough that nobody waits much longer than was asked for. */
 const staleCheckMs = ({ staleAfterMs }: RemoteSettings): number => Math.min(1_000, staleAfterMs / 4);
+
+/** What the Go program called the queue that a key would have been in. */
+const queueName = (key: string, local: string): string => (key.startsWith(`${GLOBAL}/`) ? `${local}-global-service` : `${key.slice(0, key.indexOf('/'))}-service`);

@@ -24,6 +24,8 @@ export type ServiceSourceOptions = {
   readonly onService: (change: { readonly previous: SourceService | undefined; readonly current: SourceService | undefined }) => void;
   /** Slices of a Service changed. */
   readonly onSlices: (namespace: string, service: string) => void;
+  /** An object came, changed or went, and so many are there now. */
+  readonly onObject: (watch: 'services' | 'slices', change: { readonly previous: unknown; readonly current: unknown }, size: number) => void;
   /** What is left out of an object (`service ns/name`, `slice ns/name`) from now on. */
   readonly onSkipped: (subject: string, skipped: readonly Left[]) => void;
 };
@@ -43,6 +45,7 @@ export class ServiceSource {
       equal: isSame,
       onChange: ({ key, previous, current }) => {
         options.onSkipped(`service ${key}`, current?.skipped ?? []);
+        options.onObject('services', { previous, current }, this.#services.size);
         if (previous?.value !== undefined || current?.value !== undefined) options.onService({ previous: previous?.value, current: current?.value });
       },
       holding: { guard, hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
@@ -51,6 +54,7 @@ export class ServiceSource {
       equal: isSame,
       onChange: ({ key, previous, current }) => {
         options.onSkipped(`slice ${key}`, current?.skipped ?? []);
+        options.onObject('slices', { previous, current }, this.#slices.size);
         this.#moveSlice(key, previous?.value, current?.value);
       },
       holding: { guard, hold: (slice) => slice, claims: ({ value }) => value?.endpoints.flatMap(({ addresses }) => addresses) ?? [], withoutClaim },

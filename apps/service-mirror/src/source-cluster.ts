@@ -6,6 +6,7 @@ import type { MirrorMetrics } from './metrics.ts';
 import type { MirrorOptions } from './options.ts';
 import { ServiceSource, type ServiceSourceOptions } from './service-source.ts';
 import type { SourceService, SourceSlice } from './source.ts';
+import { type Watcher, WatcherMetrics } from './watcher-metrics.ts';
 
 /** What the Services that a selector finds are for. */
 export type Use = 'mirror' | 'global';
@@ -119,6 +120,11 @@ export class SourceCluster {
   #source(selector: string, uses: readonly Use[]): ServiceSource {
     const { client, options, rules, onService, onSlices, hooks } = this.#options;
     const subject = uses.join('+');
+    const { cluster, metrics } = this.#options;
+    const counts = {
+      services: new WatcherMetrics(metrics, uses.map((use) => ({ watcher: `${cluster}-serviceWatcher`, kind: 'service', runner: `${use}-${cluster}` }))),
+      slices: new WatcherMetrics(metrics, uses.map((use) => slicesWatcher(use, cluster))),
+    };
     return new ServiceSource({
       client,
       selector,
@@ -133,6 +139,7 @@ export class SourceCluster {
         onService(uses, change);
       },
       onSlices: (namespace, service) => onSlices(uses, namespace, service),
+      onObject: (watch, change, size) => counts[watch].changed(change, size),
       // A Service that two selectors find is left out twice, and told of once for each.
       onSkipped: (what, skipped) => this.#skips.replace(`${subject} ${what}`, skipped),
     });
@@ -162,6 +169,14 @@ export class SourceCluster {
     // Before the first lists are complete, what is held is only what they are to be measured by.
     if (this.synced) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, this.held);
   }
+}
+
+/** Where the Go program watched Endpoints, we watch slices. */
+function slicesWatcher(use: Use, cluster: string): Watcher {
+  const runner = `${use}-${cluster}`;
+  return use === 'mirror'
+    ? { watcher: `${cluster}-endpointsWatcher`, kind: 'endpoints', runner }
+    : { watcher: `${cluster}-endpointSliceWatcher`, kind: 'endpointslice', runner };
 }
 
 function usesBySelector({ mirror, global }: SourceClusterOptions['selectors']): readonly (readonly [string, readonly Use[]])[] {
