@@ -105,14 +105,14 @@ describe('diffSlices', () => {
     );
   });
 
-  it('has slices that lost their owner owned anew', () => {
+  it.each([{ owners: [] }, { owners: ['another'] }, { owners: ['u', 'another'] }])('has slices that are not owned by their Service alone owned anew: $owners', ({ owners }) => {
     const desired = desiredMirror({
       cluster: 'c2',
       prefix: 'c2',
       service: { uid: 'x', namespace: 'shop', name: 'web', createdAt: 0, localFirst: false, definition: { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } },
       slices: [{ uid: 'y', namespace: 'shop', name: 'web-a', service: 'web', family: 'IPv4', ports: [], endpoints: [] }],
     });
-    const orphans = writtenSlices(desired).map((slice) => ({ ...slice, owners: [] }));
+    const orphans = writtenSlices(desired).map((slice) => ({ ...slice, owners }));
     expect(diffSlices(orphans, desired.slices, owner).writes.map(({ kind }) => kind)).toEqual(['update-slice']);
   });
 });

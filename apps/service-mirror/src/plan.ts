@@ -2,7 +2,7 @@ import type { Left } from '@kube-semaphore/app';
 import type { Change } from './change.ts';
 
 /** What a plan knows of one remote. */
-export type RemotePlan = {
+type RemotePlan = {
   readonly cluster: string;
   /** Whether it was listed in time. If not, nothing of it is decided. */
   readonly reached: boolean;

@@ -92,8 +92,10 @@ export class ServiceReconciler {
     }
     // Slices that come, then what a Go program had in their place, then slices that go.
     const { writes, adopted, deletes } = slices(owner);
+    const refused = writer.refused.length;
     await writer.writeAll(writes);
-    if (writer.refused.length === 0) await writer.writeAll(adopted);
+    // A slice that was refused takes nobody's place.
+    if (writer.refused.length === refused) await writer.writeAll(adopted);
     await writer.writeAll(deletes);
     return { wrote: writer.wrote };
   }

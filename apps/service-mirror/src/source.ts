@@ -44,7 +44,7 @@ export type SlicePort = {
 };
 
 /** Undefined is neither true nor false: consumers take an unknown `ready` or `serving` for true. */
-export type Conditions = {
+type Conditions = {
   readonly ready: boolean | undefined;
   readonly serving: boolean | undefined;
   readonly terminating: boolean | undefined;

@@ -5,7 +5,7 @@ import type { Definition, Endpoint, Family, ServicePort, SlicePort, SourceServic
 
 const protocol = fc.constantFrom('TCP', 'UDP', 'SCTP');
 const number = fc.constantFrom(80, 443, 8080, 53);
-export const family = fc.constantFrom<Family>('IPv4', 'IPv6');
+const family = fc.constantFrom<Family>('IPv4', 'IPv6');
 
 const servicePort: fc.Arbitrary<ServicePort> = fc.record({
   name: fc.constantFrom('http', 'https', 'dns', 'web'),

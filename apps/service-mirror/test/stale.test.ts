@@ -61,7 +61,6 @@ describe('a remote', () => {
     const second = await start(viaProxy, { ready: false });
     await second.logged('watch broke off', { cluster: 'c2' });
     expect(await second.metric(...remoteUp)).toBe(0);
-    // What somebody does to it meanwhile is left, too: what it should be isn't known.
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
     await remoteProxy.clear();
     await mirrors.become({ [mirrorOf('web')]: ['10.4.0.1', '10.4.0.2'] });

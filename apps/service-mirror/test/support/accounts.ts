@@ -6,7 +6,7 @@ export type Accounts = { readonly local: TestAccount; readonly remote: TestAccou
 const reads = ['get', 'list', 'watch'];
 
 /** All that is ever needed locally, in the mirror namespace. */
-export const localRules: readonly PolicyRule[] = [
+const localRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['services'], verbs: [...reads, 'create', 'update', 'delete'] },
   { apiGroups: [''], resources: ['endpoints'], verbs: [...reads, 'delete'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: [...reads, 'create', 'update', 'delete'] },
