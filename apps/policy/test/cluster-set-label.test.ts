@@ -1,7 +1,6 @@
-import type { KubeObject, PolicyRule } from '@kube-semaphore/testkit';
+import { eventually, type KubeObject, type PolicyRule } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { remoteRules } from './support/accounts.ts';
-import { eventually } from './support/eventually.ts';
 import { itBehindProxies } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
 

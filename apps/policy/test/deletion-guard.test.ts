@@ -1,6 +1,5 @@
-import { createPod, deletePod, type FaultProxy, pod, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
+import { createPod, deletePod, eventually, type FaultProxy, pod, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { eventually } from './support/eventually.ts';
 import { it as itOnClusters } from './support/it.ts';
 import type { PolicyProcess } from './support/policy-process.ts';
 

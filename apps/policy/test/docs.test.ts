@@ -1,10 +1,10 @@
-import { restartReasons } from '@kube-semaphore/informers';
-import { describe, expect, it } from 'vitest';
 import { parseConfigFile } from '@kube-semaphore/app';
+import { restartReasons } from '@kube-semaphore/informers';
+import { docBlocks, docPage } from '@kube-semaphore/testkit';
+import { describe, expect, it } from 'vitest';
 import { configFileSchema } from '../src/config-file.ts';
 import { metrics } from '../src/metrics.ts';
 import { options } from '../src/options.ts';
-import { docBlocks, docPage } from './support/docs.ts';
 
 const page = docPage('policy.md');
 const prefix = 'semaphore_policy_';

@@ -1,5 +1,5 @@
+import { eventually } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { eventually } from './support/eventually.ts';
 import { it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
 

@@ -1,6 +1,5 @@
-import type { SeenRequest } from '@kube-semaphore/testkit';
+import { eventually, type SeenRequest } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { eventually } from './support/eventually.ts';
 import { itBehindProxies as it } from './support/it.ts';
 
 const writes = (requests: readonly SeenRequest[]) => requests.filter(({ method }) => method !== 'GET');

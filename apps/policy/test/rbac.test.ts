@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
-import type { PolicyRule, TestCluster } from '@kube-semaphore/testkit';
+import { eventually, type PolicyRule, type TestCluster } from '@kube-semaphore/testkit';
 import { localRules, remoteRules } from './support/accounts.ts';
-import { eventually } from './support/eventually.ts';
 import { it } from './support/it.ts';
 
 const allowing = (verbs: string[]): PolicyRule[] => localRules.map((rule) => ({ ...rule, verbs }));

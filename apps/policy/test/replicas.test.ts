@@ -1,7 +1,6 @@
-import { startFaultProxy } from '@kube-semaphore/testkit';
+import { eventually, startFaultProxy } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { leaseRules, localRules } from './support/accounts.ts';
-import { eventually } from './support/eventually.ts';
 import { it as itOnClusters } from './support/it.ts';
 
 /** `start` for replicas, with an account that may hold a Lease, and a Lease that ends soon. */

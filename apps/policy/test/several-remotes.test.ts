@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { eventually } from './support/eventually.ts';
 import { itBehindProxies } from './support/it.ts';
 
 const it = itBehindProxies.extend('configFile', async ({ accounts }, { onCleanup }) => {

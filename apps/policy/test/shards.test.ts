@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { eventually } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { eventually } from './support/eventually.ts';
 import { itBehindProxies as it } from './support/it.ts';
 import { labelsOf, type SetView } from './support/sets.ts';
 

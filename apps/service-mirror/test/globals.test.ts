@@ -17,6 +17,8 @@ const it = itWithTwoRemotes
 const labels = { global: 'true', mirror: 'false' };
 const web = { name: 'web', labels };
 const slice = (name: string, ...endpoints: string[]) => ({ name, service: 'web', labels, endpoints });
+type Hinted = { readonly addresses: readonly string[]; readonly hints?: { readonly forZones: readonly { readonly name: string }[] } };
+
 const GLOBAL = 'gl-default-73736d-web';
 
 describe('a global Service', () => {
@@ -72,13 +74,13 @@ describe('a global Service', () => {
     const first = await startGlobal({ globalSvcHints: 'labelled' });
     await mirrors.become({ [GLOBAL]: ['10.1.0.1', '10.4.0.1'] });
     // The local Service decides, by its age or by its cluster's name, and doesn't ask for it.
-    const hints = async () => {
-      const slices = await mirrors.slices(GLOBAL);
-      return slices.flatMap(({ endpoints }) => (endpoints ?? []).map((endpoint) => [endpoint.addresses[0], (endpoint as { hints?: { forZones: { name: string }[] } }).hints?.forZones.map(({ name }) => name)])).toSorted();
+    const hints = async (): Promise<Readonly<Record<string, readonly string[] | undefined>>> => {
+      const endpoints = (await mirrors.slices(GLOBAL)).flatMap((each) => each.endpoints ?? []) as readonly Hinted[];
+      return Object.fromEntries(endpoints.map(({ addresses, hints: of }) => [addresses[0]!, of?.forZones.map(({ name }) => name)]));
     };
-    await eventually(hints, [['10.1.0.1', undefined], ['10.4.0.1', undefined]]);
+    await eventually(hints, { '10.1.0.1': undefined, '10.4.0.1': undefined });
     await first.stop();
     await startGlobal({ globalSvcHints: 'always' });
-    await eventually(hints, [['10.1.0.1', ['local']], ['10.4.0.1', ['remote']]]);
+    await eventually(hints, { '10.1.0.1': ['local'], '10.4.0.1': ['remote'] });
   });
 });

@@ -1,10 +1,8 @@
-import { eventually } from '@kube-semaphore/testkit';
+import { bash, docBlocks, eventually, kubectlFolder } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { type GoSource, mirrorName } from './support/go-program.ts';
-import { bash, kubectlFolder } from './support/kubectl.ts';
 import { addSources, it } from './support/migration.ts';
 import { mirrorLabels } from './support/mirror-process.ts';
-import { rollbackCommands, rollbackVariables } from './support/rollback.ts';
 
 const sourcesOfAll: readonly GoSource[] = [
   { name: 'web', addresses: ['10.4.0.1', '10.4.0.2'] },
@@ -12,6 +10,9 @@ const sourcesOfAll: readonly GoSource[] = [
   { name: 'dual', addresses: ['10.4.0.4', 'fd00::4'] },
   { name: 'idle', addresses: [] },
 ];
+/** What the page would have people paste: variables, and commands. */
+const wayBack = docBlocks('service-mirror.md', 'The way back').join('');
+
 const mirrored = Object.fromEntries(sourcesOfAll.map(({ name, addresses }) => [mirrorName(name), addresses]));
 
 describe.skipIf(kubectlFolder === undefined)('the way back to the Go program', () => {
@@ -27,7 +28,7 @@ describe.skipIf(kubectlFolder === undefined)('the way back to the Go program', (
     await mirrors.create('endpointslices', { metadata: { name: 'c3-x', labels: others }, addressType: 'IPv4', endpoints: [], ports: [] });
 
     // The commands wait for what the Go program has yet to write.
-    const commands = bash(`${rollbackVariables}${rollbackCommands}`, local);
+    const commands = bash(wayBack, local);
     await goProgram.sync(sourcesOfAll);
     await commands;
     await mirrors.become(mirrored);
@@ -37,7 +38,7 @@ describe.skipIf(kubectlFolder === undefined)('the way back to the Go program', (
     const managers = (await mirrors.slices()).map(({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by']);
     expect(managers.filter((manager) => manager === 'semaphore-service-mirror')).toHaveLength(1);
     // Once more does nothing, and what the Go program has made can be taken over again.
-    await bash(`${rollbackVariables}${rollbackCommands}`, local);
+    await bash(wayBack, local);
     await mirrors.remove('endpointslices', 'c3-x');
     await goStart();
     await eventually(() => mirrors.endpointsObjects(), []);

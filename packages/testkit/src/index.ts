@@ -41,3 +41,5 @@ export { type Packet, packetIn, wireGuardMessage } from './net/packet.ts';
 export { type Ping, type PingOptions, type PingResult, startPing } from './net/ping.ts';
 export { type Program, spawnProgram } from './program/program.ts';
 export { eventually } from './eventually.ts';
+export { docBlocks, docPage } from './doc-blocks.ts';
+export { bash, kubectlFolder } from './kubectl.ts';

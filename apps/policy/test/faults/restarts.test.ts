@@ -1,5 +1,5 @@
+import { eventually } from '@kube-semaphore/testkit';
 import { describe } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { allRestartsOf, isUp } from '../support/remote-state.ts';
 import { it, sides } from '../support/under-faults.ts';
 

@@ -1,9 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestAccount, TestCluster } from '@kube-semaphore/testkit';
+import { eventually, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { localRules, remoteRules } from '../support/accounts.ts';
-import { eventually } from '../support/eventually.ts';
 import { isUp, restartsOf } from '../support/remote-state.ts';
 import { it, sides } from '../support/under-faults.ts';
 

@@ -1,8 +1,6 @@
+import { bash, docBlocks, docPage, eventually, kubectlFolder } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { docBlocks, docPage } from '../support/docs.ts';
-import { eventually } from '../support/eventually.ts';
 import { type GoRelease, goReleases } from '../support/go-releases.ts';
-import { bash, kubectlFolder } from '../support/kubectl.ts';
 import { it } from '../support/migration.ts';
 import type { LabelledPod } from '../support/pods.ts';
 import { labelsOf, type SetView } from '../support/sets.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { eventually } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { type GoRelease, goReleases } from '../support/go-releases.ts';
 import { it } from '../support/migration.ts';
 import type { LabelledPod } from '../support/pods.ts';

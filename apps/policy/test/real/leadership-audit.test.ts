@@ -1,4 +1,5 @@
 import {
+  eventually,
   globalNetworkSetCrd,
   type RealCluster,
   startEmbeddedCluster,
@@ -8,7 +9,6 @@ import {
 } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
 import { type AuditedWrite, hasSucceeded, looksAtLease, tenuresOf } from '../support/audit-trail.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Replica, ReplicaPair, type Roles } from '../support/replica-pair.ts';
 
 /** What is left of a Lease, and a while more on a busy machine. The audit log is long, and every time is in it. */

@@ -1,5 +1,5 @@
+import { eventually } from '@kube-semaphore/testkit';
 import { restartReasons } from '@kube-semaphore/informers';
-import { eventually } from './eventually.ts';
 import type { PolicyProcess } from './policy-process.ts';
 
 /** How often a watch was opened again for one reason; of the remote, or of `local`. */

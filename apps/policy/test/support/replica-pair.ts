@@ -1,5 +1,6 @@
 import { setInterval } from 'node:timers/promises';
 import {
+  eventually,
   type AuditEvent,
   type FaultProxy,
   type RealCluster,
@@ -9,7 +10,6 @@ import {
 import { leaseRules, localRules, remoteRules } from './accounts.ts';
 import { type AuditedWrite, writesOf } from './audit-trail.ts';
 import { argvOf, usualFlags } from './command-line.ts';
-import { eventually } from './eventually.ts';
 import { Pods } from './pods.ts';
 import { type PolicyProcess, spawnPolicy } from './policy-process.ts';
 import { Sets } from './sets.ts';

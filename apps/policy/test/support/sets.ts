@@ -1,5 +1,4 @@
-import type { CalicoGroup, KubeObject, TestClient, TestCluster } from '@kube-semaphore/testkit';
-import { eventually } from './eventually.ts';
+import { type CalicoGroup, eventually, type KubeObject, type TestClient, type TestCluster } from '@kube-semaphore/testkit';
 
 /** A GlobalNetworkSet by what matters. */
 export type SetView = {

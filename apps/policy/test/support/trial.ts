@@ -1,6 +1,5 @@
-import type { TestCluster } from '@kube-semaphore/testkit';
+import { eventually, type TestCluster } from '@kube-semaphore/testkit';
 import { expect } from 'vitest';
-import { eventually } from './eventually.ts';
 import { netOf, type PodChanges, staying, wantedSets } from './pod-changes.ts';
 import type { PolicyProcess } from './policy-process.ts';
 import { isUp } from './remote-state.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The text of a page in docs/. */
 export const docPage = (page: string): string =>
-  readFileSync(fileURLToPath(new URL(`../../../../docs/${page}`, import.meta.url)), 'utf8');
+  readFileSync(fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url)), 'utf8');
 
 /**
  * What a section of a page in docs/ would have people type or paste: its blocks of one language, in order, as they stand.

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findBinaries, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from './cluster.ts';
+import { findBinaries } from './real/binaries.ts';
 
 const run = promisify(execFile);
 
