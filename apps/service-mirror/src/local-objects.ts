@@ -21,6 +21,9 @@ export type LocalObjectsOptions = {
   readonly onObject: LocalCounts['changed'];
 };
 
+/** Thousands of writes may fail for one reason, and each new list would end the one that is under way. */
+const BETWEEN_DOUBTS_MS = 5_000;
+
 /** What there is in the mirror namespace: all Services, our EndpointSlices, and the Endpoints that a Go program made. */
 export class LocalObjects {
   readonly #options: LocalObjectsOptions;
@@ -33,6 +36,8 @@ export class LocalObjects {
     readonly slices: Reflector<typeof endpointSliceKind, ObservedSlice>;
     readonly endpoints: Reflector<typeof endpointsKind, ObservedEndpoints>;
   };
+
+  #doubtedAtMs = -Infinity;
 
   constructor(options: LocalObjectsOptions) {
     this.#options = options;
@@ -107,8 +112,11 @@ export class LocalObjects {
     this.#endpoints.delete(this.#key(name), uid);
   }
 
-  /** Lists everything again now, to compare. */
-  relist(): void {
+  /** What is known may be wrong, as a write has shown: lists again, but no more often than lists need. */
+  doubt(): void {
+    const now = performance.now();
+    if (now - this.#doubtedAtMs < BETWEEN_DOUBTS_MS) return;
+    this.#doubtedAtMs = now;
     for (const reflector of Object.values(this.#reflectors)) reflector.relist();
   }
 
