@@ -10,7 +10,7 @@ const it = itWithTwoRemotes
     onCleanup(() => sources.clear());
     return sources;
   })
-  .extend('startGlobal', ({ startWithFile }) => (global: object = {}, options?: { readonly ready: boolean }) =>
+  .extend('startGlobal', ({ startWithFile }) => (global: object = {}, options?: Parameters<typeof startWithFile>[1]) =>
     startWithFile({ globalSvcLabelSelector: 'global=true', globalSvcRoutingStrategyLabel: 'local-first=true', ...global }, options),
   );
 
@@ -64,6 +64,34 @@ describe('a global Service', () => {
     await secondSources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: ['10.5.0.2'] }] });
     await secondProxy.clear();
     await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.4.0.2', '10.5.0.2'] });
+  });
+
+  it.for([
+    { staleAction: 'unready', slices: 2 },
+    { staleAction: 'remove', slices: 1 },
+  ])('does without a cluster that is out of reach for too long ($staleAction), until it is back', async ({ staleAction, slices }, { sources, secondSources, secondProxy, mirrors, startGlobal }) => {
+    await sources.add(web);
+    await sources.addSlice(slice('web-a', '10.4.0.1'));
+    await secondSources.add(web);
+    await secondSources.addSlice(slice('web-a', '10.5.0.1'));
+    const program = await startGlobal({}, { ofSecond: { staleAfter: '500ms', staleAction } });
+    await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
+    await secondProxy.set({ kind: 'refuse' });
+    await mirrors.become({ [GLOBAL]: ['10.4.0.1'] });
+    expect(await mirrors.slices(GLOBAL)).toHaveLength(slices);
+    await program.logged('not seen for too long, and so stale in global services', { cluster: 'c2-a' });
+    await secondProxy.clear();
+    await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
+  });
+
+  it('keeps a cluster that is out of reach where no other could take over', async ({ secondSources, secondProxy, mirrors, startGlobal }) => {
+    await secondSources.add(web);
+    await secondSources.addSlice(slice('web-a', '10.5.0.1'));
+    const program = await startGlobal({}, { ofSecond: { staleAfter: '500ms' } });
+    await mirrors.become({ [GLOBAL]: ['10.5.0.1'] });
+    await secondProxy.set({ kind: 'refuse' });
+    await program.logged('not seen for too long, and so stale in global services', { cluster: 'c2-a' });
+    await mirrors.become({ [GLOBAL]: ['10.5.0.1'] });
   });
 
   it('has hints for all endpoints or for none', async ({ sources, localSources, mirrors, startGlobal }) => {

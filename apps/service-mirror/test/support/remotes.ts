@@ -28,12 +28,12 @@ export const itWithTwoRemotes = it
     onCleanup(() => proxy.stop());
     return proxy;
   })
-  /** A proxy is before the second remote. `global` is what the file says there besides. */
+  /** A proxy is before the second remote. `global` is what the file says there besides, `ofSecond` what it says of that remote. */
   .extend('startWithFile', ({ local, accounts, secondAccount, secondProxy, startWith }) => {
-    return async (global: object = {}, options: { readonly ready?: boolean } = {}) => {
+    return async (global: object = {}, { ofSecond = {}, ...options }: { readonly ready?: boolean; readonly ofSecond?: object } = {}) => {
       const remotes: RemoteEntry[] = [
         { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' },
-        { name: 'c2-a', kubeConfigPath: await secondProxy.kubeconfig(secondAccount), servicePrefix: 'c2-a' },
+        { name: 'c2-a', kubeConfigPath: await secondProxy.kubeconfig(secondAccount), servicePrefix: 'c2-a', ...ofSecond },
       ];
       const file = {
         global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS, ...global },
