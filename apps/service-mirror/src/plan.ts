@@ -1,5 +1,6 @@
 import type { Left } from '@kube-semaphore/app';
 import type { Change } from './change.ts';
+import { routingChanges } from './routing-changes.ts';
 
 /** What a plan knows of one remote. */
 type RemotePlan = {
@@ -21,13 +22,15 @@ export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reache
 /** A plan for people. Ends in a line break. */
 export function planText({ changes, remotes }: Plan): string {
   const lines = changes.length === 0 ? ['Nothing to change.'] : changes.map(changeLine);
+  const routing = routingChanges(changes).map(({ service, to }) => `route   ${service}: ${to === 'everywhere' ? 'to endpoints of all clusters alike' : 'to local endpoints first'}`);
+  if (routing.length > 0) lines.push('', ...routing);
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
   return `${lines.join('\n')}\n`;
 }
 
 /** A plan for programs: one JSON object, and a line break. */
 export function planJson(plan: Plan): string {
-  return `${JSON.stringify({ changes: plan.changes.map(changeFacts), remotes: plan.remotes }, undefined, 2)}\n`;
+  return `${JSON.stringify({ changes: plan.changes.map(changeFacts), routing: routingChanges(plan.changes), remotes: plan.remotes }, undefined, 2)}\n`;
 }
 
 const VERBS = {

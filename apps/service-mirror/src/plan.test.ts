@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { Change } from './change.ts';
+import { exitCodeOf, type Plan, planJson, planText } from './plan.ts';
+
+const service = {
+  name: 'c2-shop-73736d-web',
+  labels: {},
+  annotations: {},
+  definition: { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false },
+} as const;
+const endpoint = { addresses: ['10.4.0.1'], conditions: { ready: true, serving: undefined, terminating: undefined }, hostname: undefined, target: undefined, nodeName: undefined, zone: undefined };
+const slice = (zones: readonly string[] | undefined) => ({ name: 'gl-a-1', labels: { 'kubernetes.io/service-name': 'gl-a' }, annotations: {}, family: 'IPv4' as const, ports: [], endpoints: [{ ...endpoint, zones }] });
+const owner = { name: 'gl-a', uid: 'u' };
+
+const changes: readonly Change[] = [
+  { kind: 'create-service', to: service },
+  { kind: 'update-slice', from: { ...slice(['remote']), uid: 'u', resourceVersion: '1', owners: ['u'] }, to: slice(undefined), owner },
+  { kind: 'delete-endpoints', from: { name: 'c2-shop-73736d-db', uid: 'u', resourceVersion: '1', labels: {}, addresses: [] } },
+];
+const reached = { cluster: 'c2', reached: true, heldDeletions: 0, skipped: [], services: ['c2-shop-73736d-db'] };
+const plan: Plan = { changes, remotes: [reached] };
+
+describe('a plan', () => {
+  it('tells people what would be written, and whose clients would be led otherwise', () => {
+    expect(planText(plan)).toBe(
+      [
+        'create  Service c2-shop-73736d-web',
+        'change  EndpointSlice gl-a-1  1 endpoints',
+        'delete  Endpoints c2-shop-73736d-db',
+        '',
+        'route   gl-a: to endpoints of all clusters alike',
+        '',
+        'c2: 1 service now',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('tells of what is held, left out and unknown', () => {
+    const skipped = [{ subject: 'service shop/web', kind: 'problem', reason: 'name-too-long', detail: 'it is 3 characters too long' }] as const;
+    const text = planText({ changes: [], remotes: [{ ...reached, heldDeletions: 2, skipped }, { ...reached, cluster: 'c3', reached: false }] });
+    expect(text).toBe(
+      [
+        'Nothing to change.',
+        '',
+        'c2: 1 service now',
+        'held    2 objects that its lists lack, until it is listed again',
+        'skip!   service shop/web: it is 3 characters too long',
+        '',
+        'c3: not reached. What it has, 1 service, would stay as it is:',
+        'unknown c2-shop-73736d-db',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('tells programs the same', () => {
+    const json = JSON.parse(planJson(plan)) as { changes: object[]; routing: object[] };
+    expect(json).toMatchObject({
+      changes: [{ change: 'create', kind: 'Service' }, { change: 'change', kind: 'EndpointSlice' }, { change: 'delete', kind: 'Endpoints' }],
+      routing: [{ service: 'gl-a', to: 'everywhere' }],
+      remotes: [{ cluster: 'c2', reached: true }],
+    });
+  });
+
+  it('ends with 1 if it is but a part of the truth', () => {
+    expect(exitCodeOf(plan)).toBe(0);
+    expect(exitCodeOf({ changes: [], remotes: [reached, { ...reached, reached: false }] })).toBe(1);
+  });
+});
