@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as any from '../test/arbitraries.ts';
+import * as arbitrary from '../test/arbitraries.ts';
 import { prefixes, type Remote, Simulation } from '../test/simulation.ts';
 
 const cluster = fc.constantFrom(...prefixes.keys());
@@ -9,8 +9,8 @@ const where = fc.record({ namespace: fc.constantFrom('a-b', 'b'), name: fc.const
 
 /** Of one family each: the primary one can't be changed, and so depends on the past. */
 const families = ['IPv4', 'IPv6'] as const;
-const service = where.chain((at) => any.service(at)).map((each) => ({ ...each, definition: { ...each.definition, families } }));
-const slice = where.chain(({ namespace, name }) => any.slice({ namespace, service: name })).map((each) => ({ ...each, name: each.name.replace(/[cd]$/, 'a') }));
+const service = where.chain((at) => arbitrary.service(at)).map((each) => ({ ...each, definition: { ...each.definition, families } }));
+const slice = where.chain(({ namespace, name }) => arbitrary.slice({ namespace, service: name })).map((each) => ({ ...each, name: each.name.replace(/[cd]$/, 'a') }));
 
 type Step = { readonly what: string; readonly run: (simulation: Simulation) => void | Promise<unknown> };
 

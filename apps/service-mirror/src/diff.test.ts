@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as any from '../test/arbitraries.ts';
+import * as arbitrary from '../test/arbitraries.ts';
 import type { DesiredObjects, DesiredService } from './desired.ts';
 import { desiredMirror } from './desired-mirror.ts';
 import { diffService } from './diff-service.ts';
@@ -14,8 +14,8 @@ const where = { namespace: 'shop', service: 'web', name: 'web' };
 const source = fc.record({
   cluster: fc.constantFrom('c2', 'c3'),
   prefix: fc.constant('c2'),
-  service: any.service(where),
-  slices: fc.uniqueArray(any.slice(where), { selector: ({ name }) => name }),
+  service: arbitrary.service(where),
+  slices: fc.uniqueArray(arbitrary.slice(where), { selector: ({ name }) => name }),
 });
 
 /** What the API server has once it was written, on a dual-stack cluster. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as any from '../test/arbitraries.ts';
+import * as arbitrary from '../test/arbitraries.ts';
 import type { DesiredObjects } from './desired.ts';
 import { diffService } from './diff-service.ts';
 import { diffSlices } from './diff-slices.ts';
@@ -201,8 +201,8 @@ describe('desiredGlobal, whatever the clusters have', () => {
     fc.record({
       cluster: fc.constant(name),
       isLocal: fc.constant(name === 'c1'),
-      service: any.service({ namespace: 'shop', name: 'web' }),
-      slices: fc.uniqueArray(any.slice({ namespace: 'shop', service: 'web' }), { selector: (slice) => slice.name }),
+      service: arbitrary.service({ namespace: 'shop', name: 'web' }),
+      slices: fc.uniqueArray(arbitrary.slice({ namespace: 'shop', service: 'web' }), { selector: (slice) => slice.name }),
       stale: name === 'c1' ? fc.constant('no' as const) : staleness,
     });
   const inputs = (staleness: fc.Arbitrary<Stale> = fc.constantFrom('no', 'unready', 'remove')) =>
@@ -260,7 +260,7 @@ describe('desiredGlobal, whatever the clusters have', () => {
   });
 
   it('loses the slices of a cluster that leaves, and no others', () => {
-    const agreed = fc.tuple(inputs(fc.constant('no')), any.definition, fc.nat(2)).map(([input, definition, leaving]) => ({
+    const agreed = fc.tuple(inputs(fc.constant('no')), arbitrary.definition, fc.nat(2)).map(([input, definition, leaving]) => ({
       input: { ...input, participants: input.participants.map((each) => ({ ...each, service: { ...each.service, definition, localFirst: true } })) },
       leaving: input.participants[leaving % input.participants.length]!.cluster,
     }));

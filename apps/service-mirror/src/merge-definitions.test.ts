@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as any from '../test/arbitraries.ts';
+import * as arbitrary from '../test/arbitraries.ts';
 import { keepDefinition, mergeDefinitions, type Merged, type Participant } from './merge-definitions.ts';
 import type { Definition, ServicePort } from './source.ts';
 
@@ -13,7 +13,7 @@ const clusters = (...definitions: readonly Partial<Definition & { createdAt: num
 
 const told = ({ conflicts }: Merged) => conflicts.map(({ cluster, reason, detail }) => `${cluster} ${reason}: ${detail}`);
 
-const participants = (definition: fc.Arbitrary<Definition> = any.definition) =>
+const participants = (definition: fc.Arbitrary<Definition> = arbitrary.definition) =>
   fc.uniqueArray(fc.record({ cluster: fc.constantFrom('c1', 'c2', 'c3', 'c4'), createdAt: fc.constantFrom(0, 1, Infinity), definition }), {
     selector: ({ cluster }) => cluster,
     minLength: 1,
@@ -124,7 +124,7 @@ describe('mergeDefinitions', () => {
 
   it('leaves one that is alone as it is', () => {
     fc.assert(
-      fc.property(any.definition, (definition) => {
+      fc.property(arbitrary.definition, (definition) => {
         const { portNames, ...merged } = mergeDefinitions([{ cluster: 'c2', createdAt: 0, definition }]);
         expect(merged).toEqual({ definition, conflicts: [] });
         expect(portNames).toEqual(new Map([['c2', new Map(definition.ports.map(({ name }) => [name, name]))]]));
@@ -146,7 +146,7 @@ describe('keepDefinition', () => {
 
   it('changes nothing, and says of those that were merged into it what was said then', () => {
     fc.assert(
-      fc.property(any.definition, participants(), (definition, given) => {
+      fc.property(arbitrary.definition, participants(), (definition, given) => {
         expect(keepDefinition(definition, given).definition).toBe(definition);
         const merged = mergeDefinitions(given);
         const kept = keepDefinition(merged.definition, given);
