@@ -17,6 +17,10 @@ describe('an API server that restarts while pods come and go', () => {
     const noticed = () => Promise.all(restarted.map(({ cluster }) => allRestartsOf(policy, cluster)));
     const up = () => Promise.all(restarted.map(({ cluster }) => isUp(policy, cluster)));
     for (let count = 1; count <= 2; count += 1) {
+      // Both sides are being watched: between two watches nobody notices a restart.
+      await sets.patch('c2-default-cart', { spec: { nets: ['10.4.0.3/32', '192.0.2.1/32'] } });
+      await trial.changePods();
+      await trial.settled();
       const before = await noticed();
       // A server that starts again remembers nothing from before: the last version that the policy saw is too old now.
       await pods.add({ name: `nobodys-${count}` });
