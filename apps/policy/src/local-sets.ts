@@ -28,9 +28,6 @@ export type LocalSetsOptions = {
   readonly onOrphans: (cluster: string, count: number) => void;
 };
 
-/** Thousands of writes may fail for one reason, and each new list would end the one that is under way. */
-const BETWEEN_DOUBTS_MS = 5_000;
-
 /** All GlobalNetworkSets of the local cluster: ours by key, and of the others that their names are taken. */
 export class LocalSets {
   readonly #options: LocalSetsOptions;
@@ -39,7 +36,6 @@ export class LocalSets {
   readonly #orphans = new Map<string, number>();
   readonly #ownSets = new Map<string, number>();
   readonly #domains: readonly string[];
-  #doubtedAtMs = -Infinity;
   readonly reflector: Reflector<ReturnType<typeof globalNetworkSetKind>, LocalSet>;
 
   constructor(options: LocalSetsOptions) {
@@ -97,14 +93,6 @@ export class LocalSets {
   isTaken(name: string): boolean {
     const { view } = this.#store;
     return view.synced && (view.objects.get(name)?.ownership.kind ?? 'ours') !== 'ours';
-  }
-
-  /** What is known may be wrong, as a write has shown: lists again, but no more often than a list needs. */
-  doubt(): void {
-    const now = performance.now();
-    if (now - this.#doubtedAtMs < BETWEEN_DOUBTS_MS) return;
-    this.#doubtedAtMs = now;
-    this.reflector.relist();
   }
 
   /** The answer to a write of ours, which the watch will bring later. */

@@ -269,7 +269,7 @@ export class Policy {
     } catch (error) {
       // Somebody wrote in between. A watch tells us what; where there is none, only a list does. A set that is there and
       // that we don't know of was made just now, or the list that we go by lacked it.
-      if (isStale(error) && (this.#watchForbidden || change.kind === 'create')) localSets.doubt();
+      if (isStale(error) && (this.#watchForbidden || change.kind === 'create')) localSets.reflector.recheck();
       throw error;
     }
   }

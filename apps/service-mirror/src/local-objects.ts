@@ -21,9 +21,6 @@ export type LocalObjectsOptions = {
   readonly onObject: LocalCounts['changed'];
 };
 
-/** Thousands of writes may fail for one reason, and each new list would end the one that is under way. */
-const BETWEEN_DOUBTS_MS = 5_000;
-
 /** What there is in the mirror namespace: all Services, our EndpointSlices, and the Endpoints that a Go program made. */
 export class LocalObjects {
   readonly #options: LocalObjectsOptions;
@@ -36,8 +33,6 @@ export class LocalObjects {
     readonly slices: Reflector<typeof endpointSliceKind, ObservedSlice>;
     readonly endpoints: Reflector<typeof endpointsKind, ObservedEndpoints>;
   };
-
-  #doubtedAtMs = -Infinity;
 
   constructor(options: LocalObjectsOptions) {
     this.#options = options;
@@ -112,12 +107,9 @@ export class LocalObjects {
     this.#endpoints.delete(this.#key(name), uid);
   }
 
-  /** What is known may be wrong, as a write has shown: lists again, but no more often than lists need. */
-  doubt(): void {
-    const now = performance.now();
-    if (now - this.#doubtedAtMs < BETWEEN_DOUBTS_MS) return;
-    this.#doubtedAtMs = now;
-    for (const reflector of Object.values(this.#reflectors)) reflector.relist();
+  /** What is known may be wrong, as a write has shown: lists everything again, but no more often than lists need. */
+  recheck(): void {
+    for (const reflector of Object.values(this.#reflectors)) reflector.recheck();
   }
 
   /** Watches until `signal` is aborted; once. */

@@ -193,7 +193,7 @@ export class ServiceMirror {
       this.#leadership.guard(async ({ signal, check }) => {
         const service = await writeChange(change, { writer: this.#writer, local: this.#local }, { signal, beforeSend: check }).catch((error: unknown) => {
           // What is there and isn't known was made just now, or the list that we go by lacked it.
-          if (isConflict(error) && change.kind.startsWith('create-')) this.#local.doubt();
+          if (isConflict(error) && change.kind.startsWith('create-')) this.#local.recheck();
           throw error;
         });
         const { event, facts } = changeEvent(change);

@@ -56,6 +56,8 @@ const MOST_OBJECTS = 1_000_000;
 const WATCH_SECONDS = { least: 300, spread: 300 };
 /** How long a server that can't do WatchList is not asked for one: it may be a newer one by then. */
 const WITHOUT_WATCH_LIST_MS = 3_600_000;
+/** Thousands of writes may fail for one reason, and each new list would end the one that is under way. */
+const BETWEEN_RECHECKS_MS = 5_000;
 /**
  * A watch is forbidden when it was refused (403) so often in a row: an API server that has just started refuses what its
  * roles allow until it has read them, and may have read them between a list and the watch after it, or the reverse.
@@ -91,6 +93,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   /** While the store holds what a list lacked: the timer that ends it; `over`: the next list is believed. */
   #doubt: NodeJS.Timeout | 'over' | undefined;
   #lastTurn = performance.now();
+  #recheckedAt = -Infinity;
 
   constructor(options: ReflectorOptions<K, V>) {
     this.#options = options;
@@ -108,9 +111,16 @@ export class Reflector<K extends Kind, V extends Stored> {
     return performance.now() - this.#lastTurn;
   }
 
-  /** Lists again now, whatever is going on: to compare, or because a write met a newer object than is known. */
+  /** Lists again now, whatever is going on: to compare. */
   relist(): void {
     this.#attempt.abort();
+  }
+
+  /** What is known may be wrong, as a write has shown: lists again, but no more often than a list needs. */
+  recheck(): void {
+    if (this.#now() - this.#recheckedAt < BETWEEN_RECHECKS_MS) return;
+    this.#recheckedAt = this.#now();
+    this.relist();
   }
 
   /**

@@ -113,6 +113,27 @@ it('lists again and again where watching is forbidden', async () => {
   expect(new Set(reflected.restarts)).toEqual(new Set(['poll']));
 });
 
+it('is rechecked once in a while only, however often somebody asks', async () => {
+  let later = 0;
+  const reflected = reflectPods(connection, { watchList: 'never', idleTimeoutMs: 90_000, now: () => later });
+  const lists = () => reflected.requests.filter((verb) => verb === 'list').length;
+  const watches = () => reflected.requests.filter((verb) => verb === 'watch').length;
+  const recheck = async () => {
+    const before = watches();
+    for (let count = 0; count < 3; count += 1) reflected.reflector.recheck();
+    await waitFor('a watch after the list', () => watches() > before || undefined);
+    // These are too soon.
+    for (let count = 0; count < 3; count += 1) reflected.reflector.recheck();
+  };
+  await waitFor('the first watch', () => watches() === 1 || undefined);
+  await recheck();
+  expect(lists()).toBe(2);
+  later = 5_000;
+  await recheck();
+  expect(lists()).toBe(3);
+  await reflected.stop();
+});
+
 it('ends at once when aborted, whatever it waits for', async () => {
   const reflected = reflectPods(connection, { idleTimeoutMs: 90_000 });
   await waitFor('the first list', () => reflected.store.view.synced || undefined);
