@@ -116,21 +116,20 @@ it('lists again and again where watching is forbidden', async () => {
 it('is rechecked once in a while only, however often somebody asks', async () => {
   let later = 0;
   const reflected = reflectPods(connection, { watchList: 'never', idleTimeoutMs: 90_000, now: () => later });
-  const lists = () => reflected.requests.filter((verb) => verb === 'list').length;
-  const watches = () => reflected.requests.filter((verb) => verb === 'watch').length;
-  const recheck = async () => {
-    const before = watches();
-    for (let count = 0; count < 3; count += 1) reflected.reflector.recheck();
-    await waitFor('a watch after the list', () => watches() > before || undefined);
-    // These are too soon.
-    for (let count = 0; count < 3; count += 1) reflected.reflector.recheck();
-  };
-  await waitFor('the first watch', () => watches() === 1 || undefined);
-  await recheck();
-  expect(lists()).toBe(2);
+  const count = (verb: string) => reflected.requests.filter((each) => each === verb).length;
+  const watched = (times: number) => waitFor(`watch ${times}`, () => count('watch') === times || undefined);
+  await watched(1);
+  reflected.reflector.recheck();
+  await watched(2);
+  reflected.reflector.recheck();
+  // Had that ended the watch, this would come by another list.
+  await create('a', '10.0.0.1');
+  await holds(reflected, { 'default/a': ['10.0.0.1'] });
+  expect(count('list')).toBe(2);
   later = 5_000;
-  await recheck();
-  expect(lists()).toBe(3);
+  reflected.reflector.recheck();
+  await watched(3);
+  expect(count('list')).toBe(3);
   await reflected.stop();
 });
 
