@@ -32,15 +32,16 @@ export const it = test
   .extend('local', { scope: 'file' }, ({ clusters }): TestCluster => clusters.local)
   .extend('remote', { scope: 'file' }, ({ clusters }): TestCluster => clusters.remote)
   .extend('accounts', { scope: 'file' }, ({ clusters }) => createAccounts(clusters))
-  .extend('pods', ({ remote }, { onCleanup }) => {
-    const pods = new Pods(remote);
-    onCleanup(() => pods.clear());
-    return pods;
-  })
   .extend('sets', ({ local }, { onCleanup }) => {
     const sets = new Sets(local);
     onCleanup(() => sets.clear());
     return sets;
+  })
+  // Of a pod that is left, a running policy makes a set again: so this asks for sets, and is cleaned up before them.
+  .extend('pods', ({ remote, sets: _sets }, { onCleanup }) => {
+    const pods = new Pods(remote);
+    onCleanup(() => pods.clear());
+    return pods;
   })
   .extend('history', async ({ local, accounts }, { onCleanup }) => {
     const history = await SetHistory.start(local, accounts.local);

@@ -16,9 +16,11 @@ export async function whoAnswers(place: Place, host: string, port: number): Prom
   return JSON.parse(await place.run(process.execPath, [programs.call, host, String(port)])) as readonly string[];
 }
 
-/** Lets a place answer every connection to port 8080 with its name. */
+/** Lets a place answer every connection to port 8080 with its name, also after a caller that hung up first. */
 export async function serve(place: Place, name: string): Promise<void> {
-  const script = `require('node:net').createServer((socket) => socket.end(process.argv[1])).listen(8080, '::', () => console.log('listening'))`;
+  const script = `require('node:net')
+    .createServer((socket) => socket.on('error', () => {}).end(process.argv[1]))
+    .listen(8080, '::', () => console.log('listening'))`;
   const server = place.spawn(process.execPath, ['-e', script, name], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(10_000) });
 }
