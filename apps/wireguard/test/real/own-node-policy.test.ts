@@ -1,0 +1,182 @@
+import { docBlocks, eventually, type TestClient, waitFor } from '@kube-semaphore/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OwnNodeCluster, refusal } from '../support/own-node-cluster.ts';
+
+const denied = "ValidatingAdmissionPolicy 'semaphore-wireguard-own-node' with binding 'semaphore-wireguard-own-node' denied request";
+const node = (name: string): string => `/api/v1/nodes/${name}`;
+const annotations = (values: Readonly<Record<string, string | null>>) => ({ metadata: { annotations: values } });
+const announced = (remote: string, value: string | null) => ({
+  [`${remote}.wireguard.semaphore.uw.io/pubKey`]: value,
+  [`${remote}.wireguard.semaphore.uw.io/endpoint`]: value,
+});
+
+let world: OwnNodeCluster;
+beforeAll(async () => {
+  world = await OwnNodeCluster.start();
+});
+afterAll(() => world.stop());
+
+describe("the policy for an agent's own Node", () => {
+  let agent: TestClient;
+  beforeAll(async () => {
+    agent = await world.agent({ to: 'Pod', node: 'n1' });
+    await world.accountWithAllRights('elsewhere');
+  });
+
+  it('has no expression that the API server warns of', async () => {
+    expect(await waitFor('a look at the expressions', () => world.typeChecking())).toEqual({});
+  });
+
+  it('lets an agent announce itself, change that and take it away', async () => {
+    const { metadata: before } = await world.node('n1');
+    expect(await agent.request('PATCH', node('n1'), annotations(announced('c3', 'new')))).toMatchObject({ status: 200 });
+    expect((await world.node('n1')).metadata.annotations).toEqual({ ...before.annotations, ...announced('c3', 'new') });
+    expect(await agent.request('PATCH', node('n1'), annotations({ ...announced('c3', null), ...announced('c2', 'newer') }))).toMatchObject({ status: 200 });
+    expect((await world.node('n1')).metadata.annotations).toEqual({ ...before.annotations, ...announced('c2', 'newer') });
+  });
+
+  it('lets it write the first annotations of a Node, and remove the last', async () => {
+    const { admin } = world.cluster;
+    await admin.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'bare' } });
+    const own = await world.agent({ to: 'Pod', node: 'bare' });
+    expect(await own.request('PATCH', node('bare'), annotations(announced('c2', 'new')))).toMatchObject({ status: 200 });
+    expect(await own.request('PATCH', node('bare'), annotations(announced('c2', null)))).toMatchObject({ status: 200 });
+    expect((await world.node('bare')).metadata.annotations ?? {}).toEqual({});
+  });
+
+  it('can judge a Node with as many annotations as one can have', async () => {
+    const { admin } = world.cluster;
+    const others = Object.fromEntries(Array.from({ length: 3900 }, (_, i) => [`example.org/note-${i}`, 'x'.repeat(45)]));
+    await admin.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'full', annotations: others } });
+    const own = await world.agent({ to: 'Pod', node: 'full' });
+    expect(await own.request('PATCH', node('full'), annotations(announced('c2', 'new')))).toMatchObject({ status: 200 });
+    expect(refusal(await own.request('PATCH', node('full'), { metadata: { annotations: null } }))).toMatch(/^403 .* may change nothing of its Node but the annotations /);
+  });
+
+  it('takes the patch of the Go program', async () => {
+    const contentType = 'application/strategic-merge-patch+json';
+    expect(await agent.request('PATCH', node('n1'), annotations(announced('c4', 'new')), { contentType })).toMatchObject({ status: 200 });
+  });
+
+  it('takes a token that is bound to the Node itself', async () => {
+    const own = await world.agent({ to: 'Node', node: 'n2' });
+    expect(await own.request('PATCH', node('n2'), annotations(announced('c3', 'new')))).toMatchObject({ status: 200 });
+    expect(refusal(await own.request('PATCH', node('n1'), annotations(announced('c3', 'new'))))).toContain('its own Node only, which is n2');
+  });
+
+  it("refuses the right annotations on another's Node", async () => {
+    const before = await world.node('n2');
+    const answer = await agent.request('PATCH', node('n2'), annotations(announced('c2', 'new')));
+    expect(refusal(answer)).toBe(`403 nodes "n2" is forbidden: ${denied}: semaphore-wireguard may change its own Node only, which is n1 by its token, and not n2`);
+    expect(await world.node('n2')).toEqual(before);
+  });
+
+  it('refuses a token that names no Node', async () => {
+    const nobody = await world.agent({ to: 'nothing' });
+    const answer = await nobody.request('PATCH', node('n1'), annotations(announced('c2', 'new')));
+    expect(refusal(answer)).toContain(`403 nodes "n1" is forbidden: ${denied}: semaphore-wireguard may change its own Node only, and its token doesn't say which`);
+  });
+
+  it.each([
+    { name: 'a new label', patch: { metadata: { labels: { new: 'one' } } }, about: 'metadata.labels' },
+    { name: 'a changed label', patch: { metadata: { labels: { rack: 'r2' } } }, about: 'metadata.labels' },
+    { name: 'the removal of all labels', patch: { metadata: { labels: null } }, about: 'metadata.labels' },
+    { name: 'a taint', patch: { spec: { taints: [{ key: 'a', effect: 'NoExecute' }] } }, about: 'spec' },
+    { name: 'a cordon', patch: { spec: { unschedulable: true } }, about: 'spec' },
+    { name: 'a finalizer', patch: { metadata: { finalizers: ['example.org/keep', 'example.org/more'] } }, about: 'metadata.finalizers' },
+    { name: "the removal of somebody's finalizer", patch: { metadata: { finalizers: null } }, about: 'metadata.finalizers' },
+    { name: 'an owner', patch: { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n2', uid: 'u' }] } }, about: 'metadata.ownerReferences' },
+    { name: 'the removal of an owner', patch: { metadata: { ownerReferences: null } }, about: 'metadata.ownerReferences' },
+    { name: 'a field that nobody has thought of', patch: { metadata: { generateName: 'n' } }, about: 'metadata.generateName' },
+    { name: 'another annotation', patch: annotations({ 'example.org/new': 'x' }), about: 'the annotation example.org/new' },
+    { name: "a change of somebody's annotation", patch: annotations({ 'example.org/note': 'x' }), about: 'the annotation example.org/note' },
+    { name: "the removal of somebody's annotation", patch: annotations({ 'example.org/note': null }), about: 'the annotation example.org/note' },
+    { name: 'the removal of all annotations', patch: { metadata: { annotations: null } }, about: 'the annotation example.org/note' },
+    { name: 'an annotation for no remote', patch: annotations({ 'wireguard.semaphore.uw.io/pubKey': 'x' }), about: 'the annotation wireguard.semaphore.uw.io/pubKey' },
+    { name: 'one of another name', patch: annotations({ 'c2.wireguard.semaphore.uw.io/other': 'x' }), about: 'the annotation c2.wireguard.semaphore.uw.io/other' },
+    { name: 'one that only begins so', patch: annotations({ 'c2.wireguard.semaphore.uw.io/pubKeys': 'x' }), about: 'the annotation c2.wireguard.semaphore.uw.io/pubKeys' },
+    { name: 'one that only looks so', patch: annotations({ 'c2.wireguardxsemaphore.uw.io/pubKey': 'x' }), about: 'the annotation c2.wireguardxsemaphore.uw.io/pubKey' },
+    { name: 'one for a remote that is no label', patch: annotations({ 'a.c2.wireguard.semaphore.uw.io/pubKey': 'x' }), about: 'the annotation a.c2.wireguard.semaphore.uw.io/pubKey' },
+    { name: 'a label beside the right annotations', patch: { metadata: { labels: { new: 'one' }, annotations: announced('c2', 'x') } }, about: 'metadata.labels' },
+    {
+      name: 'all at once, and names each',
+      patch: { spec: { unschedulable: true }, metadata: { labels: { new: 'one' }, annotations: { ...announced('c2', 'x'), 'example.org/note': null } } },
+      about: 'spec, metadata.labels, the annotation example.org/note',
+    },
+  ])('refuses $name', async ({ patch, about }) => {
+    const before = await world.node('n1');
+    expect(refusal(await agent.request('PATCH', node('n1'), patch))).toBe(
+      `403 nodes "n1" is forbidden: ${denied}: semaphore-wireguard may change nothing of its Node but the annotations ` +
+        `<remote>.wireguard.semaphore.uw.io/pubKey and /endpoint; this is about ${about}`,
+    );
+    expect(await world.node('n1')).toEqual(before);
+  });
+
+  it.each([
+    { name: 'to create a Node', method: 'POST', path: '/api/v1/nodes', body: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1-twin' } }, about: 'CREATE of nodes' },
+    { name: 'to delete its Node', method: 'DELETE', path: node('n1'), body: undefined, about: 'DELETE of nodes' },
+    { name: 'to change its status', method: 'PATCH', path: `${node('n1')}/status`, body: { status: { nodeInfo: null } }, about: 'UPDATE of nodes/status' },
+    { name: 'its annotations by way of the status', method: 'PATCH', path: `${node('n1')}/status`, body: annotations(announced('c2', 'x')), about: 'UPDATE of nodes/status' },
+    { name: 'the way through to its kubelet', method: 'GET', path: `${node('n1')}/proxy/pods`, body: undefined, about: 'CONNECT of nodes/proxy' },
+  ] as const)('refuses $name, whatever the roles and the namespace of the agent', async ({ method, path, body, about }) => {
+    const mighty = await world.agent({ to: 'Pod', node: 'n1' }, 'elsewhere');
+    const before = await world.node('n1');
+    const answer = refusal(await mighty.request(method, path, body));
+    expect(answer).toMatch(/^403 /);
+    expect(answer.endsWith(`${denied}: semaphore-wireguard may update its Node and do nothing else to Nodes; this is ${about}`)).toBe(true);
+    expect(await world.node('n1')).toEqual(before);
+    // The role of the manifests doesn't let it come so far.
+    expect(refusal(await agent.request(method, path, body))).toMatch(/^403 .*cannot (create|delete|patch|get) resource "nodes/);
+  });
+
+  it('is about nobody else', async () => {
+    const { token } = await world.cluster.account('not-semaphore-wireguard', [{ apiGroups: [''], resources: ['nodes'], verbs: ['patch'] }]);
+    const other = world.cluster.clientFor(token);
+    expect(await other.request('PATCH', node('n2'), { metadata: { labels: { by: 'another' } } })).toMatchObject({ status: 200 });
+  });
+});
+
+/** Commands that write a kustomization of a base and a component, as users would, to the folder that it leaves in `$overlay`. */
+const overlay = (base: string, component: string): string => `
+  overlay="$HOME/${component}"
+  mkdir -p "$overlay"
+  at() { realpath --relative-to="$overlay" "deploy/wireguard/$1"; }
+  echo "{ resources: [$(at ${base})], components: [$(at components/${component})] }" > "$overlay/kustomization.yaml"
+`;
+
+describe('the account of other clusters', () => {
+  const statusOf = async (client: TestClient, path: string): Promise<number> => (await client.request('GET', path)).status;
+  const calicos = (plural: string): string => `/apis/crd.projectcalico.org/v1/${plural}`;
+
+  it('reads Nodes and nothing else, and writes nothing', async () => {
+    const remote = await world.remoteAgent();
+    expect([await statusOf(remote, '/api/v1/nodes'), await statusOf(remote, node('n1'))]).toEqual([200, 200]);
+    for (const path of ['/api/v1/secrets', '/api/v1/pods', calicos('ipamblocks')]) expect(await statusOf(remote, path)).toBe(403);
+    expect(refusal(await remote.request('PATCH', node('n1'), annotations(announced('c2', 'x'))))).toMatch(/^403 .*cannot patch resource "nodes"/);
+  });
+
+  it("reads Calico's blocks, too, with their component", async () => {
+    await world.bash(`${overlay('remote', 'calico-blocks')} kubectl apply -k "$overlay"`);
+    const remote = await world.remoteAgent();
+    // There is no such resource here. Who has no right to it isn't told so.
+    for (const plural of ['blockaffinities', 'ipamblocks']) await eventually(() => statusOf(remote, calicos(plural)), 404);
+    for (const path of ['/api/v1/secrets', calicos('ippools')]) expect(await statusOf(remote, path)).toBe(403);
+  });
+});
+
+describe('the manifests', () => {
+  it('are without the kinds that API servers before 1.30 lack, with the component for those', async () => {
+    const kinds = await world.bash(`${overlay('base', 'before-1.30')} kubectl kustomize "$overlay" | grep ^kind: | sort`);
+    expect(kinds).toBe('kind: ClusterRole\nkind: ClusterRoleBinding\nkind: ServiceAccount\n');
+  });
+
+  it.each([
+    { name: 'semaphore-wireguard', manifests: 'kubectl kustomize deploy/wireguard/base', block: 0 },
+    { name: 'semaphore-wireguard-remote', manifests: `${overlay('remote', 'calico-blocks')} kubectl kustomize "$overlay"`, block: 2 },
+  ])('give $name the rights that the page shows', async ({ name, manifests, block }) => {
+    const rules = docBlocks('wireguard.md', 'Rights', 'yaml')[block];
+    const role = `apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: { name: ${name} }\n${rules}`;
+    const rulesOf = (from: string) => world.bash(`{\n${from}\n} | kubectl create --dry-run=client -f - -o jsonpath='{.kind}: {.rules}{"\\n"}' | grep '^ClusterRole: '`);
+    expect(await rulesOf(manifests)).toBe(await rulesOf(`cat <<'END'\n${role}END`));
+  });
+});
