@@ -1,6 +1,7 @@
 import type { App } from './stage/app.ts';
 import { mirrorNamespace } from './stage/mirror-watch.ts';
-import { observe, observeMirror } from './stage/observe.ts';
+import { observe, observeGlobal, observeMirror } from './stage/observe.ts';
+import { exposeInTurn, globalSubject } from './stage/shops.ts';
 import type { Stage } from './stage/stage.ts';
 import { memberLabel } from './stage/workload.ts';
 import { formatDuration } from './text/duration.ts';
@@ -14,7 +15,7 @@ import { table } from './text/table.ts';
 export function sumUp({ tell }: Pick<Stage, 'tell'>, totalMs: number): void {
   tell.heading('What you saw');
   tell.say(
-    'Each program watched one cluster and kept what it writes in the other right, whatever happened on either side. The ' +
+    'Each program watched other clusters and kept what it writes in its own right, whatever happened on either side. The ' +
       'time of a change begins with its first request:',
   );
   const rows = tell.milestones.map(({ what, ms }) => [what, formatDuration(ms)]);
@@ -31,21 +32,23 @@ export function suggestNext({ tell }: Pick<Stage, 'tell'>): void {
 }
 
 /** Brings back something to look at, and prints how to. */
-export async function invite({ backstage, c1, c2, checkout, ledger, signal, tell }: Stage): Promise<void> {
-  // Waits for the mirror, and for the set: whoever pastes the commands at once is to find them.
+export async function invite(stage: Stage): Promise<void> {
+  const { backstage, c1, c2, checkout, shops, signal, tell } = stage;
+  // Waits for the mirror, the global Service and the set: whoever pastes the commands at once is to find them.
   const subject = { site: c1, workload: checkout, signal };
-  await observeMirror(subject, () => checkout.expose());
+  await observeMirror(subject, () => checkout.expose('mirror'));
+  await observeGlobal(globalSubject(stage), () => exposeInTurn(shops));
   await observe(subject, () => checkout.scale(3));
   tell.heading('Your turn');
   tell.say(
-    `Both clusters go on until you press Ctrl-C, and ${checkout.app} is there with 3 pods and a Service. Paste this into another ` +
-      'terminal, and c1 and c2 are kubectl for the two clusters:',
+    `Both clusters go on until you press Ctrl-C. ${checkout.app} is there with 3 pods and a Service, and ${shops.c1.app} with a global ` +
+      'one. Paste this into another terminal, and c1 and c2 are kubectl for the two clusters:',
   );
   tell.show(
     [c1, c2].map(({ name, server }) => `${name}() { ${kubectl(server)} --kubeconfig ${server.adminKubeconfig} "$@"; }`),
   );
   const apps = [c1, c2].flatMap(({ name }) => backstage.running(name));
-  for (const { aim, commands } of suggestions({ apps, checkout, ledger })) {
+  for (const { aim, commands } of suggestions(stage, apps)) {
     tell.say(aim);
     tell.show(commands);
   }
@@ -53,11 +56,7 @@ export async function invite({ backstage, c1, c2, checkout, ledger, signal, tell
 
 type Suggestion = { readonly aim: string; readonly commands: readonly string[] };
 
-function suggestions({
-  apps,
-  checkout,
-  ledger,
-}: Pick<Stage, 'checkout' | 'ledger'> & { readonly apps: readonly App[] }): Suggestion[] {
+function suggestions({ checkout, ledger, shops }: Stage, apps: readonly App[]): Suggestion[] {
   const pod = `${checkout.pods[0]?.object.metadata.name} -n ${checkout.namespace}`;
   return [
     {
@@ -76,6 +75,14 @@ function suggestions({
       commands: [
         `c1 delete services ${checkout.mirrorName} -n ${mirrorNamespace}`,
         `c1 get services,endpointslices -n ${mirrorNamespace} -o name`,
+      ],
+    },
+    {
+      aim: 'Take c2 out of the global Service, and look what is left of it:',
+      commands: [
+        `c2 delete services ${shops.c2.app} -n ${shops.c2.namespace}`,
+        `c1 get services ${shops.c1.globalName} -n ${mirrorNamespace} -o yaml`,
+        `c1 get endpointslices -n ${mirrorNamespace} -o name`,
       ],
     },
     {

@@ -47,7 +47,7 @@ function introduce(tell: Narrator): void {
       'shows two of them. semaphore-policy is for network policies across clusters: it keeps the addresses of another ' +
       'cluster’s pods in GlobalNetworkSets, lists of addresses that Calico’s policies select by label. ' +
       'semaphore-service-mirror is for calls across clusters: it keeps Services of another cluster, with their ' +
-      'endpoints, as Services of its own.',
+      'endpoints, as Services of its own, and makes one of those that several clusters have.',
   );
   tell.show(picture);
 }

@@ -17,11 +17,9 @@ async function start(args: readonly string[] = [], env: Readonly<Record<string, 
 /** Supervisors of real clusters clean up when the demo is gone already, if it was in a hurry. */
 const patience = { timeout: 10_000 };
 
-it('plays to its end within 30 s, in plain text, and cleans up', async () => {
-  const startMs = performance.now();
+it('plays to its end, in plain text, and cleans up', async () => {
   const demo = await start();
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
-  expect(performance.now() - startMs).toBeLessThan(30_000);
   expect(await demo.leftovers()).toEqual([]);
   expect(demo.output).not.toContain('\u001B');
 
@@ -32,7 +30,7 @@ it('plays to its end within 30 s, in plain text, and cleans up', async () => {
     expect.stringMatching(/^c1 has a set c2-shop-checkout, with [246] addresses$/),
     'all 3 pods are in it',
     expect.stringMatching(/^all 20 pods are in the set: 40 addresses, in \d+ writes? /),
-    expect.stringMatching(/^all 20 new pods are in the set, and none of the old ones, after \d+ writes?/),
+    expect.stringMatching(/^all 20 new pods are in the set, and none of the old ones: never fewer than \d+/),
     'only the last pod is in the set: 10.2.0.21/32 and fd00:10:2::15/128',
     'c2 has a set c1-payments-ledger',
     expect.stringMatching(/^the edited set is as it was: 203\.0\.113\.66\/32 was in it for /),
@@ -50,6 +48,13 @@ it('plays to its end within 30 s, in plain text, and cleans up', async () => {
     expect.stringMatching(/^all 20 pods are ready behind the mirror: never fewer than 3, /),
     expect.stringMatching(/^only the 20 new pods are ready behind the mirror: never fewer than \d+, /),
     'c1 has neither the mirror nor EndpointSlices of it any more',
+    'semaphore-service-mirror is ready again',
+    'c1 has a Service gl-default-73736d-shop',
+    'the pods of both clusters are ready behind it',
+    'only the pods of c1 are ready behind it',
+    expect.stringMatching(/^the pods of both clusters are ready behind it again: never fewer than 2 pods, /),
+    'c1 has no EndpointSlices of c2 any more: the Service stays, with 2 pods of c1',
+    'c1 has neither the global Service nor EndpointSlices of it any more',
   ]);
   const metric = 'semaphore_policy_remote_up{remote="c2"}';
   expect(demo.output.split('\n').filter((line) => line.includes(metric))).toEqual([
@@ -67,6 +72,8 @@ it.each([
   { name: 'while a cluster is out of reach', signal: 'SIGINT', text: '9. The other cluster' },
   { name: 'while nobody leads', signal: 'SIGINT', text: 'kill -9' },
   { name: 'while a Service is mirrored', signal: 'SIGINT', text: 'c1 has a Service' },
+  { name: 'while an app is started anew', signal: 'SIGINT', text: '16. One Service' },
+  { name: 'while a global Service lacks a cluster', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
 ] as const)('ends within 5 s and leaves nothing when it is interrupted $name', async ({ signal, text }) => {
   const demo = await start();
   await demo.says(text);
@@ -116,6 +123,7 @@ it.skipIf(!hasKubectl)('goes on with --keep, and the commands that it prints wor
   // It is shown, deleted, and there again.
   expect(stdout).toContain('name: c2-shop-73736d-checkout');
   expect(stdout).toContain('semaphore_service_mirror_remote_up{remote="c2"} 1');
+  expect(stdout).toContain('name: gl-default-73736d-shop');
 
   demo.child.kill('SIGINT');
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });

@@ -1,5 +1,6 @@
 import type { Scene } from '../stage/stage.ts';
 import { departure } from './departure.ts';
+import { globals } from './globals.ts';
 import { mirrors } from './mirrors.ts';
 import { otherDirection } from './other-direction.ts';
 import { outage } from './outage.ts';
@@ -16,4 +17,5 @@ export const scenes: readonly Scene[] = [
   ...succession,
   ...departure,
   ...mirrors,
+  ...globals,
 ];

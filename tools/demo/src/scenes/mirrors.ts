@@ -3,12 +3,12 @@ import { fewestReady } from '../stage/expectation.ts';
 import { mirrorNamespace } from '../stage/mirror-watch.ts';
 import { observeMirror } from '../stage/observe.ts';
 import type { Scene } from '../stage/stage.ts';
-import { mirrorLabel } from '../stage/workload-service.ts';
-import { formatDuration } from '../text/duration.ts';
-import { serviceYaml, sliceLines } from '../text/mirror-manifests.ts';
+import { selectorOf } from '../stage/workload-service.ts';
+import type { Workload } from '../stage/workload.ts';
+import { costOf } from '../text/cost.ts';
+import { tellOfArrival } from './arrival.ts';
 
-const [[labelKey, labelValue]] = Object.entries(mirrorLabel) as [[string, string]];
-const selector = `${labelKey}=${labelValue}`;
+const selector = selectorOf('mirror');
 
 const appears: Scene = {
   title: 'A Service of c2 becomes one of c1',
@@ -39,13 +39,8 @@ const appears: Scene = {
       `In c2, ${checkout.app} runs with 3 pods again, and now it gets a Service, and then an EndpointSlice for each family ` +
         'of addresses. The first is written at once, and what follows within 200 ms is collected, here too.',
     );
-    const { rightMs, versions } = await observeMirror({ site: c1, workload: checkout, signal }, () => checkout.expose());
-    const [first, last] = [versions[0], versions.at(-1)?.value];
-    if (!first || !last?.service) throw new Error(`${checkout.mirrorName} is right, and yet it is missing`);
-    tell.milestone(`c1 has a Service ${checkout.mirrorName}`, first.ms);
-    tell.milestone('all 3 pods of c2 are ready behind it', rightMs);
-    tell.show(serviceYaml(last.service));
-    tell.show(sliceLines(last));
+    const seen = await observeMirror({ site: c1, workload: checkout, signal }, () => checkout.expose('mirror'));
+    tellOfArrival(tell, { name: checkout.mirrorName, outcome: 'all 3 pods of c2 are ready behind it', seen });
     tell.say(
       'It is a Service like any other, with an address of c1: whatever runs in c1 calls that, or its name, and kube-proxy ' +
         'leads it to the pods of c2, without anything in between. Whatever means something in c2 only, as the names of ' +
@@ -54,39 +49,44 @@ const appears: Scene = {
   },
 };
 
-const grows: Scene = {
-  title: 'It grows to 20 pods, and its mirror with it',
-  async play({ c1, checkout, tell, signal }) {
-    tell.say(
-      'Another 17 pods start in c2. One EndpointSlice there is one here, so that a change of one endpoint is one write, ' +
-        'however many Services and pods there are.',
-    );
-    const { rightMs, changeMs, versions } = await observeMirror({ site: c1, workload: checkout, signal }, () => checkout.scale(20));
-    tell.milestone(
-      'all 20 pods are ready behind the mirror',
-      rightMs,
-      `: never fewer than ${fewestReady(versions)}, in ${versions.length} writes (creating the pods took ` +
-        `${formatDuration(changeMs)} of it)`,
-    );
-  },
+/** A change of the pods, during which their mirror must not be without a ready one. */
+type PodChange = {
+  readonly title: string;
+  readonly story: string;
+  readonly change: (workload: Workload) => Promise<void>;
+  /** What is waited for, and what the change is called. */
+  readonly outcome: string;
+  readonly noun: string;
 };
 
-const rollsOut: Scene = {
-  title: 'A rolling update without an empty moment',
+const withoutAnEmptyMoment = ({ title, story, change, outcome, noun }: PodChange): Scene => ({
+  title,
   async play({ c1, checkout, tell, signal }) {
-    tell.say(
-      'A new version rolls out in c2, 5 pods at a time. The demo watches the mirror’s EndpointSlices as kube-proxy does, ' +
-        'and counts what is ready after each change: a moment without would be one in which callers are refused.',
-    );
-    const { rightMs, changeMs, versions } = await observeMirror({ site: c1, workload: checkout, signal }, () => checkout.rollOut());
-    tell.milestone(
-      'only the 20 new pods are ready behind the mirror',
-      rightMs,
-      `: never fewer than ${fewestReady(versions)}, in ${versions.length} writes (the update took ` +
-        `${formatDuration(changeMs)} of it)`,
-    );
+    tell.say(story);
+    const seen = await observeMirror({ site: c1, workload: checkout, signal }, () => change(checkout));
+    tell.milestone(outcome, seen.rightMs, `: never fewer than ${fewestReady(seen.versions)}, ${costOf(seen, noun)}`);
   },
-};
+});
+
+const grows = withoutAnEmptyMoment({
+  title: 'It grows to 20 pods, and its mirror with it',
+  story:
+    'Another 17 pods start in c2. One EndpointSlice there is one here, so that a change of one endpoint is one write, ' +
+    'however many Services and pods there are.',
+  change: (workload) => workload.scale(20),
+  outcome: 'all 20 pods are ready behind the mirror',
+  noun: 'creating the pods',
+});
+
+const rollsOut = withoutAnEmptyMoment({
+  title: 'A rolling update without an empty moment',
+  story:
+    'A new version rolls out in c2, 5 pods at a time. The demo watches the mirror’s EndpointSlices as kube-proxy does, ' +
+    'and counts what is ready after each change: a moment without would be one in which callers are refused.',
+  change: (workload) => workload.rollOut(),
+  outcome: 'only the 20 new pods are ready behind the mirror',
+  noun: 'the update',
+});
 
 const goes: Scene = {
   title: 'The Service goes, and its mirror with it',

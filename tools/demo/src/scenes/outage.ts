@@ -9,8 +9,7 @@ const ATTEMPTS = 2;
 const cutOff: Scene = {
   title: 'The other cluster is out of reach',
   async play({ backstage, c1, c2, line, checkout, tell, signal }) {
-    const [app] = backstage.running(c1.name);
-    if (app === undefined) throw new Error(`nothing runs in ${c1.name}`);
+    const app = backstage.runningProgram('semaphore-policy', c1.name);
     const labels = `{remote="${c2.name}"`;
     const up: SeriesQuery = { app, series: `semaphore_policy_remote_up${labels}`, signal };
     const failed: SeriesQuery = { app, series: `semaphore_policy_remote_watch_restarts_total${labels}`, signal };

@@ -1,7 +1,7 @@
 import { observe } from '../stage/observe.ts';
 import type { Scene } from '../stage/stage.ts';
 import { memberLabel } from '../stage/workload.ts';
-import { formatDuration } from '../text/duration.ts';
+import { costOf } from '../text/cost.ts';
 import { networkSetYaml, policyYaml } from '../text/manifests.ts';
 import { table } from '../text/table.ts';
 
@@ -34,15 +34,9 @@ const scaleUp: Scene = {
       'Another 17 pods start, all within moments. Look at the number of writes: the first change is written at once, ' +
         'and those that follow are collected, so that a rollout of any size costs a set 5 writes a second at most.',
     );
-    const { rightMs, changeMs, versions } = await observe({ site: c1, workload: checkout, signal }, () =>
-      checkout.scale(20),
-    );
-    const nets = versions.at(-1)?.value?.nets.length;
-    tell.milestone(
-      'all 20 pods are in the set',
-      rightMs,
-      `: ${nets} addresses, in ${writes(versions.length)} (creating the pods took ${formatDuration(changeMs)} of it)`,
-    );
+    const grown = await observe({ site: c1, workload: checkout, signal }, () => checkout.scale(20));
+    const nets = grown.versions.at(-1)?.value?.nets.length;
+    tell.milestone('all 20 pods are in the set', grown.rightMs, `: ${nets} addresses, ${costOf(grown, 'creating the pods')}`);
   },
 };
 
@@ -53,15 +47,12 @@ const rollingUpdate: Scene = {
       'A new version rolls out, 5 pods at a time: new ones run before old ones go. Look at the least that the set ' +
         'had meanwhile: it was never emptied to be filled again.',
     );
-    const { rightMs, changeMs, versions } = await observe({ site: c1, workload: checkout, signal }, () =>
-      checkout.rollOut(),
-    );
-    const least = Math.min(...versions.map(({ value }) => value?.nets.length ?? 0));
+    const updated = await observe({ site: c1, workload: checkout, signal }, () => checkout.rollOut());
+    const least = Math.min(...updated.versions.map(({ value }) => value?.nets.length ?? 0));
     tell.milestone(
       'all 20 new pods are in the set, and none of the old ones',
-      rightMs,
-      `, after ${writes(versions.length)}, and never fewer than ${least} addresses (the update took ` +
-        `${formatDuration(changeMs)} of it)`,
+      updated.rightMs,
+      `: never fewer than ${least} addresses, ${costOf(updated, 'the update')}`,
     );
   },
 };
@@ -81,5 +72,3 @@ const scaleDown: Scene = {
 
 /** A workload's life, and what the other cluster makes of it. */
 export const scaling: readonly Scene[] = [firstPods, scaleUp, rollingUpdate, scaleDown];
-
-const writes = (number: number): string => `${number} ${number === 1 ? 'write' : 'writes'}`;

@@ -56,8 +56,7 @@ const leaderKilled: Scene = {
 
 /** Stops the app of c1, and starts two of it that share a Lease. Resolves when both are ready. */
 async function replaceByPair({ backstage, c1, signal }: Stage): Promise<readonly App[]> {
-  const [single] = backstage.running(c1.name);
-  if (single === undefined) throw new Error(`nothing runs in ${c1.name}`);
+  const single = backstage.runningProgram('semaphore-policy', c1.name);
   await single.stop();
   const replicas = (['first', 'second'] as const).map((replica) =>
     backstage.startApp({

@@ -32,6 +32,17 @@ export class Backstage {
     return this.#apps.filter((app) => app.options.cluster === cluster && app.isRunning);
   }
 
+  /**
+   * The first of them that is this program.
+   *
+   * @throws {Error} if there is none
+   */
+  runningProgram(program: AppOptions['program'], cluster: string): App {
+    const app = this.running(cluster).find(({ options }) => options.program === program);
+    if (app === undefined) throw new Error(`no ${program} runs in ${cluster}`);
+    return app;
+  }
+
   /** False from the beginning of `close()` on. */
   get isOpen(): boolean {
     return !this.#closed;

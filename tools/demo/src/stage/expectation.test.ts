@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fewestReady, isMirrorRight, isRight } from './expectation.ts';
+import { fewestReady, isGlobalRight, isMirrorRight, isRight } from './expectation.ts';
 import type { Mirror } from './mirror-watch.ts';
 
 const podWith = (...ips: string[]) => ({
@@ -44,8 +44,8 @@ const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'c2-shop-
 const mirrorOf = (v4: readonly string[], v6: readonly string[]): Mirror => ({
   service,
   slices: [
-    { name: 'a', family: 'IPv4', ready: v4 },
-    { name: 'b', family: 'IPv6', ready: v6 },
+    { name: 'a', family: 'IPv4', ready: v4, notReady: [] },
+    { name: 'b', family: 'IPv6', ready: v6, notReady: [] },
   ],
 });
 
@@ -66,6 +66,36 @@ describe('isMirrorRight', () => {
   });
 });
 
+describe('isGlobalRight', () => {
+  const memberOf = (cluster: string, ip: string) => ({ cluster, isExposed: true, pods: [podWith(ip)] });
+  const both = [memberOf('c2', '10.2.0.1'), memberOf('c1', '10.1.0.1')] as const;
+  const one = [both[1], { ...both[0], isExposed: false }];
+  const none = both.map((member) => ({ ...member, isExposed: false }));
+  /** One of these clusters. */
+  const globalOf = (clusters: string, ready: readonly string[], notReady: readonly string[] = []): Mirror => ({
+    service: { ...service, metadata: { name: 'gl-default-73736d-shop', annotations: { 'global-svc-clusters': clusters } } },
+    slices: [{ name: 'a', family: 'IPv4', ready, notReady }],
+  });
+  const all = globalOf('c1,c2', ['10.1.0.1', '10.2.0.1']);
+  const halved = globalOf('c1,c2', ['10.1.0.1'], ['10.2.0.1']);
+  it.each([
+    { name: 'takes the pods of all clusters', global: all, members: both, lost: [], want: true },
+    { name: 'refuses one without the pods of a cluster', global: globalOf('c1,c2', ['10.1.0.1']), members: both, lost: [], want: false },
+    { name: 'refuses one that lacks the name of a cluster', global: globalOf('c1', ['10.1.0.1', '10.2.0.1']), members: both, lost: [], want: false },
+    { name: 'refuses slices without a Service', global: { ...all, service: undefined }, members: both, lost: [], want: false },
+    { name: 'refuses pods of a lost cluster that are ready', global: all, members: both, lost: ['c2'], want: false },
+    { name: 'takes pods of a lost cluster that are not ready', global: halved, members: both, lost: ['c2'], want: true },
+    { name: 'refuses pods of a lost cluster that are gone', global: globalOf('c1,c2', ['10.1.0.1']), members: both, lost: ['c2'], want: false },
+    { name: 'refuses pods that are not ready in a cluster that is there', global: halved, members: both, lost: [], want: false },
+    { name: 'takes one without a cluster that has left', global: globalOf('c1', ['10.1.0.1']), members: one, lost: [], want: true },
+    { name: 'refuses what a cluster that has left leaves behind', global: globalOf('c1', ['10.1.0.1'], ['10.2.0.1']), members: one, lost: [], want: false },
+    { name: 'wants nothing when all have left', global: undefined, members: none, lost: [], want: true },
+    { name: 'refuses what is left when all have left', global: globalOf('c1', []), members: none, lost: [], want: false },
+  ])('$name', ({ global, members, lost, want }) => {
+    expect(isGlobalRight(global, { members, lost })).toBe(want);
+  });
+});
+
 describe('fewestReady', () => {
   const of = (...values: (Mirror | undefined)[]) => values.map((value) => ({ value }));
 
@@ -76,6 +106,7 @@ describe('fewestReady', () => {
   it.each([
     { name: 'a slice without endpoints', versions: of(mirrorOf(['1'], ['2']), mirrorOf(['1'], [])) },
     { name: 'no mirror', versions: of(mirrorOf(['1'], ['2']), undefined) },
+    { name: 'no Service', versions: of(mirrorOf(['1'], ['2']), { ...mirrorOf(['1'], ['2']), service: undefined }) },
   ])('throws over a moment with $name', ({ versions }) => {
     expect(() => fewestReady(versions)).toThrow('a moment without a ready endpoint');
   });

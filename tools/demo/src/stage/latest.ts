@@ -35,3 +35,13 @@ export class Latest<T> implements Watched<T> {
     return () => listeners.delete(listener);
   }
 }
+
+/** The versions of a thing, undefined where there was none; they become more until it is disposed of. */
+export type Recording<T> = Disposable & { readonly versions: readonly { readonly value: T | undefined }[] };
+
+/** Keeps every version of the thing `name`, that of now being the first. */
+export function record<T>(watched: Watched<T>, name: string): Recording<T> {
+  const versions = [{ value: watched.get(name) }];
+  const unsubscribe = watched.subscribe(name, (value) => versions.push({ value }));
+  return { versions, [Symbol.dispose]: unsubscribe };
+}

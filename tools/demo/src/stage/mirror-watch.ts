@@ -2,7 +2,7 @@ import type { KubeObject, PolicyRule, TestCluster } from '@kube-semaphore/testki
 import { Latest, type Watched } from './latest.ts';
 import { openWatch, type WatchOptions } from './open-watch.ts';
 
-/** Where the mirrors of other clusters' Services are. */
+/** Where the mirrors of other clusters' Services are, and the global Services. */
 export const mirrorNamespace = 'sys-semaphore';
 
 /** The rights that a watch of them needs. */
@@ -11,10 +11,15 @@ export const watchMirrorsRules: PolicyRule[] = [
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
 ];
 
-/** What matters of an EndpointSlice. */
-export type MirrorSlice = { readonly name: string; readonly family: 'IPv4' | 'IPv6'; readonly ready: readonly string[] };
+/** What matters of an EndpointSlice: its addresses, by whether they are ready. */
+export type MirrorSlice = {
+  readonly name: string;
+  readonly family: 'IPv4' | 'IPv6';
+  readonly ready: readonly string[];
+  readonly notReady: readonly string[];
+};
 
-/** A Service with its EndpointSlices, whatever of them there is. */
+/** A mirror or a global Service with its EndpointSlices, whatever of them there is. */
 export type Mirror = { readonly service: KubeObject | undefined; readonly slices: readonly MirrorSlice[] };
 
 /** Where both are in the API. */
@@ -23,7 +28,7 @@ const paths = {
   slices: `/apis/discovery.k8s.io/v1/namespaces/${mirrorNamespace}/endpointslices`,
 };
 
-/** The mirrors of a cluster, by the Service's name. Resolves when the watches stand, and tells if one of them ends. */
+/** The mirrors and global Services of a cluster, by name. Resolves when the watches stand, and tells if one of them ends. */
 export async function watchMirrors(
   server: TestCluster,
   audience: Pick<WatchOptions, 'token' | 'onEnd'>,
@@ -53,14 +58,20 @@ export function readyAddresses(mirror: Mirror | undefined, family?: MirrorSlice[
   return slices.flatMap(({ ready }) => ready);
 }
 
+/** The addresses of both families that are not ready. */
+export function notReadyAddresses(mirror: Mirror | undefined): readonly string[] {
+  return mirror?.slices.flatMap(({ notReady }) => notReady) ?? [];
+}
+
 function sliceOf(name: string, rest: Readonly<Record<string, unknown>>): MirrorSlice {
   const { addressType, endpoints } = rest as {
     readonly addressType: MirrorSlice['family'];
     readonly endpoints: readonly { readonly addresses: readonly string[]; readonly conditions: { readonly ready?: boolean } }[] | null;
   };
   // Consumers take an unknown `ready` for true.
-  const ready = (endpoints ?? []).filter(({ conditions }) => conditions.ready !== false).flatMap(({ addresses }) => addresses);
-  return { name, family: addressType, ready };
+  const addressesOf = (isReady: boolean) =>
+    (endpoints ?? []).filter(({ conditions }) => (conditions.ready !== false) === isReady).flatMap(({ addresses }) => addresses);
+  return { name, family: addressType, ready: addressesOf(true), notReady: addressesOf(false) };
 }
 
 const byName = (a: MirrorSlice, b: MirrorSlice): number => (a.name < b.name ? -1 : Number(a.name > b.name));

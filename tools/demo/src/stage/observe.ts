@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { untilAborted } from '../interruption.ts';
-import { isMirrorRight, isRight, netsOf } from './expectation.ts';
+import { type GlobalSource, isGlobalRight, isMirrorRight, isRight, netsOf } from './expectation.ts';
 import type { Watched } from './latest.ts';
 import { type Mirror, readyAddresses } from './mirror-watch.ts';
 import type { NetworkSet } from './set-watch.ts';
@@ -63,6 +63,31 @@ export function observeMirror({ site, workload, signal }: Subject, change: Chang
     complaint: `${site.name}'s mirror ${workload.mirrorName}`,
   };
   return watchUntilRight({ ...what, wanted: () => (workload.isExposed ? netsOf(workload).size : 0), signal }, change);
+}
+
+/** A global Service, where it is watched, and what it depends on. */
+export type GlobalSubject = Omit<GlobalSource, 'members'> & {
+  readonly site: Site;
+  readonly members: readonly [Workload, ...Workload[]];
+  readonly signal: AbortSignal;
+};
+
+/**
+ * The same for the global Service of some workloads of one name.
+ *
+ * @throws {Error} if the global Service isn't right within 15 s
+ */
+export function observeGlobal({ site, members, lost, signal }: GlobalSubject, change: Change): Promise<Observation<Mirror>> {
+  const name = members[0].globalName;
+  const serving = () => members.filter(({ cluster, isExposed }) => isExposed && !lost.includes(cluster));
+  const what = {
+    watched: site.mirrors,
+    name,
+    isRight: (global: Mirror | undefined) => isGlobalRight(global, { members, lost }),
+    countOf: (global: Mirror | undefined) => global && readyAddresses(global).length,
+    complaint: `${site.name}'s global Service ${name}`,
+  };
+  return watchUntilRight({ ...what, wanted: () => netsOf({ pods: serving().flatMap(({ pods }) => pods) }).size, signal }, change);
 }
 
 /** A thing that is watched, and how it should be. */

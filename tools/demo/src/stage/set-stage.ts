@@ -22,9 +22,10 @@ export async function setStage(options: SetStageOptions): Promise<Stage> {
   tell.scene('Two clusters that watch each other');
   const [c1, c2] = await startClusters(options);
   const [checkout, ledger] = await Promise.all([c2.workload('shop', 'checkout'), c1.workload('payments', 'ledger')]);
+  const shops = { c1: await c1.workload('default', 'shop'), c2: await c2.workload('default', 'shop') };
   const line = await backstage.startFaultProxy(c2.server);
   await startApps(options, { c1, c2, line });
-  return { backstage, c1, c2, line, checkout, ledger, tell, onFailure, signal };
+  return { backstage, c1, c2, line, checkout, ledger, shops, tell, onFailure, signal };
 }
 
 async function startClusters({ backstage, tell, real, onFailure }: SetStageOptions): Promise<[Site, Site]> {

@@ -30,6 +30,8 @@ const rules: Readonly<Record<'policy' | 'mirror', Readonly<Record<keyof Accounts
     writer: [
       { apiGroups: [''], resources: ['services'], verbs: ['list', 'watch', 'create', 'update', 'delete'] },
       { apiGroups: [''], resources: ['endpoints'], verbs: ['list', 'watch', 'delete'] },
+      // Only for global Services: their zones.
+      { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
       {
         apiGroups: ['discovery.k8s.io'],
         resources: ['endpointslices'],
@@ -92,7 +94,8 @@ export async function prepareSite(
     sets,
     mirrors,
     async workload(namespace, app) {
-      await createNamespace(namespace);
+      // That one is there from the beginning.
+      if (namespace !== 'default') await createNamespace(namespace);
       return new Workload({ server, namespace, app, nextIps });
     },
   };

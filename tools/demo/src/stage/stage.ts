@@ -1,6 +1,7 @@
 import type { FaultProxy } from '@kube-semaphore/testkit';
 import type { Narrator } from '../narrator.ts';
 import type { Backstage } from './backstage.ts';
+import type { Shops } from './shops.ts';
 import type { Site } from './site.ts';
 import type { Workload } from './workload.ts';
 
@@ -16,6 +17,8 @@ export type Stage = {
   readonly checkout: Workload;
   /** Runs in c1; c2 has a set of it. */
   readonly ledger: Workload;
+  /** The same app in both clusters; c1 has a global Service of it. */
+  readonly shops: Shops;
   readonly tell: Narrator;
   /** Called when something that a scene started falls apart later. */
   readonly onFailure: (error: Error) => void;

@@ -2,10 +2,19 @@ import { endpointSlice, type KubeObject, service, type TestCluster } from '@kube
 import type { RunningPod } from './workload.ts';
 
 /** Whose Service it is, and where. */
-export type ServiceOptions = { readonly server: TestCluster; readonly namespace: string; readonly app: string };
+export type ServiceOptions = {
+  readonly server: TestCluster;
+  readonly namespace: string;
+  readonly app: string;
+  /** By this its owner makes it known to other clusters. */
+  readonly label: ServiceLabel;
+};
 
-/** The label by which the Service's owner makes it known to other clusters. */
-export const mirrorLabel = { mirror: 'true' } as const;
+/** What a Service may be for other clusters: one to mirror, or a part of a global one. */
+export type ServiceLabel = 'mirror' | 'global';
+
+/** The selector of the Services with a label, as the apps take it. */
+export const selectorOf = (label: ServiceLabel): string => `${label}=true`;
 
 const families = ['IPv4', 'IPv6'] as const;
 type Family = (typeof families)[number];
@@ -26,9 +35,9 @@ export class WorkloadService {
 
   /** Creates it, with slices of the pods that are ready. */
   static async create(options: ServiceOptions, ready: readonly RunningPod[]): Promise<WorkloadService> {
-    const { server, namespace, app } = options;
+    const { server, namespace, app, label } = options;
     const created = new WorkloadService(options, ready);
-    const object = service({ name: app, namespace, labels: mirrorLabel, spec: { ipFamilyPolicy: 'PreferDualStack' } });
+    const object = service({ name: app, namespace, labels: { [label]: 'true' }, spec: { ipFamilyPolicy: 'PreferDualStack' } });
     await server.admin.create(created.#servicesPath, object);
     await Promise.all(families.map((family) => server.admin.create(created.#slicesPath, created.#slice(family))));
     return created;
@@ -65,9 +74,9 @@ export class WorkloadService {
   }
 
   #slice(family: Family): KubeObject {
-    const { namespace, app } = this.#options;
+    const { namespace, app, label } = this.#options;
     const endpoints = this.#ready.flatMap(({ object, ips }) => ips.filter((ip) => familyOf(ip) === family).map((ip) => endpointOf(object, ip)));
-    return endpointSlice({ name: this.#sliceName(family), service: app, namespace, labels: mirrorLabel, addressType: family, endpoints });
+    return endpointSlice({ name: this.#sliceName(family), service: app, namespace, labels: { [label]: 'true' }, addressType: family, endpoints });
   }
 
   #sliceName(family: Family): string {

@@ -1,6 +1,6 @@
-import { labelDomains, mirrorServiceName, nameLabel } from '@kube-semaphore/naming';
+import { globalServiceName, labelDomains, mirrorServiceName, nameLabel } from '@kube-semaphore/naming';
 import { type KubeObject, type TestCluster, createPod, deletePod, pod } from '@kube-semaphore/testkit';
-import { WorkloadService } from './workload-service.ts';
+import { type ServiceLabel, WorkloadService } from './workload-service.ts';
 
 /** What somebody runs in a cluster. */
 export type WorkloadOptions = {
@@ -60,6 +60,11 @@ export class Workload {
     return mirrorServiceName(this.cluster, this.namespace, this.app);
   }
 
+  /** The name of the Service that merges its own with those of the same name in other clusters. */
+  get globalName(): string {
+    return globalServiceName(this.namespace, this.app);
+  }
+
   /** Whether it has a Service, or will have once the change that is under way is done. */
   get isExposed(): boolean {
     return this.#isExposed;
@@ -91,9 +96,9 @@ export class Workload {
   }
 
   /** Gives it a Service, which other clusters may know. */
-  async expose(): Promise<void> {
+  async expose(label: ServiceLabel): Promise<void> {
     this.#isExposed = true;
-    this.#service = await WorkloadService.create(this.#options, this.#ready);
+    this.#service = await WorkloadService.create({ ...this.#options, label }, this.#ready);
   }
 
   /** Takes the Service away; the pods go on. */

@@ -33,10 +33,14 @@ it('shows what matters of a Service', () => {
   ]);
 });
 
-it('shows each slice with its ready addresses', () => {
+it('shows each slice with its addresses, and which are not ready', () => {
   const slices = [
-    { name: 'a', family: 'IPv4', ready: ['10.2.0.1', '10.2.0.2'] },
-    { name: 'longer', family: 'IPv6', ready: ['fd00::1'] },
+    { name: 'a', family: 'IPv4', ready: ['10.2.0.1', '10.2.0.2'], notReady: [] },
+    { name: 'longer', family: 'IPv6', ready: ['fd00::1'], notReady: ['fd00::2'] },
   ] as const;
-  expect(sliceLines({ service, slices })).toEqual(['a       10.2.0.1, 10.2.0.2', 'longer  fd00::1']);
+  expect(sliceLines({ slices })).toEqual(['a       10.2.0.1, 10.2.0.2', 'longer  fd00::1, fd00::2 (not ready)']);
+});
+
+it('shows no slice of nothing', () => {
+  expect(sliceLines(undefined)).toEqual([]);
 });

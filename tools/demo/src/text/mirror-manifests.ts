@@ -1,6 +1,6 @@
 import type { KubeObject } from '@kube-semaphore/testkit';
 import { table } from './table.ts';
-import type { Mirror } from '../stage/mirror-watch.ts';
+import type { Mirror, MirrorSlice } from '../stage/mirror-watch.ts';
 
 /** What a Service's spec is shown of. */
 type Spec = {
@@ -30,7 +30,8 @@ export function serviceYaml({ metadata: { name, namespace, annotations = {}, lab
   ];
 }
 
-/** The EndpointSlices behind it, with the addresses that are ready in each. */
-export function sliceLines({ slices }: Mirror): string[] {
-  return table(slices.map(({ name, ready }) => [name, ready.join(', ')]));
+/** The EndpointSlices behind it, with the addresses in each. */
+export function sliceLines(mirror: Pick<Mirror, 'slices'> | undefined): string[] {
+  const textOf = ({ ready, notReady }: MirrorSlice) => [...ready, ...notReady.map((ip) => `${ip} (not ready)`)].join(', ');
+  return table((mirror?.slices ?? []).map((slice) => [slice.name, textOf(slice)]));
 }

@@ -13,7 +13,7 @@ export const picture: readonly string[] = `
 │  semaphore-service-mirror ─┼─ watches Services ▶│  Services, EndpointSlices │
 │    │ writes                │                    │                           │
 │    ▼                       │                    │                           │
-│  Services c2-…             │                    │                           │
+│  Services c2-…, gl-…       │                    │                           │
 └────────────────────────────┘                    └───────────────────────────┘
 `
   .trim()
