@@ -2,4 +2,4 @@ import { fileURLToPath } from 'node:url';
 import { bundle } from './build/bundle.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-console.log(await bundle('policy', { root }));
+for (const app of ['policy', 'service-mirror']) console.log(await bundle(app, { root }));

@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './build/bundle.ts';
-import { type BenchOptions, parseOptions, usage, UsageError } from './options.ts';
+import { type BenchOptions, parseOptions, usage } from './options.ts';
 import { benchPolicy } from './policy/policy.ts';
-import { renderJson, renderMarkdown, renderText } from './report/report.ts';
+import { renderJson, renderMarkdown, renderText, type Report } from './report/report.ts';
+import { benchServiceMirror } from './service-mirror/service-mirror.ts';
+import { UsageError } from './shared-options.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -21,10 +23,20 @@ try {
 }
 
 async function bench(options: BenchOptions): Promise<void> {
-  const launcher = await bundle('policy', { root });
-  const report = await benchPolicy(options, { launcher, say: (what) => console.error(`- ${what}`) });
+  const report = await measure(options);
   console.log(renderText(report));
   if (options.json !== undefined) await writeFile(options.json, renderJson(report));
   if (options.markdown !== undefined) await writeFile(options.markdown, renderMarkdown(report));
   if (report.results.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
+}
+
+async function measure(options: BenchOptions): Promise<Report> {
+  const launcher = await bundle(options.app, { root });
+  const say = (what: string) => console.error(`- ${what}`);
+  switch (options.app) {
+    case 'policy':
+      return benchPolicy(options, { launcher, say });
+    case 'service-mirror':
+      return benchServiceMirror(options, { launcher, say });
+  }
 }

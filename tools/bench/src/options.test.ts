@@ -1,22 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { parseOptions, usage, UsageError } from './options.ts';
+import { parseOptions, usage } from './options.ts';
+import { UsageError } from './shared-options.ts';
+
+const shared = {
+  embedded: false,
+  encoding: 'auto',
+  peers: [],
+  changes: 300,
+  settleSeconds: 10,
+  idleSeconds: 0,
+  json: undefined,
+  markdown: undefined,
+};
 
 describe('parseOptions', () => {
-  it('has a default for everything', () => {
-    expect(parseOptions(['policy'])).toEqual({
-      pods: 10_000,
-      sets: 500,
-      remotes: 1,
-      embedded: false,
-      encoding: 'auto',
-      peers: [],
-      changes: 300,
-      rolloutPods: 1000,
-      settleSeconds: 10,
-      idleSeconds: 0,
-      json: undefined,
-      markdown: undefined,
-    });
+  it.each([
+    { app: 'policy', want: { pods: 10_000, sets: 500, remotes: 1, rolloutPods: 1000 } },
+    { app: 'service-mirror', want: { services: 1000, endpoints: 10, rolloutPods: 100, peersRead: 'endpoints' } },
+  ])('has a default for everything of $app', ({ app, want }) => {
+    expect(parseOptions([app])).toEqual({ app, ...shared, ...want });
+  });
+
+  it('reads what is asked of service-mirror', () => {
+    const args = 'service-mirror --services 5000 --endpoints 250 --rollout 300 --peer-reads endpointslices --changes 7'.split(' ');
+    const want = { services: 5000, endpoints: 250, rolloutPods: 300, peersRead: 'endpointslices', changes: 7 };
+    expect(parseOptions(args)).toMatchObject(want);
+  });
+
+  it.each([
+    { args: ['policy', '--pods', '500'], changes: 250 },
+    { args: ['service-mirror', '--services', '51'], changes: 25 },
+    { args: ['service-mirror', '--services', '5000'], changes: 300 },
+  ])('changes half of what there is, or 300: $args', ({ args, changes }) => {
+    expect(parseOptions(args)).toMatchObject({ changes });
   });
 
   it('takes any number of peers', () => {
@@ -24,8 +40,8 @@ describe('parseOptions', () => {
     expect(options).toMatchObject({ pods: 50_000, peers: ['a {local}', 'b {local}'] });
   });
 
-  it('asks for help', () => {
-    expect(parseOptions(['--help'])).toBe('help');
+  it.each([[['--help']], [['-h']], [['policy', '--help']], [['service-mirror', '-h']]])('asks for help: %j', (args) => {
+    expect(parseOptions(args)).toBe('help');
   });
 
   it.each([
@@ -33,11 +49,17 @@ describe('parseOptions', () => {
     { args: ['policies'], message: 'say what to measure' },
     { args: ['policy', '--pods', 'many'], message: '--pods is a whole number' },
     { args: ['policy', '--sets', '0'], message: '--sets is a whole number from 1 up' },
-    { args: ['policy', '--pods', '500'], message: '--changes is half of --pods at most' },
+    { args: ['policy', '--pods', '500', '--changes', '251'], message: '--changes is half of --pods at most' },
+    { args: ['policy', '--pods', '1'], message: '--pods is a whole number from 2 up' },
     { args: ['policy', '--remotes', '6'], message: '--remotes is 5 at most' },
     { args: ['policy', '--remotes', '2', '--peer', 'x'], message: '--peer is for one remote' },
     { args: ['policy', '--encoding', 'xml'], message: '--encoding is auto or json' },
     { args: ['policy', '--podz', '1'], message: "Unknown option '--podz'" },
+    { args: ['policy', '--services', '1'], message: "Unknown option '--services'" },
+    { args: ['policy', 'service-mirror'], message: "Unexpected argument 'service-mirror'" },
+    { args: ['service-mirror', '--endpoints', '0'], message: '--endpoints is a whole number from 1 up' },
+    { args: ['service-mirror', '--services', '50', '--changes', '26'], message: '--changes is half of --services at most' },
+    { args: ['service-mirror', '--peer-reads', 'pods'], message: '--peer-reads is endpoints or endpointslices' },
   ])('refuses $args', ({ args, message }) => {
     expect(() => parseOptions(args)).toThrow(UsageError);
     expect(() => parseOptions(args)).toThrow(message);
@@ -45,7 +67,6 @@ describe('parseOptions', () => {
 });
 
 it('names every flag in its usage, with the default', () => {
-  for (const text of ['--pods N', '(10000)', '--sets N', '(500)', '--changes N', '(300)', '--rollout N', '(1000)', '(10)']) {
-    expect(usage).toContain(text);
-  }
+  const policy = ['--pods N', '(10000)', '--sets N', '(500)', '--changes N', '(300', '--rollout N', '(1000)', '(10)'];
+  for (const text of [...policy, '--services N', '--endpoints N', '(10)', '(100)', '--peer-reads']) expect(usage).toContain(text);
 });

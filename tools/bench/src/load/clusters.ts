@@ -1,24 +1,20 @@
 import {
-  globalNetworkSetCrd, pod, startEmbeddedCluster, startRealCluster, type PolicyRule, type TestAccount, type TestCluster,
+  type EmbeddedCluster, type PolicyRule, type RealCluster, startEmbeddedCluster, startRealCluster, type TestAccount, type TestCluster,
 } from '@kube-semaphore/testkit';
-import { type Member, podOptions } from './fleet.ts';
-import { seedEtcd } from './seed-etcd.ts';
 
 /** One request, as either server logs it. */
 export type LoggedRequest = { readonly user: string; readonly verb: string };
 
 /** A cluster of either kind, with what a bench wants besides. */
-type BenchCluster = {
-  readonly api: TestCluster;
-  /** Puts pods there without a request each. Their namespaces exist. */
-  readonly seed: (members: readonly Member[]) => Promise<void>;
+export type BenchCluster = {
+  readonly api: EmbeddedCluster | RealCluster;
   /** All requests so far; of a watch the beginning. */
   readonly requests: () => Promise<LoggedRequest[]>;
 };
 
-/** The remote clusters, with pods, and the local one, with the resource for sets. */
+/** The remote clusters and the local one, all empty. */
 export type Clusters = {
-  /** Where pods change; the first of `remotes`. */
+  /** Where things change; the first of `remotes`. */
   readonly remote: BenchCluster;
   readonly remotes: readonly BenchCluster[];
   readonly local: BenchCluster;
@@ -26,6 +22,18 @@ export type Clusters = {
   readonly server: string;
   readonly stop: () => Promise<void>;
 };
+
+/** What a program may do, on the remote clusters and on the local one. */
+export type Rights = { readonly remote: readonly PolicyRule[]; readonly local: readonly PolicyRule[] };
+
+/** Whom a program is, on each of the clusters. */
+export type Accounts = { readonly remotes: readonly TestAccount[]; readonly local: TestAccount };
+
+/** Connections for what has to be done and isn't measured. */
+export const CONNECTIONS = 16;
+
+/** What a program is told that the remote clusters are called, as `remotes` has them. */
+export const clusterName = (index: number): string => `c${index + 2}`;
 
 /** How the API servers call a ServiceAccount that `TestCluster.account` made. */
 export const userOf = (account: string): string => `system:serviceaccount:kube-system:${account}`;
@@ -39,35 +47,27 @@ export async function startClusters(kind: TestCluster['kind'], { remotes: count 
   const stop = async () => {
     await Promise.all([local, ...remotes].map(({ api }) => api.stop()));
   };
-  await local.api.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
   const server = kind === 'real' ? `kube-apiserver ${await versionOf(remote.api)}` : 'the embedded API server';
   return { remote, remotes, local, server, stop };
 }
 
-/** The rights and files of one program on both clusters. */
-export async function enrol(
-  account: string,
-  { remotes, local }: Pick<Clusters, 'remotes' | 'local'>,
-): Promise<{ remotes: readonly TestAccount[]; local: TestAccount }> {
-  const readers = await Promise.all(remotes.map(({ api }) => api.account(account, readPods)));
-  return { remotes: readers, local: await local.api.account(account, writeSets) };
+/** Makes an account of this name on all clusters. */
+export async function enrol(account: string, { remotes, local }: Pick<Clusters, 'remotes' | 'local'>, rights: Rights): Promise<Accounts> {
+  const readers = await Promise.all(remotes.map(({ api }) => api.account(account, rights.remote)));
+  return { remotes: readers, local: await local.api.account(account, rights.local) };
 }
 
-const readPods: PolicyRule[] = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
-
-const writeSets: PolicyRule[] = [
-  {
-    apiGroups: ['crd.projectcalico.org', 'projectcalico.org'],
-    resources: ['globalnetworksets'],
-    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-  },
-];
+/** Creates namespaces that aren't there. */
+export async function createNamespaces({ api }: BenchCluster, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await api.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  }
+}
 
 async function startReal(name: string): Promise<BenchCluster> {
   const api = await startRealCluster({ name, audit: true });
   return {
     api,
-    seed: (members) => seedEtcd(api, api.etcdSocket, members),
     async requests() {
       const events = await api.auditLog();
       // A watch has two events, and the second one comes when it ends.
@@ -79,13 +79,7 @@ async function startReal(name: string): Promise<BenchCluster> {
 
 async function startEmbedded(name: string): Promise<BenchCluster> {
   const api = await startEmbeddedCluster({ name });
-  return {
-    api,
-    async seed(members) {
-      api.seed(members.map((member) => pod(podOptions(member))));
-    },
-    requests: () => Promise.resolve([...api.requests()]),
-  };
+  return { api, requests: () => Promise.resolve([...api.requests()]) };
 }
 
 async function versionOf({ admin }: TestCluster): Promise<string> {

@@ -1,9 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Command } from './program.ts';
 
 /** What a program under test is pointed to. */
-type Targets = {
+export type Targets = {
   /** Kubeconfig of the cluster where it writes. */
   readonly local: string;
   /** The clusters that it watches, at least one. */
@@ -12,44 +11,39 @@ type Targets = {
   readonly dir: string;
 };
 
+/** Texts by name, made for targets: flags without their hyphen, or what `{name}` stands for. */
+export type Texts = (targets: Targets) => Promise<Readonly<Record<string, string>>>;
+
 /** A program that runs in the bench: a column of its table. */
 export type Contender = { readonly name: string; readonly command: (targets: Targets) => Promise<Command> };
 
-/** Our own program, started by its launcher. */
-export function ours(launcher: string, encoding: 'auto' | 'json'): Contender {
+/** Our own program, started by its launcher with the app's flags. */
+export function ours(launcher: string, encoding: 'auto' | 'json', flags: Texts): Contender {
   return {
     name: encoding === 'json' ? 'ours, JSON' : 'ours',
     command: async (targets) => {
-      const flags = {
-        'local-kube-config': targets.local,
-        ...(await remoteFlags(targets)),
-        'listen-address': '127.0.0.1:0',
-        encoding,
-      };
-      return [launcher, ...Object.entries(flags).flatMap(([flag, value]) => [`-${flag}`, value])];
+      const all = { ...(await flags(targets)), 'listen-address': '127.0.0.1:0', encoding };
+      return [launcher, ...Object.entries(all).flatMap(([flag, value]) => [`-${flag}`, value])];
     },
   };
 }
 
-/** The flags for one remote, or a file for several. */
-async function remoteFlags({ remotes, dir }: Targets): Promise<Record<string, string>> {
-  const [first, ...others] = remotes;
-  if (first !== undefined && others.length === 0) return { 'target-kube-config': first.kubeconfig, 'target-cluster-name': first.name };
-  const config = join(dir, 'remotes.json');
-  await writeFile(config, JSON.stringify({ remotes: remotes.map(({ name, kubeconfig }) => ({ name, kubeConfigPath: kubeconfig })) }));
-  return { config };
-}
-
-/** Any other program, for one remote: a simple command of the shell with `{local}`, `{remote}` and `{cluster}` in it. */
-export function peer(template: string): Contender {
+/** Any other program: a simple command of the shell in which `{name}` stands for one of `values`. */
+export function peer(template: string, values: Texts): Contender {
   const program = template.split(/\s+/).find((word) => !word.includes('=') && word !== 'env') ?? template;
   return {
     name: basename(program),
-    command: ({ local, remotes }) => {
-      const values = { local, remote: remotes[0]!.kubeconfig, cluster: remotes[0]!.name };
-      const text = template.replaceAll(/\{(local|remote|cluster)\}/g, (_, name: keyof typeof values) => values[name]);
+    command: async (targets) => {
+      const texts = await values(targets);
+      const text = template.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => texts[name] ?? placeholder);
       // Replaces the shell, so that the process which is measured is the program itself.
-      return Promise.resolve(['/bin/sh', '-c', `exec ${text}`]);
+      return ['/bin/sh', '-c', `exec ${text}`];
     },
   };
+}
+
+/** What stands in every app's commands for its clusters, of which the remote one is the first. */
+export function clusterValues({ local, remotes: [first] }: Targets): { local: string; remote: string; cluster: string } {
+  if (first === undefined) throw new Error('a program is pointed to no remote cluster');
+  return { local, remote: first.kubeconfig, cluster: first.name };
 }

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { labelDomains, nameLabel } from '@kube-semaphore/naming';
 import type { TestAccount, TestCluster } from '@kube-semaphore/testkit';
 
 /** What to download, and as whom. */
@@ -18,27 +17,39 @@ export type Downloaded = { readonly seconds: number; readonly bytes: number; rea
 
 const program = fileURLToPath(new URL('./bare-download.ts', import.meta.url));
 
-/** The request by which our program lists and watches pods, but for its field selector, which selects all of these. */
-const path = `/api/v1/pods?${new URLSearchParams({
-  labelSelector: nameLabel(labelDomains[0]),
-  watch: 'true',
-  allowWatchBookmarks: 'true',
-  sendInitialEvents: 'true',
-  resourceVersionMatch: 'NotOlderThan',
-}).toString()}`;
-
 const accept = {
   auto: 'application/vnd.kubernetes.protobuf;stream=watch, application/json',
   json: 'application/json',
 } as const;
 
-/** Downloads all pods as our program does, in a process of its own, as that is one as well. */
+/** The request by which our programs list and watch what a selector finds, but for field selectors. */
+export function watchListPath(collection: string, labelSelector: string): string {
+  const query = { labelSelector, watch: 'true', allowWatchBookmarks: 'true', sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
+  return `${collection}?${new URLSearchParams(query).toString()}`;
+}
+
+/** Downloads a list as our programs do, in a process of its own, as that is one as well. */
 export async function download(
   { url, caFile }: TestCluster,
   { token }: TestAccount,
-  encoding: keyof typeof accept,
+  { path, encoding }: { path: string; encoding: keyof typeof accept },
 ): Promise<Downloaded> {
   const what: Download = { url, caFile, token, path, accept: accept[encoding] };
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(what)]);
   return JSON.parse(stdout) as Downloaded;
+}
+
+/** What downloads at the same time come to. */
+export function together(downloads: readonly Downloaded[]): Downloaded {
+  const sum = (value: (download: Downloaded) => number) => downloads.reduce((total, each) => total + value(each), 0);
+  return {
+    seconds: Math.max(...downloads.map(({ seconds }) => seconds)),
+    bytes: sum(({ bytes }) => bytes),
+    cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
+  };
+}
+
+/** A fact of the report. */
+export function bareDownloadFact({ seconds, bytes, cpuSeconds }: Downloaded): string {
+  return `a bare download of the same stream: ${seconds.toFixed(2)} s, ${(bytes / 1e6).toFixed(0)} MB, ${cpuSeconds.toFixed(2)} s of CPU`;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countVerbs, since, total } from './requests.ts';
+import { countVerbs, forObjects, since, total, writesIn } from './requests.ts';
 
 const log = [
   { user: 'a', verb: 'watch' },
@@ -20,4 +20,10 @@ it('subtracts what was there before', () => {
 it('adds up all verbs', () => {
   expect(total({ create: 2, watch: 1 })).toBe(3);
   expect(total({})).toBe(0);
+});
+
+it('tells requests for single objects, and those that write, from the others', () => {
+  const counts = { create: 2, deletecollection: 1, get: 3, list: 4, patch: 1, watch: 5 };
+  expect(forObjects(counts)).toBe(7);
+  expect(writesIn(counts)).toBe(4);
 });

@@ -3,6 +3,9 @@ import type { LoggedRequest } from '../load/clusters.ts';
 /** Requests by Kubernetes verb. */
 export type VerbCounts = Readonly<Record<string, number>>;
 
+/** What changes nothing. */
+const READING = new Set(['get', 'list', 'watch']);
+
 /** Counts a user's requests, verbs in alphabetical order. */
 export function countVerbs(requests: readonly LoggedRequest[], user: string): VerbCounts {
   const counts = new Map<string, number>();
@@ -21,4 +24,14 @@ export function since(before: VerbCounts, now: VerbCounts): VerbCounts {
 /** All of them. */
 export function total(counts: VerbCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** Those for single objects: the watches of a program, and the lists that they begin with, are few whatever there is. */
+export function forObjects({ list: _list, watch: _watch, ...counts }: VerbCounts): number {
+  return total(counts);
+}
+
+/** Those that change something, or try to. */
+export function writesIn(counts: VerbCounts): number {
+  return total(Object.fromEntries(Object.entries(counts).filter(([verb]) => !READING.has(verb))));
 }

@@ -1,27 +1,51 @@
-import type { Clusters } from '../load/clusters.ts';
-import type { Fleet, Member } from '../load/fleet.ts';
+import { type KubeObject, type PolicyRule } from '@kube-semaphore/testkit';
+import { CONNECTIONS, type Rights } from '../load/clusters.ts';
+import type { Holding } from '../measure/holdings.ts';
+import type { Watched } from '../measure/local-watch.ts';
 import { inParallel } from '../measure/pace.ts';
-import { setsPath, type SetWatch } from '../measure/set-watch.ts';
+import { removeAll } from '../measure/remove-all.ts';
+import type { Bench, Change } from '../phases/bench.ts';
+import { type Fleet, type Member, netOf, setOf } from './fleet.ts';
 
-/** What the phases of a bench work on. */
-export type Bench = Clusters & {
+/** What the phases of this bench work on. */
+export type PolicyBench = Bench & {
   /** The pods that change: those of `remote`. */
   readonly fleet: Fleet;
   /** The pods of each of the `remotes`. */
   readonly fleets: readonly Fleet[];
-  readonly watch: SetWatch;
 };
 
-/** Connections for what has to be done and isn't measured. */
-export const CONNECTIONS = 16;
+const setsPath = '/apis/crd.projectcalico.org/v1/globalnetworksets';
+
+/** The local sets, by `setOf`. */
+export const watchedSets: Watched = { [setsPath]: readSet };
+
+const readPods: PolicyRule[] = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
+
+const writeSets: PolicyRule[] = [
+  {
+    apiGroups: ['crd.projectcalico.org', 'projectcalico.org'],
+    resources: ['globalnetworksets'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+  },
+];
+
+/** What semaphore-policy may do. */
+export const policyRights: Rights = { remote: readPods, local: writeSets };
 
 /** How many requests of each kind an API server has seen before anything is measured. */
 const WARM_UP = 50;
 
-/** Gives a pod its next address, as a kubelet does. */
-export async function giveAddress({ remote, fleet }: Bench, member: Member): Promise<void> {
-  member.ip = fleet.nextAddress();
-  const { namespace, name, ip } = member;
+/** A pod's next address. */
+export function addressChange(bench: PolicyBench, member: Member): Change {
+  const ip = bench.fleet.nextAddress();
+  return { key: setOf(member), item: netOf({ ip }), apply: () => giveAddress(bench, member, ip) };
+}
+
+/** Gives a pod an address, as a kubelet does. */
+async function giveAddress({ remote }: PolicyBench, member: Member, ip: string): Promise<void> {
+  member.ip = ip;
+  const { namespace, name } = member;
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
   const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }] };
   const answer = await remote.api.admin.request('PATCH', path, { status });
@@ -29,8 +53,9 @@ export async function giveAddress({ remote, fleet }: Bench, member: Member): Pro
 }
 
 /** Changes some pods and makes some sets, so that the first program doesn't pay for what API servers put off. */
-export async function warmUp(bench: Bench): Promise<void> {
-  await inParallel(bench.fleet.members.slice(-WARM_UP), CONNECTIONS, (member) => giveAddress(bench, member));
+export async function warmUp(bench: PolicyBench): Promise<void> {
+  const changes = bench.fleet.members.slice(-WARM_UP).map((member) => addressChange(bench, member));
+  await inParallel(changes, CONNECTIONS, ({ apply }) => apply());
   const names = Array.from({ length: WARM_UP }, (_, index) => `warm-up-${index}`);
   await inParallel(names, CONNECTIONS, (name) =>
     bench.local.api.admin.create(setsPath, {
@@ -43,12 +68,14 @@ export async function warmUp(bench: Bench): Promise<void> {
   await removeSets(bench);
 }
 
-/** Leaves the local cluster without sets; resolves when the watch has seen the last one go. Nobody writes meanwhile. */
+/** Leaves the local cluster without sets. */
 export async function removeSets({ watch, local }: Pick<Bench, 'watch' | 'local'>): Promise<void> {
-  const { admin } = local.api;
-  const sets = await admin.list(setsPath);
-  // A watch that lags behind would seem empty before the last set has come.
-  await watch.holding(sets.length);
-  await inParallel(sets, CONNECTIONS, ({ metadata }) => admin.delete(`${setsPath}/${metadata.name}`));
-  await watch.holding(0);
+  await removeAll(local.api, watch, [setsPath]);
+}
+
+/** Labels tell whose a set is, of whatever domain: releases differ in that. */
+function readSet({ metadata: { labels = {} }, ...object }: KubeObject): Holding {
+  const label = (name: string) => Object.entries(labels).find(([key]) => key.endsWith(`/${name}`))?.[1] ?? '';
+  const { nets = [] } = (object['spec'] ?? {}) as { nets?: string[] };
+  return { key: `${label('namespace')}/${label('name')}`, items: nets };
 }

@@ -1,15 +1,19 @@
 import { availableParallelism } from 'node:os';
-import { enrol, startClusters } from '../load/clusters.ts';
-import { Fleet } from '../load/fleet.ts';
+import { labelDomains, nameLabel } from '@kube-semaphore/naming';
+import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
+import { type BenchCluster, createNamespaces, enrol, startClusters } from '../load/clusters.ts';
 import { ours, peer } from '../measure/contender.ts';
-import { download, type Downloaded } from '../measure/download.ts';
-import { SetWatch } from '../measure/set-watch.ts';
-import type { BenchOptions } from '../options.ts';
+import { bareDownloadFact, download, type Downloaded, together, watchListPath } from '../measure/download.ts';
+import { LocalWatch } from '../measure/local-watch.ts';
+import { runAll, type Trial } from '../phases/run.ts';
 import type { Report } from '../report/report.ts';
-import { type Bench, warmUp } from './bench.ts';
-import { figures } from './figures.ts';
-import type { Result } from './result.ts';
-import { run } from './run.ts';
+import { type PolicyBench, policyRights, removeSets, warmUp, watchedSets } from './bench.ts';
+import { policyFlags, policyValues } from './commands.ts';
+import { policyFigures } from './figures.ts';
+import { Fleet, podOptions } from './fleet.ts';
+import { measurePolicy } from './measure.ts';
+import type { PolicyOptions } from './options.ts';
+import { seedEtcd } from './seed-etcd.ts';
 
 /**
  * The bench of semaphore-policy: a remote cluster full of pods, a local one, and one program after the other.
@@ -18,60 +22,57 @@ import { run } from './run.ts';
  * @param say hears what is being done
  */
 export async function benchPolicy(
-  options: BenchOptions,
+  options: PolicyOptions,
   { launcher, say }: { launcher: string; say: (what: string) => void },
 ): Promise<Report> {
   const { pods, sets, encoding, embedded, peers, remotes: count } = options;
   say(`starting ${count + 1} clusters`);
   const clusters = await startClusters(embedded ? 'embedded' : 'real', { remotes: count });
   try {
+    await clusters.local.api.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
     const fleets = clusters.remotes.map((_, remote) => new Fleet({ pods, sets }, remote));
     for (const [remote, fleet] of fleets.entries()) {
       say(`loading ${pods} pods${count === 1 ? '' : ` into the remote cluster ${remote + 1} of ${count}`}`);
       await load(clusters.remotes[remote]!, fleet);
     }
-    const files = await enrol('bench', clusters);
-    const bench: Bench = { ...clusters, fleet: fleets[0]!, fleets, watch: await SetWatch.open(clusters.local.api, files.local) };
+    const files = await enrol('bench', clusters, policyRights);
+    const watch = await LocalWatch.open(clusters.local.api, files.local, watchedSets);
+    const bench: PolicyBench = { ...clusters, fleet: fleets[0]!, fleets, watch };
 
     say('warming up, and downloading them');
     await warmUp(bench);
-    const downloads = () => Promise.all(clusters.remotes.map(({ api }, remote) => download(api, files.remotes[remote]!, encoding)));
+    // Its field selector, which ours sends as well, selects all of these.
+    const what = { path: watchListPath('/api/v1/pods', nameLabel(labelDomains[0])), encoding };
+    const downloads = () => Promise.all(clusters.remotes.map(({ api }, remote) => download(api, files.remotes[remote]!, what)));
     await downloads();
     const bare = together(await downloads());
 
-    const results: Result[] = [];
-    for (const [index, contender] of [ours(launcher, encoding), ...peers.map(peer)].entries()) {
-      const announce = (phase: string) => say(`${contender.name}: ${phase}`);
-      results.push(await run(contender, bench, { account: `program-${index}`, extent: options, say: announce }));
-    }
-    bench.watch.close();
+    const contenders = [ours(launcher, encoding, policyFlags), ...peers.map((command) => peer(command, policyValues))];
+    const measure = (trial: Trial) => measurePolicy(bench, trial, options);
+    const entrants = contenders.map((contender) => ({ contender, measure }));
+    const results = await runAll(entrants, bench, { rights: policyRights, cleanUp: () => removeSets(bench), say });
+    watch.close();
     // Budgets are set for protobuf, which is what it takes by itself, from the real server.
     const judged = !embedded && encoding === 'auto';
     const conditions = judged ? { pods: count * pods, sets: count * sets, bareDownloadSeconds: bare.seconds } : undefined;
-    return { facts: facts(options, clusters.server, bare), results, figures, conditions };
+    return { facts: facts(options, clusters.server, bare), results, figures: policyFigures(conditions) };
   } finally {
     await clusters.stop();
   }
 }
 
-async function load({ api, seed }: Bench['remote'], fleet: Fleet): Promise<void> {
-  for (const name of fleet.namespaces) {
-    await api.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  }
-  await seed(fleet.members);
+async function load(cluster: BenchCluster, { namespaces, members }: Fleet): Promise<void> {
+  await createNamespaces(cluster, namespaces);
+  const { api } = cluster;
+  if (api.kind === 'real') await seedEtcd(api, api.etcdSocket, members);
+  else api.seed(members.map((member) => pod(podOptions(member))));
 }
 
-/** What downloads at the same time come to. */
-function together(downloads: readonly Downloaded[]): Downloaded {
-  const sum = (value: (download: Downloaded) => number) => downloads.reduce((total, each) => total + value(each), 0);
-  return { seconds: Math.max(...downloads.map(({ seconds }) => seconds)), bytes: sum(({ bytes }) => bytes), cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds) };
-}
-
-function facts({ pods, sets, encoding, remotes }: BenchOptions, server: string, bare: Downloaded): string[] {
+function facts({ pods, sets, encoding, remotes }: PolicyOptions, server: string, bare: Downloaded): string[] {
   const kilobytes = (bare.bytes / (remotes * pods) / 1000).toFixed(1);
   return [
     `${remotes === 1 ? '' : `${remotes} remote clusters, each of `}${pods} pods in ${sets} sets, ${kilobytes} kB each in ${encoding === 'json' ? 'JSON' : 'protobuf'}`,
-    `a bare download of the same stream: ${bare.seconds.toFixed(2)} s, ${(bare.bytes / 1e6).toFixed(0)} MB, ${bare.cpuSeconds.toFixed(2)} s of CPU`,
+    bareDownloadFact(bare),
     `${availableParallelism()} cores for everything, Node.js ${process.version}, ${server}`,
   ];
 }

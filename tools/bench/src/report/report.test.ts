@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { figures } from '../policy/figures.ts';
-import type { Result } from '../policy/result.ts';
+import type { Result } from '../phases/result.ts';
+import { policyFigures } from '../policy/figures.ts';
 import { type Report, renderJson, renderMarkdown, renderText, verdict } from './report.ts';
 
 const ours: Result = {
   name: 'ours',
   coldSync: {
-    firstSetSeconds: 1,
-    allSetsSeconds: 1.6,
+    firstSeconds: 1,
+    allSeconds: 1.6,
     cpuSeconds: 0.8,
     peakMb: 120,
     settledMb: 90,
@@ -19,8 +19,7 @@ const theirs: Result = { name: 'theirs', failure: 'out of memory' };
 const report: Report = {
   facts: ['10000 pods in 500 sets', '2 cores'],
   results: [ours, theirs],
-  figures,
-  conditions: { pods: 10_000, sets: 500, bareDownloadSeconds: 0.6 },
+  figures: policyFigures({ pods: 10_000, sets: 500, bareDownloadSeconds: 0.6 }),
 };
 
 it('puts programs side by side, budgets behind them, and failures below', () => {
@@ -40,9 +39,9 @@ theirs failed: out of memory`);
 });
 
 it('has no budgets where none apply', () => {
-  const text = renderText({ ...report, conditions: undefined });
+  const text = renderText({ ...report, figures: policyFigures(undefined) });
   expect(text).not.toMatch(/budget|over|ok/);
-  const other = renderText({ ...report, conditions: { pods: 10_001, sets: 500, bareDownloadSeconds: 0.6 } });
+  const other = renderText({ ...report, figures: policyFigures({ pods: 10_001, sets: 500, bareDownloadSeconds: 0.6 }) });
   expect(other).not.toContain('1.70 s');
 });
 

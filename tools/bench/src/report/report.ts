@@ -1,6 +1,6 @@
 import type { VerbCounts } from '../measure/requests.ts';
-import type { Conditions, Figure } from '../policy/figures.ts';
-import type { Result } from '../policy/result.ts';
+import type { Result } from '../phases/result.ts';
+import type { Figure } from './figure.ts';
 import { type Table, toMarkdown, toText } from './table.ts';
 
 /** Everything that a bench has found out. */
@@ -9,9 +9,8 @@ export type Report = {
   readonly facts: readonly string[];
   /** Ours first. */
   readonly results: readonly Result[];
+  /** In the order of the table. */
   readonly figures: readonly Figure[];
-  /** undefined: no budgets apply. */
-  readonly conditions: Conditions | undefined;
 };
 
 /** How a figure compares with its budget; undefined without the one or the other. */
@@ -32,29 +31,28 @@ export function renderMarkdown(report: Report): string {
 }
 
 /** For programs: the results as they are, and the figures that have budgets. */
-export function renderJson({ facts, results, figures, conditions }: Report): string {
+export function renderJson({ facts, results, figures }: Report): string {
   const [ours] = results;
   const budgets = figures.flatMap((figure) => {
-    const [value, budget] = [valueOf(figure, ours), budgetOf(figure, conditions)];
+    const { budget } = figure;
+    const value = valueOf(figure, ours);
     return budget === undefined ? [] : [{ figure: figure.label, value, budget, verdict: verdict(value, budget) }];
   });
   return `${JSON.stringify({ facts, results, budgets }, undefined, 2)}\n`;
 }
 
 /** A row for each figure that somebody has. */
-function tableOf({ results, figures, conditions }: Report): Table {
-  const head = ['', ...results.map(({ name }) => name), conditions === undefined ? '' : 'budget', ''];
+function tableOf({ results, figures }: Report): Table {
+  const judged = figures.some(({ budget }) => budget !== undefined);
+  const head = ['', ...results.map(({ name }) => name), judged ? 'budget' : '', ''];
   const rows = figures
     .filter(({ value }) => results.some((result) => value(result) !== undefined))
-    .map((figure) => {
-      const budget = budgetOf(figure, conditions);
-      return [
-        figure.label,
-        ...results.map((result) => format(figure.value(result), figure)),
-        format(budget, figure),
-        verdict(valueOf(figure, results[0]), budget) ?? '',
-      ];
-    });
+    .map((figure) => [
+      figure.label,
+      ...results.map((result) => format(figure.value(result), figure)),
+      format(figure.budget, figure),
+      verdict(valueOf(figure, results[0]), figure.budget) ?? '',
+    ]);
   return [head, ...rows];
 }
 
@@ -65,10 +63,6 @@ function failures({ results }: Report): string[] {
 function valueOf({ value }: Figure, result: Result | undefined): number | undefined {
   const found = result && value(result);
   return typeof found === 'number' ? found : undefined;
-}
-
-function budgetOf({ budget }: Figure, conditions: Conditions | undefined): number | undefined {
-  return conditions && budget?.(conditions);
 }
 
 function format(value: number | VerbCounts | undefined, { unit, decimals }: Figure): string {

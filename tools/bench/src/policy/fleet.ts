@@ -1,5 +1,7 @@
 import { labelDomains, nameLabel } from '@kube-semaphore/naming';
 import type { PodOptions } from '@kube-semaphore/testkit';
+import { Addresses } from '../load/addresses.ts';
+import { digits } from '../load/digits.ts';
 
 /** A pod as far as a bench tells it from the others. */
 export type Member = {
@@ -14,10 +16,8 @@ export type Member = {
 export type FleetSize = { readonly pods: number; readonly sets: number };
 
 const NAMESPACES = 20;
-/** Octets of three digits, 100 to 255. */
-const OCTETS = 156;
 /** Addresses of one remote cluster before those of the next. */
-const ADDRESSES_PER_REMOTE = 10 * OCTETS ** 2;
+const ADDRESSES_PER_REMOTE = 240_000;
 
 /** Namespaces have two digits. */
 export const MOST_REMOTES = 100 / NAMESPACES;
@@ -29,7 +29,7 @@ export const MOST_REMOTES = 100 / NAMESPACES;
 export class Fleet {
   readonly members: readonly Member[];
   readonly #remote: number;
-  #addresses: number;
+  readonly #addresses: Addresses;
 
   /**
    * Pod `i` is in set `i % sets`, so that any `sets` pods in a row are in distinct sets.
@@ -38,7 +38,7 @@ export class Fleet {
    */
   constructor({ pods, sets }: FleetSize, remote = 0) {
     this.#remote = remote;
-    this.#addresses = remote * ADDRESSES_PER_REMOTE;
+    this.#addresses = new Addresses(remote * ADDRESSES_PER_REMOTE);
     this.members = Array.from({ length: pods }, (_, index) => {
       const set = index % sets;
       return {
@@ -57,10 +57,7 @@ export class Fleet {
 
   /** An address that was never given before. */
   nextAddress(): string {
-    const index = this.#addresses;
-    this.#addresses += 1;
-    const octet = (step: number) => 100 + (Math.floor(index / OCTETS ** step) % OCTETS);
-    return `10.${octet(2)}.${octet(1)}.${octet(0)}`;
+    return this.#addresses.next();
   }
 
   /** `count` pods of one more set, in the first namespace, that have no addresses yet. */
@@ -100,8 +97,4 @@ export function netOf({ ip }: Pick<Member, 'ip'>): string {
 export function podOptions({ namespace, name, app, ip }: Member): PodOptions {
   const labels = Object.fromEntries(labelDomains.map((domain) => [nameLabel(domain), app]));
   return { namespace, name, labels, ips: ip === '' ? [] : [ip], nodeName: 'node-1', sizeBytes: 15_000 };
-}
-
-function digits(value: number, length: number): string {
-  return String(value).padStart(length, '0');
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { createPod, type KubeObject, pod, type TestCluster } from '@kube-semaphore/testkit';
-import { type Entry, Etcd } from './etcd.ts';
+import { type Entry, Etcd } from '../load/etcd.ts';
+import { Stamp } from '../load/stamp.ts';
 import { type Member, podOptions } from './fleet.ts';
-import { Stamp } from './stamp.ts';
 
 /**
  * Puts pods into a real cluster's etcd, behind the back of its API server, which learns of them from there as it does

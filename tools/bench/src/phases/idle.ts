@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Program } from '../measure/program.ts';
+import { usageOf } from '../measure/usage.ts';
+
+/** A time in which nothing happened. */
+export type Idle = {
+  /** In percent of one core. */
+  readonly cpuPercent: number;
+  /** Resident memory at its end. */
+  readonly residentMb: number;
+};
+
+/** Lets a program settle, and then watches it do nothing. */
+export async function idle(
+  { pid }: Program,
+  { settleSeconds, idleSeconds, signal }: { settleSeconds: number; idleSeconds: number; signal: AbortSignal },
+): Promise<Idle> {
+  await delay(settleSeconds * 1000, undefined, { signal });
+  const before = await usageOf(pid);
+  await delay(idleSeconds * 1000, undefined, { signal });
+  const { cpuSeconds, residentMb } = await usageOf(pid);
+  return { cpuPercent: (100 * (cpuSeconds - before.cpuSeconds)) / idleSeconds, residentMb };
+}

@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Program } from '../measure/program.ts';
+import { since, type VerbCounts, writesIn } from '../measure/requests.ts';
+import { type Bench, type Change, whenSeen } from './bench.ts';
+import { requestsOf } from './requests-of.ts';
+import { within } from './run.ts';
+
+/** A program was started again, with everything in place but one change that was made while it was down. */
+export type Restart = {
+  /** From exec until the change was seen in the local cluster. */
+  readonly seconds: number;
+  /** Requests that wrote, besides the one for the change: what was in place needs none. */
+  readonly otherWrites: number;
+  /** All requests to the local cluster, until the program has settled. */
+  readonly requests: VerbCounts;
+};
+
+/** Makes the change, and starts a program that isn't running. */
+export async function restart(
+  bench: Bench,
+  change: Change,
+  { start, account, settleSeconds }: { start: () => Program; account: string; settleSeconds: number },
+): Promise<Restart> {
+  await change.apply();
+  const before = await requestsOf(bench, account);
+  const program = start();
+  const signal = within(program);
+  const seenAtMs = await whenSeen(bench.watch, change, { signal });
+  // What it writes in vain it may write later.
+  await delay(settleSeconds * 1000, undefined, { signal });
+  const { local: now } = await requestsOf(bench, account);
+  const requests = since(before.local, now);
+  return { seconds: (seenAtMs - program.startedAtMs) / 1000, otherWrites: writesIn(requests) - 1, requests };
+}

@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { clusterName, enrol, type Rights } from '../load/clusters.ts';
+import type { Contender } from '../measure/contender.ts';
+import { type Program, startProgram } from '../measure/program.ts';
+import type { Bench } from './bench.ts';
+import type { Result } from './result.ts';
+
+/** One program on its clusters, while it is measured. */
+export type Trial = {
+  /** What was found out so far. */
+  readonly result: Result;
+  /** Name of its ServiceAccount on all clusters, by which its requests are told from others'. */
+  readonly account: string;
+  /** Starts it; it isn't running. */
+  readonly start: () => Program;
+  /** Hears of each phase as it begins. */
+  readonly say: (phase: string) => void;
+};
+
+/** A program, and how it is measured: `measure` starts it, and writes down what it finds out. */
+export type Entrant = { readonly contender: Contender; readonly measure: (trial: Trial) => Promise<void> };
+
+/** What all programs have in common. */
+export type RunOptions = {
+  readonly rights: Rights;
+  /** Leaves the local cluster empty; the program has ended. */
+  readonly cleanUp: () => Promise<void>;
+  /** Hears of each phase of each program. */
+  readonly say: (what: string) => void;
+};
+
+/** A program that is limited to 5 requests a second takes 200 s for 500 objects. */
+const PHASE_TIMEOUT_MS = 600_000;
+
+/** What a phase waits for at most: the program's end, or a time. */
+export function within(program: Program): AbortSignal {
+  return AbortSignal.any([program.signal, AbortSignal.timeout(PHASE_TIMEOUT_MS)]);
+}
+
+/** Runs one program after the other, each alone. */
+export async function runAll(entrants: readonly Entrant[], bench: Bench, options: RunOptions): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const [index, entrant] of entrants.entries()) results.push(await run(entrant, bench, `program-${index}`, options));
+  return results;
+}
+
+/**
+ * Runs one program from its start on an empty local cluster to its end, and leaves that empty. What the program does
+ * wrong is in the result.
+ */
+async function run({ contender, measure }: Entrant, bench: Bench, account: string, { rights, cleanUp, say }: RunOptions): Promise<Result> {
+  const { name, command } = contender;
+  const result: Result = { name };
+  const files = await enrol(account, bench, rights);
+  const { dir } = bench.local.api;
+  const remotes = files.remotes.map(({ kubeconfig }, index) => ({ name: clusterName(index), kubeconfig }));
+  const line = await command({ local: files.local.kubeconfig, remotes, dir });
+  const programs: Program[] = [];
+  const start = () => {
+    const program = startProgram(line, { log: join(dir, `${account}-${programs.length}.log`) });
+    programs.push(program);
+    return program;
+  };
+  try {
+    await measure({ result, account, start, say: (phase) => say(`${name}: ${phase}`) });
+  } catch (error) {
+    const { signal } = programs.find((program) => program.signal.aborted) ?? {};
+    const { message } = (signal === undefined ? error : signal.reason) as Error;
+    result.failure = message;
+  } finally {
+    for (const program of programs) await program.stop();
+    await cleanUp();
+  }
+  return result;
+}

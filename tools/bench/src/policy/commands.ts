@@ -1,0 +1,18 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { clusterValues, type Texts } from '../measure/contender.ts';
+
+/** Ours: the flags for one remote, or a file for several. */
+export const policyFlags: Texts = async (targets) => {
+  const { local, remotes, dir } = targets;
+  if (remotes.length === 1) {
+    const { remote, cluster } = clusterValues(targets);
+    return { 'local-kube-config': local, 'target-kube-config': remote, 'target-cluster-name': cluster };
+  }
+  const config = join(dir, 'remotes.json');
+  await writeFile(config, JSON.stringify({ remotes: remotes.map(({ name, kubeconfig }) => ({ name, kubeConfigPath: kubeconfig })) }));
+  return { 'local-kube-config': local, config };
+};
+
+/** What stands in a peer's command, for one remote. */
+export const policyValues: Texts = (targets) => Promise.resolve(clusterValues(targets));

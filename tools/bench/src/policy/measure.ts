@@ -1,0 +1,42 @@
+import { usageOf } from '../measure/usage.ts';
+import { coldSync } from '../phases/cold-sync.ts';
+import { idle } from '../phases/idle.ts';
+import { CHANGES_PER_SECOND, propagation } from '../phases/propagation.ts';
+import { type Trial, within } from '../phases/run.ts';
+import { addressChange, type PolicyBench } from './bench.ts';
+import { expectedNets, type Member } from './fleet.ts';
+import type { PolicyOptions } from './options.ts';
+import { rollOut } from './roll-out.ts';
+
+/** Takes one program through all phases. */
+export async function measurePolicy(
+  bench: PolicyBench,
+  { result, account, start, say }: Trial,
+  { changes, rolloutPods, settleSeconds, idleSeconds }: PolicyOptions,
+): Promise<void> {
+  const { fleet, fleets } = bench;
+  const changesOf = (members: readonly Member[]) => members.map((member) => addressChange(bench, member));
+
+  say('cold sync');
+  const program = start();
+  const expected = expectedNets(fleets.flatMap(({ members }) => members));
+  result.coldSync = await coldSync(bench, program, { signal: within(program), expected, account, settleSeconds });
+
+  say(`${changes} changes, ${CHANGES_PER_SECOND} a second`);
+  const steady = changesOf(fleet.members.slice(0, changes));
+  result.steady = await propagation(bench, steady, { signal: within(program), account, pace: { perSecond: CHANGES_PER_SECOND } });
+
+  say(`${changes} changes as fast as they go`);
+  // Others than before, so that no set rests from its last write.
+  const burst = changesOf(fleet.members.slice(changes, 2 * changes));
+  result.burst = await propagation(bench, burst, { signal: within(program), account, pace: 'as fast as they go' });
+
+  say(`a rollout of ${rolloutPods} pods`);
+  result.rollout = await rollOut(bench, { signal: within(program), pods: rolloutPods });
+
+  if (idleSeconds > 0) {
+    say(`${idleSeconds} s of nothing`);
+    result.idle = await idle(program, { signal: within(program), settleSeconds, idleSeconds });
+  }
+  result.peakMb = (await usageOf(program.pid)).peakMb;
+}

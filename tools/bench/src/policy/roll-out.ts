@@ -1,0 +1,18 @@
+import { createPod, deletePod, pod } from '@kube-semaphore/testkit';
+import { CONNECTIONS } from '../load/clusters.ts';
+import { inParallel } from '../measure/pace.ts';
+import { type Rollout, rollout } from '../phases/rollout.ts';
+import { addressChange, type PolicyBench } from './bench.ts';
+import { podOptions } from './fleet.ts';
+
+/** Rolls out a set that didn't exist: its pods are there and waiting, and get their addresses. */
+export async function rollOut(bench: PolicyBench, { pods, signal }: { pods: number; signal: AbortSignal }): Promise<Rollout> {
+  const members = bench.fleet.recruit('rollout', pods);
+  const { admin } = bench.remote.api;
+  await inParallel(members, CONNECTIONS, (member) => createPod(admin, pod(podOptions(member))));
+  try {
+    return await rollout(bench, members.map((member) => addressChange(bench, member)), { signal });
+  } finally {
+    await inParallel(members, CONNECTIONS, (member) => deletePod(admin, member));
+  }
+}

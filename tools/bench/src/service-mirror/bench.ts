@@ -1,0 +1,26 @@
+import { endpointSlice, service } from '@kube-semaphore/testkit';
+import { CONNECTIONS } from '../load/clusters.ts';
+import { inParallel } from '../measure/pace.ts';
+import { removeAll } from '../measure/remove-all.ts';
+import type { Bench } from '../phases/bench.ts';
+import { collections, MIRRORS } from './mirrors.ts';
+import type { Source } from './source.ts';
+
+/** How many requests of each kind an API server has seen before anything is measured. */
+const WARM_UP = 50;
+
+/** Changes some endpoints and makes some mirrors, so that the first program doesn't pay for what API servers put off. */
+export async function warmUp(bench: Bench, source: Source): Promise<void> {
+  const changes = source.catalog.services.slice(-WARM_UP).map((remote) => source.replacement(remote, 0));
+  await inParallel(changes, CONNECTIONS, ({ apply }) => apply());
+  const names = Array.from({ length: WARM_UP }, (_, index) => `warm-up-${index}`);
+  const { admin } = bench.local.api;
+  await inParallel(names, CONNECTIONS, (name) => admin.create(collections.services, service({ name, namespace: MIRRORS, selector: null })));
+  await inParallel(names, CONNECTIONS, (name) => admin.create(collections.slices, endpointSlice({ name, namespace: MIRRORS, service: name })));
+  await removeMirrors(bench);
+}
+
+/** Leaves the local cluster without mirrors. */
+export async function removeMirrors({ watch, local }: Pick<Bench, 'watch' | 'local'>): Promise<void> {
+  await removeAll(local.api, watch, Object.values(collections));
+}

@@ -1,0 +1,60 @@
+import { Addresses } from '../load/addresses.ts';
+import { digits } from '../load/digits.ts';
+
+/** A pod behind a Service. */
+export type Backend = { readonly pod: string; readonly address: string; readonly nodeName: string; readonly zone: string };
+
+/** A Service as far as a bench tells it from the others. */
+export type RemoteService = {
+  readonly namespace: string;
+  readonly name: string;
+  /** They are replaced in their places, so that one change touches one slice. */
+  readonly backends: Backend[];
+};
+
+/** How many Services, of how many endpoints each. */
+export type CatalogSize = { readonly services: number; readonly endpoints: number };
+
+const NAMESPACES = 20;
+const NODES = 50;
+const ZONES = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'] as const;
+
+/** The Services of the remote cluster, and what is behind them at the moment. Two of one size begin equal. */
+export class Catalog {
+  readonly services: readonly RemoteService[];
+  readonly #addresses = new Addresses();
+  #pods = 0;
+
+  constructor({ services, endpoints }: CatalogSize) {
+    this.services = Array.from({ length: services }, (_, index) => {
+      return this.#service(`team-${digits(index % NAMESPACES, 2)}`, `app-${digits(index, 5)}`, endpoints);
+    });
+  }
+
+  /** The namespaces of its Services. */
+  get namespaces(): string[] {
+    return [...new Set(this.services.map(({ namespace }) => namespace))];
+  }
+
+  /** One Service more, in the first namespace, which isn't one of `services`. */
+  recruit(name: string, endpoints: number): RemoteService {
+    return this.#service(this.services[0]?.namespace ?? 'default', name, endpoints);
+  }
+
+  /** A pod that comes in the place of another one of this Service; no other has or had its name or address. */
+  nextBackend({ name }: Pick<RemoteService, 'name'>): Backend {
+    const index = this.#pods;
+    this.#pods += 1;
+    const node = index % NODES;
+    return {
+      pod: `${name}-7d9f8b6c54-${digits(index, 7)}`,
+      address: this.#addresses.next(),
+      nodeName: `node-${digits(node, 2)}.c2.example`,
+      zone: ZONES[node % ZONES.length] ?? ZONES[0],
+    };
+  }
+
+  #service(namespace: string, name: string, endpoints: number): RemoteService {
+    return { namespace, name, backends: Array.from({ length: endpoints }, () => this.nextBackend({ name })) };
+  }
+}

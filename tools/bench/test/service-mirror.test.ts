@@ -1,0 +1,36 @@
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { tellBench } from './support/bench.ts';
+
+const extent = '--services 20 --endpoints 101 --changes 5 --rollout 10 --settle 0 --idle 1'.split(' ');
+const peer = fileURLToPath(new URL('./support/endpoints-peer.ts', import.meta.url));
+
+it('measures the program, and one beside it that reads and writes Endpoints', async ({ signal }) => {
+  const command = `${process.execPath} ${peer} {local} {remote} {cluster} {namespace} '{selector}'`;
+  const { stdout, results } = await tellBench(['service-mirror', ...extent, '--peer', command], { signal });
+  expect(stdout).toMatch(/^20 services of 101 endpoints in 2 slices each, \d+\.\d kB a service in protobuf\n/);
+  expect(stdout).toContain('\nours reads endpointslices, the others endpoints\n');
+  expect(stdout).toMatch(/^restart: other writes +0\b/m);
+  expect(results).toEqual([
+    {
+      name: 'ours',
+      // A Service, and two slices of it.
+      coldSync: expect.objectContaining({ requests: { remote: { watch: 2 }, local: { create: 60, watch: 3 } } }),
+      restart: expect.objectContaining({ otherWrites: 0, requests: { update: 1, watch: 3 } }),
+      steady: expect.objectContaining({ changes: 5, writes: 5, requests: { update: 5 } }),
+      burst: expect.objectContaining({ changes: 5, writes: 5 }),
+      rollout: expect.objectContaining({ pods: 10 }),
+      idle: { cpuPercent: expect.any(Number), residentMb: expect.any(Number) },
+      peakMb: expect.any(Number),
+    },
+    expect.objectContaining({
+      name: 'node',
+      // A Service, and its Endpoints.
+      coldSync: expect.objectContaining({ requests: expect.objectContaining({ local: expect.objectContaining({ create: 40 }) }) }),
+      restart: expect.objectContaining({ otherWrites: 0 }),
+      steady: expect.objectContaining({ changes: 5, writes: 5 }),
+      rollout: expect.objectContaining({ pods: 10 }),
+    }),
+  ]);
+  expect(stdout).not.toContain('failed');
+});

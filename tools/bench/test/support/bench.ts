@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { clusterKind } from '@kube-semaphore/testkit';
+
+/** What a bench has told, in all of its forms. */
+export type Told = { readonly stdout: string; readonly markdown: string; readonly results: readonly object[] };
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** Ends a bench with its test, also with one that runs out of time. */
+type Options = { readonly signal: AbortSignal };
+
+/** Runs the bench's command line. Rejects, with code and stderr, if that ends in failure. */
+export const runBench = (args: readonly string[], { signal }: Options) => promisify(execFile)(process.execPath, [main, ...args], { signal });
+
+/** Runs a bench on clusters of the kind that the tests run on, and reads what it wrote. */
+export async function tellBench(args: readonly string[], options: Options): Promise<Told> {
+  const dir = await mkdtemp(join(tmpdir(), 'bench-'));
+  try {
+    const [json, markdown] = [join(dir, 'result.json'), join(dir, 'result.md')];
+    const kind = clusterKind() === 'embedded' ? ['--embedded'] : [];
+    const { stdout } = await runBench([...args, ...kind, '--json', json, '--markdown', markdown], options);
+    const { results } = JSON.parse(await readFile(json, 'utf8')) as { results: object[] };
+    return { stdout, markdown: await readFile(markdown, 'utf8'), results };
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}
