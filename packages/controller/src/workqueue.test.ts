@@ -64,6 +64,24 @@ describe('Workqueue', () => {
     expect(await queue.take()).toEqual({ key: 'a', since: 7 });
   });
 
+  it('hands a key out once that came when its rest was over, and before the timer said so', async () => {
+    let time = 0;
+    const queue = new Workqueue({ now: () => time });
+    queue.add('a');
+    await queue.take();
+    queue.done('a', { restMs: 200 });
+    // A process that did something else for long, or was stopped, runs its timers late.
+    time = 250;
+    queue.add('a', 240);
+    await vi.advanceTimersByTimeAsync(201);
+    expect(await queue.take()).toEqual({ key: 'a', since: 240 });
+    const next = queue.take();
+    expect(await settled(next)).toBe(false);
+    queue.done('a');
+    expect(await settled(next)).toBe(false);
+    queue.close();
+  });
+
   it('lets other keys pass while one rests', async () => {
     const queue = new Workqueue();
     queue.add('a');

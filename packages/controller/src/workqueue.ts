@@ -113,6 +113,9 @@ export class Workqueue {
       this.#later(key, entry);
       return;
     }
+    // One that is late would hand the key out a second time.
+    clearTimeout(entry.timer);
+    entry.timer = undefined;
     this.#ready.push(key);
     this.#waiting.shift()?.();
   }
