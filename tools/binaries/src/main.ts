@@ -1,7 +1,7 @@
 import { findBinaries, recipe, type Tool, tools } from '@kube-semaphore/testkit';
 import { build, hasGo } from './build.ts';
 
-const help = `install Go 1.25 or later, or point KUBEBUILDER_ASSETS to a folder with ${tools.join(', ')}`;
+const help = `install Go 1.26 or later, or point KUBEBUILDER_ASSETS to a folder with ${tools.join(', ')}`;
 
 try {
   console.log(await ensure());

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 type Source = { readonly folder: string; readonly module: string; readonly target: string };
 
 /** Name of a program, which is also its file name. */
-export type Tool = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'kube-proxy' | 'coredns' | 'wireguard-go';
+export type Tool = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'kube-proxy' | 'coredns' | 'wireguard-go' | 'gator';
 
 const whole = (folder: string, module: string): Source => ({ folder, module, target: module });
 const kubernetes = (command: string): Source => ({
@@ -17,7 +17,7 @@ const kubernetes = (command: string): Source => ({
   target: `k8s.io/kubernetes/cmd/${command}`,
 });
 
-/** The programs of a real cluster, the client that people look around with, and what packets and names go through. */
+/** The programs of a real cluster, the client that people look around with, what packets and names go through, and a judge of admission. */
 const sources: Readonly<Record<Tool, Source>> = {
   etcd: whole('etcd', 'go.etcd.io/etcd/server/v3'),
   'kube-apiserver': kubernetes('kube-apiserver'),
@@ -26,6 +26,7 @@ const sources: Readonly<Record<Tool, Source>> = {
   'kube-proxy': kubernetes('kube-proxy'),
   coredns: whole('coredns', 'github.com/coredns/coredns'),
   'wireguard-go': whole('wireguard-go', 'golang.zx2c4.com/wireguard'),
+  gator: { folder: 'gator', module: 'github.com/open-policy-agent/gatekeeper/v3', target: 'github.com/open-policy-agent/gatekeeper/v3/cmd/gator' },
 };
 
 /** All of them, in the order in which they are built. */

@@ -1,0 +1,107 @@
+import { mirrorServiceName } from '@kube-semaphore/naming';
+import { bash, docBlocks, eventually, waitFor } from '@kube-semaphore/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { table } from '../support/name-length-cases.ts';
+import { NameLengthCluster } from '../support/name-length-cluster.ts';
+import { applyConstraint } from '../support/name-length-constraint.ts';
+import { gatekeeper, gatorVerify, verifyGroup } from '../support/name-length-gator.ts';
+import { generated } from '../support/name-length-generated.ts';
+import { verdict } from '../support/name-length-verdict.ts';
+import { expressionWarnings } from '../support/name-length-warnings.ts';
+
+/** A Kubernetes message has 5 KiB at most. */
+const cut = (text: string): string => (text.length > 5000 ? `${text.slice(0, 5000)}…` : text);
+
+const groups = [...table, generated];
+const rows = table.flatMap(({ name, parameters, cases }) => cases.map((each) => ({ ...each, name: `${name}: ${each.name}`, parameters })));
+
+describe('naming, of', () => {
+  it.each(rows)('$name', ({ parameters, wrong, ...change }) => {
+    const names = verdict(parameters, change).map((message) => / would be called (\S+), /.exec(message)?.[1]);
+    expect(names).toEqual(wrong.map((prefix) => mirrorServiceName(prefix, change.namespace, change.service)));
+  });
+});
+
+describe("Gatekeeper's constraint", () => {
+  const passed = /^ok\t.*\nPASS\n/;
+
+  it('passes the suite that lies beside it', async () => {
+    expect(await gatorVerify(gatekeeper)).toMatch(passed);
+  });
+
+  it.each(groups)('says what naming says of $name', async (group) => {
+    expect(await verifyGroup(group)).toMatch(passed);
+  });
+});
+
+describe('the ValidatingAdmissionPolicy', () => {
+  let world: NameLengthCluster;
+  beforeAll(async () => {
+    world = await NameLengthCluster.start(new Set(['team-with-a-name', ...groups.flatMap(({ cases }) => cases.map(({ namespace }) => namespace))]));
+  });
+  afterAll(() => world.stop());
+
+  it('has beside it a Gatekeeper template and constraint that can be applied as the page says', async () => {
+    const [parameters, shown] = [await applyConstraint(world.cluster), 'mirror.semaphore.uw.io'];
+    expect(parameters).toEqual({ prefixes: ['c1'], matchLabels: { [`${shown}/mirror-service`]: 'true' }, globalMatchLabels: { [`${shown}/global-service`]: 'true' } });
+  });
+
+  it('refuses what the page says, in these words', async () => {
+    const [service = ''] = docBlocks('admission.md', 'Names that are too long', 'yaml');
+    const [words = ''] = docBlocks('admission.md', 'Names that are too long', 'text');
+    const refused = await bash(`kubectl apply -f - <<'EOF'\n${service}EOF`, world.cluster).catch((error: { readonly stderr: string }) => error);
+    expect(refused.stderr.trim().split(/\s+/).join(' ')).toContain(words.trim().split(/\s+/).join(' '));
+  });
+
+  it('has no expression that the API server warns of', async () => {
+    expect(await expressionWarnings(world.cluster.admin, 'semaphore-mirror-name-length')).toBe('none');
+  });
+
+  it.each(groups)('says what naming says of $name', async (group) => {
+    const expected = group.cases.map((each) => [each.name, cut(verdict(group.parameters, each).join('; '))]);
+    expect(await world.judge(group)).toEqual(Object.fromEntries(expected));
+  });
+
+  it('judges the name that the API server makes up', async () => {
+    await world.forget();
+    await world.configure({ prefixes: ['europe'] });
+    const metadata = { generateName: 'the-server-completes-this-quite-long-name-' };
+    const { body } = await world.cluster.admin.request('POST', '/api/v1/namespaces/shop/services', { apiVersion: 'v1', kind: 'Service', metadata, spec: { clusterIP: 'None' } });
+    expect(body['message']).toMatch(/would be called europe-shop-73736d-the-server-completes-this-quite-long-name-[a-z0-9]{5}, which is too long by /);
+  });
+
+  it('goes by every MirrorNameLength', async () => {
+    await world.forget();
+    await world.configure({ prefixes: ['c2'], matchLabels: { team: 'a' } });
+    await world.cluster.admin.create('/apis/mirror.semaphore.uw.io/v1/mirrornamelengths', {
+      apiVersion: 'mirror.semaphore.uw.io/v1',
+      kind: 'MirrorNameLength',
+      metadata: { name: 'another' },
+      spec: { prefixes: ['europe'], matchLabels: { team: 'b' } },
+    });
+    const service = { namespace: 'shop', service: 'x'.repeat(60) };
+    for (const [team, prefix] of [['a', 'c2'], ['b', 'europe']] as const) {
+      await eventually(async () => (await world.create(service, { labels: { team } })).includes(`called ${prefix}-shop`), true);
+    }
+    expect(await world.create(service, { labels: { team: 'c' } })).toBe('');
+  });
+
+  it.each([
+    { what: 'a parameter that is misspelt', spec: { prefixes: ['c2'], matchLabel: { a: 'b' } } },
+    { what: 'no prefixes', spec: { matchLabels: { a: 'b' } } },
+    { what: 'a prefix twice', spec: { prefixes: ['c2', 'c2'] } },
+    { what: 'a label that is no text', spec: { prefixes: ['c2'], matchLabels: { a: true } } },
+  ])('can not be told $what', async ({ spec }) => {
+    const object = { apiVersion: 'mirror.semaphore.uw.io/v1', kind: 'MirrorNameLength', metadata: { name: 'wrong' }, spec };
+    const applied = await bash(`kubectl apply -f - <<< '${JSON.stringify(object)}'`, world.cluster).catch((error: { readonly stderr: string }) => error);
+    expect(applied.stderr).toMatch(/spec\.(matchLabel|prefixes)/);
+  });
+
+  it('lets everything through while nobody knows the kind of its parameters', async () => {
+    await world.forget();
+    await world.configure({ prefixes: ['europe'] });
+    await world.loseKind();
+    const service = { namespace: 'shop', service: 'x'.repeat(63) };
+    expect(await waitFor('consent', async () => (await world.create(service, {})) === '' || undefined)).toBe(true);
+  });
+});

@@ -1,0 +1,94 @@
+import { type Answer, bash, docBlocks, eventually, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { type Case, everyLabel, type Group } from './name-length-cases.ts';
+import { serviceOf } from './name-length-service.ts';
+import type { Change, Parameters, Version } from './name-length-verdict.ts';
+
+const POLICY = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/semaphore-mirror-name-length';
+const PARAMETERS = '/apis/mirror.semaphore.uw.io/v1/mirrornamelengths';
+const DENIED = "ValidatingAdmissionPolicy 'semaphore-mirror-name-length' with binding 'semaphore-mirror-name-length' denied request: ";
+
+/** Whatever the parameters are, they refuse it. */
+const hopeless = { namespace: 'default', service: 'x'.repeat(63), after: { labels: everyLabel } };
+
+/** A cluster with the policy, as docs/admission.md has people install it. */
+export class NameLengthCluster {
+  readonly cluster: RealCluster;
+
+  private constructor(cluster: RealCluster) {
+    this.cluster = cluster;
+  }
+
+  /** Resolves once the policy with the parameters of the page is in force. */
+  static async start(namespaces: ReadonlySet<string>): Promise<NameLengthCluster> {
+    const cluster = await startRealCluster({ name: 'c1', controllerManager: ['validatingadmissionpolicy-status-controller'] });
+    try {
+      const started = new NameLengthCluster(cluster);
+      for (const name of namespaces) await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+      for (const commands of docBlocks('admission.md', 'With a ValidatingAdmissionPolicy')) await bash(commands, cluster);
+      await started.#refusesHopeless(true);
+      return started;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+  }
+
+  /** What the policy says of each case of a group, by name; '' if it lets it through. */
+  async judge({ parameters, cases }: Group): Promise<Readonly<Record<string, string>>> {
+    await this.forget();
+    for (const each of cases) if (each.before !== undefined) await this.cluster.admin.create(pathOf(each), serviceOf(each, each.before));
+    await this.configure(parameters);
+    const judged: Record<string, string> = {};
+    for (const each of cases) judged[each.name] = saidOf(await this.#attempt(each));
+    return judged;
+  }
+
+  /** Leaves the policy without parameters. */
+  async forget(): Promise<void> {
+    await this.cluster.admin.delete(PARAMETERS);
+    await this.#refusesHopeless(false);
+  }
+
+  async configure(spec: Parameters): Promise<void> {
+    await this.cluster.admin.create(PARAMETERS, { apiVersion: 'mirror.semaphore.uw.io/v1', kind: 'MirrorNameLength', metadata: { name: 'mirror-name-length' }, spec });
+    await this.#refusesHopeless(true);
+  }
+
+  /** What the policy says of a Service that is new; nothing comes of it. */
+  async create(service: Pick<Change, 'namespace' | 'service'>, version: Version): Promise<string> {
+    return saidOf(await this.cluster.admin.request('POST', `${pathOf(service)}?dryRun=All`, serviceOf(service, version)));
+  }
+
+  /** Leaves the policy with parameters of a kind that there isn't yet, or no longer. */
+  async loseKind(): Promise<void> {
+    const { status } = await this.cluster.admin.request('PATCH', POLICY, { spec: { paramKind: { kind: 'NotYetKnown' } } });
+    if (status !== 200) throw new Error(`the policy can't be changed: ${status}`);
+  }
+
+  stop(): Promise<void> {
+    return this.cluster.stop();
+  }
+
+  #attempt(each: Case): Promise<Answer> {
+    const { admin } = this.cluster;
+    const object = serviceOf(each, each.after);
+    if (each.before === undefined) return admin.request('POST', `${pathOf(each)}?dryRun=All`, object);
+    return admin.request('PUT', `${pathOf(each)}/${each.service}?dryRun=All`, object);
+  }
+
+  /** The API server looks for new kinds every 30 s only. */
+  #refusesHopeless(expected: boolean): Promise<void> {
+    return eventually(async () => (await this.create(hopeless, hopeless.after)) !== '', expected, { timeoutMs: 60_000 });
+  }
+}
+
+const pathOf = ({ namespace }: Pick<Change, 'namespace'>): string => `/api/v1/namespaces/${namespace}/services`;
+
+/** What a policy said; an answer that is neither consent nor its refusal is a mistake of the test. */
+function saidOf({ status, body }: Answer): string {
+  if (status < 300) return '';
+  const message = String(body['message']);
+  const start = message.indexOf(DENIED);
+  if (start < 0) throw new Error(`${status} ${message}`);
+  return message.slice(start + DENIED.length);
+}

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findBinaries } from '@kube-semaphore/testkit';
+import type { Case, Group } from './name-length-cases.ts';
+import { serviceOf } from './name-length-service.ts';
+import { verdict, type Parameters } from './name-length-verdict.ts';
+
+/** What is given to people to deploy. */
+export const gatekeeper = fileURLToPath(new URL('../../../../gatekeeper/semaphore-mirror-name-length', import.meta.url));
+
+const run = promisify(execFile);
+
+/** What Gatekeeper's own test program says of the suites in a folder: every case that fails, and how. */
+export async function gatorVerify(folder: string): Promise<string> {
+  const binaries = findBinaries(['gator']);
+  if (!binaries.ok) throw new Error(binaries.reason);
+  const { stdout } = await run(binaries.paths.gator, ['verify', folder]).catch((error: { readonly stdout: string }) => error);
+  return stdout;
+}
+
+/** The same, where Gatekeeper has to say of each case exactly what `verdict` does. */
+export async function verifyGroup({ name, parameters, cases }: Group): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'gator-'));
+  try {
+    const write = (file: string, content: object) => writeFile(join(folder, file), JSON.stringify(content));
+    await copyFile(join(gatekeeper, 'template.yaml'), join(folder, 'template.yaml'));
+    await write('constraint.yaml', constraintOf(parameters));
+    await Promise.all(cases.map((each, i) => write(`${i}.yaml`, each.before === undefined ? serviceOf(each, each.after) : reviewOf(each))));
+    const test = { name, template: 'template.yaml', constraint: 'constraint.yaml', cases: cases.map((each, i) => caseOf(each, parameters, `${i}.yaml`)) };
+    await write('suite.yaml', { apiVersion: 'test.gatekeeper.sh/v1alpha1', kind: 'Suite', metadata: { name }, tests: [test] });
+    return await gatorVerify(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function constraintOf(parameters: Parameters): object {
+  return {
+    apiVersion: 'constraints.gatekeeper.sh/v1beta1',
+    kind: 'SemaphoreMirrorNameLength',
+    metadata: { name: 'mirror-name-length' },
+    spec: { match: { kinds: [{ apiGroups: [''], kinds: ['Service'] }] }, parameters },
+  };
+}
+
+/** What the API server asks of Gatekeeper's webhook when a Service changes. */
+function reviewOf(change: Case): object {
+  const { namespace, service: name, before = {}, after } = change;
+  const [group, version] = ['', 'v1'];
+  const request = {
+    uid: 'u',
+    kind: { group, version, kind: 'Service' },
+    resource: { group, version, resource: 'services' },
+    name,
+    namespace,
+    operation: 'UPDATE',
+    userInfo: {},
+    object: serviceOf(change, after),
+    oldObject: serviceOf(change, before),
+  };
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
+}
+
+/** Each message once, and none besides. No character of theirs means anything else in a regular expression. */
+function caseOf(each: Case, parameters: Parameters, object: string): object {
+  const messages = verdict(parameters, each);
+  const assertions = messages.map((message) => ({ violations: 1, message: `^${message}$` }));
+  return { name: each.name, object, assertions: [{ violations: messages.length }, ...assertions] };
+}
