@@ -1,8 +1,8 @@
-import { type Command, ConfigError, connectAll, leadershipOf, localReference, parseConfigFile, readConfigSource, serve } from '@kube-semaphore/app';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, parseConfigFile, readConfigSource, serve } from '@kube-semaphore/app';
 import { type Leadership, SoleLeader } from '@kube-semaphore/controller';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { createMetrics } from '@kube-semaphore/runtime';
-import { askOnTerminal, cleanup } from './cleanup.ts';
+import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config-file.ts';
 import { type PolicyMetrics, metrics as metricTable } from './metrics.ts';
 import type { PolicyOptions } from './options.ts';
@@ -39,16 +39,22 @@ export async function runPlan(command: PolicyCommand, { signal }: RunOptions): P
 }
 
 /** Removes the sets of a cluster that is served no more. */
-export async function runCleanup({ options, log, userAgent }: PolicyCommand, { signal }: RunOptions): Promise<number> {
-  if (!options.yes && !process.stdin.isTTY) throw new ConfigError('cleanup asks before it removes anything, and there is no terminal: say -yes');
+export async function runCleanup({ options, log, userAgent }: PolicyCommand, run: RunOptions): Promise<number> {
+  const cluster = options.cleanupCluster!;
+  const confirm = cleanupConfirmation({ cluster, served: servedClusters(options), yes: options.yes });
   const [local] = await connectAll([localReference(options.localKubeConfig)], log);
-  const confirm = options.yes ? () => Promise.resolve(true) : askOnTerminal;
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
   try {
-    return (await cleanup({ cluster: options.cleanupCluster!, options, local: local!, userAgent, confirm, print }, { signal })) ? 0 : 1;
+    const removals = await removalsOf({ cluster, options, client: new KubeClient({ connection: local!, userAgent }) }, run);
+    return await cleanUp(removals, { cluster, consequence: 'Policies that select its sets will match nothing.', confirm }, run);
   } finally {
     local!.close();
   }
+}
+
+/** The remotes that we would serve; a cleanup needn't have any. */
+function servedClusters(options: PolicyOptions): readonly string[] {
+  if (options.config !== undefined) return settingsOf(readConfigSource(options.config), options).remotes.map(({ name }) => name);
+  return options.targetClusterName === undefined ? [] : [options.targetClusterName];
 }
 
 /** What there is beside the app itself. */

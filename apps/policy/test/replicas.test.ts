@@ -1,28 +1,21 @@
-import { eventually, startFaultProxy } from '@kube-semaphore/testkit';
+import { eventually, leaseRules, longLease, shortLease, startFaultProxy } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { leaseRules, localRules } from './support/accounts.ts';
+import { localRules } from './support/accounts.ts';
+import type { PolicyFlags } from './support/command-line.ts';
 import { it as itOnClusters } from './support/it.ts';
 
 /** `start` for replicas, with an account that may hold a Lease, and a Lease that ends soon. */
 const it = itOnClusters
   .extend('candidate', { scope: 'file' }, ({ local }) => local.account('candidate', [...localRules, ...leaseRules]))
-  .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig) =>
-    start({
-      'local-kube-config': kubeconfig,
-      'leader-elect': 'true',
-      'lease-name': `policy-${task.id.replaceAll(/[^a-z0-9]/g, '-')}`,
-      'lease-namespace': 'kube-system',
-      'lease-duration': '3s',
-      'renew-deadline': '2s',
-      'retry-period': '500ms',
-    }),
+  .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig, times: PolicyFlags = {}) =>
+    start({ 'local-kube-config': kubeconfig, ...shortLease(`policy-${task.id}`), ...times }),
   );
 
 describe('two replicas', () => {
-  it('have one writer, and the other takes over at once when it is asked to stop', async ({ pods, sets, startReplica }) => {
-    const first = await startReplica();
+  it('have one writer, and the other takes over at once when it is asked to stop', async ({ candidate, pods, sets, startReplica }) => {
+    const first = await startReplica(candidate.kubeconfig, longLease);
     await first.logged('leading');
-    const second = await startReplica();
+    const second = await startReplica(candidate.kubeconfig, longLease);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     expect(second.log().filter(({ msg }) => msg.startsWith('set '))).toEqual([]);
@@ -30,7 +23,7 @@ describe('two replicas', () => {
     expect(await second.metric('semaphore_policy_leader')).toBe(0);
     expect(await first.stop('SIGTERM')).toMatchObject({ code: 0 });
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
-    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] }, { timeoutMs: 3_000 });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
   });
 
   it('are one when the leader is killed, after its Lease', async ({ pods, sets, startReplica }) => {
@@ -49,6 +42,7 @@ describe('two replicas', () => {
     const second = await startReplica();
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await first.logged('set created');
     first.signal('SIGSTOP');
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
     await second.logged('leading');

@@ -36,6 +36,14 @@ describe('cleanup', () => {
     expect(Object.keys(await sets.nets())).toEqual([ours.name, theirs.name]);
   });
 
+  it('refuses a cluster that the config names', async ({ accounts, sets, startWith }) => {
+    await sets.add(ours);
+    const cleanup = await startWith(['cleanup', '-cluster=c2', '-yes', ...argvOf(usualFlags(accounts))], { ready: false });
+    expect(await cleanup.exited).toEqual({ code: 2, signal: null });
+    expect(cleanup.stderr()).toContain('semaphore-policy: c2 is in the config, and so it is served');
+    expect(Object.keys(await sets.nets())).toEqual([ours.name]);
+  });
+
   it('asks first, and does nothing where nobody can answer', async ({ accounts, sets, startWith }) => {
     await sets.add(orphan);
     const cleanup = await startWith(['cleanup', '-cluster=c9', `-local-kube-config=${accounts.local.kubeconfig}`], { ready: false });

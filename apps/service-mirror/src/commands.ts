@@ -1,8 +1,10 @@
 import { accessSync, constants } from 'node:fs';
-import { type Command, ConfigError, connectAll, leadershipOf, readConfigSource, serve } from '@kube-semaphore/app';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, readConfigSource, serve } from '@kube-semaphore/app';
+import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { type Leadership, SoleLeader } from '@kube-semaphore/controller';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { createMetrics, type Logger } from '@kube-semaphore/runtime';
+import { removalsOf } from './cleanup.ts';
 import { parseMirrorFile } from './config-file.ts';
 import { settingsOfFile } from './file-settings.ts';
 import { metrics as metricTable, type MirrorMetrics } from './metrics.ts';
@@ -37,6 +39,29 @@ export async function runPlan(command: MirrorCommand, { signal }: RunOptions): P
     process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
   });
+}
+
+/** Removes what a cluster left that is served no more. */
+export async function runCleanup({ options, log, userAgent }: MirrorCommand, run: RunOptions): Promise<number> {
+  const cluster = options.cleanupCluster!;
+  const { reference, namespace, served } = cleanupPlace(options, log);
+  const confirm = cleanupConfirmation({ cluster, served, yes: options.yes });
+  const [local] = await connectAll([reference], log);
+  try {
+    const removals = await removalsOf({ client: new KubeClient({ connection: local!, userAgent }), namespace, cluster, served }, run);
+    return await cleanUp(removals, { cluster, consequence: 'Who uses these Services reaches nothing of it any more.', confirm }, run);
+  } finally {
+    local!.close();
+  }
+}
+
+/** Where a cleanup looks, and the clusters that it leaves alone, by their names and prefixes: the local one is among them. */
+function cleanupPlace(options: MirrorOptions, log: Logger): { reference: ClusterReference; namespace: string; served: readonly string[] } {
+  if (options.config === undefined) {
+    return { reference: localReference(options.kubeConfig), namespace: options.mirrorNs!, served: options.svcPrefix === undefined ? [] : [options.svcPrefix] };
+  }
+  const { local, mirrorNamespace, remotes } = settingsOf(readConfigSource(options.config), options, log);
+  return { reference: local.reference, namespace: mirrorNamespace, served: [local.name, ...remotes.flatMap(({ name, prefix }) => [name, prefix])] };
 }
 
 /** What there is beside the app itself. */

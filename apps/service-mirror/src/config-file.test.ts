@@ -37,7 +37,7 @@ describe('the file of -config', () => {
 
   it('has what is ours besides, and the misspellings of deployed files', () => {
     const value = {
-      global: { globalSvcHints: 'labelled', globalSvcTopologyLabel: 'a=b' },
+      global: { globalSvcHints: 'labelled', globalSvcTopologyLabel: 'a=b', globalSvcRoutingStrategy: 'a=b' },
       remoteClusters: [{ remoteSATokenPiath: '/t', allowedPodCIDRs: ['10.4.0.0/16'], staleAfter: '1h', staleAction: 'remove', resyncPeriod: 1e9 }],
     };
     expect(parseMirrorFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });

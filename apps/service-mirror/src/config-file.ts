@@ -10,6 +10,8 @@ const globalSection = z.strictObject({
   globalSvcRoutingStrategyLabel: text,
   /** An older spelling of `globalSvcRoutingStrategyLabel`. */
   globalSvcTopologyLabel: text,
+  /** What a Go program read for a while in the place of `globalSvcRoutingStrategyLabel`, whatever its README said. */
+  globalSvcRoutingStrategy: text,
   mirrorSvcLabelSelector: text,
   /** An older spelling of `mirrorSvcLabelSelector`. */
   labelSelector: text,

@@ -78,11 +78,11 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('reads the routing label under its older name', () => {
-    const { globalSvcRoutingStrategyLabel: globalSvcTopologyLabel, ...others } = global;
-    expect(read({ ...complete, global: { ...others, globalSvcTopologyLabel } })).toMatchObject({
+  it.each(['globalSvcTopologyLabel', 'globalSvcRoutingStrategy'])('reads the routing label under its older name %s', (older) => {
+    const { globalSvcRoutingStrategyLabel: label, ...others } = global;
+    expect(read({ ...complete, global: { ...others, [older]: label } })).toMatchObject({
       value: { global: { routingStrategyLabel: 'local-first=1' } },
-      warnings: ['global.globalSvcTopologyLabel is an older spelling: use globalSvcRoutingStrategyLabel'],
+      warnings: [`global.${older} is an older spelling: use globalSvcRoutingStrategyLabel`],
     });
   });
 

@@ -72,6 +72,7 @@ function globalOf(input: Input): GlobalSettings | undefined {
   const routing = [
     flag('globalSvcRoutingStrategyLabel', input),
     field('globalSvcRoutingStrategyLabel', input),
+    field('globalSvcRoutingStrategy', input, 'globalSvcRoutingStrategyLabel'),
     field('globalSvcTopologyLabel', input, 'globalSvcRoutingStrategyLabel'),
   ];
   const routingStrategyLabel = findings.first(routing, selector);

@@ -45,21 +45,27 @@ export function keptOf(
 }
 
 function keptService(service: ObservedService): KeptService {
-  const { definition, familyPolicy, annotations } = service;
-  // On a cluster with one family, a Service that wants two has one.
-  const families = familyPolicy === 'PreferDualStack' ? [...new Set([...definition.families, ...FAMILIES])] : definition.families;
+  const { annotations } = service;
   return {
-    definition: { ...definition, families },
+    definition: keptDefinition(service),
     localFirst: annotations[topologyHintsAnnotation] === 'auto' || annotations[topologyModeAnnotation] === 'auto',
     conflicts: namesIn(service, globalConflictsAnnotation),
   };
+}
+
+/** The definition by which a Service that is there stays what it is. */
+export function keptDefinition({ definition, familyPolicy }: Pick<ObservedService, 'definition' | 'familyPolicy'>): Definition {
+  // On a cluster with one family, a Service that wants two has one.
+  const families = familyPolicy === 'PreferDualStack' ? [...new Set([...definition.families, ...FAMILIES])] : definition.families;
+  return { ...definition, families };
 }
 
 function asDesired({ name, labels, annotations, family, ports, endpoints }: ObservedSlice): DesiredSlice {
   return { name, labels, annotations, family, ports, endpoints };
 }
 
-function namesIn(service: ObservedService | undefined, annotation: string): readonly string[] {
+/** The clusters that an annotation of a global Service lists. */
+export function namesIn(service: ObservedService | undefined, annotation: string): readonly string[] {
   const text = service?.annotations[annotation] ?? '';
   return text.split(',').map((name) => name.trim()).filter((name) => name !== '');
 }

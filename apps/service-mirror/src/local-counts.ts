@@ -15,6 +15,9 @@ export type LocalCountsOptions = {
   readonly local: string;
 };
 
+/** What keys of counts begin with that are an orphan's. */
+const ORPHAN = 'orphan ';
+
 /** How many local objects there are for each cluster, and for clusters that aren't in the config. */
 export class LocalCounts {
   readonly #options: LocalCountsOptions;
@@ -35,8 +38,14 @@ export class LocalCounts {
     if (after !== undefined) this.#count(watch, after, isMove || previous === undefined ? +1 : 0, { previous: isMove ? undefined : previous, current });
   }
 
+  /** Clusters that aren't in the config, with how many objects there are of each; sorted. */
+  get orphans(): readonly { readonly cluster: string; readonly objects: number }[] {
+    const counts = [...this.#counts].filter(([key, count]) => key.startsWith(ORPHAN) && count > 0);
+    return counts.map(([key, objects]) => ({ cluster: key.slice(ORPHAN.length), objects })).toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
+  }
+
   #count(watch: 'services' | 'slices' | 'endpoints', owner: Owner, step: -1 | 0 | 1, change: { readonly previous: unknown; readonly current: unknown }): void {
-    const key = owner.use === 'orphan' ? `orphan ${owner.cluster}` : `${watch} ${owner.use} ${owner.cluster}`;
+    const key = owner.use === 'orphan' ? `${ORPHAN}${owner.cluster}` : `${watch} ${owner.use} ${owner.cluster}`;
     const count = (this.#counts.get(key) ?? 0) + step;
     this.#counts.set(key, count);
     const { metrics } = this.#options;

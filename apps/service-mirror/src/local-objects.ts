@@ -2,11 +2,10 @@ import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type EndpointSlice, endpointSliceKind, endpointsKind, type Kind, type KubeObject, type Service, serviceKind } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManager } from '@kube-semaphore/naming';
-import type { LocalCounts } from './local-counts.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';
 import { observedEndpoints, observedService, observedSlice } from './read-local.ts';
 
-type Observed = { readonly uid: string; readonly resourceVersion: string; readonly labels: Readonly<Record<string, string>> };
+type Observed = { readonly name: string; readonly uid: string; readonly resourceVersion: string; readonly labels: Readonly<Record<string, string>> };
 
 export type LocalObjectsOptions = {
   readonly client: KubeClient;
@@ -18,7 +17,7 @@ export type LocalObjectsOptions = {
   /** Something about a Service of this name changed. */
   readonly onChange: (name: string) => void;
   /** An object came, changed or went. */
-  readonly onObject: LocalCounts['changed'];
+  readonly onObject: (watch: 'services' | 'slices' | 'endpoints', change: { readonly previous: Observed | undefined; readonly current: Observed | undefined }) => void;
 };
 
 /** What there is in the mirror namespace: all Services, our EndpointSlices, and the Endpoints that a Go program made. */

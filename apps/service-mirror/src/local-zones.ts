@@ -68,6 +68,6 @@ export class LocalZones {
   #failed(error: unknown): void {
     if (this.#said || !(error instanceof KubeApiError) || error.status !== 403) return;
     this.#said = true;
-    this.#options.log.warn({ error }, 'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is');
+    this.#options.log.warn({ error }, 'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is, until a ClusterRole allows it');
   }
 }

@@ -37,6 +37,8 @@ describe('the options of service-mirror', () => {
       encoding: 'auto',
       resyncPeriodMs: 3_600_000,
       output: 'text',
+      cleanupCluster: undefined,
+      yes: false,
       leaderElect: false,
       leaseName: undefined,
       leaseNamespace: undefined,

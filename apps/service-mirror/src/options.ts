@@ -20,7 +20,7 @@ import {
   text,
   variableOf,
 } from '@kube-semaphore/options';
-import { namespace, onlyPrefix, selector } from './option-types.ts';
+import { clusterName, namespace, onlyPrefix, selector } from './option-types.ts';
 
 /** Everything that semaphore-service-mirror can be told (SPEC.md, sections 1 and 3). */
 export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & {
@@ -44,13 +44,19 @@ export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectio
   readonly globalSvcRoutingStrategyLabel: string | undefined;
   /** For `plan`. */
   readonly output: 'text' | 'json';
+  /** For `cleanup`: whose objects to remove, and whether to ask first. */
+  readonly cleanupCluster: string | undefined;
+  readonly yes: boolean;
 };
 
 /** The program as `-help` and `-version` introduce it. */
 export const program = {
   name: 'semaphore-service-mirror',
   description: 'Keeps Services of remote clusters, with their endpoints, in a namespace of the local cluster.',
-  subcommands: [{ name: 'plan', description: 'Print what would be written and why something is left out, and write nothing.' }],
+  subcommands: [
+    { name: 'plan', description: 'Print what would be written and why something is left out, and write nothing.' },
+    { name: 'cleanup', description: 'Remove the mirrors of a cluster that is served no more, and its part in global services: -cluster.' },
+  ],
 };
 
 const ours = (flag: string) => ({ flag, env: variableOf('SSM', flag) });
@@ -139,6 +145,21 @@ export const options: OptionTable<MirrorOptions> = {
     fallback: 'text',
     help: 'Form of what plan prints.',
   },
+  cleanupCluster: {
+    flag: 'cluster',
+    env: 'SSM_CLEANUP_CLUSTER',
+    group: 'Subcommands',
+    type: clusterName,
+    help: 'The cluster whose objects cleanup removes: its name, or the prefix of its mirrors.',
+  },
+  yes: {
+    flag: 'yes',
+    env: 'SSM_YES',
+    group: 'Subcommands',
+    type: boolean,
+    fallback: false,
+    help: 'Do not ask before cleanup removes anything.',
+  },
   ...leaderElectionOptions({ prefix: 'SSM', leaseName: 'semaphore-service-mirror-<prefix or local name>' }),
   ...deletionGuardOptions({ prefix: 'SSM' }),
   ...commonOptions({ prefix: 'SSM' }),
@@ -155,8 +176,15 @@ const SEVERAL = ['mirrorSvcLabelSelector', 'globalSvcLabelSelector', 'globalSvcR
  *
  * @returns what is wrong, each a sentence that names flag and variable
  */
-export function validate(given: Given<MirrorOptions>, config: Partial<MirrorOptions>): string[] {
-  return [...validateClusters(given), ...leaderElectionProblems(options, config)];
+export function validate(given: Given<MirrorOptions>, config: Partial<MirrorOptions>, subcommand: string | undefined): string[] {
+  const clusters = subcommand === 'cleanup' ? validateCleanup(given) : validateClusters(given);
+  return [...clusters, ...leaderElectionProblems(options, config)];
+}
+
+/** It goes to no remote, so it needn't know the way to one. */
+function validateCleanup(given: Given<MirrorOptions>): string[] {
+  const required = given.has('config') ? (['cleanupCluster'] as const) : (['cleanupCluster', 'mirrorNs'] as const);
+  return required.filter((key) => !given.has(key)).map((key) => `${spelling(key)} is required for cleanup`);
 }
 
 function validateClusters(given: Given<MirrorOptions>): string[] {

@@ -17,8 +17,8 @@ const changes: readonly Change[] = [
   { kind: 'update-slice', from: { ...slice(['remote']), uid: 'u', resourceVersion: '1', owners: ['u'] }, to: slice(undefined), owner },
   { kind: 'delete-endpoints', from: { name: 'c2-shop-73736d-db', uid: 'u', resourceVersion: '1', labels: {}, addresses: [] } },
 ];
-const reached = { cluster: 'c2', reached: true, heldDeletions: 0, skipped: [], services: ['c2-shop-73736d-db'] };
-const plan: Plan = { changes, remotes: [reached] };
+const reached = { cluster: 'c2', reached: true, leftOut: false, heldDeletions: 0, skipped: [], services: ['c2-shop-73736d-db'] };
+const plan: Plan = { changes, remotes: [reached], orphans: [] };
 
 describe('a plan', () => {
   it('tells people what would be written, and whose clients would be led otherwise', () => {
@@ -38,7 +38,7 @@ describe('a plan', () => {
 
   it('tells of what is held, left out and unknown', () => {
     const skipped = [{ subject: 'service shop/web', kind: 'problem', reason: 'name-too-long', detail: 'it is 3 characters too long' }] as const;
-    const text = planText({ changes: [], remotes: [{ ...reached, heldDeletions: 2, skipped }, { ...reached, cluster: 'c3', reached: false }] });
+    const text = planText({ changes: [], remotes: [{ ...reached, heldDeletions: 2, skipped }, { ...reached, cluster: 'c3', reached: false }], orphans: [{ cluster: 'c9', objects: 2 }] });
     expect(text).toBe(
       [
         'Nothing to change.',
@@ -50,8 +50,17 @@ describe('a plan', () => {
         'c3: not reached. What it has, 1 service, would stay as it is:',
         'unknown c2-shop-73736d-db',
         '',
+        'c9: not in the config. 2 objects of it would stay, until "cleanup -cluster c9"',
+        '',
       ].join('\n'),
     );
+  });
+
+  it('of a local cluster that may not be seen is the truth about all else', () => {
+    const leftOut: Plan = { changes: [], remotes: [reached, { ...reached, cluster: 'c1', reached: false, leftOut: true, services: [] }], orphans: [] };
+    expect(planText(leftOut)).toContain('\n\nc1: not allowed to be seen, so it has no part in global services, and what it has there would stay as it is\n');
+    expect(exitCodeOf(leftOut)).toBe(0);
+    expect(exitCodeOf({ ...leftOut, remotes: [{ ...reached, reached: false }] })).toBe(1);
   });
 
   it('tells programs the same', () => {
@@ -60,11 +69,12 @@ describe('a plan', () => {
       changes: [{ change: 'create', kind: 'Service' }, { change: 'change', kind: 'EndpointSlice' }, { change: 'delete', kind: 'Endpoints' }],
       routing: [{ service: 'gl-a', to: 'everywhere' }],
       remotes: [{ cluster: 'c2', reached: true }],
+      orphans: [],
     });
   });
 
   it('ends with 1 if it is but a part of the truth', () => {
     expect(exitCodeOf(plan)).toBe(0);
-    expect(exitCodeOf({ changes: [], remotes: [reached, { ...reached, reached: false }] })).toBe(1);
+    expect(exitCodeOf({ ...plan, remotes: [reached, { ...reached, reached: false }] })).toBe(1);
   });
 });

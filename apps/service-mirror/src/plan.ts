@@ -7,6 +7,8 @@ type RemotePlan = {
   readonly cluster: string;
   /** Whether it was listed in time. If not, nothing of it is decided. */
   readonly reached: boolean;
+  /** It is the local one, which may not be seen beyond the mirror namespace, and is done without. */
+  readonly leftOut: boolean;
   /** Services and slices that its lists lacked and that aren't given up yet. */
   readonly heldDeletions: number;
   readonly skipped: readonly (Left & { readonly subject: string })[];
@@ -14,23 +16,27 @@ type RemotePlan = {
   readonly services: readonly string[];
 };
 
-export type Plan = { readonly changes: readonly Change[]; readonly remotes: readonly RemotePlan[] };
+/** What is there of a cluster that isn't in the config: its name, or the prefix of its mirrors. */
+type Orphans = { readonly cluster: string; readonly objects: number };
+
+export type Plan = { readonly changes: readonly Change[]; readonly remotes: readonly RemotePlan[]; readonly orphans: readonly Orphans[] };
 
 /** 0, or 1 if a remote wasn't reached and the plan is but a part of the truth. */
-export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
+export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached, leftOut }) => reached || leftOut) ? 0 : 1);
 
 /** A plan for people. Ends in a line break. */
-export function planText({ changes, remotes }: Plan): string {
+export function planText({ changes, remotes, orphans }: Plan): string {
   const lines = changes.length === 0 ? ['Nothing to change.'] : changes.map(changeLine);
   const routing = routingChanges(changes).map(({ service, to }) => `route   ${service}: ${to === 'everywhere' ? 'to endpoints of all clusters alike' : 'to local endpoints first'}`);
   if (routing.length > 0) lines.push('', ...routing);
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
+  for (const { cluster, objects } of orphans) lines.push('', `${cluster}: not in the config. ${count(objects, 'object')} of it would stay, until "cleanup -cluster ${cluster}"`);
   return `${lines.join('\n')}\n`;
 }
 
 /** A plan for programs: one JSON object, and a line break. */
 export function planJson(plan: Plan): string {
-  return `${JSON.stringify({ changes: plan.changes.map(changeFacts), routing: routingChanges(plan.changes), remotes: plan.remotes }, undefined, 2)}\n`;
+  return `${JSON.stringify({ changes: plan.changes.map(changeFacts), routing: routingChanges(plan.changes), remotes: plan.remotes, orphans: plan.orphans }, undefined, 2)}\n`;
 }
 
 const VERBS = {
@@ -46,7 +52,8 @@ const VERBS = {
 
 const KINDS = { service: 'Service', slice: 'EndpointSlice', endpoints: 'Endpoints' } as const;
 
-function changeLine(change: Change): string {
+/** One change, for people. */
+export function changeLine(change: Change): string {
   const { verb, kind, name, endpoints } = facts(change);
   return `${verb.padEnd(7)} ${kind} ${name}${endpoints === undefined ? '' : `  ${endpoints} endpoints`}`;
 }
@@ -65,7 +72,8 @@ function facts(change: Change) {
 
 const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
 
-function remoteLines({ cluster, reached, heldDeletions, skipped, services }: RemotePlan): string[] {
+function remoteLines({ cluster, reached, leftOut, heldDeletions, skipped, services }: RemotePlan): string[] {
+  if (leftOut) return [`${cluster}: not allowed to be seen, so it has no part in global services, and what it has there would stay as it is`];
   if (!reached) {
     return [`${cluster}: not reached. What it has, ${count(services.length, 'service')}, would stay as it is:`, ...services.map((name) => `unknown ${name}`)];
   }

@@ -1,8 +1,9 @@
 import type { Endpoints, EndpointSlice, Service } from '@kube-semaphore/kube-objects';
+import { type Shared, sharedConditions, sharedTexts, tight } from './compact.ts';
 import type { DesiredEndpoint } from './desired.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';
 import { familiesOf, portOf as servicePortOf } from './read-service.ts';
-import { isFamily, portOf as slicePortOf } from './read-slice.ts';
+import { isFamily, portOf as slicePortOf, readTarget } from './read-slice.ts';
 
 /** A Service of the mirror namespace, whoever's it is. */
 export function observedService({ metadata, spec }: Service): ObservedService {
@@ -20,7 +21,7 @@ export function observedService({ metadata, spec }: Service): ObservedService {
     definition: {
       headless: spec.clusterIP === 'None',
       families: familiesOf(spec),
-      ports: ports.filter((port) => port !== undefined),
+      ports: tight(ports.filter((port) => port !== undefined)),
       affinitySeconds: isSticky ? spec.sessionAffinityConfig.clientIP.timeoutSeconds || undefined : undefined,
       publishNotReadyAddresses: spec.publishNotReadyAddresses,
     },
@@ -36,6 +37,7 @@ export function observedService({ metadata, spec }: Service): ObservedService {
 export function observedSlice({ metadata, addressType, ports, endpoints }: EndpointSlice): ObservedSlice | undefined {
   if (!isFamily(addressType)) return undefined;
   const { name, uid, resourceVersion, labels, annotations, ownerReferences } = metadata;
+  const shared = sharedTexts();
   return {
     name,
     uid,
@@ -44,8 +46,8 @@ export function observedSlice({ metadata, addressType, ports, endpoints }: Endpo
     annotations,
     owners: ownerReferences.map((owner) => owner.uid),
     family: addressType,
-    ports: ports.map(slicePortOf).filter((port) => port !== undefined),
-    endpoints: endpoints.map(observedEndpoint),
+    ports: tight(ports.map(slicePortOf).filter((port) => port !== undefined)),
+    endpoints: endpoints.map((endpoint) => observedEndpoint(endpoint, shared)),
   };
 }
 
@@ -54,15 +56,15 @@ export function observedEndpoints({ metadata, subsets }: Endpoints): ObservedEnd
   return { name, uid, resourceVersion, labels, addresses: subsets.flatMap((subset) => subset.addresses.map(({ ip }) => ip)) };
 }
 
-function observedEndpoint({ addresses, conditions, hostname, targetRef, nodeName, zone, hints }: EndpointSlice['endpoints'][number]): DesiredEndpoint {
+function observedEndpoint({ addresses, conditions, hostname, targetRef, nodeName, zone, hints }: EndpointSlice['endpoints'][number], shared: Shared): DesiredEndpoint {
   const zones = hints.forZones.map(({ name }) => name);
   return {
-    addresses,
-    conditions,
+    addresses: tight(addresses),
+    conditions: sharedConditions(conditions),
     hostname: hostname || undefined,
-    target: targetRef.name === '' ? undefined : { kind: targetRef.kind, namespace: targetRef.namespace, name: targetRef.name },
-    nodeName: nodeName || undefined,
-    zone: zone || undefined,
+    target: readTarget(targetRef, shared),
+    nodeName: nodeName === '' ? undefined : shared(nodeName),
+    zone: zone === '' ? undefined : shared(zone),
     zones: zones.length === 0 ? undefined : zones,
   };
 }

@@ -2,6 +2,7 @@ import type { Left } from '@kube-semaphore/app';
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, serviceNameLabel } from '@kube-semaphore/naming';
 import { isSpecialIp, parseIp } from '@kube-semaphore/net';
+import { type Shared, sharedConditions, sharedTexts, tight } from './compact.ts';
 import { isOwnProduct } from './own-product.ts';
 import { isProtocol, type Reading } from './read-service.ts';
 import type { Endpoint, Family, SlicePort, SourceSlice } from './source.ts';
@@ -31,7 +32,8 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
   const ports = slice.ports.map(portOf);
   if (ports.some((port) => port === undefined || (port.name !== '' && !isDnsLabel(port.name)))) return left('bad-port', 'it has a port that no slice can have');
   const skipped: Left[] = [];
-  const endpoints = slice.endpoints.map((endpoint) => readEndpoint(endpoint, { ...rules, family, skipped })).filter((endpoint) => endpoint !== undefined);
+  const context = { ...rules, family, skipped, shared: sharedTexts() };
+  const endpoints = slice.endpoints.map((endpoint) => readEndpoint(endpoint, context)).filter((endpoint) => endpoint !== undefined);
   const value = { uid, namespace, name, service, family, ports: ports as SlicePort[], endpoints: endpoints.toSorted(byAddress) };
   return { value, skipped };
 }
@@ -43,9 +45,9 @@ export function portOf({ name, protocol, port, appProtocol }: EndpointSlice['por
 
 export const isFamily = (addressType: string): addressType is Family => addressType === 'IPv4' || addressType === 'IPv6';
 
-type EndpointRules = SliceRules & { readonly family: Family; readonly skipped: Left[] };
+type EndpointRules = SliceRules & { readonly family: Family; readonly skipped: Left[]; readonly shared: Shared };
 
-function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, skipped, ...rules }: EndpointRules): Endpoint | undefined {
+function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, skipped, shared, ...rules }: EndpointRules): Endpoint | undefined {
   const addresses: string[] = [];
   for (const raw of endpoint.addresses) {
     const address = readAddress(raw, rules);
@@ -55,13 +57,18 @@ function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, s
   if (addresses.length === 0) return undefined;
   const { hostname, targetRef, nodeName, zone, conditions } = endpoint;
   return {
-    addresses,
-    conditions,
+    addresses: tight(addresses),
+    conditions: sharedConditions(conditions),
     hostname: hostname || undefined,
-    target: targetRef.name === '' ? undefined : { kind: targetRef.kind, namespace: targetRef.namespace, name: targetRef.name },
-    nodeName: (isLocal && nodeName) || undefined,
-    zone: (isLocal && zone) || undefined,
+    target: readTarget(targetRef, shared),
+    nodeName: isLocal && nodeName !== '' ? shared(nodeName) : undefined,
+    zone: isLocal && zone !== '' ? shared(zone) : undefined,
   };
+}
+
+/** A reference to nothing is none. */
+export function readTarget({ kind, namespace, name }: EndpointSlice['endpoints'][number]['targetRef'], shared: Shared): Endpoint['target'] {
+  return name === '' ? undefined : { kind: shared(kind), namespace: shared(namespace), name };
 }
 
 function readAddress(raw: string, { family, isAllowed }: Pick<EndpointRules, 'family' | 'isAllowed'>): string | Left {

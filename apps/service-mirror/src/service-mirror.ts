@@ -7,6 +7,7 @@ import { KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@
 import type { Service } from '@kube-semaphore/kube-objects';
 import { GLOBAL, parseServiceKey, serviceNameLabel } from '@kube-semaphore/naming';
 import type { Health, Logger } from '@kube-semaphore/runtime';
+import { Absences } from './absences.ts';
 import type { Change } from './change.ts';
 import { LocalCounts } from './local-counts.ts';
 import { sourcesOf } from './local-names.ts';
@@ -52,6 +53,8 @@ export class ServiceMirror {
   readonly #limiter: Limiter;
   readonly #queueMetrics: QueueMetrics;
   readonly #writeLog: WriteLog;
+  readonly #absences = new Absences();
+  readonly #counts: LocalCounts;
   readonly #local: LocalObjects;
   readonly #writer: ObjectWriter;
   readonly #sources: Sources;
@@ -67,6 +70,7 @@ export class ServiceMirror {
     this.#writeLog = new WriteLog({ log, what: 'service', onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
     this.#limiter = new Limiter(options.writeConcurrency);
     this.#queueMetrics = new QueueMetrics({ metrics, nameOf: (key) => queueName(key, settings.local.name) });
+    this.#counts = new LocalCounts({ metrics, prefixes: new Map(settings.remotes.map(({ name, prefix }) => [name, prefix])), local: settings.local.name });
     this.#local = this.#newLocal(client);
     this.#writer = new ObjectWriter(client, settings.mirrorNamespace);
     const clientOf = (connection: Connection): KubeClient => this.#clientOf(connection);
@@ -102,7 +106,8 @@ export class ServiceMirror {
   isReady(): Health {
     return readiness({
       localSynced: this.#local.synced,
-      remotes: this.#sources.clusters.map(({ cluster, synced }) => ({ name: cluster, synced })),
+      // Nobody waits for what isn't allowed.
+      remotes: this.#sources.clusters.map(({ cluster, synced, isLeftOut }) => ({ name: cluster, synced: synced || isLeftOut })),
       watchedMs: this.#watchingSince === undefined ? undefined : performance.now() - this.#watchingSince,
     });
   }
@@ -139,7 +144,7 @@ export class ServiceMirror {
       const patience = delay(timeoutMs, undefined, { ...running, ref: false });
       await Promise.race([Promise.all(this.#sources.clusters.map(({ firstSync }) => firstSync)), patience]);
       const changes = [...new Set(this.#sources.allKeys())].toSorted().flatMap((key) => this.#reconciler.plan(key));
-      plans.push({ changes, remotes: this.#sources.plan() });
+      plans.push({ changes, remotes: this.#sources.plan(), orphans: this.#counts.orphans });
     }).finally(() => clearTimeout(timer));
     return plans[0]!;
   }
@@ -175,7 +180,6 @@ export class ServiceMirror {
   #newLocal(client: KubeClient): LocalObjects {
     const { options, settings, log, metrics } = this.#input;
     const watches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: () => this.#localListed.resolve() });
-    const counts = new LocalCounts({ metrics, prefixes: new Map(settings.remotes.map(({ name, prefix }) => [name, prefix])), local: settings.local.name });
     return new LocalObjects({
       client,
       namespace: settings.mirrorNamespace,
@@ -184,20 +188,26 @@ export class ServiceMirror {
       hooks: () => watches.hooks(),
       // What somebody did to an object is put right, but it isn't a remote event: `propagation_seconds` doesn't count it.
       onChange: (name) => this.#enqueue(this.#sources.keysOfName(name), Infinity),
-      onObject: (watch, change) => counts.changed(watch, change),
+      onObject: (watch, { previous, current }) => {
+        this.#counts.changed(watch, { previous, current });
+        if (watch === 'services' && current === undefined) this.#absences.ended(previous!.name);
+      },
     });
   }
 
   #write(change: Change, { since }: ReconcileContext): Promise<Service | undefined> {
     return this.#limiter.run(() =>
       this.#leadership.guard(async ({ signal, check }) => {
+        // Its end may be told before the answer.
+        if (change.kind === 'replace-service') this.#absences.expect(change.to.name);
         const service = await writeChange(change, { writer: this.#writer, local: this.#local }, { signal, beforeSend: check }).catch((error: unknown) => {
           // What is there and isn't known was made just now, or the list that we go by lacked it.
           if (isConflict(error) && change.kind.startsWith('create-')) this.#local.recheck();
           throw error;
         });
         const { event, facts } = changeEvent(change);
-        this.#writeLog.written(event, facts);
+        const awayMs = change.kind === 'create-service' ? this.#absences.over(change.to.name) : undefined;
+        this.#writeLog.written(event, awayMs === undefined ? facts : { ...facts, awayMs });
         const remote = this.#remoteOf(change);
         if (since !== Infinity && remote !== undefined) this.#input.metrics.propagation.observe({ remote }, (performance.now() - since) / 1000);
         return service;

@@ -66,7 +66,7 @@ export class SourceCluster {
     return this.#settled;
   }
 
-  /** Resolves when its first lists are complete. */
+  /** Resolves when its first lists are complete, or aren't allowed and done without. */
   get firstSync(): Promise<void> {
     return this.#firstSync.promise;
   }
@@ -79,6 +79,11 @@ export class SourceCluster {
   /** Whether all of its watches answered last time. */
   get isUp(): boolean {
     return this.#watches.isUp;
+  }
+
+  /** Whether we may not see it, and do without: it is the local one, and a Role in one namespace is all that we have. */
+  get isLeftOut(): boolean {
+    return this.#watches.isForbidden;
   }
 
   /** Milliseconds since it last confirmed what is known of it; Infinity before. */
@@ -133,7 +138,7 @@ export class SourceCluster {
       pollIntervalMs: POLL_INTERVAL_MS,
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
-      hooks: (watch) => merged(this.#watches.hooks(), hooks?.(watch, uses) ?? {}, { onSynced: () => this.#countHeld() }),
+      hooks: (watch) => merged(this.#watches.hooks(rules.isLocal ? { whenForbidden: LEFT_OUT[watch] } : {}), hooks?.(watch, uses) ?? {}, { onSynced: () => this.#countHeld(), onRestart: () => this.#passOver() }),
       onService: (change) => {
         this.#countHeld();
         onService(uses, change);
@@ -155,6 +160,10 @@ export class SourceCluster {
     onKnown();
   }
 
+  #passOver(): void {
+    if (this.isLeftOut) this.#firstSync.resolve();
+  }
+
   #settle(): void {
     const { options, onSettled } = this.#options;
     this.#settled = options.deletionGuardPercent === 100;
@@ -170,6 +179,12 @@ export class SourceCluster {
     if (this.synced) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, this.held);
   }
 }
+
+/** What is said where the local cluster may not be seen beyond the mirror namespace: the Go program's Role was for that alone. */
+const LEFT_OUT = {
+  services: 'Services of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
+  slices: 'EndpointSlices of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
+} as const;
 
 /** Where the Go program watched Endpoints, we watch slices. */
 function slicesWatcher(use: Use, cluster: string): Watcher {

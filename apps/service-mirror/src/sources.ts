@@ -112,6 +112,7 @@ export class Sources {
       return {
         cluster: cluster.cluster,
         reached: cluster.synced,
+        leftOut: !cluster.synced && cluster.isLeftOut,
         heldDeletions: cluster.synced ? cluster.held : 0,
         skipped: cluster.skipped,
         services: mirrors.map(({ name }) => name).toSorted(),

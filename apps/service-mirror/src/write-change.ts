@@ -1,12 +1,17 @@
 import { KubeApiError, type WriteOptions } from '@kube-semaphore/kube-client';
 import type { EndpointSlice, Service } from '@kube-semaphore/kube-objects';
-import { sourceAnnotation } from '@kube-semaphore/naming';
+import { sliceManagedByLabel, sliceManager, sourceAnnotation } from '@kube-semaphore/naming';
 import type { Change } from './change.ts';
 import type { LocalObjects } from './local-objects.ts';
 import type { ObjectWriter } from './object-writer.ts';
 
+export type WriteTargets = {
+  readonly writer: Pick<ObjectWriter, 'createService' | 'updateService' | 'deleteService' | 'readSlice' | 'createSlice' | 'updateSlice' | 'deleteSlice' | 'deleteEndpoints'>;
+  readonly local: Pick<LocalObjects, 'wroteService' | 'wroteSlice' | 'deletedSlice' | 'deletedEndpoints' | 'recheck'>;
+};
+
 /** Carries out one change, and tells the stores, so that the next look doesn't find it missing. @returns a Service that was written */
-export async function writeChange(change: Change, { writer, local }: { writer: ObjectWriter; local: LocalObjects }, options: WriteOptions): Promise<Service | undefined> {
+export async function writeChange(change: Change, { writer, local }: WriteTargets, options: WriteOptions): Promise<Service | undefined> {
   switch (change.kind) {
     case 'create-service':
     case 'update-service': {
@@ -20,7 +25,7 @@ export async function writeChange(change: Change, { writer, local }: { writer: O
       await writer.deleteService(change.from, { ...options, orphan: change.kind === 'replace-service' });
       return undefined;
     case 'create-slice':
-      local.wroteSlice(await createSlice(change, writer, options));
+      local.wroteSlice(await createSlice(change, { writer, local }, options));
       return undefined;
     case 'update-slice':
       local.wroteSlice(await writer.updateSlice(change.from, change.to, change.owner, options));
@@ -36,14 +41,16 @@ export async function writeChange(change: Change, { writer, local }: { writer: O
   }
 }
 
-/** Somebody may have taken the labels off a slice, by which we find it: then it is there, and put right. */
-async function createSlice({ to, owner }: Extract<Change, { kind: 'create-slice' }>, writer: ObjectWriter, options: WriteOptions): Promise<EndpointSlice> {
+/** Somebody may have taken the labels off a slice, by which we find it, or a list lacked it: then it is there, and put right. */
+async function createSlice({ to, owner }: Extract<Change, { kind: 'create-slice' }>, { writer, local }: WriteTargets, options: WriteOptions): Promise<EndpointSlice> {
   try {
     return await writer.createSlice(to, owner, options);
   } catch (error) {
     if (!(error instanceof KubeApiError && error.reason === 'AlreadyExists')) throw error;
     const from = await writer.readSlice(to.name, options);
     if (from?.annotations[sourceAnnotation] !== to.annotations[sourceAnnotation]) throw error;
+    // With its labels it should have been known, and others may not be that are to go: no write would ever meet those.
+    if (from!.labels[sliceManagedByLabel] === sliceManager) local.recheck();
     return writer.updateSlice(from!, to, owner, options);
   }
 }

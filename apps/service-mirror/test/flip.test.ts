@@ -44,6 +44,9 @@ describe('a Service that changes between headless and not', () => {
       expect(history.lapses).toEqual([]);
       expect(history.deletions).toEqual([mirror]);
       await program.logged('service deleted, to be created anew', { service: mirror });
+      // The gap that clients saw.
+      const { awayMs } = await program.logged('service created', { service: mirror });
+      expect(awayMs).toBeGreaterThanOrEqual(0);
     },
   );
 });

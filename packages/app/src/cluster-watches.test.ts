@@ -7,7 +7,7 @@ function clusterWatches() {
   const log = { trace: say('trace'), debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
   const up: number[] = [];
   const gauge = { set: () => {}, remove: () => {}, reset: () => {} };
-  const metrics = { remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: gauge, remoteWatchRestarts: { inc: () => {} } };
+  const metrics = { remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: gauge, remoteWatchRestarts: { inc: () => {}, reset: () => {} } };
   const synced: string[] = [];
   const watches = new ClusterWatches({ cluster: 'c2', metrics, log, onFirstSync: () => synced.push('synced') });
   return { watches, lines, up, synced };
@@ -28,6 +28,22 @@ describe('the watches of a cluster', () => {
     slices.onUp?.();
     expect(up).toEqual([0, 1, 0, 0, 1]);
     expect(lines).toEqual(['info API server reached', 'warn watch broke off', 'debug watch broke off', 'info API server is back']);
+  });
+
+  it('tell once of each that can be done without and is forbidden, in its own words, until it is allowed', () => {
+    const { watches, lines } = clusterWatches();
+    const [services, slices] = [watches.hooks({ whenForbidden: 'no Services' }), watches.hooks({ whenForbidden: 'no slices' })];
+    const forbidden = { ...broke, reason: 'denied', error: Object.assign(new Error('no'), { status: 403 }) } as const;
+    for (const hooks of [services, slices, services, slices]) hooks.onRestart?.(forbidden);
+    expect(watches.isForbidden).toBe(true);
+    services.onUp?.();
+    expect(watches.isForbidden).toBe(true);
+    slices.onUp?.();
+    expect(watches.isForbidden).toBe(false);
+    services.onRestart?.({ ...forbidden, error: Object.assign(new Error('who?'), { status: 401 }) });
+    services.onRestart?.(forbidden);
+    const warned = ['warn no Services', 'warn no slices', 'debug no Services', 'debug no slices'];
+    expect(lines).toEqual([...warned, 'info API server is back', 'warn watch broke off', 'warn no Services']);
   });
 
   it('take one that was silent or expired for no loss', () => {

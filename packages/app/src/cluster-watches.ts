@@ -11,7 +11,7 @@ export type ClusterWatchesOptions = {
   readonly onWatchForbidden?: () => void;
 };
 
-type State = { up: 'new' | 'up' | 'down'; synced: boolean; confirmedAtMs: number };
+type State = { up: 'new' | 'up' | 'down'; forbidden: boolean; synced: boolean; confirmedAtMs: number };
 
 /**
  * The watches of one cluster, and what their ups and downs look like in the log and the metrics: one line when the API
@@ -32,20 +32,30 @@ export class ClusterWatches {
     return this.#state === 'up';
   }
 
+  /** Whether one of the watches that can be done without is forbidden. */
+  get isForbidden(): boolean {
+    return this.#watches.some(({ forbidden }) => forbidden);
+  }
+
   /** Milliseconds since the cluster last confirmed what is known of it, by the watch that is worst off; Infinity before. */
   get unseenMs(): number {
     return performance.now() - Math.min(...this.#watches.map(({ confirmedAtMs }) => confirmedAtMs));
   }
 
-  /** For one more watch; all of them are made before the first begins. */
-  hooks(): ReflectorHooks {
+  /**
+   * For one more watch; all of them are made before the first begins.
+   *
+   * @param whenForbidden of a watch that can be done without: what is said in the place of a loss, once, where it is forbidden (403)
+   */
+  hooks({ whenForbidden }: { readonly whenForbidden?: string } = {}): ReflectorHooks {
     const { metrics, log, cluster, onFirstSync, onWatchForbidden } = this.#options;
     const remote = { remote: cluster };
-    const watch: State = { up: 'new', synced: false, confirmedAtMs: -Infinity };
+    const watch: State = { up: 'new', forbidden: false, synced: false, confirmedAtMs: -Infinity };
     this.#watches.push(watch);
     return {
       onUp: () => {
         watch.up = 'up';
+        watch.forbidden = false;
         if (this.#state === 'up' || this.#watches.some(({ up }) => up === 'down')) return;
         log.info({ cluster }, this.#state === 'new' ? 'API server reached' : 'API server is back');
         this.#state = 'up';
@@ -66,7 +76,10 @@ export class ClusterWatches {
         if (error === undefined) return;
         // A watch that expired or was silent is opened again at once: that alone says nothing about the API server.
         const harmless = reason === 'expired' || reason === 'idle';
-        log[harmless || this.#state === 'down' ? 'debug' : 'warn']({ cluster, reason, verb, error, retryInMs: Math.round(delayMs) }, 'watch broke off');
+        const forbidden = whenForbidden !== undefined && isForbidden(error);
+        const said = forbidden ? watch.forbidden : harmless || this.#state === 'down';
+        log[said ? 'debug' : 'warn']({ cluster, reason, verb, error, retryInMs: Math.round(delayMs) }, forbidden ? whenForbidden : 'watch broke off');
+        watch.forbidden ||= forbidden;
         if (harmless) return;
         watch.up = 'down';
         this.#state = 'down';
@@ -79,3 +92,5 @@ export class ClusterWatches {
     };
   }
 }
+
+const isForbidden = (error: unknown): boolean => (error as { status?: number }).status === 403;

@@ -1,3 +1,4 @@
+export { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
 export { isAllowedBy, localReference, remoteReference } from './cluster-references.ts';
 export { ClusterWatches } from './cluster-watches.ts';
 export { type Command, connectAll, readConfigSource, runCommand } from './command.ts';
@@ -6,6 +7,7 @@ export { durationOf, parseConfigFile, type ParsedFile } from './config-file.ts';
 export { goDocument } from './go-document.ts';
 export { liveness, readiness } from './health.ts';
 export { leadershipOf } from './leadership.ts';
+export { listAll } from './list-all.ts';
 export { everyPeriod } from './periodic.ts';
 export { POLL_INTERVAL_MS } from './polling.ts';
 export { serve } from './serve.ts';

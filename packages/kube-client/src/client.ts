@@ -6,12 +6,15 @@ import { ConnectionError } from './errors.ts';
 import { type Exchange, send } from './transport.ts';
 import { WatchStream } from './watch-stream.ts';
 
+const JSON_TYPE = 'application/json';
+const MERGE_PATCH = 'application/merge-patch+json';
+
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
 /** What isn't answered by then won't be; a page of 64 MiB over a slow line is the longest that there is. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete';
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
 /** One request, once its answer's head is there or it failed. `code` is the HTTP status, or `''` without an answer. */
 export type RequestReport = { verb: Verb; method: string; host: string; resource: string; code: string; seconds: number };
@@ -113,6 +116,13 @@ export class KubeClient {
     return this.#request('update', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) => codec.objectFromJson(parseJson(body)));
   }
 
+  /** A merge patch (RFC 7386): what isn't in it stays as it is, and null takes a field away. 404 if the object isn't there. */
+  async patch<K extends Kind>(codec: Codec<K>, patch: object, { namespace, name, ...options }: WriteOptions & { namespace?: string; name: string }): Promise<KubeObject<K>> {
+    const at = namespace === undefined ? { name } : { namespace, name };
+    const body = { body: JSON.stringify(patch), contentType: MERGE_PATCH };
+    return this.#request('patch', codec.kind, { ...at, ...options, ...body }, (answer) => codec.objectFromJson(parseJson(answer)));
+  }
+
   /**
    * Deletes just the object that was seen: another UID or a newer resourceVersion is 409. With `Orphan` what it owns
    * stays, and the object itself is there until the garbage collector has seen to that.
@@ -131,14 +141,14 @@ export class KubeClient {
   async #request<T>(
     verb: Verb,
     kind: Kind,
-    { signal, beforeSend, path, query = {}, accept = 'application/json', maxBytes = MAX_OBJECT_BYTES, body, ...at }: RequestOptions,
+    { signal, beforeSend, path, query = {}, accept = JSON_TYPE, maxBytes = MAX_OBJECT_BYTES, body, contentType = JSON_TYPE, ...at }: RequestOptions,
     decode: (body: Buffer, response: IncomingMessage) => T,
   ): Promise<T> {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const exchange: Exchange = {
       method: METHODS[verb],
       path: path ?? resourcePath(kind, at) + toQuery(query),
-      headers: body === undefined ? { accept } : { accept, 'content-type': 'application/json' },
+      headers: body === undefined ? { accept } : { accept, 'content-type': contentType },
       body,
       idleTimeoutMs: this.#options.idleTimeoutMs ?? 15_000,
       signal: AbortSignal.any([signal, timeout]),
@@ -185,11 +195,12 @@ type RequestOptions = {
   accept?: string;
   maxBytes?: number;
   body?: string;
+  contentType?: string;
 };
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-const METHODS = { get: 'GET', list: 'GET', watch: 'GET', create: 'POST', update: 'PUT', delete: 'DELETE' } as const;
+const METHODS = { get: 'GET', list: 'GET', watch: 'GET', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const;
 
 const selectors = ({ labelSelector, fieldSelector }: Selection): Query => ({ labelSelector, fieldSelector });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { metricsReference, type MetricTable } from './metric-table.ts';
-import { createMetrics } from './metrics.ts';
+import { beforeScrape, createMetrics } from './metrics.ts';
 import { sharedMetrics } from './shared-metrics.ts';
 
 const table = {
@@ -95,4 +95,19 @@ it('metricsReference renders a row per metric and leaves no bar unescaped', () =
 | \`app_up\` | gauge | \`remote\`: the remote | Up. |
 | \`app_took_seconds\` | histogram | \`remote\` | A\\|B. |
 `);
+});
+
+describe('beforeScrape', () => {
+  it('lets the app look each time before its metrics are read', async () => {
+    const { metrics, registry } = createMetrics(table);
+    let remotes = 0;
+    beforeScrape(registry, async () => {
+      await Promise.resolve();
+      // A number that somebody else counts: what is gone isn't exported, and what is there isn't added up.
+      metrics.restarts.reset();
+      metrics.restarts.inc({ remote: `c${++remotes}` }, 7);
+    });
+    const restarts = async () => series(await registry.metrics()).filter((line) => line.startsWith('app_restarts'));
+    expect([await restarts(), await restarts()]).toEqual([['app_restarts_total{remote="c1"} 7'], ['app_restarts_total{remote="c2"} 7']]);
+  });
 });

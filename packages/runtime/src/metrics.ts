@@ -6,6 +6,8 @@ type Labels<Label extends string> = Readonly<Record<Label, string>>;
 /** A number that only grows. Names that end in `_total`. */
 interface Counter<Label extends string> {
   inc(labels: Labels<Label>, by?: number): void;
+  /** Forgets every series: for a number that somebody else counts, and that is read anew for each scrape. */
+  reset(): void;
 }
 
 /** A number of now. */
@@ -48,6 +50,19 @@ export function createMetrics<const Table extends MetricTable>(
   );
   // Row by row, `createInstrument` makes what `InstrumentOf` says; the compiler can't follow it through the entries.
   return { metrics: metrics as Instruments<Table>, registry };
+}
+
+/**
+ * Lets the app look before its metrics are read: for values that only a look can tell.
+ *
+ * @param look must not reject
+ */
+export function beforeScrape(registry: Registry, look: () => Promise<void>): void {
+  const read = registry.metrics.bind(registry);
+  registry.metrics = async () => {
+    await look();
+    return read();
+  };
 }
 
 function createInstrument(spec: MetricSpec, { registry, known }: { registry: Registry; known: KnownLabels }) {

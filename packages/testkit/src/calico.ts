@@ -37,3 +37,26 @@ export function globalNetworkSetCrd(group: CalicoGroup): KubeObject {
     },
   };
 }
+
+/**
+ * The CustomResourceDefinitions of Calico's IPAM as far as anything here depends on it: BlockAffinity and IPAMBlock, which
+ * take any spec, as theirs do not.
+ */
+export const ipamCrds = (): readonly KubeObject[] => [storedCrd('BlockAffinity', 'blockaffinities'), storedCrd('IPAMBlock', 'ipamblocks')];
+
+function storedCrd(kind: string, plural: string): KubeObject {
+  const group: CalicoGroup = 'crd.projectcalico.org';
+  const spec = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const properties = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Cluster',
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } }],
+    },
+  };
+}

@@ -11,11 +11,6 @@ export const localRules: readonly PolicyRule[] = [
   { apiGroups, resources, verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'] },
 ];
 
-/** What a replica needs besides, to hold a Lease. */
-export const leaseRules: readonly PolicyRule[] = [
-  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
-];
-
 /** All that is ever needed of a remote. */
 export const remoteRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },

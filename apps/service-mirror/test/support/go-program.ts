@@ -1,5 +1,6 @@
 import { clusterKind, eventually, type KubeObject, type PolicyRule, type TestAccount, type TestClient, type TestCluster } from '@kube-semaphore/testkit';
 import { MIRRORS, mirrorLabels } from './mirror-process.ts';
+import { upsert } from './upsert.ts';
 
 /** A remote Service, as the Go program saw it. */
 export type GoSource = { readonly name: string; readonly headless?: boolean; readonly addresses: readonly string[]; readonly ports?: readonly GoPort[] };
@@ -9,8 +10,15 @@ type GoPort = { readonly name: string; readonly port: number; readonly targetPor
 const crud = ['get', 'list', 'watch', 'create', 'update', 'delete'];
 const core: PolicyRule = { apiGroups: [''], resources: ['services', 'endpoints'], verbs: crud };
 
+const slices = { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] };
+
 /** The Role of the Go program's manifests, for the namespace of the mirrors: of its last releases, and of those before. */
-export const goRules = { latest: [core, { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: crud }], older: [core] } as const satisfies Record<string, readonly PolicyRule[]>;
+export const goRules = { latest: [core, { ...slices, verbs: crud }], older: [core] } as const satisfies Record<string, readonly PolicyRule[]>;
+
+const seen: PolicyRule = { ...core, verbs: ['get', 'list', 'watch'] };
+
+/** The ClusterRole of its manifests, for the remote cluster: of its last releases, and of those before. */
+export const goRemoteRules = { latest: [seen, { ...slices, verbs: seen.verbs }], older: [seen] } as const satisfies Record<string, readonly PolicyRule[]>;
 
 /** An account that may do this in the mirror namespace, and nothing elsewhere. */
 export async function accountInNamespace(cluster: TestCluster, name: string, rules: readonly PolicyRule[]): Promise<TestAccount> {
@@ -60,27 +68,14 @@ export class GoProgram {
   }
 
   async #writeService({ name, headless = false, ports = defaultPorts }: GoSource): Promise<void> {
-    const path = `/api/v1/namespaces/${MIRRORS}/services`;
-    const { status, body } = await this.#client.request('GET', `${path}/${mirrorName(name)}`);
-    if (status === 404) {
-      const spec = { ports, ...(headless && { clusterIP: 'None' }) };
-      await this.#client.create(path, { apiVersion: 'v1', kind: 'Service', metadata: { name: mirrorName(name), labels: mirrorLabels }, spec });
-    } else await this.#put(`${path}/${mirrorName(name)}`, { ...body, spec: { ...(body['spec'] as object), ports } });
+    const object = { apiVersion: 'v1', kind: 'Service', metadata: { name: mirrorName(name), labels: mirrorLabels }, spec: { ports, ...(headless && { clusterIP: 'None' }) } };
+    await upsert(this.#client, `/api/v1/namespaces/${MIRRORS}/services`, object, (there) => ({ ...there, spec: { ...(there['spec'] as object), ports } }));
   }
 
-  async #writeEndpoints({ name, addresses, ports = defaultPorts }: GoSource): Promise<KubeObject> {
-    const path = `/api/v1/namespaces/${MIRRORS}/endpoints`;
+  #writeEndpoints({ name, addresses, ports = defaultPorts }: GoSource): Promise<KubeObject> {
     const metadata = { name: mirrorName(name), namespace: MIRRORS, labels: mirrorLabels };
     const subsets = [{ addresses: addresses.map((ip) => ({ ip, nodeName: 'n1' })), ports: ports.map((port) => ({ name: port.name, port: port.targetPort, protocol: 'TCP' })) }];
-    const object = { apiVersion: 'v1', kind: 'Endpoints', metadata, ...(addresses.length > 0 && { subsets }) };
-    const { status } = await this.#client.request('GET', `${path}/${metadata.name}`);
-    return status === 404 ? this.#client.create(path, object) : this.#put(`${path}/${metadata.name}`, object);
-  }
-
-  async #put(path: string, object: object): Promise<KubeObject> {
-    const { status, body } = await this.#client.request('PUT', path, object);
-    if (status !== 200) throw new Error(`PUT ${path}: ${status} ${String(body['message'])}`);
-    return body;
+    return upsert(this.#client, `/api/v1/namespaces/${MIRRORS}/endpoints`, { apiVersion: 'v1', kind: 'Endpoints', metadata, ...(addresses.length > 0 && { subsets }) });
   }
 
   async #derive({ addresses, ports = defaultPorts }: GoSource, { metadata: { name, uid } }: KubeObject): Promise<void> {

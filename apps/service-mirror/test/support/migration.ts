@@ -1,17 +1,18 @@
-import { accountInNamespace, controllers, GoProgram, goRules, type GoSource } from './go-program.ts';
+import { accountInNamespace, controllers, GoProgram, goRemoteRules, goRules, type GoSource } from './go-program.ts';
 import { itBehindProxy } from './it.ts';
 import type { RemoteServices } from './remote-services.ts';
 
-/** A test in which the Go program, and then ours, keep the mirrors of one cluster, under the Go program's own Role. */
+/** A test in which the Go program, and then ours, keep the mirrors of one cluster, under the roles of the Go program's manifests. */
 export const it = itBehindProxy
   .extend('localOptions', { scope: 'file' }, () => ({ controllers }))
   .extend('goAccount', { scope: 'file' }, ({ local }) => accountInNamespace(local, 'go', goRules.latest))
+  .extend('goRemoteAccount', { scope: 'file' }, ({ remote }) => remote.account('go', goRemoteRules.latest))
   .extend('goProgram', ({ local, goAccount }) => new GoProgram(local, goAccount))
   /** Their flags and variables, in its own spelling; only where to listen is ours. */
-  .extend('goStart', ({ goAccount, accounts, startWith }) => {
+  .extend('goStart', ({ goAccount, goRemoteAccount, startWith }) => {
     return ({ flags = [], env = {}, ready = true }: { flags?: readonly string[]; env?: Readonly<Record<string, string>>; ready?: boolean } = {}) =>
       startWith([`-kube-config=${goAccount.kubeconfig}`, '--mirror-ns', 'sys-semaphore', '-svc-sync=true', '-resync-period=60m', '-listen-address=127.0.0.1:0', ...flags], {
-        env: { SSM_TARGET_KUBE_CONFIG: accounts.remote.kubeconfig, SSM_SVC_PREFIX: 'c2', SSM_LABEL_SELECTOR: 'mirror=true', SSM_LOG_LEVEL: 'info', ...env },
+        env: { SSM_TARGET_KUBE_CONFIG: goRemoteAccount.kubeconfig, SSM_SVC_PREFIX: 'c2', SSM_LABEL_SELECTOR: 'mirror=true', SSM_LOG_LEVEL: 'info', ...env },
         ready,
       });
   });

@@ -28,6 +28,13 @@ export class RemoteServices {
     await this.#create(`/apis/discovery.k8s.io/v1/namespaces/${object.metadata.namespace}/endpointslices`, object);
   }
 
+  /** Whether it is there. */
+  async has(kind: RemoteKind, at: Place): Promise<boolean> {
+    const { status } = await this.#cluster.admin.request('GET', pathOf(kind, at));
+    if (status !== 200 && status !== 404) throw new Error(`GET ${pathOf(kind, at)}: ${status}`);
+    return status === 200;
+  }
+
   async uid(kind: RemoteKind, at: Place): Promise<string> {
     return (await this.#cluster.admin.get(pathOf(kind, at))).metadata.uid ?? '';
   }

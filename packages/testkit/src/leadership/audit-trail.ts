@@ -1,4 +1,4 @@
-import type { AuditEvent } from '@kube-semaphore/testkit';
+import type { AuditEvent } from '../real/audit.ts';
 
 /** A request that was to change something, as the API server saw it. Times are its own, in ms since the epoch. */
 export type AuditedWrite = {
@@ -13,14 +13,14 @@ export type AuditedWrite = {
 export type Tenure = { readonly account: string; readonly fromMs: number };
 
 /** Whose writes of what. */
-export type TrailQuery = { readonly accounts: readonly string[]; readonly resource: 'globalnetworksets' | 'leases' };
+export type TrailQuery = { readonly accounts: readonly string[]; readonly resources: readonly string[] };
 
 const READS = ['get', 'list', 'watch'];
 
 /** The writes of some accounts, in the order in which the API server received them. Refused ones are among them. */
-export function writesOf(events: readonly AuditEvent[], { accounts, resource }: TrailQuery): AuditedWrite[] {
+export function writesOf(events: readonly AuditEvent[], { accounts, resources }: TrailQuery): AuditedWrite[] {
   return events
-    .filter(({ verb, objectRef }) => objectRef?.resource === resource && !READS.includes(verb))
+    .filter(({ verb, objectRef }) => resources.includes(objectRef?.resource ?? '') && !READS.includes(verb))
     .map((event) => ({
       account: accountOf(event),
       code: event.responseStatus?.code ?? 0,

@@ -1,0 +1,118 @@
+import { eventually, type FaultProxy, leaseRules, longLease, shortLease, startFaultProxy } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { documentedRules } from './support/documented-rules.ts';
+import { it as itOnClusters } from './support/it.ts';
+import type { MirrorFlags, MirrorProcess } from './support/mirror-process.ts';
+
+/** `start` for replicas, with an account that may hold a Lease, and a Lease that ends soon. */
+const it = itOnClusters
+  .extend('candidate', { scope: 'file' }, ({ local }) => local.account('candidate', [...documentedRules.mirrors, ...leaseRules]))
+  .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig, times: MirrorFlags = {}) =>
+    start({ 'kube-config': kubeconfig, ...shortLease(`mirror-${task.id}`), ...times }),
+  )
+  /** Before the local cluster: it sees what a replica sends there. */
+  .extend('line', async ({ local }, { onCleanup }) => {
+    const line = await startFaultProxy(local);
+    onCleanup(() => line.stop());
+    return line;
+  });
+
+const web = { name: 'web', namespace: 'default' };
+const mirror = 'c2-default-73736d-web';
+const leader = 'semaphore_service_mirror_leader';
+/** How many slices of the remote it knows. */
+const slicesSeen = ['semaphore_service_mirror_kube_watcher_objects', { watcher: 'c2-endpointsWatcher', kind: 'endpoints', runner: 'mirror-c2' }] as const;
+const slice = (name: string, ip: string) => ({ name, service: 'web', endpoints: [ip] });
+
+/** What a replica says that it wrote. */
+const events = (replica: MirrorProcess) => replica.log().filter(({ msg }) => /^(service|slice|endpoints) /.test(msg));
+
+/** What it sent there that would change anything but its Lease, whatever the answer. */
+const writesBy = (line: FaultProxy) => line.requests().filter(({ verb, target }) => ['create', 'update', 'patch', 'delete'].includes(verb) && !target.includes('/leases'));
+
+describe('two replicas', () => {
+  it('have one writer, and the other takes over at once when it is asked to stop', async ({ sources, mirrors, history, candidate, line, startReplica }) => {
+    const first = await startReplica(candidate.kubeconfig, longLease);
+    await first.logged('leading');
+    const second = await startReplica(await line.kubeconfig(candidate), longLease);
+    await sources.add(web);
+    await sources.addSlice(slice('web-a', '10.4.0.1'));
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    expect(writesBy(line)).toEqual([]);
+    expect(events(second)).toEqual([]);
+    expect(await first.metric(leader)).toBe(1);
+    expect(await second.metric(leader)).toBe(0);
+
+    expect(await first.stop('SIGTERM')).toMatchObject({ code: 0 });
+    await sources.addSlice(slice('web-b', '10.4.0.2'));
+    await eventually(async () => (await mirrors.endpoints())[mirror], ['10.4.0.1', '10.4.0.2']);
+    await history.caughtUp();
+    expect(history.deletions).toEqual([]);
+    expect(history.lapses).toEqual([]);
+    // What was there stayed as it was: one write, that of the new slice.
+    expect(writesBy(line).map(({ verb, target }) => `${verb} ${target.split('/').at(-1)}`)).toEqual(['create endpointslices']);
+  });
+
+  it('are one when the leader is killed, after its Lease', async ({ sources, mirrors, startReplica }) => {
+    const first = await startReplica();
+    await first.logged('leading');
+    const second = await startReplica();
+    await first.stop('SIGKILL');
+    await sources.add(web);
+    await sources.addSlice(slice('web-a', '10.4.0.1'));
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    await second.logged('leading');
+  });
+
+  it('stay one when a leader sleeps past its Lease and wakes', async ({ sources, mirrors, history, candidate, line, startReplica }) => {
+    const first = await startReplica(await line.kubeconfig(candidate));
+    await first.logged('leading');
+    const second = await startReplica();
+    await sources.add(web);
+    await sources.addSlice(slice('web-a', '10.4.0.1'));
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    first.signal('SIGSTOP');
+    // It learns of these when it wakes, and the other one has done what they ask for.
+    await sources.addSlice(slice('web-b', '10.4.0.2'));
+    await sources.add({ name: 'gone' });
+    await second.logged('leading');
+    await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'], 'c2-default-73736d-gone': [] });
+    await sources.remove('services', { name: 'gone' });
+    await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
+    const writes = writesBy(line).length;
+
+    first.signal('SIGCONT');
+    await first.logged('leading no more');
+    await eventually(() => first.metric(leader), 0);
+    await sources.addSlice(slice('web-c', '10.4.0.3'));
+    await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2', '10.4.0.3'] });
+    // It has seen that, too, for it is a standby as any other, and there is nothing it would still do.
+    await eventually(() => first.metric(...slicesSeen), 3);
+    expect(writesBy(line)).toHaveLength(writes);
+    await history.caughtUp();
+    expect(history.deletions).toEqual(['c2-default-73736d-gone']);
+    expect(history.lapses).toEqual([]);
+    await eventually(async () => (await second.get('/healthz')).status, 200);
+  });
+});
+
+describe('a replica that cannot renew its Lease', () => {
+  it('leads no more and writes nothing, and goes on when it can', async ({ sources, mirrors, candidate, line, startReplica }) => {
+    const replica = await startReplica(await line.kubeconfig(candidate));
+    await replica.logged('leading');
+    await sources.add(web);
+    await mirrors.become({ [mirror]: [] });
+    await line.set({ kind: 'answer', status: 500 }, { target: /\/leases\// });
+    await replica.logged('leading no more');
+    const writes = writesBy(line).length;
+    await sources.addSlice(slice('web-a', '10.4.0.1'));
+    await eventually(() => replica.metric(...slicesSeen), 1);
+    const refused = () => line.requests().filter(({ faults }) => faults.length > 0).length;
+    const before = refused();
+    await eventually(() => refused() >= before + 2, true);
+    expect(writesBy(line)).toHaveLength(writes);
+    await line.clear();
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    expect(replica.log().filter(({ msg }) => msg === 'the Lease could not be read or written')).toHaveLength(1);
+  });
+});

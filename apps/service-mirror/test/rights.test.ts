@@ -1,0 +1,96 @@
+import { eventually, type PolicyRule } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { documentedRules } from './support/documented-rules.ts';
+import { it as itByFile } from './support/go-file.ts';
+import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go-globals.ts';
+import { accountInNamespace, goRemoteRules, goRules, type GoSource, mirrorName } from './support/go-program.ts';
+import { addSources } from './support/migration.ts';
+import type { MirrorProcess } from './support/mirror-process.ts';
+import { writesOf } from './support/requests.ts';
+
+const LEFT_OUT = [
+  'EndpointSlices of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
+  'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is, until a ClusterRole allows it',
+  'Services of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
+];
+
+const mirrored: readonly GoSource[] = [{ name: 'db', addresses: ['10.4.0.3'] }];
+const web = (address: string): GoGlobal => ({ name: 'web', slices: { 'web-x': [address] } });
+
+const warningsOf = (program: MirrorProcess) => program.log().filter(({ level }) => level === 'warn' || level === 'error');
+
+/** An account whose ClusterRole, `growing`, allows nothing as yet. */
+const it = itByFile.extend('growing', ({ local }, { onCleanup }) => {
+  const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles/growing';
+  const become = async (rules: readonly PolicyRule[]): Promise<void> => void (await local.admin.request('PATCH', path, { rules }));
+  onCleanup(() => become([]));
+  return { account: accountInNamespace(local, 'growing', goRules.latest), become };
+});
+
+describe('the Role of the Go program', () => {
+  it('is enough for the Go program\'s file: what needs more is said once each, and left out', { timeout: 120_000 }, async ({ local, sources, localSources, mirrors, growing, goStartFile }) => {
+    await sources.add({ name: 'db', labels: goLabels.mirror });
+    await sources.addSlice({ name: 'db-x', service: 'db', labels: goLabels.mirror, endpoints: ['10.4.0.3'] });
+    await addGlobals(sources, [web('10.4.0.1')]);
+    await addGlobals(localSources, [web('10.1.0.1')]);
+    const { kubeconfig } = await growing.account;
+    const program = await goStartFile({ localCluster: { zones: [], kubeConfigPath: kubeconfig } }, { env: { SSM_LOG_LEVEL: 'debug' } });
+    const partly = { [mirrorName('db')]: ['10.4.0.3'], [globalName('web')]: ['10.4.0.1'] };
+    await mirrors.become(partly);
+    const written = await writesOf(program);
+
+    // They are asked for again and again, with a pause that grows.
+    const refusals = () => program.log().filter(({ msg, cluster }) => LEFT_OUT.includes(msg) && cluster === 'c1');
+    await eventually(() => refusals().length >= 6, true, { timeoutMs: 45_000 });
+    expect(refusals().slice(0, 6).reduce((sum, { retryInMs }) => sum + Number(retryInMs), 0)).toBeGreaterThan(500);
+    expect(await writesOf(program)).toBe(written);
+    expect(warningsOf(program).map(({ msg }) => msg).toSorted()).toEqual(LEFT_OUT);
+    for (const { error } of warningsOf(program)) expect(JSON.stringify(error)).toMatch(/forbidden.* at the cluster scope/);
+    expect((await program.get('/readyz')).status).toBe(200);
+    expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'c1' })).toBe(0);
+    expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'local' })).toBe(1);
+    // The rest goes on, and what a ClusterRole allows is there as soon as it does.
+    await sources.patch('endpointslices', { name: 'db-x' }, { endpoints: [{ addresses: ['10.4.0.4'], conditions: { ready: true } }] });
+    await mirrors.become({ ...partly, [mirrorName('db')]: ['10.4.0.4'] });
+    await growing.become(documentedRules.globals);
+    await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1'], { timeoutMs: 45_000 });
+    // And stays when it doesn't any more: unknown is not empty.
+    await growing.become([]);
+    await local.restart();
+    await eventually(() => warningsOf(program).filter(({ msg }) => msg === LEFT_OUT[2]).length, 2, { timeoutMs: 45_000 });
+    await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1']);
+  });
+
+  it('is enough for a plan, which waits for nothing that is not allowed', async ({ sources, goStartFile }) => {
+    await addGlobals(sources, [web('10.4.0.1')]);
+    const program = await goStartFile({}, { words: ['plan'], ready: false });
+    expect(await program.exited).toEqual({ code: 0, signal: null });
+    expect(program.stdout()).toContain(`create  Service ${globalName('web')}`);
+    expect(program.stdout()).toContain('c1: not allowed to be seen, so it has no part in global services');
+  });
+
+  it('is enough for the Go program\'s command line, with nothing to say', async ({ sources, mirrors, goStart }) => {
+    await addSources(sources, mirrored);
+    const program = await goStart();
+    await mirrors.become({ [mirrorName('db')]: ['10.4.0.3'] });
+    expect(warningsOf(program)).toEqual([]);
+  });
+});
+
+describe('the ClusterRole of the first Go programs, without slices', () => {
+  it('costs nothing that is there, and the log says what it lacks', async ({ remote, sources, mirrors, history, goProgram, goStart }) => {
+    await addSources(sources, mirrored);
+    await goProgram.sync(mirrored);
+    const older = await remote.account('older', goRemoteRules.older);
+    const program = await goStart({ env: { SSM_TARGET_KUBE_CONFIG: older.kubeconfig }, ready: false });
+    const denied = () => program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'denied' });
+    await program.logged('started');
+    await eventually(async () => ((await denied()) ?? 0) >= 3, true);
+    expect(warningsOf(program).map(({ msg, cluster }) => ({ msg, cluster }))).toEqual([{ msg: 'watch broke off', cluster: 'c2' }]);
+    expect(JSON.stringify(warningsOf(program))).toContain('endpointslices.discovery.k8s.io is forbidden');
+    await history.caughtUp();
+    expect(history.deletions).toEqual([]);
+    expect(history.lapses).toEqual([]);
+    await mirrors.become({ [mirrorName('db')]: ['10.4.0.3'] });
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect } from 'vitest';
+import { itBehindProxy, it } from './support/it.ts';
+import { argvOf, type MirrorFlags, mirrorLabels, usualFlags } from './support/mirror-process.ts';
+import { itWithTwoRemotes } from './support/remotes.ts';
+
+const mirrorOf = (name: string) => `c2-default-73736d-${name}`;
+const orphanLabels = { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c9' };
+const ports = [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }];
+const slicePorts = [{ name: 'http', port: 8080, protocol: 'TCP' }];
+
+type Json = {
+  readonly changes: readonly { readonly change: string; readonly kind: string; readonly name: string; readonly to?: { readonly endpoints?: readonly object[] } }[];
+  readonly routing: readonly object[];
+  readonly remotes: readonly {
+    readonly cluster: string;
+    readonly reached: boolean;
+    readonly heldDeletions: number;
+    readonly skipped: readonly { readonly subject: string; readonly kind: string; readonly reason: string; readonly detail: string }[];
+    readonly services: readonly string[];
+  }[];
+  readonly orphans: readonly object[];
+};
+
+/** Names of slices end in a hash. */
+const withoutHash = (text: string): string => text.replaceAll(/-[0-9a-f]{10}\b/g, '-HASH');
+
+describe('plan', () => {
+  it('prints what would be written and what is left out and why, for people and for programs, and writes nothing', async ({ accounts, sources, mirrors, history, startWith }) => {
+    await sources.add({ name: 'new', ports });
+    await sources.addSlice({ name: 'new-a', service: 'new', endpoints: ['10.4.0.1', '10.4.0.2', '192.0.2.1'], ports: slicePorts });
+    await sources.add({ name: 'edited', ports });
+    await sources.add({ name: 'away', spec: { type: 'ExternalName', externalName: 'example.com' } });
+    const mirror = (name: string, labels: object = mirrorLabels) => mirrors.create('services', { metadata: { name, labels }, spec: { ports } });
+    await mirror(mirrorOf('edited'));
+    await mirror(mirrorOf('gone'));
+    await mirrors.create('endpoints', { metadata: { name: mirrorOf('gone'), labels: mirrorLabels } });
+    await mirror('c9-default-73736d-web', orphanLabels);
+    const flags: MirrorFlags = { ...usualFlags(accounts), 'allowed-pod-cidrs': '10.4.0.0/16' };
+    const before = await mirrors.services();
+
+    const text = await startWith(['plan', ...argvOf(flags)], { ready: false });
+    expect(await text.exited).toEqual({ code: 0, signal: null });
+    expect(withoutHash(text.stdout()).split('\n')).toEqual([
+      `change  Service ${mirrorOf('edited')}`,
+      `delete  Service ${mirrorOf('gone')}`,
+      `delete  Endpoints ${mirrorOf('gone')}`,
+      `create  Service ${mirrorOf('new')}`,
+      `create  EndpointSlice ${mirrorOf('new')}-HASH  2 endpoints`,
+      '',
+      'c2: 2 services now',
+      expect.stringMatching(/^skip {4}.*default\/away: it is a name for another host, and has no endpoints$/),
+      expect.stringMatching(/^skip! {3}.*default\/new-a: 192\.0\.2\.1 is outside of allowedPodCIDRs$/),
+      '',
+      'c9: not in the config. 1 object of it would stay, until "cleanup -cluster c9"',
+      '',
+    ]);
+
+    const json = await startWith(['plan', '-o=json', ...argvOf(flags)], { ready: false });
+    expect(await json.exited).toEqual({ code: 0, signal: null });
+    const plan = JSON.parse(json.stdout()) as Json;
+    expect(plan.changes.map(({ change, kind, name, to }) => [change, kind, withoutHash(name), to?.endpoints?.length])).toEqual([
+      ['change', 'Service', mirrorOf('edited'), undefined],
+      ['delete', 'Service', mirrorOf('gone'), undefined],
+      ['delete', 'Endpoints', mirrorOf('gone'), undefined],
+      ['create', 'Service', mirrorOf('new'), undefined],
+      ['create', 'EndpointSlice', `${mirrorOf('new')}-HASH`, 2],
+    ]);
+    expect(plan.remotes).toMatchObject([{ cluster: 'c2', reached: true, heldDeletions: 0, services: [mirrorOf('edited'), mirrorOf('gone')] }]);
+    expect(plan.remotes[0]!.skipped.map(({ kind, reason }) => ({ kind, reason }))).toEqual([
+      { kind: 'expected', reason: 'external-name' },
+      { kind: 'problem', reason: 'address-not-allowed' },
+    ]);
+    expect(plan.orphans).toEqual([{ cluster: 'c9', objects: 1 }]);
+
+    await history.caughtUp();
+    expect(history.deletions).toEqual([]);
+    expect(await mirrors.services()).toEqual(before);
+    expect(await mirrors.slices()).toEqual([]);
+  });
+
+  it('says so where there is nothing to do, as after a run', async ({ accounts, sources, mirrors, start, startWith }) => {
+    await sources.add({ name: 'web', ports });
+    const program = await start();
+    await mirrors.become({ [mirrorOf('web')]: [] });
+    await program.stop();
+    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
+    expect(await plan.exited).toEqual({ code: 0, signal: null });
+    expect(plan.stdout()).toBe('Nothing to change.\n\nc2: 1 service now\n');
+  });
+
+  itBehindProxy('tells how much a list lacks that is not believed at once', async ({ accounts, sources, mirrors, remoteProxy, viaProxy, start, startWith }) => {
+    // More than the guard lets go at once.
+    const names = Array.from({ length: 12 }, (_, i) => `app-${i}`);
+    for (const name of names) await sources.add({ name, ports });
+    const program = await start();
+    await mirrors.become(Object.fromEntries(names.map((name) => [mirrorOf(name), []])));
+    await program.stop();
+    await remoteProxy.set({ kind: 'empty' });
+    const argv = argvOf({ ...usualFlags(accounts), ...viaProxy });
+    const text = await startWith(['plan', ...argv], { ready: false });
+    expect(await text.exited).toEqual({ code: 0, signal: null });
+    expect(text.stdout()).toBe('Nothing to change.\n\nc2: 12 services now\nheld    12 objects that its lists lack, until it is listed again\n');
+    const json = await startWith(['plan', '-o=json', ...argv], { ready: false });
+    await json.exited;
+    expect(JSON.parse(json.stdout()) as Json).toMatchObject({ changes: [], remotes: [{ reached: true, heldDeletions: 12 }] });
+  });
+
+  itWithTwoRemotes('prints what a remote has that is out of reach as unknown, and ends with 1', async ({ local, sources, secondSources, secondProxy, mirrors, startWithFile, startWith }) => {
+    await sources.add({ name: 'web', ports });
+    await secondSources.add({ name: 'web', ports });
+    const program = await startWithFile();
+    const away = 'c2-a-default-73736d-web';
+    await mirrors.become({ [mirrorOf('web')]: [], [away]: [] });
+    await program.stop();
+    await sources.add({ name: 'new', ports });
+    await secondProxy.set({ kind: 'refuse' });
+    const file = `-config=${local.dir}/service-mirror.json`;
+    // Both wait for it, at the same time.
+    const plans = await Promise.all([['plan', file], ['plan', '-o=json', file]].map((argv) => startWith(argv, { ready: false })));
+    expect(await Promise.all(plans.map(({ exited }) => exited))).toEqual([{ code: 1, signal: null }, { code: 1, signal: null }]);
+    const [text, json] = plans.map(({ stdout }) => stdout());
+    expect(text).toBe(
+      [
+        `create  Service ${mirrorOf('new')}`,
+        '',
+        'c2: 1 service now',
+        '',
+        'c2-a: not reached. What it has, 1 service, would stay as it is:',
+        `unknown ${away}`,
+        '',
+      ].join('\n'),
+    );
+    expect(JSON.parse(json!) as Json).toMatchObject({
+      changes: [{ change: 'create', kind: 'Service', name: mirrorOf('new') }],
+      remotes: [{ cluster: 'c2', reached: true }, { cluster: 'c2-a', reached: false, services: [away] }],
+    });
+  });
+
+  it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
+    { name: 'half of its flags', flags: { 'svc-prefix': undefined, 'mirror-ns': undefined }, told: /^semaphore-service-mirror: -mirror-ns .* is required\nsemaphore-service-mirror: -svc-prefix .* is required\n/ },
+    { name: 'a form that there is not', flags: { o: 'yaml' }, told: /^semaphore-service-mirror: -o .*"yaml".*\n/ },
+    { name: 'a kubeconfig that is not there', flags: { 'target-kube-config': '/nowhere/kubeconfig' }, told: /^semaphore-service-mirror: .*\/nowhere\/kubeconfig.*\n$/ },
+    { name: 'a config file that is not there', flags: { 'target-kube-config': undefined, 'svc-prefix': undefined, config: '/nowhere/config.json' }, told: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/ },
+  ])('ends with 2 for $name, and tells no more than that', async ({ flags, told }, { accounts, startWith }) => {
+    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
+    expect(await plan.exited).toEqual({ code: 2, signal: null });
+    expect(plan.stderr()).toMatch(told);
+    expect(plan.stdout()).toBe('');
+  });
+});

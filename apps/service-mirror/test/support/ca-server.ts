@@ -1,0 +1,27 @@
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createAuthority, type TestCluster } from '@kube-semaphore/testkit';
+
+/** Where a cluster's CA can be had. */
+export type CaServer = {
+  /** `https:` */
+  readonly url: string;
+  /** Of the CA that signed this server's own certificate: for `SSL_CERT_FILE`, in the place of the public ones. */
+  readonly rootsFile: string;
+  readonly stop: () => void;
+};
+
+/** Serves a cluster's CA, as the Go program's configuration has it. */
+export async function startCaServer({ caFile, dir }: TestCluster): Promise<CaServer> {
+  const authority = createAuthority('public CA');
+  const { certPem: cert, keyPem: key } = authority.issue({ usage: 'server', commonName: 'ca', ips: ['127.0.0.1'] });
+  const [rootsFile, ca] = [join(dir, 'roots.pem'), await readFile(caFile)];
+  await writeFile(rootsFile, authority.caPem);
+  const server = createServer({ cert, key }, (_, response) => response.end(ca)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `https://127.0.0.1:${port}`, rootsFile, stop: () => server.close().closeAllConnections() };
+}

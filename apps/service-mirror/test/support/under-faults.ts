@@ -1,0 +1,96 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Lab, startFaultProxy, Trial, type TrialStart } from '@kube-semaphore/testkit';
+import { localRules, remoteRules } from './accounts.ts';
+import type { EndpointHistory } from './endpoint-history.ts';
+import { observedView, wantedView } from './expected-objects.ts';
+import { itBehindProxy } from './it.ts';
+import type { LocalServices } from './local-services.ts';
+import { argvOf, MIRRORS } from './mirror-process.ts';
+import { RemoteServices } from './remote-services.ts';
+import { addStaying, serviceChanges, staying } from './service-changes.ts';
+
+/**
+ * A test with a lab in which a mirror begins with mirrors and global Services that are right, of which some will stay all
+ * along. By `seed` the others change.
+ */
+export const it = itBehindProxy
+  .extend('seed', 1)
+  .extend('localSources', ({ local }, { onCleanup }) => {
+    const sources = new RemoteServices(local);
+    onCleanup(() => sources.clear());
+    return sources;
+  })
+  .extend('localProxy', async ({ local }, { onCleanup }) => {
+    const proxy = await startFaultProxy(local);
+    onCleanup(() => proxy.stop());
+    return proxy;
+  })
+  .extend('begin', ({ seed, clusters, accounts, localProxy, remoteProxy, sources, localSources, mirrors, history, startWith }) => {
+    return async ({ kubeconfigs = {}, flags = {} }: TrialStart = {}) => {
+      const all = { c2: sources, c1: localSources };
+      await addStaying(all);
+      const file = join(clusters.local.dir, 'service-mirror.json');
+      await writeFile(
+        file,
+        configOf({
+          local: kubeconfigs.local ?? (await localProxy.kubeconfig(accounts.local)),
+          remote: kubeconfigs.remote ?? (await remoteProxy.kubeconfig(accounts.remote)),
+        }),
+      );
+      const trial = new Trial({
+        program: await startWith(argvOf({ config: file, 'listen-address': '127.0.0.1:0', ...flags })),
+        prefix: 'semaphore_service_mirror',
+        // Services and slices, of either selector; and what is in the mirror namespace.
+        watches: { remote: 4, local: 3 },
+        changes: serviceChanges(all, seed),
+        wanted: () => wantedView(clusters),
+        observed: () => observedView(clusters.local),
+        lapses: () => lapsesOf(history),
+        tamper: () => addStranger(mirrors),
+      });
+      await trial.settled();
+      return trial;
+    };
+  })
+  .extend('lab', ({ clusters, accounts, localProxy, remoteProxy, begin }): Lab => ({
+    clusters,
+    proxies: { local: localProxy, remote: remoteProxy },
+    direct: { local: accounts.local.kubeconfig, remote: accounts.remote.kubeconfig },
+    rules: { local: localRules, remote: remoteRules },
+    begin,
+  }));
+
+/** A config file with mirrors and global Services; what goes while nobody looks goes here, too. */
+function configOf({ local, remote }: Readonly<Record<'local' | 'remote', string>>): string {
+  return JSON.stringify({
+    global: {
+      mirrorSvcLabelSelector: 'mirror=true',
+      globalSvcLabelSelector: 'global=true',
+      globalSvcHints: 'labelled',
+      mirrorNamespace: MIRRORS,
+      serviceSync: true,
+      endpointSliceSync: true,
+    },
+    localCluster: { name: 'c1', zones: ['z1'], kubeConfigPath: local },
+    remoteClusters: [{ name: 'c2', kubeConfigPath: remote, servicePrefix: 'c2' }],
+  });
+}
+
+/** Services that were deleted, and endpoints that were missing, although their source was there all along. */
+async function lapsesOf(history: EndpointHistory): Promise<readonly string[]> {
+  await history.caughtUp();
+  const services = new Map(Array.from(Map.groupBy(staying, ({ makes }) => makes), ([name, all]) => [name, all.flatMap(({ slices }) => slices.flat())]));
+  return Array.from(services, ([name, addresses]) => [
+    ...history.deletions.filter((deleted) => deleted === name).map(() => `${name} was deleted`),
+    ...history.lapses.filter((lapsed) => lapsed === name).map(() => `${name} had no ready endpoint`),
+    ...history.absences(name).filter((absent) => addresses.includes(absent)).map((absent) => `${name} lacked ${absent}`),
+  ]).flat();
+}
+
+/** Somebody adds an endpoint to a slice. */
+async function addStranger(mirrors: LocalServices): Promise<void> {
+  const [slice] = (await mirrors.slices('c2-default-73736d-cart')).filter(({ endpoints }) => endpoints?.some(({ addresses }) => addresses.includes('10.4.0.3')));
+  const stranger = { addresses: ['192.0.2.1'], conditions: { ready: true } };
+  await mirrors.patch('endpointslices', slice!.metadata.name, { endpoints: [...(slice!.endpoints ?? []), stranger] });
+}

@@ -1,0 +1,77 @@
+import { eventually, node, type TestAccount } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { documentedRules } from './support/documented-rules.ts';
+import { addGlobals, type GoGlobal, globalName } from './support/go-globals.ts';
+import { it as itByFile } from './support/go-file.ts';
+
+const UNKNOWN = 'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is, until a ClusterRole allows it';
+
+const at = (address: string): GoGlobal => ({ name: 'web', slices: { 'web-x': [address] } });
+
+type Hints = Readonly<Record<string, readonly string[] | undefined>>;
+type Hinted = { readonly addresses: readonly string[]; readonly hints?: { readonly forZones: readonly { readonly name: string }[] } };
+
+const it = itByFile
+  /** May see what takes part, and no Nodes. */
+  .extend('zoneless', { scope: 'file' }, ({ local }) => {
+    const globals = documentedRules.globals.map((rule) => ({ ...rule, resources: rule.resources.filter((each) => each !== 'nodes') }));
+    return local.account('zoneless', [...documentedRules.mirrors, ...globals]);
+  })
+  .extend('nodes', ({ local }, { onCleanup }) => {
+    const made = new Set<string>();
+    onCleanup(async () => {
+      for (const name of made) await local.admin.delete(`/api/v1/nodes/${name}`);
+    });
+    return {
+      add: async (name: string, zone: string) => {
+        made.add(name);
+        await local.admin.create('/api/v1/nodes', node({ name, zone }));
+      },
+    };
+  })
+  /** Where the endpoint of each address is hinted to. */
+  .extend('hints', ({ mirrors }) => async (): Promise<Hints> => {
+    const endpoints = (await mirrors.slices(globalName('web'))).flatMap((each) => each.endpoints ?? []) as readonly Hinted[];
+    return Object.fromEntries(endpoints.map(({ addresses, hints }) => [addresses[0]!, hints?.forZones.map(({ name }) => name)]));
+  })
+  /** Nothing but what these tests change has it look again. */
+  .extend('startWithZones', ({ goStartFile }) => (zones: readonly string[], { kubeconfig }: Pick<TestAccount, 'kubeconfig'>) => {
+    return goStartFile({ localCluster: { zones, kubeConfigPath: kubeconfig }, remote: { resyncPeriod: '0' } }, { words: ['-min-write-interval=0'] });
+  })
+  .extend('web', async ({ sources, localSources }) => {
+    await addGlobals(sources, [at('10.4.0.1')]);
+    await addGlobals(localSources, [at('10.1.0.1')]);
+  });
+
+describe('local endpoints of global services', () => {
+  it('are hinted to the zones of the file, whatever the Nodes say', async ({ web: _web, nodes, globalAccount, hints, startWithZones }) => {
+    await nodes.add('n1', 'elsewhere');
+    const program = await startWithZones(['b', 'a'], globalAccount);
+    await eventually(hints, { '10.1.0.1': ['a', 'b'], '10.4.0.1': ['remote'] });
+    expect(program.log().filter(({ msg }) => msg === 'zones of the local cluster')).toEqual([]);
+  });
+
+  it('are hinted to the zones of the Nodes where the file has none, also of those that come and go', async ({ web: _web, local, nodes, globalAccount, hints, startWithZones }) => {
+    await nodes.add('n1', 'b');
+    await nodes.add('n2', 'b');
+    const program = await startWithZones([], globalAccount);
+    await eventually(hints, { '10.1.0.1': ['b'], '10.4.0.1': ['remote'] });
+    await nodes.add('n3', 'a');
+    await eventually(hints, { '10.1.0.1': ['a', 'b'], '10.4.0.1': ['remote'] });
+    await local.admin.delete('/api/v1/nodes/n3');
+    await eventually(hints, { '10.1.0.1': ['b'], '10.4.0.1': ['remote'] });
+    expect(program.log().filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
+  it('are hinted to a zone where no node is while Nodes may not be seen, which is said once, until they may', async ({ web: _web, local, nodes, zoneless, hints, startWithZones }) => {
+    await nodes.add('n1', 'b');
+    const program = await startWithZones([], zoneless);
+    await eventually(hints, { '10.1.0.1': ['local'], '10.4.0.1': ['remote'] });
+    expect(await program.logged(UNKNOWN)).toMatchObject({ level: 'warn' });
+    const forbidden = () => program.metric('semaphore_service_mirror_kube_http_request_total', { host: new URL(local.url).host, code: '403', method: 'GET' });
+    await eventually(async () => ((await forbidden()) ?? 0) >= 4, true);
+    expect(program.log().filter(({ level }) => level === 'warn').map(({ msg }) => msg)).toEqual([UNKNOWN]);
+    await local.admin.request('PATCH', '/apis/rbac.authorization.k8s.io/v1/clusterroles/zoneless', { rules: [...documentedRules.mirrors, ...documentedRules.globals] });
+    await eventually(hints, { '10.1.0.1': ['b'], '10.4.0.1': ['remote'] }, { timeoutMs: 45_000 });
+  });
+});

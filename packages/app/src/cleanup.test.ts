@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
+import { ConfigError } from './config-error.ts';
+
+const signal = new AbortController().signal;
+
+/** Runs a cleanup of these objects, of which one can't be removed. @returns what became of it */
+async function run(names: readonly string[], { answer = true, broken = '' }: { answer?: boolean; broken?: string } = {}) {
+  const [said, asked, removed]: [string[], string[], string[]] = [[], [], []];
+  const removals = names.map((name): Removal => ({
+    line: `delete  ${name}`,
+    carryOut: async () => {
+      if (name === broken) throw new Error(`${name} is broken`);
+      removed.push(name);
+    },
+  }));
+  const confirm = async (question: string): Promise<boolean> => {
+    asked.push(question);
+    return answer;
+  };
+  const code = await cleanUp(removals, { cluster: 'c9', consequence: 'So be it.', confirm, print: (line) => said.push(line) }, { signal }).catch((error: Error) => error.message);
+  return { code, said, asked, removed };
+}
+
+describe('a cleanup', () => {
+  it('says what it is about to remove, asks once, and removes it in order', async () => {
+    expect(await run(['b', 'a'])).toEqual({
+      code: 0,
+      said: ['delete  b', 'delete  a', 'Removed what there was of cluster c9.'],
+      asked: ['Do this to 2 objects of cluster c9? So be it.'],
+      removed: ['b', 'a'],
+    });
+  });
+
+  it('removes nothing where somebody says no', async () => {
+    expect(await run(['a'], { answer: false })).toMatchObject({ code: 1, said: ['delete  a'], removed: [] });
+  });
+
+  it('asks nobody where there is nothing', async () => {
+    expect(await run([])).toEqual({ code: 0, said: ['There is nothing of cluster c9.'], asked: [], removed: [] });
+  });
+
+  it('ends with what fails, and has not said that all is gone', async () => {
+    expect(await run(['a', 'b', 'c'], { broken: 'b' })).toMatchObject({ code: 'b is broken', said: ['delete  a', 'delete  b', 'delete  c'], removed: ['a'] });
+  });
+});
+
+describe('who asks', () => {
+  it('refuses a cluster of the config, even where nobody is to be asked', () => {
+    expect(() => cleanupConfirmation({ cluster: 'c2', served: ['c1', 'c2'], yes: true })).toThrow(ConfigError);
+  });
+
+  it('is nobody where that is said', async () => {
+    expect(await cleanupConfirmation({ cluster: 'c9', served: ['c1', 'c2'], yes: true })('?')).toBe(true);
+  });
+});

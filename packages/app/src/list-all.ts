@@ -1,0 +1,18 @@
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { Codec, Kind, KubeObject } from '@kube-semaphore/kube-objects';
+
+const PAGE = 500;
+
+type Selection = RunOptions & { readonly namespace?: string; readonly labelSelector?: string };
+
+/** All objects of a kind, page by page, for what looks once and doesn't watch. @throws what `list` throws */
+export async function listAll<K extends Kind>(client: Pick<KubeClient, 'list'>, codec: Codec<K>, selection: Selection): Promise<readonly KubeObject<K>[]> {
+  const found: KubeObject<K>[] = [];
+  let token = '';
+  do {
+    const page = await client.list(codec, { ...selection, limit: PAGE, continue: token });
+    found.push(...page.items);
+    token = page.continue;
+  } while (token !== '');
+  return found;
+}

@@ -1,0 +1,24 @@
+import type { PolicyRule } from '../cluster.ts';
+
+/** Where the Leases of tests are. */
+export const LEASE_NAMESPACE = 'kube-system';
+
+/** What the account of a replica needs besides, to hold a Lease. */
+export const leaseRules: readonly PolicyRule[] = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] }];
+
+/** Times, as flags, of a Lease that no test waits for: whoever takes over sooner didn't wait for its end. */
+export const longLease: Readonly<Record<string, string>> = { 'lease-duration': '1m', 'renew-deadline': '50s' };
+
+/**
+ * Flags, without their hyphen, for replicas that share a Lease which ends soon, so that nobody has to wait for long.
+ *
+ * @param name of the Lease; what can't be in one is replaced, so that it may be the id of a test
+ */
+export const shortLease = (name: string): Readonly<Record<string, string>> => ({
+  'leader-elect': 'true',
+  'lease-name': name.replaceAll(/[^a-z0-9]/g, '-'),
+  'lease-namespace': LEASE_NAMESPACE,
+  'lease-duration': '3s',
+  'renew-deadline': '2s',
+  'retry-period': '500ms',
+});

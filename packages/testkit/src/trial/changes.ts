@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Dice } from '../faults/dice.ts';
+
+/** How long an API server may be away from those who change what it holds. */
+const PATIENCE_MS = 45_000;
+
+export type RandomChangesOptions = {
+  readonly seed: number;
+  /** Makes one change, of whatever kind the dice say. Rejects if it can't be made now. */
+  readonly makeOne: (dice: Dice) => Promise<void>;
+};
+
+/** What comes, changes and goes in a source, at random but by a seed. */
+export class RandomChanges {
+  readonly #dice: Dice;
+  readonly #makeOne: RandomChangesOptions['makeOne'];
+
+  constructor({ seed, makeOne }: RandomChangesOptions) {
+    this.#dice = new Dice(seed);
+    this.#makeOne = makeOne;
+  }
+
+  /**
+   * Makes changes one after the other, at least `least` of them, until `isOver`. One that fails is left: its API server
+   * may be what is restarted.
+   *
+   * @throws {Error} when none can be made for 45 s
+   */
+  async make({ least, isOver }: { readonly least: number; readonly isOver: () => boolean }): Promise<void> {
+    let made = 0;
+    let lastMadeAt = performance.now();
+    while (made < least || !isOver()) {
+      try {
+        await this.#makeOne(this.#dice);
+        made += 1;
+        lastMadeAt = performance.now();
+      } catch (cause) {
+        if (performance.now() - lastMadeAt > PATIENCE_MS) throw new Error('nothing can be changed', { cause });
+      }
+      await delay(this.#dice.integer(0, 40));
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { eventually } from '../eventually.ts';
+import type { Fault } from '../faults/fault.ts';
+import { type Lab, useUpVersions } from './lab.ts';
+import type { Side } from './sides.ts';
+import type { Trial } from './trial.ts';
+
+/** By which a silent watch is found soon. */
+const soon = { 'watch-idle-timeout': '1s' };
+
+/** Changes something until the silent watches of a cluster were opened again twice from now on. */
+async function changeUntilNoticed(trial: Trial, side: Side): Promise<void> {
+  const before = await trial.restarts(side, 'idle');
+  await trial.changeUntil(() => trial.restarted(side, { reason: 'idle', times: 2, before }));
+}
+
+/**
+ * Connections that are half open are given up.
+ *
+ * @param held what becomes of what was on its way: it is lost, or it arrives late
+ */
+export async function halfOpen({ begin, proxies }: Lab, stalled: readonly Side[], held: 'lost' | 'late'): Promise<void> {
+  const trial = await begin({ flags: soon });
+  await Promise.all(stalled.map((side) => proxies[side].set({ kind: 'stall' })));
+  await Promise.all(stalled.map((side) => changeUntilNoticed(trial, side)));
+  if (held === 'lost') await Promise.all(stalled.map((side) => proxies[side].set({ kind: 'reset', connections: 'open' })));
+  await Promise.all(stalled.map((side) => proxies[side].clear()));
+  await trial.survived();
+}
+
+/** What somebody does to a local object behind watches that are half open is seen when they are given up. */
+export async function hiddenEdit({ begin, proxies }: Lab): Promise<void> {
+  const trial = await begin({ flags: soon });
+  await proxies.local.set({ kind: 'stall' }, { verb: 'watch' });
+  await trial.tamper();
+  await changeUntilNoticed(trial, 'local');
+  await proxies.local.clear();
+  await trial.survived();
+}
+
+/** API servers restart while there are changes, twice. */
+export async function restarts({ clusters, direct, begin }: Lab, restarted: readonly Side[]): Promise<void> {
+  const trial = await begin({ kubeconfigs: direct });
+  // A kube-apiserver that is killed may end its watches in peace, or say 429 when it is back.
+  const noticed = () => Promise.all(restarted.map((side) => trial.restarts(side)));
+  for (let count = 1; count <= 2; count += 1) {
+    // Both sides are being watched: between two watches nobody notices a restart.
+    await trial.tamper();
+    await trial.change();
+    await trial.settled();
+    const before = await noticed();
+    // A server that starts again remembers nothing from before: the last version that the program saw is too old now.
+    await Promise.all(restarted.map((side) => useUpVersions(clusters[side], 1)));
+    await trial.changeDuring(Promise.all(restarted.map((side) => clusters[side].restart())));
+    await trial.served();
+    await trial.settled();
+    await eventually(async () => (await noticed()).every((times, index) => times > before[index]!), true);
+    await trial.bothUp();
+  }
+  await trial.survived();
+}
+
+const everySecond: Fault = { kind: 'cut', everyMs: 1_000, by: 'reset' };
+const watches = { verb: 'watch' } as const;
+
+/** All watches are cut every second for so long, and hold no change back for more than a moment. */
+export async function watchCuts({ begin, proxies }: Lab, { lastsMs }: { readonly lastsMs: number }): Promise<void> {
+  const trial = await begin();
+  await Promise.all([proxies.remote.set(everySecond, watches), proxies.local.set(everySecond, watches)]);
+  const over = AbortSignal.timeout(lastsMs);
+  let rounds = 0;
+  for (; !over.aborted; rounds += 1) {
+    await trial.change();
+    // Not only in the end.
+    await trial.settled();
+  }
+  const fewest = lastsMs / 6_000;
+  if (rounds < fewest) throw new Error(`within ${lastsMs} ms everything was right only ${rounds} times`);
+  for (const side of ['remote', 'local'] as const) {
+    // A watch lives for a second at most, and the pause after it takes two.
+    const counted = await trial.restarted(side, { reason: 'unreachable', times: lastsMs / 3_000 });
+    if (!counted) throw new Error(`the ${side} watches were cut only ${await trial.restarts(side, 'unreachable')} times`);
+  }
+  await Promise.all([proxies.remote.clear(), proxies.local.clear()]);
+  await trial.survived();
+}

@@ -1,0 +1,33 @@
+import type { PolicyRule, TestCluster } from '../cluster.ts';
+import type { FaultProxy } from '../faults/proxy.ts';
+import type { Side } from './sides.ts';
+import type { Trial } from './trial.ts';
+
+/** How a trial differs from the usual. */
+export type TrialStart = {
+  /** The way to each cluster. Default: through its proxy. */
+  readonly kubeconfigs?: Partial<Readonly<Record<Side, string>>>;
+  /** Flags that all programs have, without their hyphen. */
+  readonly flags?: Readonly<Record<string, string>>;
+};
+
+/** Two clusters, a fault proxy before each, and a program that can be put between them. */
+export type Lab = {
+  readonly clusters: Readonly<Record<Side, TestCluster>>;
+  readonly proxies: Readonly<Record<Side, FaultProxy>>;
+  /** The ways that lead past the proxies. */
+  readonly direct: Readonly<Record<Side, string>>;
+  /** What the program needs to be allowed. */
+  readonly rules: Readonly<Record<Side, readonly PolicyRule[]>>;
+  /** Starts the program, and resolves when everything is right. */
+  readonly begin: (start?: TrialStart) => Promise<Trial>;
+};
+
+/** Uses up versions: whoever knows none of these will miss them when an API server forgets its history. */
+export async function useUpVersions({ admin }: Pick<TestCluster, 'admin'>, count: number): Promise<void> {
+  for (let note = 0; note < count; note += 1) {
+    const patch = { metadata: { annotations: { note: String(Math.random()) } } };
+    const { status } = await admin.request('PATCH', '/api/v1/namespaces/default', patch);
+    if (status !== 200) throw new Error(`the namespace default can't be annotated: ${status}`);
+  }
+}

@@ -1,0 +1,30 @@
+import type { TestCluster } from '../cluster.ts';
+import type { RealCluster } from '../real/real-cluster.ts';
+import { type Lab, useUpVersions } from './lab.ts';
+import type { Side } from './sides.ts';
+
+/** Of which an API server that starts needs some: those that are known must lie in the future then. */
+const VERSIONS = 200;
+
+function isReal(cluster: TestCluster): cluster is RealCluster {
+  return cluster.kind === 'real';
+}
+
+/** An etcd that was restored to an older snapshot is noticed, although a watch would be silent. On real clusters only. */
+export async function restoreEtcd({ begin, clusters, proxies }: Lab, side: Side): Promise<void> {
+  const cluster = clusters[side];
+  if (!isReal(cluster)) throw new Error('this needs an etcd');
+  const trial = await begin();
+  await trial.change();
+  await trial.settled();
+  const snapshot = await cluster.snapshotEtcd();
+  await useUpVersions(cluster, VERSIONS);
+  await trial.change();
+  await trial.settled();
+  // After several failures a program lists in any case: so that there is only one, it sees nothing of the restore.
+  await proxies[side].set({ kind: 'stall' });
+  await cluster.restoreEtcd(snapshot);
+  await trial.served();
+  await proxies[side].clear();
+  await trial.survived();
+}

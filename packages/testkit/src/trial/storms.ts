@@ -1,0 +1,111 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import type { Fault } from '../faults/fault.ts';
+import type { RequestFilter } from '../faults/filter.ts';
+import type { FaultProxy, SeenRequest } from '../faults/proxy.ts';
+import type { Lab } from './lab.ts';
+import type { Trial } from './trial.ts';
+
+type Storm = { readonly name: string; readonly fault: Fault; readonly filter?: RequestFilter; readonly reason: string };
+
+/** Errors that an API server may answer for a while, and why a watch is opened again then. */
+export const storms: readonly Storm[] = [
+  { name: '410 to every watch', fault: { kind: 'answer', status: 410, as: 'event' }, filter: { verb: 'watch' }, reason: 'expired' },
+  { name: '410 to everything', fault: { kind: 'answer', status: 410 }, reason: 'expired' },
+  { name: '429 with Retry-After', fault: { kind: 'answer', status: 429, retryAfterSeconds: 1 }, reason: 'throttled' },
+  { name: '500', fault: { kind: 'answer', status: 500 }, reason: 'server_error' },
+  { name: '500 to every second request', fault: { kind: 'answer', status: 500 }, filter: { every: 2 }, reason: 'server_error' },
+];
+
+/** A storm costs nothing but time, on either side. */
+export async function weatherStorm({ begin, proxies }: Lab, { fault, filter, reason }: Storm): Promise<void> {
+  const trial = await begin();
+  // One after the other: what the remote's storm did locally would be undone before the local one lets it be seen.
+  for (const side of ['remote', 'local'] as const) {
+    await proxies[side].set(fault, filter);
+    // What is open would last through the storm otherwise, and what was let through as well.
+    await proxies[side].set({ kind: 'cut', everyMs: 500, by: 'reset' }, { verb: 'watch' });
+    await trial.changeUntil(() => trial.restarted(side, { reason, times: 3 }));
+    await proxies[side].clear();
+    await trial.survived();
+  }
+}
+
+/** All that changes an object. */
+const writes: readonly RequestFilter[] = [{ method: 'POST' }, { method: 'PUT' }, { method: 'DELETE' }];
+
+const STRUCK = 6;
+
+/** Requests that a fault struck. */
+const struck = (proxy: FaultProxy): readonly SeenRequest[] => proxy.requests().filter(({ faults }) => faults.length > 0);
+
+/** Changes something until some local writes were struck. */
+async function strikeWrites({ proxies: { local } }: Lab, trial: Trial, fault: Fault): Promise<void> {
+  for (const filter of writes) await local.set(fault, filter);
+  await trial.changeUntil(() => struck(local).length >= STRUCK);
+}
+
+/** Ways in which all local writes may fail. */
+export const writeStorms: readonly { readonly name: string; readonly fault: Fault }[] = [
+  { name: 'answered 500', fault: { kind: 'answer', status: 500 } },
+  { name: 'answered 429', fault: { kind: 'answer', status: 429, retryAfterSeconds: 1 } },
+  { name: 'reset before they arrive', fault: { kind: 'reset', connections: 'new' } },
+];
+
+/**
+ * Writes that all fail are tried again, and complained about once.
+ *
+ * @param complaint the log's message
+ */
+export async function failWrites(lab: Lab, fault: Fault, complaint: string): Promise<void> {
+  const trial = await lab.begin();
+  await strikeWrites(lab, trial, fault);
+  const complaints = trial.program.log().filter(({ level }) => level === 'warn');
+  deepStrictEqual(complaints.map(({ msg }) => msg), [complaint]);
+  strictEqual(await trial.isUp('local'), 0);
+  await lab.proxies.local.clear();
+  await trial.survived();
+  await trial.program.logged('local writes work again');
+}
+
+/** Writes that are carried out, and whose answers are lost, have their effect all the same. */
+export async function loseAnswers(lab: Lab): Promise<void> {
+  const trial = await lab.begin();
+  await strikeWrites(lab, trial, { kind: 'truncate', after: 0, by: 'reset' });
+  await trial.settled();
+  await lab.proxies.local.clear();
+  await trial.survived();
+}
+
+/** Writes that are refused by 429 are tried again no sooner than it says. */
+export async function throttleWrites(lab: Lab): Promise<void> {
+  const trial = await lab.begin();
+  await strikeWrites(lab, trial, { kind: 'answer', status: 429, retryAfterSeconds: 1 });
+  // More than one try of one object.
+  await trial.changeUntil(() => pausesOf(struck(lab.proxies.local)).length > 0);
+  // A timer may go off a millisecond early.
+  const tooSoon = pausesOf(struck(lab.proxies.local)).filter((ms) => ms < 999);
+  deepStrictEqual(tooSoon, []);
+  await lab.proxies.local.clear();
+  await trial.survived();
+}
+
+/** The milliseconds between two updates of one object. */
+function pausesOf(requests: readonly SeenRequest[]): readonly number[] {
+  const updates = requests.filter(({ method }) => method === 'PUT');
+  const tries = [...Map.groupBy(updates, ({ target }) => target).values()];
+  return tries.flatMap((each) => each.slice(1).map(({ at }, index) => at - each[index]!.at));
+}
+
+/**
+ * Writes that are refused by 409 are decided anew, which is no trouble.
+ *
+ * @param complaint the log's message, at debug
+ */
+export async function refuseWrites(lab: Lab, complaint: string): Promise<void> {
+  const trial = await lab.begin({ flags: { 'log-level': 'debug' } });
+  await strikeWrites(lab, trial, { kind: 'answer', status: 409 });
+  await lab.proxies.local.clear();
+  await trial.survived();
+  await trial.program.logged(complaint, { level: 'debug' });
+  deepStrictEqual(trial.program.log().filter(({ level }) => level === 'warn'), []);
+}

@@ -1,0 +1,122 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { eventually } from '../eventually.ts';
+import type { Program } from '../program/program.ts';
+import type { RandomChanges } from './changes.ts';
+import { remoteUp, watchRestarts } from './cluster-metrics.ts';
+import { type Side, sides } from './sides.ts';
+
+/** Longer than the longest pause between two attempts (30 s), for which nobody is to blame after a long storm. */
+const RECOVERY_MS = 45_000;
+/** How much changes while something goes wrong, and once more when it is over. */
+const CHANGES = { during: 10, after: 5 };
+
+export type TrialOptions = {
+  readonly program: Program;
+  /** What its metrics begin with: `semaphore_policy`. */
+  readonly prefix: string;
+  /** How many watches it keeps open that count as each cluster's. */
+  readonly watches: Readonly<Record<Side, number>>;
+  /** What changes in its sources. */
+  readonly changes: Pick<RandomChanges, 'make'>;
+  /** What its sources of now ask for; whatever can be compared with `observed`. */
+  readonly wanted: () => Promise<unknown>;
+  readonly observed: () => Promise<unknown>;
+  /** Everything that should have been there all the time, and wasn't; nothing, if all is well. */
+  readonly lapses: () => Promise<readonly string[]>;
+  /** Somebody edits what the program wrote, and does no harm by it. */
+  readonly tamper: () => Promise<void>;
+  /** Resolves when what `observed` looks at can be listed: an API server that starts again serves custom resources last. */
+  readonly served?: () => Promise<void>;
+};
+
+/** A program that is going through something while its sources change, and what must hold of it whatever that is. */
+export class Trial {
+  readonly program: Program;
+  readonly #options: TrialOptions;
+
+  constructor(options: TrialOptions) {
+    this.program = options.program;
+    this.#options = options;
+  }
+
+  /** Changes something. */
+  change(): Promise<void> {
+    return this.changeDuring(Promise.resolve());
+  }
+
+  /** Changes something until `work` is done, and some more if that was soon. */
+  async changeDuring(work: Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const changing = this.#options.changes.make({ least: CHANGES.during, isOver: () => isOver });
+    await Promise.all([changing, work.finally(() => (isOver = true))]);
+  }
+
+  /** Changes something until `condition` holds. The process is live all the time. */
+  async changeUntil(condition: () => Promise<boolean> | boolean): Promise<void> {
+    const met = eventually(
+      async () => {
+        await this.#checkLive();
+        return condition();
+      },
+      true,
+      { timeoutMs: RECOVERY_MS },
+    );
+    await this.changeDuring(met);
+  }
+
+  /** Somebody edits what the program wrote. */
+  tamper(): Promise<void> {
+    return this.#options.tamper();
+  }
+
+  /** Waits until an API server that started again serves what the program writes. */
+  async served(): Promise<void> {
+    await this.#options.served?.();
+  }
+
+  /** Waits until what the program wrote is what the sources of now ask for. */
+  async settled(): Promise<void> {
+    const { wanted, observed } = this.#options;
+    await eventually(observed, await wanted(), { timeoutMs: RECOVERY_MS });
+  }
+
+  /** How often the watches of a cluster were opened again, for one reason or for all. */
+  restarts(side: Side, reason?: string): Promise<number> {
+    return watchRestarts(this.program, { prefix: this.#options.prefix, cluster: sides[side], reason });
+  }
+
+  /** Whether the watches of a cluster were opened again so many times each, on average, beyond `before`. */
+  async restarted(side: Side, { reason, times, before = 0 }: { readonly reason?: string; readonly times: number; readonly before?: number }): Promise<boolean> {
+    return (await this.restarts(side, reason)) >= before + times * this.#options.watches[side];
+  }
+
+  /** 1 while a cluster answers, 0 while it doesn't. */
+  isUp(side: Side): Promise<number | undefined> {
+    return remoteUp(this.program, { prefix: this.#options.prefix, cluster: sides[side] });
+  }
+
+  /** Waits until both clusters answer again. */
+  bothUp(): Promise<void> {
+    return eventually(async () => [await this.isUp('remote'), await this.isUp('local')], [1, 1], { timeoutMs: RECOVERY_MS });
+  }
+
+  /**
+   * It is over: everything is right, also what changes from now on; nothing was missing that should have been there all
+   * the time; the process is the one that was started, and sees both clusters.
+   */
+  async survived(): Promise<void> {
+    const { program, changes, lapses } = this.#options;
+    await this.settled();
+    await changes.make({ least: CHANGES.after, isOver: () => true });
+    await this.settled();
+    deepStrictEqual(await lapses(), []);
+    await this.#checkLive();
+    deepStrictEqual(program.log().filter(({ level }) => level === 'error'), []);
+    await this.bothUp();
+  }
+
+  async #checkLive(): Promise<void> {
+    const { status, body } = await this.program.get('/healthz');
+    if (status !== 200) throw new Error(`/healthz: ${status} ${body}`);
+  }
+}
