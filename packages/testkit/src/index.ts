@@ -45,6 +45,7 @@ export { type Program, spawnProgram } from './program/program.ts';
 export { eventually } from './eventually.ts';
 export { docBlocks, docPage } from './doc-blocks.ts';
 export { bash, kubectlFolder } from './kubectl.ts';
+export { expressionWarnings } from './real/expression-warnings.ts';
 export { RandomChanges } from './trial/changes.ts';
 export { remoteUp, watchRestarts } from './trial/cluster-metrics.ts';
 export { halfOpen, hiddenEdit, restarts, watchCuts } from './trial/connections.ts';

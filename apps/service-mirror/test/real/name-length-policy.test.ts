@@ -1,5 +1,5 @@
 import { mirrorServiceName } from '@kube-semaphore/naming';
-import { bash, docBlocks, eventually, waitFor } from '@kube-semaphore/testkit';
+import { bash, docBlocks, eventually, expressionWarnings, waitFor } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { table } from '../support/name-length-cases.ts';
 import { NameLengthCluster } from '../support/name-length-cluster.ts';
@@ -7,7 +7,6 @@ import { applyConstraint } from '../support/name-length-constraint.ts';
 import { gatekeeper, gatorVerify, verifyGroup } from '../support/name-length-gator.ts';
 import { generated } from '../support/name-length-generated.ts';
 import { verdict } from '../support/name-length-verdict.ts';
-import { expressionWarnings } from '../support/name-length-warnings.ts';
 
 /** A Kubernetes message has 5 KiB at most. */
 const cut = (text: string): string => (text.length > 5000 ? `${text.slice(0, 5000)}…` : text);

@@ -4,7 +4,6 @@ import { type Answer, bash, docBlocks, eventually, type KubeObject, node, type R
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 const ACCOUNT = 'semaphore-wireguard';
-const POLICY = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/semaphore-wireguard-own-node';
 
 /** What the token of an agent is bound to. */
 type Bound = { readonly to: 'Pod' | 'Node'; readonly node: string } | { readonly to: 'nothing' };
@@ -70,13 +69,6 @@ export class OwnNodeCluster {
 
   async node(name: string): Promise<KubeObject> {
     return this.cluster.admin.get(`/api/v1/nodes/${name}`);
-  }
-
-  /** What the API server's own check of the policy's expressions came to; undefined until it has looked at them. */
-  async typeChecking(): Promise<unknown> {
-    const { metadata, status } = await this.cluster.admin.get(POLICY);
-    const { observedGeneration, typeChecking } = (status ?? {}) as { observedGeneration?: number; typeChecking?: unknown };
-    return observedGeneration === metadata['generation'] ? typeChecking : undefined;
   }
 
   stop(): Promise<void> {
