@@ -94,6 +94,8 @@ export class Reflector<K extends Kind, V extends Stored> {
   #doubt: NodeJS.Timeout | 'over' | undefined;
   #lastTurn = performance.now();
   #recheckedAt = -Infinity;
+  /** A recheck that was asked for too soon after the one before. */
+  #nextRecheck: NodeJS.Timeout | undefined;
 
   constructor(options: ReflectorOptions<K, V>) {
     this.#options = options;
@@ -118,9 +120,10 @@ export class Reflector<K extends Kind, V extends Stored> {
 
   /** What is known may be wrong, as a write has shown: lists again, but no more often than a list needs. */
   recheck(): void {
-    if (this.#now() - this.#recheckedAt < BETWEEN_RECHECKS_MS) return;
-    this.#recheckedAt = this.#now();
-    this.relist();
+    const tooSoonMs = this.#recheckedAt + BETWEEN_RECHECKS_MS - this.#now();
+    if (tooSoonMs <= 0) this.#recheckNow();
+    // The list of then may have been as wrong, and who asks for another need not ask again.
+    else this.#nextRecheck ??= setTimeout(() => this.#recheckNow(), tooSoonMs).unref();
   }
 
   /**
@@ -141,6 +144,14 @@ export class Reflector<K extends Kind, V extends Stored> {
       if (this.#attempt.signal.aborted) this.#resourceVersion = undefined;
     }
     this.#endDoubt();
+    clearTimeout(this.#nextRecheck);
+  }
+
+  #recheckNow(): void {
+    clearTimeout(this.#nextRecheck);
+    this.#nextRecheck = undefined;
+    this.#recheckedAt = this.#now();
+    this.relist();
   }
 
   /** One attempt and the pause after it; an abort ends either. */

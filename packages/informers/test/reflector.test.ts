@@ -133,6 +133,19 @@ it('is rechecked once in a while only, however often somebody asks', async () =>
   await reflected.stop();
 });
 
+it('is rechecked after a while, however soon somebody asked again', async () => {
+  let later = 0;
+  const reflected = reflectPods(connection, { watchList: 'never', idleTimeoutMs: 90_000, now: () => later });
+  const listed = (times: number) => waitFor(`list ${times}`, () => reflected.requests.filter((verb) => verb === 'list').length === times || undefined);
+  await listed(1);
+  reflected.reflector.recheck();
+  await listed(2);
+  later = 4_990;
+  reflected.reflector.recheck();
+  expect(await listed(3)).toBe(true);
+  await reflected.stop();
+});
+
 it('ends at once when aborted, whatever it waits for', async () => {
   const reflected = reflectPods(connection, { idleTimeoutMs: 90_000 });
   await waitFor('the first list', () => reflected.store.view.synced || undefined);

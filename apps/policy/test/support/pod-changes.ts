@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { Dice, type KubeObject, type TestCluster } from '@kube-semaphore/testkit';
+import { type Dice, type KubeObject, RandomChanges, type TestCluster } from '@kube-semaphore/testkit';
 import type { LabelledPod, Pods } from './pods.ts';
 import { labelsOf, type SetView } from './sets.ts';
 
@@ -16,61 +15,27 @@ const APPS = ['shop', 'cart', 'job'];
 /** Few, so that two pods have one at times. */
 const randomIp = (dice: Dice) => `10.4.1.${dice.integer(1, 30)}`;
 
-/** How long an API server may be away from those who change its pods. */
-const PATIENCE_MS = 45_000;
-
 /** Pods of a remote that come, move, change their workload, end and go, at random but by a seed. */
-export class PodChanges {
-  readonly #remote: TestCluster;
-  readonly #pods: Pods;
-  readonly #dice: Dice;
-
-  constructor({ remote, pods, seed }: { readonly remote: TestCluster; readonly pods: Pods; readonly seed: number }) {
-    this.#remote = remote;
-    this.#pods = pods;
-    this.#dice = new Dice(seed);
-  }
-
-  /**
-   * Changes pods one after the other, at least `least` of them, until `isOver`. A change that fails is left: its API
-   * server may be what is restarted.
-   *
-   * @throws {Error} when none can be made for 45 s
-   */
-  async make({ least, isOver }: { readonly least: number; readonly isOver: () => boolean }): Promise<void> {
-    let made = 0;
-    let lastMadeAt = performance.now();
-    while (made < least || !isOver()) {
-      try {
-        await this.#makeOne();
-        made += 1;
-        lastMadeAt = performance.now();
-      } catch (cause) {
-        if (performance.now() - lastMadeAt > PATIENCE_MS) throw new Error('no pod can be changed', { cause });
-      }
-      await delay(this.#dice.integer(0, 40));
-    }
-  }
-
-  async #makeOne(): Promise<void> {
-    const dice = this.#dice;
+export function podChanges({ remote, pods, seed }: { readonly remote: TestCluster; readonly pods: Pods; readonly seed: number }): RandomChanges {
+  const makeOne = async (dice: Dice): Promise<void> => {
     const name = dice.pick(NAMES);
-    const present = await this.#remote.admin.list('/api/v1/namespaces/default/pods');
+    const present = await remote.admin.list('/api/v1/namespaces/default/pods');
     if (!present.some(({ metadata }) => metadata.name === name)) {
-      await this.#pods.add({ name, app: dice.pick(APPS), ips: [randomIp(dice)] });
+      await pods.add({ name, app: dice.pick(APPS), ips: [randomIp(dice)] });
       return;
     }
     switch (dice.pick(['goes', 'goes', 'moves', 'changes its workload', 'ends'])) {
       case 'goes':
-        return this.#pods.remove(name);
+        return pods.remove(name);
       case 'moves':
-        return this.#pods.setStatus(name, { ips: [randomIp(dice)] });
+        return pods.setStatus(name, { ips: [randomIp(dice)] });
       case 'changes its workload':
-        return this.#pods.relabel(name, dice.pick([...APPS, null]));
+        return pods.relabel(name, dice.pick([...APPS, null]));
       case 'ends':
-        return this.#pods.setStatus(name, { phase: dice.pick(['Succeeded', 'Failed']) });
+        return pods.setStatus(name, { phase: dice.pick(['Succeeded', 'Failed']) });
     }
-  }
+  };
+  return new RandomChanges({ seed, makeOne });
 }
 
 /** The sets that a remote's pods of now make, sorted by name, their nets sorted as texts. */

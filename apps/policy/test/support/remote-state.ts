@@ -1,22 +1,13 @@
-import { eventually } from '@kube-semaphore/testkit';
-import { restartReasons } from '@kube-semaphore/informers';
+import { eventually, remoteUp, watchRestarts } from '@kube-semaphore/testkit';
 import type { PolicyProcess } from './policy-process.ts';
 
-/** How often a watch was opened again for one reason; of the remote, or of `local`. */
-export async function restartsOf(policy: PolicyProcess, reason: string, remote = 'c2'): Promise<number> {
-  return (await policy.metric('semaphore_policy_remote_watch_restarts_total', { remote, reason })) ?? 0;
-}
-
-/** How often a watch was opened again, for whatever reason. */
-export async function allRestartsOf(policy: PolicyProcess, remote: string): Promise<number> {
-  const counts = await Promise.all(restartReasons.map((reason) => restartsOf(policy, reason, remote)));
-  return counts.reduce((sum, count) => sum + count);
-}
+/** What the metrics of a policy begin with. */
+export const prefix = 'semaphore_policy';
 
 /** Waits until a policy has tried in vain so many times to reach the remote, for one reason. */
 export async function hasFailed(policy: PolicyProcess, reason: string, times = 2): Promise<void> {
-  await eventually(async () => (await restartsOf(policy, reason)) >= times, true);
+  await eventually(async () => (await watchRestarts(policy, { prefix, cluster: 'c2', reason })) >= times, true);
 }
 
-/** 1 while the remote, or `local`, answers, 0 while it doesn't. */
-export const isUp = (policy: PolicyProcess, remote = 'c2') => policy.metric('semaphore_policy_remote_up', { remote });
+/** 1 while the remote answers, 0 while it doesn't. */
+export const isUp = (policy: PolicyProcess): Promise<number | undefined> => remoteUp(policy, { prefix, cluster: 'c2' });

@@ -1,26 +1,53 @@
-import type { PolicyFlags } from './command-line.ts';
+import { type Lab, Trial, type TrialStart } from '@kube-semaphore/testkit';
+import { localRules, remoteRules } from './accounts.ts';
 import { itBehindProxies } from './it.ts';
-import { PodChanges, staying } from './pod-changes.ts';
-import { Trial } from './trial.ts';
+import { netOf, podChanges, staying, wantedSets } from './pod-changes.ts';
+import { prefix } from './remote-state.ts';
+import type { SetHistory } from './set-history.ts';
+import type { Sets } from './sets.ts';
 
 /**
- * A test that begins with a policy whose sets are right, and with pods of which some will stay all along. By `seed` the
- * others change.
+ * A test with a lab in which a policy begins with sets that are right, and with pods of which some will stay all along.
+ * By `seed` the others change.
  */
 export const it = itBehindProxies
   .extend('seed', 1)
-  .extend('proxies', ({ localProxy, remoteProxy }) => ({ local: localProxy, remote: remoteProxy }))
-  .extend('viaProxies', ({ viaLocalProxy, viaRemoteProxy }): PolicyFlags => ({ ...viaLocalProxy, ...viaRemoteProxy }))
-  .extend('begin', ({ seed, remote, pods, sets, history, start }) => async (flags?: PolicyFlags) => {
+  .extend('begin', ({ seed, accounts, remote, localProxy, remoteProxy, pods, sets, history, start }) => async ({ kubeconfigs = {}, flags }: TrialStart = {}) => {
     await pods.add(...staying);
-    const policy = await start(flags);
-    const trial = new Trial({ policy, remote, changes: new PodChanges({ remote, pods, seed }), sets, history });
+    const program = await start({
+      'target-kube-config': kubeconfigs.remote ?? (await remoteProxy.kubeconfig(accounts.remote)),
+      'local-kube-config': kubeconfigs.local ?? (await localProxy.kubeconfig(accounts.local)),
+      ...flags,
+    });
+    const trial = new Trial({
+      program,
+      prefix,
+      watches: { remote: 1, local: 1 },
+      changes: podChanges({ remote, pods, seed }),
+      wanted: () => wantedSets(remote),
+      observed: () => sortedSets(sets),
+      lapses: () => lapsesOf(history),
+      tamper: () => sets.patch('c2-default-cart', { spec: { nets: ['10.4.0.3/32', '192.0.2.1/32'] } }),
+      served: () => sets.served(),
+    });
     await trial.settled();
     return trial;
-  });
+  })
+  .extend('lab', ({ clusters, accounts, localProxy, remoteProxy, begin }): Lab => ({
+    clusters,
+    proxies: { local: localProxy, remote: remoteProxy },
+    direct: { local: accounts.local.kubeconfig, remote: accounts.remote.kubeconfig },
+    rules: { local: localRules, remote: remoteRules },
+    begin,
+  }));
 
-/** Both API servers, and what metrics call them. */
-export const sides = [
-  { side: 'remote', cluster: 'c2' },
-  { side: 'local', cluster: 'local' },
-] as const;
+/** The order of nets means nothing. */
+async function sortedSets(sets: Sets): Promise<unknown> {
+  return (await sets.list()).map((set) => ({ ...set, nets: set.nets.toSorted() }));
+}
+
+/** Sets that were deleted, and addresses that were missing, although a pod had them all along. */
+async function lapsesOf(history: SetHistory): Promise<readonly string[]> {
+  await history.caughtUp();
+  return staying.flatMap(({ app, ips }) => [...history.deletions().filter((name) => name === `c2-default-${app}`), ...history.lapses(app, ips.map(netOf))]);
+}

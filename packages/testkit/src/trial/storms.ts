@@ -24,7 +24,8 @@ export async function weatherStorm({ begin, proxies }: Lab, { fault, filter, rea
     await proxies[side].set(fault, filter);
     // What is open would last through the storm otherwise, and what was let through as well.
     await proxies[side].set({ kind: 'cut', everyMs: 500, by: 'reset' }, { verb: 'watch' });
-    await trial.changeUntil(() => trial.restarted(side, { reason, times: 3 }));
+    // The third failure in a row has a watch list anew.
+    await trial.changeUntil(async () => (await trial.restarts(side, reason)) >= 3 && trial.restarted(side, { reason, times: 2 }));
     await proxies[side].clear();
     await trial.survived();
   }

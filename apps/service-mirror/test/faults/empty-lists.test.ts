@@ -1,0 +1,62 @@
+import { eventually, type FaultProxy, type SeenRequest } from '@kube-semaphore/testkit';
+import { describe } from 'vitest';
+import { staying } from '../support/service-changes.ts';
+import { it } from '../support/under-faults.ts';
+
+/** Everything of a path is listed as empty from now on, and each watch has to list it so many times. */
+async function pretendEmpty(proxy: FaultProxy, path: RegExp, times?: number): Promise<void> {
+  await proxy.set({ kind: 'empty' }, { target: path });
+  // Not to a WatchList, which goes on from nothing.
+  const watches = { verb: 'watch', target: new RegExp(`${path.source}.*[?&]resourceVersion=`) } as const;
+  await proxy.set({ kind: 'answer', status: 410, as: 'event' }, { ...watches, ...(times !== undefined && { times }) });
+  await proxy.set({ kind: 'reset', connections: 'open' });
+}
+
+type Seen = readonly SeenRequest[];
+
+/** Whether it was listed, and a watch goes on from that. */
+function isBelieved(requests: Seen, path: RegExp): boolean {
+  const seen = requests.filter(({ verb, target }) => verb === 'watch' && path.test(target));
+  const listed = seen.findLastIndex(({ target, faults }) => target.includes('sendInitialEvents=true') && faults.includes('empty'));
+  return listed >= 0 && seen.slice(listed).some(({ target, faults }) => /[?&]resourceVersion=/.test(target) && !faults.includes('answer'));
+}
+
+/** What came after the first request that would have created something of it, and that the API server heard of. */
+function sinceWrite(requests: Seen, path: RegExp): Seen {
+  const first = requests.findIndex(({ method, target, faults }) => method === 'POST' && path.test(target) && faults.includes('empty') && !faults.includes('answer'));
+  return first < 0 ? [] : requests.slice(first);
+}
+
+describe('lists that are empty for a moment', () => {
+  it('are held where they are a remote\'s', async ({ lab: { begin, proxies } }) => {
+    const trial = await begin({ flags: { 'deletion-guard-min': '0', 'deletion-guard-hold': '10s' } });
+    await trial.change();
+    await trial.settled();
+    await pretendEmpty(proxies.remote, /\/(services|endpointslices)\b/);
+    const held = () => trial.program.metric('semaphore_service_mirror_held_deletions', { remote: 'c2' });
+    const most = staying.filter(({ cluster }) => cluster === 'c2').reduce((sum, { slices }) => sum + 1 + slices.length, 0);
+    await trial.changeUntil(async () => ((await held()) ?? 0) >= most);
+    await proxies.remote.clear();
+    await trial.survived();
+    await eventually(held, 0);
+  });
+
+  it.for([
+    { what: 'Services', path: /\/sys-semaphore\/services\b/ },
+    { what: 'slices', path: /\/sys-semaphore\/endpointslices\b/ },
+  ])('are found out where they are of our own $what', async ({ path }, { lab: { begin, proxies } }) => {
+    const trial = await begin();
+    await trial.change();
+    await trial.settled();
+    // What goes at its source before it could be made again isn't met by any write.
+    const permitWrites = await proxies.local.set({ kind: 'answer', status: 500 }, { method: 'POST' });
+    await pretendEmpty(proxies.local, path, 1);
+    await trial.changeUntil(() => isBelieved(proxies.local.requests(), path));
+    await trial.change();
+    await permitWrites();
+    // By which is found out that the list was wrong, and the next one is as wrong.
+    await trial.changeUntil(() => isBelieved(sinceWrite(proxies.local.requests(), path), path));
+    await proxies.local.clear();
+    await trial.survived();
+  });
+});
