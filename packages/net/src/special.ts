@@ -1,20 +1,14 @@
-import { parseCidr, type Cidr, contains } from './cidr.ts';
-
-/** Unspecified, loopback, link-local, and multicast on the link, by family. */
-const SPECIAL: readonly Cidr[] = ['0.0.0.0/32', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/24', '::/128', '::1/128', 'fe80::/10', 'ff02::/16', 'ff01::/16'].map(
-  (text) => {
-    const cidr = parseCidr(text);
-    if (!cidr.ok) throw new TypeError(cidr.reason);
-    return cidr.value;
-  },
-);
+/** Loopback, link-local, and multicast on the link, by how their canonical text begins. */
+const SPECIAL_4 = ['127.', '169.254.', '224.0.0.'] as const;
+const SPECIAL_6 = /^(?:fe[89ab][0-9a-f]|ff0[12]):/;
 
 /**
  * Whether an address means something on one host or link only. The API server refuses such endpoints
- * (ValidateNonSpecialIP in pkg/apis/core/validation).
+ * (ValidateNonSpecialIP in pkg/apis/core/validation). Goes by the text, as it is asked of every endpoint of every slice.
  *
  * @param ip canonical
  */
 export function isSpecialIp(ip: string): boolean {
-  return SPECIAL.some((cidr) => contains(cidr, ip));
+  if (ip.includes(':')) return ip === '::' || ip === '::1' || SPECIAL_6.test(ip);
+  return ip === '0.0.0.0' || SPECIAL_4.some((beginning) => ip.startsWith(beginning));
 }
