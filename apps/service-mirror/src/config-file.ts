@@ -3,6 +3,8 @@ import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
 const flag = z.optional(z.boolean());
+/** Go's: a text like `1h`, or nanoseconds. */
+const period = z.optional(z.union([z.string(), z.number()], 'it is neither a text like "1h" nor a number of nanoseconds'));
 
 /** SPEC.md, section 3. An empty text is as good as none, as in the Go program; what is required is for `settings.ts` to say. */
 const globalSection = z.strictObject({
@@ -35,11 +37,10 @@ const remoteCluster = z.strictObject({
   remoteSATokenPath: text,
   /** What the Go program's README calls `remoteSATokenPath`. */
   remoteSATokenPiath: text,
-  /** Go's: a text like `1h`, or nanoseconds. */
-  resyncPeriod: z.optional(z.union([z.string(), z.number()])),
+  resyncPeriod: period,
   servicePrefix: text,
   allowedPodCIDRs: z.optional(z.array(z.string())),
-  staleAfter: z.optional(z.union([z.string(), z.number()])),
+  staleAfter: period,
   staleAction: text,
 });
 

@@ -1,6 +1,6 @@
 import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSliceLabel } from '@kube-semaphore/naming';
 import { desiredGlobal, type GlobalInput } from './global-service.ts';
-import { keptOf } from './kept.ts';
+import { keptForOthers, keptOf } from './kept.ts';
 import type { LocalObjects } from './local-objects.ts';
 import type { Target } from './service-reconciler.ts';
 import type { ServiceSource } from './service-source.ts';
@@ -29,7 +29,10 @@ export function globalTarget({ namespace, name }: { namespace: string; name: str
   });
   const names = new Set(clusters.map(({ cluster }) => cluster));
   const unknown = clusters.filter(({ source }) => !source.synced);
-  const kept = keptOf({ service: local.service(localName), slices: local.slices(localName) }, unknown);
+  const observed = { service: local.service(localName), slices: local.slices(localName) };
+  const ours = keptOf(observed, unknown);
+  const isOver = participants.length === 0 && ours.clusters.length === 0;
+  const kept = isOver ? keptForOthers(observed, { configured: names, keepsStale }) : ours;
   const { wanted, notices } = desiredGlobal({ namespace, name, participants, kept, hints, zones });
   return {
     name: localName,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keptOf, NOTHING_KEPT } from './kept.ts';
+import { keptForOthers, keptOf, NOTHING_KEPT } from './kept.ts';
 import type { ObservedService, ObservedSlice } from './observed.ts';
 
 const definition = { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } as const;
@@ -52,5 +52,24 @@ describe('keptOf', () => {
     { familyPolicy: 'PreferDualStack', want: ['IPv4', 'IPv6'] },
   ])('keeps the families that $familyPolicy asks for', ({ familyPolicy, want }) => {
     expect(keptOf({ service: service({ 'global-svc-clusters': 'c2' }, familyPolicy), slices: [] }, [c2]).service?.definition.families).toEqual(want);
+  });
+});
+
+describe('keptForOthers', () => {
+  const configured = new Set(['c1', 'c2']);
+  const c9 = { cluster: 'c9', isLocal: false, slices: [] };
+  const shared = service({ 'global-svc-clusters': 'c1,c9' });
+
+  it.each<{ name: string; observed: Parameters<typeof keptForOthers>[0]; keepsStale?: boolean; clusters: readonly object[]; changes: boolean }>([
+    { name: 'one that lists nobody else goes', observed: { service: service({ 'global-svc-clusters': 'c1,c2' }), slices: [slice('a', 'c1')] }, clusters: [], changes: false },
+    { name: 'one that only others list stays as it is', observed: { service: service({ 'global-svc-clusters': 'c9' }), slices: [slice('a', 'c9')] }, clusters: [c9], changes: false },
+    { name: 'one that others have slices of stays, without ours', observed: { service: service({ 'global-svc-clusters': 'c1' }), slices: [slice('a', 'c9')] }, clusters: [c9], changes: true },
+    { name: 'one that others list, too, stays, without ours', observed: { service: shared, slices: [slice('a', 'c1')] }, clusters: [c9], changes: true },
+    { name: 'one that we are told to leave alone stays as it is', observed: { service: shared, slices: [slice('a', 'c1')] }, keepsStale: true, clusters: [c9], changes: false },
+    { name: 'slices without a Service go', observed: { service: undefined, slices: [slice('a', 'c9')] }, clusters: [], changes: false },
+  ])('$name', ({ observed, keepsStale = false, clusters, changes }) => {
+    const kept = keptForOthers(observed, { configured, keepsStale });
+    expect(kept.clusters).toEqual(clusters);
+    expect(kept.service !== undefined).toBe(changes);
   });
 });

@@ -21,6 +21,9 @@ type KeptService = {
   readonly conflicts: readonly string[];
 };
 
+/** A global Service of the mirror namespace, if it is there, and our slices of it. */
+type Observed = { readonly service: ObservedService | undefined; readonly slices: readonly ObservedSlice[] };
+
 const FAMILIES: readonly Family[] = ['IPv4', 'IPv6'];
 
 /** Nothing is unknown. */
@@ -29,11 +32,10 @@ export const NOTHING_KEPT: Kept = { clusters: [], service: undefined };
 /**
  * What of a global Service belongs to unknown clusters.
  *
- * @param observed the local Service, and our slices of it
  * @param unknown the clusters that aren't known now, whether or not they have a part in it
  */
 export function keptOf(
-  { service, slices }: { readonly service: ObservedService | undefined; readonly slices: readonly ObservedSlice[] },
+  { service, slices }: Observed,
   unknown: readonly { readonly cluster: string; readonly isLocal: boolean }[],
 ): Kept {
   const listed = namesIn(service, globalClustersAnnotation);
@@ -42,6 +44,20 @@ export function keptOf(
     .filter(({ cluster, slices: own }) => own.length > 0 || listed.includes(cluster));
   if (clusters.length === 0) return NOTHING_KEPT;
   return { clusters, service: service && keptService(service) };
+}
+
+/**
+ * What keeps a global Service that no cluster of the config has any more: clusters that aren't in the config, for another
+ * process may serve them. Their slices are theirs to write.
+ *
+ * @param keepsStale clusters of the config that left while nobody looked stay in it, too
+ */
+export function keptForOthers({ service, slices }: Observed, { configured, keepsStale }: { readonly configured: ReadonlySet<string>; readonly keepsStale: boolean }): Kept {
+  const present = [...namesIn(service, globalClustersAnnotation), ...slices.map(({ labels }) => labels[mirrorClusterLabel] ?? '')].filter((name) => name !== '');
+  const others = [...new Set(present)].filter((name) => !configured.has(name));
+  if (service === undefined || others.length === 0) return NOTHING_KEPT;
+  const loses = !keepsStale && present.some((name) => configured.has(name));
+  return { clusters: others.map((cluster) => ({ cluster, isLocal: false, slices: [] })), service: loses ? keptService(service) : undefined };
 }
 
 function keptService(service: ObservedService): KeptService {

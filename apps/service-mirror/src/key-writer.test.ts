@@ -57,6 +57,15 @@ describe('KeyWriter', () => {
     expect(sent).toEqual(['bad', 'bad', 'bad']);
   });
 
+  it('sends what has a name of somebody else again, and tells of it', async () => {
+    const { sent, look } = server({ ours: new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }) });
+    for (const _ of [1, 2]) {
+      const { taken, refused } = await look([slice('ours'), slice('good')]);
+      expect({ refused, taken: taken.map(({ why }) => why) }).toEqual({ refused: [], taken: ["there is an EndpointSlice ours that isn't ours"] });
+    }
+    expect(sent).toEqual(['ours', 'good', 'ours', 'good']);
+  });
+
   it('goes on with the others, and throws what isn\'t a refusal in the end', async () => {
     const { sent, look } = server({ bad: invalid, busy });
     await expect(look([slice('bad'), slice('busy'), slice('good')])).rejects.toBe(busy);

@@ -1,4 +1,5 @@
 import type { ReconcileContext } from '@kube-semaphore/controller';
+import { KubeApiError } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
 import type { Change } from './change.ts';
 import { isInvalid, type RefusedWrites } from './refused-writes.ts';
@@ -11,10 +12,14 @@ export type KeyWriterOptions = {
   readonly refused: RefusedWrites;
 };
 
+/** A slice of somebody else has the name: nothing tells us when it goes, so it is to be tried again. */
+type Taken = { readonly why: string; readonly error: unknown };
+
 /** The writes of one reconcile, but for those that were refused before. */
 export class KeyWriter {
   readonly #options: KeyWriterOptions;
   readonly #refused: { readonly change: Change; readonly why: string }[] = [];
+  readonly #taken: Taken[] = [];
   #wrote = false;
 
   constructor(options: KeyWriterOptions) {
@@ -31,7 +36,12 @@ export class KeyWriter {
     return this.#refused;
   }
 
-  /** @returns the Service that was written. @throws whatever made a write fail, but for a refusal */
+  /** What can't be written because of somebody else's object. */
+  get taken(): readonly Taken[] {
+    return this.#taken;
+  }
+
+  /** @returns the Service that was written. @throws whatever made a write fail, but for a refusal and for a name that is taken */
   async write(change: Change): Promise<Service | undefined> {
     const { key, context, write, refused } = this.#options;
     const why = refused.why(key, change);
@@ -43,8 +53,9 @@ export class KeyWriter {
     try {
       return await write(change, context);
     } catch (error) {
-      if (!isInvalid(error)) throw error;
-      this.#refused.push({ change, why: error.message });
+      if (isInvalid(error)) this.#refused.push({ change, why: error.message });
+      else if (isTaken(change, error)) this.#taken.push({ why: `there is an EndpointSlice ${change.to.name} that isn't ours`, error });
+      else throw error;
       return undefined;
     }
   }
@@ -55,4 +66,9 @@ export class KeyWriter {
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
+}
+
+/** Whether a slice that isn't known to us has the name: one of ours would have been put right. */
+function isTaken(change: Change, error: unknown): change is Extract<Change, { readonly kind: 'create-slice' }> {
+  return change.kind === 'create-slice' && error instanceof KubeApiError && error.reason === 'AlreadyExists';
 }

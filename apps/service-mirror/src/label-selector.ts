@@ -81,8 +81,8 @@ function isMet(requirement: Requirement, value: string | undefined): boolean {
   }
 }
 
-/** `name`, or `prefix/name` with a DNS subdomain before the slash. */
-function isLabelKey(text: string): boolean {
+/** `name`, or `prefix/name` with a DNS subdomain before the slash: what apimachinery calls a qualified name. */
+export function isLabelKey(text: string): boolean {
   const [name = '', prefix, ...rest] = text.split('/').toReversed();
   return name !== '' && isLabelValue(name) && (prefix === undefined || isDnsSubdomain(prefix)) && rest.length === 0;
 }

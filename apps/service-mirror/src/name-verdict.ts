@@ -15,16 +15,16 @@ export type NameInput = {
   readonly isUnknown: (key: string) => boolean;
 };
 
-/** Whether a key may touch what bears its name, and why not; nobody has to know why where it wants nothing. */
+/** Whether a key may touch what bears its name, and why not; nobody has to know why where nobody says that it wants something. */
 export type NameVerdict = { readonly ok: true } | { readonly ok: false; readonly notice: Notice | undefined };
 
 const YES: NameVerdict = { ok: true };
 
 /** Whose a name is. One that wants nothing may only take away what is its own: another source may have the name by now. */
 export function nameVerdict({ key, target: { name, isOurs, wanted }, claimants, observed, sources, isUnknown }: NameInput): NameVerdict {
-  const no = (reason: string, detail: string): NameVerdict => ({ ok: false, notice: wanted === 'nothing' ? undefined : problem(key, reason, detail) });
+  const no = (reason: string, detail: string): NameVerdict => ({ ok: false, notice: typeof wanted === 'string' ? undefined : problem(key, reason, detail) });
   const illegal = serviceNameProblem(name);
-  if (illegal?.reason === 'name-too-long') return no(illegal.reason, `${name} is ${illegal.excess} characters too long for a Service`);
+  if (illegal?.reason === 'name-too-long') return no(illegal.reason, `${name} is ${illegal.excess} ${illegal.excess === 1 ? 'character' : 'characters'} too long for a Service`);
   if (illegal !== undefined) return no(illegal.reason, `${name} is no name of a Service`);
   const [holder] = claimants;
   if (holder !== undefined && holder !== key) return no('name-taken', `${name} is that of ${holder}, which is older`);

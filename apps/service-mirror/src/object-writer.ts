@@ -5,6 +5,7 @@ import {
 import type { DesiredEndpoint, DesiredService, DesiredSlice } from './desired.ts';
 import { annotationsOf } from './diff-service.ts';
 import { familySpec } from './families.ts';
+import { NoNamespaceError } from './no-namespace-error.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';
 import { ownAnnotations } from './own-annotations.ts';
 import { observedSlice } from './read-local.ts';
@@ -29,8 +30,13 @@ export class ObjectWriter {
     this.#namespace = namespace;
   }
 
-  createService(to: DesiredService, options: WriteOptions): Promise<Service> {
-    return this.#client.create(services, this.#service(to, undefined), options);
+  /** @throws NoNamespaceError. Before all other objects there is a Service, so this is where that shows. */
+  async createService(to: DesiredService, options: WriteOptions): Promise<Service> {
+    try {
+      return await this.#client.create(services, this.#service(to, undefined), options);
+    } catch (error) {
+      throw isMissing(error) ? new NoNamespaceError(this.#namespace, { cause: error }) : error;
+    }
   }
 
   updateService(from: ObservedService, to: DesiredService, options: WriteOptions): Promise<Service> {
@@ -95,7 +101,8 @@ export class ObjectWriter {
         name,
         labels,
         annotations,
-        ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: owner.name, uid: owner.uid, controller: true, blockOwnerDeletion: true }],
+        // Without blockOwnerDeletion, for which OwnerReferencesPermissionEnforcement asks for a right that the Go program's Role hasn't got.
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: owner.name, uid: owner.uid, controller: true }],
         ...(from && { uid: from.uid, resourceVersion: from.resourceVersion }),
       },
       addressType: family,
@@ -127,5 +134,7 @@ function withoutEmpty<T extends object>(value: T): Partial<T> {
 }
 
 function unlessGone(error: unknown): void {
-  if (!(error instanceof KubeApiError && error.status === 404)) throw error;
+  if (!isMissing(error)) throw error;
 }
+
+const isMissing = (error: unknown): boolean => error instanceof KubeApiError && error.status === 404;

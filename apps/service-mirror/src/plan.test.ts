@@ -25,7 +25,7 @@ describe('a plan', () => {
     expect(planText(plan)).toBe(
       [
         'create  Service c2-shop-73736d-web',
-        'change  EndpointSlice gl-a-1  1 endpoints',
+        'change  EndpointSlice gl-a-1  1 endpoint',
         'delete  Endpoints c2-shop-73736d-db',
         '',
         'route   gl-a: to endpoints of all clusters alike',

@@ -55,7 +55,7 @@ const KINDS = { service: 'Service', slice: 'EndpointSlice', endpoints: 'Endpoint
 /** One change, for people. */
 export function changeLine(change: Change): string {
   const { verb, kind, name, endpoints } = facts(change);
-  return `${verb.padEnd(7)} ${kind} ${name}${endpoints === undefined ? '' : `  ${endpoints} endpoints`}`;
+  return `${verb.padEnd(7)} ${kind} ${name}${endpoints === undefined ? '' : `  ${count(endpoints, 'endpoint')}`}`;
 }
 
 function changeFacts(change: Change): object {

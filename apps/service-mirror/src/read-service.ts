@@ -1,6 +1,7 @@
 import type { Left } from '@kube-semaphore/app';
 import type { Service } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
+import { isLabelKey } from './label-selector.ts';
 import { isOwnProduct } from './own-product.ts';
 import type { Definition, Family, ServicePort, SourceService } from './source.ts';
 
@@ -59,13 +60,16 @@ export function portOf({ name, protocol, port, targetPort, appProtocol }: Servic
 
 export const isProtocol = (protocol: string): protocol is ServicePort['protocol'] => ['TCP', 'UDP', 'SCTP'].includes(protocol);
 
-/** An optional lower-case name, and numbers that ports have. */
+/** An optional lower-case name, numbers that ports have, and an appProtocol that the API takes. */
 function isLegalPort(port: ServicePort | undefined): port is ServicePort {
-  if (port === undefined) return false;
+  if (port === undefined || !isAppProtocol(port.appProtocol)) return false;
   const { name, port: number, targetPort } = port;
   const isTarget = targetPort === undefined || (typeof targetPort === 'number' ? isPortNumber(targetPort) : /^(?=.*[a-z])[a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?$/.test(targetPort));
   return (name === '' || isDnsLabel(name)) && isPortNumber(number) && isTarget;
 }
+
+/** Spelled as keys of labels are: `http`, `kubernetes.io/h2c`. */
+export const isAppProtocol = (text: string | undefined): boolean => text === undefined || isLabelKey(text);
 
 const isPortNumber = (number: number): boolean => number >= 1 && number <= 65_535;
 

@@ -4,7 +4,7 @@ import { isDnsLabel, serviceNameLabel } from '@kube-semaphore/naming';
 import { isSpecialIp, parseIp } from '@kube-semaphore/net';
 import { type Shared, sharedConditions, sharedTexts, tight } from './compact.ts';
 import { isOwnProduct } from './own-product.ts';
-import { isProtocol, type Reading } from './read-service.ts';
+import { isAppProtocol, isProtocol, type Reading } from './read-service.ts';
 import type { Endpoint, Family, SlicePort, SourceSlice } from './source.ts';
 
 export type SliceRules = {
@@ -30,17 +30,21 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
   if (!isDnsLabel(namespace) || !isDnsLabel(service)) return left('bad-name', `it says that it belongs to ${namespace}/${service}`);
   if (!isFamily(family)) return left('bad-family', `its addressType is ${family}`);
   const ports = slice.ports.map(portOf);
-  if (ports.some((port) => port === undefined || (port.name !== '' && !isDnsLabel(port.name)))) return left('bad-port', 'it has a port that no slice can have');
+  if (!ports.every(isLegalPort)) return left('bad-port', 'it has a port that no slice can have');
   const skipped: Left[] = [];
   const context = { ...rules, family, skipped, shared: sharedTexts() };
   const endpoints = slice.endpoints.map((endpoint) => readEndpoint(endpoint, context)).filter((endpoint) => endpoint !== undefined);
-  const value = { uid, namespace, name, service, family, ports: ports as SlicePort[], endpoints: endpoints.toSorted(byAddress) };
+  const value = { uid, namespace, name, service, family, ports, endpoints: endpoints.toSorted(byAddress) };
   return { value, skipped };
 }
 
 export function portOf({ name, protocol, port, appProtocol }: EndpointSlice['ports'][number]): SlicePort | undefined {
   if (protocol !== '' && !isProtocol(protocol)) return undefined;
   return { name, protocol: protocol || 'TCP', port, appProtocol: appProtocol || undefined };
+}
+
+function isLegalPort(port: SlicePort | undefined): port is SlicePort {
+  return port !== undefined && (port.name === '' || isDnsLabel(port.name)) && isAppProtocol(port.appProtocol);
 }
 
 export const isFamily = (addressType: string): addressType is Family => addressType === 'IPv4' || addressType === 'IPv6';
@@ -55,15 +59,22 @@ function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, s
     else skipped.push(address);
   }
   if (addresses.length === 0) return undefined;
-  const { hostname, targetRef, nodeName, zone, conditions } = endpoint;
+  const { targetRef, nodeName, zone, conditions } = endpoint;
   return {
     addresses: tight(addresses),
     conditions: sharedConditions(conditions),
-    hostname: hostname || undefined,
+    hostname: readHostname(endpoint.hostname, { addresses, skipped }),
     target: readTarget(targetRef, shared),
     nodeName: isLocal && nodeName !== '' ? shared(nodeName) : undefined,
     zone: isLocal && zone !== '' ? shared(zone) : undefined,
   };
+}
+
+/** One for which the API server would refuse the whole slice is done without. */
+function readHostname(hostname: string, { addresses, skipped }: { readonly addresses: readonly string[]; readonly skipped: Left[] }): string | undefined {
+  if (hostname === '' || isDnsLabel(hostname)) return hostname || undefined;
+  skipped.push(problem('bad-hostname', `the hostname of ${addresses.join(', ')} is none`));
+  return undefined;
 }
 
 /** A reference to nothing is none. */

@@ -23,6 +23,7 @@ describe('readService', () => {
     { name: 'port 70000', spec: { ports: [{ port: 70_000 }] }, want: ['bad-port'] },
     { name: 'a port name that is none', spec: { ports: [{ name: 'A b', port: 80 }] }, want: ['bad-port'] },
     { name: 'a target that is none', spec: { ports: [{ port: 80, targetPort: '8080x-' }] }, want: ['bad-port'] },
+    { name: 'an appProtocol that is none', spec: { ports: [{ port: 80, appProtocol: 'a b' }] }, want: ['bad-port'] },
     { name: 'a protocol that nobody knows', spec: { ports: [{ port: 80, protocol: 'QUIC' }] }, want: ['bad-port'] },
   ])('leaves out $name', ({ spec, want }) => {
     const { value, skipped } = readService(service(spec), rules);
@@ -75,7 +76,23 @@ describe('readSlice', () => {
     expect(readSlice(slice({ endpoints }), { ...sliceRules, isLocal: true }).value?.endpoints[0]).toMatchObject({ nodeName: 'n1', zone: 'z1' });
   });
 
-  it('leaves out a slice with a port name that is none', () => {
-    expect(reasons(readSlice(slice({ ports: [{ name: 'A b', port: 80 }] }), sliceRules).skipped)).toEqual(['bad-port']);
+  it.each([
+    { name: 'name', port: { name: 'A b', port: 80 } },
+    { name: 'protocol', port: { port: 80, protocol: 'QUIC' } },
+    { name: 'appProtocol', port: { port: 80, appProtocol: 'example.com/a/b' } },
+  ])('leaves out a slice with a port $name that is none', ({ port }) => {
+    expect(reasons(readSlice(slice({ ports: [port] }), sliceRules).skipped)).toEqual(['bad-port']);
+  });
+
+  it.each(['http', 'kubernetes.io/h2c', 'example.com/My_Own'])('takes the appProtocol %s', (appProtocol) => {
+    expect(readService(service({ ports: [{ port: 80, appProtocol }] }), rules).value?.definition.ports[0]?.appProtocol).toBe(appProtocol);
+    expect(readSlice(slice({ ports: [{ port: 80, appProtocol }] }), sliceRules).value?.ports[0]?.appProtocol).toBe(appProtocol);
+  });
+
+  it('takes an endpoint without a hostname that is none, and its neighbour with one', () => {
+    const endpoints = [{ addresses: ['10.4.0.1'], hostname: 'Bad_Host' }, { addresses: ['10.4.0.2'], hostname: 'db-0' }];
+    const { value, skipped } = readSlice(slice({ endpoints }), sliceRules);
+    expect(value?.endpoints.map(({ hostname }) => hostname)).toEqual([undefined, 'db-0']);
+    expect(skipped).toEqual([{ kind: 'problem', reason: 'bad-hostname', detail: 'the hostname of 10.4.0.1 is none' }]);
   });
 });

@@ -1,4 +1,4 @@
-import { mirroredServiceLabel, mirrorPrefixLabel, parseServiceKey, serviceNameLabel, sourceAnnotation } from '@kube-semaphore/naming';
+import { mirroredServiceLabel, mirrorPrefixLabel, mirrorServiceName, parseServiceKey, serviceNameLabel, sourceAnnotation } from '@kube-semaphore/naming';
 import { sourceEndpoint } from './desired.ts';
 import { sourcesOf } from './local-names.ts';
 import type { ObservedService, ObservedSlice } from './observed.ts';
@@ -37,7 +37,7 @@ function sourceSlice(observed: ObservedSlice, { cluster, service }: { cluster: s
 /** The source Service of a local one, for a slice of it. */
 function sourceName(localName: string, { annotations, labels }: ObservedSlice, of: { cluster: string; prefix: string }): string | undefined {
   const [, namespace = ''] = (annotations[sourceAnnotation] ?? '').split('/');
-  const beginning = `${of.prefix}-${namespace}-73736d-`;
+  const beginning = mirrorServiceName(of.prefix, namespace, '');
   const name = labels[serviceNameLabel] ?? localName;
   return name.startsWith(beginning) ? name.slice(beginning.length) : undefined;
 }

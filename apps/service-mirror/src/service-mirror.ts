@@ -201,8 +201,8 @@ export class ServiceMirror {
         // Its end may be told before the answer.
         if (change.kind === 'replace-service') this.#absences.expect(change.to.name);
         const service = await writeChange(change, { writer: this.#writer, local: this.#local }, { signal, beforeSend: check }).catch((error: unknown) => {
-          // What is there and isn't known was made just now, or the list that we go by lacked it.
-          if (isConflict(error) && change.kind.startsWith('create-')) this.#local.recheck();
+          // What is there and isn't known was made just now, or the list that we go by lacked it. Slices are looked at by `writeChange`.
+          if (isConflict(error) && change.kind === 'create-service') this.#local.recheck();
           throw error;
         });
         const { event, facts } = changeEvent(change);

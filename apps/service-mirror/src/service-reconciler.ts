@@ -66,7 +66,9 @@ export class ServiceReconciler {
       return await this.#carryOut(key, phases, writer);
     } finally {
       this.#refused.replace(key, writer.refused);
-      this.#options.onNotices(key, [...phases.notices, ...writer.refused.map(({ why }) => refusal(key, why))]);
+      const refused = writer.refused.map(({ why }) => problem(key, 'refused', why));
+      const taken = writer.taken.map(({ why }) => problem(key, 'name-taken', why));
+      this.#options.onNotices(key, [...phases.notices, ...refused, ...taken]);
     }
   }
 
@@ -94,9 +96,11 @@ export class ServiceReconciler {
     const { writes, adopted, deletes } = slices(owner);
     const refused = writer.refused.length;
     await writer.writeAll(writes);
-    // A slice that was refused takes nobody's place.
-    if (writer.refused.length === refused) await writer.writeAll(adopted);
+    // A slice that was refused, or whose name is taken, takes nobody's place.
+    if (writer.refused.length === refused && writer.taken.length === 0) await writer.writeAll(adopted);
     await writer.writeAll(deletes);
+    const [taken] = writer.taken;
+    if (taken !== undefined) throw taken.error;
     return { wrote: writer.wrote };
   }
 
@@ -149,6 +153,6 @@ const ownerOf = (service: ObservedService | undefined): Owner | undefined => ser
 /** Consumers take an unknown `ready` for true. */
 const hasReady = ({ endpoints }: DesiredSlice): boolean => endpoints.some(({ conditions }) => conditions.ready !== false);
 
-function refusal(key: string, detail: string): Notice {
-  return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason: 'refused', detail };
+function problem(key: string, reason: string, detail: string): Notice {
+  return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };
 }

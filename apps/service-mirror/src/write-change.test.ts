@@ -13,15 +13,19 @@ const written = new Codec(endpointSliceKind).objectFromJson({ apiVersion: 'disco
 
 const never = () => Promise.reject(new Error('not asked for'));
 
-/** A slice that is to be created while this one is there; `told` is what the stores were. */
-async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'>) {
+/** A slice that is to be created while this one is there, or was a moment ago; `told` is what the stores were. */
+async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> | undefined) {
   const told: string[] = [];
+  let tries = 0;
   const tell = (what: string) => () => void told.push(what);
   const targets: WriteTargets = {
     writer: {
       createService: never, updateService: never, deleteService: never, deleteSlice: never, deleteEndpoints: never,
-      createSlice: () => Promise.reject(new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' })),
-      readSlice: () => Promise.resolve({ ...content, ...there, uid: 'u', resourceVersion: '1', owners: [] }),
+      createSlice: () => (++tries === 2 ? Promise.resolve(written) : Promise.reject(new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }))),
+      readSlice: () =>
+        there === undefined
+          ? Promise.reject(new KubeApiError('it is gone', { status: 404, reason: 'NotFound' }))
+          : Promise.resolve({ ...content, ...there, uid: 'u', resourceVersion: '1', owners: [] }),
       updateSlice: () => Promise.resolve(written),
     },
     local: { wroteService: tell('service'), wroteSlice: tell('slice'), deletedSlice: tell('no slice'), deletedEndpoints: tell('no endpoints'), recheck: tell('recheck') },
@@ -39,8 +43,14 @@ describe('writeChange, of a slice that is there already', () => {
     expect(await createOver({ labels, annotations })).toEqual({ told: ['recheck', 'slice'], result: undefined });
   });
 
-  it('leaves one of another source alone', async () => {
-    const { told, result } = await createOver({ labels, annotations: { [sourceAnnotation]: 'c3/ns/web-a' } });
-    expect({ told, result }).toMatchObject({ told: [], result: { status: 409 } });
+  it('creates one that went in between', async () => {
+    expect(await createOver(undefined)).toEqual({ told: ['slice'], result: undefined });
+  });
+
+  it.each([
+    { what: 'of another source', annotations: { [sourceAnnotation]: 'c3/ns/web-a' } },
+    { what: 'of none', annotations: {} },
+  ])('leaves one $what alone', async (there) => {
+    expect(await createOver({ labels: {}, ...there })).toMatchObject({ told: [], result: { reason: 'AlreadyExists' } });
   });
 });

@@ -41,18 +41,29 @@ export async function writeChange(change: Change, { writer, local }: WriteTarget
   }
 }
 
-/** Somebody may have taken the labels off a slice, by which we find it, or a list lacked it: then it is there, and put right. */
+/**
+ * Somebody may have taken the labels off a slice, by which we find it, or a list lacked it: then it is there, and put right.
+ *
+ * @throws KubeApiError AlreadyExists when there is one of that name that isn't ours
+ */
 async function createSlice({ to, owner }: Extract<Change, { kind: 'create-slice' }>, { writer, local }: WriteTargets, options: WriteOptions): Promise<EndpointSlice> {
   try {
     return await writer.createSlice(to, owner, options);
   } catch (error) {
     if (!(error instanceof KubeApiError && error.reason === 'AlreadyExists')) throw error;
-    const from = await writer.readSlice(to.name, options);
-    if (from?.annotations[sourceAnnotation] !== to.annotations[sourceAnnotation]) throw error;
+    const from = await writer.readSlice(to.name, options).catch(unlessGone);
+    // It went in between: a neighbour's key may have taken it for a stray.
+    if (from === 'gone') return writer.createSlice(to, owner, options);
     // With its labels it should have been known, and others may not be that are to go: no write would ever meet those.
-    if (from!.labels[sliceManagedByLabel] === sliceManager) local.recheck();
-    return writer.updateSlice(from!, to, owner, options);
+    if (from?.labels[sliceManagedByLabel] === sliceManager) local.recheck();
+    if (from === undefined || from.annotations[sourceAnnotation] !== to.annotations[sourceAnnotation]) throw error;
+    return writer.updateSlice(from, to, owner, options);
   }
+}
+
+function unlessGone(error: unknown): 'gone' {
+  if (error instanceof KubeApiError && error.status === 404) return 'gone';
+  throw error;
 }
 
 /** What the log says of a change that was written. */

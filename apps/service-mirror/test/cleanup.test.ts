@@ -63,15 +63,15 @@ describe('cleanup', () => {
     expect(again.stdout()).toBe('There is nothing of cluster c2-a.\n');
   });
 
-  it('is not undone by a process that serves the others, and those miss nothing', async ({ local, mirrors, served, history, startWith, cleanup }) => {
-    const file = JSON.parse(await readFile(join(local.dir, 'service-mirror.json'), 'utf8')) as { remoteClusters: readonly { name: string }[] };
+  it.for([{ sync: false }, { sync: true }])('is not undone by a process that serves the others, and those miss nothing (sync: $sync)', async ({ sync }, { local, mirrors, served, history, startWith, cleanup }) => {
+    const file = JSON.parse(await readFile(join(local.dir, 'service-mirror.json'), 'utf8')) as { global: object; remoteClusters: readonly { name: string }[] };
     const path = join(local.dir, 'without-c2-a.json');
-    await writeFile(path, JSON.stringify({ ...file, remoteClusters: file.remoteClusters.filter(({ name }) => name === 'c2') }));
+    await writeFile(path, JSON.stringify({ ...file, global: { ...file.global, serviceSync: sync, endpointSliceSync: sync }, remoteClusters: file.remoteClusters.filter(({ name }) => name === 'c2') }));
     const program = await startWith([`-config=${path}`, '-listen-address=127.0.0.1:0']);
     // It keeps off what may be another process's, and only puts right what it knows.
     await eventually(async () => (await mirrors.service(GLOBAL)).metadata.annotations?.['global-svc-clusters'], 'c2');
     await eventually(() => program.metric('semaphore_service_mirror_orphans', { cluster: 'c2-a' }), 4);
-    expect((await mirrors.endpoints())[GLOBAL]).toEqual(['10.4.0.1', '10.5.0.1']);
+    expect(await mirrors.endpoints()).toEqual({ [mirror('c2')]: ['10.4.0.1'], [mirror('c2-a')]: ['10.5.0.1'], [GLOBAL]: ['10.4.0.1', '10.5.0.1'], [served.own]: [], [served.ownGlobal]: [] });
     const written = program.log().filter(({ msg }) => /^(service|slice) /.test(msg)).length;
 
     expect(await (await cleanup({})).exited).toMatchObject({ code: 0 });

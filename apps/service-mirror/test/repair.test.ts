@@ -118,3 +118,27 @@ describe('a Service of somebody else that bears the name', () => {
     await eventually(async () => (await mirrors.endpoints())[mirror], ['10.4.0.1']);
   });
 });
+
+describe('a slice of somebody else that bears the name', () => {
+  it('is left alone, which is said once, and makes room when it goes', async ({ mirrors, sources, program }) => {
+    const [ours] = await mirrors.slices();
+    const name = ours!.metadata.name;
+    await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
+    await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
+    // Nothing tells any more that it was ours.
+    await mirrors.patch('endpointslices', name, { metadata: { labels: null, annotations: null, ownerReferences: null } });
+    const taken = { cluster: 'c2', subject: 'c2/default/web', reason: 'name-taken', detail: `there is an EndpointSlice ${name} that isn't ours` };
+    await program.logged('left out', taken);
+    // It keeps nothing else from being done: slices that come, and those that go.
+    await sources.addSlice({ name: 'web-c', service: 'web', endpoints: ['10.4.0.3'] });
+    await sources.remove('endpointslices', { name: 'web-b' });
+    await mirrors.become({ [mirror]: ['10.4.0.3'] });
+    expect(program.log().filter(({ msg }) => msg === 'left out')).toHaveLength(1);
+    expect(await program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'name-taken', kind: 'problem' })).toBe(1);
+
+    await mirrors.remove('endpointslices', name);
+    // Nothing tells of that, but it is tried again, 10 s later at most.
+    await eventually(() => mirrors.endpoints(), { [mirror]: ['10.4.0.1', '10.4.0.3'] }, { timeoutMs: 30_000 });
+    await eventually(() => program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'name-taken', kind: 'problem' }), 0);
+  });
+});

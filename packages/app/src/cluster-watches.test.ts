@@ -7,7 +7,7 @@ function clusterWatches() {
   const log = { trace: say('trace'), debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
   const up: number[] = [];
   const gauge = { set: () => {}, remove: () => {}, reset: () => {} };
-  const metrics = { remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: gauge, remoteWatchRestarts: { inc: () => {}, reset: () => {} } };
+  const metrics = { remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: gauge, remoteWatchRestarts: { inc: () => {} } };
   const synced: string[] = [];
   const watches = new ClusterWatches({ cluster: 'c2', metrics, log, onFirstSync: () => synced.push('synced') });
   return { watches, lines, up, synced };

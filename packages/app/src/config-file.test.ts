@@ -19,9 +19,10 @@ describe('parseConfigFile', () => {
 
   it.each([
     { name: 'is neither YAML nor JSON', source: '{"remotes": [', want: [/^it is neither YAML nor JSON: /] },
-    { name: 'is empty', source: '', want: [/^the file: /] },
-    { name: 'has an empty list', source: 'remotes: []', want: [/^remotes: /] },
-    { name: 'has a field of another type', source: 'remotes: [{ name: 7 }]', want: [/^remotes\[0\]\.name: /] },
+    { name: 'has an end that is its beginning', source: '&all [*all]', want: [/^it is neither YAML nor JSON: .*circular/] },
+    { name: 'is empty', source: '', want: [/^the file: .*expected object, received null/] },
+    { name: 'has an empty list', source: 'remotes: []', want: [/^remotes: Too small/] },
+    { name: 'has a field of another type', source: 'remotes: [{ name: 7 }]', want: [/^remotes\[0\]\.name: .*expected string, received number/] },
     {
       name: 'has keys that nobody knows, all of them named',
       source: 'remote: x\nremotes: [{ name: c2, nome: c2 }]\n',

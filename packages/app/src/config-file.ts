@@ -2,6 +2,7 @@ import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { parseDuration } from '@kube-semaphore/options';
 import { parse } from 'yaml';
 import type * as z from 'zod/mini';
+import english from 'zod/v4/locales/en.js';
 
 /** A file that was understood, or every problem with the path to its field. */
 export type ParsedFile<T> =
@@ -18,6 +19,9 @@ type FileRules = {
   readonly prepare?: (document: unknown) => unknown;
 };
 
+/** zod/mini has no sentences of its own, and all languages together would be a lot to load. */
+const IN_WORDS = { error: english().localeError };
+
 /**
  * Reads a config file, YAML or JSON.
  *
@@ -27,18 +31,20 @@ export function parseConfigFile<T>(source: string, schema: z.ZodMiniType<T>, { u
   let document: unknown;
   try {
     document = parse(source);
+    // An alias may lead to what it is in, and nothing that walks such a document comes to an end.
+    JSON.stringify(document);
   } catch (error) {
     return { ok: false, problems: [`it is neither YAML nor JSON: ${(error as Error).message.split('\n')[0]}`] };
   }
   document = prepare(document);
-  const parsed = schema.safeParse(document);
+  const parsed = schema.safeParse(document, IN_WORDS);
   if (parsed.success) return { ok: true, value: parsed.data, warnings: [] };
   const { issues } = parsed.error;
   if (unknownKeys === 'error' || issues.every(({ code }) => code !== 'unrecognized_keys')) return { ok: false, problems: issues.map(problemOf) };
   const [unknown, others] = [issues.filter(isUnknownKeys), issues.filter((issue) => !isUnknownKeys(issue))];
   if (others.length > 0) return { ok: false, problems: others.map(problemOf) };
   for (const { path, keys } of unknown) for (const key of keys) dropKey(document, path, key);
-  const again = schema.safeParse(document);
+  const again = schema.safeParse(document, IN_WORDS);
   if (again.success) return { ok: true, value: again.data, warnings: unknown.map(problemOf) };
   return { ok: false, problems: again.error.issues.map(problemOf) };
 }

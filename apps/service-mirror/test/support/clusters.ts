@@ -9,13 +9,18 @@ export type LocalOptions = {
    * else that would do anything by itself.
    */
   readonly controllers?: readonly string[];
+  /** Admission plugins that a real cluster runs besides its own; the embedded one has none. */
+  readonly admissionPlugins?: readonly string[];
 };
 
 const RANGES = { IPv4: '10.96.0.0/16', IPv6: 'fd00:10:96::/112' } as const;
 
 /** A cluster of the kind that the suite runs on. */
-export function startLocal({ ipFamilies = ['IPv4', 'IPv6'], controllers }: LocalOptions): Promise<TestCluster> {
+export function startLocal({ ipFamilies = ['IPv4', 'IPv6'], controllers, admissionPlugins = [] }: LocalOptions): Promise<TestCluster> {
   if (clusterKind() === 'embedded') return startEmbeddedCluster({ name: 'c1', ipFamilies });
-  const apiserverFlags = { 'service-cluster-ip-range': ipFamilies.map((family) => RANGES[family]).join(',') };
+  const apiserverFlags = {
+    'service-cluster-ip-range': ipFamilies.map((family) => RANGES[family]).join(','),
+    ...(admissionPlugins.length > 0 && { 'enable-admission-plugins': admissionPlugins.join(',') }),
+  };
   return startRealCluster({ name: 'c1', apiserverFlags, ...(controllers && { controllerManager: controllers }) });
 }

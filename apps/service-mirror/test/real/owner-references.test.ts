@@ -1,0 +1,20 @@
+import { describe, expect } from 'vitest';
+import { it as itOnClusters } from '../support/it.ts';
+
+/** As OpenShift runs: owners that block their end are for those who may update their finalizers. */
+const it = itOnClusters.extend('localOptions', { scope: 'file' }, () => ({ admissionPlugins: ['OwnerReferencesPermissionEnforcement'] }));
+
+describe('where owner references are guarded', () => {
+  it('the documented Role is enough for slices that come, change and go', async ({ sources, mirrors, start }) => {
+    await sources.add({ name: 'web' });
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
+    const program = await start();
+    await mirrors.become({ 'c2-default-73736d-web': ['10.4.0.1'] });
+    await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
+    await sources.remove('endpointslices', { name: 'web-a' });
+    await mirrors.become({ 'c2-default-73736d-web': ['10.4.0.2'] });
+    await sources.remove('services', { name: 'web' });
+    await mirrors.become({});
+    expect(program.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  });
+});
