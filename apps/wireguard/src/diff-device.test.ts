@@ -82,6 +82,11 @@ describe('diffDevice', () => {
       want: { routes: { ...NOTHING.routes, replace: [{ destination: SUBNET, device: DEVICE, protocol: routeProtocol }] } },
     },
     { name: 'leaves a route that is somebody else’s', from: { routes: [route(SUBNET, 'eth0', 4)] }, want: { routes: { ...NOTHING.routes, blocked: [route(SUBNET, 'eth0', 4)] } } },
+    {
+      name: 'leaves one of two, which somebody else made beside one through our device',
+      from: { routes: [route(SUBNET, DEVICE, 3), route(SUBNET, 'eth0', 4)] },
+      want: { routes: { ...NOTHING.routes, blocked: [route(SUBNET, 'eth0', 4)] } },
+    },
     { name: 'leaves a blackhole', from: { routes: [{ ...route(SUBNET), device: undefined, protocol: 80 }] }, want: { routes: { ...NOTHING.routes, blocked: [{ destination: SUBNET, device: undefined, protocol: 80 }] } } },
     { name: 'is content with its own beside somebody else’s', from: { routes: [route(SUBNET, 'eth0', 4), route(SUBNET)] }, want: {} },
     { name: 'deletes a route of ours that nobody wants', from: { routes: [route(SUBNET), route('10.9.0.0/16')] }, want: { routes: { ...NOTHING.routes, delete: [{ destination: '10.9.0.0/16', device: DEVICE, protocol: routeProtocol }] } } },

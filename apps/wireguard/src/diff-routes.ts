@@ -24,8 +24,10 @@ export function diffRoutes(observed: readonly Route[], destinations: readonly st
   for (const destination of new Set(destinations.toSorted(compareCidrs))) {
     const there = observed.filter((route) => route.destination === destination);
     if (there.some((route) => isOurs(route) && route.device === device)) continue;
-    if (there.some((route) => isOurs(route) || route.device === device)) replace.push(ours(destination));
-    else if (there.length > 0) blocked.push(...there);
+    const foreign = there.filter((route) => !isOurs(route) && route.device !== device);
+    // With another metric there may be both, and `ip` would replace either.
+    if (foreign.length > 0) blocked.push(...foreign);
+    else if (there.length > 0) replace.push(ours(destination));
     else add.push(ours(destination));
   }
   const unwanted = observed.filter((route) => isOurs(route) && route.device === device && !destinations.includes(route.destination));

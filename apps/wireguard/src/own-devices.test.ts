@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type NodeDevices, ownershipOf, strayDevices, takenPorts } from './own-devices.ts';
-import { key, observedDevice, observedLink } from './test-builders.ts';
+import { displacedDevices, type NodeDevices, type OwnershipRules, ownershipOf, strayDevices, takenPorts } from './own-devices.ts';
+import { key, observedDevice, observedLink, observedPeer } from './test-builders.ts';
 
 const c2 = { name: 'c2', device: 'wireguard.c2', listenPort: 51_820 };
-const known = new Set([key(200)]);
+const rules: OwnershipRules = { knownKeys: new Set([key(200)]), userspace: 'auto' };
 
 /** A node with devices: name, alias, and the public key of those that speak WireGuard. */
 const having = (...list: readonly (readonly [name: string, alias: string, publicKey?: string])[]): NodeDevices => ({
@@ -22,7 +22,17 @@ describe('ownershipOf', () => {
     { name: 'another remote’s', node: having(['wireguard.c2', 'semaphore-wireguard c3', key(200)]), want: { kind: 'foreign', reason: 'wireguard.c2 leads to c3' } },
     { name: 'no WireGuard', node: having(['wireguard.c2', '']), want: { kind: 'foreign', reason: 'wireguard.c2 is a device, and no WireGuard' } },
   ])('finds a device $name', ({ node, want }) => {
-    expect(ownershipOf(c2, node, known)).toEqual(want);
+    expect(ownershipOf(c2, node, rules)).toEqual(want);
+  });
+
+  it.each([
+    { name: 'one that wireguard-go made for us', kind: 'tun', peers: [], userspace: 'auto', want: 'adopted' },
+    { name: 'none of wireguard-go where that is not wanted', kind: 'tun', peers: [], userspace: 'never', want: 'foreign' },
+    { name: 'none that somebody has given a peer', kind: 'tun', peers: [observedPeer(key(1))], userspace: 'auto', want: 'foreign' },
+    { name: 'none of the kernel, which we make ourselves', kind: 'wireguard', peers: [], userspace: 'auto', want: 'foreign' },
+  ] as const)('takes, of those without a key, $name', ({ kind, peers, userspace, want }) => {
+    const node: NodeDevices = { links: [observedLink({ alias: '', kind })], devices: [observedDevice(peers, { publicKey: undefined })] };
+    expect(ownershipOf(c2, node, { ...rules, userspace }).kind).toBe(want);
   });
 });
 
@@ -57,5 +67,21 @@ describe('takenPorts', () => {
 
   it('overlooks devices of ours, which are told another port soon', () => {
     expect(takenPorts(having(['wireguard.c2', '', key(1)]), [{ ...c2, listenPort: 51_821 }, { device: 'wireguard.c3', listenPort: 51_820 }])).toEqual([]);
+  });
+});
+
+describe('displacedDevices', () => {
+  const port = (name: string, listenPort: number) => observedDevice([], { name, listenPort });
+  const node = { links: having(['wireguard.c2', 'semaphore-wireguard c2'], ['wireguard.c3', 'semaphore-wireguard c3']).links, devices: [port('wireguard.c2', 1), port('wireguard.c3', 2)] };
+  const wanting = (c2Port: number, c3Port: number) => [{ device: 'wireguard.c2', listenPort: c2Port }, { device: 'wireguard.c3', listenPort: c3Port }];
+
+  it.each([
+    { name: 'none where all have their port', remotes: wanting(1, 2), want: [] },
+    { name: 'none that gets a port which nobody has', remotes: wanting(1, 3), want: [] },
+    { name: 'both that change places', remotes: wanting(2, 1), want: ['wireguard.c2', 'wireguard.c3'] },
+    { name: 'the one in the way of another', remotes: wanting(2, 3), want: ['wireguard.c3'] },
+  ])('are $name', ({ remotes, want }) => {
+    expect(displacedDevices(node, remotes)).toEqual(want);
+    expect(displacedDevices({ ...node, links: [] }, remotes)).toEqual([]);
   });
 });

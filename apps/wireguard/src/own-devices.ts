@@ -10,18 +10,22 @@ export type NodeDevices = { readonly links: readonly Link[]; readonly devices: r
  *
  * - `absent`: there is none of its name, and we make it.
  * - `ours`: it has our mark.
- * - `adopted`: it has none, but a key that only we can have given it, as the Go program's devices do. Mark it.
+ * - `adopted`: it has none, but a key that only we can have given it, as the Go program's devices do; or no key at all, as
+ *   that of a wireguard-go which was started for us. Mark it.
  * - `foreign`: somebody else's, or another remote's. `reason` is for the operator.
  */
 export type Ownership = { readonly kind: 'absent' | 'ours' | 'adopted' } | { readonly kind: 'foreign'; readonly reason: string };
 
-/**
- * Tells whether a remote's device may be ours.
- *
- * @param knownKeys public keys that prove it: of our key file, and the one that our Node announces to the remote, as the
- *   Go program's key file may have been lost with its container
- */
-export function ownershipOf({ name, device: wanted }: Pick<RemoteSettings, 'name' | 'device'>, { links, devices }: NodeDevices, knownKeys: ReadonlySet<string>): Ownership {
+/** By which a device without our mark is known. */
+export type OwnershipRules = {
+  /** Public keys that prove it: of our key file, and the one that our Node announces to the remote, as the Go program's key file may have been lost with its container. */
+  readonly knownKeys: ReadonlySet<string>;
+  /** Whether wireguard-go may carry the tunnels. */
+  readonly userspace: 'auto' | 'always' | 'never';
+};
+
+/** Tells whether a remote's device may be ours. */
+export function ownershipOf({ name, device: wanted }: Pick<RemoteSettings, 'name' | 'device'>, { links, devices }: NodeDevices, { knownKeys, userspace }: OwnershipRules): Ownership {
   const link = links.find((candidate) => candidate.name === wanted);
   if (link === undefined) return { kind: 'absent' };
   const marked = remoteOfAlias(link.alias);
@@ -30,7 +34,8 @@ export function ownershipOf({ name, device: wanted }: Pick<RemoteSettings, 'name
   const device = devices.find((candidate) => candidate.name === wanted);
   if (device === undefined) return { kind: 'foreign', reason: `${wanted} is a device, and no WireGuard` };
   const isKnown = device.publicKey !== undefined && knownKeys.has(device.publicKey);
-  return isKnown ? { kind: 'adopted' } : { kind: 'foreign', reason: `${wanted} has neither our mark nor our key` };
+  const isFresh = device.publicKey === undefined && device.peers.length === 0 && link.kind === 'tun' && userspace !== 'never';
+  return isKnown || isFresh ? { kind: 'adopted' } : { kind: 'foreign', reason: `${wanted} has neither our mark nor our key` };
 }
 
 /** Devices that no remote of the config has, by name: ours, which go, and those that look like the Go program's, which are told. */
@@ -48,6 +53,17 @@ export function takenPorts({ devices }: NodeDevices, remotes: readonly Pick<Remo
       .filter((other) => other.listenPort === listenPort && !remotes.some((remote) => remote.device === other.name))
       .map((other) => `port ${listenPort} of ${device} is that of ${other.name}`),
   );
+}
+
+/** Devices of ours that hold a port which another remote is to have now; it has to be free before that one asks for it. */
+export function displacedDevices({ links, devices }: NodeDevices, remotes: readonly Pick<RemoteSettings, 'device' | 'listenPort'>[]): readonly string[] {
+  const ours = new Set(links.filter(({ alias }) => remoteOfAlias(alias) !== undefined).map(({ name }) => name));
+  return remotes
+    .filter(({ device: name, listenPort }) => {
+      const held = devices.find((device) => device.name === name)?.listenPort;
+      return ours.has(name) && held !== listenPort && remotes.some((other) => other.device !== name && other.listenPort === held);
+    })
+    .map(({ device }) => device);
 }
 
 function byText(a: string, b: string): number {

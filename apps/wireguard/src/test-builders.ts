@@ -1,6 +1,8 @@
 import { type Cidr, parseCidr } from '@kube-semaphore/net';
+import type { Logger } from '@kube-semaphore/runtime';
 import type { Device, Link, Peer } from '@kube-semaphore/wireguard-tools';
 import type { RemoteNode } from './remote-node.ts';
+import type { RemoteSettings } from './settings.ts';
 
 /** A block, for tests. */
 export function cidr(text: string): Cidr {
@@ -50,3 +52,22 @@ export const observedDevice = (peers: readonly Peer[], more: Partial<Device> = {
 export const observedLink = (more: Partial<Link> = {}): Link => {
   return { name: 'wireguard.c2', index: 7, kind: 'wireguard', up: true, mtuBytes: 1420, alias: 'semaphore-wireguard c2', addresses: [], ...more };
 };
+
+/** A logger that says nothing. */
+export const silentLog: Logger = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The remote `c2` as a config file has it that says no more than it must. */
+export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettings => ({
+  name: 'c2',
+  reference: { kind: 'in-cluster' },
+  podSubnets: [cidr('10.4.0.0/16')],
+  device: 'wireguard.c2',
+  mtuBytes: 1420,
+  listenPort: 51_820,
+  resyncPeriodMs: 0,
+  endpointFamily: undefined,
+  allowedIpsFrom: 'podCIDRs',
+  allowedEndpoints: undefined,
+  deviceAddress: 'none',
+  ...more,
+});

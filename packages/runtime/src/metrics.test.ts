@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { metricsReference, type MetricTable } from './metric-table.ts';
-import { beforeScrape, createMetrics } from './metrics.ts';
+import { beforeScrape, createMetrics, sampleLine } from './metrics.ts';
 import { sharedMetrics } from './shared-metrics.ts';
 
 const table = {
@@ -98,16 +98,29 @@ it('metricsReference renders a row per metric and leaves no bar unescaped', () =
 });
 
 describe('beforeScrape', () => {
-  it('lets the app look each time before its metrics are read', async () => {
+  it('lets the app look each time before its metrics are read, and writes what it saw where its metric is', async () => {
     const { metrics, registry } = createMetrics(table);
     let remotes = 0;
     beforeScrape(registry, async () => {
       await Promise.resolve();
-      // A number that somebody else counts: what is gone isn't exported, and what is there isn't added up.
-      metrics.restarts.reset();
-      metrics.restarts.inc({ remote: `c${++remotes}` }, 7);
+      metrics.up.set({ remote: 'c1' }, ++remotes);
+      return new Map([['app_restarts_total', sampleLine('app_restarts_total', { remote: `c${remotes}` }, 7)]]);
     });
-    const restarts = async () => series(await registry.metrics()).filter((line) => line.startsWith('app_restarts'));
-    expect([await restarts(), await restarts()]).toEqual([['app_restarts_total{remote="c1"} 7'], ['app_restarts_total{remote="c2"} 7']]);
+    const shown = async () => (await registry.metrics()).split('\n').filter((line) => /app_(restarts|up)/.test(line));
+    const lines = (remote: string, up: number) => [
+      '# HELP app_restarts_total Restarts.',
+      '# TYPE app_restarts_total counter',
+      `app_restarts_total{remote="${remote}"} 7`,
+      '# HELP app_up Up.',
+      '# TYPE app_up gauge',
+      `app_up{remote="c1"} ${up}`,
+    ];
+    expect([await shown(), await shown()]).toEqual([lines('c1', 1), lines('c2', 2)]);
+  });
+});
+
+describe('sampleLine', () => {
+  it('escapes what would end a label', () => {
+    expect(sampleLine('m', { a: 'x"\\\n', b: '' }, 1.5)).toBe('m{a="x\\"\\\\\\n",b=""} 1.5\n');
   });
 });

@@ -6,8 +6,6 @@ type Labels<Label extends string> = Readonly<Record<Label, string>>;
 /** A number that only grows. Names that end in `_total`. */
 interface Counter<Label extends string> {
   inc(labels: Labels<Label>, by?: number): void;
-  /** Forgets every series: for a number that somebody else counts, and that is read anew for each scrape. */
-  reset(): void;
 }
 
 /** A number of now. */
@@ -52,16 +50,27 @@ export function createMetrics<const Table extends MetricTable>(
   return { metrics: metrics as Instruments<Table>, registry };
 }
 
+/** Lines of the exposition format by the name of their metric, which is in the registry and has no other. */
+export type Samples = ReadonlyMap<string, string>;
+
+/** One sample. `labels` in the order in which they are written. */
+export function sampleLine(name: string, labels: Readonly<Record<string, string>>, value: number): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${text.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? '\\n' : `\\${sign}`))}"`);
+  return `${name}{${pairs.join(',')}} ${value}\n`;
+}
+
 /**
- * Lets the app look before its metrics are read: for values that only a look can tell.
+ * Lets the app look before each scrape, for what only a look can tell. Samples that are thousands and change each time are
+ * written from what was seen, and not kept in between.
  *
- * @param look must not reject
+ * @param look sets the metrics that it keeps, and returns the others; must not reject
  */
-export function beforeScrape(registry: Registry, look: () => Promise<void>): void {
+export function beforeScrape(registry: Registry, look: () => Promise<Samples>): void {
   const read = registry.metrics.bind(registry);
   registry.metrics = async () => {
-    await look();
-    return read();
+    const samples = await look();
+    const text = await read();
+    return text.replaceAll(/^# TYPE (\S+) .*\n/gm, (line, name: string) => line + (samples.get(name) ?? ''));
   };
 }
 

@@ -16,4 +16,10 @@ export type Link = {
 export type LinkAddress = { readonly ip: string; readonly prefixLength: number };
 
 /** What `ip link set` is to change. What isn't named stays as it is. */
-export type LinkChange = { readonly alias?: string; readonly mtuBytes?: number; readonly up?: boolean };
+export type LinkChange = {
+  readonly alias?: string;
+  readonly mtuBytes?: number;
+  readonly up?: boolean;
+  /** The kernel is to give it no link-local address when it is set up, as a TUN gets one and a WireGuard device none. */
+  readonly linkLocal?: false;
+};

@@ -17,15 +17,15 @@ const routesOf = (family: 4 | 6): fc.Arbitrary<readonly Route[]> =>
         .filter((cidr) => cidr.ok)
         .map((cidr) => cidr.value.text),
       device: fc.constantFrom(undefined, 'eth0', 'wireguard.c2'),
-      protocol: fc.nat(255),
+      protocol: fc.oneof(fc.constant(3), fc.nat(255)),
     }),
     { maxLength: 3 },
   );
 
-/** As iproute2 writes it: no length on a whole address, no address on a default route. */
+/** As iproute2 writes it: no length on a whole address, no address on a default route, and no protocol on its own routes. */
 function render({ destination, device, protocol }: Route): object {
   const dst = destination.replace(/^(0\.0\.0\.0|::)\/0$/, 'default').replace(destination.includes(':') ? /\/128$/ : /\/32$/, '');
-  return { dst, ...(device === undefined ? {} : { dev: device }), protocol: String(protocol), scope: '253', flags: [] };
+  return { dst, ...(device === undefined ? {} : { dev: device }), ...(protocol === 3 ? {} : { protocol: String(protocol) }), scope: '253', flags: [] };
 }
 
 describe.each([4, 6] as const)('parseRoutes of IPv%i', (family) => {

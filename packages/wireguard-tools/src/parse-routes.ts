@@ -2,6 +2,9 @@ import { bad, good, parseCidr, type Parsed } from '@kube-semaphore/net';
 import { type Entry, parseEntries } from './json.ts';
 import type { Route } from './route.ts';
 
+/** What `ip` doesn't write, as it is what `ip` itself makes. */
+const BOOT = '3';
+
 const everything = { 4: '0.0.0.0/0', 6: '::/0' } as const;
 
 /**
@@ -21,7 +24,7 @@ export function parseRoutes(text: string, family: 4 | 6): Parsed<readonly Route[
   return good(routes);
 }
 
-function parseRoute({ dst, dev: device, protocol }: Entry, family: 4 | 6): Parsed<Route> {
+function parseRoute({ dst, dev: device, protocol = BOOT }: Entry, family: 4 | 6): Parsed<Route> {
   if (typeof dst !== 'string') return bad('a route without dst');
   const wrong = (field: string) => bad(`route ${JSON.stringify(dst)}: ${field} is missing, or not what it should be`);
   const destination = parseDestination(dst, family);

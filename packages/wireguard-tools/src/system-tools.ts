@@ -42,8 +42,9 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
     changeDevice: async (name, change, options) => {
       for (const args of setArguments(name, change)) await wg(args, options);
     },
-    changeLink: async (name, { alias, mtuBytes, up }, options) => {
+    changeLink: async (name, { alias, mtuBytes, up, linkLocal }, options) => {
       const words = [
+        ...(linkLocal === undefined ? [] : ['addrgenmode', 'none']),
         ...(alias === undefined ? [] : ['alias', alias]),
         ...(mtuBytes === undefined ? [] : ['mtu', String(mtuBytes)]),
         ...(up === undefined ? [] : [up ? 'up' : 'down']),

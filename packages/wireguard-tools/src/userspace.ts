@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { speakable, WireGuardToolsError } from './errors.ts';
-import { runTool } from './run-tool.ts';
 import { systemTools } from './system-tools.ts';
 
 const DEADLINE_MS = 10_000;
@@ -61,8 +60,7 @@ export async function startUserspaceDevice({ name, logFile, program = 'wireguard
 async function answer(name: string, signal: AbortSignal): Promise<void> {
   const tools = systemTools();
   while ((await tools.device(name, { signal })) === undefined) await delay(POLL_MS, undefined, { signal });
-  // A TUN gets a link-local address when it is set up; a WireGuard device has none.
-  await runTool('ip', ['link', 'set', 'dev', name, 'addrgenmode', 'none'], { signal });
+  await tools.changeLink(name, { linkLocal: false }, { signal });
 }
 
 /** Resolves with why it ended, or couldn't be started. */

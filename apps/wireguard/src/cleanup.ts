@@ -1,0 +1,65 @@
+import type { Removal } from '@kube-semaphore/app';
+import type { KubeClient } from '@kube-semaphore/kube-client';
+import { Codec, nodeKind } from '@kube-semaphore/kube-objects';
+import { clusterOfAnnotation, remoteOfAlias } from '@kube-semaphore/naming';
+import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
+import { findDeviceKey } from './device-key.ts';
+import { lookAround } from './look.ts';
+import { announcedKey } from './desired-device.ts';
+import { ownershipOf } from './own-devices.ts';
+import { annotationPatch } from './own-node.ts';
+import type { RemoteSettings } from './settings.ts';
+
+export type CleanupInput = {
+  /** The remote to take leave of; undefined: all. */
+  readonly cluster: string | undefined;
+  readonly nodeName: string;
+  /** Of the local cluster. */
+  readonly client: KubeClient;
+  readonly tools: WireGuardTools;
+  /** Of the config: their devices may be ours without a mark. */
+  readonly remotes: readonly RemoteSettings[];
+  readonly keyFolder: string;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * What there is of ours on this node, to be removed: what our Node announces, so that nobody sends to us any more, and then
+ * the devices, which take their routes along. Keys stay, for a node that comes back.
+ *
+ * @throws KubeApiError, ConnectionError; {KeyFileError}, {WireGuardToolsError}
+ */
+export async function removalsOf(input: CleanupInput): Promise<readonly Removal[]> {
+  const { client, nodeName, tools, signal } = input;
+  const codec = new Codec(nodeKind);
+  const { metadata } = await client.get(codec, { name: nodeName, signal });
+  const concerns = (cluster: string | undefined): cluster is string => cluster !== undefined && (input.cluster ?? cluster) === cluster;
+  const withdrawn = [...new Set(Object.keys(metadata.annotations).map(clusterOfAnnotation))].filter(concerns).toSorted();
+  const devices = await ownDevices(input, metadata.annotations, concerns);
+  return [
+    ...withdrawn.map((cluster) => ({
+      line: `delete  annotations of ${cluster} on Node ${nodeName}`,
+      carryOut: async (run: { readonly signal: AbortSignal }): Promise<void> => {
+        const annotations = annotationPatch(metadata.annotations, { announced: [], withdrawn: [cluster] });
+        await client.patch(codec, { metadata: { annotations } }, { name: nodeName, ...run });
+      },
+    })),
+    ...devices.map((device) => ({ line: `delete  device ${device} with its routes`, carryOut: (run: { readonly signal: AbortSignal }) => tools.deleteLink(device, run) })),
+  ];
+}
+
+/** Those with our mark, and those of the config that an agent would adopt. */
+async function ownDevices({ tools, remotes, keyFolder, signal }: CleanupInput, annotations: Readonly<Record<string, string>>, concerns: (cluster: string | undefined) => cluster is string): Promise<readonly string[]> {
+  const around = await lookAround(tools, { signal });
+  const marked = around.links.filter(({ alias }) => concerns(remoteOfAlias(alias))).map(({ name }) => name);
+  const adopted = await Promise.all(
+    remotes.filter(({ name }) => concerns(name)).map(async (remote) => {
+      const announced = announcedKey(remote, annotations);
+      const look = { device: around.devices.find(({ name }) => name === remote.device), link: around.links.find(({ name }) => name === remote.device), links: around.links, routes: [] };
+      const key = await findDeviceKey(remote, { folder: keyFolder, look, announced });
+      const knownKeys = new Set([announced, key.from === 'none' ? undefined : key.publicKey].filter((known) => known !== undefined));
+      return ownershipOf(remote, around, { knownKeys, userspace: 'never' }).kind === 'adopted' ? [remote.device] : [];
+    }),
+  );
+  return [...new Set([...marked, ...adopted.flat()])].toSorted();
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, readConfigSource, serve } from '@kube-semaphore/app';
+import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import { beforeScrape, createMetrics, type Logger } from '@kube-semaphore/runtime';
+import { startUserspaceDevice, systemTools } from '@kube-semaphore/wireguard-tools';
+import { removalsOf } from './cleanup.ts';
+import { parseClustersFile } from './config-file.ts';
+import { settingsOfFile } from './file-settings.ts';
+import { metrics as metricTable, type WireGuardMetrics } from './metrics.ts';
+import type { WireGuardOptions } from './options.ts';
+import { exitCodeOf, planJson, planText } from './plan.ts';
+import type { Settings } from './settings.ts';
+import { statusJson, statusText } from './status.ts';
+import { WireGuard } from './wireguard.ts';
+
+/** How long `plan` and `status` wait for our own Node, and then for the remotes. */
+const TIMEOUT_MS = 30_000;
+
+type WireGuardCommand = Command<WireGuardOptions>;
+
+/** Keeps the tunnels to all remotes until `signal` is aborted. */
+export async function runAgent(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
+  const { options, log, version } = command;
+  return withWireGuard(command, async (wireguard, { registry, metrics, file }) => {
+    beforeScrape(registry, () => wireguard.show());
+    const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
+    await serve((run) => wireguard.run(run), { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log }, { signal });
+    return 0;
+  });
+}
+
+/** Prints what `runAgent` would change on this node, and changes nothing. */
+export async function runPlan(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
+  return withWireGuard(command, async (wireguard) => {
+    const plan = await wireguard.plan({ signal, timeoutMs: TIMEOUT_MS });
+    process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
+    return exitCodeOf(plan);
+  });
+}
+
+/** Prints the peers of this node. */
+export async function runStatus(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
+  return withWireGuard(command, async (wireguard) => {
+    const remotes = await wireguard.status({ signal, timeoutMs: TIMEOUT_MS });
+    process.stdout.write(command.options.output === 'json' ? statusJson(remotes) : statusText(remotes));
+    return remotes.every(({ reached }) => reached) ? 0 : 1;
+  });
+}
+
+/** Takes leave of one remote, or of all: removes what is ours from this node. */
+export async function runCleanup({ options, log, userAgent }: WireGuardCommand, { signal }: RunOptions): Promise<number> {
+  const { cleanupCluster: cluster, nodeName, wgKeyPath: keyFolder, yes } = options;
+  const name = cluster ?? 'all';
+  // A remote that is still in the config may be taken leave of: it is the node that goes then.
+  const confirm = cleanupConfirmation({ cluster: name, served: [], yes });
+  const { settings } = readSettings(options, log);
+  const [local] = await connectAll([settings.local.reference], log);
+  try {
+    const client = new KubeClient({ connection: local!, userAgent });
+    const removals = await removalsOf({ cluster, nodeName, client, tools: systemTools(), remotes: settings.remotes, keyFolder, signal });
+    const consequence = 'Pods of this node will not reach its pods, nor be reached; an agent that still runs with it in its config makes everything again.';
+    return await cleanUp(removals, { cluster: name, consequence, confirm }, { signal });
+  } finally {
+    local!.close();
+  }
+}
+
+/** What there is beside the app itself. */
+type Parts = {
+  readonly metrics: WireGuardMetrics;
+  readonly registry: ReturnType<typeof createMetrics>['registry'];
+  /** The config file as it was read. */
+  readonly file: ReturnType<typeof readConfigSource>;
+};
+
+/** Connects all clusters, hands the app to `use`, and closes them again. */
+async function withWireGuard({ options, log, userAgent }: WireGuardCommand, use: (wireguard: WireGuard, parts: Parts) => Promise<number>): Promise<number> {
+  const { file, settings } = readSettings(options, log);
+  const [local, ...remotes] = await connectAll([settings.local.reference, ...settings.remotes.map(({ reference }) => reference)], log);
+  const names = settings.remotes.map(({ name }) => name);
+  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device: settings.remotes.map(({ device }) => device) });
+  const logFile = (device: string): string => join(options.wgKeyPath, `${device}.log`);
+  const devices = { tools: systemTools(), startUserspace: startUserspaceDevice, userspace: options.userspace, logFile };
+  try {
+    return await use(new WireGuard({ options, settings, local: local!, remotes, devices, log, metrics, userAgent }), { metrics, registry, file });
+  } finally {
+    for (const connection of [local!, ...remotes]) connection.close();
+  }
+}
+
+function readSettings({ clustersConfig }: WireGuardOptions, log: Logger): { readonly file: ReturnType<typeof readConfigSource>; readonly settings: Settings } {
+  const file = readConfigSource(clustersConfig);
+  const parsed = parseClustersFile(file.content);
+  const settings = parsed.ok ? settingsOfFile(parsed.value) : parsed;
+  if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${file.path}: ${problem}`));
+  for (const warning of parsed.ok ? parsed.warnings : []) log.warn({ path: file.path }, warning);
+  return { file, settings: settings.value };
+}

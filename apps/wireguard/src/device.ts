@@ -1,0 +1,67 @@
+import type { CallOptions, startUserspaceDevice, WireGuardTools } from '@kube-semaphore/wireguard-tools';
+import { WireGuardToolsError } from '@kube-semaphore/wireguard-tools';
+import type { DesiredDevice, DeviceDiff } from './diff-device.ts';
+
+/** A device can't be ours, or can't be made. The message is for the operator. */
+export class DeviceError extends Error {
+  readonly code = 'DEVICE';
+  override readonly name = 'DeviceError';
+}
+
+/** What devices are made and changed with. */
+export type DeviceTools = {
+  readonly tools: WireGuardTools;
+  readonly startUserspace: typeof startUserspaceDevice;
+  /** `-userspace`. */
+  readonly userspace: 'auto' | 'always' | 'never';
+  /** Where a wireguard-go that we start writes its errors, by the device's name. */
+  readonly logFile: (device: string) => string;
+};
+
+/**
+ * Makes the device of a remote, which isn't there: by the kernel, or else by wireguard-go.
+ *
+ * @throws {DeviceError} if neither is to be had; {WireGuardToolsError}
+ */
+export async function makeDevice({ tools, startUserspace, userspace, logFile }: DeviceTools, { name, alias, mtuBytes }: Pick<DesiredDevice, 'name' | 'alias' | 'mtuBytes'>, { signal }: CallOptions): Promise<'kernel' | 'wireguard-go'> {
+  if (userspace !== 'always' && (await tools.createDevice(name, { alias, mtuBytes }, { signal })) === 'created') return 'kernel';
+  if (userspace === 'never') throw new DeviceError('this kernel has no WireGuard, and -userspace is never');
+  try {
+    await startUserspace({ name, logFile: logFile(name), signal });
+  } catch (error) {
+    const missing = error instanceof WireGuardToolsError && error.code === 'WG_NOT_INSTALLED';
+    throw missing ? new DeviceError(`wireguard-go is not installed, nor has one that runs made ${name}`) : error;
+  }
+  return 'wireguard-go';
+}
+
+/**
+ * Does what a diff says, but for the peers: the key, the link, addresses, and then routes, which need a device that is up.
+ *
+ * @returns destinations that turned out to be led elsewhere, and stay so
+ */
+export async function applyDevice(tools: WireGuardTools, name: string, { diff, keyFile }: { readonly diff: DeviceDiff; readonly keyFile: string }, options: CallOptions): Promise<readonly string[]> {
+  const { setsKey, listenPort, link, addresses, routes } = diff;
+  if (setsKey || listenPort !== undefined) {
+    await tools.changeDevice(name, { ...(setsKey && { privateKeyFile: keyFile }), ...(listenPort !== undefined && { listenPort }) }, options);
+  }
+  if (Object.keys(link).length > 0) await tools.changeLink(name, link, options);
+  for (const address of addresses.delete) await tools.deleteAddress(name, address, options);
+  for (const address of addresses.add) await unlessThere(tools.addAddress(name, address, options));
+  for (const route of routes.delete) await tools.deleteRoute(route, options);
+  for (const route of routes.replace) await tools.replaceRoute(route, options);
+  const blocked: string[] = [];
+  for (const route of routes.add) if (!(await unlessThere(tools.addRoute(route, options)))) blocked.push(route.destination);
+  return blocked;
+}
+
+/** @returns false if what was to be added is there already, perhaps as somebody else's */
+async function unlessThere(adding: Promise<void>): Promise<boolean> {
+  try {
+    await adding;
+    return true;
+  } catch (error) {
+    if (error instanceof WireGuardToolsError && error.code === 'WG_EXISTS') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,279 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KubeApiError } from '@kube-semaphore/kube-client';
+import { generatePrivateKey, publicKeyOf, WireGuardToolsError } from '@kube-semaphore/wireguard-tools';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DesiredPeer } from './desired-peers.ts';
+import { FakeTools } from './fake-tools.ts';
+import { writeKeyFile } from './key-file.ts';
+import type { KnownNode } from './local-node.ts';
+import type { AnnotationPatch } from './own-node.ts';
+import { type Reconciled, Reconciler, type ReconcilerOptions } from './reconciler.ts';
+import { cidr, key, observedLink, observedPeer, remoteSettings, silentLog } from './test-builders.ts';
+
+const { signal } = new AbortController();
+const DEVICE = 'wireguard.c2';
+const PUB_KEY = 'c2.wireguard.semaphore.uw.io/pubKey';
+const ENDPOINT = 'c2.wireguard.semaphore.uw.io/endpoint';
+
+const settings = remoteSettings();
+
+/** The peer by its number. */
+const wanted = (number: number): DesiredPeer => ({ node: `n${number}`, publicKey: key(number), endpoint: `192.0.2.${number}:51820`, allowedIps: [`10.4.${number}.0/24`] });
+
+let folder: string;
+let tools: FakeTools;
+let node: KnownNode | undefined;
+let peers: readonly DesiredPeer[] | undefined;
+let noticed: readonly string[];
+let announcements: AnnotationPatch[];
+let refusal: Error | undefined;
+let reconciler: Reconciler;
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'reconciler-')), 'keys');
+  [tools, peers, noticed, announcements, refusal] = [new FakeTools(), [wanted(1)], [], [], undefined];
+  node = { uid: 'u', resourceVersion: '1', annotations: {}, internalIps: ['198.51.100.1'], podCidrs: [cidr('10.2.1.0/24')] };
+  reconciler = newReconciler();
+});
+afterEach(() => rm(join(folder, '..'), { recursive: true }));
+
+const newReconciler = (more: Partial<ReconcilerOptions> = {}): Reconciler =>
+  new Reconciler({
+    tools,
+    startUserspace: ({ name }) => {
+      tools.put(name, { kind: 'tun', key: undefined, listenPort: 0 });
+      return Promise.resolve({ pid: 1 });
+    },
+    userspace: 'auto',
+    logFile: (device) => join(folder, `${device}.log`),
+    local: {
+      get node() {
+        return node;
+      },
+      announce: (patch) => {
+        if (refusal !== undefined) return Promise.reject(refusal);
+        announcements.push(patch);
+        const annotations = Object.entries({ ...node!.annotations, ...patch }).filter(([, value]) => value !== null);
+        node = { ...node!, annotations: Object.fromEntries(annotations) as Record<string, string> };
+        return Promise.resolve();
+      },
+    },
+    keyFolder: folder,
+    staleSeconds: 180,
+    nowSeconds: () => 1_000,
+    log: silentLog,
+    onLook: () => undefined,
+    onStanding: () => undefined,
+    ...more,
+  });
+
+const remote: Reconciled = {
+  settings,
+  peers: () => (peers === undefined ? undefined : { peers, left: [] }),
+  notice: (_, device) => (noticed = device.map(({ reason }) => reason)),
+};
+
+const reconcile = () => reconciler.reconcile(remote, { signal });
+
+/** What was changed since the last call, verb by verb. */
+const changed = (): readonly string[] => tools.changes.splice(0).map(([verb]) => verb);
+
+const keyInFile = async (): Promise<string> => (await readFile(join(folder, `${DEVICE}.key`), 'utf8')).trim();
+
+describe('a device that isn’t there', () => {
+  it('is made, set up, routed to, announced, and gets its peers, in this order', async () => {
+    const order: string[] = [];
+    const startedAnnouncing = () => order.push(...changed(), 'announce');
+    const announce = async (patch: AnnotationPatch) => void (startedAnnouncing(), announcements.push(patch));
+    reconciler = newReconciler({ local: { node, announce } });
+    expect(await reconcile()).toEqual({ wrote: true, peers: 1 });
+    expect([...order, ...changed()]).toEqual(['createDevice', 'changeDevice', 'changeLink', 'addRoute', 'announce', 'changeDevice']);
+    const { publicKey, listenPort, peers: got } = tools.byName.get(DEVICE)!;
+    expect(announcements).toEqual([{ [PUB_KEY]: publicKey, [ENDPOINT]: '198.51.100.1:51820' }]);
+    expect([listenPort, got]).toMatchObject([51_820, [{ publicKey: key(1), endpoint: '192.0.2.1:51820', allowedIps: ['10.4.1.0/24'], keepaliveSeconds: 25 }]]);
+    expect(tools.linksByName.get(DEVICE)).toMatchObject({ alias: 'semaphore-wireguard c2', up: true, mtuBytes: 1420 });
+    expect(tools.table).toEqual([{ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }]);
+  });
+
+  it('needs nothing the second time', async () => {
+    await reconcile();
+    changed();
+    expect(await reconcile()).toEqual({ wrote: false, peers: 0 });
+    expect([changed(), announcements]).toEqual([[], [expect.anything()]]);
+  });
+
+  it('is wireguard-go’s where the kernel has no WireGuard', async () => {
+    tools.kernel = false;
+    await reconcile();
+    expect(tools.linksByName.get(DEVICE)).toMatchObject({ kind: 'tun', alias: 'semaphore-wireguard c2', up: true });
+  });
+
+  it('is wireguard-go’s where that is wanted always', async () => {
+    reconciler = newReconciler({ userspace: 'always' });
+    await reconcile();
+    expect(tools.linksByName.get(DEVICE)).toMatchObject({ kind: 'tun', alias: 'semaphore-wireguard c2' });
+  });
+
+  it.each([
+    { name: 'wireguard-go is never wanted', more: { userspace: 'never' } as const, want: 'this kernel has no WireGuard, and -userspace is never' },
+    {
+      name: 'there is no wireguard-go',
+      more: { startUserspace: () => Promise.reject(new WireGuardToolsError('WG_NOT_INSTALLED', 'x')) },
+      want: 'wireguard-go is not installed, nor has one that runs made wireguard.c2',
+    },
+  ])('is an error where the kernel can’t and $name', async ({ more, want }) => {
+    tools.kernel = false;
+    reconciler = newReconciler(more);
+    await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: want });
+  });
+});
+
+describe('a device without our mark', () => {
+  const peer = observedPeer(key(1), { endpoint: '203.0.113.9:4242' });
+
+  it('is adopted by the key in our file, and keeps its peers and their endpoints', async () => {
+    const own = generatePrivateKey();
+    await writeKeyFile(join(folder, `${DEVICE}.key`), own);
+    tools.put(DEVICE, { key: own, peers: [peer] });
+    await reconcile();
+    expect(changed()).toEqual(['changeLink', 'addRoute']);
+    expect(tools.byName.get(DEVICE)?.peers).toEqual([peer]);
+    expect(tools.linksByName.get(DEVICE)?.alias).toBe('semaphore-wireguard c2');
+  });
+
+  it('is adopted by the key that our Node announces; its file is made anew, as the Go program’s went with its container', async () => {
+    const own = generatePrivateKey();
+    tools.put(DEVICE, { key: own, peers: [peer] });
+    node = { ...node!, annotations: { [PUB_KEY]: publicKeyOf(own) } };
+    await reconcile();
+    expect(await keyInFile()).toBe(own.reveal());
+    expect(changed()).toEqual(['changeLink', 'addRoute']);
+    expect(tools.byName.get(DEVICE)?.peers).toEqual([peer]);
+  });
+
+  it('has its route marked as ours, and not made anew', async () => {
+    const own = generatePrivateKey();
+    tools.put(DEVICE, { key: own, peers: [observedPeer(key(1))] });
+    tools.table = [{ destination: '10.4.0.0/16', device: DEVICE, protocol: 3 }];
+    node = { ...node!, annotations: { [PUB_KEY]: publicKeyOf(own) } };
+    await reconcile();
+    expect(changed()).toEqual(['changeLink', 'replaceRoute']);
+  });
+
+  it('is somebody else’s with another key', async () => {
+    tools.put(DEVICE);
+    await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: 'wireguard.c2 has neither our mark nor our key' });
+    expect(changed()).toEqual([]);
+  });
+});
+
+describe('peers', () => {
+  beforeEach(async () => {
+    peers = [wanted(1), wanted(2), wanted(3)];
+    await reconcile();
+    tools.changes.length = 0;
+  });
+
+  it('are changed one by one: one call that names no other', async () => {
+    peers = [wanted(1), { ...wanted(2), allowedIps: ['10.4.99.0/24'] }, wanted(3)];
+    expect(await reconcile()).toEqual({ wrote: true, peers: 1 });
+    expect(tools.changes).toEqual([['changeDevice', DEVICE, { peers: [{ publicKey: key(2), allowedIps: ['10.4.99.0/24'] }] }]]);
+  });
+
+  it('stay while it isn’t known who they should be', async () => {
+    peers = undefined;
+    expect(await reconcile()).toEqual({ wrote: false, peers: 0 });
+  });
+
+  it('that somebody else set go', async () => {
+    await tools.changeDevice(DEVICE, { peers: [{ publicKey: key(9), allowedIps: ['10.4.9.0/24'] }] });
+    tools.changes.length = 0;
+    await reconcile();
+    expect(tools.changes).toEqual([['changeDevice', DEVICE, { peers: [{ publicKey: key(9), remove: true }] }]]);
+  });
+
+  it('get the endpoint that their annotation has had since the last success, also after a failure', async () => {
+    const device = tools.byName.get(DEVICE)!;
+    // They work, and the second has moved on its own.
+    tools.byName.set(DEVICE, { ...device, peers: device.peers.map((peer) => ({ ...peer, latestHandshakeSeconds: 990, ...(peer.publicKey === key(2) && { endpoint: '203.0.113.9:1' }) })) });
+    await reconcile();
+    expect(changed()).toEqual([]);
+    peers = [wanted(1), { ...wanted(2), endpoint: '192.0.2.99:51820' }, wanted(3)];
+    tools.beforeChange = () => {
+      throw new WireGuardToolsError('WG_FAILED', 'no');
+    };
+    await expect(reconcile()).rejects.toMatchObject({ code: 'WG_FAILED' });
+    tools.beforeChange = () => undefined;
+    await reconcile();
+    expect(tools.changes).toEqual([['changeDevice', DEVICE, { peers: [{ publicKey: key(2), endpoint: '192.0.2.99:51820' }] }]]);
+  });
+
+  it('are set although our Node can’t be told', async () => {
+    refusal = new KubeApiError('no', { status: 403 });
+    node = { ...node!, annotations: {} };
+    peers = [wanted(1), wanted(2)];
+    await expect(reconcile()).rejects.toBe(refusal);
+    expect(tools.byName.get(DEVICE)?.peers).toHaveLength(2);
+  });
+});
+
+describe('what is in the way', () => {
+  it('is a route of somebody else, which stays and is told', async () => {
+    tools.table = [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }];
+    await reconcile();
+    expect([noticed, tools.table]).toEqual([['route-blocked'], [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }]]);
+  });
+
+  it('is a route that came while we looked', async () => {
+    tools.beforeChange = (verb) => {
+      if (verb === 'addRoute') tools.table = [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }];
+    };
+    await reconcile();
+    expect([noticed, tools.table]).toMatchObject([['route-blocked'], [{ device: 'eth0' }]]);
+  });
+
+  it('is a Node without an address: nothing is announced, and the peers are set', async () => {
+    node = { ...node!, internalIps: [] };
+    await reconcile();
+    expect([noticed, announcements, tools.byName.get(DEVICE)?.peers.length]).toEqual([['no-endpoint'], [], 1]);
+  });
+
+  it('is an underlay with a smaller MTU', async () => {
+    tools.linksByName.set('eth0', observedLink({ name: 'eth0', alias: '', mtuBytes: 1450, addresses: [{ ip: '198.51.100.1', prefixLength: 24 }] }));
+    await reconcile();
+    expect(noticed).toEqual(['mtu']);
+  });
+
+  it('is a key file that can’t be trusted: nothing is touched', async () => {
+    await reconcile();
+    changed();
+    await writeFile(join(folder, `${DEVICE}.key`), 'broken');
+    await expect(reconcile()).rejects.toMatchObject({ code: 'KEY_FILE' });
+    expect(changed()).toEqual([]);
+  });
+
+  it('is that our own Node isn’t known', async () => {
+    node = undefined;
+    expect(await reconcile()).toEqual({ wrote: false, peers: 0 });
+    expect(changed()).toEqual([]);
+  });
+});
+
+describe('what somebody undid', () => {
+  it.each([
+    { name: 'the state of the link', undo: () => tools.changeLink(DEVICE, { up: false }), want: ['changeLink'] },
+    { name: 'the route', undo: () => tools.deleteRoute({ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }), want: ['addRoute'] },
+    { name: 'the port', undo: () => tools.changeDevice(DEVICE, { listenPort: 1 }), want: ['changeDevice'] },
+    { name: 'the device', undo: () => tools.deleteLink(DEVICE), want: ['createDevice', 'changeDevice', 'changeLink', 'addRoute', 'changeDevice'] },
+    { name: 'the annotations', undo: () => Promise.resolve(void (node = { ...node!, annotations: {} })), want: [] },
+  ])('is done again: $name', async ({ undo, want }) => {
+    await reconcile();
+    await undo();
+    changed();
+    await reconcile();
+    expect(changed()).toEqual(want);
+    expect(node?.annotations[PUB_KEY]).toBe(tools.byName.get(DEVICE)?.publicKey);
+    expect(await reconcile()).toEqual({ wrote: false, peers: 0 });
+  });
+});

@@ -1,0 +1,299 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ClusterWatches, ConfigError, everyPeriod, liveness, POLL_INTERVAL_MS, readiness } from '@kube-semaphore/app';
+import type { Connection } from '@kube-semaphore/cluster-auth';
+import { Controller, type Outcome, type ReconcileContext } from '@kube-semaphore/controller';
+import { ConnectionError, KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
+import type { Health, Logger, Samples } from '@kube-semaphore/runtime';
+import type { DeviceTools } from './device.ts';
+import { showDevices } from './device-metrics.ts';
+import { FailureLog } from './failure-log.ts';
+import { LocalNode } from './local-node.ts';
+import { lookAround } from './look.ts';
+import type { WireGuardMetrics } from './metrics.ts';
+import { nodeProblems, ourStrays } from './node-check.ts';
+import type { WireGuardOptions } from './options.ts';
+import { displacedDevices, type NodeDevices, strayDevices } from './own-devices.ts';
+import { type Plan, type RemotePlan, strayChanges } from './plan.ts';
+import { Reconciler } from './reconciler.ts';
+import type { Remote } from './remote.ts';
+import { remotePlan } from './remote-plan.ts';
+import { Remotes } from './remotes.ts';
+import type { Settings } from './settings.ts';
+import { type RemoteStatus, remoteStatus } from './status.ts';
+import { Strays } from './strays.ts';
+import { Tunnels } from './tunnels.ts';
+
+export type WireGuardInput = {
+  readonly options: WireGuardOptions;
+  readonly settings: Settings;
+  readonly local: Connection;
+  /** In the order of `settings.remotes`. */
+  readonly remotes: readonly Connection[];
+  readonly devices: DeviceTools;
+  readonly log: Logger;
+  readonly metrics: WireGuardMetrics;
+  readonly userAgent: string;
+};
+
+/** What `plan` and `status` do without, once they have waited for it so long. */
+type Patience = { readonly timeoutMs: number };
+
+/** What clusters are opened for, and how long our own Node may take; without a limit, as long as it takes. */
+type Opening = { readonly purpose: 'change' | 'plan' | 'status'; readonly timeoutMs?: number };
+
+/** The local cluster's name in metrics and logs, where remotes have their own. */
+const LOCAL = 'local';
+
+/**
+ * The whole app: the tunnels from this node to the Nodes of remote clusters. First it looks at our own Node, for that says
+ * who we are; then at the devices that there are; then it watches the remotes' Nodes, and keeps the devices what they
+ * should be, remote by remote.
+ */
+export class WireGuard {
+  readonly #input: WireGuardInput;
+  readonly #local: LocalNode;
+  readonly #remotes: Remotes;
+  readonly #reconciler: Reconciler;
+  readonly #controller: Controller;
+  readonly #strays: Strays;
+  readonly #tunnels: Tunnels;
+  readonly #failures: FailureLog;
+  readonly #localListed = Promise.withResolvers<void>();
+  /** Remotes whose device was set up. */
+  readonly #standing = new Set<string>();
+  /** Remotes that our Node couldn't be announced to. */
+  readonly #unannounced = new Set<string>();
+  #watchingSince: number | undefined;
+
+  constructor(input: WireGuardInput) {
+    const { options, settings, devices, log, metrics } = input;
+    this.#input = input;
+    this.#failures = new FailureLog(log);
+    this.#local = new LocalNode({
+      client: this.#clientOf(input.local),
+      name: options.nodeName,
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      hooks: new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: () => this.#localListed.resolve() }).hooks(),
+      onChange: () => this.#localChanged(),
+    });
+    const clients = input.remotes.map((connection) => this.#clientOf(connection));
+    this.#remotes = new Remotes({ settings, clients, options, local: this.#local, log, metrics, onChange: (remote) => this.#enqueue(remote, performance.now()) });
+    this.#tunnels = new Tunnels({ log, clock: () => this.#reconciler.clock() });
+    this.#strays = new Strays({ tools: devices.tools, local: this.#local, remotes: settings.remotes, log, metrics });
+    this.#reconciler = new Reconciler({
+      ...devices,
+      local: this.#local,
+      keyFolder: options.wgKeyPath,
+      staleSeconds: options.staleHandshakeMs / 1_000,
+      nowSeconds: () => Math.floor(Date.now() / 1_000),
+      log,
+      onLook: (remote, { device }) => this.#tunnels.look(remote, device),
+      onStanding: ({ settings: { name } }) => this.#standing.add(name),
+    });
+    this.#controller = new Controller({
+      reconcile: (remote, context) => this.#reconcile(remote, context),
+      workers: options.writeConcurrency,
+      minWriteIntervalMs: options.minWriteIntervalMs,
+      onFailure: (failure) => this.#failures.failed(failure),
+    });
+  }
+
+  /** Whether the loops turn. */
+  isLive(): Health {
+    const remotes = this.#watchingSince === undefined ? [] : this.#remotes.all.map(({ settings: { name }, silentMs }) => ({ name: `the nodes of ${name}`, silentMs }));
+    const loops = [{ name: 'our own node', silentMs: this.#local.silentMs }, ...remotes];
+    return liveness({ loops, longestReconcileMs: this.#controller.longestRunningMs, idleTimeoutMs: this.#input.options.watchIdleTimeoutMs });
+  }
+
+  /** Whether the devices stand, and each remote has synced or had its time. */
+  isReady(): Health {
+    const missing = this.#remotes.names.filter((name) => !this.#standing.has(name));
+    if (this.#watchingSince !== undefined && missing.length > 0) return { ok: false, reason: `there is no device yet for ${missing.join(', ')}` };
+    return readiness({
+      localSynced: this.#local.synced,
+      remotes: this.#remotes.all.map(({ settings: { name }, synced }) => ({ name, synced })),
+      watchedMs: this.#watchingSince === undefined ? undefined : performance.now() - this.#watchingSince,
+    });
+  }
+
+  /** Sets the metrics of our devices to what is now. Never rejects. @returns the samples of their peers */
+  async show(): Promise<Samples> {
+    const { devices, settings, metrics, log } = this.#input;
+    try {
+      const all = await devices.tools.devices({ signal: new AbortController().signal });
+      const ours = all.filter(({ name }) => settings.remotes.some(({ device }) => device === name));
+      return showDevices(metrics, ours, this.#reconciler.clock());
+    } catch (error) {
+      log.debug({ error }, 'devices not looked at, and so not shown');
+      return new Map();
+    }
+  }
+
+  /**
+   * Works until `signal` is aborted. Tunnels stay.
+   *
+   * @throws {ConfigError} if there is no such Node, or something on this node is in the way
+   */
+  run({ signal }: RunOptions): Promise<void> {
+    return this.#withClusters(signal, { purpose: 'change' }, async (loops, running) => {
+      this.#enqueueAll(Infinity);
+      loops.push(
+        this.#controller.run(running),
+        everyPeriod(this.#input.options.observePeriodMs, () => this.#observe(running), running),
+        ...this.#input.settings.remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#controller.enqueue(name, Infinity), running)),
+      );
+      await Promise.all(loops);
+    });
+  }
+
+  /**
+   * What `run` would do now, without doing it.
+   *
+   * @param timeoutMs how long to wait for our own Node, and then for the first lists of all remotes
+   * @throws {ConfigError} as `run`; Error when our own Node can't be read in time
+   */
+  async plan({ signal, timeoutMs }: RunOptions & Patience): Promise<Plan> {
+    return this.#once({ signal, timeoutMs }, 'plan', async (around, running) => {
+      const { settings } = this.#input;
+      const remotes = await Promise.all(this.#remotes.all.map((remote) => this.#planOf(remote, running)));
+      return { strays: ourStrays(around, settings.remotes).map(strayChanges), unmarked: strayDevices(around, settings.remotes).unmarked, remotes };
+    });
+  }
+
+  /** What there is of each remote on this node. @param timeoutMs as in `plan`; without our own Node it goes on */
+  async status({ signal, timeoutMs }: RunOptions & Patience): Promise<readonly RemoteStatus[]> {
+    return this.#once({ signal, timeoutMs }, 'status', ({ devices }) => {
+      const ownKeys = new Set(devices.flatMap(({ publicKey }) => publicKey ?? []));
+      const statuses = this.#remotes.all.map((remote) => {
+        const { name, device: deviceName } = remote.settings;
+        const peers = remote.peers(ownKeys);
+        const desired = peers && { peers: peers.peers, left: [...remote.skipped, ...peers.left] };
+        return remoteStatus({ remote: name, deviceName, device: devices.find((device) => device.name === deviceName), desired, clock: this.#reconciler.clock() });
+      });
+      return Promise.resolve(statuses);
+    });
+  }
+
+  /** Opens all clusters, waits for them as long as that may take, and looks once. */
+  async #once<T>({ signal, timeoutMs }: RunOptions & Patience, purpose: 'plan' | 'status', look: (around: NodeDevices, running: RunOptions) => Promise<T>): Promise<T> {
+    const results: T[] = [];
+    await this.#withClusters(signal, { purpose, timeoutMs }, async (_, running) => {
+      await Promise.race([this.#remotes.firstSync(), patience(timeoutMs, running)]);
+      results.push(await look(await lookAround(this.#input.devices.tools, running), running));
+    });
+    return results[0]!;
+  }
+
+  /** Reads our own Node and the devices, then watches the remotes, calls `work`, and in the end stops everything. */
+  async #withClusters(stopped: AbortSignal, { purpose, timeoutMs }: Opening, work: (loops: Promise<void>[], running: RunOptions) => Promise<void>): Promise<void> {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([stopped, ended.signal]);
+    // Every request listens to it for as long as it runs.
+    setMaxListeners(0, signal);
+    const loops: Promise<void>[] = [this.#local.run({ signal })];
+    try {
+      await Promise.race([this.#localListed.promise, ...loops, ...(timeoutMs === undefined ? [] : [patience(timeoutMs, { signal })])]);
+      signal.throwIfAborted();
+      if (purpose !== 'status' && !this.#local.synced) throw new Error(`our own Node couldn't be read within ${timeoutMs} ms`);
+      const around = await this.#prepare(purpose, { signal });
+      this.#watchingSince = performance.now();
+      loops.push(...this.#remotes.run(around.devices, { signal, isRestart: purpose === 'change' }));
+      await work(loops, { signal });
+    } finally {
+      ended.abort();
+      await Promise.all(loops);
+    }
+  }
+
+  /** Sees to what is in the way of all remotes. @returns what is on the node then */
+  async #prepare(purpose: Opening['purpose'], { signal }: RunOptions): Promise<NodeDevices> {
+    const { options, settings, devices } = this.#input;
+    const around = await lookAround(devices.tools, { signal });
+    if (purpose === 'status') return around;
+    const { node } = this.#local;
+    if (node === undefined) throw new ConfigError(`there is no Node ${options.nodeName} in the local cluster: -node-name or SWG_NODE_NAME`);
+    const problems = await nodeProblems(settings.remotes, { node, around, examine: (...args) => this.#reconciler.examine(...args), signal });
+    if (problems.length > 0) throw new ConfigError(problems);
+    if (purpose === 'plan') return around;
+    // 0 is any port that is free.
+    for (const device of displacedDevices(around, settings.remotes)) await devices.tools.changeDevice(device, { listenPort: 0 }, { signal });
+    return (await this.#strays.remove(around, { signal })) ? lookAround(devices.tools, { signal }) : around;
+  }
+
+  async #planOf(remote: Remote, { signal }: RunOptions): Promise<RemotePlan> {
+    const node = this.#local.node!;
+    return remotePlan(remote, node, await this.#reconciler.decide(remote, node, { signal }));
+  }
+
+  async #reconcile(name: string, { signal, since }: ReconcileContext): Promise<Outcome> {
+    const remote = this.#remotes.get(name);
+    if (remote === undefined) return { wrote: false };
+    const { metrics } = this.#input;
+    const { device } = remote.settings;
+    try {
+      const { wrote, peers } = await this.#reconciler.reconcile(remote, { signal });
+      metrics.syncPeers.inc({ device, success: '1' });
+      if (peers > 0 && since !== Infinity) metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
+      this.#failures.succeeded(name);
+      this.#announced(name, true);
+      return { wrote };
+    } catch (error) {
+      if (!signal.aborted) {
+        metrics.syncPeers.inc({ device, success: '0' });
+        metrics.requeues.inc({ device });
+        if (error instanceof KubeApiError || error instanceof ConnectionError) this.#announced(name, false);
+      }
+      throw error;
+    }
+  }
+
+  /** The only API server that a reconcile writes to is our own cluster's. */
+  #announced(remote: string, works: boolean): void {
+    const before = this.#unannounced.size;
+    if (works) this.#unannounced.delete(remote);
+    else this.#unannounced.add(remote);
+    const { size } = this.#unannounced;
+    if ((before === 0) !== (size === 0)) this.#input.metrics.remoteUp.set({ remote: LOCAL }, size === 0 ? 1 : 0);
+  }
+
+  #observe({ signal }: RunOptions): void {
+    this.#enqueueAll(Infinity);
+    void this.#lookForStrays(signal);
+  }
+
+  async #lookForStrays(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#strays.remove(await lookAround(this.#input.devices.tools, { signal }), { signal });
+    } catch (error) {
+      if (!signal.aborted) this.#input.log.debug({ error }, 'devices not looked at');
+    }
+  }
+
+  #localChanged(): void {
+    if (this.#local.node === undefined || this.#watchingSince === undefined) return;
+    this.#remotes.localChanged();
+    this.#enqueueAll(Infinity);
+  }
+
+  #enqueueAll(since: number): void {
+    for (const name of this.#remotes.names) this.#enqueue(name, since);
+  }
+
+  #enqueue(name: string, since: number): void {
+    // Before that, nobody has looked what is in the way.
+    if (this.#watchingSince !== undefined) this.#controller.enqueue(name, since);
+  }
+
+  #clientOf(connection: Connection): KubeClient {
+    const { userAgent, metrics, options } = this.#input;
+    const onRequest = ({ host, method, code }: RequestReport): void => metrics.kubeRequests.inc({ host, method, code: code === '' ? '<error>' : code });
+    return new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
+  }
+}
+
+/** Resolves after `timeoutMs`, and keeps nobody running. */
+async function patience(timeoutMs: number, { signal }: RunOptions): Promise<void> {
+  await delay(timeoutMs, undefined, { signal, ref: false });
+}

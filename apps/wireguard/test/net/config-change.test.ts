@@ -1,0 +1,63 @@
+import { expect } from 'vitest';
+import type { MeshNode } from '../support/mesh.ts';
+import { itWithMesh } from '../support/mesh-it.ts';
+
+const { signal } = new AbortController();
+
+const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
+
+/** What there is of ours on a node: devices with their port, routes, and the annotations that begin with a cluster's name. */
+async function oursOn({ name, cluster, tools }: MeshNode) {
+  const [links, devices, routes, node] = await Promise.all([tools.links({ signal }), tools.devices({ signal }), tools.routes({ signal }), cluster.server.admin.get(`/api/v1/nodes/${name}`)]);
+  const ports = new Map(devices.map((device) => [device.name, device.listenPort]));
+  return {
+    devices: links.filter(({ alias }) => alias.startsWith('semaphore-wireguard')).map((link) => `${link.name} ${ports.get(link.name)}`),
+    routes: routes.filter(({ protocol }) => protocol === 115).map(({ destination, device }) => `${destination} ${device}`),
+    announced: Object.entries(node.metadata.annotations ?? {}).filter(([key]) => key.endsWith('/endpoint')).map(([key, value]) => `${key.split('.')[0]} ${value}`),
+  };
+}
+
+const of = (k: number, device = `wireguard.c${k}`, port = 51_820 + k) => ({
+  devices: [`${device} ${port}`],
+  routes: [`10.${k}.0.0/16 ${device}`, `fd00:${k}::/48 ${device}`],
+  announced: [`c${k} 172.31.0.1:${port}`],
+});
+
+it('what a remote had goes with it, and only that', async ({ mesh }) => {
+  const [n1] = mesh.nodes;
+  const first = await mesh.startAgent(n1!);
+  await first.ready();
+  const both = await oursOn(n1!);
+  expect([both.devices.toSorted(), both.announced.length]).toEqual([[...of(2).devices, ...of(3).devices], 2]);
+  await first.stop();
+  // Tunnels stay when an agent ends.
+  expect(await oursOn(n1!)).toEqual(both);
+
+  const second = await mesh.startAgent(n1!, { remotes: { c3: null } });
+  await second.ready();
+  expect(await oursOn(n1!)).toEqual(of(2));
+  await second.stop();
+
+  // A device by another name takes the port of the one before.
+  const third = await mesh.startAgent(n1!, { remotes: { c3: null, c2: { deviceName: 'wg-c2' } } });
+  await third.ready();
+  expect(await oursOn(n1!)).toEqual(of(2, 'wg-c2'));
+  await third.stop();
+
+  const fourth = await mesh.startAgent(n1!, { remotes: { c3: null, c2: { deviceName: 'wg-c2', wgListenPort: 4_242 } } });
+  await fourth.ready();
+  expect(await oursOn(n1!)).toEqual(of(2, 'wg-c2', 4_242));
+});
+
+it('remotes can change places: each gets the port that the other had', async ({ mesh }) => {
+  const [n1] = mesh.nodes;
+  await mesh.agent(n1!).stop();
+  const first = await mesh.startAgent(n1!);
+  await first.ready();
+  await first.stop();
+  const second = await mesh.startAgent(n1!, { remotes: { c2: { wgListenPort: 51_823 }, c3: { wgListenPort: 51_822 } } });
+  await second.ready();
+  expect((await oursOn(n1!)).devices.toSorted()).toEqual(['wireguard.c2 51823', 'wireguard.c3 51822']);
+  // wireguard-go gives up its port before it has the next, and so gets it in the end; the kernel's WireGuard never would.
+  expect(second.log().filter(({ msg }) => msg === 'not done, will try again')).toEqual([]);
+});

@@ -1,0 +1,137 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually, startPing, waitFor } from '@kube-semaphore/testkit';
+import { generatePrivateKey, publicKeyOf, type Link } from '@kube-semaphore/wireguard-tools';
+import { describe, expect } from 'vitest';
+import { type Mesh, type MeshNode, wireGuardGo } from '../support/mesh.ts';
+import { itWithAgents as it } from '../support/mesh-it.ts';
+
+const { signal } = new AbortController();
+const DEVICE = 'wireguard.c2';
+
+const linkOn = async ({ tools }: MeshNode, name = DEVICE): Promise<Link | undefined> => (await tools.links({ signal })).find((link) => link.name === name);
+
+const annotationsOf = async ({ name, cluster }: MeshNode) => (await cluster.server.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations ?? {};
+
+/** Pings the other node's pod the whole time. @returns how many replies were lost */
+async function lostDuring(mesh: Mesh, work: () => Promise<void>): Promise<number> {
+  const [n1, n2] = mesh.nodes;
+  const ping = await startPing(n2!.pod, n1!.podIps.v4);
+  await ping.replies(20);
+  await work();
+  await ping.replies(20);
+  return (await ping.stop()).lost;
+}
+
+/** Kills the processes in the node's network that are called so, and no other. */
+async function killWireGuardGo({ machine }: MeshNode): Promise<void> {
+  const script = `for pid in $(pgrep -x wireguard-go); do [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/$$/ns/net)" ] && kill -KILL $pid; done; true`;
+  await machine.run('sh', ['-c', script]);
+}
+
+describe('the agent of a node', () => {
+  it('takes over what the Go program left, down to a key that is in the device alone, and loses no packet', async ({ mesh }) => {
+    const [n1] = mesh.nodes;
+    const { machine, keyFolder, tools } = n1!;
+    const file = join(keyFolder, `${DEVICE}.key`);
+    const key = await readFile(file, 'utf8');
+    const lost = await lostDuring(mesh, async () => {
+      await mesh.agent(n1!).stop();
+      // No mark, a route by another name, no key file, as after its container is gone.
+      await machine.run('ip', ['link', 'set', 'dev', DEVICE, 'alias', '']);
+      await machine.run('ip', ['route', 'replace', '10.2.0.0/16', 'dev', DEVICE, 'protocol', 'boot']);
+      await rm(file);
+      const agent = await mesh.startAgent(n1!);
+      await agent.ready();
+      expect(agent.log().map(({ msg }) => msg)).toEqual(expect.arrayContaining(['private key written', 'device adopted']));
+    });
+    expect([lost, await readFile(file, 'utf8'), (await linkOn(n1!))?.alias]).toEqual([0, key, 'semaphore-wireguard c2']);
+    expect((await tools.routes({ signal })).filter(({ destination }) => destination === '10.2.0.0/16')).toEqual([{ destination: '10.2.0.0/16', device: DEVICE, protocol: 115 }]);
+    expect(mesh.agent(n1!).stderr()).not.toContain(key.trim());
+  });
+
+  it('puts right at its next look what somebody else changed', async ({ mesh }) => {
+    const [n1, n2] = mesh.nodes;
+    const { machine, tools } = n1!;
+    await mesh.agent(n1!).stop();
+    const agent = await mesh.startAgent(n1!, { flags: { 'observe-period': '1s' } });
+    await agent.ready();
+    const state = async () => {
+      const [device, link, routes] = await Promise.all([tools.device(DEVICE, { signal }), linkOn(n1!), tools.routes({ signal })]);
+      const ours = routes.filter((route) => route.device === DEVICE).map(({ destination, protocol }) => `${destination} ${protocol}`);
+      return { peers: device?.peers.map(({ allowedIps }) => allowedIps), port: device?.listenPort, up: link?.up, mtu: link?.mtuBytes, addresses: link?.addresses, ours };
+    };
+    const before = await state();
+    expect(before).toEqual({ peers: [n2!.podCidrs], port: 51_822, up: true, mtu: 1380, addresses: [], ours: ['10.2.0.0/16 115', 'fd00:2::/48 115'] });
+    await tools.changeDevice(DEVICE, { listenPort: 4_444, peers: [{ publicKey: publicKeyOf(generatePrivateKey()), allowedIps: ['10.2.1.0/25'] }] }, { signal });
+    await machine.run('ip', ['link', 'set', 'dev', DEVICE, 'mtu', '1300', 'down']);
+    await machine.run('ip', ['address', 'add', '10.1.1.77/32', 'dev', DEVICE]);
+    await eventually(state, before);
+  });
+
+  it('makes the device anew when its wireguard-go was killed', async ({ mesh }) => {
+    const [n1, n2] = mesh.nodes;
+    const before = await linkOn(n1!);
+    await killWireGuardGo(n1!);
+    await waitFor('another device', async () => {
+      const link = await linkOn(n1!);
+      return (link !== undefined && link.index !== before?.index) || undefined;
+    });
+    const ping = await startPing(n1!.pod, n2!.podIps.v6, { timeoutMs: 20_000 });
+    await ping.replies(10);
+    expect(await ping.stop()).toMatchObject({ lost: 0 });
+  });
+
+  it('takes over a wireguard-go that was started for it, as the sidecar in a Pod is', async ({ mesh }) => {
+    const [n1, n2] = mesh.nodes;
+    await mesh.agent(n1!).stop();
+    await n1!.tools.deleteLink(DEVICE, { signal });
+    n1!.machine.spawn(wireGuardGo(), ['-f', DEVICE], { stdio: 'ignore' });
+    await waitFor('its device', async () => (await n1!.tools.device(DEVICE, { signal })) && true);
+    const agent = await mesh.startAgent(n1!);
+    await agent.ready();
+    expect(agent.log().map(({ msg }) => msg)).toContain('device adopted');
+    expect((await linkOn(n1!))?.addresses).toEqual([]);
+    const ping = await startPing(n1!.pod, n2!.podIps.v4);
+    await ping.replies(10);
+    expect(await ping.stop()).toMatchObject({ lost: 0 });
+  });
+
+  it('ends with 2 if another device has the name, and touches nothing', async ({ mesh }) => {
+    const [n1] = mesh.nodes;
+    await mesh.agent(n1!).stop();
+    const foreign = 'wireguard.x';
+    await n1!.machine.run('ip', ['link', 'add', 'dev', foreign, 'type', 'veth', 'peer', 'name', 'other']);
+    const agent = await mesh.startAgent(n1!, { remotes: { c2: { deviceName: foreign, wgListenPort: 51_999 } } });
+    expect(await agent.exited).toMatchObject({ code: 2 });
+    expect(agent.stderr()).toContain(`semaphore-wireguard: ${foreign} is a device, and no WireGuard\n`);
+    await n1!.machine.run('ip', ['link', 'delete', 'dev', foreign]);
+  });
+
+  it('lets the node itself reach remote pods where the device has an address', async ({ mesh }) => {
+    const [n1, n2] = mesh.nodes;
+    const agent = await mesh.startAgent(n1!, { remotes: { c2: { deviceAddress: 'auto' } } });
+    await agent.ready();
+    expect((await linkOn(n1!))?.addresses.map(({ ip }) => ip).toSorted()).toEqual(['10.1.1.0', 'fd00:1:0:1::']);
+    for (const ip of Object.values(n2!.podIps)) {
+      const ping = await startPing(n1!.machine, ip);
+      await ping.replies(10);
+      expect(await ping.stop()).toMatchObject({ lost: 0 });
+    }
+    await agent.stop();
+    await (await mesh.startAgent(n1!)).ready();
+    expect((await linkOn(n1!))?.addresses).toEqual([]);
+  });
+
+  it('removes device, routes and annotations on cleanup, and keeps the key', async ({ mesh }) => {
+    const [n1] = mesh.nodes;
+    await mesh.agent(n1!).stop();
+    const before = await annotationsOf(n1!);
+    const cleanup = await mesh.startAgent(n1!, { word: 'cleanup', flags: { yes: 'true', 'listen-address': undefined } });
+    expect(await cleanup.exited).toMatchObject({ code: 0 });
+    expect([await linkOn(n1!), await annotationsOf(n1!)]).toEqual([undefined, {}]);
+    expect((await n1!.tools.routes({ signal })).filter(({ protocol }) => protocol === 115)).toEqual([]);
+    await (await mesh.startAgent(n1!)).ready();
+    expect(await annotationsOf(n1!)).toEqual(before);
+  });
+});

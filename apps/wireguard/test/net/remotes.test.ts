@@ -1,0 +1,62 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually, node as nodeObject } from '@kube-semaphore/testkit';
+import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
+import { expect } from 'vitest';
+import type { MeshCluster, MeshNode } from '../support/mesh.ts';
+import { itWithMesh } from '../support/mesh-it.ts';
+
+const { signal } = new AbortController();
+
+const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
+
+/** Nodes that no machine stands behind, announced to c1. */
+async function announceNodes({ name, server }: MeshCluster, names: readonly string[]): Promise<void> {
+  const k = name.slice(1);
+  for (const node of names) {
+    const i = node.slice(1);
+    const annotations = { 'c1.wireguard.semaphore.uw.io/pubKey': publicKeyOf(generatePrivateKey()), 'c1.wireguard.semaphore.uw.io/endpoint': `198.51.100.${i}:51820` };
+    await server.admin.create('/api/v1/nodes', nodeObject({ name: node, podCIDRs: [`10.${k}.${i}.0/24`], annotations }));
+  }
+}
+
+const peerCount = async ({ tools }: MeshNode, device: string): Promise<number | undefined> => (await tools.device(device, { signal }))?.peers.length;
+
+const twelve = Array.from({ length: 12 }, (_, i) => `r${i + 1}`);
+
+it('keeps the peers of a remote whose first list lacks too many of them, until it was listed again', async ({ mesh }) => {
+  const [n1] = mesh.nodes;
+  const c2 = mesh.cluster('c2');
+  await announceNodes(c2, twelve);
+  const first = await mesh.startAgent(n1!, { remotes: { c3: null } });
+  await eventually(() => peerCount(n1!, 'wireguard.c2'), 12);
+  await first.stop();
+  for (const name of twelve) await c2.server.admin.delete(`/api/v1/nodes/${name}`);
+
+  const second = await mesh.startAgent(n1!, { remotes: { c3: null }, flags: { 'deletion-guard-hold': '3s' } });
+  await second.logged('a list lacks too much to be believed at once', { cluster: 'c2', held: 12 });
+  await second.ready();
+  expect([await second.metric('semaphore_wg_held_deletions', { remote: 'c2' }), await peerCount(n1!, 'wireguard.c2')]).toEqual([12, 12]);
+  await eventually(() => peerCount(n1!, 'wireguard.c2'), 0);
+  expect(await second.metric('semaphore_wg_held_deletions', { remote: 'c2' })).toBe(0);
+  await second.stop();
+});
+
+it('keeps the peers of a remote that doesn’t answer, and serves the others', async ({ mesh }) => {
+  const [n1] = mesh.nodes;
+  const [c2, c3] = [mesh.cluster('c2'), mesh.cluster('c3')];
+  await announceNodes(c3, ['r1']);
+  const first = await mesh.startAgent(n1!);
+  await eventually(() => peerCount(n1!, 'wireguard.c3'), 1);
+  await first.stop();
+  const nobody = join(mesh.dir, 'nobody.kubeconfig');
+  const { kubeconfig } = c3.accounts.reader;
+  await writeFile(nobody, (await readFile(kubeconfig, 'utf8')).replaceAll(c3.server.url, 'https://127.0.0.1:1'));
+
+  const second = await mesh.startAgent(n1!, { remotes: { c3: { kubeConfigPath: nobody } } });
+  await second.logged('remote nodes listed', { cluster: 'c2' });
+  await announceNodes(c2, ['r20']);
+  await eventually(() => peerCount(n1!, 'wireguard.c2'), 1);
+  expect(await peerCount(n1!, 'wireguard.c3')).toBe(1);
+  expect([await second.metric('semaphore_wg_remote_up', { remote: 'c2' }), await second.metric('semaphore_wg_remote_up', { remote: 'c3' })]).toEqual([1, 0]);
+});

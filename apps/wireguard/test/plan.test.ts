@@ -1,0 +1,108 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ipamCrds, type TestCluster } from '@kube-semaphore/testkit';
+import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
+import { describe, expect } from 'vitest';
+import { it } from './support/it.ts';
+
+const announce = (publicKey: string, endpoint: string) => ({ 'c1.wireguard.semaphore.uw.io/pubKey': publicKey, 'c1.wireguard.semaphore.uw.io/endpoint': endpoint });
+
+const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1', 'fd31::1'] };
+
+/** What a Node says of itself, as an agent on it reads it back. */
+const annotationsOf = async (cluster: TestCluster, name: string) => (await cluster.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations;
+
+async function createIpam(cluster: TestCluster, kind: string, plural: string, { name, spec }: { readonly name: string; readonly spec: object }): Promise<void> {
+  const apiVersion = 'crd.projectcalico.org/v1';
+  await cluster.admin.create(`/apis/${apiVersion}/${plural}`, { apiVersion, kind, metadata: { name }, spec });
+}
+
+describe('plan', () => {
+  it('prints what a new node would get, why Nodes are left out, and changes nothing', async ({ run, addNode, local, remote, keyFolder }) => {
+    const [good, bad] = [publicKeyOf(generatePrivateKey()), 'no key'];
+    await addNode(local, ownNode);
+    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(good, '198.51.100.1:51820') });
+    await addNode(remote, { name: 'r2', podCIDRs: ['10.4.2.0/24'], annotations: announce(bad, '198.51.100.2:51820') });
+    await addNode(remote, { name: 'r3', podCIDRs: ['10.4.3.0/24'] });
+    const { code, stdout } = await run({ word: 'plan' });
+    expect(stdout.split('\n')).toEqual([
+      `create  key         ${join(keyFolder, 'wireguard.c2.key')}  a new one`,
+      'create  device      wireguard.c2  port 51820, mtu 1420, up, alias "semaphore-wireguard c2"',
+      'create  route       10.4.0.0/16  through wireguard.c2',
+      'create  annotation  c2.wireguard.semaphore.uw.io/pubKey  (the new key)',
+      'create  annotation  c2.wireguard.semaphore.uw.io/endpoint  192.0.2.1:51820',
+      `create  peer        ${good}  r1  198.51.100.1:51820  10.4.1.0/24`,
+      '',
+      'c2: 2 left out',
+      expect.stringMatching(/^skip! {4}r2: its public key is no good: /),
+      'skip     r3: no semaphore-wireguard of its cluster has announced itself on the Node',
+      '',
+    ]);
+    expect([code, await readdir(keyFolder), (await annotationsOf(local, 'n1')) ?? {}]).toEqual([0, [], {}]);
+  });
+
+  it('announces the address of the wanted family', async ({ run, addNode, local }) => {
+    await addNode(local, ownNode);
+    const { stdout } = await run({ word: 'plan', remote: { endpointFamily: 'ipv6' } });
+    expect(stdout).toContain('c2.wireguard.semaphore.uw.io/endpoint  [fd31::1]:51820\n');
+  });
+
+  it('takes Calico’s books for the addresses of Nodes where it is told to', async ({ run, addNode, local, remote }) => {
+    for (const crd of ipamCrds()) await remote.defineResource(crd);
+    const [one, two] = [publicKeyOf(generatePrivateKey()), publicKeyOf(generatePrivateKey())];
+    await addNode(local, ownNode);
+    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(one, '198.51.100.1:51820') });
+    await addNode(remote, { name: 'r2', podCIDRs: ['10.4.2.0/24'], annotations: announce(two, '198.51.100.2:51820') });
+    const [cidr, borrowed] = ['10.4.77.0/26', '10.4.77.3/32'];
+    await createIpam(remote, 'BlockAffinity', 'blockaffinities', { name: 'r1-10-4-77-0-26', spec: { cidr, node: 'r1', state: 'confirmed', deleted: 'false' } });
+    const attributes = [{ secondary: { node: 'r1' } }, { secondary: { node: 'r2' } }];
+    await createIpam(remote, 'IPAMBlock', 'ipamblocks', { name: '10-4-77-0-26', spec: { cidr, affinity: 'host:r1', allocations: [null, 0, null, 1], attributes } });
+    const { code, stdout } = await run({ word: 'plan', remote: { allowedIPsFrom: 'calico-blocks' } });
+    expect(stdout.split('\n').filter((line) => line.includes('  peer '))).toEqual(
+      [`create  peer        ${one}  r1  198.51.100.1:51820  ${cidr}`, `create  peer        ${two}  r2  198.51.100.2:51820  ${borrowed}`].toSorted(),
+    );
+    expect(code).toBe(0);
+  });
+
+  it('says what is not known of a remote that doesn’t answer, and is no success', async ({ run, addNode, local, dir }) => {
+    await addNode(local, ownNode);
+    const kubeconfig = join(dir, 'nobody');
+    const cluster = { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': false };
+    await writeFile(kubeconfig, JSON.stringify({ clusters: [{ name: 'c', cluster }], users: [{ name: 'u', user: { token: 't' } }], contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }], 'current-context': 'x' }));
+    const { code, stdout } = await run({ word: 'plan', remote: { kubeConfigPath: kubeconfig } });
+    expect(stdout).toContain('c2: not reached. The peers of its Nodes stay as they are:\n');
+    // What doesn't depend on the remote is known.
+    expect([code, stdout.split('\n').filter((line) => line.startsWith('create  route'))]).toEqual([1, ['create  route       10.4.0.0/16  through wireguard.c2']]);
+  });
+
+  it('is JSON for programs', async ({ run, addNode, local }) => {
+    await addNode(local, ownNode);
+    const { code, stdout } = await run({ word: 'plan', flags: { o: 'json' } });
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { strays: [], remotes: [{ remote: 'c2', reached: true, skipped: [], changes: expect.arrayContaining([{ action: 'create', what: 'route', name: '10.4.0.0/16', detail: 'through wireguard.c2' }]) as unknown }] }]);
+  });
+});
+
+describe('status', () => {
+  it('prints which Nodes have no peer yet, and says that there is no device', async ({ run, addNode, local, remote }) => {
+    await addNode(local, ownNode);
+    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(publicKeyOf(generatePrivateKey()), '198.51.100.1:51820') });
+    expect(await run({ word: 'status' })).toMatchObject({ code: 0, stdout: 'c2: wireguard.c2 is not there\nnone   r1\n' });
+  });
+});
+
+describe('cleanup', () => {
+
+  it('takes back what our Node announces: of one remote, or of all', async ({ run, addNode, local }) => {
+    const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k', [`${cluster}.wireguard.semaphore.uw.io/endpoint`]: 'e' });
+    await addNode(local, { ...ownNode, annotations: { note: 'stays', ...said('c2'), ...said('c3'), ...said('c4') } });
+    expect(await run({ word: 'cleanup', flags: { cluster: 'c3', yes: 'true' } })).toMatchObject({ code: 0, stdout: expect.stringContaining('delete  annotations of c3 on Node n1\n') as string });
+    expect(await annotationsOf(local, 'n1')).toEqual({ note: 'stays', ...said('c2'), ...said('c4') });
+    expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({ code: 0 });
+    expect(await annotationsOf(local, 'n1')).toEqual({ note: 'stays' });
+  });
+
+  it('asks before it removes anything', async ({ run, addNode, local }) => {
+    await addNode(local, ownNode);
+    expect(await run({ word: 'cleanup' })).toMatchObject({ code: 2, stderr: expect.stringContaining('say -yes') as string });
+  });
+});

@@ -1,0 +1,46 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { it } from './support/it.ts';
+
+const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
+
+describe('an agent that can’t make a device', () => {
+  it('says so once, isn’t ready, tries again, announces nothing, and ends when it is asked to', async ({ spawn, addNode, local, keyFolder }) => {
+    await addNode(local, ownNode);
+    const agent = await spawn();
+    await agent.logged('not done, will try again', { cluster: 'c2' });
+    const failures = () => agent.metric('semaphore_wg_sync_peers_total', { device: 'wireguard.c2', success: '0' });
+    const before = (await failures()) ?? 0;
+    await eventually(async () => ((await failures()) ?? 0) > before, true);
+    expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'there is no device yet for c2\n' });
+    expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
+    expect(agent.log().filter(({ msg }) => msg === 'not done, will try again')).toHaveLength(1);
+    expect((await local.admin.get('/api/v1/nodes/n1')).metadata.annotations ?? {}).toEqual({});
+    expect(await agent.stop()).toMatchObject({ code: 0 });
+    const key = await readFile(join(keyFolder, 'wireguard.c2.key'), 'utf8');
+    expect(agent.stderr()).not.toContain(key.trim());
+  });
+
+  it('keeps its key across restarts', async ({ spawn, addNode, local, keyFolder }) => {
+    await addNode(local, ownNode);
+    const key = () => readFile(join(keyFolder, 'wireguard.c2.key'), 'utf8');
+    const first = await spawn();
+    await first.logged('private key written');
+    const before = await key();
+    await first.stop();
+    const second = await spawn();
+    await second.logged('not done, will try again');
+    expect(await key()).toBe(before);
+  });
+
+  it('has its problem told anew when it is another one', async ({ spawn, addNode, local, keyFolder }) => {
+    await addNode(local, ownNode);
+    const agent = await spawn();
+    await agent.logged('not done, will try again', { cluster: 'c2' });
+    const file = join(keyFolder, 'wireguard.c2.key');
+    await writeFile(file, 'broken');
+    await eventually(() => agent.log().filter(({ msg, error }) => msg === 'not done, will try again' && (error as { message: string }).message.startsWith(`${file} holds no private key`)).length, 1);
+  });
+});

@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type KubeObject, node, type NodeOptions, startCluster, type TestCluster } from '@kube-semaphore/testkit';
+import { test } from 'vitest';
+import { createAccounts } from './accounts.ts';
+import { type Agent, type AgentFlags, spawnAgent } from './agent-process.ts';
+import { bareNode } from './bare-node.ts';
+
+/** How a run differs from the usual. */
+type RunOptions = {
+  readonly word?: string;
+  readonly flags?: AgentFlags;
+  /** Of the whole file, and of the entry of the remote. */
+  readonly file?: Readonly<Record<string, unknown>>;
+  readonly remote?: Readonly<Record<string, unknown>>;
+};
+
+/** What became of a run that has ended. */
+type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+const NODES = '/api/v1/nodes';
+
+/**
+ * A test with two clusters, `local` and `remote`, which it shares with the other tests of its file; with accounts that
+ * have the least rights; with a node without links, on which agents run; and with Nodes, which are gone after it.
+ */
+export const it = test
+  .extend('names', { scope: 'file' }, { local: 'c1', remote: 'c2' })
+  .extend('clusters', { scope: 'file' }, async ({ names }, { onCleanup }) => {
+    const [local, remote] = await Promise.all([startCluster({ name: names.local }), startCluster({ name: names.remote })]);
+    onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
+    return { local, remote };
+  })
+  .extend('local', { scope: 'file' }, ({ clusters }): TestCluster => clusters.local)
+  .extend('remote', { scope: 'file' }, ({ clusters }): TestCluster => clusters.remote)
+  .extend('accounts', { scope: 'file' }, async ({ local, remote }) => ({ local: await createAccounts(local), remote: await createAccounts(remote) }))
+  .extend('dir', async ({ task: _task }, { onCleanup }) => {
+    const dir = await mkdtemp(join(tmpdir(), 'wireguard-'));
+    onCleanup(() => rm(dir, { recursive: true }));
+    return dir;
+  })
+  .extend('keyFolder', async ({ dir }) => {
+    const folder = join(dir, 'keys');
+    await mkdir(folder, { mode: 0o700 });
+    return folder;
+  })
+  .extend('addNode', ({ task: _task }, { onCleanup }) => {
+    const made: (readonly [TestCluster, string])[] = [];
+    onCleanup(async () => void (await Promise.all(made.map(([cluster, name]) => cluster.admin.delete(`${NODES}/${name}`)))));
+    return async (cluster: TestCluster, options: NodeOptions): Promise<KubeObject> => {
+      made.push([cluster, options.name]);
+      return cluster.admin.create(NODES, node(options));
+    };
+  })
+  .extend('spawn', ({ names, dir, keyFolder, accounts, task }, { onCleanup }) => {
+    const started: Agent[] = [];
+    onCleanup(async () => {
+      await Promise.all(started.map((agent) => agent.stop('SIGKILL')));
+      if (task.result?.state === 'fail') for (const { stderr } of started) console.error(stderr());
+    });
+    return async ({ word, flags, file, remote }: RunOptions = {}): Promise<Agent> => {
+      const entry = { name: names.remote, kubeConfigPath: accounts.remote.reader.kubeconfig, podSubnet: '10.4.0.0/16', ...remote };
+      const path = join(dir, 'clusters.json');
+      await writeFile(path, JSON.stringify({ local: { name: names.local, kubeConfigPath: accounts.local.agent.kubeconfig }, remotes: [entry], ...file }));
+      const usual = { 'clusters-config': path, 'node-name': 'n1', 'wg-key-path': keyFolder, 'listen-address': word === undefined ? '127.0.0.1:0' : undefined };
+      const agent = spawnAgent({ ...usual, ...flags }, { env: { PATH: await bareNode(dir) }, ...(word !== undefined && { word }) });
+      started.push(agent);
+      return agent;
+    };
+  })
+  .extend('run', ({ spawn }) => async (options: RunOptions = {}): Promise<Ended> => {
+    const agent = await spawn(options);
+    const { code } = await agent.exited;
+    return { code, stdout: agent.stdout(), stderr: agent.stderr() };
+  });
