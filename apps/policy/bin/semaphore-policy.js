@@ -1,4 +1,5 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=2
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=65536 node --max-semi-space-size=4 --optimize-for-size
+// Memory first: one arena of malloc, and a V8 that collects early. docs/bench.md has the figures.
 if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error(`semaphore-policy needs Node.js 24, this is ${process.version}: start it with "npx semaphore-policy"`);
   process.exit(2);
