@@ -1,6 +1,6 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=65536 node --max-semi-space-size=4 --optimize-for-size --max-opt=1
-// Memory first: one arena of malloc, a V8 that collects early, and no optimizing compiler, by which a program that waits
-// for API servers gains nothing. docs/bench.md has the figures.
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=65536 node --max-semi-space-size=4 --optimize-for-size --no-maglev --invocation-count-for-turbofan=100000
+// Memory first: one arena of malloc, and a V8 that collects early and compiles anew only what is called very often, as
+// when half a million endpoints are read. docs/bench.md has the figures.
 if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error(`semaphore-service-mirror needs Node.js 24, this is ${process.version}: start it with "npx semaphore-service-mirror"`);
   process.exit(2);
