@@ -1,5 +1,5 @@
 import type { Removal } from '@kube-semaphore/app';
-import type { KubeClient } from '@kube-semaphore/kube-client';
+import { KubeApiError, type KubeClient } from '@kube-semaphore/kube-client';
 import { Codec, nodeKind } from '@kube-semaphore/kube-objects';
 import { clusterOfAnnotation, remoteOfAlias } from '@kube-semaphore/naming';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
@@ -20,8 +20,12 @@ export type CleanupInput = {
   /** Of the config: their devices may be ours without a mark. */
   readonly remotes: readonly RemoteSettings[];
   readonly keyFolder: string;
+  /** The Node is gone, or there never was one of this name: nothing is announced. */
+  readonly onNoNode: () => void;
   readonly signal: AbortSignal;
 };
+
+const codec = new Codec(nodeKind);
 
 /**
  * What there is of ours on this node, to be removed: what our Node announces, so that nobody sends to us any more, and then
@@ -30,22 +34,32 @@ export type CleanupInput = {
  * @throws KubeApiError, ConnectionError; {KeyFileError}, {WireGuardToolsError}
  */
 export async function removalsOf(input: CleanupInput): Promise<readonly Removal[]> {
-  const { client, nodeName, tools, signal } = input;
-  const codec = new Codec(nodeKind);
-  const { metadata } = await client.get(codec, { name: nodeName, signal });
+  const { client, nodeName, tools } = input;
+  const annotations = await annotationsOf(input);
   const concerns = (cluster: string | undefined): cluster is string => cluster !== undefined && (input.cluster ?? cluster) === cluster;
-  const withdrawn = [...new Set(Object.keys(metadata.annotations).map(clusterOfAnnotation))].filter(concerns).toSorted();
-  const devices = await ownDevices(input, metadata.annotations, concerns);
+  const withdrawn = [...new Set(Object.keys(annotations).map(clusterOfAnnotation))].filter(concerns).toSorted();
+  const devices = await ownDevices(input, annotations, concerns);
   return [
     ...withdrawn.map((cluster) => ({
       line: `delete  annotations of ${cluster} on Node ${nodeName}`,
       carryOut: async (run: { readonly signal: AbortSignal }): Promise<void> => {
-        const annotations = annotationPatch(metadata.annotations, { announced: [], withdrawn: [cluster] });
-        await client.patch(codec, { metadata: { annotations } }, { name: nodeName, ...run });
+        const patch = annotationPatch(annotations, { announced: [], withdrawn: [cluster] });
+        await client.patch(codec, { metadata: { annotations: patch } }, { name: nodeName, ...run });
       },
     })),
     ...devices.map((device) => ({ line: `delete  device ${device} with its routes`, carryOut: (run: { readonly signal: AbortSignal }) => tools.deleteLink(device, run) })),
   ];
+}
+
+/** What our Node says. Who decommissions a node may have deleted its Node already. */
+async function annotationsOf({ client, nodeName, onNoNode, signal }: CleanupInput): Promise<Readonly<Record<string, string>>> {
+  try {
+    return (await client.get(codec, { name: nodeName, signal })).metadata.annotations;
+  } catch (error) {
+    if (!(error instanceof KubeApiError) || error.status !== 404) throw error;
+    onNoNode();
+    return {};
+  }
 }
 
 /** Those with our mark, and those of the config that an agent would adopt. */
@@ -54,8 +68,11 @@ async function ownDevices({ tools, remotes, keyFolder, signal }: CleanupInput, a
   const marked = around.links.filter(({ alias }) => concerns(remoteOfAlias(alias))).map(({ name }) => name);
   const adopted = await Promise.all(
     remotes.filter(({ name }) => concerns(name)).map(async (remote) => {
+      const link = around.links.find(({ name }) => name === remote.device);
+      // Its key file may be what is wrong, and says nothing that the mark doesn't.
+      if (link === undefined || marked.includes(link.name)) return [];
       const announced = announcedKey(remote, annotations);
-      const look = { device: around.devices.find(({ name }) => name === remote.device), link: around.links.find(({ name }) => name === remote.device), links: around.links, routes: [] };
+      const look = { device: around.devices.find(({ name }) => name === remote.device), link, links: around.links, routes: [] };
       const key = await findDeviceKey(remote, { folder: keyFolder, look, announced });
       const knownKeys = new Set([announced, key.from === 'none' ? undefined : key.publicKey].filter((known) => known !== undefined));
       return ownershipOf(remote, around, { knownKeys, userspace: 'never' }).kind === 'adopted' ? [remote.device] : [];

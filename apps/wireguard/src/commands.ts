@@ -57,7 +57,8 @@ export async function runCleanup({ options, log, userAgent }: WireGuardCommand, 
   const [local] = await connectAll([settings.local.reference], log);
   try {
     const client = new KubeClient({ connection: local!, userAgent });
-    const removals = await removalsOf({ cluster, nodeName, client, tools: systemTools(), remotes: settings.remotes, keyFolder, signal });
+    const onNoNode = (): void => void process.stdout.write(`There is no Node ${nodeName}, and so there are no annotations of it.\n`);
+    const removals = await removalsOf({ cluster, nodeName, client, tools: systemTools(), remotes: settings.remotes, keyFolder, onNoNode, signal });
     const consequence = 'Pods of this node will not reach its pods, nor be reached; an agent that still runs with it in its config makes everything again.';
     return await cleanUp(removals, { cluster: name, consequence, confirm }, { signal });
   } finally {

@@ -36,12 +36,15 @@ export async function makeDevice({ tools, startUserspace, userspace, logFile }: 
 }
 
 /**
- * Does what a diff says, but for the peers: the key, the link, addresses, and then routes, which need a device that is up.
+ * Does what a diff says, but for the peers: our mark, so that the device is known for ours whatever fails then; the key, the
+ * link, addresses, and at last routes, which need a device that is up.
  *
  * @returns destinations that turned out to be led elsewhere, and stay so
  */
 export async function applyDevice(tools: WireGuardTools, name: string, { diff, keyFile }: { readonly diff: DeviceDiff; readonly keyFile: string }, options: CallOptions): Promise<readonly string[]> {
-  const { setsKey, listenPort, link, addresses, routes } = diff;
+  const { setsKey, listenPort, addresses, routes } = diff;
+  const { alias, ...link } = diff.link;
+  if (alias !== undefined) await tools.changeLink(name, { alias }, options);
   if (setsKey || listenPort !== undefined) {
     await tools.changeDevice(name, { ...(setsKey && { privateKeyFile: keyFile }), ...(listenPort !== undefined && { listenPort }) }, options);
   }

@@ -8,11 +8,13 @@ import type { RemoteSettings } from './settings.ts';
 
 /** What keeps a sound config from working on this node, all of it: a sentence for each problem. */
 export async function nodeProblems(remotes: readonly RemoteSettings[], { node, around, examine, signal }: { node: KnownNode; around: NodeDevices; examine: Reconciler['examine']; signal: AbortSignal }): Promise<readonly string[]> {
+  const strays = new Set(strayDevices(around, remotes).ours);
   const found = await Promise.all(
     remotes.map(async (settings) => {
       try {
         const { ownership } = await examine(settings, node, { signal });
-        return ownership.kind === 'foreign' ? [ownership.reason] : [];
+        // One that leads to another remote goes before this one needs the name.
+        return ownership.kind === 'foreign' && !strays.has(settings.device) ? [ownership.reason] : [];
       } catch (error) {
         if (error instanceof KeyFileError) return [error.message];
         throw error;

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { generatePrivateKey, publicKeyOf, WireGuardToolsError } from '@kube-semaphore/wireguard-tools';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DesiredPeer } from './desired-peers.ts';
 import { FakeTools } from './fake-tools.ts';
 import { writeKeyFile } from './key-file.ts';
@@ -161,6 +162,15 @@ describe('a device without our mark', () => {
     expect(changed()).toEqual(['changeLink', 'replaceRoute']);
   });
 
+  it('has our mark before anything else, so that it is adopted once, whatever fails then', async () => {
+    tools.kernel = false;
+    tools.beforeChange = (verb) => {
+      if (verb === 'changeDevice') throw new WireGuardToolsError('WG_FAILED', 'Address already in use');
+    };
+    await expect(reconcile()).rejects.toMatchObject({ code: 'WG_FAILED' });
+    expect(tools.linksByName.get(DEVICE)).toMatchObject({ alias: 'semaphore-wireguard c2' });
+  });
+
   it('is somebody else’s with another key', async () => {
     tools.put(DEVICE);
     await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: 'wireguard.c2 has neither our mark nor our key' });
@@ -207,6 +217,27 @@ describe('peers', () => {
     tools.beforeChange = () => undefined;
     await reconcile();
     expect(tools.changes).toEqual([['changeDevice', DEVICE, { peers: [{ publicKey: key(2), endpoint: '192.0.2.99:51820' }] }]]);
+  });
+
+  it('are set while our Node’s API server gives no answer', async () => {
+    const { promise: silence, resolve: answer } = Promise.withResolvers<void>();
+    peers = [wanted(1), wanted(2), wanted(3), wanted(4)];
+    reconciler = newReconciler({ local: { node: { ...node!, annotations: {} }, announce: () => silence } });
+    const reconciled = reconcile();
+    await vi.waitUntil(() => tools.byName.get(DEVICE)?.peers.length === 4);
+    answer();
+    expect(await reconciled).toEqual({ wrote: true, peers: 1 });
+  });
+
+  it('are set, and nobody waits for that API server, when we are to stop', async () => {
+    peers = [wanted(1), wanted(2), wanted(3), wanted(4)];
+    const stopping = new AbortController();
+    const announce = (_: AnnotationPatch, options: { readonly signal: AbortSignal }) => once(options.signal, 'abort').then(() => Promise.reject(new Error('aborted')));
+    reconciler = newReconciler({ local: { node: { ...node!, annotations: {} }, announce } });
+    const reconciled = reconciler.reconcile(remote, { signal: stopping.signal });
+    await vi.waitUntil(() => tools.byName.get(DEVICE)?.peers.length === 4);
+    stopping.abort();
+    await expect(reconciled).rejects.toThrow('aborted');
   });
 
   it('are set although our Node can’t be told', async () => {

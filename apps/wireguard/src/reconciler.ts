@@ -48,12 +48,12 @@ export type Decision = {
 /** The device, which is ours, and its key, which is in its file. */
 type Prepared = { readonly look: Look; readonly publicKey: string };
 
-/** A change is carried out to its end, also if we are asked to stop meanwhile: half of one helps nobody, and none takes long. */
+/** A change of the device is carried out to its end, also if we are asked to stop meanwhile: half of one helps nobody, and none takes long. */
 const TO_THE_END = { signal: new AbortController().signal };
 
 /**
- * Makes the device of a remote what it should be: it is made and set up, routes lead to it, our Node announces it, and at
- * last it gets its peers. What is there is looked at each time, and only what differs is changed.
+ * Makes the device of a remote what it should be: it is made and set up, routes lead to it, and at last our Node announces
+ * it, while it gets its peers. What is there is looked at each time, and only what differs is changed.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -73,7 +73,7 @@ export class Reconciler {
     const { look, publicKey } = await this.#prepare(remote.settings, node, { signal });
     this.#options.onLook(remote, look);
     signal.throwIfAborted();
-    return this.#apply(remote, node, { look, publicKey });
+    return this.#apply(remote, node, { look, publicKey, signal });
   }
 
   /** What `reconcile` would find, without changing anything. @throws as `reconcile` */
@@ -122,7 +122,7 @@ export class Reconciler {
     return { look: await lookAt(tools, device, { signal }), publicKey };
   }
 
-  async #apply(remote: Reconciled, node: KnownNode, { look, publicKey }: Prepared): Promise<Outcome & { readonly peers: number }> {
+  async #apply(remote: Reconciled, node: KnownNode, { look, publicKey, signal }: Prepared & RunOptions): Promise<Outcome & { readonly peers: number }> {
     const { tools, log } = this.#options;
     const { settings } = remote;
     this.#ownKeys.set(settings.name, publicKey);
@@ -131,8 +131,10 @@ export class Reconciler {
     const surprises = await applyDevice(tools, desired.name, { diff, keyFile }, TO_THE_END);
     this.#options.onStanding(remote);
     remote.notice(left, deviceNotices(settings, { node, links: look.links, blocked: [...diff.routes.blocked, ...surprises.map((destination) => ({ destination }))] }));
-    const announced = await this.#announce(settings, node, publicKey);
+    // Side by side: an API server that gives no answer keeps nobody from the peers.
+    const announcing = this.#announce(settings, node, { publicKey, signal });
     if (diff.peers.length > 0) await tools.changeDevice(desired.name, { peers: diff.peers }, TO_THE_END);
+    const announced = await announcing;
     if (!isEmpty(diff)) log.info({ cluster: settings.name, ...changeFacts(diff) }, 'device changed');
     for (const change of diff.peers) log.debug({ cluster: settings.name, peer: change.publicKey, change }, 'peer changed');
     this.#remember(desired);
@@ -149,12 +151,12 @@ export class Reconciler {
   }
 
   /** The peers are more urgent than what we say, so an error waits. */
-  async #announce(settings: RemoteSettings, node: KnownNode, publicKey: string): Promise<{ readonly wrote: boolean; readonly error?: unknown }> {
+  async #announce(settings: RemoteSettings, node: KnownNode, { publicKey, signal }: Pick<Prepared, 'publicKey'> & RunOptions): Promise<{ readonly wrote: boolean; readonly error?: unknown }> {
     const { local, log } = this.#options;
     const patch = annotationPatch(node.annotations, { announced: announcementsOf(settings, node, publicKey), withdrawn: [] });
     if (patch === undefined) return { wrote: false };
     try {
-      await local.announce(patch, TO_THE_END);
+      await local.announce(patch, { signal });
       log.info({ cluster: settings.name, annotations: patch }, 'announced on our Node');
       return { wrote: true };
     } catch (error) {

@@ -1,8 +1,8 @@
 import type { Peer } from '@kube-semaphore/wireguard-tools';
 import { type HandshakeClock, tunnelState } from './handshake.ts';
 
-/** When a peer was last well, or first seen, and what had been sent to it by then. */
-type Watched = { atSeconds: number; sentBytes: number; told: boolean };
+/** A peer since a handshake, or since it was first seen without one: what had been sent to it by then. */
+type Watched = { readonly handshakeSeconds: number | undefined; readonly sinceSeconds: number; readonly sentBytes: number; readonly told: boolean };
 
 /** Peers of a device that fell silent since the last look, and those that spoke again; in the order of the dump. */
 export type Silence = { readonly lost: readonly Peer[]; readonly back: readonly Peer[] };
@@ -12,7 +12,7 @@ export type Silence = { readonly lost: readonly Peer[]; readonly back: readonly 
  * more when it is back.
  */
 export class SilentPeers {
-  #peers = new Map<string, Watched>();
+  #peers: ReadonlyMap<string, Watched> = new Map();
 
   /** @param peers of the device, all of them, as they are now */
   look(peers: readonly Peer[], clock: HandshakeClock): Silence {
@@ -22,15 +22,18 @@ export class SilentPeers {
       const before = this.#peers.get(peer.publicKey);
       const isUp = tunnelState(peer, clock) === 'up';
       if (isUp && before?.told === true) back.push(peer);
-      const watched = isUp || before === undefined ? { atSeconds: clock.nowSeconds, sentBytes: peer.sentBytes, told: false } : before;
-      const silentSeconds = clock.nowSeconds - watched.atSeconds;
-      if (!isUp && !watched.told && silentSeconds >= clock.staleSeconds && peer.sentBytes > watched.sentBytes) {
-        lost.push(peer);
-        watched.told = true;
-      }
-      next.set(peer.publicKey, watched);
+      const watched = watchedSince(peer, before, clock);
+      const isLost = !isUp && clock.nowSeconds - watched.sinceSeconds >= clock.staleSeconds && peer.sentBytes > watched.sentBytes;
+      if (isLost && !watched.told) lost.push(peer);
+      next.set(peer.publicKey, { ...watched, told: !isUp && (watched.told || isLost) });
     }
     this.#peers = next;
     return { lost, back };
   }
+}
+
+/** Silence begins with the last handshake, and not when that has become too old. */
+function watchedSince({ latestHandshakeSeconds: handshakeSeconds, sentBytes }: Peer, before: Watched | undefined, { nowSeconds }: HandshakeClock): Watched {
+  if (before !== undefined && before.handshakeSeconds === handshakeSeconds) return before;
+  return { handshakeSeconds, sinceSeconds: handshakeSeconds ?? nowSeconds, sentBytes, told: before?.told ?? false };
 }

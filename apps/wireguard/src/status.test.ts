@@ -17,6 +17,7 @@ const input: StatusInput = {
     observedPeer(key(2), { latestHandshakeSeconds: 800, allowedIps: ['10.4.2.0/24'] }),
     observedPeer(key(1), { receivedBytes: 512, sentBytes: 1_610_612_736 }),
   ]),
+  marked: true,
   desired: { peers: [wanted(1), wanted(2), wanted(3)], left },
   clock: { nowSeconds: 1_000, staleSeconds: 180 },
 };
@@ -49,9 +50,13 @@ describe('the status', () => {
     );
   });
 
+  it('tells a device that may be somebody else’s from ours', () => {
+    expect(statusText([remoteStatus({ ...input, device: observedDevice([]), marked: false, desired: { peers: [], left: [] } })])).toBe(`c2: wireguard.c2, port 51820, public key ${key(200)}, without our mark\n`);
+  });
+
   it('is for programs', () => {
     const [remote] = (JSON.parse(statusJson([remoteStatus(input)])) as { remotes: readonly Record<string, unknown>[] }).remotes;
-    expect(remote).toMatchObject({ remote: 'c2', reached: true, device: { listenPort: 51_820 }, missing: ['n3'], skipped: left });
+    expect(remote).toMatchObject({ remote: 'c2', reached: true, device: { listenPort: 51_820, marked: true }, missing: ['n3'], skipped: left });
     expect(remote?.['peers']).toEqual([
       {
         node: 'n1',

@@ -21,8 +21,8 @@ type PeerStatus = {
 export type RemoteStatus = {
   readonly remote: string;
   readonly deviceName: string;
-  /** Null if there is none. */
-  readonly device: { readonly publicKey: string | null; readonly listenPort: number } | null;
+  /** Null if there is none. Without our mark it is somebody else's, or not taken over yet. */
+  readonly device: { readonly publicKey: string | null; readonly listenPort: number; readonly marked: boolean } | null;
   /** Whether its Nodes were listed in time. */
   readonly reached: boolean;
   readonly peers: readonly PeerStatus[];
@@ -35,13 +35,15 @@ export type StatusInput = {
   readonly remote: string;
   readonly deviceName: string;
   readonly device: Device | undefined;
+  /** Whether that has our mark. */
+  readonly marked: boolean;
   /** Undefined: the remote wasn't reached. */
   readonly desired: { readonly peers: readonly DesiredPeer[]; readonly left: readonly Notice[] } | undefined;
   readonly clock: HandshakeClock;
 };
 
 /** What there is of a remote on this node; peers in the order of their Nodes and keys, those without a Node last. */
-export function remoteStatus({ remote, deviceName, device, desired, clock }: StatusInput): RemoteStatus {
+export function remoteStatus({ remote, deviceName, device, marked, desired, clock }: StatusInput): RemoteStatus {
   const nodes = new Map(desired?.peers.map(({ publicKey, node }) => [publicKey, node]));
   const peers = (device?.peers ?? []).map((peer) => ({
     node: nodes.get(peer.publicKey) ?? null,
@@ -57,7 +59,7 @@ export function remoteStatus({ remote, deviceName, device, desired, clock }: Sta
   return {
     remote,
     deviceName,
-    device: device === undefined ? null : { publicKey: device.publicKey ?? null, listenPort: device.listenPort },
+    device: device === undefined ? null : { publicKey: device.publicKey ?? null, listenPort: device.listenPort, marked },
     reached: desired !== undefined,
     peers: peers.toSorted(byNodeAndKey),
     missing: desired?.peers.filter(({ publicKey }) => !here.has(publicKey)).map(({ node }) => node) ?? [],
@@ -72,7 +74,7 @@ export const statusJson = (remotes: readonly RemoteStatus[]): string => `${JSON.
 export const statusText = (remotes: readonly RemoteStatus[]): string => `${remotes.map((remote) => linesOf(remote).join('\n')).join('\n\n')}\n`;
 
 function linesOf({ remote, deviceName, device, reached, peers, missing, skipped }: RemoteStatus): readonly string[] {
-  const head = device === null ? `${deviceName} is not there` : `${deviceName}, port ${device.listenPort}, public key ${device.publicKey ?? '(none)'}`;
+  const head = device === null ? `${deviceName} is not there` : `${deviceName}, port ${device.listenPort}, public key ${device.publicKey ?? '(none)'}${device.marked ? '' : ', without our mark'}`;
   return [
     `${remote}: ${head}`,
     ...(reached ? [] : ['not reached: which Nodes its peers are, and which are left out, is not known']),

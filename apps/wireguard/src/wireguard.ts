@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ClusterWatches, ConfigError, everyPeriod, liveness, POLL_INTERVAL_MS, readiness } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Outcome, type ReconcileContext } from '@kube-semaphore/controller';
-import { ConnectionError, KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
+import { ConnectionError, IdleTimeoutError, KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
+import { remoteOfAlias } from '@kube-semaphore/naming';
 import type { Health, Logger, Samples } from '@kube-semaphore/runtime';
 import type { DeviceTools } from './device.ts';
 import { showDevices } from './device-metrics.ts';
@@ -53,6 +54,7 @@ const LOCAL = 'local';
 export class WireGuard {
   readonly #input: WireGuardInput;
   readonly #local: LocalNode;
+  readonly #localWatches: ClusterWatches;
   readonly #remotes: Remotes;
   readonly #reconciler: Reconciler;
   readonly #controller: Controller;
@@ -70,12 +72,13 @@ export class WireGuard {
     const { options, settings, devices, log, metrics } = input;
     this.#input = input;
     this.#failures = new FailureLog(log);
+    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: () => this.#localListed.resolve() });
     this.#local = new LocalNode({
       client: this.#clientOf(input.local),
       name: options.nodeName,
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: () => this.#localListed.resolve() }).hooks(),
+      hooks: this.#localWatches.hooks(),
       onChange: () => this.#localChanged(),
     });
     const clients = input.remotes.map((connection) => this.#clientOf(connection));
@@ -164,13 +167,15 @@ export class WireGuard {
 
   /** What there is of each remote on this node. @param timeoutMs as in `plan`; without our own Node it goes on */
   async status({ signal, timeoutMs }: RunOptions & Patience): Promise<readonly RemoteStatus[]> {
-    return this.#once({ signal, timeoutMs }, 'status', ({ devices }) => {
+    return this.#once({ signal, timeoutMs }, 'status', ({ devices, links }) => {
       const ownKeys = new Set(devices.flatMap(({ publicKey }) => publicKey ?? []));
       const statuses = this.#remotes.all.map((remote) => {
         const { name, device: deviceName } = remote.settings;
         const peers = remote.peers(ownKeys);
         const desired = peers && { peers: peers.peers, left: [...remote.skipped, ...peers.left] };
-        return remoteStatus({ remote: name, deviceName, device: devices.find((device) => device.name === deviceName), desired, clock: this.#reconciler.clock() });
+        const device = devices.find((candidate) => candidate.name === deviceName);
+        const marked = links.some((link) => link.name === deviceName && remoteOfAlias(link.alias) === name);
+        return remoteStatus({ remote: name, deviceName, device, marked, desired, clock: this.#reconciler.clock() });
       });
       return Promise.resolve(statuses);
     });
@@ -243,7 +248,7 @@ export class WireGuard {
       if (!signal.aborted) {
         metrics.syncPeers.inc({ device, success: '0' });
         metrics.requeues.inc({ device });
-        if (error instanceof KubeApiError || error instanceof ConnectionError) this.#announced(name, false);
+        if (error instanceof KubeApiError || error instanceof ConnectionError || error instanceof IdleTimeoutError) this.#announced(name, false);
       }
       throw error;
     }
@@ -255,7 +260,9 @@ export class WireGuard {
     if (works) this.#unannounced.delete(remote);
     else this.#unannounced.add(remote);
     const { size } = this.#unannounced;
-    if ((before === 0) !== (size === 0)) this.#input.metrics.remoteUp.set({ remote: LOCAL }, size === 0 ? 1 : 0);
+    // Said each time: the watch of our Node, which goes on, may have said otherwise.
+    if (size > 0) this.#input.metrics.remoteUp.set({ remote: LOCAL }, 0);
+    else if (before > 0 && this.#localWatches.isUp) this.#input.metrics.remoteUp.set({ remote: LOCAL }, 1);
   }
 
   #observe({ signal }: RunOptions): void {
@@ -272,7 +279,11 @@ export class WireGuard {
   }
 
   #localChanged(): void {
-    if (this.#local.node === undefined || this.#watchingSince === undefined) return;
+    if (this.#watchingSince === undefined) return;
+    if (this.#local.node === undefined) {
+      this.#input.log.warn({ node: this.#input.options.nodeName }, 'our own Node is gone: everything stays as it is until it is back');
+      return;
+    }
     this.#remotes.localChanged();
     this.#enqueueAll(Infinity);
   }

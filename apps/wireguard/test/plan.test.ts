@@ -17,6 +17,14 @@ async function createIpam(cluster: TestCluster, kind: string, plural: string, { 
   await cluster.admin.create(`/apis/${apiVersion}/${plural}`, { apiVersion, kind, metadata: { name }, spec });
 }
 
+/** Leads to a port where nobody listens. */
+async function kubeconfigOfNobody(dir: string): Promise<string> {
+  const path = join(dir, 'nobody');
+  const cluster = { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': false };
+  await writeFile(path, JSON.stringify({ clusters: [{ name: 'c', cluster }], users: [{ name: 'u', user: { token: 't' } }], contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }], 'current-context': 'x' }));
+  return path;
+}
+
 describe('plan', () => {
   it('prints what a new node would get, why Nodes are left out, and changes nothing', async ({ run, addNode, local, remote, keyFolder }) => {
     const [good, bad] = [publicKeyOf(generatePrivateKey()), 'no key'];
@@ -66,10 +74,7 @@ describe('plan', () => {
 
   it('says what is not known of a remote that doesn’t answer, and is no success', async ({ run, addNode, local, dir }) => {
     await addNode(local, ownNode);
-    const kubeconfig = join(dir, 'nobody');
-    const cluster = { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': false };
-    await writeFile(kubeconfig, JSON.stringify({ clusters: [{ name: 'c', cluster }], users: [{ name: 'u', user: { token: 't' } }], contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }], 'current-context': 'x' }));
-    const { code, stdout } = await run({ word: 'plan', remote: { kubeConfigPath: kubeconfig } });
+    const { code, stdout } = await run({ word: 'plan', remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
     expect(stdout).toContain('c2: not reached. The peers of its Nodes stay as they are:\n');
     // What doesn't depend on the remote is known.
     expect([code, stdout.split('\n').filter((line) => line.startsWith('create  route'))]).toEqual([1, ['create  route       10.4.0.0/16  through wireguard.c2']]);
@@ -88,9 +93,30 @@ describe('status', () => {
     await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(publicKeyOf(generatePrivateKey()), '198.51.100.1:51820') });
     expect(await run({ word: 'status' })).toMatchObject({ code: 0, stdout: 'c2: wireguard.c2 is not there\nnone   r1\n' });
   });
+
+  it('prints the peers although our own API server is away', async ({ run, addNode, remote, bareNode, dir }) => {
+    const [key, peer] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
+    const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
+    await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: announce(peer, endpoint) });
+    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key), peers: [{ publicKey: peer, endpoint, allowedIps, sentBytes: 148 }] });
+    expect(await run({ word: 'status', file: { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } } })).toMatchObject({
+      code: 0,
+      stdout: `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}\nnever  r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
+    });
+  });
 });
 
 describe('cleanup', () => {
+  it('removes the devices of a node whose Node is gone already, and whose key file is broken', async ({ run, bareNode, keyFolder }) => {
+    const key = generatePrivateKey();
+    await writeFile(join(keyFolder, 'wireguard.c2.key'), 'no key', { mode: 0o600 });
+    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
+    expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({
+      code: 0,
+      stdout: 'There is no Node n1, and so there are no annotations of it.\ndelete  device wireguard.c2 with its routes\nRemoved what there was of cluster all.\n',
+    });
+    expect((await bareNode.calls()).at(-1)).toBe('ip link delete dev wireguard.c2');
+  });
 
   it('takes back what our Node announces: of one remote, or of all', async ({ run, addNode, local }) => {
     const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k', [`${cluster}.wireguard.semaphore.uw.io/endpoint`]: 'e' });

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/testkit';
+import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
 import { it } from './support/it.ts';
 
@@ -42,5 +43,36 @@ describe('an agent that can’t make a device', () => {
     const file = join(keyFolder, 'wireguard.c2.key');
     await writeFile(file, 'broken');
     await eventually(() => agent.log().filter(({ msg, error }) => msg === 'not done, will try again' && (error as { message: string }).message.startsWith(`${file} holds no private key`)).length, 1);
+  });
+});
+
+describe('a peer that answers nothing', () => {
+  it('is told once, and once more when it is back', async ({ local, remote, addNode, bareNode, spawn }) => {
+    const [key, publicKey] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
+    const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
+    await addNode(local, ownNode);
+    await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: { 'c1.wireguard.semaphore.uw.io/pubKey': publicKey, 'c1.wireguard.semaphore.uw.io/endpoint': endpoint } });
+    const show = (handshakeSeconds: number, sentBytes: number) =>
+      bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key), peers: [{ publicKey, endpoint, allowedIps, handshakeSeconds, sentBytes }] });
+    const now = () => Math.floor(Date.now() / 1_000);
+
+    const looks = async () => (await bareNode.calls()).filter((call) => call === 'wg show wireguard.c2 dump').length;
+
+    await show(now() + 600, 148);
+    const agent = await spawn({ flags: { 'observe-period': '1s', 'stale-handshake': '2s' } });
+    await agent.ready();
+    expect(await agent.metric('semaphore_wg_peers', { device: 'wireguard.c2', state: 'up' })).toBe(1);
+    const lostAt = now() - 10;
+    await show(lostAt, 148);
+    // The first may have begun before.
+    const before = await looks();
+    await eventually(async () => (await looks()) >= before + 2, true);
+    expect(agent.log().filter(({ msg }) => msg.startsWith('a peer answers'))).toEqual([]);
+    await show(lostAt, 296);
+    expect(await agent.logged('a peer answers nothing that is sent to it', { cluster: 'c2' })).toMatchObject({ level: 'warn', peer: publicKey, endpoint, allowedIps: [allowedIps] });
+    expect(await agent.metric('semaphore_wg_peers', { device: 'wireguard.c2', state: 'stale' })).toBe(1);
+    await show(now() + 600, 444);
+    await agent.logged('a peer answers again', { cluster: 'c2', peer: publicKey });
+    expect(agent.log().filter(({ msg }) => msg.startsWith('a peer answers'))).toHaveLength(2);
   });
 });

@@ -39,6 +39,7 @@ export { type Network, startNetwork } from './net/network.ts';
 export type { NetworkNode } from './net/node.ts';
 export { type Packet, packetIn, wireGuardMessage } from './net/packet.ts';
 export { type Ping, type PingOptions, type PingResult, startPing } from './net/ping.ts';
+export { recordCalls, type RecordedCalls } from './net/recorded-calls.ts';
 export { leaseRules, longLease, shortLease } from './leadership/lease.ts';
 export { type LeaseTimes, ReplicaPair, type Roles } from './leadership/replica-pair.ts';
 export { type Program, spawnProgram } from './program/program.ts';

@@ -1,4 +1,6 @@
+import type { Place } from '@kube-semaphore/testkit';
 import type { App } from './stage/app.ts';
+import type { Mesh } from './stage/mesh.ts';
 import { mirrorNamespace } from './stage/mirror-watch.ts';
 import { observe, observeGlobal, observeMirror } from './stage/observe.ts';
 import { exposeInTurn, globalSubject } from './stage/shops.ts';
@@ -33,12 +35,13 @@ export function suggestNext({ tell }: Pick<Stage, 'tell'>): void {
 
 /** Brings back something to look at, and prints how to. */
 export async function invite(stage: Stage): Promise<void> {
-  const { backstage, c1, c2, checkout, shops, signal, tell } = stage;
+  const { backstage, c1, c2, checkout, mesh, shops, signal, tell } = stage;
   // Waits for the mirror, the global Service and the set: whoever pastes the commands at once is to find them.
   const subject = { site: c1, workload: checkout, signal };
   await observeMirror(subject, () => checkout.expose('mirror'));
   await observeGlobal(globalSubject(stage), () => exposeInTurn(shops));
   await observe(subject, () => checkout.scale(3));
+  if (mesh.isBuilt) await bringBack(mesh);
   tell.heading('Your turn');
   tell.say(
     `Both clusters go on until you press Ctrl-C. ${checkout.app} is there with 3 pods and a Service, and ${shops.c1.app} with a global ` +
@@ -54,9 +57,16 @@ export async function invite(stage: Stage): Promise<void> {
   }
 }
 
+/** Undoes the last scene: the Node that left is there again, and the tunnel with it. */
+async function bringBack(mesh: Mesh): Promise<void> {
+  const [n1, n2] = mesh.nodes;
+  await mesh.restore(n2);
+  await mesh.peers(n1, 1);
+}
+
 type Suggestion = { readonly aim: string; readonly commands: readonly string[] };
 
-function suggestions({ checkout, ledger, shops }: Stage, apps: readonly App[]): Suggestion[] {
+function suggestions({ checkout, ledger, mesh, shops }: Stage, apps: readonly App[]): Suggestion[] {
   const pod = `${checkout.pods[0]?.object.metadata.name} -n ${checkout.namespace}`;
   return [
     {
@@ -97,9 +107,21 @@ function suggestions({ checkout, ledger, shops }: Stage, apps: readonly App[]): 
       aim: 'The other direction: delete the pods, and the set goes with them:',
       commands: [`c1 delete pods -n ${ledger.namespace} --all --now`, 'c2 get globalnetworksets'],
     },
+    ...(mesh.isBuilt ? throughTheTunnel(mesh) : []),
     {
       aim: 'Read what the processes log, and count:',
-      commands: apps.flatMap(({ log, url }) => [`tail ${log}`, `curl -s ${url}/metrics`]),
+      commands: apps.flatMap(({ log, metricsCommand }) => [`tail ${log}`, metricsCommand]),
+    },
+  ];
+}
+
+function throughTheTunnel(mesh: Mesh): Suggestion[] {
+  const [n1, n2] = mesh.nodes;
+  const commandIn = (place: Place, file: string, ...args: readonly string[]) => place.commandLine(file, args).flat().join(' ');
+  return [
+    {
+      aim: `Send packets from the pod on ${n1.machine.name} to that on ${n2.machine.name}, and look at the tunnel that they take:`,
+      commands: [commandIn(n1.pod, 'ping', '-c', '3', n2.site.node.podIps.v4), commandIn(n1.machine, 'wg', 'show'), `c1 get nodes ${n1.machine.name} -o yaml`],
     },
   ];
 }

@@ -1,7 +1,8 @@
 import { invite, suggestNext, sumUp } from './closing.ts';
 import { untilAborted } from './interruption.ts';
 import type { Narrator } from './narrator.ts';
-import { scenes } from './scenes/index.ts';
+import { scenesFor } from './scenes/index.ts';
+import type { Ability } from './stage/ability.ts';
 import type { Backstage } from './stage/backstage.ts';
 import { setStage } from './stage/set-stage.ts';
 import { picture } from './text/picture.ts';
@@ -12,12 +13,14 @@ export type DemoOptions = {
   readonly tell: Narrator;
   readonly keep: boolean;
   readonly real: boolean;
+  /** What of semaphore-wireguard this machine can show. */
+  readonly ability: Ability;
   /** Ends the demo: an `Interruption` if nothing is wrong, any other error if it has failed. */
   readonly stop: AbortController;
 };
 
 /** Plays everything, closes the stage and says what came of it; with `keep` it closes when it is interrupted. */
-export async function play({ backstage, tell, keep, real, stop }: DemoOptions): Promise<void> {
+export async function play({ backstage, tell, keep, real, ability, stop }: DemoOptions): Promise<void> {
   const { signal } = stop;
   const startMs = performance.now();
   introduce(tell);
@@ -26,7 +29,7 @@ export async function play({ backstage, tell, keep, real, stop }: DemoOptions): 
     if (backstage.isOpen) stop.abort(error);
   };
   const stage = await setStage({ backstage, tell, signal, real, onFailure });
-  for (const scene of scenes) {
+  for (const scene of scenesFor(ability)) {
     tell.scene(scene.title);
     await scene.play(stage);
   }
@@ -44,10 +47,11 @@ function introduce(tell: Narrator): void {
   tell.say(
     'kube-semaphore connects Kubernetes clusters without anything in the middle: each cluster runs a few small ' +
       'programs that watch the API servers of the others, and keep local objects that say what is there. This demo ' +
-      'shows two of them. semaphore-policy is for network policies across clusters: it keeps the addresses of another ' +
+      'shows all three of them. semaphore-policy is for network policies across clusters: it keeps the addresses of another ' +
       'cluster’s pods in GlobalNetworkSets, lists of addresses that Calico’s policies select by label. ' +
       'semaphore-service-mirror is for calls across clusters: it keeps Services of another cluster, with their ' +
-      'endpoints, as Services of its own, and makes one of those that several clusters have.',
+      'endpoints, as Services of its own, and makes one of those that several clusters have. semaphore-wireguard is for the ' +
+      'packets: it joins the nodes of all clusters by encrypted tunnels, through which their pods reach each other.',
   );
   tell.show(picture);
 }

@@ -6,6 +6,7 @@ import { play } from './demo.ts';
 import { describeFailure } from './failure.ts';
 import { Interruption, untilAborted } from './interruption.ts';
 import { Narrator } from './narrator.ts';
+import { abilityOf, lookAround } from './stage/ability.ts';
 import { Backstage } from './stage/backstage.ts';
 
 /** Nobody likes to read longer lines. */
@@ -52,7 +53,7 @@ process.exit(await run());
 /** @returns the exit code */
 async function run(): Promise<0 | 1> {
   try {
-    await untilAborted(play({ backstage, tell, keep, real, stop }), stop.signal);
+    await untilAborted(play({ backstage, tell, keep, real, ability: abilityOf(lookAround(process.env)), stop }), stop.signal);
     return 0;
   } catch (error) {
     const failed = !(error instanceof Interruption);

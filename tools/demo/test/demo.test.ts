@@ -1,15 +1,18 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { delimiter, dirname } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinaries } from '@kube-semaphore/testkit';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { DemoProcess } from './demo-process.ts';
 
 const demos: DemoProcess[] = [];
 afterEach(() => Promise.all(demos.splice(0).map((demo) => demo.dispose())));
 
+/** As on a machine without `wg`, where no tunnel can be had. */
 async function start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<DemoProcess> {
-  const demo = await DemoProcess.start(args, env);
+  const demo = await DemoProcess.start(args, { PATH: '/nonexistent', ...env });
   demos.push(demo);
   return demo;
 }
@@ -56,11 +59,26 @@ it('plays to its end, in plain text, and cleans up', async () => {
     'c1 has no EndpointSlices of c2 any more: the Service stays, with 2 pods of c1',
     'c1 has neither the global Service nor EndpointSlices of it any more',
   ]);
+  expect(demo.output.replace(/\s+/g, ' ')).toMatch(/For that it lacks here: (root; )?wg; ip; unshare; nsenter; mount; bash; ping; tcpdump/);
   const metric = 'semaphore_policy_remote_up{remote="c2"}';
   expect(demo.output.split('\n').filter((line) => line.includes(metric))).toEqual([
     `     ${metric} 0`,
     `     ${metric} 1`,
   ]);
+});
+
+it('shows what an agent would do where no tunnel can be had', async () => {
+  const path = await mkdtemp(join(tmpdir(), 'demo-path-'));
+  onTestFinished(() => rm(path, { recursive: true }));
+  // A machine without any device.
+  await writeFile(join(path, 'wg'), '#!/bin/sh\n[ "$2" = all ] || { echo "Unable to access interface: No such device" >&2; exit 1; }\n', { mode: 0o755 });
+  await writeFile(join(path, 'ip'), '#!/bin/sh\necho "[]"\n', { mode: 0o755 });
+  const demo = await start([], { PATH: path });
+  expect(await demo.ended).toMatchObject({ code: 0, signal: null });
+  expect(demo.output).toMatch(/✓ .* this is what the agent would do here\n/);
+  expect(demo.output).toMatch(/create {2}device {6}wireguard\.c2 {2}port 51820, /);
+  expect(demo.output).toMatch(/create {2}peer {8}\S{44} {2}n2 {2}192\.0\.2\.2:51820 {2}10\.2\.1\.0\/24 {2}fd00:10:2:0:1::\/80\n/);
+  expect(await demo.leftovers()).toEqual([]);
 });
 
 it.each([

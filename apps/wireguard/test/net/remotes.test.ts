@@ -1,23 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, node as nodeObject } from '@kube-semaphore/testkit';
-import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
+import { eventually } from '@kube-semaphore/testkit';
 import { expect } from 'vitest';
 import type { MeshCluster, MeshNode } from '../support/mesh.ts';
 import { itWithMesh } from '../support/mesh-it.ts';
+import { addShamNode } from '../support/mesh-nodes.ts';
 
 const { signal } = new AbortController();
 
 const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
 
-/** Nodes that no machine stands behind, announced to c1. */
-async function announceNodes({ name, server }: MeshCluster, names: readonly string[]): Promise<void> {
-  const k = name.slice(1);
-  for (const node of names) {
-    const i = node.slice(1);
-    const annotations = { 'c1.wireguard.semaphore.uw.io/pubKey': publicKeyOf(generatePrivateKey()), 'c1.wireguard.semaphore.uw.io/endpoint': `198.51.100.${i}:51820` };
-    await server.admin.create('/api/v1/nodes', nodeObject({ name: node, podCIDRs: [`10.${k}.${i}.0/24`], annotations }));
-  }
+/** Adds Nodes that no machine stands behind, announced to c1. */
+async function announceNodes(cluster: MeshCluster, names: readonly string[]): Promise<void> {
+  const k = cluster.name.slice(1);
+  for (const name of names) await addShamNode(cluster, { name, podCIDRs: [`10.${k}.${name.slice(1)}.0/24`] });
 }
 
 const peerCount = async ({ tools }: MeshNode, device: string): Promise<number | undefined> => (await tools.device(device, { signal }))?.peers.length;

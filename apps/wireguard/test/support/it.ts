@@ -5,7 +5,7 @@ import { type KubeObject, node, type NodeOptions, startCluster, type TestCluster
 import { test } from 'vitest';
 import { createAccounts } from './accounts.ts';
 import { type Agent, type AgentFlags, spawnAgent } from './agent-process.ts';
-import { bareNode } from './bare-node.ts';
+import { BareNode } from './bare-node.ts';
 
 /** How a run differs from the usual. */
 type RunOptions = {
@@ -23,7 +23,8 @@ const NODES = '/api/v1/nodes';
 
 /**
  * A test with two clusters, `local` and `remote`, which it shares with the other tests of its file; with accounts that
- * have the least rights; with a node without links, on which agents run; and with Nodes, which are gone after it.
+ * have the least rights; with a node whose `wg` and `ip` only pretend, on which agents run; and with Nodes, which are gone
+ * after it.
  */
 export const it = test
   .extend('names', { scope: 'file' }, { local: 'c1', remote: 'c2' })
@@ -53,7 +54,8 @@ export const it = test
       return cluster.admin.create(NODES, node(options));
     };
   })
-  .extend('spawn', ({ names, dir, keyFolder, accounts, task }, { onCleanup }) => {
+  .extend('bareNode', ({ dir }) => BareNode.make(dir))
+  .extend('spawn', ({ names, dir, keyFolder, accounts, bareNode, task }, { onCleanup }) => {
     const started: Agent[] = [];
     onCleanup(async () => {
       await Promise.all(started.map((agent) => agent.stop('SIGKILL')));
@@ -64,7 +66,7 @@ export const it = test
       const path = join(dir, 'clusters.json');
       await writeFile(path, JSON.stringify({ local: { name: names.local, kubeConfigPath: accounts.local.agent.kubeconfig }, remotes: [entry], ...file }));
       const usual = { 'clusters-config': path, 'node-name': 'n1', 'wg-key-path': keyFolder, 'listen-address': word === undefined ? '127.0.0.1:0' : undefined };
-      const agent = spawnAgent({ ...usual, ...flags }, { env: { PATH: await bareNode(dir) }, ...(word !== undefined && { word }) });
+      const agent = spawnAgent({ ...usual, ...flags }, { env: { PATH: bareNode.path }, ...(word !== undefined && { word }) });
       started.push(agent);
       return agent;
     };

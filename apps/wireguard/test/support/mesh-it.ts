@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { Mesh, type MeshShape } from './mesh.ts';
+import { type AgentOptions, Mesh, type MeshShape } from './mesh.ts';
 
 /**
  * A test with a mesh, which it shares with the other tests of its file: one node in each of two clusters unless `shape`
@@ -18,10 +18,15 @@ export const itWithMesh = test
     });
   });
 
-/** A test with a mesh, on each of whose nodes an agent runs from the first test of the file on. */
-export const itWithAgents = itWithMesh.extend('agents', { scope: 'file', auto: true }, async ({ mesh }) => {
-  const agents = await Promise.all(mesh.nodes.map((node) => mesh.startAgent(node)));
-  await Promise.all(agents.map((agent) => agent.ready())).catch((error: unknown) => {
-    throw new Error(mesh.logs(), { cause: error });
+/** A test with a mesh, on each of whose nodes an agent runs from the first test of the file on, with these options. */
+export const itWithAgents = itWithMesh
+  .extend('agentOptions', { scope: 'file' }, (): AgentOptions => ({}))
+  .extend('agents', { scope: 'file', auto: true }, async ({ mesh, agentOptions }) => {
+    // One after the other: all at once they keep each other from being ready in time on a small machine.
+    for (const node of mesh.nodes) {
+      const agent = await mesh.startAgent(node, agentOptions);
+      await agent.ready().catch((error: unknown) => {
+        throw new Error(mesh.logs(), { cause: error });
+      });
+    }
   });
-});

@@ -1,3 +1,4 @@
+import type { Ability } from '../stage/ability.ts';
 import type { Scene } from '../stage/stage.ts';
 import { departure } from './departure.ts';
 import { globals } from './globals.ts';
@@ -6,10 +7,12 @@ import { otherDirection } from './other-direction.ts';
 import { outage } from './outage.ts';
 import { scaling } from './scaling.ts';
 import { succession } from './succession.ts';
+import { tunnelPlan } from './tunnel-plan.ts';
+import { tunnels } from './tunnels.ts';
 import { vandalism } from './vandalism.ts';
 
-/** What is played, in this order, each scene on the stage that the one before it left. */
-export const scenes: readonly Scene[] = [
+/** What is played on a machine, in this order, each scene on the stage that the one before it left. */
+export const scenesFor = (ability: Ability): readonly Scene[] => [
   ...scaling,
   ...otherDirection,
   ...vandalism,
@@ -18,4 +21,5 @@ export const scenes: readonly Scene[] = [
   ...departure,
   ...mirrors,
   ...globals,
+  ...(ability.kind === 'tunnels' ? tunnels(ability) : tunnelPlan(ability)),
 ];

@@ -1,36 +1,30 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { waitFor } from '@kube-semaphore/testkit';
-import { readLauncher } from './launcher.ts';
+import { type Invocation, spawnProgram } from './program.ts';
 
 /** What to start. */
-export type AppOptions = {
-  /** As its users call it. */
-  readonly program: keyof typeof files;
+export type AppOptions = Omit<Invocation, 'word'> & {
   /** The cluster that it belongs to. */
   readonly cluster: string;
   /** Which of several that share a Lease; without it, it is the only one. */
   readonly replica?: 'first' | 'second';
-  /** Names without dashes to values; `true` is a flag that stands alone. */
-  readonly flags: Readonly<Record<string, string | true>>;
   /** The file for what it logs. */
   readonly log: string;
   /** Called if it ends without having been asked to. */
   readonly onDeath: (error: Error) => void;
 };
 
-const fileOf = (path: string) => fileURLToPath(new URL(`../../../../apps/${path}`, import.meta.url));
-const files = {
-  'semaphore-policy': fileOf('policy/bin/semaphore-policy.js'),
-  'semaphore-service-mirror': fileOf('service-mirror/bin/semaphore-service-mirror.js'),
-};
-
 /** The apps promise to end within 5 s of SIGTERM, and have nothing to do here that takes so long. */
 const STOP_MS = 2_000;
 const READY_MS = 30_000;
+/** Between two questions whether it is ready; on another machine each takes processes of its own. */
+const POLL_MS = { here: 5, elsewhere: 50 } as const;
 const TAIL_LINES = 15;
+
+/** Asks the port `$0` of another machine, which `fetch` doesn't reach, for the path `$1`. */
+const ASK = 'exec 3<>/dev/tcp/127.0.0.1/$0 && printf "GET $1 HTTP/1.0\\r\\n\\r\\n" >&3 && cat <&3';
 
 /** One of our programs, running as a process of its own. */
 export class App {
@@ -55,7 +49,7 @@ export class App {
   }
 
   static start(options: AppOptions): App {
-    return new App(options, spawnProgram(options));
+    return new App(options, spawnToLog(options));
   }
 
   get title(): string {
@@ -78,7 +72,7 @@ export class App {
   }
 
   /**
-   * What it serves its health and metrics at.
+   * What it serves its health and metrics at, on the machine that it runs on.
    *
    * @throws {Error} before `ready()` has resolved
    */
@@ -90,6 +84,17 @@ export class App {
   /** The file that it logs to. */
   get log(): string {
     return this.#options.log;
+  }
+
+  /**
+   * A command that prints its metrics.
+   *
+   * @throws {Error} before `ready()` has resolved
+   */
+  get metricsCommand(): string {
+    const { place } = this.#options;
+    const args = ['-s', `${this.url}/metrics`];
+    return (place?.commandLine('curl', args) ?? ['curl', args]).flat().join(' ');
   }
 
   /** How a user would start it, in lines. */
@@ -107,11 +112,8 @@ export class App {
     const url = `http://127.0.0.1:${String(port)}`;
     await waitFor(
       `${this.title} to be ready`,
-      async () => {
-        const { ok } = await fetch(`${url}/readyz`, { signal });
-        return ok || undefined;
-      },
-      { timeoutMs: READY_MS, intervalMs: 5 },
+      async () => ((await this.#isReady(url, signal)) ? true : undefined),
+      { timeoutMs: READY_MS, intervalMs: this.#options.place === undefined ? POLL_MS.here : POLL_MS.elsewhere },
     );
     this.#url = url;
     return performance.now() - this.#startedMs;
@@ -152,6 +154,14 @@ export class App {
     this.#child.kill('SIGKILL');
     await this.#gone;
   }
+
+  async #isReady(url: string, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    const { place } = this.#options;
+    if (place === undefined) return (await fetch(`${url}/readyz`, { signal })).ok;
+    const answer = await place.run('bash', ['-c', ASK, new URL(url).port, '/readyz']);
+    return answer.split(' ', 2)[1] === '200';
+  }
 }
 
 /** A command with its flags as a shell takes it, one flag a line. */
@@ -160,20 +170,10 @@ export function commandLines(command: string, flags: AppOptions['flags']): strin
   return [command, ...lines].map((line, index) => (index < lines.length ? `${line} \\` : line));
 }
 
-function spawnProgram({ program, flags, log }: AppOptions): ChildProcess {
-  const file = files[program];
-  const [firstLine = ''] = readFileSync(file, 'utf8').split('\n', 1);
-  const { env, execArgv } = readLauncher(firstLine);
-  const args = Object.entries(flags).flatMap(([name, value]) => (value === true ? [`-${name}`] : [`-${name}`, value]));
-  const output = openSync(log, 'a');
+function spawnToLog(options: AppOptions): ChildProcess {
+  const output = openSync(options.log, 'a');
   try {
-    return spawn(process.execPath, [...execArgv, file, ...args], {
-      // Nothing of the user's environment may change what is shown: not a proxy, and none of the app's variables.
-      env,
-      // In a session of its own a Ctrl-C doesn't reach it: the demo ends it, and not before it has to.
-      detached: true,
-      stdio: ['ignore', output, output],
-    });
+    return spawnProgram(options, ['ignore', output, output]);
   } finally {
     closeSync(output);
   }

@@ -1,7 +1,9 @@
 import {
   type FaultProxy,
+  type Network,
   startEmbeddedCluster,
   startFaultProxy,
+  startNetwork,
   startRealCluster,
   type TestCluster,
 } from '@kube-semaphore/testkit';
@@ -57,6 +59,12 @@ export class Backstage {
   startFaultProxy(cluster: TestCluster): Promise<FaultProxy> {
     this.#assertOpen();
     return this.#keep(startFaultProxy(cluster));
+  }
+
+  /** A network for nodes; it takes root. */
+  startNetwork(): Promise<Network> {
+    this.#assertOpen();
+    return this.#keep(startNetwork());
   }
 
   startApp(options: AppOptions): App {

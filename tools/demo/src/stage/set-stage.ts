@@ -4,6 +4,7 @@ import type { Narrator } from '../narrator.ts';
 import { table } from '../text/table.ts';
 import type { AppOptions } from './app.ts';
 import type { Backstage } from './backstage.ts';
+import { Mesh } from './mesh.ts';
 import { prepareSite, type Site } from './site.ts';
 import type { Stage } from './stage.ts';
 
@@ -25,7 +26,8 @@ export async function setStage(options: SetStageOptions): Promise<Stage> {
   const shops = { c1: await c1.workload('default', 'shop'), c2: await c2.workload('default', 'shop') };
   const line = await backstage.startFaultProxy(c2.server);
   await startApps(options, { c1, c2, line });
-  return { backstage, c1, c2, line, checkout, ledger, shops, tell, onFailure, signal };
+  const mesh = new Mesh({ backstage, sites: [c1, c2], onFailure, signal });
+  return { backstage, c1, c2, line, checkout, ledger, shops, mesh, tell, onFailure, signal };
 }
 
 async function startClusters({ backstage, tell, real, onFailure }: SetStageOptions): Promise<[Site, Site]> {

@@ -1,4 +1,4 @@
-import type { PolicyRule, TestAccount, TestCluster } from '@kube-semaphore/testkit';
+import { node as nodeObject, type NodeOptions, type PolicyRule, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
 import type { Watched } from './latest.ts';
 import { type Mirror, mirrorNamespace, watchMirrors, watchMirrorsRules } from './mirror-watch.ts';
 import { type NetworkSet, networkSetCrd, watchSets, watchSetsRules } from './set-watch.ts';
@@ -7,6 +7,17 @@ import { Workload } from './workload.ts';
 /** The addresses of a cluster's pods. */
 type PodNetwork = { readonly v4: string; readonly v6: string };
 
+/** A node of a cluster. */
+type SiteNode = {
+  readonly name: string;
+  readonly podCIDRs: readonly [v4: string, v6: string];
+  /** Of a pod on it. */
+  readonly podIps: { readonly v4: string; readonly v6: string };
+};
+
+/** Where Nodes are in the API. */
+export const nodesPath = '/api/v1/nodes';
+
 /** Whom an app is on both sides: in the cluster where it runs and writes, and in the one that it reads. */
 type Accounts = { readonly writer: TestAccount; readonly reader: TestAccount };
 
@@ -14,7 +25,7 @@ type Accounts = { readonly writer: TestAccount; readonly reader: TestAccount };
 const leaseRule = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] };
 
 /** The least that each app must be allowed. */
-const rules: Readonly<Record<'policy' | 'mirror', Readonly<Record<keyof Accounts, PolicyRule[]>>>> = {
+const rules: Readonly<Record<'policy' | 'mirror' | 'wireguard', Readonly<Record<keyof Accounts, PolicyRule[]>>>> = {
   policy: {
     writer: [
       {
@@ -43,6 +54,10 @@ const rules: Readonly<Record<'policy' | 'mirror', Readonly<Record<keyof Accounts
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
     ],
   },
+  wireguard: {
+    writer: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] }],
+    reader: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] }],
+  },
 };
 
 /** One of the two clusters, prepared: what may be seen and done in it. */
@@ -54,6 +69,10 @@ export type Site = {
   readonly policy: Accounts;
   /** The same for semaphore-service-mirror. */
   readonly mirror: Accounts;
+  /** And for semaphore-wireguard. */
+  readonly wireguard: Accounts;
+  /** Its only node, of which there is no Node yet. */
+  readonly node: SiteNode;
   readonly sets: Watched<NetworkSet>;
   readonly mirrors: Watched<Mirror>;
   /** Somebody's app in a namespace of its own, without pods yet. */
@@ -73,9 +92,10 @@ export async function prepareSite(
   const createNamespace = async (name: string) =>
     server.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   await Promise.all([server.defineResource(networkSetCrd), createNamespace(mirrorNamespace)]);
-  const [policy, mirror, { token }] = await Promise.all([
+  const [policy, mirror, wireguard, { token }] = await Promise.all([
     createAccounts(server, 'semaphore-policy', rules.policy),
     createAccounts(server, 'semaphore-service-mirror', rules.mirror),
+    createAccounts(server, 'semaphore-wireguard', rules.wireguard),
     server.account('demo', [...watchSetsRules, ...watchMirrorsRules]),
   ]);
   const audience = { token, onEnd: onFailure };
@@ -91,6 +111,13 @@ export async function prepareSite(
     network: { v4: `10.${number}.0.0/16`, v6: `fd00:10:${number}::/64` },
     policy,
     mirror,
+    wireguard,
+    // The pods of other scenes are in 10.1.0.0/24, on nodes that nobody sees.
+    node: {
+      name: `n${number}`,
+      podCIDRs: [`10.${number}.1.0/24`, `fd00:10:${number}:0:1::/80`],
+      podIps: { v4: `10.${number}.1.10`, v6: `fd00:10:${number}:0:1::10` },
+    },
     sets,
     mirrors,
     async workload(namespace, app) {
@@ -99,6 +126,11 @@ export async function prepareSite(
       return new Workload({ server, namespace, app, nextIps });
     },
   };
+}
+
+/** Creates the Node of a cluster's node, with what it says besides its pods' addresses. */
+export async function createNode({ server, node: { name, podCIDRs } }: Site, more: Pick<NodeOptions, 'internalIPs' | 'annotations'>): Promise<void> {
+  await server.admin.create(nodesPath, nodeObject({ name, podCIDRs, ...more }));
 }
 
 async function createAccounts(

@@ -1,6 +1,7 @@
 import type { FaultProxy } from '@kube-semaphore/testkit';
 import type { Narrator } from '../narrator.ts';
 import type { Backstage } from './backstage.ts';
+import type { Mesh } from './mesh.ts';
 import type { Shops } from './shops.ts';
 import type { Site } from './site.ts';
 import type { Workload } from './workload.ts';
@@ -19,6 +20,8 @@ export type Stage = {
   readonly ledger: Workload;
   /** The same app in both clusters; c1 has a global Service of it. */
   readonly shops: Shops;
+  /** A node in each cluster, once a scene has built them. */
+  readonly mesh: Mesh;
   readonly tell: Narrator;
   /** Called when something that a scene started falls apart later. */
   readonly onFailure: (error: Error) => void;

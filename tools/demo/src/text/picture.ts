@@ -14,6 +14,8 @@ export const picture: readonly string[] = `
 │    │ writes                │                    │                           │
 │    ▼                       │                    │                           │
 │  Services c2-…, gl-…       │                    │                           │
+│                            │                    │                           │
+│  semaphore-wireguard ◀═════╪══════ packets ═════╪═▶ semaphore-wireguard     │
 └────────────────────────────┘                    └───────────────────────────┘
 `
   .trim()

@@ -1,0 +1,85 @@
+import { eventually, node, type PolicyRule, type TestCluster } from '@kube-semaphore/testkit';
+import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
+import { describe, expect } from 'vitest';
+import { it } from './support/it.ts';
+
+const NODE = '/api/v1/nodes/n1';
+const LOCAL = { remote: 'local' };
+
+const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
+const announce = (publicKey: string, endpoint: string) => ({ 'c1.wireguard.semaphore.uw.io/pubKey': publicKey, 'c1.wireguard.semaphore.uw.io/endpoint': endpoint });
+
+const reading: PolicyRule = { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] };
+
+async function grant({ admin }: TestCluster, role: string, rules: readonly PolicyRule[]): Promise<void> {
+  const { status } = await admin.request('PATCH', `/apis/rbac.authorization.k8s.io/v1/clusterroles/${role}`, { rules });
+  if (status !== 200) throw new Error(`the role ${role} can't be changed: ${status}`);
+}
+
+/** What kubelet does when the machine has other addresses. */
+async function readdress({ admin }: TestCluster, address: string): Promise<void> {
+  const { status } = await admin.request('PATCH', `${NODE}/status`, { status: { addresses: [{ type: 'InternalIP', address }] } });
+  if (status !== 200) throw new Error(`the Node can't be changed: ${status}`);
+}
+
+describe('our own Node', () => {
+  it('that may not be patched is told once, counts as lost, and costs no peer', async ({ local, remote, addNode, bareNode, spawn }) => {
+    const [key, peer] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
+    const { kubeconfig } = await local.account('may-not-patch', [reading]);
+    await addNode(local, ownNode);
+    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(peer, '198.51.100.1:51820') });
+    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
+    const agent = await spawn({ file: { local: { name: 'c1', kubeConfigPath: kubeconfig } } });
+    const isUp = () => agent.metric('semaphore_wg_remote_up', LOCAL);
+    const tries = async () => (await agent.metric('semaphore_wg_sync_requeue_total', { device: 'wireguard.c2' })) ?? 0;
+    const refusals = () => agent.log().filter(({ msg }) => msg === 'not done, will try again');
+
+    await agent.logged('not done, will try again', { cluster: 'c2' });
+    await agent.ready();
+    expect([await isUp(), await agent.metric('semaphore_wg_remote_up', { remote: 'c2' })]).toEqual([0, 1]);
+    await eventually(async () => (await bareNode.calls()).some((call) => call.startsWith(`wg set wireguard.c2 peer ${peer} endpoint 198.51.100.1:51820`)), true);
+    await eventually(async () => (await tries()) >= 5, true);
+    expect([await isUp(), refusals().length]).toEqual([0, 1]);
+    expect(JSON.stringify(refusals())).toContain('403');
+
+    // That its API server is reached again says nothing about the right to write.
+    await local.restart();
+    await agent.logged('API server is back', { cluster: 'local' });
+    const before = await tries();
+    await eventually(async () => (await tries()) > before, true);
+    await eventually(isUp, 0);
+
+    await grant(local, 'may-not-patch', [{ ...reading, verbs: [...reading.verbs, 'patch'] }]);
+    await agent.logged('works again', { cluster: 'c2' });
+    await eventually(isUp, 1);
+    expect((await local.admin.get(NODE)).metadata.annotations).toMatchObject({ 'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820' });
+  });
+
+  it('with other addresses has the Nodes of remotes read anew', async ({ local, remote, addNode, spawn }) => {
+    await addNode(local, ownNode);
+    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(publicKeyOf(generatePrivateKey()), '192.0.2.9:51820') });
+    const agent = await spawn();
+    const refused = () => agent.metric('semaphore_wg_skipped_objects', { remote: 'c2', reason: 'refused-endpoint', kind: 'problem' });
+    await agent.logged('remote nodes listed', { cluster: 'c2', nodes: 1 });
+    expect(await refused()).toBeUndefined();
+    await readdress(local, '192.0.2.9');
+    await eventually(refused, 1);
+    await readdress(local, '192.0.2.1');
+    await eventually(refused, 0);
+  });
+
+  it('that is deleted is told of, and announced when it is back', async ({ local, addNode, bareNode, spawn }) => {
+    const key = generatePrivateKey();
+    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
+    await addNode(local, ownNode);
+    const announced = async () => (await local.admin.get(NODE)).metadata.annotations;
+    const want = { 'c2.wireguard.semaphore.uw.io/pubKey': publicKeyOf(key), 'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820' };
+    const agent = await spawn();
+    await eventually(announced, want);
+    await local.admin.delete(NODE);
+    await agent.logged('our own Node is gone: everything stays as it is until it is back', { node: 'n1' });
+    expect(await agent.get('/readyz')).toMatchObject({ status: 200 });
+    await local.admin.create('/api/v1/nodes', node(ownNode));
+    await eventually(announced, want);
+  });
+});

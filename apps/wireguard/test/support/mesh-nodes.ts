@@ -1,0 +1,61 @@
+import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
+import { type KubeObject, node as nodeObject, waitFor } from '@kube-semaphore/testkit';
+import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
+import type { Agent } from './agent-process.ts';
+import type { MeshCluster, MeshNode } from './mesh.ts';
+
+const { signal } = new AbortController();
+
+/** A public key whose private one nobody has. */
+export const newPublicKey = (): string => publicKeyOf(generatePrivateKey());
+
+/** What a Node says to the agents of c1, whether it is true or not. */
+export type Announcement = { readonly publicKey?: string; readonly endpoint?: string };
+
+const annotationsOf = ({ publicKey, endpoint }: Announcement): Record<string, string> => ({
+  ...(publicKey !== undefined && { [pubKeyAnnotation('c1')]: publicKey }),
+  ...(endpoint !== undefined && { [endpointAnnotation('c1')]: endpoint }),
+});
+
+/** A Node that no machine stands behind. Unless it says otherwise it has a key of its own, and is where nobody is. */
+export type ShamNode = Announcement & { readonly name: string; readonly podCIDRs: readonly string[] };
+
+/** Adds it, announced to c1. */
+export async function addShamNode({ server }: MeshCluster, { name, podCIDRs, publicKey = newPublicKey(), endpoint = '198.51.100.1:51820' }: ShamNode): Promise<void> {
+  await server.admin.create('/api/v1/nodes', nodeObject({ name, podCIDRs, annotations: annotationsOf({ publicKey, endpoint }) }));
+}
+
+/** Deletes a Node, whatever stands behind it. */
+export const deleteNode = ({ server }: MeshCluster, name: string): Promise<void> => server.admin.delete(`/api/v1/nodes/${name}`);
+
+/** Lets a Node say something else to c1. */
+export const announceAs = (cluster: MeshCluster, name: string, announcement: Announcement): Promise<KubeObject> => annotate(cluster, name, annotationsOf(announcement));
+
+/** Changes annotations of a Node. @throws {Error} if the API server refuses */
+export async function annotate({ server }: MeshCluster, name: string, annotations: Readonly<Record<string, string>>): Promise<KubeObject> {
+  const { status, body } = await server.admin.request('PATCH', `/api/v1/nodes/${name}`, { metadata: { annotations } });
+  if (status !== 200) throw new Error(`${status} ${String(body['message'])}`);
+  return body;
+}
+
+/** The public key of a node's device, which its peers know it by. */
+export async function publicKeyOn({ tools }: MeshNode, device: string): Promise<string> {
+  return waitFor(`a key of ${device}`, async () => (await tools.device(device, { signal }))?.publicKey);
+}
+
+/** The peers of a node's device: the endpoint that each has now, by its public key. */
+export async function endpointsOn({ tools }: MeshNode, device: string): Promise<Readonly<Record<string, string | undefined>>> {
+  const peers = (await tools.device(device, { signal }))?.peers ?? [];
+  return Object.fromEntries(peers.map(({ publicKey, endpoint }) => [publicKey, endpoint]));
+}
+
+/** The blocks that the peers of a node's device have, peer by peer: sorted. */
+export async function blocksOn({ tools }: MeshNode, device: string): Promise<readonly string[]> {
+  const peers = (await tools.device(device, { signal }))?.peers ?? [];
+  return peers.map(({ allowedIps }) => allowedIps.join(' ')).toSorted();
+}
+
+const CHANGES = new Set(['device made', 'device adopted', 'device changed', 'peer changed', 'announced on our Node', 'private key written']);
+
+/** What an agent has changed so far, as its log tells. */
+export const changesBy = (agent: Agent): ReturnType<Agent['log']> => agent.log().filter(({ msg }) => CHANGES.has(msg));

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { readlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { afterEach, expect, it } from 'vitest';
+import { DemoProcess } from '../demo-process.ts';
+
+const run = promisify(execFile);
+/** A whole demo before anything happens. */
+const PATIENCE_MS = 120_000;
+
+const demos: DemoProcess[] = [];
+afterEach(() => Promise.all(demos.splice(0).map((demo) => demo.dispose())));
+
+async function start(args: readonly string[] = []): Promise<DemoProcess> {
+  const demo = await DemoProcess.start(args);
+  demos.push(demo);
+  return demo;
+}
+
+type Process = { readonly parent: number; readonly namespace: string };
+
+/** All processes with their network namespaces. */
+async function processes(): Promise<readonly Process[]> {
+  const { stdout } = await run('ps', ['-A', '-o', 'ppid=,netns=']);
+  return stdout.trim().split('\n').map((line) => {
+    const [parent = '', namespace = ''] = line.trim().split(/ +/);
+    return { parent: Number(parent), namespace };
+  });
+}
+
+/** The network namespaces that a demo has made. */
+async function namespacesOf({ child }: DemoProcess): Promise<ReadonlySet<string>> {
+  const own = /\d+/.exec(await readlink('/proc/self/ns/net'))?.[0];
+  const held = (await processes()).filter(({ parent, namespace }) => parent === child.pid && namespace !== own && namespace !== '-');
+  return new Set(held.map(({ namespace }) => namespace));
+}
+
+/** Waits until nothing is left of a demo: files, processes, or whoever keeps a namespace, and the devices there, alive. */
+async function expectNothingLeft(demo: DemoProcess, namespaces: ReadonlySet<string>): Promise<void> {
+  const inside = async () => (await processes()).filter(({ namespace }) => namespaces.has(namespace));
+  await expect.poll(async () => [...(await demo.leftovers()), ...(await inside())], { timeout: 10_000 }).toEqual([]);
+}
+
+it('carries packets between the clusters, and with --keep goes on to do so', { timeout: PATIENCE_MS }, async () => {
+  const demo = await start(['--keep']);
+  await demo.says('Your turn');
+  // The metrics of the three apps and the two agents come last.
+  await expect.poll(() => demo.output.split('/metrics\n').length - 1, { timeout: 60_000 }).toBe(5);
+  const milestones = demo.output.split('\n').filter((line) => line.includes('✓'));
+  expect(milestones.slice(-7).map((line) => line.replace(/^ +✓ +[\d.]+ m?s {2}/, ''))).toEqual([
+    expect.stringMatching(/^both semaphore-wireguard agents are ready: /),
+    expect.stringMatching(/^each node is a peer of the other, /),
+    '10.2.1.10 answers',
+    'fd00:10:2:0:1::10 answers',
+    expect.stringMatching(/^nothing of it could be read on the way, and not one ping was lost\./),
+    expect.stringMatching(/^the agent is ready again: of \d+ pings since before it died, not one was lost$/),
+    'n1 has no peer any more',
+  ]);
+  expect(demo.output).toMatch(/up {5}n2 {2}172\.31\.0\.\d:51820 {2}handshake \d+ s ago {2}/);
+
+  const commands = demo.output.split('\n').filter((line) => line.startsWith('     nsenter '));
+  const { stdout } = await run('sh', ['-ec', commands.join('\n')]);
+  expect(stdout).toContain('3 received, 0% packet loss');
+  expect(stdout).toContain('interface: wireguard.c2\n');
+  expect(stdout).toMatch(/allowed ips: 10\.2\.1\.0\/24, fd00:10:2:0:1::\/80\n/);
+  expect(stdout).toContain('semaphore_wg_remote_up{remote="c1"} 1\n');
+
+  const namespaces = await namespacesOf(demo);
+  // The Ethernet, two nodes and two pods.
+  expect(namespaces.size).toBe(5);
+  demo.child.kill('SIGINT');
+  expect(await demo.ended).toMatchObject({ code: 0, signal: null });
+  await expectNothingLeft(demo, namespaces);
+});
+
+it.each([
+  { name: 'while the agents start', text: 'is told of c2 by a file' },
+  { name: 'under a ping, while an agent is dead', text: 'It is started again' },
+])('ends within 5 s and leaves nothing when it is interrupted $name', { timeout: PATIENCE_MS }, async ({ text }) => {
+  const demo = await start();
+  await demo.says(text);
+  const namespaces = await namespacesOf(demo);
+  expect(namespaces.size).toBe(5);
+  demo.child.kill('SIGINT');
+  const startMs = performance.now();
+  expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) as unknown });
+  expect(performance.now() - startMs).toBeLessThan(5_000);
+  await expectNothingLeft(demo, namespaces);
+});
