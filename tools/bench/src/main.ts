@@ -6,6 +6,8 @@ import { benchPolicy } from './policy/policy.ts';
 import { renderJson, renderMarkdown, renderText, type Report } from './report/report.ts';
 import { benchServiceMirror } from './service-mirror/service-mirror.ts';
 import { UsageError } from './shared-options.ts';
+import { RequirementsError } from './wireguard/requirements.ts';
+import { benchWireGuard } from './wireguard/wireguard.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -17,8 +19,9 @@ try {
   if (options === 'help') process.stdout.write(usage);
   else await bench(options);
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n\n${usage}`);
+  if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${usage}`);
+  else if (error instanceof RequirementsError) process.stderr.write(`${error.message}\n`);
+  else throw error;
   process.exitCode = 2;
 }
 
@@ -38,5 +41,7 @@ async function measure(options: BenchOptions): Promise<Report> {
       return benchPolicy(options, { launcher, say });
     case 'service-mirror':
       return benchServiceMirror(options, { launcher, say });
+    case 'wireguard':
+      return benchWireGuard(options, { launcher, say });
   }
 }

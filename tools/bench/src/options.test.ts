@@ -5,8 +5,6 @@ import { UsageError } from './shared-options.ts';
 const shared = {
   embedded: false,
   encoding: 'auto',
-  peers: [],
-  changes: 300,
   settleSeconds: 10,
   idleSeconds: 0,
   json: undefined,
@@ -15,8 +13,9 @@ const shared = {
 
 describe('parseOptions', () => {
   it.each([
-    { app: 'policy', want: { pods: 10_000, sets: 500, remotes: 1, rolloutPods: 1000 } },
-    { app: 'service-mirror', want: { services: 1000, endpoints: 10, rolloutPods: 100, peersRead: 'endpoints' } },
+    { app: 'policy', want: { peers: [], changes: 300, pods: 10_000, sets: 500, remotes: 1, rolloutPods: 1000 } },
+    { app: 'service-mirror', want: { peers: [], changes: 300, services: 1000, endpoints: 10, rolloutPods: 100, peersRead: 'endpoints' } },
+    { app: 'wireguard', want: { nodes: 1000, changes: 20, scrapes: 5 } },
   ])('has a default for everything of $app', ({ app, want }) => {
     expect(parseOptions([app])).toEqual({ app, ...shared, ...want });
   });
@@ -31,7 +30,8 @@ describe('parseOptions', () => {
     { args: ['policy', '--pods', '500'], changes: 250 },
     { args: ['service-mirror', '--services', '51'], changes: 25 },
     { args: ['service-mirror', '--services', '5000'], changes: 300 },
-  ])('changes half of what there is, or 300: $args', ({ args, changes }) => {
+    { args: ['wireguard', '--nodes', '19'], changes: 19 },
+  ])('changes what there is, half of it, or as much as usual: $args', ({ args, changes }) => {
     expect(parseOptions(args)).toMatchObject({ changes });
   });
 
@@ -40,7 +40,7 @@ describe('parseOptions', () => {
     expect(options).toMatchObject({ pods: 50_000, peers: ['a {local}', 'b {local}'] });
   });
 
-  it.each([[['--help']], [['-h']], [['policy', '--help']], [['service-mirror', '-h']]])('asks for help: %j', (args) => {
+  it.each([[['--help']], [['-h']], [['policy', '--help']], [['service-mirror', '-h']], [['wireguard', '-h']]])('asks for help: %j', (args) => {
     expect(parseOptions(args)).toBe('help');
   });
 
@@ -59,6 +59,9 @@ describe('parseOptions', () => {
     { args: ['policy', 'service-mirror'], message: "Unexpected argument 'service-mirror'" },
     { args: ['service-mirror', '--endpoints', '0'], message: '--endpoints is a whole number from 1 up' },
     { args: ['service-mirror', '--services', '50', '--changes', '26'], message: '--changes is half of --services at most' },
+    { args: ['wireguard', '--nodes', '16385'], message: '--nodes is 16384 at most' },
+    { args: ['wireguard', '--nodes', '5', '--changes', '6'], message: '--changes is --nodes at most' },
+    { args: ['wireguard', '--peer', 'x'], message: "Unknown option '--peer'" },
     { args: ['service-mirror', '--peer-reads', 'pods'], message: '--peer-reads is endpoints or endpointslices' },
   ])('refuses $args', ({ args, message }) => {
     expect(() => parseOptions(args)).toThrow(UsageError);
@@ -68,5 +71,6 @@ describe('parseOptions', () => {
 
 it('names every flag in its usage, with the default', () => {
   const policy = ['--pods N', '(10000)', '--sets N', '(500)', '--changes N', '(300', '--rollout N', '(1000)', '(10)'];
-  for (const text of [...policy, '--services N', '--endpoints N', '(10)', '(100)', '--peer-reads']) expect(usage).toContain(text);
+  const wireguard = ['--nodes N', '(1000)', '--scrapes N', '(5)'];
+  for (const text of [...policy, ...wireguard, '--services N', '--endpoints N', '(10)', '(100)', '--peer-reads']) expect(usage).toContain(text);
 });

@@ -22,7 +22,7 @@ export function ours(launcher: string, encoding: 'auto' | 'json', flags: Texts):
   return {
     name: encoding === 'json' ? 'ours, JSON' : 'ours',
     command: async (targets) => {
-      const all = { ...(await flags(targets)), 'listen-address': '127.0.0.1:0', encoding };
+      const all = { 'listen-address': '127.0.0.1:0', encoding, ...(await flags(targets)) };
       return [launcher, ...Object.entries(all).flatMap(([flag, value]) => [`-${flag}`, value])];
     },
   };

@@ -6,7 +6,7 @@ export type Usage = {
   readonly peakMb: number;
   /** Resident memory now. */
   readonly residentMb: number;
-  /** Of all its threads, in user and kernel mode. */
+  /** Of all its threads, and of the programs that it ran to their end, in user and kernel mode. */
   readonly cpuSeconds: number;
 };
 
@@ -24,6 +24,7 @@ export function parseUsage(status: string, stat: string): Usage {
   const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
   // The second field, the program's name in parentheses, may hold spaces and parentheses; the third one follows it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const ticks = Number(fields[14 - 3]) + Number(fields[15 - 3]);
+  // utime, stime, cutime and cstime.
+  const ticks = fields.slice(14 - 3, 18 - 3).reduce((sum, field) => sum + Number(field), 0);
   return { peakMb: megabytes('VmHWM'), residentMb: megabytes('VmRSS'), cpuSeconds: ticks / TICKS_PER_SECOND };
 }

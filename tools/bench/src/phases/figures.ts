@@ -57,10 +57,10 @@ export function rolloutFigures(writesBudget: Budget): Figure[] {
 }
 
 /** What the last phase shows, and all of them. */
-export function enduranceFigures(cpuBudget: Budget): Figure[] {
+export function enduranceFigures(budgets: { cpu: Budget; peakMb?: Budget }): Figure[] {
   return [
-    { label: 'peak memory of all phases', value: ({ peakMb }) => peakMb, unit: 'MB', decimals: 0 },
-    { label: 'idle: CPU of one core', value: ({ idle }) => idle?.cpuPercent, unit: '%', decimals: 2, budget: cpuBudget },
+    { label: 'peak memory of all phases', value: ({ peakMb }) => peakMb, unit: 'MB', decimals: 0, budget: budgets.peakMb },
+    { label: 'idle: CPU of one core', value: ({ idle }) => idle?.cpuPercent, unit: '%', decimals: 2, budget: budgets.cpu },
     { label: 'idle: memory', value: ({ idle }) => idle?.residentMb, unit: 'MB', decimals: 0 },
   ];
 }

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { clusterName, enrol, type Rights } from '../load/clusters.ts';
+import { clusterName, type Clusters, enrol, type Rights } from '../load/clusters.ts';
 import type { Contender } from '../measure/contender.ts';
 import { type Program, startProgram } from '../measure/program.ts';
-import type { Bench } from './bench.ts';
 import type { Result } from './result.ts';
 
 /** One program on its clusters, while it is measured. */
@@ -38,9 +37,9 @@ export function within(program: Program): AbortSignal {
 }
 
 /** Runs one program after the other, each alone. */
-export async function runAll(entrants: readonly Entrant[], bench: Bench, options: RunOptions): Promise<Result[]> {
+export async function runAll(entrants: readonly Entrant[], clusters: Clusters, options: RunOptions): Promise<Result[]> {
   const results: Result[] = [];
-  for (const [index, entrant] of entrants.entries()) results.push(await run(entrant, bench, `program-${index}`, options));
+  for (const [index, entrant] of entrants.entries()) results.push(await run(entrant, clusters, `program-${index}`, options));
   return results;
 }
 
@@ -48,11 +47,11 @@ export async function runAll(entrants: readonly Entrant[], bench: Bench, options
  * Runs one program from its start on an empty local cluster to its end, and leaves that empty. What the program does
  * wrong is in the result.
  */
-async function run({ contender, measure }: Entrant, bench: Bench, account: string, { rights, cleanUp, say }: RunOptions): Promise<Result> {
+async function run({ contender, measure }: Entrant, clusters: Clusters, account: string, { rights, cleanUp, say }: RunOptions): Promise<Result> {
   const { name, command } = contender;
   const result: Result = { name };
-  const files = await enrol(account, bench, rights);
-  const { dir } = bench.local.api;
+  const files = await enrol(account, clusters, rights);
+  const { dir } = clusters.local.api;
   const remotes = files.remotes.map(({ kubeconfig }, index) => ({ name: clusterName(index), kubeconfig }));
   const line = await command({ local: files.local.kubeconfig, remotes, dir });
   const programs: Program[] = [];

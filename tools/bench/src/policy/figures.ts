@@ -33,7 +33,7 @@ export function policyFigures(conditions: Conditions | undefined): readonly Figu
     requestsPerWrite(steady, 'set', budget(1)),
     ...propagationFigures({ ...burst, ...change, budgets: budget({ p50: 27, p99: 90 }) ?? {} }),
     ...rolloutFigures(budget(30)),
-    ...enduranceFigures(budget(0.5)),
+    ...enduranceFigures({ cpu: budget(0.5) }),
   ];
 }
 

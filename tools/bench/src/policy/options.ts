@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
-import { natural, parsing, sharedFlags, type SharedOptions, sharedOptions, UsageError } from '../shared-options.ts';
+import { raceFlags, type RaceOptions, raceOptions } from '../race-options.ts';
+import { natural, parsing, UsageError } from '../shared-options.ts';
 import { MOST_REMOTES } from './fleet.ts';
 
 /** What the bench of semaphore-policy is asked to do; pods are what changes. */
-export type PolicyOptions = SharedOptions & {
+export type PolicyOptions = RaceOptions & {
   readonly pods: number;
   readonly sets: number;
   /** Remote clusters, each with so many pods and sets. */
@@ -29,12 +30,12 @@ export function policyOptions(args: readonly string[]): PolicyOptions | 'help' {
   const remotes = natural('remotes', values.remotes, 1);
   if (remotes > MOST_REMOTES) throw new UsageError(`--remotes is ${MOST_REMOTES} at most`);
   if (remotes > 1 && values.peer.length > 0) throw new UsageError('--peer is for one remote: leave out --remotes');
-  return { pods, remotes, sets: natural('sets', values.sets, 1), ...sharedOptions(values, { flag: 'pods', count: pods }) };
+  return { pods, remotes, sets: natural('sets', values.sets, 1), ...raceOptions(values, { flag: 'pods', count: pods }) };
 }
 
 function parse(args: readonly string[]) {
   const options = {
-    ...sharedFlags,
+    ...raceFlags,
     pods: { type: 'string', default: '10000' },
     sets: { type: 'string', default: '500' },
     remotes: { type: 'string', default: '1' },

@@ -39,7 +39,7 @@ export function mirrorFigures(conditions: Conditions | undefined): readonly Figu
     requestsPerWrite(steady, 'slice', conditions && 1),
     ...propagationFigures({ ...burst, ...change }),
     ...rolloutFigures(conditions && WRITES_IN_5_S * slicesFor(conditions.rolloutPods)),
-    ...enduranceFigures(conditions && 0.5),
+    ...enduranceFigures({ cpu: conditions && 0.5 }),
   ];
 }
 

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
-import { natural, parsing, sharedFlags, type SharedOptions, sharedOptions, UsageError } from '../shared-options.ts';
+import { raceFlags, type RaceOptions, raceOptions } from '../race-options.ts';
+import { natural, parsing, UsageError } from '../shared-options.ts';
 import type { CatalogSize } from './catalog.ts';
 import { isSourceKind, type SourceKind } from './source-objects.ts';
 
 /** What the bench of semaphore-service-mirror is asked to do; services are what changes. */
-export type MirrorOptions = SharedOptions &
+export type MirrorOptions = RaceOptions &
   CatalogSize & {
     /** What the other programs read. */
     readonly peersRead: SourceKind;
@@ -32,12 +33,12 @@ export function mirrorOptions(args: readonly string[]): MirrorOptions | 'help' {
   if (!isSourceKind(peersRead)) throw new UsageError('--peer-reads is endpoints or endpointslices');
   const services = natural('services', values.services, 2);
   const endpoints = natural('endpoints', values.endpoints, 1);
-  return { services, endpoints, peersRead, ...sharedOptions(values, { flag: 'services', count: services }) };
+  return { services, endpoints, peersRead, ...raceOptions(values, { flag: 'services', count: services }) };
 }
 
 function parse(args: readonly string[]) {
   const options = {
-    ...sharedFlags,
+    ...raceFlags,
     services: { type: 'string', default: '1000' },
     endpoints: { type: 'string', default: '10' },
     rollout: { type: 'string', default: '100' },
