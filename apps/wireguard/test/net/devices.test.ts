@@ -132,6 +132,6 @@ describe('the agent of a node', () => {
     expect([await linkOn(n1!), await annotationsOf(n1!)]).toEqual([undefined, {}]);
     expect((await n1!.tools.routes({ signal })).filter(({ protocol }) => protocol === 115)).toEqual([]);
     await (await mesh.startAgent(n1!)).ready();
-    expect(await annotationsOf(n1!)).toEqual(before);
+    await eventually(() => annotationsOf(n1!), before);
   });
 });
