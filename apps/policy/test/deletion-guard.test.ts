@@ -19,6 +19,8 @@ const held = (policy: PolicyProcess) => policy.metric('semaphore_policy_held_del
 /** The remote forgets all its pods, and its history with them: the watch can't go on, and the list after it is empty. */
 async function forgetEverything(proxy: FaultProxy, remote: TestCluster): Promise<void> {
   await proxy.set({ kind: 'empty' });
+  // A bookmark just before may have told the watch of what it wouldn't see, and then it could go on.
+  await proxy.set({ kind: 'answer', status: 410, as: 'event' }, { verb: 'watch', target: /[?&]resourceVersion=/, times: 1 });
   await forgetHistory(remote);
 }
 
