@@ -41,13 +41,14 @@ export type Command<C> = {
 export async function runCommand<C extends CommonOptions>(
   { program, version, options: table, validate, overridden }: AppDefinition<C>,
   run: (command: Command<C>, options: RunOptions) => Promise<number>,
-): Promise<never> {
+): Promise<void> {
   const commit = process.env['SEMAPHORE_COMMIT'];
   const resolution = await resolveOptions(table, { program: { ...program, version, commit }, argv: process.argv.slice(2), env: process.env, validate });
   if (resolution.kind === 'exit') {
     process.stdout.write(resolution.stdout ?? '');
     process.stderr.write(resolution.stderr ?? '');
-    process.exit(resolution.code);
+    end(resolution.code);
+    return;
   }
   const { config: options, given, subcommand } = resolution;
   // A subcommand's output is what people read; the log tells them only of trouble.
@@ -66,7 +67,21 @@ export async function runCommand<C extends CommonOptions>(
     }
   };
   const code = await runUntilSignal(work, { log });
-  process.exit(code === 0 ? exitCode : code);
+  // Something hangs, or nobody wants to wait.
+  if (code !== 0) process.exit(code);
+  end(exitCode);
+}
+
+/** How long the end may take of what was closed, or of what somebody forgot to close. */
+const LINGER_MS = 500;
+
+/**
+ * Ends this process as soon as nothing is open any more. `process.exit` joins threads that may be waiting for the one that
+ * calls it (nodejs/node#54918), so it comes only if that takes long.
+ */
+function end(code: number): void {
+  process.exitCode = code;
+  setTimeout(() => process.exit(code), LINGER_MS).unref();
 }
 
 /** A config file as it was read. */
