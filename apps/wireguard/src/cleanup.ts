@@ -3,7 +3,7 @@ import { KubeApiError, type KubeClient } from '@kube-semaphore/kube-client';
 import { Codec, nodeKind } from '@kube-semaphore/kube-objects';
 import { clusterOfAnnotation, remoteOfAlias } from '@kube-semaphore/naming';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
-import { findDeviceKey } from './device-key.ts';
+import { findDeviceKey, provingKeys } from './device-key.ts';
 import { lookAround } from './look.ts';
 import { announcedKey } from './desired-device.ts';
 import { ownershipOf } from './own-devices.ts';
@@ -74,7 +74,7 @@ async function ownDevices({ tools, remotes, keyFolder, signal }: CleanupInput, a
       const announced = announcedKey(remote, annotations);
       const look = { device: around.devices.find(({ name }) => name === remote.device), link, links: around.links, routes: [] };
       const key = await findDeviceKey(remote, { folder: keyFolder, look, announced });
-      const knownKeys = new Set([announced, key.from === 'none' ? undefined : key.publicKey].filter((known) => known !== undefined));
+      const knownKeys = provingKeys(key, announced);
       return ownershipOf(remote, around, { knownKeys, userspace: 'never' }).kind === 'adopted' ? [remote.device] : [];
     }),
   );

@@ -43,6 +43,11 @@ export async function findDeviceKey(remote: Pick<RemoteSettings, 'name'>, { fold
   return held !== undefined && isOurs ? { file, from: 'device', publicKey: held } : { file, from: 'none' };
 }
 
+/** The public keys that only we can have given the device: a device that has one of them is ours. */
+export function provingKeys(key: DeviceKey, announced: string | undefined): ReadonlySet<string> {
+  return new Set([announced, key.from === 'none' ? undefined : key.publicKey].filter((known) => known !== undefined));
+}
+
 /**
  * Sees to it that the key is in its file, from which `wg` reads it.
  *

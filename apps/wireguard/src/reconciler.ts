@@ -4,7 +4,7 @@ import type { Logger } from '@kube-semaphore/runtime';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
 import { announcedKey, announcementsOf, desiredDevice, deviceNotices } from './desired-device.ts';
 import { applyDevice, DeviceError, type DeviceTools, makeDevice } from './device.ts';
-import { type DeviceKey, findDeviceKey, keepDeviceKey, keyFileOf } from './device-key.ts';
+import { type DeviceKey, findDeviceKey, keepDeviceKey, keyFileOf, provingKeys } from './device-key.ts';
 import { type DesiredDevice, type DeviceDiff, diffDevice, isEmpty } from './diff-device.ts';
 import type { HandshakeClock } from './handshake.ts';
 import type { KnownNode, LocalNode } from './local-node.ts';
@@ -93,7 +93,7 @@ export class Reconciler {
     const look = await lookAt(tools, settings.device, { signal });
     const announced = announcedKey(settings, node.annotations);
     const key = await findDeviceKey(settings, { folder: keyFolder, look, announced });
-    const knownKeys = new Set([announced, key.from === 'none' ? undefined : key.publicKey].filter((known) => known !== undefined));
+    const knownKeys = provingKeys(key, announced);
     const devices = look.device === undefined ? [] : [look.device];
     return { look, key, ownership: ownershipOf(settings, { links: look.links, devices }, { knownKeys, userspace }) };
   }
