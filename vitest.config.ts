@@ -21,8 +21,8 @@ export default defineConfig({
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // They wait for other processes more than they compute.
-          maxWorkers: 2,
+          // They wait for other processes more than they compute: two workers a core on a small machine.
+          maxWorkers: 4,
         },
       },
       {
@@ -33,7 +33,7 @@ export default defineConfig({
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: 4,
         },
       },
       {
