@@ -1,7 +1,7 @@
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, parseConfigFile, readConfigSource, serve } from '@kube-semaphore/app';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, overriddenAddresses, parseConfigFile, readConfigSource, serve } from '@kube-semaphore/app';
 import { type Leadership, SoleLeader } from '@kube-semaphore/controller';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import { createMetrics } from '@kube-semaphore/runtime';
+import { createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config-file.ts';
 import { type PolicyMetrics, metrics as metricTable } from './metrics.ts';
@@ -41,7 +41,7 @@ export async function runPlan(command: PolicyCommand, { signal }: RunOptions): P
 /** Removes the sets of a cluster that is served no more. */
 export async function runCleanup({ options, log, userAgent }: PolicyCommand, run: RunOptions): Promise<number> {
   const cluster = options.cleanupCluster!;
-  const confirm = cleanupConfirmation({ cluster, served: servedClusters(options), yes: options.yes });
+  const confirm = cleanupConfirmation({ cluster, served: servedClusters(options, log), yes: options.yes });
   const [local] = await connectAll([localReference(options.localKubeConfig)], log);
   try {
     const removals = await removalsOf({ cluster, options, client: new KubeClient({ connection: local!, userAgent }) }, run);
@@ -52,8 +52,8 @@ export async function runCleanup({ options, log, userAgent }: PolicyCommand, run
 }
 
 /** The remotes that we would serve; a cleanup needn't have any. */
-function servedClusters(options: PolicyOptions): readonly string[] {
-  if (options.config !== undefined) return settingsOf(readConfigSource(options.config), options).remotes.map(({ name }) => name);
+function servedClusters(options: PolicyOptions, log: Logger): readonly string[] {
+  if (options.config !== undefined) return settingsOf(readConfigSource(options.config), options, log).remotes.map(({ name }) => name);
   return options.targetClusterName === undefined ? [] : [options.targetClusterName];
 }
 
@@ -73,7 +73,7 @@ async function withPolicy(
   use: (policy: Policy, parts: Parts) => Promise<number>,
 ): Promise<number> {
   const file = options.config === undefined ? undefined : readConfigSource(options.config);
-  const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options);
+  const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, log);
   const [local, ...others] = await connectAll([settings.local, ...settings.remotes.map(({ reference }) => reference)], log);
   const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: others[i]! }));
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
@@ -86,9 +86,10 @@ async function withPolicy(
   }
 }
 
-function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: PolicyOptions): Settings {
+function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: PolicyOptions, log: Logger): Settings {
   const file = parseConfigFile(content, configFileSchema, { unknownKeys: 'error' });
   const settings = file.ok ? settingsOfFile(file.value, options) : file;
-  if (settings.ok) return settings.value;
-  throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
+  if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
+  for (const warning of file.ok ? overriddenAddresses(file.value.remotes, 'remotes') : []) log.warn({ path }, warning);
+  return settings.value;
 }

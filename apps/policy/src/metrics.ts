@@ -13,6 +13,12 @@ export const metrics = {
     help: 'Pods, or addresses from before the start, that a list lacked and that are kept until the next one.',
     labels: { remote: { help: 'the remote cluster' } },
   },
+  repairs: {
+    name: 'semaphore_policy_repairs_total',
+    type: 'counter',
+    help: 'Writes of sets that answer no event of the remote: what somebody changed or deleted was put right.',
+    labels: { remote: { help: 'the remote cluster' } },
+  },
   calicoRequests: {
     name: 'semaphore_policy_calico_client_request_total',
     type: 'counter',

@@ -204,7 +204,7 @@ export class Policy {
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
       hooks: new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync, onWatchForbidden: () => (this.#watchForbidden = true) }).hooks(),
-      // What somebody did to a set is put right, but it isn't a remote event: `propagation_seconds` doesn't count it.
+      // What somebody did to a set is put right, but it isn't a remote event: `repairs_total` counts it, `propagation_seconds` doesn't.
       onChange: (keys) => this.#enqueue(keys, Infinity),
       onOrphans: (cluster, count) => metrics.orphans.set({ cluster }, count),
     });
@@ -262,9 +262,7 @@ export class Policy {
       const { event, facts } = changeEvent(change);
       this.#writeLog.written(event, facts);
       const remote = this.#clusterOf(change);
-      if (since !== Infinity && remote !== undefined) {
-        this.#input.metrics.propagation.observe({ remote }, (performance.now() - since) / 1000);
-      }
+      if (remote !== undefined) this.#count(remote, since);
       return written;
     } catch (error) {
       // Somebody wrote in between. A watch tells us what; where there is none, only a list does. A set that is there and
@@ -272,6 +270,12 @@ export class Policy {
       if (isStale(error) && (this.#watchForbidden || change.kind === 'create')) localSets.reflector.recheck();
       throw error;
     }
+  }
+
+  #count(remote: string, since: number): void {
+    const { propagation, repairs } = this.#input.metrics;
+    if (since === Infinity) repairs.inc({ remote });
+    else propagation.observe({ remote }, (performance.now() - since) / 1000);
   }
 
   #clusterOf(change: Change): string | undefined {

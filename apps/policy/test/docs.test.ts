@@ -1,10 +1,11 @@
 import { parseConfigFile } from '@kube-semaphore/app';
 import { restartReasons } from '@kube-semaphore/informers';
-import { docBlocks, docPage } from '@kube-semaphore/testkit';
+import { docBlocks, docPage, documentedRules } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { configFileSchema } from '../src/config-file.ts';
 import { metrics } from '../src/metrics.ts';
 import { options } from '../src/options.ts';
+import { localRules, remoteRules } from './support/accounts.ts';
 
 const page = docPage('policy.md');
 const prefix = 'semaphore_policy_';
@@ -35,6 +36,11 @@ describe('docs/policy.md', () => {
     const given = mentioned(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g);
     expect(given.length).toBeGreaterThan(10);
     for (const flag of given) expect(flags).toContain(flag);
+  });
+
+  it('shows the rights that deploy/ gives', () => {
+    const [sets, leases] = localRules;
+    expect(documentedRules('policy.md')).toEqual([remoteRules, [sets], [leases]]);
   });
 
   it('shows a config file that is one', () => {

@@ -40,12 +40,15 @@ describe('a set is put right at once', () => {
     );
   });
 
-  it('when it is deleted (Go did so within the hour)', async ({ pods, sets }) => {
+  it('when it is deleted (Go did so within the hour)', async ({ pods, sets, policy }) => {
+    const repairs = async () => (await policy.metric('semaphore_policy_repairs_total', { remote: 'c2' })) ?? Number.NaN;
     await pods.add(pod);
     await sets.become({ 'c2-default-app': nets });
+    const before = await repairs();
     await sets.remove('c2-default-app');
     await sets.become({ 'c2-default-app': nets }, atOnce);
     expect((await sets.get('c2-default-app')).metadata.labels).toEqual(labels);
+    await eventually(repairs, before + 1);
   });
 
   it('when it is a copy that nobody asked for', async ({ pods, sets }) => {

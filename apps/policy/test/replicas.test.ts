@@ -1,12 +1,11 @@
-import { eventually, leaseRules, longLease, shortLease, startFaultProxy } from '@kube-semaphore/testkit';
+import { eventually, longLease, shortLease, startFaultProxy } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { localRules } from './support/accounts.ts';
 import type { PolicyFlags } from './support/command-line.ts';
 import { it as itOnClusters } from './support/it.ts';
 
-/** `start` for replicas, with an account that may hold a Lease, and a Lease that ends soon. */
+/** `start` for replicas, which have one account, and a Lease that ends soon. */
 const it = itOnClusters
-  .extend('candidate', { scope: 'file' }, ({ local }) => local.account('candidate', [...localRules, ...leaseRules]))
+  .extend('candidate', { scope: 'file' }, ({ accounts }) => accounts.local)
   .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig, times: PolicyFlags = {}) =>
     start({ 'local-kube-config': kubeconfig, ...shortLease(`policy-${task.id}`), ...times }),
   );

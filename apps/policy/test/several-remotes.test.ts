@@ -44,6 +44,12 @@ describe('one process with several remotes', () => {
     await policy.ready();
   });
 
+  it('is told what counts for nothing in its config, and serves by the rest', async ({ configFile, startWith }) => {
+    const policy = await startWith(['-config', await configFile({ name: 'c2' }, { name: 'c3', remoteAPIURL: 'https://c3' }), '-listen-address=127.0.0.1:0']);
+    await policy.logged('remotes[1].remoteAPIURL counts for nothing beside kubeConfigPath', { level: 'warn' });
+    expect(policy.log().filter(({ msg }) => msg.includes('counts for nothing'))).toHaveLength(1);
+  });
+
   it('settles a name that two of them spell, in either order', async ({ configFile, pods, sets, startWith }) => {
     // c2 + x-y + app and c2-x + y + app are both c2-x-y-app; the smaller namespace has it.
     await pods.add({ name: 'a', namespace: 'x-y', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', namespace: 'y', app: 'app', ips: ['10.4.0.2'] });

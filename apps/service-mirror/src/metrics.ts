@@ -22,6 +22,12 @@ export const metrics = {
     help: 'Services and EndpointSlices, also from before the start, that a list lacked and that are kept until the next one.',
     labels: { remote: { help: 'the remote cluster' } },
   },
+  repairs: {
+    name: 'semaphore_service_mirror_repairs_total',
+    type: 'counter',
+    help: 'Writes of objects that answer no event of a remote: what somebody changed or deleted was put right.',
+    labels: { remote: { help: 'the remote cluster, or `global` for what all clusters share' } },
+  },
   kubeRequests: {
     name: 'semaphore_service_mirror_kube_http_request_total',
     type: 'counter',

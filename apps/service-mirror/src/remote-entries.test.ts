@@ -50,6 +50,12 @@ describe('remotesOf', () => {
     expect(warnings).toEqual(['remoteClusters[0].remoteSATokenPiath is an older spelling: use remoteSATokenPath']);
   });
 
+  it('takes the kubeconfig before all else, and says what counts for nothing then', () => {
+    const { remotes, warnings } = read({ ...c2, kubeConfigPath: '/c2', remoteAPIURL: 'https://c2' });
+    expect(remotes).toMatchObject([{ reference: { kind: 'kubeconfig', path: '/c2' } }]);
+    expect(warnings).toEqual(['remoteClusters[0].remoteAPIURL counts for nothing beside kubeConfigPath']);
+  });
+
   it('names the field of each problem, all at once', () => {
     const bad = { allowedPodCIDRs: ['10.0.0.0/8', '10.0.0.0/99'], resyncPeriod: '-1s', staleAfter: '1', staleAction: 'delete' };
     expect(read({ name: 'global', servicePrefix: 'gl-a', ...bad }, {}).problems).toEqual([

@@ -1,4 +1,4 @@
-import { durationOf, remoteReference } from '@kube-semaphore/app';
+import { durationOf, overriddenAddresses, remoteReference } from '@kube-semaphore/app';
 import { bad, good, parseCidr, type Parsed } from '@kube-semaphore/net';
 import { oneOf, text } from '@kube-semaphore/options';
 import type { RemoteEntry } from './config-file.ts';
@@ -16,6 +16,7 @@ const staleAction = oneOf(['unready', 'remove', 'keep']);
  */
 export function remotesOf(entries: readonly RemoteEntry[], { localName, findings }: { localName: string | undefined; findings: Findings }): readonly RemoteSettings[] {
   const remotes = entries.map((entry, i) => remoteOf(entry, `remoteClusters[${i}]`, findings));
+  findings.warnings.push(...overriddenAddresses(entries, 'remoteClusters'));
   for (const name of repeated(remotes.map((remote) => remote.name))) findings.problems.push(`remoteClusters: two have the name ${name}`);
   for (const prefix of repeated(remotes.map((remote) => remote.prefix))) findings.problems.push(`remoteClusters: two have the servicePrefix ${prefix}`);
   if (remotes.some(({ name }) => name === localName)) findings.problems.push(`remoteClusters: ${localName} is the name of the local cluster`);

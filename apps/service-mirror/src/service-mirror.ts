@@ -186,7 +186,7 @@ export class ServiceMirror {
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
       hooks: () => watches.hooks(),
-      // What somebody did to an object is put right, but it isn't a remote event: `propagation_seconds` doesn't count it.
+      // What somebody did to an object is put right, but it isn't a remote event: `repairs_total` counts it, `propagation_seconds` doesn't.
       onChange: (name) => this.#enqueue(this.#sources.keysOfName(name), Infinity),
       onObject: (watch, { previous, current }) => {
         this.#counts.changed(watch, { previous, current });
@@ -208,11 +208,17 @@ export class ServiceMirror {
         const { event, facts } = changeEvent(change);
         const awayMs = change.kind === 'create-service' ? this.#absences.over(change.to.name) : undefined;
         this.#writeLog.written(event, awayMs === undefined ? facts : { ...facts, awayMs });
-        const remote = this.#remoteOf(change);
-        if (since !== Infinity && remote !== undefined) this.#input.metrics.propagation.observe({ remote }, (performance.now() - since) / 1000);
+        this.#count(this.#remoteOf(change), since);
         return service;
       }),
     );
+  }
+
+  /** @param remote undefined where it isn't known */
+  #count(remote: string | undefined, since: number): void {
+    const { propagation, repairs } = this.#input.metrics;
+    if (since === Infinity) repairs.inc({ remote: remote ?? GLOBAL });
+    else if (remote !== undefined) propagation.observe({ remote }, (performance.now() - since) / 1000);
   }
 
   /** The remote that a change comes from; of global Services that isn't known. */

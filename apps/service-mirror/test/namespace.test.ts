@@ -1,5 +1,6 @@
 import { eventually, waitFor } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
+import { localRules } from './support/accounts.ts';
 import { it } from './support/it.ts';
 
 const nowhere = 'nowhere';
@@ -8,7 +9,9 @@ const names = ['a', 'b', 'c'];
 describe('a mirror namespace that is not there', () => {
   it('is said once, and all Services come when it is', async ({ local, sources, start }) => {
     for (const name of names) await sources.add({ name });
-    const program = await start({ 'mirror-ns': nowhere });
+    // In all namespaces, as what goes by a Role is told of that, and not of the namespace.
+    const { kubeconfig } = await local.account('anywhere', localRules);
+    const program = await start({ 'mirror-ns': nowhere, 'kube-config': kubeconfig });
     await eventually(() => program.metric('semaphore_service_mirror_remote_up', { remote: 'local' }), 0);
     await waitFor('each Service to be tried twice', async () => {
       const retries = await program.metric('semaphore_service_mirror_queue_retries_total', { name: 'c2-service' });

@@ -36,6 +36,7 @@ describe('a Service that somebody edited', () => {
     await mirrors.patch('services', mirror, edit);
     await program.logged('service updated', { service: mirror });
     await eventually(content, before);
+    await eventually(() => program.metric('semaphore_service_mirror_repairs_total', { remote: 'c2' }), 1);
   });
 
   it('keeps labels and annotations of others, also when it is written', async ({ sources, mirrors, program }) => {

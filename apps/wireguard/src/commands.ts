@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, readConfigSource, serve } from '@kube-semaphore/app';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, overriddenAddresses, readConfigSource, serve } from '@kube-semaphore/app';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { beforeScrape, createMetrics, type Logger } from '@kube-semaphore/runtime';
-import { startUserspaceDevice, systemTools } from '@kube-semaphore/wireguard-tools';
+import { startUserspaceDevice, systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
 import { removalsOf } from './cleanup.ts';
 import { parseClustersFile } from './config-file.ts';
 import { settingsOfFile } from './file-settings.ts';
@@ -12,9 +12,6 @@ import { exitCodeOf, planJson, planText } from './plan.ts';
 import type { Settings } from './settings.ts';
 import { statusJson, statusText } from './status.ts';
 import { WireGuard } from './wireguard.ts';
-
-/** How long `plan` and `status` wait for our own Node, and then for the remotes. */
-const TIMEOUT_MS = 30_000;
 
 type WireGuardCommand = Command<WireGuardOptions>;
 
@@ -32,7 +29,7 @@ export async function runAgent(command: WireGuardCommand, { signal }: RunOptions
 /** Prints what `runAgent` would change on this node, and changes nothing. */
 export async function runPlan(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
   return withWireGuard(command, async (wireguard) => {
-    const plan = await wireguard.plan({ signal, timeoutMs: TIMEOUT_MS });
+    const plan = await wireguard.plan({ signal, timeoutMs: command.options.timeoutMs });
     process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
   });
@@ -41,7 +38,7 @@ export async function runPlan(command: WireGuardCommand, { signal }: RunOptions)
 /** Prints the peers of this node. */
 export async function runStatus(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
   return withWireGuard(command, async (wireguard) => {
-    const remotes = await wireguard.status({ signal, timeoutMs: TIMEOUT_MS });
+    const remotes = await wireguard.status({ signal, timeoutMs: command.options.timeoutMs });
     process.stdout.write(command.options.output === 'json' ? statusJson(remotes) : statusText(remotes));
     return remotes.every(({ reached }) => reached) ? 0 : 1;
   });
@@ -81,9 +78,12 @@ async function withWireGuard({ options, log, userAgent }: WireGuardCommand, use:
   const names = settings.remotes.map(({ name }) => name);
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device: settings.remotes.map(({ device }) => device) });
   const logFile = (device: string): string => join(options.wgKeyPath, `${device}.log`);
-  const devices = { tools: systemTools(), startUserspace: startUserspaceDevice, userspace: options.userspace, logFile };
+  // In a Pod, or as the first process of any container, we take along at our end what we have started.
+  const isContained = process.env['KUBERNETES_SERVICE_HOST'] !== undefined || process.pid === 1;
+  const startUserspace = isContained ? undefined : startUserspaceDevice;
+  const devices = { tools: systemTools(), startUserspace, userspace: options.userspace, logFile };
   try {
-    return await use(new WireGuard({ options, settings, local: local!, remotes, devices, log, metrics, userAgent }), { metrics, registry, file });
+    return await use(new WireGuard({ options, settings, local: local!, remotes, devices, watchLinks, log, metrics, userAgent }), { metrics, registry, file });
   } finally {
     for (const connection of [local!, ...remotes]) connection.close();
   }
@@ -94,6 +94,6 @@ function readSettings({ clustersConfig }: WireGuardOptions, log: Logger): { read
   const parsed = parseClustersFile(file.content);
   const settings = parsed.ok ? settingsOfFile(parsed.value) : parsed;
   if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${file.path}: ${problem}`));
-  for (const warning of parsed.ok ? parsed.warnings : []) log.warn({ path: file.path }, warning);
+  for (const warning of parsed.ok ? [...parsed.warnings, ...overriddenAddresses(parsed.value.remotes, 'remotes')] : []) log.warn({ path: file.path }, warning);
   return { file, settings: settings.value };
 }

@@ -14,6 +14,12 @@ export const metrics = {
     help: 'Nodes, or peers from before the start, that a list lacked and that are kept until the next one.',
     labels: { remote },
   },
+  repairs: {
+    name: 'semaphore_wg_repairs_total',
+    type: 'counter',
+    help: 'Changes of a device, or of what our Node announces, that answer no event of the remote: something was put right.',
+    labels: { remote },
+  },
   peers: {
     name: 'semaphore_wg_peers',
     type: 'gauge',

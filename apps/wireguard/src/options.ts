@@ -32,6 +32,8 @@ export type WireGuardOptions = CommonOptions & DeletionGuardOptions & {
   readonly encoding: 'auto' | 'json';
   /** For `plan` and `status`. */
   readonly output: 'text' | 'json';
+  /** How long those two wait for our own Node, and then for the remotes. */
+  readonly timeoutMs: number;
   /** For `cleanup`: the remote to take leave of, by default all of them; and whether to ask first. */
   readonly cleanupCluster: string | undefined;
   readonly yes: boolean;
@@ -108,6 +110,13 @@ export const options: OptionTable<WireGuardOptions> = {
     type: oneOf(['text', 'json']),
     fallback: 'text',
     help: 'Form of what plan and status print.',
+  },
+  timeoutMs: {
+    ...ours('timeout'),
+    group: 'Subcommands',
+    type: duration({ minMs: 1_000 }),
+    fallback: 30_000,
+    help: 'How long plan and status wait for our own Node, and then for the remotes.',
   },
   cleanupCluster: {
     flag: 'cluster',

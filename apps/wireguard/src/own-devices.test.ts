@@ -34,6 +34,15 @@ describe('ownershipOf', () => {
     const node: NodeDevices = { links: [observedLink({ alias: '', kind })], devices: [observedDevice(peers, { publicKey: undefined })] };
     expect(ownershipOf(c2, node, { ...rules, userspace }).kind).toBe(want);
   });
+
+  it.each([
+    { name: 'awaited: a wireguard-go may be just starting', kind: 'tun', userspace: 'auto', want: 'awaited' },
+    { name: 'foreign where wireguard-go is not wanted', kind: 'tun', userspace: 'never', want: 'foreign' },
+    { name: 'foreign if it can be no wireguard-go’s', kind: 'veth', userspace: 'auto', want: 'foreign' },
+  ] as const)('finds a device that speaks no WireGuard $name', ({ kind, userspace, want }) => {
+    const node: NodeDevices = { links: [observedLink({ alias: '', kind })], devices: [] };
+    expect(ownershipOf(c2, node, { ...rules, userspace }).kind).toBe(want);
+  });
 });
 
 describe('strayDevices', () => {

@@ -12,9 +12,10 @@ export type NodeDevices = { readonly links: readonly Link[]; readonly devices: r
  * - `ours`: it has our mark.
  * - `adopted`: it has none, but a key that only we can have given it, as the Go program's devices do; or no key at all, as
  *   that of a wireguard-go which was started for us. Mark it.
+ * - `awaited`: a wireguard-go seems to be making it right now: a TUN device that doesn't speak WireGuard, or not yet.
  * - `foreign`: somebody else's, or another remote's. `reason` is for the operator.
  */
-export type Ownership = { readonly kind: 'absent' | 'ours' | 'adopted' } | { readonly kind: 'foreign'; readonly reason: string };
+export type Ownership = { readonly kind: 'absent' | 'ours' | 'adopted' } | { readonly kind: 'awaited' | 'foreign'; readonly reason: string };
 
 /** By which a device without our mark is known. */
 export type OwnershipRules = {
@@ -32,7 +33,7 @@ export function ownershipOf({ name, device: wanted }: Pick<RemoteSettings, 'name
   if (marked === name) return { kind: 'ours' };
   if (marked !== undefined) return { kind: 'foreign', reason: `${wanted} leads to ${marked}` };
   const device = devices.find((candidate) => candidate.name === wanted);
-  if (device === undefined) return { kind: 'foreign', reason: `${wanted} is a device, and no WireGuard` };
+  if (device === undefined) return { kind: link.kind === 'tun' && userspace !== 'never' ? 'awaited' : 'foreign', reason: `${wanted} is a device, and no WireGuard` };
   const isKnown = device.publicKey !== undefined && knownKeys.has(device.publicKey);
   const isFresh = device.publicKey === undefined && device.peers.length === 0 && link.kind === 'tun' && userspace !== 'never';
   return isKnown || isFresh ? { kind: 'adopted' } : { kind: 'foreign', reason: `${wanted} has neither our mark nor our key` };

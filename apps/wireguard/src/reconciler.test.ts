@@ -117,16 +117,42 @@ describe('a device that isn’t there', () => {
   });
 
   it.each([
-    { name: 'wireguard-go is never wanted', more: { userspace: 'never' } as const, want: 'this kernel has no WireGuard, and -userspace is never' },
+    { name: 'wireguard-go is never wanted', more: { userspace: 'never' } as const, want: 'this kernel has no WireGuard, and -userspace is never', isAwaited: false },
     {
       name: 'there is no wireguard-go',
       more: { startUserspace: () => Promise.reject(new WireGuardToolsError('WG_NOT_INSTALLED', 'x')) },
-      want: 'wireguard-go is not installed, nor has one that runs made wireguard.c2',
+      want: 'wireguard-go is not installed, nor has one that runs made wireguard.c2, and this kernel has no WireGuard',
+      isAwaited: true,
     },
-  ])('is an error where the kernel can’t and $name', async ({ more, want }) => {
+    {
+      name: 'a wireguard-go would end with our container',
+      more: { startUserspace: undefined },
+      want: 'no sidecar with wireguard-go has made wireguard.c2, and this kernel has no WireGuard',
+      isAwaited: true,
+    },
+    { name: 'isn’t to, and a wireguard-go would end with our container', more: { startUserspace: undefined, userspace: 'always' } as const, want: 'no sidecar with wireguard-go has made wireguard.c2', isAwaited: true },
+  ])('is an error where the kernel can’t and $name', async ({ more, want, isAwaited }) => {
     tools.kernel = false;
     reconciler = newReconciler(more);
-    await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: want });
+    await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: want, isAwaited });
+  });
+
+  it('is awaited while there is only the TUN device of a wireguard-go that starts', async () => {
+    tools.linksByName.set(DEVICE, observedLink({ alias: '', kind: 'tun' }));
+    await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: 'wireguard.c2 is a device, and no WireGuard', isAwaited: true });
+    expect(changed()).toEqual([]);
+  });
+
+  it.each([
+    { name: 'another device', verb: 'changeDevice', holder: 'wg0', want: 'port 51820 of wireguard.c2 is that of wg0' },
+    { name: 'no device', verb: 'changeDevice', holder: undefined, want: 'port 51820 of wireguard.c2 is that of another program' },
+    { name: 'another device, which the kernel finds out later', verb: 'changeLink', holder: 'wg0', want: 'port 51820 of wireguard.c2 is that of wg0' },
+  ])('can’t have a port that $name has, which is named', async ({ verb, holder, want }) => {
+    if (holder !== undefined) tools.put(holder, { listenPort: 51_820 });
+    tools.beforeChange = (change) => {
+      if (change === verb) throw new WireGuardToolsError('WG_PORT_TAKEN', 'Address already in use');
+    };
+    await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: want, isAwaited: false });
   });
 });
 

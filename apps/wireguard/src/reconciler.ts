@@ -108,7 +108,7 @@ export class Reconciler {
     const { tools, log } = this.#options;
     const { name: cluster, device } = settings;
     const { look, key, ownership } = await this.examine(settings, node, { signal });
-    if (ownership.kind === 'foreign') throw new DeviceError(ownership.reason);
+    if (ownership.kind === 'foreign' || ownership.kind === 'awaited') throw new DeviceError(ownership.reason, { isAwaited: ownership.kind === 'awaited' });
     const publicKey = await keepDeviceKey(key, { tools, device, signal });
     if (key.from !== 'file') log.info({ cluster, file: key.file, publicKey, from: key.from }, 'private key written');
     if (ownership.kind === 'adopted') {
@@ -128,7 +128,7 @@ export class Reconciler {
     this.#ownKeys.set(settings.name, publicKey);
     const { desired, diff, left } = this.#compare(remote, node, { look, publicKey });
     const keyFile = keyFileOf(settings, this.#options.keyFolder);
-    const surprises = await applyDevice(tools, desired.name, { diff, keyFile }, TO_THE_END);
+    const surprises = await applyDevice(tools, desired, { diff, keyFile }, TO_THE_END);
     this.#options.onStanding(remote);
     remote.notice(left, deviceNotices(settings, { node, links: look.links, blocked: [...diff.routes.blocked, ...surprises.map((destination) => ({ destination }))] }));
     // Side by side: an API server that gives no answer keeps nobody from the peers.

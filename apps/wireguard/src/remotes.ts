@@ -6,6 +6,7 @@ import type { WireGuardMetrics } from './metrics.ts';
 import type { WireGuardOptions } from './options.ts';
 import { Remote } from './remote.ts';
 import type { NodeRules } from './remote-node.ts';
+import { restartDelayMs } from './restart-delay.ts';
 import type { RemoteSettings, Settings } from './settings.ts';
 
 export type RemotesOptions = {
@@ -19,12 +20,6 @@ export type RemotesOptions = {
   /** The device of this remote may have to change. */
   readonly onChange: (remote: string) => void;
 };
-
-/**
- * A node whose tunnels stand loses nothing by waiting, and the agents of all nodes are restarted at about the same time:
- * so that a remote's API server isn't asked for all of its Nodes by all of them at once.
- */
-const RESTART_SPREAD_MS = 5_000;
 
 /** All remote clusters, by name, in the order of the config. */
 export class Remotes {
@@ -72,8 +67,7 @@ export class Remotes {
     return this.all.map((remote) => {
       const device = devices.find(({ name }) => name === remote.settings.device);
       if (device !== undefined) remote.remember(device);
-      const stands = device !== undefined && device.peers.length > 0;
-      return remote.run({ signal, delayMs: isRestart && stands ? Math.random() * RESTART_SPREAD_MS : 0 });
+      return remote.run({ signal, delayMs: restartDelayMs(device, { isRestart }) });
     });
   }
 

@@ -6,8 +6,10 @@ import { Controller, type Outcome, type ReconcileContext } from '@kube-semaphore
 import { ConnectionError, IdleTimeoutError, KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import { remoteOfAlias } from '@kube-semaphore/naming';
 import type { Health, Logger, Samples } from '@kube-semaphore/runtime';
-import type { DeviceTools } from './device.ts';
+import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
+import { DeviceError, type DeviceTools } from './device.ts';
 import { showDevices } from './device-metrics.ts';
+import { DeviceWatch } from './device-watch.ts';
 import { FailureLog } from './failure-log.ts';
 import { LocalNode } from './local-node.ts';
 import { lookAround } from './look.ts';
@@ -32,6 +34,7 @@ export type WireGuardInput = {
   /** In the order of `settings.remotes`. */
   readonly remotes: readonly Connection[];
   readonly devices: DeviceTools;
+  readonly watchLinks: WatchLinks;
   readonly log: Logger;
   readonly metrics: WireGuardMetrics;
   readonly userAgent: string;
@@ -60,9 +63,10 @@ export class WireGuard {
   readonly #controller: Controller;
   readonly #strays: Strays;
   readonly #tunnels: Tunnels;
+  readonly #deviceWatch: DeviceWatch;
   readonly #failures: FailureLog;
   readonly #localListed = Promise.withResolvers<void>();
-  /** Remotes whose device was set up. */
+  /** Remotes whose device was set up, and isn't known to be gone. */
   readonly #standing = new Set<string>();
   /** Remotes that our Node couldn't be announced to. */
   readonly #unannounced = new Set<string>();
@@ -85,6 +89,13 @@ export class WireGuard {
     this.#remotes = new Remotes({ settings, clients, options, local: this.#local, log, metrics, onChange: (remote) => this.#enqueue(remote, performance.now()) });
     this.#tunnels = new Tunnels({ log, clock: () => this.#reconciler.clock() });
     this.#strays = new Strays({ tools: devices.tools, local: this.#local, remotes: settings.remotes, log, metrics });
+    this.#deviceWatch = new DeviceWatch({
+      watchLinks: input.watchLinks,
+      remotes: new Map(settings.remotes.map(({ device, name }) => [device, name])),
+      log,
+      retryMs: options.observePeriodMs,
+      onChange: (remote) => this.#enqueue(remote, Infinity),
+    });
     this.#reconciler = new Reconciler({
       ...devices,
       local: this.#local,
@@ -144,6 +155,7 @@ export class WireGuard {
       this.#enqueueAll(Infinity);
       loops.push(
         this.#controller.run(running),
+        this.#deviceWatch.run(running),
         everyPeriod(this.#input.options.observePeriodMs, () => this.#observe(running), running),
         ...this.#input.settings.remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#controller.enqueue(name, Infinity), running)),
       );
@@ -237,10 +249,14 @@ export class WireGuard {
     if (remote === undefined) return { wrote: false };
     const { metrics } = this.#input;
     const { device } = remote.settings;
+    this.#deviceWatch.awaits(name, false);
+    // What is set up for the first time isn't put right.
+    const stood = this.#standing.has(name);
     try {
       const { wrote, peers } = await this.#reconciler.reconcile(remote, { signal });
       metrics.syncPeers.inc({ device, success: '1' });
-      if (peers > 0 && since !== Infinity) metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
+      if (since === Infinity && stood && wrote) metrics.repairs.inc({ remote: name });
+      if (since !== Infinity && peers > 0) metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
       this.#failures.succeeded(name);
       this.#announced(name, true);
       return { wrote };
@@ -248,6 +264,13 @@ export class WireGuard {
       if (!signal.aborted) {
         metrics.syncPeers.inc({ device, success: '0' });
         metrics.requeues.inc({ device });
+        // Who backs off would find it late.
+        if (error instanceof DeviceError && error.isAwaited) {
+          this.#standing.delete(name);
+          this.#deviceWatch.awaits(name, true);
+          this.#failures.failed({ key: name, error });
+          return { wrote: false };
+        }
         if (error instanceof KubeApiError || error instanceof ConnectionError || error instanceof IdleTimeoutError) this.#announced(name, false);
       }
       throw error;

@@ -1,10 +1,11 @@
 import { restartReasons } from '@kube-semaphore/informers';
-import { docBlocks, docPage } from '@kube-semaphore/testkit';
+import { deployedRights, docBlocks, docPage, documentedRules } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { parseClustersFile } from '../src/config-file.ts';
 import { settingsOfFile } from '../src/file-settings.ts';
 import { metrics } from '../src/metrics.ts';
 import { options } from '../src/options.ts';
+import { folders } from './support/accounts.ts';
 
 const page = docPage('wireguard.md');
 const prefix = 'semaphore_wg_';
@@ -35,6 +36,11 @@ describe('docs/wireguard.md', () => {
     const given = mentioned(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g);
     expect(given.length).toBeGreaterThan(4);
     for (const flag of given) expect(flags).toContain(flag);
+  });
+
+  it('shows the rights that deploy/ gives', () => {
+    const roles = [folders.agent, folders.reader].flatMap((folder) => deployedRights(...folder).grants);
+    expect(documentedRules('wireguard.md')).toEqual(roles.map(({ rules }) => rules));
   });
 
   it.each(['In two minutes', 'Several remotes'])('shows a config file that is one: %s', (heading) => {

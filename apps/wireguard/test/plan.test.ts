@@ -1,8 +1,9 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ipamCrds, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
+import { addBlock, defineBooks } from './support/calico-books.ts';
 import { it } from './support/it.ts';
 
 const announce = (publicKey: string, endpoint: string) => ({ 'c1.wireguard.semaphore.uw.io/pubKey': publicKey, 'c1.wireguard.semaphore.uw.io/endpoint': endpoint });
@@ -11,11 +12,6 @@ const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.
 
 /** What a Node says of itself, as an agent on it reads it back. */
 const annotationsOf = async (cluster: TestCluster, name: string) => (await cluster.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations;
-
-async function createIpam(cluster: TestCluster, kind: string, plural: string, { name, spec }: { readonly name: string; readonly spec: object }): Promise<void> {
-  const apiVersion = 'crd.projectcalico.org/v1';
-  await cluster.admin.create(`/apis/${apiVersion}/${plural}`, { apiVersion, kind, metadata: { name }, spec });
-}
 
 /** Leads to a port where nobody listens. */
 async function kubeconfigOfNobody(dir: string): Promise<string> {
@@ -56,15 +52,13 @@ describe('plan', () => {
   });
 
   it('takes Calico’s books for the addresses of Nodes where it is told to', async ({ run, addNode, local, remote }) => {
-    for (const crd of ipamCrds()) await remote.defineResource(crd);
+    await defineBooks(remote);
     const [one, two] = [publicKeyOf(generatePrivateKey()), publicKeyOf(generatePrivateKey())];
     await addNode(local, ownNode);
     await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(one, '198.51.100.1:51820') });
     await addNode(remote, { name: 'r2', podCIDRs: ['10.4.2.0/24'], annotations: announce(two, '198.51.100.2:51820') });
     const [cidr, borrowed] = ['10.4.77.0/26', '10.4.77.3/32'];
-    await createIpam(remote, 'BlockAffinity', 'blockaffinities', { name: 'r1-10-4-77-0-26', spec: { cidr, node: 'r1', state: 'confirmed', deleted: 'false' } });
-    const attributes = [{ secondary: { node: 'r1' } }, { secondary: { node: 'r2' } }];
-    await createIpam(remote, 'IPAMBlock', 'ipamblocks', { name: '10-4-77-0-26', spec: { cidr, affinity: 'host:r1', allocations: [null, 0, null, 1], attributes } });
+    await addBlock(remote, { cidr, node: 'r1', uses: { 1: 'r1', 3: 'r2' } });
     const { code, stdout } = await run({ word: 'plan', remote: { allowedIPsFrom: 'calico-blocks' } });
     expect(stdout.split('\n').filter((line) => line.includes('  peer '))).toEqual(
       [`create  peer        ${one}  r1  198.51.100.1:51820  ${cidr}`, `create  peer        ${two}  r2  198.51.100.2:51820  ${borrowed}`].toSorted(),
@@ -74,7 +68,7 @@ describe('plan', () => {
 
   it('says what is not known of a remote that doesn’t answer, and is no success', async ({ run, addNode, local, dir }) => {
     await addNode(local, ownNode);
-    const { code, stdout } = await run({ word: 'plan', remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
+    const { code, stdout } = await run({ word: 'plan', flags: { timeout: '1s' }, remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
     expect(stdout).toContain('c2: not reached. The peers of its Nodes stay as they are:\n');
     // What doesn't depend on the remote is known.
     expect([code, stdout.split('\n').filter((line) => line.startsWith('create  route'))]).toEqual([1, ['create  route       10.4.0.0/16  through wireguard.c2']]);
@@ -99,7 +93,7 @@ describe('status', () => {
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
     await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: announce(peer, endpoint) });
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key), peers: [{ publicKey: peer, endpoint, allowedIps, sentBytes: 148 }] });
-    expect(await run({ word: 'status', file: { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } } })).toMatchObject({
+    expect(await run({ word: 'status', flags: { timeout: '5s' }, file: { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } } })).toMatchObject({
       code: 0,
       stdout: `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}\nnever  r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
     });
@@ -125,6 +119,15 @@ describe('cleanup', () => {
     expect(await annotationsOf(local, 'n1')).toEqual({ note: 'stays', ...said('c2'), ...said('c4') });
     expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({ code: 0 });
     expect(await annotationsOf(local, 'n1')).toEqual({ note: 'stays' });
+  });
+
+  it('says in a sentence that our API server doesn’t answer, and removes nothing', async ({ run, bareNode, dir }) => {
+    const key = generatePrivateKey();
+    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
+    const file = { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } };
+    const { code, stderr } = await run({ word: 'cleanup', flags: { yes: 'true' }, file });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^semaphore-wireguard: [^{]*ECONNREFUSED[^{]*\n$/)]);
+    expect((await bareNode.calls()).filter((call) => call.includes('delete'))).toEqual([]);
   });
 
   it('asks before it removes anything', async ({ run, addNode, local }) => {

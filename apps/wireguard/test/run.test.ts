@@ -36,6 +36,13 @@ describe('an agent that can’t make a device', () => {
     expect(await key()).toBe(before);
   });
 
+  it('is told what counts for nothing in its config', async ({ spawn, addNode, local }) => {
+    await addNode(local, ownNode);
+    const agent = await spawn({ remote: { remoteAPIURL: 'https://c2' } });
+    await agent.logged('remotes[0].remoteAPIURL counts for nothing beside kubeConfigPath', { level: 'warn' });
+    expect(agent.log().filter(({ msg }) => msg.includes('counts for nothing'))).toHaveLength(1);
+  });
+
   it('has its problem told anew when it is another one', async ({ spawn, addNode, local, keyFolder }) => {
     await addNode(local, ownNode);
     const agent = await spawn();

@@ -1,6 +1,6 @@
 import { parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import { isAllowedBy, localReference, remoteReference } from './cluster-references.ts';
+import { isAllowedBy, localReference, overriddenAddresses, remoteReference } from './cluster-references.ts';
 
 const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
 
@@ -26,6 +26,16 @@ describe('remoteReference', () => {
 
   it.each(['remoteAPIURL', 'remoteCAURL', 'remoteSATokenPath'])('is none without %s', (field) => {
     expect(remoteReference({ ...direct, [field]: '' })).toMatchObject({ ok: false });
+  });
+});
+
+describe('overriddenAddresses', () => {
+  it('names what counts for nothing beside a kubeconfig, and nothing else', () => {
+    const remotes = [direct, { kubeConfigPath: '/c2', remoteCAURL: '' }, { ...direct, kubeConfigPath: '/c3', remoteSATokenPath: '' }];
+    expect(overriddenAddresses(remotes, 'remotes')).toEqual([
+      'remotes[2].remoteAPIURL counts for nothing beside kubeConfigPath',
+      'remotes[2].remoteCAURL counts for nothing beside kubeConfigPath',
+    ]);
   });
 });
 

@@ -24,6 +24,23 @@ export function remoteReference(address: RemoteAddress): Parsed<ClusterReference
   return good({ kind: 'api-server', apiUrl, caUrl, token: { path: tokenPath } });
 }
 
+/** What replaces a kubeconfig. */
+const DIRECT = ['remoteAPIURL', 'remoteCAURL', 'remoteSATokenPath'] as const;
+
+/**
+ * What a config file says in vain of where its remotes are: the kubeconfig comes first, as in the Go programs, under which
+ * deployed files work.
+ *
+ * @param at what the file calls its list of remotes
+ * @returns sentences for the log
+ */
+export function overriddenAddresses(remotes: readonly RemoteAddress[], at: string): readonly string[] {
+  return remotes.flatMap((address, i) => {
+    if (given(address.kubeConfigPath) === undefined) return [];
+    return DIRECT.filter((field) => given(address[field]) !== undefined).map((field) => `${at}[${i}].${field} counts for nothing beside kubeConfigPath`);
+  });
+}
+
 /** Whether a remote may bring an address into the local cluster; any, where there is no limit. */
 export function isAllowedBy(cidrs: readonly Cidr[] | undefined): (ip: string) => boolean {
   return cidrs === undefined ? () => true : (ip) => cidrs.some((cidr) => contains(cidr, ip));

@@ -36,7 +36,8 @@ export type Command<C> = {
  * Reads the command line of this process, does what it says until that ends or a signal ends it, and exits: with 2 for
  * what is wrong with usage or config, each problem on a line of its own without a stack.
  *
- * @param run returns the exit code; what it throws is 1, but for a ConfigError
+ * @param run returns the exit code; what it throws is 1, but for a ConfigError: in a subcommand a line for people, unless
+ *   they asked for the log by its level
  */
 export async function runCommand<C extends CommonOptions>(
   { program, version, options: table, validate, overridden }: AppDefinition<C>,
@@ -61,15 +62,23 @@ export async function runCommand<C extends CommonOptions>(
     try {
       exitCode = await run(command, { signal });
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      for (const problem of error.problems) process.stderr.write(`${program.name}: ${problem}\n`);
-      exitCode = 2;
+      const isConfig = error instanceof ConfigError;
+      if (!isConfig && (!quiet || signal.aborted)) throw error;
+      for (const problem of isConfig ? error.problems : [wordsOf(error)]) process.stderr.write(`${program.name}: ${problem}\n`);
+      exitCode = isConfig ? 2 : 1;
     }
   };
   const code = await runUntilSignal(work, { log });
   // Something hangs, or nobody wants to wait.
   if (code !== 0) process.exit(code);
   end(exitCode);
+}
+
+/** What an error says, and what its causes say besides. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : wordsOf(error.cause);
+  return error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
 }
 
 /** How long the end may take of what was closed, or of what somebody forgot to close. */

@@ -33,6 +33,16 @@ describe('parseConfigFile', () => {
     expect(file.ok ? [] : file.problems.toSorted()).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
   });
 
+  it('names the entry of a list that is wrong, where a text would do as well', () => {
+    const subnets = z.strictObject({ podSubnet: z.union([z.string(), z.array(z.string())]) });
+    const problemsOf = (source: string) => {
+      const file = parseConfigFile(source, subnets, { unknownKeys: 'error' });
+      return file.ok ? [] : file.problems;
+    };
+    expect(problemsOf('podSubnet: [a, 1, b, 2]')).toEqual([expect.stringMatching(/^podSubnet\[1\]: .*expected string, received number/), expect.stringMatching(/^podSubnet\[3\]: /)]);
+    expect(problemsOf('podSubnet: 1')).toEqual([expect.stringMatching(/^podSubnet: /)]);
+  });
+
   it('passes over unknown keys where the Go programs do, and names them', () => {
     expect(parsed('remote: x\nremotes: [{ name: c2, nome: c2 }]\n', 'warning')).toEqual({
       ok: true,

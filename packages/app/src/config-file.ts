@@ -40,13 +40,13 @@ export function parseConfigFile<T>(source: string, schema: z.ZodMiniType<T>, { u
   const parsed = schema.safeParse(document, IN_WORDS);
   if (parsed.success) return { ok: true, value: parsed.data, warnings: [] };
   const { issues } = parsed.error;
-  if (unknownKeys === 'error' || issues.every(({ code }) => code !== 'unrecognized_keys')) return { ok: false, problems: issues.map(problemOf) };
+  if (unknownKeys === 'error' || issues.every(({ code }) => code !== 'unrecognized_keys')) return { ok: false, problems: issues.flatMap(problemsOf) };
   const [unknown, others] = [issues.filter(isUnknownKeys), issues.filter((issue) => !isUnknownKeys(issue))];
-  if (others.length > 0) return { ok: false, problems: others.map(problemOf) };
+  if (others.length > 0) return { ok: false, problems: others.flatMap(problemsOf) };
   for (const { path, keys } of unknown) for (const key of keys) dropKey(document, path, key);
   const again = schema.safeParse(document, IN_WORDS);
   if (again.success) return { ok: true, value: again.data, warnings: unknown.map(problemOf) };
-  return { ok: false, problems: again.error.issues.map(problemOf) };
+  return { ok: false, problems: again.error.issues.flatMap(problemsOf) };
 }
 
 /** A duration as Go's JSON has it: a text, or a number of nanoseconds. @returns milliseconds */
@@ -58,6 +58,12 @@ export function durationOf(value: string | number): Parsed<number> {
 type UnknownKeys = Extract<z.core.$ZodIssue, { code: 'unrecognized_keys' }>;
 
 const isUnknownKeys = (issue: z.core.$ZodIssue): issue is UnknownKeys => issue.code === 'unrecognized_keys';
+
+/** A field that may be one thing or another is none of them: what is inside of it says more than that, if there is anything. */
+function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
+  const inside = issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length > 0) : [];
+  return inside.length === 0 ? [problemOf(issue)] : inside.flatMap((nested) => problemsOf({ ...nested, path: [...issue.path, ...nested.path] }));
+}
 
 function problemOf(issue: z.core.$ZodIssue): string {
   const field = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');

@@ -6,24 +6,34 @@ const worse: Left = { kind: 'problem', reason: 'bad-address', detail: 'y is no a
 const finished: Left = { kind: 'expected', reason: 'finished', detail: 'it ended' };
 
 function register() {
-  const counts: Record<string, number> = {};
+  const expected: Record<string, number> = {};
+  const problems: Record<string, number> = {};
   const news: string[] = [];
   const skips = new SkipRegister({
-    onCount: ({ reason }, count) => (counts[reason] = count),
+    onCount: ({ kind, reason }, count) => ((kind === 'problem' ? problems : expected)[reason] = count),
     onNew: (subject, { detail }) => news.push(`${subject}: ${detail}`),
   });
-  return { skips, counts, news };
+  return { skips, expected, problems, news };
 }
 
 it('counts what is left out now, by reason', () => {
-  const { skips, counts } = register();
+  const { skips, expected, problems } = register();
   skips.replace('pod a', [bad, worse]);
   skips.replace('pod b', [finished]);
-  expect(counts).toEqual({ 'bad-address': 2, finished: 1 });
+  expect([problems, expected]).toEqual([{ 'bad-address': 2 }, { finished: 1 }]);
   expect(skips.all().map(({ subject, detail }) => `${subject}: ${detail}`)).toEqual(['pod a: x is no address', 'pod a: y is no address', 'pod b: it ended']);
   skips.replace('pod a', [bad]);
   skips.replace('pod b', []);
-  expect(counts).toEqual({ 'bad-address': 1, finished: 0 });
+  expect([problems, expected]).toEqual([{ 'bad-address': 1 }, { finished: 0 }]);
+});
+
+it('counts a problem for itself where the same is also expected', () => {
+  const { skips, expected, problems } = register();
+  skips.replace('pod a', [{ ...bad, kind: 'expected' }]);
+  skips.replace('pod b', [bad]);
+  expect([problems, expected]).toEqual([{ 'bad-address': 1 }, { 'bad-address': 1 }]);
+  skips.replace('pod b', []);
+  expect([problems, expected]).toEqual([{ 'bad-address': 0 }, { 'bad-address': 1 }]);
 });
 
 it('tells of something once, for as long as it stays so', () => {

@@ -37,8 +37,10 @@ export class SkipRegister {
   }
 
   #count({ kind, reason }: Left, step: 1 | -1): void {
-    const count = (this.#counts.get(reason) ?? 0) + step;
-    this.#counts.set(reason, count);
+    // One reason can be of both kinds: an address that isn't allowed is a problem for a Pod, and none for a node's.
+    const series = `${kind} ${reason}`;
+    const count = (this.#counts.get(series) ?? 0) + step;
+    this.#counts.set(series, count);
     this.#options.onCount({ kind, reason }, count);
   }
 }

@@ -4,7 +4,7 @@ export type WriteLogOptions = {
   readonly log: Logger;
   /** What is written, as a log line begins: `set`. */
   readonly what: string;
-  /** All writes fail from now on, or work again. */
+  /** All writes fail, said with each that does, as a watch that goes on may have said otherwise; or they work again. */
   readonly onTrouble: (inTrouble: boolean) => void;
 };
 
@@ -35,7 +35,7 @@ export class WriteLog {
   failed({ key, error, retryInMs }: { key: string; error: unknown; retryInMs: number }): void {
     const trouble = commonTrouble(error);
     const said = trouble !== undefined && trouble === this.#trouble;
-    if (trouble !== undefined && !said) {
+    if (trouble !== undefined) {
       this.#trouble = trouble;
       this.#options.onTrouble(true);
     }

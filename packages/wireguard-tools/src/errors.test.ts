@@ -18,6 +18,8 @@ describe('codeOf', () => {
     { words: 'RTNETLINK answers: No such process', code: 'WG_ABSENT' },
     { words: 'Error: ipv4: FIB table does not exist.', code: 'WG_ABSENT' },
     { words: 'RTNETLINK answers: Cannot assign requested address', code: 'WG_ABSENT' },
+    { words: 'Unable to modify interface: Address already in use', code: 'WG_PORT_TAKEN' },
+    { words: 'RTNETLINK answers: Address already in use', code: 'WG_PORT_TAKEN' },
     { words: 'Unable to access interface: Operation not permitted', code: 'WG_DENIED' },
     { words: 'RTNETLINK answers: Network is down', code: 'WG_FAILED' },
   ])('takes "$words" for $code', ({ words, code }) => {

@@ -12,6 +12,8 @@ export type WireGuardToolsCode =
   | 'WG_EXISTS'
   /** What was to be deleted isn't there. */
   | 'WG_ABSENT'
+  /** The UDP port is somebody else's. */
+  | 'WG_PORT_TAKEN'
   /** No answer within the deadline; whether the change was made is not known. */
   | 'WG_DEADLINE'
   /** An answer that we can't read. */
@@ -42,6 +44,7 @@ const meanings: readonly (readonly [RegExp, WireGuardToolsCode])[] = [
   [/Cannot find device|Device "[^"]*" does not exist|No such device/, 'WG_NO_DEVICE'],
   // ip link add, from versions before the kernel explained itself.
   [/RTNETLINK answers: Operation not supported/, 'WG_UNSUPPORTED'],
+  [/Address already in use/, 'WG_PORT_TAKEN'],
   [/File exists|[Aa]ddress already assigned/, 'WG_EXISTS'],
   [/No such process|[Aa]ddress not found|Cannot assign requested address|FIB table does not exist/, 'WG_ABSENT'],
 ];

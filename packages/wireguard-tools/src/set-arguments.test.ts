@@ -11,6 +11,7 @@ describe('setArguments', () => {
     { name: 'asks for nothing when no peer differs', change: { peers: [] }, want: [] },
     { name: 'names the port alone', change: { listenPort: 51_820 }, want: ['listen-port 51820'] },
     { name: 'names the file of the key', change: { privateKeyFile: '/keys/c2.key' }, want: ['private-key /keys/c2.key'] },
+    { name: 'names the port before the file', change: { privateKeyFile: '/keys/c2.key', listenPort: 1 }, want: ['listen-port 1 private-key /keys/c2.key'] },
     { name: 'adds a bare peer', change: { peers: [{ publicKey }] }, want: [`peer ${publicKey}`] },
     {
       name: 'names each part of a peer that is in the change',

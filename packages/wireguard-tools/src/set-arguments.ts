@@ -12,8 +12,9 @@ const CALL_LENGTH = 512 * 1024;
  */
 export function setArguments(device: string, { privateKeyFile, listenPort, peers = [] }: DeviceChange): readonly (readonly string[])[] {
   const settings = [
-    ...(privateKeyFile === undefined ? [] : ['private-key', privateKeyFile]),
+    // A path may be long, and an error shows the beginning of the call: the port is what can be refused.
     ...(listenPort === undefined ? [] : ['listen-port', String(listenPort)]),
+    ...(privateKeyFile === undefined ? [] : ['private-key', privateKeyFile]),
   ];
   const calls: string[][] = [];
   let call = settings;

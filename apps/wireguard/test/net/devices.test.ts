@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually, startPing, waitFor } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf, type Link } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
-import { type Mesh, type MeshNode, wireGuardGo } from '../support/mesh.ts';
+import type { Mesh, MeshNode } from '../support/mesh.ts';
 import { itWithAgents as it } from '../support/mesh-it.ts';
 
 const { signal } = new AbortController();
@@ -56,17 +57,19 @@ describe('the agent of a node', () => {
     await mesh.agent(n1!).stop();
     const agent = await mesh.startAgent(n1!, { flags: { 'observe-period': '1s' } });
     await agent.ready();
+    const repairs = async () => (await agent.metric('semaphore_wg_repairs_total', { remote: 'c2' })) ?? Number.NaN;
     const state = async () => {
       const [device, link, routes] = await Promise.all([tools.device(DEVICE, { signal }), linkOn(n1!), tools.routes({ signal })]);
       const ours = routes.filter((route) => route.device === DEVICE).map(({ destination, protocol }) => `${destination} ${protocol}`);
       return { peers: device?.peers.map(({ allowedIps }) => allowedIps), port: device?.listenPort, up: link?.up, mtu: link?.mtuBytes, addresses: link?.addresses, ours };
     };
-    const before = await state();
+    const [before, repaired] = [await state(), await repairs()];
     expect(before).toEqual({ peers: [n2!.podCidrs], port: 51_822, up: true, mtu: 1380, addresses: [], ours: ['10.2.0.0/16 115', 'fd00:2::/48 115'] });
     await tools.changeDevice(DEVICE, { listenPort: 4_444, peers: [{ publicKey: publicKeyOf(generatePrivateKey()), allowedIps: ['10.2.1.0/25'] }] }, { signal });
     await machine.run('ip', ['link', 'set', 'dev', DEVICE, 'mtu', '1300', 'down']);
     await machine.run('ip', ['address', 'add', '10.1.1.77/32', 'dev', DEVICE]);
     await eventually(state, before);
+    await eventually(async () => (await repairs()) > repaired, true);
   });
 
   it('makes the device anew when its wireguard-go was killed', async ({ mesh }) => {
@@ -82,21 +85,6 @@ describe('the agent of a node', () => {
     expect(await ping.stop()).toMatchObject({ lost: 0 });
   });
 
-  it('takes over a wireguard-go that was started for it, as the sidecar in a Pod is', async ({ mesh }) => {
-    const [n1, n2] = mesh.nodes;
-    await mesh.agent(n1!).stop();
-    await n1!.tools.deleteLink(DEVICE, { signal });
-    n1!.machine.spawn(wireGuardGo(), ['-f', DEVICE], { stdio: 'ignore' });
-    await waitFor('its device', async () => (await n1!.tools.device(DEVICE, { signal })) && true);
-    const agent = await mesh.startAgent(n1!);
-    await agent.ready();
-    expect(agent.log().map(({ msg }) => msg)).toContain('device adopted');
-    expect((await linkOn(n1!))?.addresses).toEqual([]);
-    const ping = await startPing(n1!.pod, n2!.podIps.v4);
-    await ping.replies(10);
-    expect(await ping.stop()).toMatchObject({ lost: 0 });
-  });
-
   it('ends with 2 if another device has the name, and touches nothing', async ({ mesh }) => {
     const [n1] = mesh.nodes;
     await mesh.agent(n1!).stop();
@@ -106,6 +94,20 @@ describe('the agent of a node', () => {
     expect(await agent.exited).toMatchObject({ code: 2 });
     expect(agent.stderr()).toContain(`semaphore-wireguard: ${foreign} is a device, and no WireGuard\n`);
     await n1!.machine.run('ip', ['link', 'delete', 'dev', foreign]);
+  });
+
+  it('names the port that another program has, and takes it as soon as it can', async ({ mesh }) => {
+    const [n1] = mesh.nodes;
+    const script = `require('node:dgram').createSocket('udp6').bind(51_999, () => console.log('bound'))`;
+    const holder = n1!.machine.spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(holder.stdout ?? holder, 'data', { signal: AbortSignal.timeout(10_000) });
+    const agent = await mesh.startAgent(n1!, { remotes: { c2: { wgListenPort: 51_999 } } });
+    const { error } = await agent.logged('not done, will try again', { cluster: 'c2' });
+    expect(error).toMatchObject({ code: 'DEVICE', message: `port 51999 of ${DEVICE} is that of another program` });
+    holder.kill('SIGKILL');
+    await agent.ready();
+    expect((await n1!.tools.device(DEVICE, { signal }))?.listenPort).toBe(51_999);
+    await agent.stop();
   });
 
   it('lets the node itself reach remote pods where the device has an address', async ({ mesh }) => {
@@ -125,6 +127,8 @@ describe('the agent of a node', () => {
 
   it('removes device, routes and annotations on cleanup, and keeps the key', async ({ mesh }) => {
     const [n1] = mesh.nodes;
+    const endpoint = async () => (await annotationsOf(n1!))['c2.wireguard.semaphore.uw.io/endpoint'];
+    await eventually(endpoint, `${n1!.machine.ipv4}:51822`);
     await mesh.agent(n1!).stop();
     const before = await annotationsOf(n1!);
     const cleanup = await mesh.startAgent(n1!, { word: 'cleanup', flags: { yes: 'true', 'listen-address': undefined } });

@@ -3,12 +3,13 @@ import { type AgentOptions, Mesh, type MeshShape } from './mesh.ts';
 
 /**
  * A test with a mesh, which it shares with the other tests of its file: one node in each of two clusters unless `shape`
- * says otherwise, and no agents yet. What the agents said is shown if the test fails.
+ * says otherwise, embedded API servers but for `realServers`, and no agents yet. What the agents said is shown if the test fails.
  */
 export const itWithMesh = test
   .extend('shape', { scope: 'file' }, (): MeshShape => ({ c1: 1, c2: 1 }))
-  .extend('mesh', { scope: 'file' }, async ({ shape }, { onCleanup }) => {
-    const mesh = await Mesh.start(shape);
+  .extend('realServers', { scope: 'file' }, (): readonly string[] => [])
+  .extend('mesh', { scope: 'file' }, async ({ shape, realServers }, { onCleanup }) => {
+    const mesh = await Mesh.start(shape, realServers);
     onCleanup(() => mesh.stop());
     return mesh;
   })
@@ -29,4 +30,5 @@ export const itWithAgents = itWithMesh
         throw new Error(mesh.logs(), { cause: error });
       });
     }
+    await mesh.complete();
   });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findBinaries, type Network, type NetworkNode, node as nodeObject, type Place, startEmbeddedCluster, startNetwork, type TestCluster } from '@kube-semaphore/testkit';
+import { findBinaries, type Network, type NetworkNode, node as nodeObject, type Place, startEmbeddedCluster, startNetwork, startRealCluster, type TestCluster, waitFor } from '@kube-semaphore/testkit';
 import { runTool, systemTools, type WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Agent, type AgentFlags, spawnAgent } from './agent-process.ts';
@@ -42,6 +42,10 @@ export type AgentOptions = {
   /** Of the entry of a remote, by its name; null leaves the remote out. */
   readonly remotes?: Readonly<Record<string, RemoteFields | null>>;
   readonly word?: string;
+  /** Variables besides a PATH on which wireguard-go is, or another PATH. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Which it is started by: a program and its arguments, which the command line of the agent follows. */
+  readonly starter?: readonly [file: string, ...args: string[]];
 };
 
 /**
@@ -59,10 +63,11 @@ export class Mesh {
     this.dir = dir;
   }
 
-  static async start(shape: MeshShape): Promise<Mesh> {
+  /** @param realServers clusters whose API server is a real one; the others' are embedded */
+  static async start(shape: MeshShape, realServers: readonly string[] = []): Promise<Mesh> {
     const mesh = new Mesh(await startNetwork(), await mkdtemp(join(tmpdir(), 'mesh-')));
     try {
-      for (const name of Object.keys(shape)) await mesh.#addCluster(name);
+      for (const name of Object.keys(shape)) await mesh.#addCluster(name, realServers.includes(name) ? startRealCluster : startEmbeddedCluster);
       for (const [name, count] of Object.entries(shape)) for (let i = 0; i < count; i++) await mesh.addNode(name);
       return mesh;
     } catch (error) {
@@ -111,12 +116,12 @@ export class Mesh {
   }
 
   /** Starts the agent of a node, for all other clusters; `ready()` waits for its devices. */
-  async startAgent(node: MeshNode, { flags, remotes = {}, word }: AgentOptions = {}): Promise<Agent> {
+  async startAgent(node: MeshNode, { flags, remotes = {}, word, env, starter }: AgentOptions = {}): Promise<Agent> {
     const { name, machine, cluster, keyFolder } = node;
     const file = join(this.dir, `${cluster.name}-${name}.json`);
     await writeFile(file, JSON.stringify(this.#config(cluster, remotes)));
     const usual = { 'clusters-config': file, 'node-name': name, 'wg-key-path': keyFolder, 'listen-address': '127.0.0.1:7773', 'log-level': 'debug' };
-    const agent = spawnAgent({ ...usual, ...flags }, { place: machine, env: { PATH: `${dirname(wireGuardGo())}:${process.env['PATH']}` }, ...(word !== undefined && { word }) });
+    const agent = spawnAgent({ ...usual, ...flags }, { place: starter === undefined ? machine : startedBy(machine, starter), env: { PATH: `${dirname(wireGuardGo())}:${process.env['PATH']}`, ...env }, ...(word !== undefined && { word }) });
     this.#agents.set(node, [...(this.#agents.get(node) ?? []), agent]);
     return agent;
   }
@@ -126,6 +131,17 @@ export class Mesh {
     const agent = this.#agents.get(node)?.at(-1);
     if (agent === undefined) throw new Error(`no agent was started on ${node.cluster.name}-${node.name}`);
     return agent;
+  }
+
+  /** Resolves when each node has all nodes of the other clusters as peers: an agent may be ready before it is announced. */
+  async complete(): Promise<void> {
+    const options = { signal: new AbortController().signal };
+    for (const { name, cluster, tools } of this.nodes) {
+      for (const other of this.#clusters.values()) {
+        const isThere = async () => (await tools.device(`wireguard.${other.name}`, options))?.peers.length === other.nodes.length || undefined;
+        if (other !== cluster) await waitFor(`the nodes of ${other.name} on ${cluster.name}-${name}`, isThere);
+      }
+    }
   }
 
   /** What all agents that were started have written to stderr, for the report of a test that failed. */
@@ -140,8 +156,8 @@ export class Mesh {
     await rm(this.dir, { recursive: true });
   }
 
-  async #addCluster(name: string): Promise<void> {
-    const server = await startEmbeddedCluster({ name });
+  async #addCluster(name: string, startServer: (options: { readonly name: string }) => Promise<TestCluster>): Promise<void> {
+    const server = await startServer({ name });
     const k = numberOf(name);
     this.#clusters.set(name, { name, server, accounts: await createAccounts(server), podSubnets: [`10.${k}.0.0/16`, `fd00:${k}::/48`], nodes: [] });
   }
@@ -161,6 +177,15 @@ export class Mesh {
       })),
     };
   }
+}
+
+/** A place where every program is started by another. */
+function startedBy(place: Place, [starter, ...starterArgs]: readonly [string, ...string[]]): Place {
+  return {
+    run: (...call) => place.run(...call),
+    spawn: (...call) => place.spawn(...call),
+    commandLine: (file, args, cwd) => place.commandLine(starter, [...starterArgs, file, ...args], cwd),
+  };
 }
 
 /** The `1` of `c1`. */
