@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cacheFolder, type Environment } from '../cache-folder.ts';
 
 /** The Go package of a program, the module that gives it its version, and our folder that pins that. */
-type Source = { readonly folder: string; readonly module: string; readonly target: string };
+type Source = { readonly folder: string; readonly module: string; readonly target: string; readonly tags?: string };
 
 /** Name of a program, which is also its file name. */
-export type Tool = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'kube-proxy' | 'coredns' | 'wireguard-go' | 'gator';
+export type Tool = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'kube-proxy' | 'coredns' | 'wireguard-go' | 'gator' | 'promtool';
 
 const whole = (folder: string, module: string): Source => ({ folder, module, target: module });
 const kubernetes = (command: string): Source => ({
@@ -17,7 +17,7 @@ const kubernetes = (command: string): Source => ({
   target: `k8s.io/kubernetes/cmd/${command}`,
 });
 
-/** The programs of a real cluster, the client that people look around with, what packets and names go through, and a judge of admission. */
+/** The programs of a real cluster, the client that people look around with, what packets and names go through, a judge of admission, and one of alerts. */
 const sources: Readonly<Record<Tool, Source>> = {
   etcd: whole('etcd', 'go.etcd.io/etcd/server/v3'),
   'kube-apiserver': kubernetes('kube-apiserver'),
@@ -27,6 +27,13 @@ const sources: Readonly<Record<Tool, Source>> = {
   coredns: whole('coredns', 'github.com/coredns/coredns'),
   'wireguard-go': whole('wireguard-go', 'golang.zx2c4.com/wireguard'),
   gator: { folder: 'gator', module: 'github.com/open-policy-agent/gatekeeper/v3', target: 'github.com/open-policy-agent/gatekeeper/v3/cmd/gator' },
+  promtool: {
+    folder: 'promtool',
+    module: 'github.com/prometheus/prometheus',
+    target: 'github.com/prometheus/prometheus/cmd/promtool',
+    // Rules need none of the clouds that Prometheus can discover targets in, which are most of what there is to compile.
+    tags: 'remove_all_sd',
+  },
 };
 
 /** All of them, in the order in which they are built. */
@@ -49,8 +56,6 @@ export type Recipe = {
 export type Binaries =
   | { readonly ok: true; readonly paths: Readonly<Record<Tool, string>> }
   | { readonly ok: false; readonly missing: readonly Tool[]; readonly reason: string };
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const modules = fileURLToPath(new URL('../../../../tools/binaries/', import.meta.url));
 
@@ -78,15 +83,14 @@ export function findBinaries(wanted: readonly Tool[] = tools, env: Environment =
 
 /** How `tool` is built, and the file in the cache (`XDG_CACHE_HOME`, by default ~/.cache) that it is built into. */
 export function recipe(tool: Tool, env: Environment = process.env): Recipe {
-  const { folder: name, module, target } = sources[tool];
+  const { folder: name, module, target, tags } = sources[tool];
   const moduleDir = join(modules, name);
   const goMod = readFileSync(join(moduleDir, 'go.mod'), 'utf8');
   const version = requiredVersion(goMod, module);
-  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${linkerFlags(name, version)}`];
+  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${linkerFlags(name, version)}`, ...(tags === undefined ? [] : [`-tags=${tags}`])];
   const inputs = [goMod, readFileSync(join(moduleDir, 'go.sum'), 'utf8'), ...flags, process.platform, process.arch];
-  const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   const folder = `${name}-${version}-${digest(inputs)}`;
-  const file = join(cache, 'kube-semaphore', 'binaries', folder, tool);
+  const file = join(cacheFolder(env), 'binaries', folder, tool);
   return { tool, version, moduleDir, args: [...flags, target], file };
 }
 

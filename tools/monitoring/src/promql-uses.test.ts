@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { usesOf } from './promql-uses.ts';
+
+const names = (query: string) => usesOf(query).selectors.map(({ series }) => series);
+
+describe('usesOf', () => {
+  it.each([
+    { name: 'a series alone', query: 'up', want: ['up'] },
+    { name: 'a recorded one', query: 'job:up:sum', want: ['job:up:sum'] },
+    { name: 'an argument', query: 'rate(a_total[5m])', want: ['a_total'] },
+    { name: 'both sides of an operator', query: 'a / on (job) group_left b', want: ['a', 'b'] },
+    { name: 'what sets are made of', query: 'a and b or c unless d', want: ['a', 'b', 'c', 'd'] },
+    { name: 'what is aggregated, with its labels in front', query: 'sum by (job) (a)', want: ['a'] },
+    { name: 'the same with its labels behind', query: 'sum(a) without (job)', want: ['a'] },
+    { name: 'a series that is called like a function', query: 'sum + rate', want: ['sum', 'rate'] },
+    { name: 'what is compared', query: 'a > bool 1e-3 == b', want: ['a', 'b'] },
+    { name: 'another time', query: 'a offset 5m - a @ end()', want: ['a', 'a'] },
+    { name: 'a query in a query', query: 'max_over_time(rate(a[5m])[1h:30s])', want: ['a'] },
+    { name: 'no comment, nor a text', query: 'a # b\n + count_values("c", d)', want: ['a', 'd'] },
+    { name: 'no series in a time', query: 'time() - a', want: ['a'] },
+  ])('finds $name', ({ query, want }) => {
+    expect(names(query)).toEqual(want);
+  });
+
+  it.each([
+    { name: 'every operator', query: `a{b="1", c!='2', d=~"3|4", e!~\`5\`}`, want: ['b = 1', 'c != 2', 'd =~ 3|4', 'e !~ 5'] },
+    { name: 'a comma at the end', query: 'a{b="1",}', want: ['b = 1'] },
+    { name: 'signs in a text', query: 'a{b="}\\",c=\\"1"}', want: ['b = }",c="1'] },
+    { name: 'none', query: 'a{}', want: [] },
+  ])('reads matchers: $name', ({ query, want }) => {
+    expect(usesOf(query).selectors.flatMap(({ matchers }) => matchers.map(({ label, operator, value }) => `${label} ${operator} ${value}`))).toEqual(want);
+  });
+
+  it('finds the labels of groupings', () => {
+    expect(usesOf('sum by (a, b) (x) * on (c) group_left (d) sum without (e) (y)').groupings).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it.each([
+    { name: 'a series without a name', query: '{job="a"}' },
+    { name: 'a function that makes labels', query: 'label_replace(a, "b", "$1", "c", "(.*)")' },
+    { name: 'a brace that is never closed', query: 'a{b="c"' },
+    { name: 'a matcher that is none', query: 'a{b="c" d}' },
+    { name: 'signs that mean nothing', query: 'a ? b' },
+    { name: 'a text that never ends', query: 'a{b="c}' },
+  ])('refuses $name', ({ query }) => {
+    expect(() => usesOf(query)).toThrow(SyntaxError);
+  });
+});
