@@ -1,0 +1,94 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { bash, docBlocks, eventually, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { choices, deploy, render } from '../support/render.ts';
+import { specOf, workloadsIn } from '../support/workload.ts';
+
+let c1: RealCluster;
+let c2: RealCluster;
+
+beforeAll(async () => {
+  [c1, c2] = await Promise.all([prepared('c1'), prepared('c2')]);
+});
+afterAll(async () => {
+  await Promise.all([c1.stop(), c2.stop()]);
+});
+
+/** A cluster with both namespaces, which admit restricted Pods only, and with all that such Pods name. */
+async function prepared(name: string): Promise<RealCluster> {
+  const cluster = await startRealCluster({ name });
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/warn': 'restricted' };
+  await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'sys-semaphore', labels } });
+  await eventually(async () => (await cluster.admin.request('PATCH', '/api/v1/namespaces/kube-system', { metadata: { labels } })).status, 200);
+  await eventually(async () => (await cluster.admin.request('GET', '/readyz')).status, 200);
+  return cluster;
+}
+
+/** What the standard says of the agent: what it is there for, and nothing else. */
+const VIOLATIONS = [
+  'host namespaces (hostNetwork=true)',
+  'hostPort (container "semaphore-wireguard" uses hostPort 7773)',
+  'unrestricted capabilities (container "semaphore-wireguard" must not include "NET_ADMIN" in securityContext.capabilities.add)',
+  'restricted volume types (volume "keys" uses restricted volume type "hostPath")',
+  'runAsNonRoot != true (pod or container "semaphore-wireguard" must set securityContext.runAsNonRoot=true)',
+  'runAsUser=0 (pod must not set runAsUser=0)',
+];
+
+it('knows all of deploy/ that can be applied', () => {
+  const folders = readdirSync(deploy, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('kustomization.yaml')).map(dirname);
+  expect([...new Set(choices.flatMap(({ folder, components = [] }) => [folder, ...components]))].toSorted()).toEqual(folders.toSorted());
+});
+
+it('is taken by the API server, without a warning', async () => {
+  const objects = (await Promise.all(choices.map(render))).flat();
+  const different = [...new Map(objects.map((object) => [JSON.stringify(object), object])).values()];
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: different });
+  const { stdout, stderr } = await bash(`kubectl apply --dry-run=server -f - <<'EOF'\n${list}\nEOF`, c1);
+  expect(stdout.trim().split('\n')).toHaveLength(different.length);
+  // Such as of a field that it doesn't know, or of a Pod that isn't as restricted as it is to be. Those of the agent are below.
+  const warnings = stderr.split('\n').filter((line) => line.startsWith('Warning: ') && !line.includes('"semaphore-wireguard"'));
+  expect(warnings.filter((line) => !line.includes('last-applied-configuration'))).toEqual([]);
+});
+
+describe('a restricted namespace', () => {
+  /** What it says of the Pods of a choice's only workload. */
+  const verdict = async (folder: string): Promise<string> => {
+    const [workload] = workloadsIn(await render({ folder }));
+    if (workload === undefined) throw new Error(`${folder} has no workload`);
+    const { metadata, spec } = specOf(workload).template;
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'one' }, spec };
+    const { status, body } = await c1.admin.request('POST', `/api/v1/namespaces/${workload.metadata.namespace}/pods?dryRun=All`, pod);
+    return `${status} ${String(body['message'])}`;
+  };
+
+  it.each(['policy/base', 'service-mirror/base'])('admits Pods of %s', async (folder) => {
+    expect(await verdict(folder)).toBe('201 undefined');
+  });
+
+  it('has against the agent of wireguard what it is there for', async () => {
+    const words = await verdict('wireguard/base');
+    expect(words).toMatch(/^403 .* violates PodSecurity "restricted:latest": /);
+    expect(words.slice(words.indexOf('latest": ') + 9).split(/, (?=\w+[^"]* \(|\w+[=!])/)).toEqual(VIOLATIONS);
+  });
+});
+
+it('takes the tokens from one cluster to the other by the commands of its page', async () => {
+  const accounts = ['semaphore-policy-watcher', 'semaphore-service-mirror-remote', 'semaphore-wireguard-remote'];
+  for (const cluster of [c1, c2]) {
+    for (const name of accounts) {
+      // Stands in for what the token controller makes of the Secret in <app>/remote.
+      const data = { token: base64(`token of ${name} in ${cluster.name}`), 'ca.crt': base64(`CA of ${cluster.name}`), namespace: base64('kube-system') };
+      await cluster.admin.create('/api/v1/namespaces/kube-system/secrets', { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data });
+    }
+  }
+  const commands = docBlocks('../deploy/README.md', 'Tokens').join('');
+  await bash(`export KUBECONFIG=${c1.adminKubeconfig}:${c2.adminKubeconfig}\n${commands}`, c1);
+  for (const [local, remote] of [[c1, c2], [c2, c1]] as const) {
+    const secrets = await Promise.all(['kube-system/secrets/semaphore-policy', 'sys-semaphore/secrets/semaphore-service-mirror', 'kube-system/secrets/semaphore-wireguard'].map((path) => local.admin.get(`/api/v1/namespaces/${path}-${remote.name}`)));
+    const want = accounts.map((name) => ({ type: 'Opaque', data: { token: base64(`token of ${name} in ${remote.name}`), 'ca.crt': base64(`CA of ${remote.name}`) } }));
+    expect(secrets).toMatchObject(want);
+  }
+});
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { KubeObject } from '@kube-semaphore/testkit';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { programs } from '../support/programs.ts';
+import { deploy, render } from '../support/render.ts';
+import { specOf, workloadsIn } from '../support/workload.ts';
+
+const rendered: Record<string, readonly KubeObject[]> = {};
+beforeAll(async () => {
+  for (const name of ['c1', 'c2']) rendered[name] = await render({ folder: `overlays/example/${name}` });
+});
+
+/** What is of the one cluster as it would be of the other. */
+const swapped = (text: string): string => {
+  const other: Readonly<Record<string, string>> = { c1: 'c2', c2: 'c1', '10.2.0.0/16': '10.4.0.0/16', '10.4.0.0/16': '10.2.0.0/16' };
+  return text.replaceAll(/\bc[12]\b|\b10\.[24]\.0\.0\/16/g, (word) => other[word] ?? word);
+};
+
+/** Objects without what kustomize adds to the names of ConfigMaps, which is of their content. */
+const withoutHashes = (objects: readonly KubeObject[] = []): string => JSON.stringify(objects).replaceAll(/"(semaphore-[a-z-]+)-[a-z0-9]{10}"/g, '"$1"');
+
+const filesOf = (cluster: string): Record<string, string> => {
+  const folder = join(deploy, 'overlays/example', cluster);
+  return Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
+};
+
+describe('the example', () => {
+  it('is two clusters that differ in names and addresses only', () => {
+    expect(JSON.parse(withoutHashes(rendered['c2']))).toEqual(JSON.parse(swapped(withoutHashes(rendered['c1']))));
+    expect(filesOf('c2')).toEqual(Object.fromEntries(Object.entries(filesOf('c1')).map((entry) => entry.map(swapped))));
+    expect(rendered['c1']).not.toEqual(rendered['c2']);
+  });
+
+  it('holds no Secret but those that the API server fills in', () => {
+    const secrets = (rendered['c1'] ?? []).filter(({ kind }) => kind === 'Secret');
+    expect(secrets.length).toBe(3);
+    for (const secret of secrets) {
+      expect(secret['type']).toBe('kubernetes.io/service-account-token');
+      expect(Object.keys(secret)).not.toContain('data');
+    }
+  });
+});
+
+describe('in c1', () => {
+  it.each(programs)('$name is told of c2, and finds its token and CA where the Secret is', async ({ name, configVariable }) => {
+    const objects = rendered['c1'] ?? [];
+    const { volumes, containers: [container] } = specOf(named(workloadsIn(objects), name)).template.spec;
+    const config = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith(`${name}-`));
+    expect(volumes).toContainEqual({ name: 'config', configMap: { name: config?.metadata.name } });
+    expect(volumes).toContainEqual({ name: 'remote-c2', secret: { secretName: `${name}-c2` } });
+    expect(container.volumeMounts).toContainEqual({ name: 'remote-c2', mountPath: '/etc/kube-semaphore/remotes/c2', readOnly: true });
+
+    // It reads the whole file before it looks for clusters, which aren't here.
+    const file = join(deploy, 'overlays/example/c1', `${name.slice('semaphore-'.length)}.json`);
+    const content = readFileSync(file, 'utf8');
+    expect(config?.['data']).toEqual({ 'config.json': content });
+    expect(await words(name, { [configVariable]: file, SWG_NODE_NAME: 'n1' })).toEqual([
+      `${name}: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig`,
+      `${name}: /etc/kube-semaphore/remotes/c2/ca.crt can't be read: there is no such file (ENOENT)`,
+    ]);
+    const { remotes, remoteClusters } = JSON.parse(content) as Record<string, unknown>;
+    expect(remotes ?? remoteClusters).toMatchObject([{ name: 'c2', remoteSATokenPath: '/etc/kube-semaphore/remotes/c2/token' }]);
+  });
+});
+
+function named(objects: readonly KubeObject[], name: string): KubeObject {
+  const object = objects.find(({ metadata }) => metadata.name === name);
+  if (object === undefined) throw new Error(`there is no ${name}`);
+  return object;
+}
+
+/** The lines that `plan` of a program ends with, here where it is no Pod. */
+function words(name: string, variables: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const launcher = fileURLToPath(new URL(`../../../../apps/${name.slice('semaphore-'.length)}/bin/${name}.js`, import.meta.url));
+  const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+  execFile(launcher, ['plan'], { env: { PATH: process.env['PATH'], ...variables } }, (_error, _stdout, stderr) => resolve(stderr.trim().split('\n')));
+  return promise;
+}

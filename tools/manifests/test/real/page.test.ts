@@ -1,0 +1,43 @@
+import { docBlocks, docPage } from '@kube-semaphore/testkit';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { choices, deploy, kustomize, objectsIn } from '../support/render.ts';
+import { only, specOf } from '../support/workload.ts';
+
+const page = '../deploy/README.md';
+const block = (heading: string): string => docBlocks(page, heading, 'yaml').join('---\n');
+
+it('has a row for each folder', () => {
+  const rows = docPage(page).split('\n').filter((line) => line.startsWith('| `'));
+  for (const folder of choices.flatMap(({ folder: main, components = [] }) => [main, ...components])) {
+    expect(rows.filter((row) => row.split(' | ')[0]?.includes(`\`${folder}\``))).toHaveLength(1);
+  }
+});
+
+it('names folders that are there to those who have them elsewhere', () => {
+  const { resources } = parse(block('Your clusters')) as { readonly resources: readonly string[] };
+  const folders = resources.map((resource) => /\/\/deploy\/([^?]+)\?ref=v0\.1\.0$/.exec(resource)?.[1] ?? resource);
+  expect(folders.filter((folder) => !existsSync(join(deploy, folder, 'kustomization.yaml')))).toEqual([]);
+});
+
+it('has a patch that adds a setting to those of the base', async () => {
+  const { patches } = parse(block('Settings')) as { readonly patches: readonly unknown[] };
+  const [container] = specOf(only(objectsIn(await kustomize({ resources: ['policy/base'], patches })), 'Deployment')).template.spec.containers;
+  expect(container.env?.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+    { name: 'SP_CONFIG', value: '/etc/kube-semaphore/config/config.json' },
+    { name: 'SP_LOG_LEVEL', value: 'debug' },
+  ]);
+});
+
+it('has a patch by which each of two remotes has a sidecar, and they are alike', async () => {
+  const kustomization = { resources: ['wireguard/base'], components: ['wireguard/components/userspace'], patches: [{ path: 'sidecars.yaml' }], images: [{ name: 'semaphore-wireguard', newTag: '0.1.0' }] };
+  const workload = only(objectsIn(await kustomize(kustomization, { 'sidecars.yaml': block('wireguard-go') })), 'DaemonSet');
+  const sidecars = specOf(workload).template.spec.initContainers ?? [];
+  const c3 = sidecars.find(({ name }) => name === 'wireguard-go');
+  const c4 = sidecars.find(({ name }) => name === 'wireguard-go-c4');
+  expect(sidecars).toHaveLength(2);
+  expect(JSON.stringify(c3)).toContain('wireguard.c3');
+  expect({ ...c4, name: 'wireguard-go' }).toEqual(JSON.parse(JSON.stringify(c3).replaceAll('wireguard.c3', 'wireguard.c4')));
+});

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type KubeObject, kubectlFolder } from '@kube-semaphore/testkit';
+import { parseAllDocuments, stringify } from 'yaml';
+
+const run = promisify(execFile);
+
+export const deploy = fileURLToPath(new URL('../../../../deploy/', import.meta.url));
+
+/** A folder of deploy/, and which components are added to it. */
+export type Choice = { readonly folder: string; readonly components?: readonly string[] };
+
+/** Everything that can be applied: what stands alone, each with every component that goes with it, and what others build on it. */
+export const choices: readonly Choice[] = [
+  { folder: 'policy/base' },
+  { folder: 'policy/base', components: ['policy/components/projectcalico-api'] },
+  { folder: 'policy/base', components: ['policy/components/crd-api'] },
+  { folder: 'policy/remote' },
+  { folder: 'service-mirror/base' },
+  { folder: 'service-mirror/base', components: ['service-mirror/components/global'] },
+  { folder: 'service-mirror/remote' },
+  { folder: 'service-mirror/admission' },
+  { folder: 'wireguard/base' },
+  { folder: 'wireguard/base', components: ['wireguard/components/before-1.30'] },
+  { folder: 'wireguard/base', components: ['wireguard/components/userspace'] },
+  { folder: 'wireguard/base', components: ['wireguard/components/before-1.30', 'wireguard/components/userspace'] },
+  { folder: 'wireguard/remote' },
+  { folder: 'wireguard/remote', components: ['wireguard/components/calico-blocks'] },
+  { folder: 'overlays/example/c1' },
+  { folder: 'overlays/example/c2' },
+];
+
+/** The objects of a choice, as kustomize makes them, and as those who have this folder somewhere else get them. */
+export async function render({ folder, components = [] }: Choice): Promise<readonly KubeObject[]> {
+  return objectsIn(await kustomize({ resources: [folder], components }));
+}
+
+/** What kustomize makes of a kustomization whose folders are of deploy/, and which has `files` beside it. */
+export async function kustomize(kustomization: { readonly resources: readonly string[]; readonly components?: readonly string[]; readonly [field: string]: unknown }, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const overlay = await mkdtemp(join(tmpdir(), 'kube-semaphore-overlay-'));
+  try {
+    // It takes no absolute path.
+    const from = (folder: string): string => relative(overlay, join(deploy, folder));
+    const { resources, components = [] } = kustomization;
+    const content = { ...kustomization, resources: resources.map(from), components: components.map(from) };
+    await Promise.all(Object.entries({ ...files, 'kustomization.yaml': stringify(content) }).map(([name, text]) => writeFile(join(overlay, name), text)));
+    return (await run(join(kubectlFolder ?? '', 'kubectl'), ['kustomize', overlay])).stdout;
+  } finally {
+    await rm(overlay, { recursive: true });
+  }
+}
+
+/** The objects of a stream of YAML documents. */
+export function objectsIn(text: string): readonly KubeObject[] {
+  return parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
+}
