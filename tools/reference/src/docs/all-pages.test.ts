@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { options as policyOptions, program as policy } from '@kube-semaphore/policy/options';
+import { options as mirrorOptions, program as mirror } from '@kube-semaphore/service-mirror/options';
+import { options as wireguardOptions, program as wireguard } from '@kube-semaphore/wireguard/options';
+import { describe, expect, it } from 'vitest';
+import { callsIn, pathsIn, scriptsIn, typedIn, yamlIn } from './commands.ts';
+import { readMarkdown } from './markdown.ts';
+import { type Kind, kindsIn } from './yaml-kind.ts';
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const paths = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*.md', 'gatekeeper/**/*.md', 'monitoring/**/*.md', 'tools/*/*.md']);
+const pages = paths.toSorted().map((path) => ({ path, text: read(path), ...readMarkdown(read(path)) }));
+const blocks = pages.flatMap(({ path, blocks: of }) => of.map((block) => ({ ...block, path, at: `${path}:${block.line}` })));
+
+const scripts = blocks.flatMap((block) => {
+  if (block.language === 'sh') return [block];
+  return block.language === 'console' ? [{ ...block, text: typedIn(block.text) }] : [];
+});
+const documents = [
+  ...blocks.filter(({ language }) => language === 'yaml' || language === 'json'),
+  ...scripts.flatMap((block) => yamlIn(block.text).map((text) => ({ ...block, text }))),
+];
+
+/** Has every variable and every metric in backticks; npm run docs sees to that. */
+const reference = globSync('docs/reference/*.md').map(read).join('\n');
+const programs = [
+  { ...policy, options: policyOptions },
+  { ...mirror, options: mirrorOptions },
+  { ...wireguard, options: wireguardOptions },
+];
+const { scripts: npmScripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+/** The folder that getting-started has people copy the example to. */
+const existing = (path: string) => path.replace('deploy/overlays/mine', 'deploy/overlays/example');
+
+const flagsOf = (name: string): readonly string[] => {
+  const { options } = programs.find((program) => program.name === name)!;
+  return ['h', 'help', 'version', ...Object.values(options).flatMap((row) => ('flag' in row ? [row.flag] : []))];
+};
+
+describe('the pages', () => {
+  it('are read, and all of their blocks', () => {
+    expect(paths).toEqual(expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'docs/getting-started.md', 'docs/policy.md']));
+    expect([scripts.length, documents.length].every((count) => count > 30)).toBe(true);
+  });
+
+  it.each(blocks)('have a block of a language that is looked at: $at', ({ language, takes }) => {
+    expect(['', 'text', 'sh', 'console', 'yaml', 'json', 'mermaid']).toContain(language);
+    expect(language === 'sh' ? ['', 'kind', 'pods'] : ['']).toContain(takes);
+  });
+
+  it.each(pages)('name no script that package.json lacks: $path', ({ text }) => {
+    for (const script of scriptsIn(text)) expect(Object.keys(npmScripts)).toContain(script);
+  });
+
+  it.each(pages)('name no variable and no metric that the reference lacks: $path', ({ text }) => {
+    const names = Array.from(text.matchAll(/\b(?:SP|SSM|SWG)_[A-Z][A-Z_]+\b|\bsemaphore_(?:policy|service_mirror|wg)_[a-z_]+[a-z]\b/g), ([name]) => name);
+    const short = Array.from(text.matchAll(/`…(_[a-z_]+)/g), ([, end = '']) => end);
+    expect(names.filter((name) => !reference.includes(`\`${name.replace(/_(?:bucket|sum|count)$/, '')}\``))).toEqual([]);
+    expect(short.filter((end) => !reference.includes(`${end}\``))).toEqual([]);
+  });
+
+  it.each(pages)('lead nowhere that is not there: $path', ({ path, links }) => {
+    expect(links.filter((link) => !leadsSomewhere(link, path))).toEqual([]);
+  });
+
+  it('are all in the index', () => {
+    const { links } = readMarkdown(read('docs/README.md'));
+    const indexed = links.map((link) => join('docs', link));
+    for (const path of globSync('docs/**/*.md').filter((page) => page !== 'docs/README.md')) expect(indexed).toContain(path);
+  });
+});
+
+describe('commands', () => {
+  it.each(scripts)('are bash: $at', ({ text }) => {
+    expect(() => execFileSync('bash', ['-n'], { input: text, stdio: 'pipe' })).not.toThrow();
+  });
+
+  it.each(scripts)('take files that are there: $at', ({ text }) => {
+    const folders = Array.from(text.matchAll(/ -k (\S+)/g), ([, folder = '']) => folder);
+    expect(pathsIn(text).filter((path) => globSync(existing(path)).length === 0)).toEqual([]);
+    expect(folders.filter((folder) => !existsSync(join(existing(folder), 'kustomization.yaml')))).toEqual([]);
+  });
+
+  it.each(scripts.flatMap(({ at, text }) => callsIn(text).map((call) => ({ at, ...call }))))(
+    'call $program with flags that it has: $at',
+    ({ program, subcommand, flags }) => {
+      const { subcommands } = programs.find(({ name }) => name === program)!;
+      expect([undefined, ...subcommands.map(({ name }) => name)]).toContain(subcommand);
+      for (const flag of flags) expect(flagsOf(program)).toContain(flag);
+    },
+  );
+});
+
+describe('manifests and files', () => {
+  it.each(documents)('are of a kind that is known: $at', ({ text }) => {
+    const kinds = kindsIn(text);
+    expect(kinds).not.toEqual([]);
+    expect(kinds.filter((kind) => 'unknown' in kind)).toEqual([]);
+  });
+
+  /** By `docs.test.ts` of the app whose page it is, which goes by headings. */
+  it.each(documents.filter(({ text }) => kindsIn(text).some(isConfig)))('are read by the app, if they are config: $at', ({ path, heading }) => {
+    const [, app = ''] = /^docs\/(.*)\.md$/.exec(path) ?? [];
+    expect(read(`apps/${app}/test/docs.test.ts`)).toContain(`'${heading}'`);
+  });
+});
+
+it.each(blocks.filter(({ language }) => language === 'mermaid'))('a picture is of a type that Mermaid has: $at', ({ text }) => {
+  expect(text).toMatch(/^(?:flowchart (?:LR|TD|TB)|sequenceDiagram|stateDiagram-v2)\n/);
+});
+
+function isConfig(kind: Kind): boolean {
+  return 'part' in kind && kind.part === 'config';
+}
+
+/** Whether a link of a page names a file that is there, and if it has one, an anchor in it; what others publish isn't asked. */
+function leadsSomewhere(link: string, path: string): boolean {
+  if (/^https?:/.test(link)) return true;
+  const [file = '', anchor] = link.split('#');
+  const target = file === '' ? path : join(dirname(path), file);
+  return existsSync(target) && (anchor === undefined || readMarkdown(read(target)).anchors.has(anchor));
+}
