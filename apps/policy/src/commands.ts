@@ -10,9 +10,6 @@ import { exitCodeOf, planJson, planText } from './plan.ts';
 import { Policy } from './policy.ts';
 import { type Settings, settingsOfFile, settingsOfOptions } from './settings.ts';
 
-/** How long `plan` waits for the local sets, and then for the remotes. */
-const PLAN_TIMEOUT_MS = 30_000;
-
 type PolicyCommand = Command<PolicyOptions>;
 
 /** Keeps the sets of all remotes until `signal` is aborted. */
@@ -32,7 +29,7 @@ export async function runPolicy(command: PolicyCommand, { signal }: RunOptions):
 /** Prints what `runPolicy` would write, and writes nothing. */
 export async function runPlan(command: PolicyCommand, { signal }: RunOptions): Promise<number> {
   return withPolicy(command, () => new SoleLeader(), async (policy) => {
-    const plan = await policy.plan({ signal, timeoutMs: PLAN_TIMEOUT_MS });
+    const plan = await policy.plan({ signal, timeoutMs: command.options.timeoutMs });
     process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
   });

@@ -18,13 +18,15 @@ import {
   type RemoteClusterOptions,
   remoteClusterProblems,
   spellingOf,
+  subcommandOptions,
+  type SubcommandOptions,
   text,
   variableOf,
 } from '@kube-semaphore/options';
 import { clusterName, labelDomain, labelValue } from './option-types.ts';
 
 /** Everything that semaphore-policy can be told (SPEC.md, sections 1 and 2). */
-export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & {
+export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & SubcommandOptions & {
   /** A file with several remotes, instead of the flags for one. */
   readonly config: string | undefined;
   /** A kubeconfig file; without it the pod's service account. */
@@ -43,11 +45,8 @@ export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectio
   /** Not given and `exclude` are two things: members that a Go program left in a set stay until it is given. */
   readonly hostNetworkPods: 'exclude' | 'include';
   readonly maxNetsPerSet: number;
-  /** For `plan`. */
-  readonly output: 'text' | 'json';
-  /** For `cleanup`: whose sets to remove, and whether to ask first. */
+  /** For `cleanup`: whose sets to remove. */
   readonly cleanupCluster: string | undefined;
-  readonly yes: boolean;
   readonly clusterSetLabel: boolean;
   readonly calicoApi: 'auto' | 'projectcalico.org/v3' | 'crd.projectcalico.org/v1';
 };
@@ -170,28 +169,13 @@ export const options: OptionTable<PolicyOptions> = {
     fallback: HOUR_MS,
     help: 'How often every set is compared with the cluster again; 0 is never.',
   },
-  output: {
-    flag: 'o',
-    env: 'SP_OUTPUT',
-    group: 'Subcommands',
-    type: oneOf(['text', 'json']),
-    fallback: 'text',
-    help: 'Form of what plan prints.',
-  },
+  ...subcommandOptions({ prefix: 'SP', printing: ['plan'], local: 'the local sets' }),
   cleanupCluster: {
     flag: 'cluster',
     env: 'SP_CLEANUP_CLUSTER',
     group: 'Subcommands',
     type: clusterName,
     help: 'The cluster whose sets cleanup removes.',
-  },
-  yes: {
-    flag: 'yes',
-    env: 'SP_YES',
-    group: 'Subcommands',
-    type: boolean,
-    fallback: false,
-    help: 'Do not ask before cleanup removes sets.',
   },
   ...leaderElectionOptions({ prefix: 'SP', leaseName: 'semaphore-policy-<cluster>' }),
   ...deletionGuardOptions({ prefix: 'SP' }),

@@ -13,9 +13,6 @@ import { exitCodeOf, planJson, planText } from './plan.ts';
 import { ServiceMirror } from './service-mirror.ts';
 import { type Settings, settingsOfOptions } from './settings.ts';
 
-/** How long `plan` waits for the local objects, and then for the remotes. */
-const PLAN_TIMEOUT_MS = 30_000;
-
 type MirrorCommand = Command<MirrorOptions>;
 
 /** Mirrors the Services of all remotes until `signal` is aborted. */
@@ -35,7 +32,7 @@ export async function runMirror(command: MirrorCommand, { signal }: RunOptions):
 /** Prints what `runMirror` would write, and writes nothing. */
 export async function runPlan(command: MirrorCommand, { signal }: RunOptions): Promise<number> {
   return withMirror(command, () => new SoleLeader(), async (mirror) => {
-    const plan = await mirror.plan({ signal, timeoutMs: PLAN_TIMEOUT_MS });
+    const plan = await mirror.plan({ signal, timeoutMs: command.options.timeoutMs });
     process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
   });

@@ -37,6 +37,7 @@ describe('the options of service-mirror', () => {
       encoding: 'auto',
       resyncPeriodMs: 3_600_000,
       output: 'text',
+      timeoutMs: 30_000,
       cleanupCluster: undefined,
       yes: false,
       leaderElect: false,

@@ -17,13 +17,15 @@ import {
   type RemoteClusterOptions,
   remoteClusterProblems,
   spellingOf,
+  subcommandOptions,
+  type SubcommandOptions,
   text,
   variableOf,
 } from '@kube-semaphore/options';
 import { clusterName, namespace, onlyPrefix, selector } from './option-types.ts';
 
 /** Everything that semaphore-service-mirror can be told (SPEC.md, sections 1 and 3). */
-export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & {
+export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & SubcommandOptions & {
   /** A kubeconfig file; without it what the config file says, or the pod's service account. */
   readonly kubeConfig: string | undefined;
   /** Where our Services are, in the local cluster. */
@@ -42,11 +44,8 @@ export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectio
   readonly mirrorSvcLabelSelector: string | undefined;
   readonly globalSvcLabelSelector: string | undefined;
   readonly globalSvcRoutingStrategyLabel: string | undefined;
-  /** For `plan`. */
-  readonly output: 'text' | 'json';
-  /** For `cleanup`: whose objects to remove, and whether to ask first. */
+  /** For `cleanup`: whose objects to remove. */
   readonly cleanupCluster: string | undefined;
-  readonly yes: boolean;
 };
 
 /** The program as `-help` and `-version` introduce it. */
@@ -137,28 +136,13 @@ export const options: OptionTable<MirrorOptions> = {
     fallback: HOUR_MS,
     help: 'How often all that is known is looked at again, without a request; 0 is never. In the file resyncPeriod, by default 0.',
   },
-  output: {
-    flag: 'o',
-    env: 'SSM_OUTPUT',
-    group: 'Subcommands',
-    type: oneOf(['text', 'json']),
-    fallback: 'text',
-    help: 'Form of what plan prints.',
-  },
+  ...subcommandOptions({ prefix: 'SSM', printing: ['plan'], local: 'the local objects' }),
   cleanupCluster: {
     flag: 'cluster',
     env: 'SSM_CLEANUP_CLUSTER',
     group: 'Subcommands',
     type: clusterName,
     help: 'The cluster whose objects cleanup removes: its name, or the prefix of its mirrors.',
-  },
-  yes: {
-    flag: 'yes',
-    env: 'SSM_YES',
-    group: 'Subcommands',
-    type: boolean,
-    fallback: false,
-    help: 'Do not ask before cleanup removes anything.',
   },
   ...leaderElectionOptions({ prefix: 'SSM', leaseName: 'semaphore-service-mirror-<prefix or local name>' }),
   ...deletionGuardOptions({ prefix: 'SSM' }),

@@ -1,5 +1,4 @@
 import {
-  boolean,
   commonOptions,
   type CommonOptions,
   deletionGuardOptions,
@@ -9,13 +8,15 @@ import {
   oneOf,
   type OptionTable,
   spellingOf,
+  subcommandOptions,
+  type SubcommandOptions,
   text,
   variableOf,
 } from '@kube-semaphore/options';
 import { clusterName } from './option-types.ts';
 
 /** Everything that semaphore-wireguard can be told (SPEC.md, sections 1 and 4). */
-export type WireGuardOptions = CommonOptions & DeletionGuardOptions & {
+export type WireGuardOptions = CommonOptions & DeletionGuardOptions & SubcommandOptions & {
   /** The file with the local cluster and the remotes. */
   readonly clustersConfig: string;
   /** The Node that we run on. */
@@ -30,13 +31,8 @@ export type WireGuardOptions = CommonOptions & DeletionGuardOptions & {
   readonly staleHandshakeMs: number;
   /** `auto` takes protobuf where the API server speaks it. */
   readonly encoding: 'auto' | 'json';
-  /** For `plan` and `status`. */
-  readonly output: 'text' | 'json';
-  /** How long those two wait for our own Node, and then for the remotes. */
-  readonly timeoutMs: number;
-  /** For `cleanup`: the remote to take leave of, by default all of them; and whether to ask first. */
+  /** For `cleanup`: the remote to take leave of, by default all of them. */
   readonly cleanupCluster: string | undefined;
-  readonly yes: boolean;
 };
 
 /** The program as `-help` and `-version` introduce it. */
@@ -103,21 +99,7 @@ export const options: OptionTable<WireGuardOptions> = {
     fallback: 180_000,
     help: 'A peer without a handshake for so long counts as stale, and gets the endpoint of its annotation again.',
   },
-  output: {
-    flag: 'o',
-    env: 'SWG_OUTPUT',
-    group: 'Subcommands',
-    type: oneOf(['text', 'json']),
-    fallback: 'text',
-    help: 'Form of what plan and status print.',
-  },
-  timeoutMs: {
-    ...ours('timeout'),
-    group: 'Subcommands',
-    type: duration({ minMs: 1_000 }),
-    fallback: 30_000,
-    help: 'How long plan and status wait for our own Node, and then for the remotes.',
-  },
+  ...subcommandOptions({ prefix: 'SWG', printing: ['plan', 'status'], local: 'our own Node' }),
   cleanupCluster: {
     flag: 'cluster',
     env: 'SWG_CLEANUP_CLUSTER',
@@ -125,14 +107,6 @@ export const options: OptionTable<WireGuardOptions> = {
     type: clusterName,
     absent: 'all',
     help: 'The remote cluster that cleanup is for.',
-  },
-  yes: {
-    flag: 'yes',
-    env: 'SWG_YES',
-    group: 'Subcommands',
-    type: boolean,
-    fallback: false,
-    help: 'Do not ask before cleanup removes anything.',
   },
   ...deletionGuardOptions({ prefix: 'SWG' }),
   ...commonOptions({ prefix: 'SWG', port: 7773 }),
