@@ -6,7 +6,8 @@ const { TEST_REPORTS: reports, npm_lifecycle_event: script } = process.env;
 
 /**
  * unit: beside the code. process: apps and contracts on embedded clusters. real: the same on a real kube-apiserver.
- * net: packets through tunnels, between network namespaces; it takes root.
+ * net: packets through tunnels, between network namespaces; it takes root. images: what `npm run images` built, as
+ * containers beside a real kube-apiserver; it takes root, too.
  */
 export default defineConfig({
   test: {
@@ -17,7 +18,7 @@ export default defineConfig({
         test: {
           name: 'process',
           include: ['{apps,packages,tools}/*/test/**/*.test.ts'],
-          exclude: ['**/test/real/**', '**/test/net/**'],
+          exclude: ['**/test/real/**', '**/test/net/**', '**/test/images/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -29,7 +30,7 @@ export default defineConfig({
         test: {
           name: 'real',
           include: ['{apps,packages,tools}/*/test/**/*.test.ts'],
-          exclude: ['**/test/net/**'],
+          exclude: ['**/test/net/**', '**/test/images/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -45,6 +46,16 @@ export default defineConfig({
           hookTimeout: 60_000,
           // A lost packet is a failure here, and a starved ping loses none but finds out late.
           maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: 'images',
+          include: ['{apps,packages,tools}/*/test/images/**/*.test.ts'],
+          env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
         },
       },
     ],

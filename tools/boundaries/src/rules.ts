@@ -24,6 +24,7 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
   'packages/runtime': [],
   'packages/app': ['packages/cluster-auth', 'packages/kube-client', 'packages/informers', 'packages/controller', 'packages/options', 'packages/runtime'],
   'packages/wireguard-tools': [],
+  'packages/bundle': [],
 };
 
 /** What a tool may import of an app: tables of data, nothing that runs. */

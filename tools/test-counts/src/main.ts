@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { countsOf, sum } from './counts.ts';
 
 /** The runs that leave a report in the folder TEST_REPORTS; `vitest.config.ts` names it after the npm script. */
-const RUNS = ['unit', 'process', 'real', 'net'];
+const RUNS = ['unit', 'process', 'real', 'net', 'test:images'];
 
 const folder = process.env['TEST_REPORTS'];
 if (folder === undefined) {

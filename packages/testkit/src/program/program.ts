@@ -58,11 +58,17 @@ process.once('exit', () => {
 export function spawnProgram(file: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}, place?: Place): Program {
   const launcher = readLauncher(file);
   const words = [...launcher.flags, launcher.file, ...argv];
-  const [command, args] = place === undefined ? [process.execPath, words] : place.commandLine(process.execPath, words);
-  const child = spawn(command, args, {
-    env: { ...launcher.env, NODE_COMPILE_CACHE, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const command = place === undefined ? ([process.execPath, words] as const) : place.commandLine(process.execPath, words);
+  return startProgram(command, { ...launcher.env, NODE_COMPILE_CACHE, ...env }, place);
+}
+
+/**
+ * Starts what becomes one of our programs, and hands signals on to it.
+ *
+ * @param place where the program's health server is, if not here
+ */
+export function startProgram([file, args]: readonly [file: string, args: readonly string[]], env: NodeJS.ProcessEnv, place?: Place): Program {
+  const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let stdout = '';
   let stderr = '';

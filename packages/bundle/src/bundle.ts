@@ -1,0 +1,61 @@
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { build } from 'esbuild';
+
+/** CommonJS packages call `require`, which a module doesn't have. */
+const banner = "const require=(await import('node:module')).createRequire(import.meta.url);";
+
+/** The programs, each the folder of an app. */
+export const apps = ['policy', 'service-mirror', 'wireguard'] as const;
+
+export type App = (typeof apps)[number];
+
+/** Where an app's program is in its image, besides `/semaphore-<app>`: the Go programs' images have theirs there. */
+const olderPaths: Readonly<Partial<Record<App, readonly string[]>>> = { policy: ['kube-policy-semaphore'] };
+
+/**
+ * Bundles an app into `dist/<app>`, which is what its image adds to a base that has Node.js: below
+ * `usr/local/lib/semaphore-<app>` one file for what every start needs, others for what is imported lazily (memory is
+ * counted, and code that is never run stays on disk), and the app's launcher, which is the one from its `bin` and so has
+ * the same V8 flags; and links to the launcher at the top. The source maps beside the files name lines and don't hold them.
+ *
+ * @param root the workspace
+ * @returns the launcher's path
+ */
+export async function bundle(app: App, { root }: { root: string }): Promise<string> {
+  const name = `semaphore-${app}`;
+  const image = join(root, 'dist', app);
+  const outdir = join(image, 'usr', 'local', 'lib', name);
+  await rm(image, { recursive: true, force: true });
+  await build({
+    absWorkingDir: root,
+    entryPoints: { main: join('apps', app, 'src', 'main.ts') },
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    minify: true,
+    sourcemap: true,
+    sourcesContent: false,
+    banner: { js: banner },
+  });
+  const launcher = await readFile(join(root, 'apps', app, 'bin', `${name}.js`), 'utf8');
+  const path = join(outdir, `${name}.mjs`);
+  await writeFile(path, repoint(launcher), { mode: 0o755 });
+  for (const link of [name, ...(olderPaths[app] ?? [])]) await symlink(relative(image, path), join(image, link));
+  return path;
+}
+
+/**
+ * A launcher that starts the bundle and not the sources.
+ *
+ * @throws {Error} if it doesn't import the sources
+ */
+export function repoint(launcher: string): string {
+  const source = "'../src/main.ts'";
+  if (!launcher.includes(source)) throw new Error(`the launcher doesn't import ${source}`);
+  return launcher.replace(source, "'./main.mjs'");
+}

@@ -1,0 +1,1 @@
+export { type App, apps, bundle } from './bundle.ts';

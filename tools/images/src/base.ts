@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cacheFolder } from '@kube-semaphore/testkit';
+import { buildImage, type Builder } from './builder.ts';
+import { run } from './run.ts';
+
+/** Debian's release, as in the Dockerfiles. */
+const RELEASE = 'bookworm';
+
+/** What nothing in an image reads: Debian's slim images are without it, too. */
+const needless = ['usr/share/doc', 'usr/share/man', 'usr/share/info', 'usr/share/locale', 'usr/share/lintian', 'var/cache/apt', 'var/lib/apt/lists', 'var/log'];
+
+/** Images that stand for those of a registry, as the Dockerfiles' arguments BASE and NODE have them. */
+export type LocalImages = { readonly base: string; readonly node: string };
+
+/**
+ * Makes a Debian from its packages, which is kept in the cache, and an image that has Node.js alone: the one that npm
+ * brought for the workspace.
+ *
+ * @throws {Error} with debootstrap's words; it takes root
+ */
+export async function buildLocalImages(builder: Builder, { say }: { say: (what: string) => void }): Promise<LocalImages> {
+  const images = { base: `kube-semaphore-base:${RELEASE}`, node: 'kube-semaphore-node:24' };
+  const folder = join(cacheFolder(), 'bases', RELEASE);
+  if (!existsSync(join(folder, 'debian.tar'))) {
+    say('making a base of Debian’s packages: half a minute, once');
+    await bootstrap(folder);
+  }
+  await buildImage(builder, { tag: images.base, file: dockerfile('debian'), context: folder }, { registry: false });
+  await buildImage(builder, { tag: images.node, file: dockerfile('node'), context: dirname(nodeBinary()) }, { registry: false });
+  return images;
+}
+
+const dockerfile = (name: string): string => fileURLToPath(new URL(`../base/${name}.Dockerfile`, import.meta.url));
+
+/** The program that npm brought for this machine, and that npm scripts run on. */
+function nodeBinary(): string {
+  return createRequire(import.meta.url).resolve(`node-linux-${process.arch}/bin/node`);
+}
+
+/** The archive appears complete or not at all. */
+async function bootstrap(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const work = await mkdtemp(join(dirname(folder), '.work-'));
+  const [root, archive] = [join(work, 'root'), join(work, 'debian.tar')];
+  try {
+    await run(['debootstrap', '--variant=minbase', RELEASE, root]);
+    for (const path of needless) await empty(join(root, path));
+    // debootstrap takes these from the machine that it runs on.
+    for (const name of ['hostname', 'resolv.conf']) await writeFile(join(root, 'etc', name), '');
+    await run(['tar', '-C', root, '--numeric-owner', '--exclude=./dev/*', '--exclude=./proc/*', '--exclude=./sys/*', '-cf', archive, '.']);
+    await rename(archive, join(folder, 'debian.tar'));
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function empty(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
+}

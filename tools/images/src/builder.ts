@@ -1,0 +1,93 @@
+import { storeFlags } from '@kube-semaphore/testkit';
+import { run, works } from './run.ts';
+
+/** A Dockerfile, and what is built of it. */
+export type Build = {
+  /** Name and tag of the result. */
+  readonly tag: string;
+  /** The Dockerfile. */
+  readonly file: string;
+  /** The folder that it copies from. */
+  readonly context: string;
+  readonly args?: Readonly<Record<string, string>>;
+};
+
+/** A program that makes images of Dockerfiles. All of them understand the same `build`. */
+export type Builder = {
+  readonly name: 'docker' | 'buildah' | 'podman';
+  /** The program, with the flags that it has in any case. */
+  readonly command: readonly [file: string, ...flags: string[]];
+  /** Flags of its `build`. */
+  readonly buildFlags: readonly string[];
+  /** Flags by which it asks a registry for what it hasn't, or doesn't. */
+  readonly pull: (wanted: boolean) => readonly string[];
+  /** What removes, from a store that is ours, what builds leave there: stages, and images that lost their names. */
+  readonly tidyUp?: readonly (readonly string[])[];
+};
+
+/** In a chroot a build needs no rights but root's, so that it works in a container, too. */
+const inChroot = ['--isolation', 'chroot'];
+
+/** In the order of preference. */
+const builders: readonly Builder[] = [
+  { name: 'docker', command: ['docker'], buildFlags: [], pull: () => [] },
+  { name: 'buildah', command: ['buildah', ...storeFlags('buildah')], buildFlags: inChroot, pull: (wanted) => (wanted ? [] : ['--pull-never']), tidyUp: [['rm', '--all'], ['rmi', '--prune']] },
+  { name: 'podman', command: ['podman', ...storeFlags('podman')], buildFlags: inChroot, pull: (wanted) => (wanted ? [] : ['--pull=never']), tidyUp: [['image', 'prune', '--force']] },
+];
+
+/**
+ * The first builder that works here; a docker without its daemon doesn't.
+ *
+ * @throws {Error} that says what to install
+ */
+export async function findBuilder(): Promise<Builder> {
+  for (const builder of builders) if (await works([...builder.command, 'info'])) return builder;
+  throw new Error('neither docker (with its daemon) nor buildah nor podman works here: install one of them, such as Debian’s package buildah');
+}
+
+/**
+ * Builds an image.
+ *
+ * @param registry whether it may ask a registry for what it is built on
+ * @throws {Error} with the end of the builder's words
+ */
+export async function buildImage({ command, buildFlags, pull }: Builder, { tag, file, context, args = {} }: Build, { registry }: { registry: boolean }): Promise<void> {
+  const buildArgs = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+  // Only BuildKit leaves out the stages that nobody needs.
+  const env = { DOCKER_BUILDKIT: '1' };
+  await run([...command, 'build', ...buildFlags, ...pull(registry), '-t', tag, '-f', file, ...buildArgs, context], env);
+}
+
+/**
+ * Sees to it that an image is in the builder's store: a build may use one that isn't.
+ *
+ * @throws {Error} if it is neither there nor in a registry
+ */
+export async function fetchImage({ command }: Builder, name: string): Promise<void> {
+  if (!(await works([...command, 'inspect', '--type', 'image', name]))) await run([...command, 'pull', name]);
+}
+
+/** Removes what builds left in a store that is ours, but for images that containers run on: they stay until next time. */
+export async function tidyUp({ command, tidyUp: commands = [] }: Builder): Promise<void> {
+  for (const words of commands) await works([...command, ...words]);
+}
+
+/** How large an image is with everything that it is built on, unpacked, in bytes; buildah rounds. */
+export async function imageBytes({ name, command }: Builder, tag: string): Promise<number> {
+  if (name === 'buildah') return parseSize(await run([...command, 'images', '--format', '{{.Size}}', tag]));
+  return Number(await run([...command, 'image', 'inspect', '--format', '{{.Size}}', tag]));
+}
+
+const UNITS: Readonly<Record<string, number>> = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9 };
+
+/**
+ * The bytes of `204 MB`.
+ *
+ * @throws {Error} if it is no size
+ */
+export function parseSize(words: string): number {
+  const [, value, unit = ''] = /^([\d.]+) ?([a-zA-Z]+)$/.exec(words.trim()) ?? [];
+  const factor = UNITS[unit.toUpperCase()];
+  if (value === undefined || factor === undefined) throw new Error(`not a size: ${words.trim()}`);
+  return Number(value) * factor;
+}

@@ -1,0 +1,12 @@
+import { fileURLToPath } from 'node:url';
+import { apps, bundle } from '@kube-semaphore/bundle';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !apps.some((app) => app === name));
+if (unknown.length > 0) {
+  console.error(`no such app: ${unknown.join(', ')}; there are ${apps.join(', ')}`);
+  process.exitCode = 2;
+} else {
+  for (const app of apps) if (named.length === 0 || named.includes(app)) console.log(await bundle(app, { root }));
+}

@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import { storeFlags } from '@kube-semaphore/testkit';
+import { findBuilder } from './builder.ts';
+import { DEBOOTSTRAP, help, type Ingredients, readCommandLine } from './command-line.ts';
+import { buildImages } from './images.ts';
+import { excesses, table } from './sizes.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const say = (what: string): void => console.error(`- ${what}`);
+
+const commandLine = readCommandLine(process.argv.slice(2));
+switch (commandLine.kind) {
+  case 'help':
+    process.stdout.write(help);
+    break;
+  case 'bad-usage':
+    process.stderr.write(`${commandLine.problem}\n\n${help}`);
+    process.exitCode = 2;
+    break;
+  case 'build':
+    await build(commandLine);
+}
+
+async function build(ingredients: Ingredients): Promise<void> {
+  try {
+    const builder = await findBuilder();
+    say(builder.name === 'docker' ? 'docker builds' : `${builder.name} builds, in a store of its own: podman ${storeFlags().join(' ')} images`);
+    const sizes = await buildImages({ ...ingredients, root, builder, say });
+    console.log(table(sizes));
+    for (const excess of excesses(sizes)) {
+      console.error(excess);
+      process.exitCode = 1;
+    }
+  } catch (error) {
+    console.error((error as Error).message);
+    if (ingredients.base !== DEBOOTSTRAP) console.error('where no registry is within reach: npm run images -- --base debootstrap');
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,68 @@
+import { constants, globSync } from 'node:fs';
+import { access, readFile, readlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inspect, mount, unmount } from '../support/image.ts';
+
+const workspace = fileURLToPath(new URL('../../../../', import.meta.url));
+
+const images = [
+  { app: 'policy', paths: ['kube-policy-semaphore', 'semaphore-policy'], user: '65532:65532', more: [], tools: ['env'] },
+  { app: 'service-mirror', paths: ['semaphore-service-mirror'], user: '65532:65532', more: [], tools: ['env'] },
+  { app: 'wireguard', paths: ['semaphore-wireguard'], user: '0:0', more: ['wireguard-go'], tools: ['env', 'ip', 'wg'] },
+] as const;
+
+const PATH = ['usr/local/sbin', 'usr/local/bin', 'usr/sbin', 'usr/bin', 'sbin', 'bin'];
+
+describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) => {
+  const lib = `usr/local/lib/semaphore-${app}`;
+  let root = '';
+  beforeAll(async () => {
+    root = await mount(app);
+  });
+  afterAll(() => unmount(app));
+  const ofOurs = (pattern: string): readonly string[] => globSync(pattern, { cwd: join(root, lib) });
+  const onPath = (program: string): readonly string[] => PATH.filter((folder) => globSync(join(folder, program), { cwd: root }).length > 0);
+
+  it('has its program where the Go image has it', async () => {
+    for (const path of paths) {
+      const target = await readlink(join(root, path));
+      expect(target).toBe(`${lib}/semaphore-${app}.mjs`);
+      await access(join(root, target), constants.X_OK);
+    }
+  });
+
+  it('says who runs it, and what it is made of', async () => {
+    const { version } = JSON.parse(await readFile(join(workspace, 'package.json'), 'utf8')) as { version: string };
+    const { User, Entrypoint, Labels, Env } = await inspect(app);
+    expect({ User, Entrypoint }).toEqual({ User: user, Entrypoint: [`/semaphore-${app}`] });
+    const label = (name: string): string | undefined => Labels[`org.opencontainers.image.${name}`];
+    expect({ title: label('title'), version: label('version'), licences: label('licenses') }).toEqual({ title: `semaphore-${app}`, version, licences: 'Apache-2.0' });
+    expect(label('revision')).toMatch(/^([0-9a-f]{40}(-dirty)?|unknown)$/);
+    expect(label('source')).not.toMatch(/^$|:\/\/[^/]*@/);
+    expect(Env.map((variable) => variable.split('=')[0])).toEqual(['PATH', 'SEMAPHORE_COMMIT']);
+  });
+
+  it('has a bundle and Node.js besides its base, and nothing to build them of', async () => {
+    const files = [...ofOurs('**')].filter((path) => !/^((main|help-\w+|chunk-\w+)\.mjs(\.map)?|semaphore-[a-z-]+\.mjs)$/.test(path));
+    expect(files.filter((path) => path !== '.')).toEqual(more);
+    expect(globSync('usr/local/{bin,lib}/*', { cwd: root }).toSorted()).toEqual(['usr/local/bin/node', lib]);
+    expect(globSync('**/{node_modules,.git,.npmrc,tsconfig.json}', { cwd: root })).toEqual([]);
+  });
+
+  it('names lines of sources, and has neither them nor the machine that it was built on', async () => {
+    const maps = ofOurs('*.map');
+    expect(maps).not.toEqual([]);
+    for (const map of maps) expect(JSON.parse(await readFile(join(root, lib, map), 'utf8'))).not.toHaveProperty('sourcesContent');
+    for (const file of ofOurs('*.{mjs,map}')) expect(await readFile(join(root, lib, file), 'utf8')).not.toContain(workspace);
+    for (const file of globSync('etc/{hostname,resolv.conf}', { cwd: root })) expect(await readFile(join(root, file), 'utf8')).not.toContain(hostname());
+  });
+
+  it('finds the tools of its trade', () => {
+    expect(tools.filter((program) => onPath(program).length === 0)).toEqual([]);
+    // A sidecar is to run it, and no agent by itself.
+    expect(onPath('wireguard-go')).toEqual([]);
+  });
+});
