@@ -19,10 +19,11 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1';
  * what TokenRequest answers.
  */
 export async function createAccount(
-  { clusterName, url, caPem, dir, admin }: AccountOptions,
+  options: AccountOptions,
   name: string,
   rules: readonly PolicyRule[],
 ): Promise<TestAccount> {
+  const { admin } = options;
   const accounts = '/api/v1/namespaces/kube-system/serviceaccounts';
   const metadata = { name };
   await admin.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
@@ -39,7 +40,15 @@ export async function createAccount(
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
     subjects: [{ kind: 'ServiceAccount', namespace: 'kube-system', name }],
   });
-  const { status } = await admin.create(`${accounts}/${name}/token`, {
+  return issueAccount(options, { namespace: 'kube-system', name });
+}
+
+/** A token of a ServiceAccount that is there, and its files. */
+export async function issueAccount(
+  { clusterName, url, caPem, dir, admin }: AccountOptions,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<TestAccount> {
+  const { status } = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
     spec: { expirationSeconds: 3600 },

@@ -29,7 +29,7 @@ export function suggestNext({ tell }: Pick<Stage, 'tell'>): void {
   tell.say('Everything is stopped and removed. What to try next:');
   tell.show([
     'npm run demo -- --keep   leaves it running, with commands to look around and to break things',
-    'npm run demo -- --real   the same on real API servers ("npm run binaries" builds them once)',
+    'npm run demo -- --real   the same on real API servers ("npm run binaries" builds them once), and then two whole clusters',
   ]);
 }
 

@@ -12,7 +12,8 @@ export const help = `Usage: npm run demo [-- FLAGS]
 Shows kube-semaphore at work between two small clusters on this machine, in a few seconds.
 
   --keep   leave everything running afterwards, with kubeconfigs to look around, until Ctrl-C
-  --real   use real API servers (kube-apiserver and etcd, built by "npm run binaries")
+  --real   use real API servers (kube-apiserver and etcd, built by "npm run binaries"); where the packets can be
+           shown, too, then two whole clusters follow in which nothing stands in for anything, for about three minutes
   --help   print this
 `;
 

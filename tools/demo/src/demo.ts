@@ -29,7 +29,7 @@ export async function play({ backstage, tell, keep, real, ability, stop }: DemoO
     if (backstage.isOpen) stop.abort(error);
   };
   const stage = await setStage({ backstage, tell, signal, real, onFailure });
-  for (const scene of scenesFor(ability)) {
+  for (const scene of scenesFor({ ability, real })) {
     tell.scene(scene.title);
     await scene.play(stage);
   }

@@ -1,10 +1,5 @@
-import type { PolicyRule } from '../cluster.ts';
-
 /** Where the Leases of tests are. */
 export const LEASE_NAMESPACE = 'kube-system';
-
-/** What the account of a replica needs besides, to hold a Lease. */
-export const leaseRules: readonly PolicyRule[] = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] }];
 
 /** Times, as flags, of a Lease that no test waits for: whoever takes over sooner didn't wait for its end. */
 export const longLease: Readonly<Record<string, string>> = { 'lease-duration': '1m', 'renew-deadline': '50s' };

@@ -7,7 +7,7 @@ import type { AuditEvent } from '../real/audit.ts';
 import type { RealCluster } from '../real/real-cluster.ts';
 import { waitFor } from '../wait-for.ts';
 import { type AuditedWrite, hasSucceeded, looksAtLease, tenuresOf, writesOf } from './audit-trail.ts';
-import { LEASE_NAMESPACE, leaseRules } from './lease.ts';
+import { LEASE_NAMESPACE } from './lease.ts';
 
 /** One of the two, and the account by which the API server knows it. */
 export type Replica = { readonly account: string; readonly program: Program };
@@ -20,7 +20,7 @@ export type ReplicaPairOptions = {
   readonly local: RealCluster;
   /** Begins the names of their accounts, and tells pairs on one cluster apart. */
   readonly name: string;
-  /** What the app may do locally; what a Lease takes comes on top. */
+  /** What the app may do locally, also to its Lease. */
   readonly rules: readonly PolicyRule[];
   /** The resources that it writes. */
   readonly resources: readonly string[];
@@ -78,7 +78,7 @@ export class ReplicaPair {
     const line = await startFaultProxy(options.local);
     const replicas = ['first', 'second'].map(async (name): Promise<Replica> => {
       const account = `${options.name}-${name}`;
-      const writer = await options.local.account(account, [...rules, ...leaseRules]);
+      const writer = await options.local.account(account, rules);
       const viaLine = { ...writer, kubeconfig: await line.kubeconfig(writer) };
       return { account, program: spawn(viaLine, { 'leader-elect': 'true', 'lease-namespace': LEASE_NAMESPACE, ...times }) };
     });

@@ -14,8 +14,9 @@ const listener = fileURLToPath(new URL('./forward-listener.ts', import.meta.url)
  */
 export async function forward(place: Place, port: number): Promise<Server> {
   const child = place.spawn(process.execPath, [listener, String(port)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const ended = once(child, 'exit').then(() => []);
-  const [, server] = (await Promise.race([once(child, 'message'), ended])) as [unknown?, Server?];
+  // One that has ended well has sent it; but what it sent takes a few turns to become a server here.
+  const failed = once(child, 'exit').then(([code]) => (code === 0 ? new Promise<never>(() => {}) : []));
+  const [, server] = (await Promise.race([once(child, 'message'), failed])) as [unknown?, Server?];
   if (server === undefined) throw new Error(`nothing listens on port ${port} of the node`);
   server.on('connection', (socket) => void join(socket, connect(port, '127.0.0.1')));
   return server;

@@ -84,6 +84,9 @@ export function kubeControllerManager(paths: Paths, files: Files, others: readon
     controllers: ['endpointslice-controller', 'garbage-collector-controller', 'namespace-controller', ...others].join(','),
     'leader-elect': 'false',
     'secure-port': '0',
+    // For those of `others` that make tokens of service accounts, and tell where they are good.
+    'service-account-private-key-file': files.serviceAccountKey,
+    'root-ca-file': files.ca,
     'kube-api-qps': '500',
     'kube-api-burst': '1000',
   });

@@ -50,6 +50,11 @@ export class ControlPlane {
     }
   }
 
+  /** Kills the API server, and leaves it so until it is restarted. */
+  async stopApiserver(): Promise<void> {
+    await this.#apiserver?.kill();
+  }
+
   /** Kills the API server and starts it again on its port. */
   async restartApiserver(): Promise<void> {
     await this.#apiserver?.kill();

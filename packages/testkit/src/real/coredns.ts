@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PolicyRule, TestCluster } from '../cluster.ts';
-import type { NetworkNode } from '../net/node.ts';
+import type { Place } from '../net/namespace.ts';
 import { findBinaries } from './binaries.ts';
 import { inPlace, type NodeComponent } from './node-component.ts';
 import { startComponent } from './start-component.ts';
 import { Supervision } from './supervision.ts';
 
 export type CoreDnsOptions = {
-  /** Whose Services it knows. The node has its port by `forward`. */
+  /** Whose Services it knows. Its port is at 127.0.0.1 of the place, too. */
   readonly cluster: TestCluster;
-  /** Where it listens, on the ports that the Corefile says: one CoreDNS at a time. */
-  readonly node: NetworkNode;
+  /** The node or pod where it listens, on the ports that the Corefile says: one CoreDNS at a time. */
+  readonly node: Place;
   readonly corefile: string;
 };
 

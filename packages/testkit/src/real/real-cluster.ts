@@ -40,6 +40,8 @@ export interface RealCluster extends TestCluster {
   clientWith(certificate: Certificate): TestClient;
   /** The requests so far, oldest first. An answered request may be missing for a moment. Needs `audit`. */
   auditLog(): Promise<AuditEvent[]>;
+  /** Kills the API server, as a crash would. It is down until `restart()`. */
+  stopApiserver(): Promise<void>;
   /** Kills etcd and starts it again; resolves when the API server, which keeps running, serves again. */
   restartEtcd(): Promise<void>;
   /** Copies what etcd holds. Writes fail for the moment that it takes. */
@@ -132,6 +134,7 @@ async function bringUp(
     },
     auditLog: () => readAuditLog(files),
     restart: () => plane.restartApiserver(),
+    stopApiserver: () => plane.stopApiserver(),
     restartEtcd: () => plane.restartEtcd(),
     snapshotEtcd: () => plane.snapshot(),
     restoreEtcd: (snapshot) => plane.restore(snapshot),

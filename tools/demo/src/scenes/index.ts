@@ -7,12 +7,13 @@ import { otherDirection } from './other-direction.ts';
 import { outage } from './outage.ts';
 import { scaling } from './scaling.ts';
 import { succession } from './succession.ts';
+import { wholeSystem } from './system.ts';
 import { tunnelPlan } from './tunnel-plan.ts';
 import { tunnels } from './tunnels.ts';
 import { vandalism } from './vandalism.ts';
 
 /** What is played on a machine, in this order, each scene on the stage that the one before it left. */
-export const scenesFor = (ability: Ability): readonly Scene[] => [
+export const scenesFor = ({ ability, real }: { readonly ability: Ability; readonly real: boolean }): readonly Scene[] => [
   ...scaling,
   ...otherDirection,
   ...vandalism,
@@ -22,4 +23,5 @@ export const scenesFor = (ability: Ability): readonly Scene[] => [
   ...mirrors,
   ...globals,
   ...(ability.kind === 'tunnels' ? tunnels(ability) : tunnelPlan(ability)),
+  ...(real && ability.kind === 'tunnels' ? wholeSystem() : []),
 ];

@@ -7,6 +7,7 @@ import {
   startRealCluster,
   type TestCluster,
 } from '@kube-semaphore/testkit';
+import { System } from '../system/system.ts';
 import { App, type AppOptions } from './app.ts';
 
 /** A server that was started, or still is being. */
@@ -65,6 +66,12 @@ export class Backstage {
   startNetwork(): Promise<Network> {
     this.#assertOpen();
     return this.#keep(startNetwork());
+  }
+
+  /** Two more clusters, in which nothing is played; it takes root. */
+  startSystem(): Promise<System> {
+    this.#assertOpen();
+    return this.#keep(System.start());
   }
 
   startApp(options: AppOptions): App {

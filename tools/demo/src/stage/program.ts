@@ -8,7 +8,8 @@ import { untilAborted } from '../interruption.ts';
 import { readLauncher } from './launcher.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../../../apps/${path}`, import.meta.url));
-const files = {
+/** The launchers of our programs, as the workspace has them. */
+export const launchers = {
   'semaphore-policy': fileOf('policy/bin/semaphore-policy.js'),
   'semaphore-service-mirror': fileOf('service-mirror/bin/semaphore-service-mirror.js'),
   'semaphore-wireguard': fileOf('wireguard/bin/semaphore-wireguard.js'),
@@ -17,7 +18,7 @@ const files = {
 /** How to start one of our programs. */
 export type Invocation = {
   /** As its users call it. */
-  readonly program: keyof typeof files;
+  readonly program: keyof typeof launchers;
   /** A subcommand. */
   readonly word?: string;
   /** Names without dashes to values; `true` is a flag that stands alone. */
@@ -33,7 +34,7 @@ export type WordResult = { readonly code: number | null; readonly lines: readonl
 
 /** Starts it. The process is the program itself, wherever it runs. */
 export function spawnProgram({ program, word, flags, place, path }: Invocation, stdio: StdioOptions): ChildProcess {
-  const file = files[program];
+  const file = launchers[program];
   const [firstLine = ''] = readFileSync(file, 'utf8').split('\n', 1);
   const { env, execArgv } = readLauncher(firstLine);
   const flagWords = Object.entries(flags).flatMap(([name, value]) => (value === true ? [`-${name}`] : [`-${name}`, value]));

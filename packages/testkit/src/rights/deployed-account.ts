@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { issueAccount } from '../account.ts';
+import type { KubeObject, TestAccount, TestCluster } from '../cluster.ts';
+import { waitFor } from '../wait-for.ts';
+import { deployedRights } from './manifests.ts';
+
+const PLURALS: Readonly<Record<string, string>> = {
+  ServiceAccount: 'serviceaccounts',
+  ClusterRole: 'clusterroles',
+  ClusterRoleBinding: 'clusterrolebindings',
+  Role: 'roles',
+  RoleBinding: 'rolebindings',
+};
+
+/**
+ * Makes the service account of folders of deploy/ with its roles, as they stand there, and a token for it. The namespaces
+ * have to be there.
+ *
+ * @param folders as `deployedRights` has them
+ */
+export async function deployAccount(cluster: TestCluster, ...folders: readonly string[]): Promise<TestAccount> {
+  const { account, objects } = deployedRights(...folders);
+  const { name: clusterName, url, dir, admin, caFile } = cluster;
+  // Whoever isn't the admin needs the default roles, if only to ask which resources there are.
+  await waitFor('default roles', async () => (await admin.request('GET', '/readyz')).status === 200 || undefined);
+  await createAll(cluster, objects);
+  return issueAccount({ clusterName, url, dir, admin, caPem: await readFile(caFile, 'utf8') }, account);
+}
+
+/** Gives an account that `deployAccount` made the rights of components besides. */
+export async function deployComponent(cluster: TestCluster, base: string, component: string): Promise<void> {
+  const there = new Set(deployedRights(base).objects.map(identityOf));
+  await createAll(cluster, deployedRights(base, component).objects.filter((object) => !there.has(identityOf(object))));
+}
+
+const identityOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`;
+
+async function createAll({ admin }: TestCluster, objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) {
+    const { apiVersion, kind, metadata } = object;
+    const plural = PLURALS[kind];
+    if (plural === undefined) throw new Error(`${kind} ${metadata.name} in an rbac.yaml`);
+    const root = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
+    await admin.create(`${root}${metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`}/${plural}`, object);
+  }
+}

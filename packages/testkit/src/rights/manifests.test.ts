@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { docPage } from '../doc-blocks.ts';
+import { deployedRights, rulesOf } from './manifests.ts';
+import { rightsIn } from './used.ts';
+
+const deployed = [
+  ['policy/base'],
+  ['policy/remote'],
+  ['service-mirror/base', 'service-mirror/components/global'],
+  ['service-mirror/remote'],
+  ['wireguard/base'],
+  ['wireguard/remote', 'wireguard/components/calico-blocks'],
+].map((folders) => deployedRights(...folders));
+
+/** A row of a table with five columns. */
+const ROW = /^\| `(\S+)` +\| (\S+) +\| (.+?) +\| (.+?) +\| .+ \|$/gm;
+
+describe('the rights of deploy/', () => {
+  it.each(deployed)('are those of $account.name alone', ({ account, objects }) => {
+    expect(objects.filter(({ kind }) => kind === 'ServiceAccount')).toHaveLength(1);
+    expect(account.name).toMatch(/^semaphore-/);
+  });
+
+  it.each(deployed)('name what $account.name may, never everything of a kind', ({ grants }) => {
+    for (const { apiGroups, resources, verbs } of rulesOf({ grants })) expect([...apiGroups, ...resources, ...verbs]).not.toContain('*');
+  });
+
+  it.each([
+    { name: 'components without an account', folders: ['service-mirror/components/global'], message: "there isn't one service account" },
+    { name: 'two accounts', folders: ['policy/base', 'policy/remote'], message: "there isn't one service account" },
+    { name: 'a role that is bound to another account', folders: ['wireguard/base', 'wireguard/components/calico-blocks'], message: "isn't bound to semaphore-wireguard alone" },
+  ])('are not read of $name', ({ folders, message }) => {
+    expect(() => deployedRights(...folders)).toThrow(message);
+  });
+});
+
+describe('the table of docs/security.md', () => {
+  it('has each right that is deployed, and no other', () => {
+    const rows = Array.from(docPage('security.md').matchAll(ROW), ([, account, place, resources = '', verbs = '']) => ({ account, place, resources: resources.replaceAll('`', '').split(', '), verbs: verbs.split(', ') }));
+    const told = rows.flatMap(({ account, place, resources, verbs }) => resources.flatMap((resource) => verbs.map((verb) => `${account}: ${verb} ${resource}${place === 'everywhere' ? '' : ` in ${place}`}`)));
+    const given = deployed.flatMap(({ account, grants }) => rightsIn(grants).map((right) => `${account.name}: ${right}`));
+    expect(told.toSorted()).toEqual(given.toSorted());
+  });
+});

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse, parseAllDocuments } from 'yaml';
+import type { KubeObject, PolicyRule } from '../cluster.ts';
+import { docBlocks } from '../doc-blocks.ts';
+
+/** Rules, and the namespace that they hold in; undefined: everywhere. */
+export type Grant = { readonly namespace: string | undefined; readonly rules: readonly PolicyRule[] };
+
+/** What deploy/ gives to one service account. */
+export type Rights = {
+  readonly account: { readonly namespace: string; readonly name: string };
+  /** The account, its roles and their bindings as they stand there, all but Secrets. */
+  readonly objects: readonly KubeObject[];
+  /** One for each role. */
+  readonly grants: readonly Grant[];
+};
+
+type Reference = { readonly kind: string; readonly name: string; readonly namespace?: string };
+type Binding = KubeObject & { readonly roleRef: Reference; readonly subjects: readonly Reference[] };
+
+const isRole = ({ kind }: KubeObject): boolean => kind === 'Role' || kind === 'ClusterRole';
+const isBinding = (object: KubeObject): object is Binding => object.kind.endsWith('RoleBinding');
+
+/**
+ * Reads the rbac.yaml of folders of deploy/, such as `policy/base`: a base or a remote, and components of it.
+ *
+ * @throws {Error} if the account isn't one, or a role isn't bound to it, and to nobody else
+ */
+export function deployedRights(...folders: readonly string[]): Rights {
+  const objects = folders.flatMap(manifestsIn).filter(({ kind }) => kind !== 'Secret');
+  const [account, ...others] = objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata);
+  if (account?.namespace === undefined || others.length > 0) throw new Error(`${folders.join(', ')}: there isn't one service account with a namespace`);
+  const { name, namespace } = account;
+  const grants = objects.filter(isRole).map((role) => {
+    const bindings = objects.filter(isBinding).filter((binding) => binds(binding, role));
+    const subjects = bindings.flatMap((binding) => binding.subjects);
+    const isTheAccount = (subject: Reference): boolean => subject.kind === 'ServiceAccount' && subject.name === name && subject.namespace === namespace;
+    if (subjects.length !== 1 || !subjects.every(isTheAccount)) throw new Error(`${folders.join(', ')}: ${role.kind} ${role.metadata.name} isn't bound to ${name} alone`);
+    return { namespace: role.metadata.namespace, rules: role['rules'] as readonly PolicyRule[] };
+  });
+  return { account: { namespace, name }, objects, grants };
+}
+
+/** All rules, wherever they hold. */
+export const rulesOf = ({ grants }: Pick<Rights, 'grants'>): readonly PolicyRule[] => grants.flatMap(({ rules }) => rules);
+
+/** The rules that a page of docs/ shows under "Rights", block by block. */
+export function documentedRules(page: string): readonly (readonly PolicyRule[])[] {
+  return docBlocks(page, 'Rights', 'yaml')
+    .map((block) => (parse(block) as { readonly rules?: readonly PolicyRule[] }).rules)
+    .filter((rules) => rules !== undefined);
+}
+
+function manifestsIn(folder: string): readonly KubeObject[] {
+  const path = fileURLToPath(new URL(`../../../../deploy/${folder}/rbac.yaml`, import.meta.url));
+  return parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS() as KubeObject);
+}
+
+/** A RoleBinding is for its own namespace. */
+function binds({ kind, metadata, roleRef }: Binding, role: KubeObject): boolean {
+  return roleRef.kind === role.kind && roleRef.name === role.metadata.name && kind === `${role.kind}Binding` && metadata.namespace === role.metadata.namespace;
+}

@@ -1,0 +1,50 @@
+import type { PolicyRule } from '../cluster.ts';
+import type { AuditEvent } from '../real/audit.ts';
+import type { Grant, Rights } from './manifests.ts';
+
+/** One verb on one resource, where it holds: `list services in sys-semaphore`, `patch nodes`. */
+export type Right = string;
+
+/** What an account did with its rights. All of it sorted, nothing twice. */
+export type Use = {
+  /** What it needed: without this one right, something would have been refused that succeeded. */
+  readonly needed: readonly Right[];
+  /** What it asked for in vain, for want of a right. */
+  readonly refused: readonly Right[];
+};
+
+type Ask = { readonly verb: string; readonly group: string; readonly resource: string; readonly namespace: string | undefined };
+
+/** Every single right that is given, sorted. */
+export function rightsIn(grants: readonly Grant[]): readonly Right[] {
+  const asksOf = (namespace: string | undefined, { apiGroups, resources, verbs }: PolicyRule): readonly Ask[] =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ verb, group, resource, namespace }))));
+  return sorted(grants.flatMap(({ namespace, rules }) => rules.flatMap((rule) => asksOf(namespace, rule).map(rightOf))));
+}
+
+/**
+ * Judges the rights of an account by what an audit log tells of it. RBAC only ever adds, so that a right which alone
+ * allowed a request is one that this request can't do without.
+ */
+export function useOf(events: readonly AuditEvent[], { account, grants }: Pick<Rights, 'account' | 'grants'>): Use {
+  const username = `system:serviceaccount:${account.namespace}:${account.name}`;
+  const own = events.filter(({ user }) => user.username === username);
+  const given = new Set(rightsIn(grants));
+  const allowing = (ask: Ask): readonly Right[] => [...new Set([ask.namespace, undefined])].map((namespace) => rightOf({ ...ask, namespace })).filter((right) => given.has(right));
+  const needed = own.filter(succeeded).map(askOf).map(allowing).filter(({ length }) => length === 1);
+  const refused = own.filter(({ responseStatus }) => responseStatus?.code === 403).map(askOf).map(rightOf);
+  return { needed: sorted(needed.flat()), refused: sorted(refused) };
+}
+
+function askOf({ verb, requestURI, objectRef }: AuditEvent): Ask {
+  const { apiGroup = '', resource = requestURI, subresource, namespace } = objectRef ?? {};
+  return { verb, group: apiGroup, resource: subresource === undefined ? resource : `${resource}/${subresource}`, namespace };
+}
+
+function rightOf({ verb, group, resource, namespace }: Ask): Right {
+  return `${verb} ${group === '' ? resource : `${resource}.${group}`}${namespace === undefined ? '' : ` in ${namespace}`}`;
+}
+
+const succeeded = ({ responseStatus }: AuditEvent): boolean => responseStatus !== undefined && responseStatus.code >= 200 && responseStatus.code < 300;
+
+const sorted = (rights: readonly Right[]): readonly Right[] => [...new Set(rights)].toSorted();

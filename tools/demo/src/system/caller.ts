@@ -1,0 +1,29 @@
+#!/usr/bin/env -S node --max-semi-space-size=1
+/**
+ * What runs in the Pod that calls: it asks for a URL again and again, without waiting for answers, each time by a new
+ * connection and a new look at the name, and prints what came of each call as JSON.
+ */
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const [, , url = '', intervalMs = '50', patienceMs = '2000'] = process.argv;
+
+/** The first of the ports that calls come from: each has one of its own, by which it is found again on the way. API servers have lower ones. */
+const FIRST_PORT = 40_000;
+const PORTS = 20_000;
+
+async function call(n: number): Promise<void> {
+  const [at, startMs] = [Date.now(), performance.now()];
+  const localPort = FIRST_PORT + (n % PORTS);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  get(url, { agent: false, family: 4, localPort, signal: AbortSignal.timeout(Number(patienceMs)) }, (response) => void text(response).then(resolve, reject)).on('error', reject);
+  const answer = await promise.then((body) => JSON.parse(body) as object, (error: unknown) => ({ error: String(error) }));
+  process.stdout.write(`${JSON.stringify({ n, at, ms: performance.now() - startMs, port: localPort, ...answer })}\n`);
+}
+
+process.once('SIGTERM', () => process.exit());
+for (let n = 0; ; n++) {
+  void call(n);
+  await delay(Number(intervalMs));
+}

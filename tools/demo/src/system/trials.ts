@@ -1,0 +1,112 @@
+import { type RunningPod, waitFor } from '@kube-semaphore/testkit';
+import type { Calls, Tally } from './calls.ts';
+import { watchDestinations } from './destinations.ts';
+import type { Shop } from './shop.ts';
+import type { SystemNode } from './side.ts';
+import { type System, WEB_URL } from './system.ts';
+
+/** What the app of c2 said to a call. */
+export type Answer = { readonly by: string; readonly seen: string; readonly said?: string };
+
+/** So many answers in a row, two seconds of them, say that all is well. */
+const WELL = 40;
+
+/** An app of c2 that is called from c1 all the time, and what may happen to it meanwhile: each trial tells what became of the calls. */
+export class Trials {
+  readonly system: System;
+  readonly shop: Shop;
+  readonly caller: RunningPod;
+  readonly calls: Calls;
+
+  private constructor(system: System, shop: Shop, { caller, calls }: { caller: RunningPod; calls: Calls }) {
+    this.system = system;
+    this.shop = shop;
+    this.caller = caller;
+    this.calls = calls;
+  }
+
+  /** Deploys the app and who calls it. Resolves when calls are answered. */
+  static async start(system: System): Promise<Trials> {
+    const shop = await system.openShop();
+    const trials = new Trials(system, shop, await system.startCaller());
+    await trials.calls.answered(WELL);
+    return trials;
+  }
+
+  /** Calls the app with curl, from the Pod in c1. @param said what it is to say back */
+  async curl(said: string): Promise<Answer> {
+    const args = ['--silent', '--show-error', '--fail', '--max-time', '5', '--header', `x-said: ${said}`, WEB_URL];
+    return JSON.parse(await this.caller.container('caller').exec('curl', args)) as Answer;
+  }
+
+  /** The app is updated, Pod by Pod. */
+  rollOut(version: string): Promise<Tally> {
+    return this.calls.during(async () => {
+      await this.shop.rollOut(version);
+      await this.system.mirrored(this.shop.pods);
+    });
+  }
+
+  /** c2 gets a node, and the app a Pod on it, which answers at the end. */
+  async addNode(): Promise<Tally & { readonly node: SystemNode; readonly pod: RunningPod }> {
+    const { c2 } = this.system;
+    const node = await c2.addNode();
+    const added = Promise.withResolvers<RunningPod>();
+    const tally = await this.calls.during(async () => {
+      await c2.startAgent(node);
+      const pod = await this.shop.grow(node);
+      await this.calls.one('an answer from the new node', ({ by }) => by === pod.name);
+      added.resolve(pod);
+    });
+    return { ...tally, node, pod: await added.promise };
+  }
+
+  /**
+   * A node is unplugged, with a Pod of the app on it. When the first call has failed, c2 is told, as Kubernetes' own controller
+   * would after 40 s or more.
+   *
+   * @returns also the addresses that the calls which failed were led to
+   */
+  async loseNode({ node, pod }: { readonly node: SystemNode; readonly pod: RunningPod }): Promise<Tally & { readonly ledTo: ReadonlySet<string | undefined> }> {
+    const { c1, c2 } = this.system;
+    const caller = c1.nodes[0]?.machine;
+    if (caller === undefined) throw new Error('c1 has no node');
+    const destinations = await watchDestinations(caller, 'wireguard.c2');
+    const tally = await this.calls.during(async () => {
+      await c2.loseNode(node);
+      await this.calls.one('a call that fails', ({ error }) => error !== undefined);
+      await pod.unready();
+      await this.system.mirrored(this.shop.forget(pod));
+      await this.calls.answered(WELL);
+    });
+    const ledTo = new Set(tally.failed.map(({ port }) => destinations.of(port)));
+    await destinations.stop();
+    return { ...tally, ledTo };
+  }
+
+  /**
+   * The API server of c2 is down for so long at least, and until c1 knows it. At the end c1 sees c2 again.
+   *
+   * @param downMs from its end until it is started again
+   */
+  loseApiserver(downMs: number): Promise<Tally> {
+    const { c1, c2 } = this.system;
+    const mirrors = c1.podsOf('semaphore-service-mirror');
+    const allSee = (value: 0 | 1) => Promise.all(mirrors.map((mirror) => sees(mirror, value)));
+    return this.calls.during(async () => {
+      const startMs = performance.now();
+      await c2.cluster.stopApiserver();
+      await allSee(0);
+      await waitFor('the outage to be long enough', () => performance.now() - startMs >= downMs || undefined, { timeoutMs: downMs + 1_000 });
+      await c2.cluster.restart();
+      await allSee(1);
+      await this.calls.answered(WELL);
+    });
+  }
+}
+
+/** Waits until a service mirror knows whether it sees c2. */
+async function sees(mirror: RunningPod, value: 0 | 1): Promise<void> {
+  const line = `semaphore_service_mirror_remote_up{remote="c2"} ${value}\n`;
+  await waitFor(`${mirror.name}: ${line}`, async () => (await mirror.get(8080, '/metrics')).body.includes(line) || undefined, { timeoutMs: 60_000, intervalMs: 200 });
+}
