@@ -1,9 +1,10 @@
 import { restartReasons } from '@kube-semaphore/informers';
-import { docBlocks, docPage } from '@kube-semaphore/testkit';
+import { docBlocks, docPage, documentedRules } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { parseMirrorFile } from '../src/config-file.ts';
 import { metrics } from '../src/metrics.ts';
 import { options } from '../src/options.ts';
+import { componentRules, localRules, remoteRules } from './support/accounts.ts';
 
 const page = docPage('service-mirror.md');
 const prefix = 'semaphore_service_mirror_';
@@ -30,6 +31,10 @@ describe('docs/service-mirror.md', () => {
     const given = mentioned(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g);
     expect(given.length).toBeGreaterThan(5);
     for (const flag of given) expect(flags).toContain(flag);
+  });
+
+  it('shows the rights that deploy/ gives', () => {
+    expect(documentedRules('service-mirror.md')).toEqual([remoteRules, localRules.slice(0, -1), componentRules, localRules.slice(-1)]);
   });
 
   it('shows a config file that is one', () => {

@@ -1,14 +1,13 @@
-import { eventually, type FaultProxy, leaseRules, longLease, shortLease, startFaultProxy } from '@kube-semaphore/testkit';
+import { eventually, type FaultProxy, longLease, shortLease, startFaultProxy } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { documentedRules } from './support/documented-rules.ts';
 import { it as itOnClusters } from './support/it.ts';
-import type { MirrorFlags, MirrorProcess } from './support/mirror-process.ts';
+import { type MirrorFlags, type MirrorProcess, MIRRORS } from './support/mirror-process.ts';
 
-/** `start` for replicas, with an account that may hold a Lease, and a Lease that ends soon. */
+/** `start` for replicas, which have one account, and a Lease that ends soon, in the namespace that they run in. */
 const it = itOnClusters
-  .extend('candidate', { scope: 'file' }, ({ local }) => local.account('candidate', [...documentedRules.mirrors, ...leaseRules]))
+  .extend('candidate', { scope: 'file' }, ({ accounts }) => accounts.local)
   .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig, times: MirrorFlags = {}) =>
-    start({ 'kube-config': kubeconfig, ...shortLease(`mirror-${task.id}`), ...times }),
+    start({ 'kube-config': kubeconfig, ...shortLease(`mirror-${task.id}`), 'lease-namespace': MIRRORS, ...times }),
   )
   /** Before the local cluster: it sees what a replica sends there. */
   .extend('line', async ({ local }, { onCleanup }) => {

@@ -1,6 +1,6 @@
 import { eventually, type PolicyRule } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { documentedRules } from './support/documented-rules.ts';
+import { componentRules } from './support/accounts.ts';
 import { it as itByFile } from './support/go-file.ts';
 import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go-globals.ts';
 import { accountInNamespace, goRemoteRules, goRules, type GoSource, mirrorName } from './support/go-program.ts';
@@ -52,7 +52,7 @@ describe('the Role of the Go program', () => {
     // The rest goes on, and what a ClusterRole allows is there as soon as it does.
     await sources.patch('endpointslices', { name: 'db-x' }, { endpoints: [{ addresses: ['10.4.0.4'], conditions: { ready: true } }] });
     await mirrors.become({ ...partly, [mirrorName('db')]: ['10.4.0.4'] });
-    await growing.become(documentedRules.globals);
+    await growing.become(componentRules);
     await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1'], { timeoutMs: 45_000 });
     // And stays when it doesn't any more: unknown is not empty.
     await growing.become([]);

@@ -1,6 +1,6 @@
 import { eventually, node, type TestAccount } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { documentedRules } from './support/documented-rules.ts';
+import { componentRules, globalRules, localRules } from './support/accounts.ts';
 import { addGlobals, type GoGlobal, globalName } from './support/go-globals.ts';
 import { it as itByFile } from './support/go-file.ts';
 
@@ -14,8 +14,8 @@ type Hinted = { readonly addresses: readonly string[]; readonly hints?: { readon
 const it = itByFile
   /** May see what takes part, and no Nodes. */
   .extend('zoneless', { scope: 'file' }, ({ local }) => {
-    const globals = documentedRules.globals.map((rule) => ({ ...rule, resources: rule.resources.filter((each) => each !== 'nodes') }));
-    return local.account('zoneless', [...documentedRules.mirrors, ...globals]);
+    const globals = componentRules.map((rule) => ({ ...rule, resources: rule.resources.filter((each) => each !== 'nodes') }));
+    return local.account('zoneless', [...localRules, ...globals]);
   })
   .extend('nodes', ({ local }, { onCleanup }) => {
     const made = new Set<string>();
@@ -71,7 +71,7 @@ describe('local endpoints of global services', () => {
     const forbidden = () => program.metric('semaphore_service_mirror_kube_http_request_total', { host: new URL(local.url).host, code: '403', method: 'GET' });
     await eventually(async () => ((await forbidden()) ?? 0) >= 4, true);
     expect(program.log().filter(({ level }) => level === 'warn').map(({ msg }) => msg)).toEqual([UNKNOWN]);
-    await local.admin.request('PATCH', '/apis/rbac.authorization.k8s.io/v1/clusterroles/zoneless', { rules: [...documentedRules.mirrors, ...documentedRules.globals] });
+    await local.admin.request('PATCH', '/apis/rbac.authorization.k8s.io/v1/clusterroles/zoneless', { rules: globalRules });
     await eventually(hints, { '10.1.0.1': ['b'], '10.4.0.1': ['remote'] }, { timeoutMs: 45_000 });
   });
 });

@@ -1,26 +1,19 @@
-import type { PolicyRule, TestAccount, TestCluster } from '@kube-semaphore/testkit';
+import { deployAccount, deployedRights, rulesOf, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
 
 /** Whom a policy is on each of its two clusters. */
 export type Accounts = { readonly local: TestAccount; readonly remote: TestAccount };
 
-const apiGroups = ['crd.projectcalico.org', 'projectcalico.org'];
-const resources = ['globalnetworksets'];
+/** The folders of deploy/ that have its accounts. */
+export const folders = { local: 'policy/base', remote: 'policy/remote' } as const;
 
-/** All that is ever needed locally. */
-export const localRules: readonly PolicyRule[] = [
-  { apiGroups, resources, verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'] },
-];
+/** All that is ever needed locally, with a Lease or without. */
+export const localRules = rulesOf(deployedRights(folders.local));
 
 /** All that is ever needed of a remote. */
-export const remoteRules: readonly PolicyRule[] = [
-  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
-];
+export const remoteRules = rulesOf(deployedRights(folders.remote));
 
-/** Accounts that may do just that, so that every test shows that it is enough. */
+/** The accounts that are deployed, so that every test shows that their rights are enough. */
 export async function createAccounts({ local, remote }: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
-  const [writer, reader] = await Promise.all([
-    local.account('writer', localRules),
-    remote.account('reader', remoteRules),
-  ]);
+  const [writer, reader] = await Promise.all([deployAccount(local, folders.local), deployAccount(remote, folders.remote)]);
   return { local: writer, remote: reader };
 }

@@ -1,17 +1,32 @@
-import type { TestAccount, TestCluster } from '@kube-semaphore/testkit';
-import { documentedRules } from './documented-rules.ts';
+import { deployAccount, deployComponent, deployedRights, rulesOf, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
 
 /** Whom a mirror is on each of its two clusters. */
 export type Accounts = { readonly local: TestAccount; readonly remote: TestAccount };
 
+/** The folders of deploy/ that have its accounts, and what global services take besides. */
+export const folders = { local: 'service-mirror/base', globals: 'service-mirror/components/global', remote: 'service-mirror/remote' } as const;
+
 /** All that is ever needed locally, in the mirror namespace. */
-export const localRules = documentedRules.mirrors;
+export const localRules = rulesOf(deployedRights(folders.local));
+
+/** All that is ever needed locally where there are global services; of that, some is needed in all namespaces. */
+export const globalRules = rulesOf(deployedRights(folders.local, folders.globals));
+
+/** What of that is needed in all namespaces. */
+export const componentRules = globalRules.slice(localRules.length);
 
 /** All that is ever needed of a remote. */
-export const remoteRules = documentedRules.remote;
+export const remoteRules = rulesOf(deployedRights(folders.remote));
 
-/** Accounts that may do just that, so that every test shows that it is enough. */
+/** The accounts that are deployed, so that every test shows that their rights are enough. */
 export async function createAccounts({ local, remote }: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
-  const [writer, reader] = await Promise.all([local.account('writer', localRules), remote.account('reader', remoteRules)]);
+  const [writer, reader] = await Promise.all([deployAccount(local, folders.local), deployAccount(remote, folders.remote)]);
   return { local: writer, remote: reader };
+}
+
+/** The same with the component for global services. */
+export async function createGlobalAccounts(clusters: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
+  const accounts = await createAccounts(clusters);
+  await deployComponent(clusters.local, folders.local, folders.globals);
+  return accounts;
 }

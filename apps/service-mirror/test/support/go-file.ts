@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createGlobalAccounts } from './accounts.ts';
 import { startCaServer } from './ca-server.ts';
-import { documentedRules } from './documented-rules.ts';
 import { GoGlobals, type GoGlobalsOptions } from './go-globals.ts';
 import { it as itMigrating } from './migration.ts';
 import { MIRRORS } from './mirror-process.ts';
@@ -29,8 +29,9 @@ export const it = itMigrating
     onCleanup(() => sources.clear());
     return sources;
   })
-  /** May do what the page asks for where there are global services. */
-  .extend('globalAccount', { scope: 'file' }, ({ local }) => local.account('global', [...documentedRules.mirrors, ...documentedRules.globals]))
+  .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
+  /** May do what is deployed where there are global services. */
+  .extend('globalAccount', { scope: 'file' }, ({ accounts }) => accounts.local)
   .extend('sliceNames', ({ mirrors }) => async () => (await mirrors.slices()).map(({ metadata }) => metadata.name).toSorted())
   .extend('caServer', { scope: 'file' }, async ({ remote }, { onCleanup }) => {
     const server = await startCaServer(remote);

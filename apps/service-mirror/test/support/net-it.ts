@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Network, type RealCluster, startNetwork, startRealCluster } from '@kube-semaphore/testkit';
+import { createGlobalAccounts } from './accounts.ts';
 import { it as itOnClusters } from './it.ts';
 import { MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
@@ -34,6 +35,7 @@ export const it = itOnClusters
   .extend('network', { scope: 'file' }, ({ lab }) => lab.network)
   .extend('realClusters', { scope: 'file' }, ({ lab }) => lab.clusters)
   .extend('clusters', { scope: 'file' }, ({ lab }) => lab.clusters)
+  .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
   .extend('localSources', ({ local }, { onCleanup }) => {
     const sources = new RemoteServices(local);
     onCleanup(() => sources.clear());

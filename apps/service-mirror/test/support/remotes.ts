@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
-import { remoteRules } from './accounts.ts';
+import { deployAccount, startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
+import { createGlobalAccounts, folders } from './accounts.ts';
 import { it } from './it.ts';
 import { MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
@@ -11,13 +11,14 @@ type RemoteEntry = { readonly name: string; readonly kubeConfigPath: string; rea
 
 /** A test with a second remote, `c2-a`, whose prefix begins as that of `c2` does, and both in a config file. */
 export const itWithTwoRemotes = it
+  .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
   .extend('secondName', { scope: 'file' }, 'c2-a')
   .extend('second', { scope: 'file' }, async ({ secondName }, { onCleanup }): Promise<TestCluster> => {
     const second = await startCluster({ name: secondName });
     onCleanup(() => second.stop());
     return second;
   })
-  .extend('secondAccount', { scope: 'file' }, ({ second }) => second.account('reader', remoteRules))
+  .extend('secondAccount', { scope: 'file' }, ({ second }) => deployAccount(second, folders.remote))
   .extend('secondSources', ({ second }, { onCleanup }) => {
     const sources = new RemoteServices(second);
     onCleanup(() => sources.clear());

@@ -1,6 +1,5 @@
 import { type LeaseTimes, type RealCluster, ReplicaPair, type TestCluster } from '@kube-semaphore/testkit';
-import { remoteRules } from './accounts.ts';
-import { documentedRules } from './documented-rules.ts';
+import { localRules, remoteRules } from './accounts.ts';
 import { LocalServices } from './local-services.ts';
 import { argvOf, spawnMirror, usualFlags } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
@@ -26,7 +25,7 @@ export class MirrorPair {
       local,
       ...(times && { times }),
       name: remote.name,
-      rules: documentedRules.mirrors,
+      rules: localRules,
       resources: ['services', 'endpointslices', 'endpoints'],
       leaseName: `semaphore-service-mirror-${remote.name}`,
       spawn: (writer, flags) =>

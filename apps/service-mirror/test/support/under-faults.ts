@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Lab, startFaultProxy, Trial, type TrialStart } from '@kube-semaphore/testkit';
-import { localRules, remoteRules } from './accounts.ts';
+import { createGlobalAccounts, globalRules, remoteRules } from './accounts.ts';
 import type { EndpointHistory } from './endpoint-history.ts';
 import { observedView, wantedView } from './expected-objects.ts';
 import { itBehindProxy } from './it.ts';
@@ -16,6 +16,7 @@ import { addStaying, serviceChanges, staying } from './service-changes.ts';
  */
 export const it = itBehindProxy
   .extend('seed', 1)
+  .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
   .extend('localSources', ({ local }, { onCleanup }) => {
     const sources = new RemoteServices(local);
     onCleanup(() => sources.clear());
@@ -57,7 +58,7 @@ export const it = itBehindProxy
     clusters,
     proxies: { local: localProxy, remote: remoteProxy },
     direct: { local: accounts.local.kubeconfig, remote: accounts.remote.kubeconfig },
-    rules: { local: localRules, remote: remoteRules },
+    rules: { local: globalRules, remote: remoteRules },
     begin,
   }));
 

@@ -1,22 +1,13 @@
-import type { PolicyRule, TestAccount, TestCluster } from '@kube-semaphore/testkit';
+import { deployAccount, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
 
-const nodes = { apiGroups: [''], resources: ['nodes'] };
-const reads = ['get', 'list', 'watch'];
-
-/** All that an agent ever needs of its own cluster; a ValidatingAdmissionPolicy makes it less. */
-const localRules: readonly PolicyRule[] = [{ ...nodes, verbs: [...reads, 'patch'] }];
-
-/** All that is ever needed of a remote. */
-const remoteRules: readonly PolicyRule[] = [{ ...nodes, verbs: reads }];
-
-/** What is needed besides for `allowedIPsFrom: calico-blocks`. */
-const calicoRules: readonly PolicyRule[] = [{ apiGroups: ['crd.projectcalico.org'], resources: ['blockaffinities', 'ipamblocks'], verbs: reads }];
-
-/** The accounts of a cluster: of its own agents, and of those of other clusters. They may do just that, so that every test shows that it is enough. */
+/** The accounts of a cluster: of its own agents, and of those of other clusters. */
 export type Accounts = { readonly agent: TestAccount; readonly reader: TestAccount };
 
-/** Makes them. */
+/** The folders of deploy/ that have them; the second of `reader` is for `allowedIPsFrom: calico-blocks`. */
+export const folders = { agent: ['wireguard/base'], reader: ['wireguard/remote', 'wireguard/components/calico-blocks'] } as const;
+
+/** The accounts that are deployed, so that every test shows that their rights are enough. An admission policy leaves the agents less. */
 export async function createAccounts(cluster: TestCluster): Promise<Accounts> {
-  const [agent, reader] = await Promise.all([cluster.account('agent', localRules), cluster.account('reader', [...remoteRules, ...calicoRules])]);
+  const [agent, reader] = await Promise.all([deployAccount(cluster, ...folders.agent), deployAccount(cluster, ...folders.reader)]);
   return { agent, reader };
 }

@@ -1,0 +1,55 @@
+import { deployedRights, eventually, globalNetworkSetCrd, type RealCluster, rightsIn, shortLease, startRealCluster, useOf } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { folders } from '../support/accounts.ts';
+import { argvOf, usualFlags } from '../support/command-line.ts';
+import { it as itOnClusters } from '../support/it.ts';
+import { labelsOf, Sets } from '../support/sets.ts';
+
+const APIS = { 'crd.projectcalico.org': 'crd.projectcalico.org/v1', 'projectcalico.org': 'projectcalico.org/v3' } as const;
+
+const left = { name: 'c9-default-left', labels: labelsOf('left', { cluster: 'c9' }), nets: ['10.9.0.1/32'] };
+
+/**
+ * A test with one real API server in place of both, whose audit log tells the accounts of both sides apart. It has to be
+ * listed, as all have that can't stream a list (WatchList); of those that can, most needs to be watched only.
+ */
+const it = itOnClusters
+  .extend('server', { scope: 'file' }, async ({ names }, { onCleanup }): Promise<RealCluster> => {
+    const server = await startRealCluster({ name: names.local, audit: true, apiserverFlags: { 'feature-gates': 'WatchList=false' } });
+    onCleanup(() => server.stop());
+    for (const group of ['crd.projectcalico.org', 'projectcalico.org'] as const) await server.defineResource(globalNetworkSetCrd(group));
+    return server;
+  })
+  .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
+  /** All that a policy does to the sets of one API, and all that it is asked on the command line. */
+  .extend('ordeal', ({ local, accounts, pods, start, startWith }) => async (group: keyof typeof APIS) => {
+    const sets = new Sets(local, group);
+    const api = { 'calico-api': APIS[group] };
+    const policy = await start({ ...api, ...shortLease(`ordeal-${group}`) });
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'gone', app: 'gone', ips: ['10.4.0.2'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-gone': ['10.4.0.2/32'] });
+    await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.3'] });
+    await pods.remove('gone');
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
+    await sets.add(left);
+    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...api })], { ready: false });
+    const cleanup = await startWith(['cleanup', '-cluster=c9', '-yes', ...argvOf({ 'local-kube-config': accounts.local.kubeconfig, ...api })], { ready: false });
+    expect([(await plan.exited).code, (await cleanup.exited).code]).toEqual([0, 0]);
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
+    expect(policy.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+    await policy.stop();
+    await pods.clear();
+  });
+
+describe('the accounts of deploy/policy', () => {
+  it('need each of their rights, and no other', async ({ server, ordeal }) => {
+    await ordeal('crd.projectcalico.org');
+    await ordeal('projectcalico.org');
+    const sides = [deployedRights(folders.local), deployedRights(folders.remote)];
+    const use = async () => {
+      const events = await server.auditLog();
+      return sides.map((rights) => useOf(events, rights));
+    };
+    await eventually(use, sides.map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })));
+  });
+});

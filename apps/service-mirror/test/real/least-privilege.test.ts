@@ -1,0 +1,98 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type AuditEvent, deployComponent, deployedRights, eventually, node, type RealCluster, rightsIn, shortLease, startRealCluster, useOf } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { folders } from '../support/accounts.ts';
+import { mirrorName } from '../support/go-program.ts';
+import { it as itOnClusters } from '../support/it.ts';
+import { argvOf, mirrorLabels, type MirrorProcess, MIRRORS, usualFlags } from '../support/mirror-process.ts';
+
+const [web, slice] = [{ name: 'web' }, { name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] }];
+const WEB = mirrorName('web');
+const LEASE = { ...shortLease('ordeal'), 'lease-namespace': MIRRORS };
+
+const complaintsOf = (mirror: MirrorProcess) => mirror.log().filter(({ level }) => level === 'warn' || level === 'error');
+
+/**
+ * A test with one real API server in place of both, whose audit log tells the accounts of both sides apart. It has to be
+ * listed, as all have that can't stream a list (WatchList); of those that can, most needs to be watched only.
+ */
+const it = itOnClusters
+  .extend('server', { scope: 'file' }, async ({ localOptions: _localOptions }, { onCleanup }): Promise<RealCluster> => {
+    const server = await startRealCluster({ name: 'c1', audit: true, apiserverFlags: { 'feature-gates': 'WatchList=false' } });
+    onCleanup(() => server.stop());
+    await server.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MIRRORS } });
+    return server;
+  })
+  .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
+  /** All that a mirror does to mirrors, and all that it is asked on the command line. */
+  .extend('mirroring', ({ accounts, sources, mirrors, start, startWith }) => async () => {
+    await mirrors.create('endpoints', { metadata: { name: WEB, labels: mirrorLabels }, subsets: [{ addresses: [{ ip: '10.4.0.1' }] }] });
+    await sources.add(web);
+    await sources.addSlice(slice);
+    await sources.add({ name: 'gone' });
+    await sources.addSlice({ ...slice, name: 'gone-a', service: 'gone' });
+    const mirror = await start(LEASE);
+    await mirrors.become({ [WEB]: ['10.4.0.1'], [mirrorName('gone')]: ['10.4.0.1'] });
+    await eventually(() => mirrors.endpointsObjects(), []);
+
+    await sources.patch('services', web, { spec: { publishNotReadyAddresses: true } });
+    await sources.patch('endpointslices', slice, { endpoints: [{ addresses: ['10.4.0.2'], conditions: { ready: true } }] });
+    await sources.remove('endpointslices', { name: 'gone-a' });
+    await sources.remove('services', { name: 'gone' });
+    await mirrors.become({ [WEB]: ['10.4.0.2'] });
+    const isChanged = async () => ((await mirrors.service(WEB))['spec'] as { readonly publishNotReadyAddresses?: boolean }).publishNotReadyAddresses;
+    await eventually(isChanged, true);
+    const [served] = await mirrors.slices(WEB);
+    await mirrors.patch('endpointslices', served!.metadata.name, { metadata: { labels: null } });
+    await mirrors.become({ [WEB]: ['10.4.0.2'] });
+
+    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
+    const cleanup = await startWith(['cleanup', '-cluster=c9', '-yes', ...argvOf({ 'kube-config': accounts.local.kubeconfig, 'mirror-ns': MIRRORS })], { ready: false });
+    expect([(await plan.exited).code, (await cleanup.exited).code]).toEqual([0, 0]);
+    expect(complaintsOf(mirror)).toEqual([]);
+    await mirror.stop();
+  })
+  /** What it takes besides where Services are global, and the zones are those of Nodes. */
+  .extend('merging', ({ server, accounts, sources, mirrors, startWith }) => async () => {
+    const labels = { global: 'true', mirror: 'false' };
+    await server.admin.create('/api/v1/nodes', node({ name: 'n1', zone: 'z1' }));
+    await sources.add({ ...web, name: 'all', labels });
+    await sources.addSlice({ ...slice, name: 'all-a', service: 'all', labels });
+    const path = join(server.dir, 'service-mirror.json');
+    const file = {
+      global: { mirrorSvcLabelSelector: 'mirror=true', globalSvcLabelSelector: 'global=true', mirrorNamespace: MIRRORS },
+      localCluster: { name: 'c1', kubeConfigPath: accounts.local.kubeconfig },
+      remoteClusters: [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' }],
+    };
+    await writeFile(path, JSON.stringify(file));
+    const mirror = await startWith([`-config=${path}`, ...argvOf({ ...LEASE, 'listen-address': '127.0.0.1:0' })]);
+    await mirror.logged('zones of the local cluster');
+    await eventually(async () => (await mirrors.service('gl-default-73736d-all')).metadata.annotations?.['global-svc-clusters'], 'c1,c2');
+    expect(complaintsOf(mirror)).toEqual([]);
+    await mirror.stop();
+  });
+
+describe('the accounts of deploy/service-mirror', () => {
+  it('need each of their rights, and no other, also those of the component for global services', async ({ server, mirroring, merging }) => {
+    const [local, remote] = [deployedRights(folders.local), deployedRights(folders.remote)];
+    let before: readonly AuditEvent[] = [];
+    await mirroring();
+    const use = async () => {
+      before = await server.auditLog();
+      return [local, remote].map((rights) => useOf(before, rights));
+    };
+    await eventually(use, [local, remote].map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })));
+
+    await deployComponent(server, folders.local, folders.globals);
+    await merging();
+    // Of what both a role and the component allow, neither is needed: so what the role is for was looked at before.
+    const both = deployedRights(folders.local, folders.globals);
+    const component = rightsIn(both.grants).filter((right) => !rightsIn(local.grants).includes(right));
+    const useBesides = async () => {
+      const { needed, refused } = useOf((await server.auditLog()).slice(before.length), both);
+      return { needed: needed.filter((right) => component.includes(right)), refused };
+    };
+    await eventually(useBesides, { needed: component, refused: [] });
+  });
+});

@@ -1,0 +1,50 @@
+import { deployedRights, eventually, ipamCrds, type RealCluster, rightsIn, startRealCluster, useOf } from '@kube-semaphore/testkit';
+import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
+import { describe, expect } from 'vitest';
+import { createAccounts, folders } from '../support/accounts.ts';
+import { it as itOnClusters } from '../support/it.ts';
+
+/**
+ * A test with one real API server in place of both, whose audit log tells the accounts of both sides apart. It has to be
+ * listed, as all have that can't stream a list (WatchList); of those that can, most needs to be watched only.
+ */
+const it = itOnClusters
+  .extend('server', { scope: 'file' }, async ({ names }, { onCleanup }): Promise<RealCluster> => {
+    const server = await startRealCluster({ name: names.local, audit: true, apiserverFlags: { 'feature-gates': 'WatchList=false' } });
+    onCleanup(() => server.stop());
+    for (const crd of ipamCrds()) await server.defineResource(crd);
+    return server;
+  })
+  .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
+  .extend('accounts', { scope: 'file' }, async ({ server }) => {
+    const accounts = await createAccounts(server);
+    return { local: accounts, remote: accounts };
+  })
+  /** All that an agent does, and all that it is asked on the command line. */
+  .extend('ordeal', ({ server, addNode, bareNode, spawn, run }) => async () => {
+    const key = generatePrivateKey();
+    const remote = { allowedIPsFrom: 'calico-blocks' };
+    await addNode(server, { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] });
+    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
+    const agent = await spawn({ remote });
+    await agent.ready();
+    const announced = async () => (await server.admin.get('/api/v1/nodes/n1')).metadata.annotations?.['c2.wireguard.semaphore.uw.io/pubKey'];
+    await eventually(announced, publicKeyOf(key));
+    expect(agent.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+    await agent.stop();
+    for (const word of ['plan', 'status']) expect(await run({ word, remote })).toMatchObject({ code: 0 });
+    expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({ code: 0 });
+    await eventually(announced, undefined);
+  });
+
+describe('the accounts of deploy/wireguard', () => {
+  it('need each of their rights, and no other', async ({ server, ordeal }) => {
+    await ordeal();
+    const sides = [deployedRights(...folders.agent), deployedRights(...folders.reader)];
+    const use = async () => {
+      const events = await server.auditLog();
+      return sides.map((rights) => useOf(events, rights));
+    };
+    await eventually(use, sides.map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })));
+  });
+});
