@@ -5,7 +5,7 @@ import { configFileSchema } from './config-file.ts';
 const parsed = (source: string) => parseConfigFile(source, configFileSchema, { unknownKeys: 'error' });
 
 describe('the file of -config', () => {
-  it('has everything that SPEC.md names', () => {
+  it('has everything that is promised', () => {
     const remote = {
       name: 'c2',
       kubeConfigPath: '',

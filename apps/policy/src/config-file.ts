@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
 
-/** SPEC.md, section 2. An empty text is as good as none, as in the files of the Go programs. */
+/** What the file of `-config` may say. An empty text is as good as none, as in the files of the Go programs. */
 const remote = z.strictObject({
   name: z.string(),
   kubeConfigPath: text,

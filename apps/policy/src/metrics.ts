@@ -3,7 +3,7 @@ import { leaderMetrics, sharedMetrics, type Instruments, type MetricTable } from
 
 const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 
-/** The shared metrics, and those of the Go program under their old names (SPEC.md, section 5). */
+/** The shared metrics, and those of the Go program under their old names. */
 export const metrics = {
   ...sharedMetrics('semaphore_policy', restartReasons),
   ...leaderMetrics('semaphore_policy'),

@@ -17,7 +17,7 @@ async function problems(argv: string[], env: Record<string, string> = {}): Promi
 }
 
 describe('the options of policy', () => {
-  it('have the defaults of SPEC.md, sections 1 and 2', async () => {
+  it('have the defaults that are promised', async () => {
     const resolution = await resolve(KUBECONFIG);
     expect(resolution.kind === 'run' && resolution.config).toEqual({
       localKubeConfig: undefined,

@@ -25,7 +25,7 @@ import {
 } from '@kube-semaphore/options';
 import { clusterName, labelDomain, labelValue } from './option-types.ts';
 
-/** Everything that semaphore-policy can be told (SPEC.md, sections 1 and 2). */
+/** Everything that semaphore-policy can be told. */
 export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & SubcommandOptions & {
   /** A file with several remotes, instead of the flags for one. */
   readonly config: string | undefined;

@@ -82,7 +82,7 @@ describe('-min-write-interval', () => {
     await start({ 'min-write-interval': '1h' });
     for (const [i, app] of ['one', 'two', 'three'].entries()) {
       await pods.add({ name: app, app, ips: [`10.4.0.${i}`] });
-      await eventually(async () => (await sets.list()).length, i + 1, { timeoutMs: 1_000 });
+      await eventually(async () => (await sets.list()).length, i + 1);
     }
   });
 });

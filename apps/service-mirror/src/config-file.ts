@@ -6,7 +6,7 @@ const flag = z.optional(z.boolean());
 /** Go's: a text like `1h`, or nanoseconds. */
 const period = z.optional(z.union([z.string(), z.number()], 'it is neither a text like "1h" nor a number of nanoseconds'));
 
-/** SPEC.md, section 3. An empty text is as good as none, as in the Go program; what is required is for `settings.ts` to say. */
+/** What the file of `-config` may say. An empty text is as good as none, as in the Go program; what is required is for `settings.ts` to say. */
 const globalSection = z.strictObject({
   globalSvcLabelSelector: text,
   globalSvcRoutingStrategyLabel: text,

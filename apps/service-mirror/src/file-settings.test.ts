@@ -21,7 +21,7 @@ const read = (file: ConfigFile, given: Given = {}, place: Partial<Surroundings> 
   settingsOfFile(file, { options: { ...nothingGiven, ...given }, isPod: true, canRead: () => true, ...place });
 
 describe('settingsOfFile', () => {
-  it('has the defaults of SPEC.md, section 3', () => {
+  it('has the defaults that are promised', () => {
     expect(read(complete)).toEqual({
       ok: true,
       value: {

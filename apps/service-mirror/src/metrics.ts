@@ -12,7 +12,7 @@ const kind = { values: ['service', 'endpoints', 'endpointslice'] } as const;
 const runner = { help: '`mirror-<cluster>` or `global-<cluster>`' };
 const name = { help: '`<cluster>-service`, `-endpoints`, `-global-service` or `-endpointslice`' };
 
-/** The shared metrics, and those of the Go program under their old names (SPEC.md, section 5). */
+/** The shared metrics, and those of the Go program under their old names. */
 export const metrics = {
   ...sharedMetrics('semaphore_service_mirror', restartReasons),
   ...leaderMetrics('semaphore_service_mirror'),

@@ -16,7 +16,7 @@ async function problems(argv: string[], env: Record<string, string> = {}): Promi
 }
 
 describe('the options of service-mirror', () => {
-  it('have the defaults of SPEC.md, sections 1 and 3', async () => {
+  it('have the defaults that are promised', async () => {
     const resolution = await resolve(SINGLE);
     expect(resolution.kind === 'run' && resolution.config).toEqual({
       kubeConfig: undefined,

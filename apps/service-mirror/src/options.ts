@@ -24,7 +24,7 @@ import {
 } from '@kube-semaphore/options';
 import { clusterName, namespace, onlyPrefix, selector } from './option-types.ts';
 
-/** Everything that semaphore-service-mirror can be told (SPEC.md, sections 1 and 3). */
+/** Everything that semaphore-service-mirror can be told. */
 export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & SubcommandOptions & {
   /** A kubeconfig file; without it what the config file says, or the pod's service account. */
   readonly kubeConfig: string | undefined;

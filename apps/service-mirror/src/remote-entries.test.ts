@@ -11,7 +11,7 @@ function read(...entries: RemoteEntry[]) {
 }
 
 describe('remotesOf', () => {
-  it('has the defaults of SPEC.md, section 3', () => {
+  it('has the defaults that are promised', () => {
     const remote = {
       name: 'c2',
       prefix: 'c2',

@@ -20,7 +20,7 @@ describe('a remote Service', () => {
     expect(await mirrors.slices()).toEqual([]);
   });
 
-  it('looks as SPEC.md says', async ({ sources, mirrors, start }) => {
+  it('has the name, the labels and the annotations that deployed clusters know', async ({ sources, mirrors, start }) => {
     await sources.add({ ...web, spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } } });
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: [{ addresses: ['10.4.0.1'], conditions: { ready: true }, nodeName: 'n1', zone: 'z1', hostname: 'web-0' }] });
     await start();

@@ -5,7 +5,7 @@ const text = z.optional(z.string());
 const number = z.optional(z.number());
 const texts = z.optional(z.array(z.string()));
 
-/** SPEC.md, section 4. An empty text, and a 0, are as good as none, as in the Go program. */
+/** What the file of `-clusters-config` may say. An empty text, and a 0, are as good as none, as in the Go program. */
 const local = z.strictObject({ name: text, kubeConfigPath: text });
 
 const remote = z.strictObject({

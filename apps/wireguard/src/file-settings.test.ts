@@ -14,7 +14,7 @@ function problemsOf(settings: ClustersFile): readonly string[] {
 }
 
 describe('settingsOfFile', () => {
-  it('has the defaults of SPEC.md, section 4', () => {
+  it('has the defaults that are promised', () => {
     expect(settingsOfFile(file(c2))).toEqual({
       ok: true,
       value: {

@@ -5,7 +5,7 @@ const remote = { help: 'the remote cluster' };
 const device = { help: 'the device that leads to a remote' };
 const public_key = { help: 'of the peer' };
 
-/** The shared metrics, and those of the Go program under their old names (SPEC.md, section 5). */
+/** The shared metrics, and those of the Go program under their old names. */
 export const metrics = {
   ...sharedMetrics('semaphore_wg', restartReasons),
   heldDeletions: {

@@ -15,7 +15,7 @@ async function problems(argv: string[], env: Record<string, string> = {}): Promi
 }
 
 describe('the options of wireguard', () => {
-  it('have the defaults of SPEC.md, sections 1 and 4', async () => {
+  it('have the defaults that are promised', async () => {
     const resolution = await resolve(REQUIRED);
     expect(resolution.kind === 'run' && resolution.config).toEqual({
       clustersConfig: 'f',

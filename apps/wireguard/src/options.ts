@@ -15,7 +15,7 @@ import {
 } from '@kube-semaphore/options';
 import { clusterName } from './option-types.ts';
 
-/** Everything that semaphore-wireguard can be told (SPEC.md, sections 1 and 4). */
+/** Everything that semaphore-wireguard can be told. */
 export type WireGuardOptions = CommonOptions & DeletionGuardOptions & SubcommandOptions & {
   /** The file with the local cluster and the remotes. */
   readonly clustersConfig: string;

@@ -1,7 +1,7 @@
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { bad, type Cidr, contains, good, type Parsed } from '@kube-semaphore/net';
 
-/** How config files say where a remote cluster is (SPEC.md, sections 2 to 4). An empty text is as good as none. */
+/** How config files say where a remote cluster is. An empty text is as good as none. */
 export type RemoteAddress = {
   readonly kubeConfigPath?: string | undefined;
   readonly remoteAPIURL?: string | undefined;

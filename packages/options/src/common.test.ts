@@ -7,7 +7,7 @@ import { integer, text } from './types.ts';
 const program = { name: 'semaphore-test', version: '1.2.3', description: 'Tests.' };
 
 describe('commonOptions', () => {
-  it('has the defaults of SPEC.md, section 1', async () => {
+  it('has the defaults that are promised', async () => {
     const table = commonOptions({ prefix: 'SWG', port: 7773 });
     expect(await resolveOptions(table, { program, argv: [], env: {} })).toMatchObject({
       config: {

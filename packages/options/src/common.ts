@@ -2,7 +2,7 @@ import type { HostPort } from '@kube-semaphore/net';
 import { variableOf, type OptionTable } from './table.ts';
 import { duration, integer, listenAddress, oneOf } from './types.ts';
 
-/** What every app has besides its own options (SPEC.md, section 1). */
+/** What every app has besides its own options. */
 export type CommonOptions = {
   /** Where `/healthz`, `/readyz` and `/metrics` are served. */
   readonly listenAddress: HostPort;

@@ -1,7 +1,7 @@
 import { variableOf, type OptionTable } from './table.ts';
 import { duration, integer } from './types.ts';
 
-/** When a list of a remote is too bad to be believed at once (SPEC.md, section 1). */
+/** When a list of a remote is too bad to be believed at once. */
 export type DeletionGuardOptions = {
   /** Share that a list may take away, 0 to 100; 100 switches the guard off. */
   readonly deletionGuardPercent: number;

@@ -9,7 +9,7 @@ const resolve = (...argv: string[]) =>
   resolveOptions(table, { program, argv, env: {}, validate: (_, config) => leaderElectionProblems(table, config) });
 
 describe('leaderElectionOptions', () => {
-  it('has the defaults of SPEC.md, section 1', async () => {
+  it('has the defaults that are promised', async () => {
     expect(await resolve()).toMatchObject({
       config: {
         leaderElect: false,

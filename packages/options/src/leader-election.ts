@@ -3,7 +3,7 @@ import { formatDuration } from './duration.ts';
 import { spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';
 import { boolean, duration, text } from './types.ts';
 
-/** How the replicas of an app find the one that writes (SPEC.md, section 1). */
+/** How the replicas of an app find the one that writes. */
 export type LeaderElectionOptions = {
   readonly leaderElect: boolean;
   /** Undefined: what the app says in `absent`. */

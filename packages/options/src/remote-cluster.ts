@@ -2,7 +2,7 @@ import { bad, type Cidr, good } from '@kube-semaphore/net';
 import { spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';
 import { absoluteUrl, cidrList, text } from './types.ts';
 
-/** The one remote cluster of a program that runs without a config file (SPEC.md, sections 2 and 3). */
+/** The one remote cluster of a program that runs without a config file. */
 export type RemoteClusterOptions = {
   /** A kubeconfig file, or the remote is reached by the next three or four. */
   readonly targetKubeConfig: string | undefined;

@@ -73,7 +73,7 @@ describe('createMetrics', () => {
 });
 
 describe('sharedMetrics', () => {
-  it('has the names of SPEC.md, section 5', () => {
+  it('has the names that are promised', () => {
     const names = Object.values(sharedMetrics('semaphore_policy', ['closed'])).map(({ name }) => name);
     expect(names).toEqual([
       'semaphore_policy_remote_up',

@@ -9,7 +9,7 @@ interface ProcessEvents {
   getActiveResourcesInfo(): string[];
 }
 
-/** Kubernetes and SPEC.md give a process 5 s; the rest is for writing the line that says what hung. */
+/** A process promises to end within 5 s of a signal; the rest is for writing the line that says what hung. */
 const DEADLINE_MS = 4_500;
 
 /** A signal that comes so soon after the first is the same one, on another way. */

@@ -20,7 +20,7 @@ export function leaderMetrics<const Prefix extends string>(prefix: Prefix) {
 }
 
 /**
- * The metrics that every app exports under its own prefix (SPEC.md, section 5).
+ * The metrics that every app exports under its own prefix.
  *
  * @param prefix `semaphore_policy`
  * @param restartReasons why a watch is opened again, as `informers` names it; each starts at zero

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 /** How long a state may take to come about: much longer than it does, for a machine that does much else. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 const INTERVAL_MS = 25;
 

@@ -8,12 +8,12 @@ export type WaitOptions = { readonly timeoutMs?: number; readonly intervalMs?: n
  *
  * @param what named in the error, as in "no answer to ..."
  * @param probe may throw, which ends the wait: catch what is expected to pass
- * @throws {Error} after `timeoutMs` (10 s)
+ * @throws {Error} after `timeoutMs`: by default 30 s, much longer than anything takes, for a machine that does much else
  */
 export async function waitFor<T>(
   what: string,
   probe: () => Promise<T | undefined> | T | undefined,
-  { timeoutMs = 10_000, intervalMs = 25 }: WaitOptions = {},
+  { timeoutMs = 30_000, intervalMs = 25 }: WaitOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

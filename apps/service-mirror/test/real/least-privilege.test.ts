@@ -68,7 +68,8 @@ const it = itOnClusters
     await writeFile(path, JSON.stringify(file));
     const mirror = await startWith([`-config=${path}`, ...argvOf({ ...LEASE, 'listen-address': '127.0.0.1:0' })]);
     await mirror.logged('zones of the local cluster');
-    await eventually(async () => (await mirrors.service('gl-default-73736d-all')).metadata.annotations?.['global-svc-clusters'], 'c1,c2');
+    const clusters = async () => (await mirrors.services()).find(({ metadata }) => metadata.name === 'gl-default-73736d-all')?.metadata.annotations?.['global-svc-clusters'];
+    await eventually(clusters, 'c1,c2');
     expect(complaintsOf(mirror)).toEqual([]);
     await mirror.stop();
   });

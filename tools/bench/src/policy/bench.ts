@@ -1,4 +1,4 @@
-import { type KubeObject, type PolicyRule } from '@kube-semaphore/testkit';
+import { deployedRights, type KubeObject, rulesOf } from '@kube-semaphore/testkit';
 import { CONNECTIONS, type Rights } from '../load/clusters.ts';
 import type { Holding } from '../measure/holdings.ts';
 import type { Watched } from '../measure/local-watch.ts';
@@ -20,18 +20,14 @@ const setsPath = '/apis/crd.projectcalico.org/v1/globalnetworksets';
 /** The local sets, by `setOf`. */
 export const watchedSets: Watched = { [setsPath]: readSet };
 
-const readPods: PolicyRule[] = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
+/** What peers do besides: they look at a set before they write it. */
+const asPeersDo = { apiGroups: ['crd.projectcalico.org', 'projectcalico.org'], resources: ['globalnetworksets'], verbs: ['get', 'patch'] };
 
-const writeSets: PolicyRule[] = [
-  {
-    apiGroups: ['crd.projectcalico.org', 'projectcalico.org'],
-    resources: ['globalnetworksets'],
-    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-  },
-];
-
-/** What semaphore-policy may do. */
-export const policyRights: Rights = { remote: readPods, local: writeSets };
+/** What semaphore-policy may do where it is deployed, and its peers. */
+export const policyRights: Rights = {
+  remote: rulesOf(deployedRights('policy/remote')),
+  local: [...rulesOf(deployedRights('policy/base')), asPeersDo],
+};
 
 /** How many requests of each kind an API server has seen before anything is measured. */
 const WARM_UP = 50;

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { deployedRights, rulesOf } from '@kube-semaphore/testkit';
 import { type Clusters, CONNECTIONS, type Rights, startClusters } from '../load/clusters.ts';
 import { ours } from '../measure/contender.ts';
 import { inParallel } from '../measure/pace.ts';
@@ -13,11 +14,9 @@ import { findRequirements } from './requirements.ts';
 import { Station } from './station.ts';
 
 const NODES = '/api/v1/nodes';
-const nodes = { apiGroups: [''], resources: ['nodes'] };
-const reads = ['get', 'list', 'watch'];
 
-/** What semaphore-wireguard may do. */
-const wireGuardRights: Rights = { remote: [{ ...nodes, verbs: reads }], local: [{ ...nodes, verbs: [...reads, 'patch'] }] };
+/** What semaphore-wireguard may do where it is deployed. */
+const wireGuardRights: Rights = { remote: rulesOf(deployedRights('wireguard/remote')), local: rulesOf(deployedRights('wireguard/base')) };
 
 /**
  * The bench of semaphore-wireguard: a remote cluster full of Nodes, a local one with a single Node, and the agent of that,

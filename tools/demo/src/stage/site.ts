@@ -1,4 +1,4 @@
-import { node as nodeObject, type NodeOptions, type PolicyRule, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
+import { deployAccount, node as nodeObject, type NodeOptions, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
 import type { Watched } from './latest.ts';
 import { type Mirror, mirrorNamespace, watchMirrors, watchMirrorsRules } from './mirror-watch.ts';
 import { type NetworkSet, networkSetCrd, watchSets, watchSetsRules } from './set-watch.ts';
@@ -21,43 +21,11 @@ export const nodesPath = '/api/v1/nodes';
 /** Whom an app is on both sides: in the cluster where it runs and writes, and in the one that it reads. */
 type Accounts = { readonly writer: TestAccount; readonly reader: TestAccount };
 
-/** Only used with -leader-elect. */
-const leaseRule = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] };
-
-/** The least that each app must be allowed. */
-const rules: Readonly<Record<'policy' | 'mirror' | 'wireguard', Readonly<Record<keyof Accounts, PolicyRule[]>>>> = {
-  policy: {
-    writer: [
-      {
-        apiGroups: ['projectcalico.org'],
-        resources: ['globalnetworksets'],
-        verbs: ['list', 'watch', 'create', 'update', 'delete'],
-      },
-      leaseRule,
-    ],
-    reader: [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }],
-  },
-  mirror: {
-    writer: [
-      { apiGroups: [''], resources: ['services'], verbs: ['list', 'watch', 'create', 'update', 'delete'] },
-      { apiGroups: [''], resources: ['endpoints'], verbs: ['list', 'watch', 'delete'] },
-      // Only for global Services: their zones.
-      { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
-      {
-        apiGroups: ['discovery.k8s.io'],
-        resources: ['endpointslices'],
-        verbs: ['list', 'watch', 'create', 'update', 'delete'],
-      },
-    ],
-    reader: [
-      { apiGroups: [''], resources: ['services'], verbs: ['list', 'watch'] },
-      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
-    ],
-  },
-  wireguard: {
-    writer: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] }],
-    reader: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] }],
-  },
+/** The folders of deploy/ that have the accounts of each app. */
+const folders: Readonly<Record<'policy' | 'mirror' | 'wireguard', Readonly<Record<keyof Accounts, readonly string[]>>>> = {
+  policy: { writer: ['policy/base'], reader: ['policy/remote'] },
+  mirror: { writer: ['service-mirror/base', 'service-mirror/components/global'], reader: ['service-mirror/remote'] },
+  wireguard: { writer: ['wireguard/base'], reader: ['wireguard/remote'] },
 };
 
 /** One of the two clusters, prepared: what may be seen and done in it. */
@@ -93,9 +61,9 @@ export async function prepareSite(
     server.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   await Promise.all([server.defineResource(networkSetCrd), createNamespace(mirrorNamespace)]);
   const [policy, mirror, wireguard, { token }] = await Promise.all([
-    createAccounts(server, 'semaphore-policy', rules.policy),
-    createAccounts(server, 'semaphore-service-mirror', rules.mirror),
-    createAccounts(server, 'semaphore-wireguard', rules.wireguard),
+    createAccounts(server, folders.policy),
+    createAccounts(server, folders.mirror),
+    createAccounts(server, folders.wireguard),
     server.account('demo', [...watchSetsRules, ...watchMirrorsRules]),
   ]);
   const audience = { token, onEnd: onFailure };
@@ -133,11 +101,8 @@ export async function createNode({ server, node: { name, podCIDRs } }: Site, mor
   await server.admin.create(nodesPath, nodeObject({ name, podCIDRs, ...more }));
 }
 
-async function createAccounts(
-  server: TestCluster,
-  name: string,
-  { writer, reader }: Readonly<Record<keyof Accounts, PolicyRule[]>>,
-): Promise<Accounts> {
-  const accounts = await Promise.all([server.account(name, writer), server.account(`${name}-remote`, reader)]);
+/** The accounts that are deployed, so that the demo shows what their rights are enough for. */
+async function createAccounts(server: TestCluster, { writer, reader }: (typeof folders)[keyof typeof folders]): Promise<Accounts> {
+  const accounts = await Promise.all([deployAccount(server, ...writer), deployAccount(server, ...reader)]);
   return { writer: accounts[0], reader: accounts[1] };
 }

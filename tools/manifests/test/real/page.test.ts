@@ -16,19 +16,25 @@ it('has a row for each folder', () => {
   }
 });
 
-it('names folders that are there to those who have them elsewhere', () => {
-  const { resources } = parse(block('Your clusters')) as { readonly resources: readonly string[] };
-  const folders = resources.map((resource) => /\/\/deploy\/([^?]+)\?ref=v0\.1\.0$/.exec(resource)?.[1] ?? resource);
-  expect(folders.filter((folder) => !existsSync(join(deploy, folder, 'kustomization.yaml')))).toEqual([]);
+it('names folders that are there to those who have them elsewhere', async () => {
+  const { resources, components } = parse(block('Your clusters')) as Readonly<Record<'resources' | 'components', readonly string[]>>;
+  const foldersOf = (urls: readonly string[]): readonly string[] => urls.map((url) => /\/\/deploy\/([^?]+)\?ref=v0\.1\.0$/.exec(url)?.[1] ?? url);
+  const there = { resources: foldersOf(resources), components: foldersOf(components) };
+  expect([...there.resources, ...there.components].filter((folder) => !existsSync(join(deploy, folder, 'kustomization.yaml')))).toEqual([]);
+  // Each is what it is named as: kustomize takes no component for a resource.
+  expect(only(objectsIn(await kustomize(there)), 'Deployment').metadata.name).toBe('semaphore-service-mirror');
 });
 
 it('has a patch that adds a setting to those of the base', async () => {
   const { patches } = parse(block('Settings')) as { readonly patches: readonly unknown[] };
-  const [container] = specOf(only(objectsIn(await kustomize({ resources: ['policy/base'], patches })), 'Deployment')).template.spec.containers;
-  expect(container.env?.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
-    { name: 'SP_CONFIG', value: '/etc/kube-semaphore/config/config.json' },
-    { name: 'SP_LOG_LEVEL', value: 'debug' },
-  ]);
+  const settings = async (kustomization: object): Promise<Record<string, unknown>> => {
+    const [{ env = [] }] = specOf(only(objectsIn(await kustomize({ resources: ['policy/base'], ...kustomization })), 'Deployment')).template.spec.containers;
+    return Object.fromEntries(env.map(({ name, value }) => [name, value]));
+  };
+  const before = await settings({});
+  expect(before).toMatchObject({ SP_CONFIG: '/etc/kube-semaphore/config/config.json' });
+  expect(before).not.toHaveProperty('SP_LOG_LEVEL');
+  expect(await settings({ patches })).toEqual({ ...before, SP_LOG_LEVEL: 'debug' });
 });
 
 it('has a patch by which each of two remotes has a sidecar, and they are alike', async () => {
