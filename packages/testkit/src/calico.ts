@@ -33,7 +33,7 @@ export function globalNetworkSetCrd(group: CalicoGroup): KubeObject {
         plural: 'globalnetworksets',
         singular: 'globalnetworkset',
       },
-      versions: [{ name: v3 ? 'v3' : 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+      versions: [{ name: versionOf(group), served: true, storage: true, schema: { openAPIV3Schema: schema } }],
     },
   };
 }
@@ -42,10 +42,23 @@ export function globalNetworkSetCrd(group: CalicoGroup): KubeObject {
  * The CustomResourceDefinitions of Calico's IPAM as far as anything here depends on it: BlockAffinity and IPAMBlock, which
  * take any spec, as theirs do not.
  */
-export const ipamCrds = (): readonly KubeObject[] => [storedCrd('BlockAffinity', 'blockaffinities'), storedCrd('IPAMBlock', 'ipamblocks')];
+export const ipamCrds = (): readonly KubeObject[] => [
+  looseCrd('crd.projectcalico.org', { kind: 'BlockAffinity', plural: 'blockaffinities', scope: 'Cluster' }),
+  looseCrd('crd.projectcalico.org', { kind: 'IPAMBlock', plural: 'ipamblocks', scope: 'Cluster' }),
+];
 
-function storedCrd(kind: string, plural: string): KubeObject {
-  const group: CalicoGroup = 'crd.projectcalico.org';
+/** What Calico's API server serves, as far as our pages need it: sets as they are, and of policies and pools what anybody writes. */
+export const calicoApiCrds = (): readonly KubeObject[] => [
+  globalNetworkSetCrd('projectcalico.org'),
+  looseCrd('projectcalico.org', { kind: 'NetworkPolicy', plural: 'networkpolicies', scope: 'Namespaced' }),
+  looseCrd('projectcalico.org', { kind: 'GlobalNetworkPolicy', plural: 'globalnetworkpolicies', scope: 'Cluster' }),
+  looseCrd('projectcalico.org', { kind: 'IPPool', plural: 'ippools', scope: 'Cluster' }),
+];
+
+type Kind = { readonly kind: string; readonly plural: string; readonly scope: 'Namespaced' | 'Cluster' };
+
+/** A resource that takes any spec. */
+function looseCrd(group: CalicoGroup, { kind, plural, scope }: Kind): KubeObject {
   const spec = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const properties = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec };
   return {
@@ -54,9 +67,11 @@ function storedCrd(kind: string, plural: string): KubeObject {
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      scope: 'Cluster',
+      scope,
       names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } }],
+      versions: [{ name: versionOf(group), served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } }],
     },
   };
 }
+
+const versionOf = (group: CalicoGroup): string => (group === 'projectcalico.org' ? 'v3' : 'v1');

@@ -1,5 +1,5 @@
 export { type AccountOptions, createAccount } from './account.ts';
-export { type CalicoGroup, globalNetworkSetCrd, ipamCrds } from './calico.ts';
+export { calicoApiCrds, type CalicoGroup, globalNetworkSetCrd, ipamCrds } from './calico.ts';
 export { type Authority, type Certificate, type CertificateRequest, createAuthority } from './certificates.ts';
 export type { Answer, KubeObject, PolicyRule, TestAccount, TestClient, TestCluster } from './cluster.ts';
 export { type Credentials, kubeconfig, type KubeconfigOptions, writeKubeconfig } from './kubeconfig.ts';
@@ -52,7 +52,9 @@ export { deployedRights, documentedRules, rulesOf } from './rights/manifests.ts'
 export { rightsIn, useOf } from './rights/used.ts';
 export { eventually } from './eventually.ts';
 export { Kubelet, type KubeletOptions } from './pods/kubelet.ts';
+export { imageRuntime } from './pods/image-runtime.ts';
 export { type ProcessImage, processRuntime } from './pods/process-runtime.ts';
+export type { Runtime } from './pods/runtime.ts';
 export type { RunningContainer } from './pods/container.ts';
 export type { RunningPod } from './pods/running-pod.ts';
 export { runWorkload } from './pods/workload.ts';

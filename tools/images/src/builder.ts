@@ -12,9 +12,14 @@ export type Build = {
   readonly args?: Readonly<Record<string, string>>;
 };
 
+/** In the order of preference. */
+export const builderNames = ['docker', 'buildah', 'podman'] as const;
+
+export type BuilderName = (typeof builderNames)[number];
+
 /** A program that makes images of Dockerfiles. All of them understand the same `build`. */
 export type Builder = {
-  readonly name: 'docker' | 'buildah' | 'podman';
+  readonly name: BuilderName;
   /** The program, with the flags that it has in any case. */
   readonly command: readonly [file: string, ...flags: string[]];
   /** Flags of its `build`. */
@@ -28,7 +33,6 @@ export type Builder = {
 /** In a chroot a build needs no rights but root's, so that it works in a container, too. */
 const inChroot = ['--isolation', 'chroot'];
 
-/** In the order of preference. */
 const builders: readonly Builder[] = [
   { name: 'docker', command: ['docker'], buildFlags: [], pull: () => [] },
   { name: 'buildah', command: ['buildah', ...storeFlags('buildah')], buildFlags: inChroot, pull: (wanted) => (wanted ? [] : ['--pull-never']), tidyUp: [['rm', '--all'], ['rmi', '--prune']] },
@@ -38,10 +42,12 @@ const builders: readonly Builder[] = [
 /**
  * The first builder that works here; a docker without its daemon doesn't.
  *
+ * @param wanted the only one that will do, if one is
  * @throws {Error} that says what to install
  */
-export async function findBuilder(): Promise<Builder> {
-  for (const builder of builders) if (await works([...builder.command, 'info'])) return builder;
+export async function findBuilder(wanted?: BuilderName): Promise<Builder> {
+  for (const builder of builders) if ((wanted ?? builder.name) === builder.name && (await works([...builder.command, 'info']))) return builder;
+  if (wanted !== undefined) throw new Error(`${wanted} doesn't work here`);
   throw new Error('neither docker (with its daemon) nor buildah nor podman works here: install one of them, such as Debian’s package buildah');
 }
 

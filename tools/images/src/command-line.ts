@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type BuilderName, builderNames } from './builder.ts';
 
 /** What to build images of. */
 export type Ingredients = {
@@ -11,9 +12,12 @@ export type Ingredients = {
   readonly source: string | undefined;
 };
 
+/** What builds them; undefined is the first that works. */
+type Choice = { readonly builder: BuilderName | undefined };
+
 /** What the tool was asked to do. */
 export type CommandLine =
-  | ({ readonly kind: 'build' } & Ingredients)
+  | ({ readonly kind: 'build' } & Ingredients & Choice)
   | { readonly kind: 'help' }
   | { readonly kind: 'bad-usage'; readonly problem: string };
 
@@ -25,6 +29,7 @@ export const help = `Usage: npm run images [-- FLAGS]
 
 Builds the image of each app with docker, buildah or podman, whichever works here, and says how large they are.
 
+  --builder NAME       one of these three, by default the first that works; npm run test:images takes what buildah or podman built
   --base IMAGE         what they are built on, by default debian:bookworm-slim of your registry
   --base debootstrap   without a registry: a Debian from its packages (as root, with debootstrap), and Node.js as npm has
                        brought it
@@ -40,10 +45,13 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     const text = { type: 'string' } as const;
     const { values } = parseArgs({
       args: [...args],
-      options: { base: { ...text, default: 'debian:bookworm-slim' }, node: text, go: text, source: text, help: { type: 'boolean', short: 'h', default: false } },
+      options: { builder: text, base: { ...text, default: 'debian:bookworm-slim' }, node: text, go: text, source: text, help: { type: 'boolean', short: 'h', default: false } },
     });
-    const { help: helpWanted, base, node, go, source } = values;
-    return helpWanted ? { kind: 'help' } : { kind: 'build', base, node, go, source };
+    const { help: helpWanted, builder, base, node, go, source } = values;
+    if (helpWanted) return { kind: 'help' };
+    const chosen = builderNames.find((name) => name === builder);
+    if (builder !== chosen) return { kind: 'bad-usage', problem: `--builder: "${builder}" is none of ${builderNames.join(', ')}` };
+    return { kind: 'build', builder: chosen, base, node, go, source };
   } catch (error) {
     // Its first sentence names the argument; the next ones are about positional arguments, of which there are none.
     const [problem = ''] = (error as Error).message.split('. ');

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { storeFlags } from '@kube-semaphore/testkit';
 import { findBuilder } from './builder.ts';
-import { DEBOOTSTRAP, help, type Ingredients, readCommandLine } from './command-line.ts';
+import { type CommandLine, DEBOOTSTRAP, help, readCommandLine } from './command-line.ts';
 import { buildImages } from './images.ts';
 import { excesses, table } from './sizes.ts';
 
@@ -21,9 +21,9 @@ switch (commandLine.kind) {
     await build(commandLine);
 }
 
-async function build(ingredients: Ingredients): Promise<void> {
+async function build({ builder: wanted, ...ingredients }: Extract<CommandLine, { kind: 'build' }>): Promise<void> {
   try {
-    const builder = await findBuilder();
+    const builder = await findBuilder(wanted);
     say(builder.name === 'docker' ? 'docker builds' : `${builder.name} builds, in a store of its own: podman ${storeFlags().join(' ')} images`);
     const sizes = await buildImages({ ...ingredients, root, builder, say });
     console.log(table(sizes));

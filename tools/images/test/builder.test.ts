@@ -32,6 +32,14 @@ it.each([
   expect((await findBuilder()).name).toBe(want);
 });
 
+it('takes the one that is wanted, or none', async () => {
+  await install('docker');
+  await install('buildah', 'exit 1');
+  await install('podman');
+  expect((await findBuilder('podman')).name).toBe('podman');
+  await expect(findBuilder('buildah')).rejects.toThrow("buildah doesn't work here");
+});
+
 it('says what to install where there is none', async () => {
   await expect(findBuilder()).rejects.toThrow('install one of them');
 });

@@ -185,6 +185,7 @@ function startedBy(place: Place, [starter, ...starterArgs]: readonly [string, ..
     run: (...call) => place.run(...call),
     spawn: (...call) => place.spawn(...call),
     commandLine: (file, args, cwd) => place.commandLine(starter, [...starterArgs, file, ...args], cwd),
+    networkFile: place.networkFile,
   };
 }
 

@@ -3,13 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Place } from '../net/namespace.ts';
 import { type Program, startProgram } from '../program/program.ts';
 import { podman } from './image.ts';
-import { storeFlags } from './store.ts';
+import { podmanFlags, runWords } from './run.ts';
 
 /** Between attempts to remove a container that is still being made. */
 const PAUSE_MS = 500;
-
-/** What a test leaves behind whose process is killed goes by itself. */
-const MAX_LIFE_SECONDS = 600;
 
 /** How a container differs from its image, as a Pod says it. */
 export type ContainerOptions = {
@@ -23,8 +20,8 @@ export type ContainerOptions = {
   readonly devices?: readonly string[];
   /** Of all that root may do; default nothing. */
   readonly capabilities?: readonly string[];
-  /** Whose network it is in: a place, and the file of its network namespace. Default this machine's. */
-  readonly network?: { readonly place: Place; readonly file: string };
+  /** Whose network it is in. Default this machine's. */
+  readonly place?: Place;
 };
 
 /** A container, as the program that runs in it. */
@@ -33,41 +30,44 @@ export type Container = Program & {
   readonly remove: () => Promise<void>;
 };
 
+/** A name that no other container has. */
+export const containerName = (): string => `kube-semaphore-${randomUUID()}`;
+
 /**
  * Starts a container in which nothing can be written, whose program has the rights that it is given and can't get
  * others, as `restricted` Pods are.
  */
-export function startContainer({ image, command, args = [], env = {}, mounts = {}, devices = [], capabilities = [], network }: ContainerOptions): Container {
-  const name = `kube-semaphore-${randomUUID()}`;
-  const flags = [
-    'run',
-    '--rm',
-    '--pull=never',
-    `--name=${name}`,
-    `--timeout=${MAX_LIFE_SECONDS}`,
-    `--network=${network === undefined ? 'host' : `ns:${network.file}`}`,
-    '--read-only',
-    '--read-only-tmpfs=false',
-    '--cap-drop=all',
-    '--security-opt=no-new-privileges',
-    // Where the machine's own limits are lower than podman's defaults, a container doesn't start.
-    '--ulimit=nofile=1024:1024',
-    '--ulimit=nproc=1024:1024',
-    ...capabilities.map((capability) => `--cap-add=${capability}`),
-    ...devices.map((device) => `--device=${device}`),
-    ...Object.entries(env).map(([variable, value]) => `--env=${variable}=${value}`),
-    ...Object.entries(mounts).map(([path, source]) => `--volume=${source.replace(/:rw$/, '')}:${path}:${source.endsWith(':rw') ? 'rw' : 'ro'}`),
-    ...(command === undefined ? [] : [`--entrypoint=${command}`]),
-  ];
-  const program = startProgram(['podman', [...storeFlags(), '--runtime=runc', ...flags, image, ...args]], process.env, network?.place);
-  return {
-    ...program,
-    async remove() {
-      // It may not be there yet.
-      const remove = () => podman(['rm', '--force', '--ignore', '--time=0', name]);
-      const gone = program.exited.then(() => true);
-      do await remove();
-      while (!(await Promise.race([gone, delay(PAUSE_MS, false)])));
+export function startContainer({ image, command, args = [], env = {}, mounts = {}, devices = [], capabilities = [], place }: ContainerOptions): Container {
+  const name = containerName();
+  const words = runWords({
+    name,
+    image,
+    command: command === undefined ? undefined : [command],
+    args,
+    env,
+    binds: [
+      ...devices.map((device) => ({ source: device, target: device, readOnly: false })),
+      ...Object.entries(mounts).map(([target, source]) => ({ source: source.replace(/:rw$/, ''), target, readOnly: !source.endsWith(':rw') })),
+    ],
+    security: {
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'], add: capabilities },
+      seccompProfile: { type: 'RuntimeDefault' },
     },
-  };
+    networkFile: place?.networkFile,
+  });
+  const program = startProgram(['podman', [...podmanFlags(), ...words]], process.env, place);
+  return { ...program, remove: () => removeContainer(name, program.exited) };
+}
+
+/**
+ * Removes a container, whether it runs, has ended, or is still being made.
+ *
+ * @param exited resolves when the `podman run` that makes it has ended
+ */
+export async function removeContainer(name: string, exited: Promise<unknown>): Promise<void> {
+  const gone = exited.then(() => true);
+  do await podman(['rm', '--force', '--ignore', '--time=0', name]);
+  while (!(await Promise.race([gone, delay(PAUSE_MS, false)])));
 }

@@ -43,6 +43,8 @@ export interface Place {
   spawn(file: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
   /** The command line that runs a program there, for whoever starts it by other means. */
   commandLine(file: string, args: readonly string[], cwd?: string): readonly [file: string, args: readonly string[]];
+  /** The file of its network namespace, for whoever enters it by other means; it is there for as long as the place is. */
+  readonly networkFile: string;
 }
 
 /** A place that this process made. */
@@ -70,6 +72,10 @@ export class Namespace implements Place {
     const ready = await Promise.race([once(process.stdout, 'data'), namespace.#gone.then(() => undefined)]);
     if (ready === undefined) throw new Error(`no network namespace: ${(await words).trim()}`);
     return namespace;
+  }
+
+  get networkFile(): string {
+    return `/proc/${this.pid}/ns/net`;
   }
 
   commandLine(file: string, args: readonly string[], cwd: string = process.cwd()): readonly [string, readonly string[]] {

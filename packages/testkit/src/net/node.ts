@@ -70,6 +70,10 @@ export class Node implements NetworkNode {
     return this.#namespace.commandLine(file, args, cwd);
   }
 
+  get networkFile(): string {
+    return this.#namespace.networkFile;
+  }
+
   async addPod(ips: readonly string[]): Promise<Place> {
     const pod = await Namespace.make();
     const link = `pod${this.#pods.push(pod)}`;

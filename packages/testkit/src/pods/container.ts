@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { CommandLine } from './runtime.ts';
 
@@ -13,6 +14,7 @@ export class RunningContainer {
   #output = '';
   #restarts = 0;
   #stopping = false;
+  #stopped: Promise<void> | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
   constructor(commandLine: CommandLine) {
@@ -47,14 +49,24 @@ export class RunningContainer {
     this.#stopping = true;
   }
 
-  /** Ends it: SIGTERM, and SIGKILL if that takes longer than `graceMs`. Idempotent. */
-  async stop(graceMs: number): Promise<void> {
+  /** Ends it: SIGTERM, and SIGKILL if that takes longer than `graceMs`. Idempotent: the first call counts. */
+  stop(graceMs: number): Promise<void> {
+    this.#stopped ??= this.#stop(graceMs);
+    return this.#stopped;
+  }
+
+  async #stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     if (this.isBroken) return;
-    this.#child.kill(graceMs > 0 ? 'SIGTERM' : 'SIGKILL');
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), graceMs);
-    await this.#ended.promise;
-    clearTimeout(timer);
+    const ended = this.#ended.promise;
+    if (graceMs > 0) {
+      this.#child.kill('SIGTERM');
+      await Promise.race([ended, delay(graceMs, undefined, { ref: false })]);
+    }
+    const { remove } = this.#commandLine;
+    if (remove === undefined) this.#child.kill('SIGKILL');
+    else await remove(ended);
+    await ended;
   }
 
   #start(): ChildProcess {

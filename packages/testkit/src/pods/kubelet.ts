@@ -1,13 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeObject, TestCluster } from '../cluster.ts';
+import type { Bind } from '../containers/run.ts';
 import { forward } from '../net/forward.ts';
 import type { Place } from '../net/namespace.ts';
 import type { NetworkNode } from '../net/node.ts';
 import { waitFor } from '../wait-for.ts';
 import { RunningContainer } from './container.ts';
 import { expand, fieldsOf, type PodFacts, variablesOf } from './environment.ts';
-import { type Bind, bindsOf } from './mounts.ts';
+import { bindsOf } from './mounts.ts';
 import { type Container, containersOf, type PodSpec } from './pod-spec.ts';
 import { RunningPod } from './running-pod.ts';
 import type { Runtime } from './runtime.ts';
@@ -46,17 +47,25 @@ export class Kubelet {
   }
 
   /**
-   * Creates a Pod and starts its containers, in their order; `ready()` waits for them.
+   * Creates a Pod and starts its containers; `ready()` waits for them.
    *
    * @param object without a status; its spec names this node
    */
   async run(object: KubeObject): Promise<RunningPod> {
-    const { cluster, node } = this.#options;
     const namespace = object.metadata.namespace ?? 'default';
-    const created = await cluster.admin.create(`/api/v1/namespaces/${namespace}/pods`, object);
-    const spec = withAccount(created['spec'] as PodSpec);
+    return this.start(await this.#options.cluster.admin.create(`/api/v1/namespaces/${namespace}/pods`, object));
+  }
+
+  /**
+   * Starts the containers of a Pod, in their order; `ready()` waits for them. What its volumes are made of is there.
+   *
+   * @param object as the API server has it
+   */
+  async start(object: KubeObject): Promise<RunningPod> {
+    const { cluster, node } = this.#options;
+    const spec = withAccount(object['spec'] as PodSpec);
     const { place, ips } = spec.hostNetwork === true ? { place: node, ips: [node.ipv4, node.ipv6] } : await this.addNetwork();
-    const pod = new RunningPod({ cluster, object: created, place, ips, containers: await this.#start(created, spec, { place, ips }) });
+    const pod = new RunningPod({ cluster, object, place, ips, containers: await this.#startContainers(object, spec, { place, ips }) });
     this.#pods.push(pod);
     return pod;
   }
@@ -82,7 +91,7 @@ export class Kubelet {
     for (const server of this.#servers.splice(0)) server.close();
   }
 
-  async #start(object: KubeObject, spec: PodSpec, { place, ips }: { place: Place; ips: readonly string[] }): Promise<ReadonlyMap<string, RunningContainer>> {
+  async #startContainers(object: KubeObject, spec: PodSpec, { place, ips }: { place: Place; ips: readonly string[] }): Promise<ReadonlyMap<string, RunningContainer>> {
     const { cluster, node, nodeName, runtime, dir } = this.#options;
     const { name, namespace = 'default', uid = '' } = object.metadata;
     const { serviceAccountName = 'default' } = spec;
@@ -98,13 +107,12 @@ export class Kubelet {
     for (const container of containersOf(spec)) {
       const env = variablesOf(container, fieldsOf(facts), given);
       const commandLine = runtime({
-        id: `${cluster.name}-${name}-${container.name}`,
         image: container.image,
         command: container.command?.map((word) => expand(word, env)),
         args: (container.args ?? []).map((word) => expand(word, env)),
         env,
         binds: [...dns, ...bindsOf(container, folders)],
-        securityContext: { ...spec.securityContext, ...container.securityContext },
+        security: { ...spec.securityContext, ...container.securityContext },
         place,
         hostname: spec.hostNetwork === true ? undefined : name,
       });

@@ -1,8 +1,6 @@
 import { posix } from 'node:path';
+import type { Bind } from '../containers/run.ts';
 import type { Container } from './pod-spec.ts';
-
-/** A file or folder out here that a container finds at another path. */
-export type Bind = { readonly source: string; readonly target: string; readonly readOnly: boolean };
 
 /**
  * What a container mounts, outer paths before those inside them.

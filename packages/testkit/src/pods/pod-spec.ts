@@ -1,3 +1,5 @@
+import type { SecurityContext } from '../containers/security.ts';
+
 /** The part of a Pod's spec that a kubelet here knows; what else a manifest says is for the API server. */
 export type PodSpec = {
   readonly serviceAccountName?: string;
@@ -6,7 +8,7 @@ export type PodSpec = {
   readonly nodeName?: string;
   readonly terminationGracePeriodSeconds?: number;
   /** Of its containers, where they say nothing else. */
-  readonly securityContext?: Pick<SecurityContext, 'runAsUser' | 'runAsGroup'>;
+  readonly securityContext?: Pick<SecurityContext, 'runAsUser' | 'runAsGroup' | 'runAsNonRoot' | 'seccompProfile'>;
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
   readonly volumes?: readonly Volume[];
@@ -37,14 +39,6 @@ type Variable = {
 type VolumeMount = { readonly name: string; readonly mountPath: string; readonly subPath?: string; readonly readOnly?: boolean };
 
 type Probe = { readonly httpGet?: { readonly path?: string; readonly port: number | string } };
-
-export type SecurityContext = {
-  readonly runAsUser?: number;
-  readonly runAsGroup?: number;
-  readonly readOnlyRootFilesystem?: boolean;
-  readonly allowPrivilegeEscalation?: boolean;
-  readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
-};
 
 /** Which keys of a ConfigMap or Secret become which files; without it each key is a file of its name. */
 export type Item = { readonly key: string; readonly path: string };

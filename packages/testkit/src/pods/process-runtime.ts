@@ -1,7 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Bind } from '../containers/run.ts';
 import { readLauncher } from '../program/launcher.ts';
-import { type Bind, mountScript } from './mounts.ts';
+import { mountScript } from './mounts.ts';
 import type { ContainerStart, Runtime } from './runtime.ts';
 
 /** What stands for an image where containers are processes of this machine. */

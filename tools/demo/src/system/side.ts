@@ -6,6 +6,7 @@ import {
   docBlocks,
   findBinaries,
   globalNetworkSetCrd,
+  imageRuntime,
   Kubelet,
   type KubeObject,
   type Network,
@@ -16,6 +17,7 @@ import {
   type RealCluster,
   type RunningPod,
   runWorkload,
+  type Runtime,
   service,
   startCoreDns,
   startKubeProxy,
@@ -30,6 +32,9 @@ export type SystemNode = { readonly name: string; readonly podCidr: string; read
 
 /** The address of a cluster's DNS, as installers choose it. */
 const CLUSTER_DNS = '10.96.0.10';
+
+/** `image` runs our programs as containers of what `npm run images` built, and not as processes of the workspace. */
+const { KUBE_SEMAPHORE_RUNTIME: RUNTIME = 'process' } = process.env;
 
 const dnsLabels = { 'k8s-app': 'kube-dns' };
 
@@ -171,8 +176,8 @@ export class Side {
 
 const wireguardGo = findBinaries(['wireguard-go']);
 
-/** The programs of the workspace, and those of this demo, in the place of images. */
-const runtime = processRuntime({
+/** Programs of the workspace, and those of this demo, in the place of images. */
+const processes = processRuntime({
   'semaphore-policy': { launcher: launchers['semaphore-policy'] },
   'semaphore-service-mirror': { launcher: launchers['semaphore-service-mirror'] },
   'semaphore-wireguard': {
@@ -182,3 +187,5 @@ const runtime = processRuntime({
   web: { launcher: fileURLToPath(new URL('./web.ts', import.meta.url)) },
   caller: { launcher: fileURLToPath(new URL('./caller.ts', import.meta.url)) },
 });
+
+const runtime: Runtime = (start) => (RUNTIME === 'image' && start.image.startsWith('semaphore-') ? imageRuntime(start) : processes(start));

@@ -62,8 +62,8 @@ it('wireguard: a node has a tunnel, which a sidecar of the same image carries', 
   const [sockets, keys] = [join(dir, 'sockets'), join(dir, 'keys')];
   await mkdir(sockets);
   await mkdir(keys, { mode: 0o700 });
-  const shared = { capabilities: ['NET_ADMIN'], network: machine, env: { SWG_NODE_NAME: 'n1' } };
-  await local.admin.create('/api/v1/nodes', node({ name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: [machine.node.ipv4] }));
+  const shared = { capabilities: ['NET_ADMIN'], place: machine, env: { SWG_NODE_NAME: 'n1' } };
+  await local.admin.create('/api/v1/nodes', node({ name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: [machine.ipv4] }));
   const sidecar = start({
     ...shared,
     image: imageName('wireguard'),
@@ -82,8 +82,8 @@ it('wireguard: a node has a tunnel, which a sidecar of the same image carries', 
     },
   });
   await agent.ready();
-  await eventually(async () => (await found(local, '/api/v1/nodes/n1'))?.metadata.annotations?.['c2.wireguard.semaphore.uw.io/endpoint'], `${machine.node.ipv4}:51820`);
-  expect(JSON.parse(await machine.node.run('ip', ['-json', 'route', 'show', 'dev', 'wireguard.c2']))).toMatchObject([{ dst: '10.4.0.0/16' }]);
+  await eventually(async () => (await found(local, '/api/v1/nodes/n1'))?.metadata.annotations?.['c2.wireguard.semaphore.uw.io/endpoint'], `${machine.ipv4}:51820`);
+  expect(JSON.parse(await machine.run('ip', ['-json', 'route', 'show', 'dev', 'wireguard.c2']))).toMatchObject([{ dst: '10.4.0.0/16' }]);
 
   expect(await stopped(agent)).toEqual({ code: 0, inTime: true });
   expect(await stopped(sidecar)).toMatchObject({ inTime: true });

@@ -36,11 +36,9 @@ export const it = test
   .extend('machine', async ({ clusters: { local, remote } }, { onCleanup }) => {
     const network = await startNetwork(['n1']);
     onCleanup(() => network.stop());
-    const node = network.node('n1');
-    for (const { url } of [local, remote]) await node.forward(Number(new URL(url).port));
-    // The file of its network is found by whoever is in it.
-    const { pid } = node.spawn('sleep', ['infinity']);
-    return { node, place: node, file: `/proc/${pid}/ns/net` };
+    const machine = network.node('n1');
+    for (const { url } of [local, remote]) await machine.forward(Number(new URL(url).port));
+    return machine;
   })
   .extend('start', ({ task }, { onCleanup }) => {
     const started: Container[] = [];

@@ -1,82 +1,68 @@
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { bash, type KubeObject, Kubelet, processRuntime, type RealCluster, runWorkload, startNetwork, startRealCluster } from '@kube-semaphore/testkit';
+import { bash, calicoApiCrds, imageRuntime, Kubelet, node as nodeObject, type RealCluster, startNetwork, startRealCluster } from '@kube-semaphore/testkit';
 import { it as base } from 'vitest';
-import { calicoCrds } from './crds.ts';
-import { keepScheduled } from './scheduled.ts';
+import { LiveNode } from './live-node.ts';
+import { addUserspace } from './userspace.ts';
 
-/** What the examples need of a cluster besides endpoints. */
-const controllerManager = ['serviceaccount-token-controller', 'deployment-controller', 'replicaset-controller'];
-const NODE = 'node';
+/** What a cluster has that makes Pods of what people apply, besides endpoints. */
+const controllerManager = ['serviceaccount-token-controller', 'deployment-controller', 'replicaset-controller', 'daemonset-controller', 'resourcequota-controller'];
 const names = ['c1', 'c2'] as const;
 type Name = (typeof names)[number];
-
-const deployments = ['kube-system/deployments/semaphore-policy', 'sys-semaphore/deployments/semaphore-service-mirror'].map((path) => `/apis/apps/v1/namespaces/${path}`);
-
-const launcherOf = (app: string) => ({ launcher: fileURLToPath(new URL(`../../../../apps/${app}/bin/semaphore-${app}.js`, import.meta.url)) });
-const runtime = processRuntime({ 'semaphore-policy': launcherOf('policy'), 'semaphore-service-mirror': launcherOf('service-mirror') });
 
 /** The Pods of the page's examples get addresses of these. */
 const podPrefixes: Readonly<Record<Name, string>> = { c1: '10.2.0', c2: '10.4.0' };
 
+const otherThan = (name: Name): Name => (name === 'c1' ? 'c2' : 'c1');
+
 /**
- * A test with what getting-started begins with: two clusters, and a copy of deploy/. `type` runs commands there, with the
- * contexts c1 and c2; `runApps` is what the kubelets do with the two Deployments that were applied.
+ * A test with what getting-started begins with: two clusters of a node each, which has the images, and a copy of deploy/.
+ * `type` runs commands there, with the contexts c1 and c2.
  */
 export const it = base
-  .extend('crds', { scope: 'file' }, () => calicoCrds)
+  .extend('crds', { scope: 'file' }, () => calicoApiCrds())
   .extend('clusters', { scope: 'file' }, async ({ crds }, { onCleanup }): Promise<Readonly<Record<Name, RealCluster>>> => {
     const [c1, c2] = await Promise.all([startRealCluster({ name: 'c1', controllerManager }), startRealCluster({ name: 'c2', controllerManager })]);
     onCleanup(async () => {
       await Promise.all([c1.stop(), c2.stop()]);
     });
-    const prepare = async (cluster: RealCluster) => {
-      for (const crd of crds) await cluster.defineResource(crd);
-      await cluster.admin.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } });
-    };
-    await Promise.all([prepare(c1), prepare(c2)]);
+    for (const cluster of [c1, c2]) for (const crd of crds) await cluster.defineResource(crd);
     return { c1, c2 };
   })
-  .extend('nodes', { scope: 'file' }, async ({ clusters }, { onCleanup }) => {
+  .extend('nodes', { scope: 'file' }, async ({ clusters }, { onCleanup }): Promise<Readonly<Record<Name, LiveNode>>> => {
     const network = await startNetwork(names);
-    const dir = await mkdtemp(join(tmpdir(), 'getting-started-'));
     const apiPorts = names.map((name) => Number(new URL(clusters[name].url).port));
-    for (const name of names) for (const port of apiPorts) await network.node(name).forward(port);
-    const kubelets = names.map((name, n) => {
+    const live = async (name: Name, number: number) => {
+      const [cluster, node, prefix] = [clusters[name], network.node(name), podPrefixes[name]];
+      for (const port of apiPorts) await node.forward(port);
+      const nodeName = `${name}-control-plane`;
+      await cluster.admin.create('/api/v1/nodes', nodeObject({ name: nodeName, labels: { 'kubernetes.io/os': 'linux' }, podCIDRs: [`${prefix}.0/24`], internalIPs: [node.ipv4] }));
       let count = 0;
       // Those of the apps, which nobody here asks for by them.
-      const nextIps = () => [`10.${100 + n}.0.${(count += 1)}`];
-      return [name, new Kubelet({ cluster: clusters[name], nodeName: NODE, node: network.node(name), runtime, nextIps, apiPorts, dir: join(dir, name) })] as const;
-    });
+      const nextIps = () => [`10.${number}.0.${(count += 1)}`];
+      const kubelet = new Kubelet({ cluster, nodeName, node, runtime: imageRuntime, nextIps, apiPorts, dir: join(cluster.dir, nodeName) });
+      return new LiveNode({ cluster, kubelet, prefix });
+    };
+    const nodes = { c1: await live('c1', 101), c2: await live('c2', 102) };
+    for (const name of names) nodes[name].run();
     onCleanup(async () => {
-      await Promise.all(kubelets.map(([, kubelet]) => kubelet.stop()));
+      await Promise.all(names.map((name) => nodes[name].stop()));
       await network.stop();
-      await rm(dir, { recursive: true });
     });
-    return { kubelets, dir };
+    return nodes;
   })
-  .extend('runApps', { scope: 'file' }, ({ nodes, clusters }) => async (): Promise<void> => {
-    const applied = nodes.kubelets.flatMap(([name, kubelet]) => deployments.map((path) => ({ kubelet, deployment: clusters[name].admin.get(path) })));
-    const pods = await Promise.all(applied.map(async ({ kubelet, deployment }) => runWorkload(withOneReplica(await deployment), [kubelet])));
-    await Promise.all(pods.flat().map((pod) => pod.ready()));
-  })
-  .extend('type', { scope: 'file' }, async ({ nodes, clusters }, { onCleanup }) => {
-    const folder = join(nodes.dir, 'work');
+  .extend('type', { scope: 'file' }, async ({ nodes, clusters }) => {
+    const folder = join(clusters.c1.dir, 'work');
     await mkdir(folder);
     await cp('deploy', join(folder, 'deploy'), { recursive: true });
-    const scheduling = new AbortController();
-    const scheduled = names.map((name) => keepScheduled(clusters[name], { namespace: 'shop', node: NODE, prefix: podPrefixes[name], signal: scheduling.signal }));
-    onCleanup(async () => {
-      scheduling.abort();
-      await Promise.all(scheduled);
-    });
+    for (const name of names) await addUserspace(join(folder, 'deploy/overlays/example', name), otherThan(name));
     const kubeconfig = names.map((name) => clusters[name].adminKubeconfig).join(':');
-    return (commands: string) => bash(`export KUBECONFIG=${kubeconfig}\ncd ${folder}\n${commands}`, clusters.c1);
+    return async (commands: string) => {
+      try {
+        return await bash(`export KUBECONFIG=${kubeconfig}\ncd ${folder}\n${commands}`, clusters.c1);
+      } catch (error) {
+        for (const name of names) console.error(await nodes[name].logs());
+        throw error;
+      }
+    };
   });
-
-/** That several replicas go well with each other is shown elsewhere. */
-function withOneReplica(deployment: KubeObject): KubeObject {
-  return { ...deployment, spec: { ...(deployment['spec'] as object), replicas: 1 } };
-}

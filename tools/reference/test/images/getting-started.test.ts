@@ -1,12 +1,15 @@
 import { eventually } from '@kube-semaphore/testkit';
 import { expect } from 'vitest';
 import { it } from '../support/it.ts';
-import { blocksOf, commandsIn } from '../support/pages.ts';
+import { blocksOf, commandsIn, wordsInPod } from '../support/pages.ts';
 
 const page = 'getting-started.md';
 
-/** Two clusters, four programs, and a dozen calls of kubectl that wait for what the page waits for. */
+/** Two clusters, ten Pods of ours, and a dozen calls of kubectl that wait for what the page waits for. */
 const patience = { timeout: 180_000 };
+
+/** How the page waits until all Pods of the apps are ready. */
+const rolledOut = blocksOf(page).find(({ text }) => text.includes('rollout status daemonset/'))!.text;
 
 type Type = (commands: string) => Promise<{ readonly stdout: string }>;
 
@@ -16,13 +19,16 @@ async function tokenInUse(type: Type): Promise<string> {
   return Buffer.from(stdout, 'base64').toString();
 }
 
-it('leads from two clusters to a mirrored Service with a policy on it', patience, async ({ type, runApps, clusters }) => {
+it('leads from two clusters to a mirrored Service with a policy on it', patience, async ({ type, nodes, clusters }) => {
   const before = commandsIn(page, ['The manifests', 'The tokens'])
     .replace('https://c1-control-plane:6443', clusters.c1.url)
     .replace('https://c2-control-plane:6443', clusters.c2.url);
   expect(before).toContain(`c1_api=${clusters.c1.url}\nc2_api=${clusters.c2.url}\n`);
   await type(before);
-  await runApps();
+
+  const [program, ...args] = wordsInPod(page, 'The tokens');
+  const agent = (await nodes.c1.podOf('semaphore-wireguard')).container('semaphore-wireguard');
+  await expect.poll(() => agent.exec(program, args), { timeout: 60_000, interval: 500 }).toMatch(/^up +c2-control-plane .* 10\.4\.0\.0\/24$/m);
 
   const { stdout } = await type(commandsIn(page, ['A Service of the other cluster', 'A policy on it']));
   expect(stdout).toMatch(/service\/c2-shop-73736d-web condition met/);
@@ -53,8 +59,10 @@ it('goes on to another token, and the first one is void', async ({ type, cluster
   expect(await answerTo(second)).toBe(200);
 });
 
-it('restarts the apps, and removes what a cluster was read by', async ({ type, clusters }) => {
-  await type(commandsIn('operations.md', ['A changed config', 'Disaster recovery', 'Removing a cluster']));
+it('rolls the apps out anew, and removes what a cluster was read by', async ({ type, clusters }) => {
+  await type(commandsIn('operations.md', ['A changed config', 'Disaster recovery']));
+  await type(rolledOut);
+  await type(commandsIn('operations.md', ['Removing a cluster']));
   expect((await clusters.c2.admin.list('/api/v1/namespaces/kube-system/serviceaccounts')).map(({ metadata }) => metadata.name)).not.toContain('semaphore-policy-watcher');
 });
 
