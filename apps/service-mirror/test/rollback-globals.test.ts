@@ -1,4 +1,4 @@
-import { bash, docBlocks, eventually, kubectlFolder } from '@kube-semaphore/testkit';
+import { bash, docBlocks, eventually, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { it } from './support/go-file.ts';
 import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go-globals.ts';
@@ -15,7 +15,7 @@ const theirs = [...ofRemote, ...ofLocal].flatMap(({ slices }) => Object.keys(sli
 /** What the page would have people paste: while neither program runs, and when the Go program does. */
 const [before, after] = docBlocks('service-mirror.md', 'The way back of global services');
 
-describe.skipIf(kubectlFolder === undefined)('the way back of global services to the Go program', () => {
+describe.skipIf(goesWithoutKubectl)('the way back of global services to the Go program', () => {
   it.for([{ endpointSliceSync: true }, { endpointSliceSync: false }])(
     'leaves none without an endpoint, and nothing of ours (endpointSliceSync: $endpointSliceSync)',
     async ({ endpointSliceSync }, { local, sources, localSources, mirrors, history, goGlobals, goStartFile, globalAccount, sliceNames }) => {

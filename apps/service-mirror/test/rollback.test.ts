@@ -1,4 +1,4 @@
-import { bash, docBlocks, eventually, kubectlFolder } from '@kube-semaphore/testkit';
+import { bash, docBlocks, eventually, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { type GoSource, mirrorName } from './support/go-program.ts';
 import { addSources, it } from './support/migration.ts';
@@ -15,7 +15,7 @@ const wayBack = docBlocks('service-mirror.md', 'The way back').join('');
 
 const mirrored = Object.fromEntries(sourcesOfAll.map(({ name, addresses }) => [mirrorName(name), addresses]));
 
-describe.skipIf(kubectlFolder === undefined)('the way back to the Go program', () => {
+describe.skipIf(goesWithoutKubectl)('the way back to the Go program', () => {
   it('leaves no Service without an endpoint, and nothing of ours', async ({ local, sources, mirrors, history, goProgram, goStart }) => {
     await addSources(sources, sourcesOfAll);
     await sources.addSlice({ name: 'idle-0', service: 'idle', endpoints: [] });

@@ -59,7 +59,7 @@ export type { RunningContainer } from './pods/container.ts';
 export type { RunningPod } from './pods/running-pod.ts';
 export { runWorkload } from './pods/workload.ts';
 export { docBlocks, docPage } from './doc-blocks.ts';
-export { bash, kubectlFolder } from './kubectl.ts';
+export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';
 export { expressionWarnings } from './real/expression-warnings.ts';
 export { RandomChanges } from './trial/changes.ts';
 export { remoteUp, watchRestarts } from './trial/cluster-metrics.ts';

@@ -1,9 +1,9 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findBinaries } from '@kube-semaphore/testkit';
+import { goesWithoutKubectl, kubectlFolder } from '@kube-semaphore/testkit';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { DemoProcess } from './demo-process.ts';
 
@@ -123,12 +123,9 @@ it('fails with the end of the logs when an app dies', async () => {
   await expect.poll(() => demo.leftovers(), patience).toEqual([]);
 });
 
-/** The kubectl that was built for the real clusters, or any other. */
-const built = findBinaries(['kubectl']);
-const env = { ...process.env, PATH: [...(built.ok ? [dirname(built.paths.kubectl)] : []), process.env['PATH']].join(delimiter) };
-const hasKubectl = spawnSync('sh', ['-c', 'command -v kubectl'], { env }).status === 0;
+const env = { ...process.env, PATH: [kubectlFolder, process.env['PATH']].join(delimiter) };
 
-it.skipIf(!hasKubectl)('goes on with --keep, and the commands that it prints work', async () => {
+it.skipIf(goesWithoutKubectl)('goes on with --keep, and the commands that it prints work', async () => {
   const demo = await start(['--keep']);
   await demo.says('Your turn');
   // The metrics of the three apps come last.

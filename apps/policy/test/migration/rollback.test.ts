@@ -1,4 +1,4 @@
-import { bash, docBlocks, docPage, eventually, kubectlFolder } from '@kube-semaphore/testkit';
+import { bash, docBlocks, docPage, eventually, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { type GoRelease, goReleases } from '../support/go-releases.ts';
 import { it } from '../support/migration.ts';
@@ -40,7 +40,7 @@ function variablesOf(ours: Labels, go: GoRelease): string {
   ].join('\n');
 }
 
-describe.skipIf(kubectlFolder === undefined)('the commands of docs/policy.md', () => {
+describe.skipIf(goesWithoutKubectl)('the commands of docs/policy.md', () => {
   const [first, second] = goReleases as [GoRelease, GoRelease];
   const others = { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' };
 

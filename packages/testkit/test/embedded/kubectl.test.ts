@@ -1,36 +1,15 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EmbeddedCluster, findBinaries, globalNetworkSetCrd, startEmbeddedCluster } from '../../src/index.ts';
+import { type EmbeddedCluster, globalNetworkSetCrd, goesWithoutKubectl, kubectlFolder, startEmbeddedCluster } from '../../src/index.ts';
 
 const run = promisify(execFile);
 
-/** The one that was built for the real cluster, or any other; without one there is nothing to test. */
-function findKubectl(): string | undefined {
-  const built = findBinaries(['kubectl']);
-  if (built.ok) return built.paths.kubectl;
-  return (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'kubectl'))
-    .find(isExecutable);
-}
+const kubectl = join(kubectlFolder ?? '', 'kubectl');
 
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    // Not there, or not for us: either way not to be run.
-    return false;
-  }
-}
-
-const kubectl = findKubectl();
-
-describe.skipIf(!kubectl)('kubectl on an embedded cluster', () => {
+describe.skipIf(goesWithoutKubectl)('kubectl on an embedded cluster', () => {
   let cluster: EmbeddedCluster;
   beforeAll(async () => {
     cluster = await startEmbeddedCluster({ name: 'kubectl' });
@@ -40,7 +19,7 @@ describe.skipIf(!kubectl)('kubectl on an embedded cluster', () => {
 
   const say = async (...args: string[]) => {
     const env = { PATH: process.env['PATH'], HOME: cluster.dir, KUBECONFIG: cluster.adminKubeconfig };
-    const { stdout } = await run(kubectl!, args, { env });
+    const { stdout } = await run(kubectl, args, { env });
     return stdout.trim();
   };
 
@@ -113,7 +92,7 @@ describe.skipIf(!kubectl)('kubectl on an embedded cluster', () => {
   it('watches', async () => {
     const stop = new AbortController();
     const env = { PATH: process.env['PATH'], HOME: cluster.dir, KUBECONFIG: cluster.adminKubeconfig };
-    const child = execFile(kubectl!, ['get', 'namespaces', '-w', '-o', 'name'], { env, signal: stop.signal });
+    const child = execFile(kubectl, ['get', 'namespaces', '-w', '-o', 'name'], { env, signal: stop.signal });
     child.on('error', () => {
       // The abort below is how this watch is meant to end.
     });
