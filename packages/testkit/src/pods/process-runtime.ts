@@ -1,7 +1,5 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Bind } from '../containers/run.ts';
-import { readLauncher } from '../program/launcher.ts';
+import { NODE_COMPILE_CACHE, readLauncher } from '../program/launcher.ts';
 import { mountScript } from './mounts.ts';
 import type { ContainerStart, Runtime } from './runtime.ts';
 
@@ -12,9 +10,6 @@ export type ProcessImage = {
   /** Programs of this machine that the image has somewhere else, by their paths in the image. */
   readonly files?: Readonly<Record<string, string>>;
 };
-
-/** Where module.enableCompileCache() puts it, too: it halves the time that a start takes. */
-const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
 
 /** The programs of this machine are the image's, too. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

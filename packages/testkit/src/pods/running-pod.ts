@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeObject, TestCluster } from '../cluster.ts';
+import { ask } from '../net/ask.ts';
 import type { Place } from '../net/namespace.ts';
 import { waitFor } from '../wait-for.ts';
 import type { RunningContainer } from './container.ts';
 import type { Container, PodSpec } from './pod-spec.ts';
-
-/** Asks the port `$0` for the path `$1`. */
-const ASK = 'exec 3<>/dev/tcp/127.0.0.1/$0 && printf "GET $1 HTTP/1.0\\r\\n\\r\\n" >&3 && cat <&3';
 
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -75,8 +73,7 @@ export class RunningPod {
 
   /** Asks a port in its network; status 0 means that nobody answers. */
   async get(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
-    const answer = await this.place.run('bash', ['-c', ASK, String(port), path]).catch(() => '');
-    return { status: Number(answer.split(' ', 2)[1] ?? 0), body: answer.slice(answer.indexOf('\r\n\r\n') + 4) };
+    return ask(this.place, port, path).catch(() => ({ status: 0, body: '' }));
   }
 
   /**

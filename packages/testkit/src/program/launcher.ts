@@ -1,4 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where module.enableCompileCache() puts it, too: it halves the time that a start takes. */
+export const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
 
 /** How a user's shell starts a program: with the variables and the Node.js flags of its first line. */
 export type Launcher = {

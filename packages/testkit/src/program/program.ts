@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { ask } from '../net/ask.ts';
 import type { Place } from '../net/namespace.ts';
 import { waitFor } from '../wait-for.ts';
-import { readLauncher } from './launcher.ts';
+import { NODE_COMPILE_CACHE, readLauncher } from './launcher.ts';
 import { type Labels, seriesValue } from './metrics-text.ts';
 
 /** One line of the JSON log. */
@@ -36,12 +35,6 @@ export type Program = {
   /** Sends a signal, and tells how the process ended and how long that took. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<Exit & { readonly ms: number }>;
 };
-
-/** Where module.enableCompileCache() puts it, too: it halves the time that a start takes. */
-const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
-
-/** Asks a port of another place, which `fetch` doesn't reach, for a path: a Node.js for each answer would starve what it asks. */
-const ASK = 'exec 3<>/dev/tcp/127.0.0.1/$0 && printf "GET $1 HTTP/1.0\\r\\n\\r\\n" >&3 && cat <&3';
 
 /** Whoever ends a test run early doesn't wait for the tests to clean up. */
 const running = new Set<{ kill: (signal: NodeJS.Signals) => boolean }>();
@@ -90,7 +83,7 @@ export function startProgram([file, args]: readonly [file: string, args: readonl
     });
   const get: Program['get'] = async (path) => {
     const { port } = await logged('started');
-    if (place !== undefined) return answerOf(await place.run('bash', ['-c', ASK, String(port), path]));
+    if (place !== undefined) return ask(place, Number(port), path);
     const response = await fetch(`http://127.0.0.1:${Number(port)}${path}`);
     return { status: response.status, body: await response.text() };
   };
@@ -112,11 +105,6 @@ export function startProgram([file, args]: readonly [file: string, args: readonl
       return { ...(await exited), ms: performance.now() - asked };
     },
   };
-}
-
-function answerOf(text: string): { readonly status: number; readonly body: string } {
-  const end = text.indexOf('\r\n\r\n');
-  return { status: Number(text.split(' ', 2)[1]), body: text.slice(end + 4) };
 }
 
 function linesOf(text: string): readonly LogLine[] {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bash, type KubeObject, type RealCluster } from '@kube-semaphore/testkit';
@@ -28,7 +28,7 @@ export async function applyManifests(cluster: RealCluster, remote: RealCluster):
     resources: [at(`overlays/example/${cluster.name}`)],
     components: [at('wireguard/components/userspace')],
   };
-  await bash(`mkdir -p ${overlay}`, cluster);
+  await mkdir(overlay, { recursive: true });
   await writeFile(join(overlay, 'kustomization.yaml'), JSON.stringify(kustomization));
   // The API server is where it is; the sidecar of the component is for c2.
   const addresses = [`s#https://api.${remote.name}.example:6443#${remote.url}#`, `s#wireguard\\.c2\\b\\([^.]\\|$\\)#wireguard.${remote.name}\\1#`];
@@ -39,7 +39,7 @@ export async function applyManifests(cluster: RealCluster, remote: RealCluster):
 export async function bringSecrets({ admin }: RealCluster, remote: RealCluster, ca: string): Promise<void> {
   await Promise.all(
     programs.map(async ({ namespace, name, reader }) => {
-      // The controller that fills Secrets of type service-account-token needs a key that nobody else has here.
+      // The controller that fills Secrets of type service-account-token isn't started here: getting-started's test has it.
       const { status } = await remote.admin.create(`/api/v1/namespaces/kube-system/serviceaccounts/${reader}/token`, {
         apiVersion: 'authentication.k8s.io/v1',
         kind: 'TokenRequest',
