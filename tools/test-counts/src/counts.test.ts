@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { countsOf, sum } from './counts.ts';
 
-const report = { numPassedTests: 3, numFailedTests: 1, numTotalTests: 4, testResults: [{ status: 'failed', assertionResults: [{}] }] };
+const file = { name: '/checkout/a.test.ts', message: '', status: 'failed' };
+const tests = [{ fullName: 'a test', status: 'failed' }];
+const report = { numPassedTests: 3, numFailedTests: 1, numTotalTests: 4, testResults: [{ ...file, assertionResults: tests }] };
 
 it('counts what passed and what failed', () => {
   expect(countsOf(report)).toEqual({ passed: 3, failed: 1 });
@@ -12,7 +14,7 @@ it('takes a skipped test for a failed one', () => {
 });
 
 it('takes a file that ran no test, because it broke, for a failed one', () => {
-  expect(countsOf({ ...report, testResults: [{ status: 'failed', assertionResults: [] }] })).toEqual({ passed: 3, failed: 2 });
+  expect(countsOf({ ...report, testResults: [{ ...file, assertionResults: [] }] })).toEqual({ passed: 3, failed: 2 });
 });
 
 it('adds up', () => {

@@ -1,20 +1,15 @@
+import { isBroken, type Report } from './report.ts';
+
 /** What one run of vitest counted. */
 export type Counts = { readonly passed: number; readonly failed: number };
 
 /**
- * Reads a report of vitest's `json` reporter. A file that failed before it ran a test counts as one failure, and so
- * does a test that was skipped: nothing is left out where this is used.
+ * Counts the tests of a run. A file that failed before it ran a test counts as one failure, and so does a test that was
+ * skipped: nothing is left out where this is used.
  */
-export function countsOf(report: unknown): Counts {
-  const { numPassedTests, numFailedTests, numTotalTests, testResults } = report as {
-    numPassedTests: number;
-    numFailedTests: number;
-    numTotalTests: number;
-    testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
-  };
+export function countsOf({ numPassedTests, numFailedTests, numTotalTests, testResults }: Report): Counts {
   const skipped = numTotalTests - numPassedTests - numFailedTests;
-  const broken = testResults.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0);
-  return { passed: numPassedTests, failed: numFailedTests + skipped + broken.length };
+  return { passed: numPassedTests, failed: numFailedTests + skipped + testResults.filter(isBroken).length };
 }
 
 export function sum(counts: readonly Counts[]): Counts {

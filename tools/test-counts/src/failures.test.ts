@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { failuresOf } from './failures.ts';
+import type { FileResult } from './report.ts';
+
+const report = (...testResults: readonly FileResult[]) => ({ numPassedTests: 0, numFailedTests: 0, numTotalTests: 0, testResults });
+const file = { name: '/checkout/apps/policy/test/sync.test.ts', status: 'failed', message: '' };
+
+it('names the file, the test, the reason and where in our code it was found', () => {
+  const message = 'AssertionError: expected 1 to be 2\n\n- 2\n+ 1\n    at equals (/checkout/node_modules/chai/a.js:1:1)\n    at /checkout/apps/policy/test/sync.test.ts:3:5\n    at node:internal';
+  const failed = { fullName: 'a pod of c2 is in a set', status: 'failed', failureMessages: [message] };
+  const passed = { fullName: 'another one', status: 'passed', failureMessages: [] };
+  expect(failuresOf(report({ ...file, assertionResults: [failed, passed] }), '/checkout')).toEqual([
+    'apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  AssertionError: expected 1 to be 2\n  \n  - 2\n  + 1\n      at apps/policy/test/sync.test.ts:3:5',
+  ]);
+});
+
+it('names a test that was skipped', () => {
+  const skipped = { fullName: 'a pod of c2 is in a set', status: 'skipped' };
+  expect(failuresOf(report({ ...file, status: 'passed', assertionResults: [skipped] }), '/checkout')).toEqual([
+    'apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  skipped',
+  ]);
+});
+
+it('names a file that broke before it ran a test', () => {
+  const broken = { ...file, message: "Cannot find package 'nothing'", assertionResults: [] };
+  expect(failuresOf(report(broken), '/checkout')).toEqual(["apps/policy/test/sync.test.ts\n  Cannot find package 'nothing'"]);
+});
+
+it('has nothing to say of tests that passed', () => {
+  const passed = { fullName: 'a pod of c2 is in a set', status: 'passed', failureMessages: [] };
+  expect(failuresOf(report({ ...file, status: 'passed', assertionResults: [passed] }), '/checkout')).toEqual([]);
+});
