@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failuresOf } from './failures.ts';
+import { failuresOf, flakesOf } from './failures.ts';
 import type { FileResult } from './report.ts';
 
 const report = (...testResults: readonly FileResult[]) => ({ numPassedTests: 0, numFailedTests: 0, numTotalTests: 0, testResults });
@@ -29,4 +29,19 @@ it('names a file that broke before it ran a test', () => {
 it('has nothing to say of tests that passed', () => {
   const passed = { fullName: 'a pod of c2 is in a set', status: 'passed', failureMessages: [] };
   expect(failuresOf(report({ ...file, status: 'passed', assertionResults: [passed] }), '/checkout')).toEqual([]);
+});
+
+it('names a test that passed when it was tried again, and does not take it for a failure', () => {
+  const flaky = { fullName: 'a pod of c2 is in a set', status: 'passed', failureMessages: ['Error: waited 30000 ms in vain'] };
+  const passed = { fullName: 'another one', status: 'passed', failureMessages: [] };
+  const run = report({ ...file, status: 'passed', assertionResults: [flaky, passed] });
+  expect(flakesOf(run, '/checkout')).toEqual(['apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  Error: waited 30000 ms in vain']);
+  expect(failuresOf(run, '/checkout')).toEqual([]);
+});
+
+it('does not take a test that failed each time for one that passed in the end', () => {
+  const failed = { fullName: 'a pod of c2 is in a set', status: 'failed', failureMessages: ['Error: first', 'Error: second'] };
+  const run = report({ ...file, assertionResults: [failed] });
+  expect(flakesOf(run, '/checkout')).toEqual([]);
+  expect(failuresOf(run, '/checkout')).toEqual(['apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  Error: first\n  Error: second']);
 });

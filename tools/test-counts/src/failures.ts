@@ -15,6 +15,15 @@ export function failuresOf({ testResults }: Report, root: string): readonly stri
   });
 }
 
+/** Says the same of each test that failed and passed when it was tried again: a fault of the test or of what it tests. */
+export function flakesOf({ testResults }: Report, root: string): readonly string[] {
+  return testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status, failureMessages = [] }) => status === 'passed' && failureMessages.length > 0)
+      .map(({ fullName, failureMessages = [] }) => told(`${relative(root, name)} > ${fullName}`, failureMessages.join('\n'), root)),
+  );
+}
+
 function told(title: string, message: string, root: string): string {
   const lines = message.trimEnd().split('\n').filter((line) => !isForeignFrame(line, root));
   return [title, ...lines.map((line) => `  ${line.replaceAll(`${root}/`, '')}`)].join('\n');
