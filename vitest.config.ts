@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     reporters: reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
     projects: [
-      { test: { name: 'unit', include: ['{apps,packages,tools}/*/src/**/*.test.ts'] } },
+      { test: { name: 'unit', include: ['{apps,packages,tools}/*/src/**/*.test.ts'], testTimeout: 30_000 } },
       {
         test: {
           name: 'process',

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAuthority } from '@kube-semaphore/testkit';
+import { createAuthority, waitFor } from '@kube-semaphore/testkit';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ClusterReference } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
@@ -90,7 +90,7 @@ describe('an HTTP proxy', () => {
     const proxy = await startConnectProxy({ leadsTo: api.port, answer: undefined });
     const { connection } = await connectedThrough(`http://127.0.0.1:${proxy.port}`);
     const request = send(connection);
-    await expect.poll(() => proxy.asked).toHaveLength(1);
+    await waitFor('the request', () => proxy.asked.length > 0 || undefined);
     connection.close();
     await expect(request).rejects.toThrow('aborted');
   });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { waitFor } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { reflectPods } from './reflect-pods.ts';
+import { PATIENT, reflectPods } from './reflect-pods.ts';
 import { type Answer, startScriptedServer } from './scripted-server.ts';
 
 const pod = (name: string, ip: string) => ({
@@ -74,7 +74,7 @@ it.each([
 ])('$name costs a retry, and nothing else', async ({ answer, reason }) => {
   // Twice, so that the pages which follow a refused WatchList meet it too.
   const server = await startScriptedServer([answer, answer], sane);
-  const { store, restarts, stop } = reflectPods(server.connection);
+  const { store, restarts, stop } = reflectPods(server.connection, reason === 'idle' ? {} : PATIENT);
   try {
     await waitFor('a complete list', () => store.view.synced || undefined);
     expect(store.view).toEqual({ synced: true, objects: new Map([['ns/good', { uid: 'uid-good', ips: ['10.0.0.1'] }]]) });
@@ -88,7 +88,7 @@ it.each([
 it('keeps what it knows, and goes on from there, when a good watch turns to garbage', async () => {
   const good = event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents;
   const server = await startScriptedServer([watch(`${good}${event('ADDED', pod('later', '10.0.0.2'))}rubbish\n`)], sane);
-  const { store, restarts, stop } = reflectPods(server.connection);
+  const { store, restarts, stop } = reflectPods(server.connection, PATIENT);
   try {
     await waitFor('a watch that goes on', () => server.requests.some((url) => url.includes('watch=true') && url.includes('resourceVersion=7')) || undefined);
     expect(restarts).toEqual(['garbage']);
@@ -102,9 +102,9 @@ it('keeps what it knows, and goes on from there, when a good watch turns to garb
 it('asks for smaller pages when a page is over 64 MiB', async () => {
   const page = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: [] });
   const server = await startScriptedServer([status(200, page + ' '.repeat(64 * 1024 * 1024))], sane);
-  const { store, restarts, stop } = reflectPods(server.connection, { watchList: 'never', requestIdleMs: 30_000 });
+  const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never' });
   try {
-    await waitFor('a complete list', () => store.view.synced || undefined, { timeoutMs: 30_000 });
+    await waitFor('a complete list', () => store.view.synced || undefined);
     expect(restarts).toEqual(['garbage']);
     expect(server.requests.map((url) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean)).toEqual(['500', '250']);
   } finally {

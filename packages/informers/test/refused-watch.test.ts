@@ -1,7 +1,7 @@
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { createPod, type FaultProxy, pod, startCluster, startFaultProxy, type TestCluster, waitFor } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { connectTo, reflectPods } from './reflect-pods.ts';
+import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
 
 let cluster: TestCluster;
 let token: string;
@@ -29,8 +29,8 @@ afterEach(async () => {
 function reflect() {
   const pauses: number[] = [];
   const reflected = reflectPods(connection, {
+    ...PATIENT,
     pollIntervalMs: 60_000,
-    idleTimeoutMs: 90_000,
     sleep: (ms) => new Promise((resolve) => (pauses.push(ms), setImmediate(resolve))),
   });
   return { ...reflected, pauses };

@@ -1,6 +1,6 @@
 import { pod, startEmbeddedCluster, waitFor } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { connectTo, reflectPods } from './reflect-pods.ts';
+import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
 
 const pods = (count: number) => Array.from({ length: count }, (_, i) => pod({ name: `p${i}`, ips: [`10.0.${i >> 8}.${i & 255}`] }));
 
@@ -9,7 +9,7 @@ it('lists by pages a server that never ends the initial events, and remembers it
   cluster.seed(pods(1_200));
   const connection = await connectTo(cluster.adminKubeconfig);
   let later = 0;
-  const reflected = reflectPods(connection, { now: () => performance.now() + later });
+  const reflected = reflectPods(connection, { ...PATIENT, initialEventsIdleMs: 300, now: () => performance.now() + later });
   try {
     await waitFor('the first list', () => reflected.store.view.synced || undefined);
     expect(reflected.store.size).toBe(1_200);

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { watchForStaleness } from './stale-file.ts';
 
+/** Longer than a busy machine takes, and shorter than a test may. */
+const PATIENCE = { timeout: 30_000, interval: 25 };
+
 let dir: string;
 
 beforeEach(async () => {
@@ -12,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(dir, { recursive: true }));
 
-it('tells when the file says something else, and when it says the same again', async () => {
+it('tells when the file says something else, and when it says the same again', { timeout: 60_000 }, async () => {
   const path = join(dir, 'config.yaml');
   await writeFile(path, 'a');
   const told: boolean[] = [];
@@ -20,10 +23,10 @@ it('tells when the file says something else, and when it says the same again', a
   const done = watchForStaleness(path, { content: 'a', intervalMs: 1, signal: aborter.signal, onStale: (isStale) => told.push(isStale) });
   await writeFile(join(dir, 'next'), 'b');
   await rename(join(dir, 'next'), path);
-  await vi.waitFor(() => expect(told).toEqual([true]));
+  await vi.waitFor(() => expect(told).toEqual([true]), PATIENCE);
   await rm(path);
   await writeFile(path, 'a');
-  await vi.waitFor(() => expect(told).toEqual([true, false]));
+  await vi.waitFor(() => expect(told).toEqual([true, false]), PATIENCE);
   aborter.abort();
   await done;
 });

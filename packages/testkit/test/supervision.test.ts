@@ -12,7 +12,7 @@ import { sleeper } from './sleeper.ts';
 
 const owner = fileURLToPath(new URL('./supervision-owner.ts', import.meta.url));
 
-const patience = { timeout: 10_000 };
+const patience = { timeout: 30_000 };
 
 /** The pid of the supervisor, once the sleeper has told it. */
 const parentOf = ({ log }: Component) =>

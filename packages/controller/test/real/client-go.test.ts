@@ -32,9 +32,9 @@ function startGo() {
     'leader-elect': 'true',
     'leader-elect-resource-namespace': 'default',
     'leader-elect-resource-name': 'shared',
-    'leader-elect-lease-duration': '3s',
-    'leader-elect-renew-deadline': '2s',
-    'leader-elect-retry-period': '250ms',
+    'leader-elect-lease-duration': `${SHORT.leaseDurationMs}ms`,
+    'leader-elect-renew-deadline': `${SHORT.renewDeadlineMs}ms`,
+    'leader-elect-retry-period': `${SHORT.retryPeriodMs}ms`,
   };
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
   const child = spawn(binaries.paths['kube-controller-manager'], args, { stdio: 'ignore' });

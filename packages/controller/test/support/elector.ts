@@ -10,8 +10,8 @@ export const ELECTION_RULES = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ];
 
-/** For tests that wait until a Lease runs out. */
-export const SHORT: LeaderTimes = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 250 };
+/** For tests that wait until a Lease runs out; long enough that a busy machine is no reason for it to do so. */
+export const SHORT: LeaderTimes = { leaseDurationMs: 8_000, renewDeadlineMs: 6_000, retryPeriodMs: 250 };
 
 /** For tests in which it must not. */
 export const LONG: LeaderTimes = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 250 };

@@ -14,7 +14,7 @@ export type PingOptions = {
   readonly intervalMs?: number;
   /** Up to 16 bytes in hex that fill the requests, to be found again in a capture. */
   readonly pattern?: string;
-  /** How long to wait for the first reply. Default 10 s. */
+  /** How long to wait for the first reply. Default 30 s. */
   readonly timeoutMs?: number;
 };
 
@@ -38,7 +38,7 @@ export interface Ping {
  * @returns after the first reply
  * @throws {Error} if there is none
  */
-export async function startPing(place: Place, address: string, { intervalMs = 10, pattern, timeoutMs = 10_000 }: PingOptions = {}): Promise<Ping> {
+export async function startPing(place: Place, address: string, { intervalMs = 10, pattern, timeoutMs = 30_000 }: PingOptions = {}): Promise<Ping> {
   const args = ['-n', '-i', String(intervalMs / 1_000), ...(pattern === undefined ? [] : ['-p', pattern]), address];
   const ping = place.spawn('ping', args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = ping;
@@ -61,7 +61,7 @@ export async function startPing(place: Place, address: string, { intervalMs = 10
   const before = replies.missing();
   return {
     replies: async (count) => {
-      await reached(replies.received + count, 10_000);
+      await reached(replies.received + count, 30_000);
     },
     stop: async () => {
       const sentBefore = await sentSoFar(ping, stderr);

@@ -33,7 +33,7 @@ export class RunningContainer {
   }
 
   /** Runs a program as if in the container, and answers what it prints. @throws {Error} with its words if it fails, or takes longer than `timeoutMs` */
-  async exec(file: string, args: readonly string[], timeoutMs = 10_000): Promise<string> {
+  async exec(file: string, args: readonly string[], timeoutMs = 30_000): Promise<string> {
     const [command, commandArgs] = this.#commandLine.exec(Number(this.#child.pid), [file, ...args]);
     const { stdout } = await promisify(execFile)(command, commandArgs, { env: { ...this.#commandLine.env }, timeout: timeoutMs, killSignal: 'SIGKILL' });
     return stdout;

@@ -3,6 +3,7 @@ import { type Certificate, createAuthority } from '../certificates.ts';
 import type { TestClient, TestCluster } from '../cluster.ts';
 import { defineResource } from '../define-resource.ts';
 import { writeKubeconfig } from '../kubeconfig.ts';
+import { rightsCount } from '../rights/counted.ts';
 import { createAgent, createTestClient } from '../test-client.ts';
 import { waitFor } from '../wait-for.ts';
 import { type AuditEvent, readAuditLog, writeAuditPolicy } from './audit.ts';
@@ -122,7 +123,9 @@ async function bringUp(
     async account(account, rules) {
       // Whoever isn't the admin needs the default roles, if only to ask which resources there are.
       await waitFor('default roles', async () => (await succeeds(admin, '/readyz')) || undefined);
-      return createAccount({ clusterName: name, url, caPem, dir, admin }, account, rules);
+      const made = await createAccount({ clusterName: name, url, caPem, dir, admin }, account, rules);
+      await rightsCount(admin, { namespace: 'kube-system', name: account }, [{ namespace: undefined, rules }]);
+      return made;
     },
     clientFor: (token) => createTestClient({ url, agent, token }),
     issueClientCertificate: (user, groups = []) =>

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { issueAccount } from '../account.ts';
-import type { KubeObject, TestAccount, TestCluster } from '../cluster.ts';
+import type { KubeObject, TestAccount, TestClient, TestCluster } from '../cluster.ts';
 import { waitFor } from '../wait-for.ts';
-import { deployedRights } from './manifests.ts';
+import { rightsCount } from './counted.ts';
+import { deployedRights, type Rights } from './manifests.ts';
 
 const PLURALS: Readonly<Record<string, string>> = {
   ServiceAccount: 'serviceaccounts',
@@ -19,23 +20,31 @@ const PLURALS: Readonly<Record<string, string>> = {
  * @param folders as `deployedRights` has them
  */
 export async function deployAccount(cluster: TestCluster, ...folders: readonly string[]): Promise<TestAccount> {
-  const { account, objects } = deployedRights(...folders);
+  const rights = deployedRights(...folders);
   const { name: clusterName, url, dir, admin, caFile } = cluster;
   // Whoever isn't the admin needs the default roles, if only to ask which resources there are.
   await waitFor('default roles', async () => (await admin.request('GET', '/readyz')).status === 200 || undefined);
-  await createAll(cluster, objects);
-  return issueAccount({ clusterName, url, dir, admin, caPem: await readFile(caFile, 'utf8') }, account);
+  await give(cluster, rights, rights.objects);
+  return issueAccount({ clusterName, url, dir, admin, caPem: await readFile(caFile, 'utf8') }, rights.account);
 }
 
 /** Gives an account that `deployAccount` made the rights of components besides. */
 export async function deployComponent(cluster: TestCluster, base: string, component: string): Promise<void> {
   const there = new Set(deployedRights(base).objects.map(identityOf));
-  await createAll(cluster, deployedRights(base, component).objects.filter((object) => !there.has(identityOf(object))));
+  const rights = deployedRights(base, component);
+  await give(cluster, rights, rights.objects.filter((object) => !there.has(identityOf(object))));
 }
 
 const identityOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`;
 
-async function createAll({ admin }: TestCluster, objects: readonly KubeObject[]): Promise<void> {
+/** Makes what is missing of an account's rights, and waits until they all count. */
+async function give({ admin, kind }: TestCluster, { account, grants }: Rights, missing: readonly KubeObject[]): Promise<void> {
+  await createAll(admin, missing);
+  // The embedded server looks into its roles for each request, and is asked by nobody what they allow.
+  if (kind === 'real') await rightsCount(admin, account, grants);
+}
+
+async function createAll(admin: TestClient, objects: readonly KubeObject[]): Promise<void> {
   for (const object of objects) {
     const { apiVersion, kind, metadata } = object;
     const plural = PLURALS[kind];

@@ -57,9 +57,10 @@ onEachServer(
       expect(gone).toMatchObject({ kind: 'Status', reason: 'Expired', code: 410 });
       const rest: KubeObject[] = [];
       for (let token = gone.metadata['continue'] as string; token;) {
-        const { items, metadata } = read(await server().send('GET', `${pods}?limit=2&continue=${token}`));
-        rest.push(...items);
-        token = metadata['continue'] as string;
+        const reply = await server().send('GET', `${pods}?limit=2&continue=${token}`);
+        // If this token, too, was forgotten meanwhile, there is another one.
+        if (reply.status !== 410) rest.push(...read(reply).items);
+        token = read(reply).metadata['continue'] as string;
       }
       expect(names(rest)).toEqual(['aa', 'b', 'c', 'd']);
     });

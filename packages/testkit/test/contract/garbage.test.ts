@@ -28,7 +28,15 @@ onEachServer(
       await create(slices, slice('of-both', {}, ownedBy(a, b)));
       await create(slices, slice('of-slice', {}, ownedBy(ofA)));
       await create(slices, slice('of-nobody', {}));
-      return { a: `${services}/a`, slices, b };
+      return { a: `${services}/a`, services, slices, b };
+    }
+
+    /** Waits until a garbage collector knows what there is: what was made last it has seen to. */
+    async function isNoticed({ services, slices }: { readonly services: string; readonly slices: string }): Promise<void> {
+      const passing = await create(services, service('passing', { clusterIP: 'None' }));
+      await create(slices, slice('of-passing', {}, ownedBy(passing)));
+      await remove(`${services}/passing`);
+      await waitFor('the end of the slice that was made last', async () => (await isGone(`${slices}/of-passing`)) || undefined);
     }
 
     it.each([
@@ -61,7 +69,8 @@ onEachServer(
     });
 
     it('leaves them without an owner if it is told to', async () => {
-      const { a, slices } = await family();
+      const { a, services, slices } = await family();
+      await isNoticed({ services, slices });
       const { metadata: before } = read(await server().send('GET', `${slices}/of-a`));
       await remove(`${a}?propagationPolicy=Orphan`);
       await waitFor('the end of the owner', async () => (await isGone(a)) || undefined);

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../src/index.ts';
 import { open, type Asked, type Endpoint } from './http.ts';
 
 /** How long an event may take; much longer than any server needs. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 30_000;
 
 export type WatchEvent = { readonly type: string; readonly object: KubeObject };
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { ComponentError, startCoreDns, startEmbeddedCluster, startNetwork } from '../../src/index.ts';
+import { ComponentError, eventually, startCoreDns, startEmbeddedCluster, startNetwork } from '../../src/index.ts';
 import { leftovers } from '../leftovers.ts';
 import { startComponents } from './start-components.ts';
 
@@ -11,11 +11,14 @@ const owner = fileURLToPath(new URL('./components-owner.ts', import.meta.url));
 /** A component's folder, and itself. */
 const PARTS = 2;
 
+/** One that starts a program is there twice, until its child is that program. */
+const partsIn = async (dir: string): Promise<number> => (await leftovers(dir)).length;
+
 it('leaves nothing of CoreDNS and kube-proxy after stop, which may be called twice', async () => {
   const { coreDns, kubeProxy, stop } = await startComponents();
   onTestFinished(stop);
   for (const component of [coreDns, kubeProxy]) {
-    expect(await leftovers(component.dir)).toHaveLength(PARTS);
+    await eventually(() => partsIn(component.dir), PARTS);
     await component.stop();
     await component.stop();
     expect(await leftovers(component.dir)).toEqual([]);
@@ -25,9 +28,9 @@ it('leaves nothing of CoreDNS and kube-proxy after stop, which may be called twi
 it('leaves nothing of them when the process that started them is killed', async () => {
   const child = fork(owner, { execPath: process.execPath, execArgv: [] });
   const [dirs] = (await once(child, 'message')) as [readonly string[]];
-  for (const dir of dirs) expect(await leftovers(dir)).toHaveLength(PARTS);
+  for (const dir of dirs) await eventually(() => partsIn(dir), PARTS);
   child.kill('SIGKILL');
-  for (const dir of dirs) await expect.poll(() => leftovers(dir), { timeout: 10_000 }).toEqual([]);
+  for (const dir of dirs) await expect.poll(() => leftovers(dir), { timeout: 30_000 }).toEqual([]);
 });
 
 it('says what CoreDNS does not like, and starts another one there', async () => {

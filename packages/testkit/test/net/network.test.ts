@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
-import { type Network, packetIn, startNetwork, startPing, waitFor } from '../../src/index.ts';
+import { eventually, type Network, packetIn, startNetwork, startPing, waitFor } from '../../src/index.ts';
 
 const owner = fileURLToPath(new URL('./network-owner.ts', import.meta.url));
 
@@ -151,5 +151,5 @@ it.each([
   const [{ pid, inode }] = (await once(child, 'message')) as [{ pid: number; inode: string }];
   expect(processesIn(inode)).toContain(String(pid));
   process.kill(group ? -Number(child.pid) : Number(child.pid), signal);
-  await expect.poll(() => processesIn(inode), { timeout: 10_000 }).toEqual([]);
+  await eventually(() => processesIn(inode), []);
 });

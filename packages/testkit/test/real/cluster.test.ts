@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import {
+  eventually,
   globalNetworkSetCrd,
   type RealCluster,
   startRealCluster,
@@ -195,7 +196,7 @@ describe('the end of a cluster', () => {
     const [dir] = (await once(child, 'message')) as [string];
     expect(await leftovers(dir)).toHaveLength(parts);
     child.kill('SIGKILL');
-    await expect.poll(() => leftovers(dir), { timeout: 10_000 }).toEqual([]);
+    await eventually(() => leftovers(dir), []);
   });
 
   it('leaves nothing of a start that fails, and quotes the log', async () => {

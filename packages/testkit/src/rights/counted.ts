@@ -1,0 +1,28 @@
+import type { PolicyRule, TestClient } from '../cluster.ts';
+import { waitFor } from '../wait-for.ts';
+import type { Grant, Rights } from './manifests.ts';
+
+/**
+ * Waits until a real API server counts what an account was given: it hears of roles and bindings by watches of its own,
+ * a moment after it has answered whoever made them.
+ */
+export async function rightsCount(admin: TestClient, { namespace, name }: Rights['account'], grants: readonly Grant[]): Promise<void> {
+  const user = `system:serviceaccount:${namespace}:${name}`;
+  const attributes = grants.flatMap((grant) => grant.rules.map((rule) => attributesOf(rule, grant.namespace)));
+  for (const resourceAttributes of attributes) {
+    await waitFor(`${user} to be allowed ${JSON.stringify(resourceAttributes)}`, async () => {
+      const { status } = await admin.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: { user, resourceAttributes },
+      });
+      return (status as { allowed: boolean }).allowed || undefined;
+    });
+  }
+}
+
+/** One request that a rule allows: roles come and go as a whole. */
+function attributesOf({ apiGroups, resources, verbs, resourceNames }: PolicyRule, namespace: string | undefined) {
+  const [resource, subresource] = (resources[0] ?? '').split('/', 2);
+  return { group: apiGroups[0], resource, subresource, verb: verbs[0], name: resourceNames?.[0], namespace };
+}
