@@ -45,7 +45,7 @@ export function createAgent({ ca, keyPair, tlsServerName, tunnel }: AgentOptions
     rejectUnauthorized: true,
     ...(tlsServerName !== undefined && verifyAs(tlsServerName)),
   };
-  return tunnel === undefined ? new https.Agent(options) : new TunnelAgent(options, tunnel);
+  return tunnel === undefined ? new DirectAgent(options) : new TunnelAgent(options, tunnel);
 }
 
 function secureContextOf(ca: string | undefined, keyPair: KeyPair | undefined): tls.SecureContext {
@@ -85,7 +85,18 @@ export function isBusy(agent: https.Agent): boolean {
   return Object.keys(agent.sockets).length > 0 || Object.keys(agent.requests).length > 0;
 }
 
-class TunnelAgent extends https.Agent {
+/**
+ * Node.js takes its own error listener off a socket once an answer has come to its end, also while that isn't read yet: an
+ * abort just then destroys the socket with an error that nobody hears, which ends the process. What fails is told by the
+ * request, or by its answer.
+ */
+class DirectAgent extends https.Agent {
+  override createConnection(...connection: Parameters<https.Agent['createConnection']>): ReturnType<https.Agent['createConnection']> {
+    return super.createConnection(...connection)?.on('error', () => {});
+  }
+}
+
+class TunnelAgent extends DirectAgent {
   readonly #tunnel: Tunnel;
   readonly #destroyed = new AbortController();
 
