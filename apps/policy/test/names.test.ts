@@ -109,7 +109,7 @@ describe('a name that the process of another remote wants as well', () => {
     await history.caughtUp();
     expect(history.versions()).toBe(written + 2);
     expect(history.deletions()).toEqual([]);
-    expect(await policy.metric('semaphore_policy_orphans', { cluster: 'c2-x' })).toBe(3);
+    await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c2-x' }), 3);
   });
 });
 

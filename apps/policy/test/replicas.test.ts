@@ -35,10 +35,11 @@ describe('two replicas', () => {
     await second.logged('leading');
   });
 
-  it('stay one when a leader sleeps past its Lease and wakes', async ({ pods, sets, history, startReplica }) => {
+  it('stay one when a leader sleeps past its Lease and wakes', async ({ candidate, pods, sets, history, startReplica }) => {
     const first = await startReplica();
     await first.logged('leading');
-    const second = await startReplica();
+    // Nobody takes the Lease back from it.
+    const second = await startReplica(candidate.kubeconfig, longLease);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await first.logged('set created');

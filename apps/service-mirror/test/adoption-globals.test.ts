@@ -34,7 +34,7 @@ describe('the global services of a Go program', () => {
     expect(history.lapses).toEqual([]);
     expect(history.deletions).toEqual([]);
     expect(await uids()).toEqual(before);
-    expect((await mirrors.service(globalName('web'))).metadata.annotations).toEqual({
+    await eventually(async () => (await mirrors.service(globalName('web'))).metadata.annotations, {
       'global-svc-clusters': 'c1,c2',
       'mirror-svc-source': 'global/default/web',
       'service.kubernetes.io/topology-aware-hints': 'auto',

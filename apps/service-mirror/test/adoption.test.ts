@@ -89,6 +89,7 @@ describe('what the Go program made', () => {
     const program = await goStart({ env: {}, flags: [`-kube-config=${older.kubeconfig}`], ready: false });
     const denied = () => program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'local', reason: 'denied' });
     await eventually(async () => ((await denied()) ?? 0) >= 3, true);
+    await program.logged('watch broke off', { cluster: 'local' });
     const warnings = program.log().filter(({ level }) => level === 'warn' || level === 'error');
     expect(warnings.map(({ msg, cluster }) => ({ msg, cluster }))).toEqual([{ msg: 'watch broke off', cluster: 'local' }]);
     expect(JSON.stringify(warnings)).toContain('endpointslices');

@@ -70,6 +70,7 @@ describe('cleanup', () => {
     const program = await startWith([`-config=${path}`, '-listen-address=127.0.0.1:0']);
     // It keeps off what may be another process's, and only puts right what it knows.
     await eventually(async () => (await mirrors.service(GLOBAL)).metadata.annotations?.['global-svc-clusters'], 'c2');
+    await program.logged('service updated', { service: GLOBAL });
     await eventually(() => program.metric('semaphore_service_mirror_orphans', { cluster: 'c2-a' }), 4);
     expect(await mirrors.endpoints()).toEqual({ [mirror('c2')]: ['10.4.0.1'], [mirror('c2-a')]: ['10.5.0.1'], [GLOBAL]: ['10.4.0.1', '10.5.0.1'], [served.own]: [], [served.ownGlobal]: [] });
     const written = program.log().filter(({ msg }) => /^(service|slice) /.test(msg)).length;

@@ -106,13 +106,14 @@ describe('a Service that another process made, whose prefix begins as ours does'
     const body = { addressType: 'IPv4', endpoints: [{ addresses: ['10.5.0.1'] }], ports: [] };
     await mirrors.create('endpointslices', { metadata: { name: 'theirs', labels: whose }, ...body });
     // One whose Service we don't see yet, or no more.
-    await mirrors.create('endpointslices', { metadata: { name: 'theirs-alone', labels: { ...whose, 'kubernetes.io/service-name': 'c2-a-b-73736d-late' } }, ...body });
+    const late = 'c2-a-b-73736d-late';
+    await mirrors.create('endpointslices', { metadata: { name: 'theirs-alone', labels: { ...whose, 'kubernetes.io/service-name': late } }, ...body });
     await sources.add({ name: 'other' });
     await start({ 'svc-prefix': 'c2' });
-    await mirrors.become({ [mirror]: ['10.5.0.1'], 'c2-default-73736d-other': [] });
+    await mirrors.become({ [mirror]: ['10.5.0.1'], [late]: ['10.5.0.1'], 'c2-default-73736d-other': [] });
     // One more of ours is written, and that one is still there.
     await sources.add({ name: 'last' });
-    await mirrors.become({ [mirror]: ['10.5.0.1'], 'c2-default-73736d-other': [], 'c2-default-73736d-last': [] });
+    await mirrors.become({ [mirror]: ['10.5.0.1'], [late]: ['10.5.0.1'], 'c2-default-73736d-other': [], 'c2-default-73736d-last': [] });
     expect((await mirrors.slices()).map(({ metadata }) => metadata.name)).toEqual(['theirs', 'theirs-alone']);
   });
 });

@@ -82,6 +82,7 @@ describe('a remote', () => {
     const second = await start(viaProxy, { ready: false });
     const restarts = () => second.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'denied' });
     await eventually(async () => ((await restarts()) ?? 0) >= 3, true);
+    await second.logged('watch broke off');
     expect(second.log().filter(({ msg, level }) => msg === 'watch broke off' && level === 'warn')).toHaveLength(1);
     expect(await second.metric(...remoteUp)).toBe(0);
     expect(await mirrors.endpoints()).toEqual({ [mirrorOf('web')]: ['10.4.0.1'] });

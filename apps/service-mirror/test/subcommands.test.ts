@@ -115,7 +115,7 @@ describe('plan', () => {
     await sources.add({ name: 'new', ports });
     await secondProxy.set({ kind: 'refuse' });
     const file = `-config=${local.dir}/service-mirror.json`;
-    const plans = await Promise.all([['plan', file, '-timeout=5s'], ['plan', '-o=json', file, '-timeout=5s']].map((argv) => startWith(argv, { ready: false })));
+    const plans = await Promise.all([['plan', file, '-timeout=10s'], ['plan', '-o=json', file, '-timeout=10s']].map((argv) => startWith(argv, { ready: false })));
     expect(await Promise.all(plans.map(({ exited }) => exited))).toEqual([{ code: 1, signal: null }, { code: 1, signal: null }]);
     const [text, json] = plans.map(({ stdout }) => stdout());
     expect(text).toBe(

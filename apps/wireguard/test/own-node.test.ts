@@ -75,7 +75,10 @@ describe('our own Node', () => {
     const announced = async () => (await local.admin.get(NODE)).metadata.annotations;
     const want = { 'c2.wireguard.semaphore.uw.io/pubKey': publicKeyOf(key), 'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820' };
     const agent = await spawn();
-    await eventually(announced, want);
+    // It is announced before the remote is listed.
+    await agent.ready();
+    await agent.logged('announced on our Node', { cluster: 'c2' });
+    expect(await announced()).toEqual(want);
     await local.admin.delete(NODE);
     await agent.logged('our own Node is gone: everything stays as it is until it is back', { node: 'n1' });
     expect(await agent.get('/readyz')).toMatchObject({ status: 200 });

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { waitFor } from '@kube-semaphore/testkit';
+import { eventually, waitFor } from '@kube-semaphore/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { generatePrivateKey } from '../src/keys.ts';
 import { runFor, runTool } from '../src/run-tool.ts';
@@ -74,10 +74,11 @@ it('says that a tool is not installed', async () => {
 });
 
 it('kills a tool that gives no answer', async () => {
-  const call = runFor(1_000, await tool(sleeper), [], { signal });
+  // Long enough for it to say its pid before.
+  const call = runFor(5_000, await tool(sleeper), [], { signal });
   await expect(call).rejects.toMatchObject({ code: 'WG_DEADLINE' });
   const pid = await pidOf();
-  await expect.poll(() => isAlive(pid)).toBe(false);
+  await eventually(() => isAlive(pid), false);
 });
 
 it('kills the tool and rejects with the reason when the signal is aborted', async () => {
@@ -87,7 +88,7 @@ it('kills the tool and rejects with the reason when the signal is aborted', asyn
   const reason = new Error('shutdown');
   controller.abort(reason);
   await expect(call).rejects.toBe(reason);
-  await expect.poll(() => isAlive(pid)).toBe(false);
+  await eventually(() => isAlive(pid), false);
 });
 
 it('starts nothing when the signal is aborted already', async () => {

@@ -6,5 +6,5 @@ import { it as itUnderFaults } from '../support/under-faults.ts';
 const it = itUnderFaults.extend('seed', () => faultSeed());
 
 describe('faults on both sides and changes at random', () => {
-  it('cost nothing but time', { timeout: 180_000 }, ({ seed, lab }) => randomFaults(lab, { seed, lastsMs: 20_000 }));
+  it('cost nothing but time', { timeout: 240_000 }, ({ seed, lab }) => randomFaults(lab, { seed, lastsMs: 20_000 }));
 });

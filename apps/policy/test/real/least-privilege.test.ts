@@ -1,4 +1,4 @@
-import { deployedRights, eventually, globalNetworkSetCrd, type RealCluster, rightsIn, shortLease, startRealCluster, useOf } from '@kube-semaphore/testkit';
+import { deployedRights, eventually, globalNetworkSetCrd, longLease, type RealCluster, rightsIn, shortLease, startRealCluster, useOf } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { argvOf, usualFlags } from '../support/command-line.ts';
@@ -25,7 +25,7 @@ const it = itOnClusters
   .extend('ordeal', ({ local, accounts, pods, start, startWith }) => async (group: keyof typeof APIS) => {
     const sets = new Sets(local, group);
     const api = { 'calico-api': APIS[group] };
-    const policy = await start({ ...api, ...shortLease(`ordeal-${group}`) });
+    const policy = await start({ ...api, ...shortLease(`ordeal-${group}`), ...longLease });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'gone', app: 'gone', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-gone': ['10.4.0.2/32'] });
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.3'] });

@@ -1,11 +1,11 @@
-import { globalNetworkSetCrd, startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
+import { eventually, globalNetworkSetCrd, startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
 import { test } from 'vitest';
 import { createAccounts } from './accounts.ts';
 import { argvOf, type PolicyFlags, usualFlags } from './command-line.ts';
 import { Pods } from './pods.ts';
 import { type PolicyProcess, spawnPolicy } from './policy-process.ts';
 import { SetHistory } from './set-history.ts';
-import { Sets } from './sets.ts';
+import { labelsOf, Sets, type SetView } from './sets.ts';
 
 /** How a start differs from the usual. */
 type StartOptions = {
@@ -89,9 +89,24 @@ export const itBehindProxies = it
   }));
 
 /** A test on a running `policy`, which it shares with the other tests of its file. */
-export const itWithPolicy = it.extend('policy', { scope: 'file', auto: true }, async ({ accounts }, { onCleanup }) => {
-  const policy = spawnPolicy(argvOf(usualFlags(accounts)));
-  onCleanup(async () => void (await policy.stop('SIGKILL')));
-  await policy.ready();
-  return policy;
-});
+export const itWithPolicy = it
+  .extend('policy', { scope: 'file', auto: true }, async ({ accounts }, { onCleanup }) => {
+    const policy = spawnPolicy(argvOf(usualFlags(accounts)));
+    onCleanup(async () => void (await policy.stop('SIGKILL')));
+    await policy.ready();
+    return policy;
+  })
+  .extend('pods', ({ remote, sets, policy: _policy }, { onCleanup }) => {
+    const pods = new Pods(remote);
+    onCleanup(async () => {
+      await pods.clear();
+      // By itself: that a set was deleted may reach it before its pods' end does, and it makes what the next test sees.
+      await eventually(async () => (await sets.list()).filter(isOfPolicy), []);
+    });
+    return pods;
+  });
+
+const ours = labelsOf('');
+
+/** Whether a set is one that the usual policy deletes when its pods are gone. */
+const isOfPolicy = ({ labels }: SetView): boolean => ['managed-by', 'semaphore.uw.systems/cluster'].every((label) => labels[label] === ours[label]);

@@ -6,6 +6,9 @@ import { prefix } from './remote-state.ts';
 import type { SetHistory } from './set-history.ts';
 import type { Sets } from './sets.ts';
 
+/** For a test that waits for a program to recover more than once: each time may take as long as its longest pause. */
+export const patience = { timeout: 180_000 };
+
 /**
  * A test with a lab in which a policy begins with sets that are right, and with pods of which some will stay all along.
  * By `seed` the others change.

@@ -1,7 +1,7 @@
 import { eventually, type FaultProxy, type SeenRequest } from '@kube-semaphore/testkit';
 import { describe } from 'vitest';
 import { staying } from '../support/service-changes.ts';
-import { it } from '../support/under-faults.ts';
+import { it, patience } from '../support/under-faults.ts';
 
 /** Everything of a path is listed as empty from now on, and each watch has to list it so many times. */
 async function pretendEmpty(proxy: FaultProxy, path: RegExp, times?: number): Promise<void> {
@@ -27,9 +27,10 @@ function sinceWrite(requests: Seen, path: RegExp): Seen {
   return first < 0 ? [] : requests.slice(first);
 }
 
-describe('lists that are empty for a moment', () => {
+describe('lists that are empty for a moment', patience, () => {
   it('are held where they are a remote\'s', async ({ lab: { begin, proxies } }) => {
-    const trial = await begin({ flags: { 'deletion-guard-min': '0', 'deletion-guard-hold': '10s' } });
+    // Much longer than it takes until the last of four watches has an empty list after the first has: then it is believed.
+    const trial = await begin({ flags: { 'deletion-guard-min': '0', 'deletion-guard-hold': '20s' } });
     await trial.change();
     await trial.settled();
     await pretendEmpty(proxies.remote, /\/(services|endpointslices)\b/);

@@ -1,14 +1,14 @@
 import { failWrites, loseAnswers, refuseWrites, storms, throttleWrites, weatherStorm, writeStorms } from '@kube-semaphore/testkit';
 import { describe } from 'vitest';
-import { it } from '../support/under-faults.ts';
+import { it, patience } from '../support/under-faults.ts';
 
-describe('a storm', () => {
+describe('a storm', patience, () => {
   it.for(storms)('of $name costs nothing but time, on either side', (storm, { lab }) => weatherStorm(lab, storm));
 });
 
 const complaint = 'service not written, will try again';
 
-describe('local writes that are all', () => {
+describe('local writes that are all', patience, () => {
   it.for(writeStorms)('$name are tried again, and complained about once', ({ fault }, { lab }) => failWrites(lab, fault, complaint));
 
   it('carried out, with an answer that breaks off, make the mirrors right all the same', ({ lab }) => loseAnswers(lab));

@@ -1,5 +1,6 @@
 import { clusterKind, eventually, type KubeObject, type PolicyRule, type TestAccount, type TestClient, type TestCluster } from '@kube-semaphore/testkit';
 import { MIRRORS, mirrorLabels } from './mirror-process.ts';
+import { readyAddresses, type Slice } from './slices.ts';
 import { upsert } from './upsert.ts';
 
 /** A remote Service, as the Go program saw it. */
@@ -63,8 +64,8 @@ export class GoProgram {
       const endpoints = await this.#writeEndpoints(source);
       if (clusterKind() === 'embedded') await this.#derive(source, endpoints);
     }
-    const wanted = sources.flatMap(({ name, addresses }) => (addresses.length === 0 ? [] : [mirrorName(name)]));
-    await eventually(async () => this.#derived(), wanted.toSorted());
+    const wanted = sources.flatMap(({ name, addresses }) => (addresses.length === 0 ? [] : [[mirrorName(name), addresses.toSorted()] as const]));
+    await eventually(() => this.#derived(), Object.fromEntries(wanted));
   }
 
   async #writeService({ name, headless = false, ports = defaultPorts }: GoSource): Promise<void> {
@@ -97,11 +98,11 @@ export class GoProgram {
     }
   }
 
-  /** The Services of which there are such slices. */
-  async #derived(): Promise<readonly string[]> {
+  /** The addresses in such slices, by their Services: of two families there are two slices, and one comes first. */
+  async #derived(): Promise<Readonly<Record<string, readonly string[]>>> {
     const selector = encodeURIComponent(`endpointslice.kubernetes.io/managed-by=${derivedBy}`);
-    const slices = await this.#local.admin.list(`/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices?labelSelector=${selector}`);
-    return [...new Set(slices.map(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] ?? ''))].toSorted();
+    const derived = await this.#local.admin.list(`/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices?labelSelector=${selector}`);
+    return readyAddresses(derived as unknown as readonly Slice[]);
   }
 }
 

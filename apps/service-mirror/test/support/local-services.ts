@@ -1,4 +1,4 @@
-import { eventually, type KubeObject, type TestCluster } from '@kube-semaphore/testkit';
+import { eventually, type KubeObject, type TestCluster, waitFor } from '@kube-semaphore/testkit';
 import { MIRRORS } from './mirror-process.ts';
 import { readyAddresses, type Slice } from './slices.ts';
 
@@ -33,11 +33,13 @@ export class LocalServices {
     return endpoints.map(({ metadata }) => metadata.name).toSorted();
   }
 
-  /** The ready addresses of each Service, sorted; those that have no slice are there with none. */
+  /**
+   * The ready addresses of each Service, sorted; those that have no slice are there with none, and slices that outlive
+   * their Service are there under its name.
+   */
   async endpoints(): Promise<Readonly<Record<string, readonly string[]>>> {
     const [services, slices] = await Promise.all([this.services(), this.slices()]);
-    const ready = readyAddresses(slices);
-    return Object.fromEntries(services.map(({ metadata: { name } }) => [name, ready[name] ?? []]));
+    return { ...Object.fromEntries(services.map(({ metadata: { name } }) => [name, []])), ...readyAddresses(slices) };
   }
 
   /** Waits until the Services and their ready addresses are just these. */
@@ -59,10 +61,21 @@ export class LocalServices {
     await this.#cluster.admin.delete(pathOf(kind, name));
   }
 
+  /** Removes everything, also what controllers make of it meanwhile, and what was on its way when a program was killed. */
   async clear(): Promise<void> {
+    await waitFor('an empty mirror namespace', async () => (await this.#removeAll()) === 0 || undefined);
+  }
+
+  /** @returns how many objects there were */
+  async #removeAll(): Promise<number> {
+    let count = 0;
     for (const kind of ['services', 'endpoints', 'endpointslices'] as const) {
-      for (const { metadata } of await this.#cluster.admin.list(pathOf(kind))) await this.remove(kind, metadata.name);
+      for (const { metadata } of await this.#cluster.admin.list(pathOf(kind))) {
+        await this.remove(kind, metadata.name);
+        count += 1;
+      }
     }
+    return count;
   }
 }
 

@@ -2,8 +2,14 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
+const AGAIN_MS = 2_000;
+
 const socket = createSocket('udp4');
-socket.send(Buffer.from(process.argv[2] ?? '', 'hex'), 53, '127.0.0.1');
-const [answer] = (await once(socket, 'message', { signal: AbortSignal.timeout(5_000) })) as [Buffer];
+const send = (): void => socket.send(Buffer.from(process.argv[2] ?? '', 'hex'), 53, '127.0.0.1');
+send();
+// As resolvers do: nobody tells of a query that is lost.
+const timer = setInterval(send, AGAIN_MS);
+const [answer] = (await once(socket, 'message', { signal: AbortSignal.timeout(20_000) })) as [Buffer];
+clearInterval(timer);
 socket.close();
 process.stdout.write(answer.toString('hex'));

@@ -5,15 +5,18 @@ import { decodeAnswer, type DnsAnswer, encodeQuery, type RecordType } from './ne
 
 const programs = { ask: fileURLToPath(new URL('./net-ask.ts', import.meta.url)), call: fileURLToPath(new URL('./net-call.ts', import.meta.url)) };
 
+/** Longer than any of these takes, on a machine that does much else: what doesn't end fails a test at once. */
+const timeoutMs = 30_000;
+
 /** Asks the DNS server of a place. */
 export async function ask(place: Place, name: string, type: RecordType): Promise<DnsAnswer> {
-  const answer = await place.run(process.execPath, [programs.ask, encodeQuery(name, type).toString('hex')]);
+  const answer = await place.run(process.execPath, [programs.ask, encodeQuery(name, type).toString('hex')], { timeoutMs });
   return decodeAnswer(Buffer.from(answer, 'hex'));
 }
 
 /** Who answers, among many connections from a place; sorted. */
 export async function whoAnswers(place: Place, host: string, port: number): Promise<readonly string[]> {
-  return JSON.parse(await place.run(process.execPath, [programs.call, host, String(port)])) as readonly string[];
+  return JSON.parse(await place.run(process.execPath, [programs.call, host, String(port)], { timeoutMs })) as readonly string[];
 }
 
 /** Lets a place answer every connection to port 8080 with its name, also after a caller that hung up first. */
@@ -22,5 +25,5 @@ export async function serve(place: Place, name: string): Promise<void> {
     .createServer((socket) => socket.on('error', () => {}).end(process.argv[1]))
     .listen(8080, '::', () => console.log('listening'))`;
   const server = place.spawn(process.execPath, ['-e', script, name], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(10_000) });
+  await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(timeoutMs) });
 }

@@ -59,8 +59,9 @@ export class RemoteServices {
   }
 
   async #create(collection: string, object: { metadata: { name: string } }): Promise<void> {
-    await this.#cluster.admin.create(collection, object as Parameters<TestCluster['admin']['create']>[1]);
+    // Before it is made: of what an API server makes while it is killed nobody hears.
     this.#paths.add(`${collection}/${object.metadata.name}`);
+    await this.#cluster.admin.create(collection, object as Parameters<TestCluster['admin']['create']>[1]);
   }
 }
 

@@ -9,7 +9,7 @@ const DEVICE = 'wireguard.c2';
 // Its books are custom resources, which a real API server watches and answers in its own way.
 const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 2 })).override('realServers', { scope: 'file' }, () => ['c2']);
 
-it('reaches pods by Calico’s books: in each block of a node, and at an address that it has borrowed from another’s', async ({ mesh }) => {
+it('reaches pods by Calico’s books: in each block of a node, and at an address that it has borrowed from another’s', { timeout: 120_000 }, async ({ mesh }) => {
   const [near, lender, borrower] = mesh.nodes;
   const { server } = mesh.cluster('c2');
   await defineBooks(server);
@@ -22,11 +22,12 @@ it('reaches pods by Calico’s books: in each block of a node, and at an address
   await lender!.machine.addPod(['10.2.66.10']);
   for (const ips of [['10.2.64.10'], ['10.2.65.10', 'fd00:2:0:77::a'], ['10.2.66.5']]) await borrower!.machine.addPod(ips);
   await Promise.all(mesh.nodes.map(async (node) => (await mesh.startAgent(node, { remotes: { c2: { allowedIPsFrom: 'calico-blocks' } } })).ready()));
+  await mesh.complete();
 
   const own = '10.2.64.0/26 10.2.65.0/26';
   await eventually(() => blocksOn(near!, DEVICE), [`${own} 10.2.66.5/32 fd00:2:0:77::/122`, lent].toSorted());
   for (const ip of ['10.2.66.10', '10.2.64.10', '10.2.65.10', 'fd00:2:0:77::a', '10.2.66.5']) {
-    const ping = await startPing(near!.pod, ip);
+    const ping = await startPing(near!.pod, ip, { timeoutMs: 30_000 });
     await ping.replies(10);
     expect([ip, await ping.stop()]).toMatchObject([ip, { lost: 0 }]);
   }

@@ -14,7 +14,7 @@ async function serve(place: Place): Promise<void> {
     .createServer((socket) => socket.on('error', () => {}).end(socket.remoteAddress.replace('::ffff:', '')))
     .listen(8080, '::', () => console.log('listening'))`;
   const server = place.spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(10_000) });
+  await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(30_000) });
 }
 
 /** The address by which whoever answers at port 80 knows a place; undefined if nobody answers. */

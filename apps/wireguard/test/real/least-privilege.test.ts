@@ -20,8 +20,17 @@ const it = itOnClusters
     const accounts = await createAccounts(server);
     return { local: accounts, remote: accounts };
   })
+  /** The rights of both sides, and what of them was used so far. */
+  .extend('rights', ({ server }) => {
+    const sides = [deployedRights(...folders.agent), deployedRights(...folders.reader)];
+    const use = async () => {
+      const events = await server.auditLog();
+      return sides.map((rights) => useOf(events, rights));
+    };
+    return { given: sides.map(({ grants }) => rightsIn(grants)), use };
+  })
   /** All that an agent does, and all that it is asked on the command line. */
-  .extend('ordeal', ({ server, addNode, bareNode, spawn, run }) => async () => {
+  .extend('ordeal', ({ server, rights, addNode, bareNode, spawn, run }) => async () => {
     const key = generatePrivateKey();
     const remote = { allowedIPsFrom: 'calico-blocks' };
     await addNode(server, { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] });
@@ -30,6 +39,9 @@ const it = itOnClusters
     await agent.ready();
     const announced = async () => (await server.admin.get('/api/v1/nodes/n1')).metadata.annotations?.['c2.wireguard.semaphore.uw.io/pubKey'];
     await eventually(announced, publicKeyOf(key));
+    // It is ready before it watches what it has listed.
+    const watches = (some: readonly string[]) => some.filter((right) => right.startsWith('watch '));
+    await eventually(async () => (await rights.use()).map(({ needed }) => watches(needed)), rights.given.map(watches));
     expect(agent.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
     await agent.stop();
     for (const word of ['plan', 'status']) expect(await run({ word, remote })).toMatchObject({ code: 0 });
@@ -38,13 +50,8 @@ const it = itOnClusters
   });
 
 describe('the accounts of deploy/wireguard', () => {
-  it('need each of their rights, and no other', async ({ server, ordeal }) => {
+  it('need each of their rights, and no other', async ({ rights, ordeal }) => {
     await ordeal();
-    const sides = [deployedRights(...folders.agent), deployedRights(...folders.reader)];
-    const use = async () => {
-      const events = await server.auditLog();
-      return sides.map((rights) => useOf(events, rights));
-    };
-    await eventually(use, sides.map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })));
+    await eventually(rights.use, rights.given.map((needed) => ({ needed, refused: [] })));
   });
 });

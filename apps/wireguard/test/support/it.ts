@@ -38,7 +38,8 @@ export const it = test
   .extend('accounts', { scope: 'file' }, async ({ local, remote }) => ({ local: await createAccounts(local), remote: await createAccounts(remote) }))
   .extend('dir', async ({ task: _task }, { onCleanup }) => {
     const dir = await mkdtemp(join(tmpdir(), 'wireguard-'));
-    onCleanup(() => rm(dir, { recursive: true }));
+    // A stand-in for a program may still be at work whose agent was killed.
+    onCleanup(() => rm(dir, { recursive: true, maxRetries: 10, retryDelay: 50 }));
     return dir;
   })
   .extend('keyFolder', async ({ dir }) => {

@@ -133,12 +133,20 @@ export class Mesh {
     return agent;
   }
 
-  /** Resolves when each node has all nodes of the other clusters as peers: an agent may be ready before it is announced. */
+  /**
+   * Resolves when the first agent of each node has made all nodes of the other clusters its peers, and said so: it may be ready
+   * before it is announced, and says what it has changed afterwards.
+   */
   async complete(): Promise<void> {
     const options = { signal: new AbortController().signal };
-    for (const { name, cluster, tools } of this.nodes) {
+    for (const node of this.nodes) {
+      const { name, cluster, tools } = node;
+      const isTold = (key: string): boolean => this.agent(node).log().some(({ msg, peer }) => msg === 'peer changed' && peer === key);
       for (const other of this.#clusters.values()) {
-        const isThere = async () => (await tools.device(`wireguard.${other.name}`, options))?.peers.length === other.nodes.length || undefined;
+        const isThere = async () => {
+          const peers = (await tools.device(`wireguard.${other.name}`, options))?.peers ?? [];
+          return (peers.length === other.nodes.length && peers.every(({ publicKey }) => isTold(publicKey))) || undefined;
+        };
         if (other !== cluster) await waitFor(`the nodes of ${other.name} on ${cluster.name}-${name}`, isThere);
       }
     }

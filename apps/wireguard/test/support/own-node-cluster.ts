@@ -27,7 +27,8 @@ export class OwnNodeCluster {
       const agent = await started.agent({ to: 'Pod', node: 'n1' });
       const trial = { metadata: { labels: { trial: 'true' } } };
       // As a dry run, so that nothing comes of it before the policy is known.
-      await eventually(async () => (await agent.request('PATCH', '/api/v1/nodes/n1?dryRun=All', trial)).status, 403);
+      // Without its role, which is known a moment later as well, it would be refused by another.
+      await eventually(async () => refusal(await agent.request('PATCH', '/api/v1/nodes/n1?dryRun=All', trial)).includes('ValidatingAdmissionPolicy'), true);
       return started;
     } catch (error) {
       await cluster.stop();
@@ -45,7 +46,7 @@ export class OwnNodeCluster {
     return this.#client(`kube-system/serviceaccounts/${ACCOUNT}-remote`);
   }
 
-  /** The agent's account once more, in another namespace and with every right on Nodes: what is refused now isn't a role's. */
+  /** The agent's account once more, in another namespace and with every right on Nodes: what is refused then isn't a role's. */
   async accountWithAllRights(namespace: string): Promise<void> {
     const { admin } = this.cluster;
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
@@ -60,6 +61,8 @@ export class OwnNodeCluster {
       roleRef: { apiGroup, kind: 'ClusterRole', name: namespace },
       subjects: [{ kind: 'ServiceAccount', name: ACCOUNT, namespace }],
     });
+    const mighty = await this.agent({ to: 'nothing' }, namespace);
+    await eventually(async () => (await mighty.request('GET', '/api/v1/nodes')).status, 200);
   }
 
   /** Runs commands in the root of the project, and answers what they print. */

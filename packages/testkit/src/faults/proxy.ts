@@ -47,6 +47,8 @@ export interface FaultProxy extends AsyncDisposable {
   clear(): Promise<void>;
   /** Oldest first. What was refused, or reset or stalled before a request could be read, isn't among them. */
   requests(): readonly SeenRequest[];
+  /** Of these, those whose answers aren't complete yet: open watches, and what is on its way. */
+  underWay(): readonly FilteredRequest[];
   /** Resets all connections, closes the port and removes the files. Idempotent. */
   stop(): Promise<void>;
 }
@@ -109,6 +111,7 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
       return settle();
     },
     requests: () => log,
+    underWay: () => switchboard.open,
     async stop() {
       stopped = true;
       await proxy.clear();

@@ -34,6 +34,11 @@ export class Switchboard {
     return this.#strikesEverything('stall') ? 'hold' : 'serve';
   }
 
+  /** What isn't over yet. */
+  get open(): readonly FilteredRequest[] {
+    return Array.from(this.#open, ({ seen }) => seen);
+  }
+
   /** @returns what takes the fault back */
   set(wanted: Fault, filter: RequestFilter = {}): () => void {
     // A copy, by which this fault is told from the same one set again.

@@ -6,7 +6,7 @@ import type { Place } from './namespace.ts';
 import { PingReplies } from './ping-replies.ts';
 
 /** After so long a reply that didn't come is lost. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 10_000;
 
 /** How to ping. */
 export type PingOptions = {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ask } from '../net/ask.ts';
 import type { Place } from '../net/namespace.ts';
 import { waitFor } from '../wait-for.ts';
@@ -22,7 +23,7 @@ export type Program = {
   readonly logged: (msg: string, facts?: Readonly<Record<string, unknown>>) => Promise<LogLine>;
   /** Waits until the process says of itself that it is ready. */
   readonly ready: () => Promise<void>;
-  /** Asks the health server. */
+  /** Asks the health server. What the process logged before it answered is in the log by then. */
   readonly get: (
     path: '/healthz' | '/readyz' | '/metrics',
   ) => Promise<{ readonly status: number; readonly body: string }>;
@@ -83,9 +84,10 @@ export function startProgram([file, args]: readonly [file: string, args: readonl
     });
   const get: Program['get'] = async (path) => {
     const { port } = await logged('started');
-    if (place !== undefined) return ask(place, Number(port), path);
-    const response = await fetch(`http://127.0.0.1:${Number(port)}${path}`);
-    return { status: response.status, body: await response.text() };
+    const answer = await (place === undefined ? askHere(Number(port), path) : ask(place, Number(port), path));
+    // The answer and lines that are older may have come together, and be read in any order.
+    await turn();
+    return answer;
   };
   return {
     stdout: () => stdout,
@@ -105,6 +107,12 @@ export function startProgram([file, args]: readonly [file: string, args: readonl
       return { ...(await exited), ms: performance.now() - asked };
     },
   };
+}
+
+/** By a connection of its own: one that was kept may be given up by the process just when it is asked again. */
+async function askHere(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
+  return { status: response.status, body: await response.text() };
 }
 
 function linesOf(text: string): readonly LogLine[] {

@@ -1,4 +1,4 @@
-import { type Packet, packetIn, startPing, wireGuardMessage } from '@kube-semaphore/testkit';
+import { eventually, type Packet, packetIn, startPing, wireGuardMessage } from '@kube-semaphore/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { generatePrivateKey, publicKeyOf } from '../../src/index.ts';
 import { DEVICE, Lab, signal, toolsOn } from './lab.ts';
@@ -76,7 +76,7 @@ it('keeps the endpoint that a roaming peer moved to, unless one is named', async
   expect(await endpoint()).toBe(`${n2.ipv4}:51820`);
   // To n1 this is what a NAT does that forgot: the same peer, from elsewhere.
   await toolsOn(n2).changeDevice(DEVICE, { listenPort: 51_821 }, { signal });
-  await expect.poll(endpoint, { timeout: 20_000 }).toBe(`${n2.ipv4}:51821`);
+  await eventually(endpoint, `${n2.ipv4}:51821`);
   const publicKey = (await tools.device(DEVICE, { signal }))?.peers[0]?.publicKey ?? '';
   await tools.changeDevice(DEVICE, { peers: [{ publicKey, allowedIps: ['10.2.0.0/24'] }] }, { signal });
   expect(await endpoint()).toBe(`${n2.ipv4}:51821`);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { NetworkNode } from '@kube-semaphore/testkit';
+import { eventually, type NetworkNode } from '@kube-semaphore/testkit';
 import { DEVICE, Lab, signal, toolsOn } from './lab.ts';
 
 let lab: Lab;
@@ -24,13 +24,13 @@ it('outlives the process that started it, in a session of its own, and ends with
   const [session] = (await node.run('ps', ['-o', 'sid=', '-p', String(pid)])).trim().split(/\s+/);
   expect(session).toBe(String(pid));
   await toolsOn(node).deleteLink(DEVICE, { signal });
-  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  await eventually(() => isAlive(pid), false);
 });
 
 it('starts over the socket that a killed one left', async () => {
   const pid = Number(await lab.startDevice(node, DEVICE));
   process.kill(pid, 'SIGKILL');
-  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  await eventually(() => isAlive(pid), false);
   expect(await node.run('ls', ['/run/wireguard'])).toBe(`${DEVICE}.sock\n`);
   expect(Number(await lab.startDevice(node, DEVICE))).toBeGreaterThan(0);
   expect(await toolsOn(node).device(DEVICE, { signal })).toMatchObject({ name: DEVICE });

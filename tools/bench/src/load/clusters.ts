@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import {
-  type EmbeddedCluster, type PolicyRule, type RealCluster, startEmbeddedCluster, startRealCluster, type TestAccount, type TestCluster,
+  type EmbeddedCluster, type PolicyRule, type RealCluster, startEmbeddedCluster, startRealCluster, type TestAccount, type TestCluster, waitFor,
 } from '@kube-semaphore/testkit';
 
 /** One request, as either server logs it. */
@@ -69,7 +70,13 @@ async function startReal(name: string): Promise<BenchCluster> {
   return {
     api,
     async requests() {
-      const events = await api.auditLog();
+      // A watch may show what a request did before the log has it. When it has one that came later, it has that, too.
+      const last = `/version?${randomUUID()}`;
+      await api.admin.request('GET', last);
+      const events = await waitFor('the audit log', async () => {
+        const log = await api.auditLog();
+        return log.some(({ requestURI }) => requestURI === last) ? log : undefined;
+      });
       // A watch has two events, and the second one comes when it ends.
       const once = events.filter(({ verb, stage }) => verb !== 'watch' || stage === 'ResponseStarted');
       return once.map(({ user, verb }) => ({ user: user.username, verb }));

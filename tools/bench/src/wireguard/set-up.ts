@@ -33,6 +33,8 @@ export async function setUp(
   const { cpuSeconds, peakMb } = await usageOf(program.pid);
   await delay(settleSeconds * 1000, undefined, { signal });
   const { residentMb: settledMb } = await usageOf(program.pid);
+  // It announces itself side by side with making peers, and may end that later.
+  await pollUntil(async () => (await requestsOf(clusters, account)).local['patch'] !== undefined, { intervalMs: INTERVAL_MS, signal });
   return {
     seconds: (atMs - program.startedAtMs) / 1000,
     cpuSeconds,

@@ -33,7 +33,7 @@ it('answers a Pod of c1 by the name of c2, and nobody on the way can read it', a
 });
 
 it('lets c2 know the caller by the address that it comes from', async () => {
-  await expect.poll(() => system.netsOf('c1-shop-checkout'), { timeout: 10_000 }).toEqual([`${trials.caller.ips[0]}/32`]);
+  await expect.poll(() => system.netsOf('c1-shop-checkout'), { timeout: 30_000 }).toEqual([`${trials.caller.ips[0]}/32`]);
 });
 
 it('loses no call in a rollout of c2', async () => {

@@ -13,10 +13,13 @@ const found = async ({ admin }: TestCluster, path: string) => {
   return status === 200 ? body : undefined;
 };
 
+/** The `terminationGracePeriodSeconds` of deploy/. */
+const GRACE_MS = 10_000;
+
 /** How a container ends that is asked to, as by the kubelet. */
 async function stopped(container: Container): Promise<{ readonly code: number | null; readonly inTime: boolean }> {
   const { code, ms } = await container.stop();
-  return { code, inTime: ms < 5_000 };
+  return { code, inTime: ms < GRACE_MS };
 }
 
 it('policy: a pod of one cluster is in a set of the other', async ({ local, remote, startPod }) => {

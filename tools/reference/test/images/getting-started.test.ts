@@ -39,7 +39,7 @@ it('leads from two clusters to a mirrored Service with a policy on it', patience
   await type(commandsIn(page, ['Clean up']));
 });
 
-it('has its tokens by the commands for who deploys, too', async ({ type, clusters }) => {
+it('has its tokens by the commands for who deploys, too', patience, async ({ type, clusters }) => {
   const secrets = '/api/v1/namespaces/kube-system/secrets/semaphore-policy-c2';
   const before = await clusters.c1.admin.get(secrets);
   await clusters.c1.admin.delete(secrets);
@@ -47,7 +47,7 @@ it('has its tokens by the commands for who deploys, too', async ({ type, cluster
   expect((await clusters.c1.admin.get(secrets))['data']).toEqual(before['data']);
 });
 
-it('goes on to another token, and the first one is void', async ({ type, clusters }) => {
+it('goes on to another token, and the first one is void', patience, async ({ type, clusters }) => {
   const [next, last] = blocksOf('operations.md').filter(({ heading, language }) => heading === 'Rotating tokens' && language === 'sh');
   const first = await tokenInUse(type);
   await type(next!.text);
@@ -59,7 +59,7 @@ it('goes on to another token, and the first one is void', async ({ type, cluster
   expect(await answerTo(second)).toBe(200);
 });
 
-it('rolls the apps out anew, and removes what a cluster was read by', async ({ type, clusters }) => {
+it('rolls the apps out anew, and removes what a cluster was read by', patience, async ({ type, clusters }) => {
   await type(commandsIn('operations.md', ['A changed config', 'Disaster recovery']));
   await type(rolledOut);
   await type(commandsIn('operations.md', ['Removing a cluster']));
