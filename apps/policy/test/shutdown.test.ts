@@ -3,8 +3,8 @@ import { describe, expect } from 'vitest';
 import { itBehindProxies as it } from './support/it.ts';
 import type { PolicyProcess } from './support/policy-process.ts';
 
-/** What a pod is given between SIGTERM and SIGKILL, in deploy/. */
-const DEADLINE_MS = 10_000;
+/** What is promised to whoever stops a process: half of what deploy/ gives it. */
+const DEADLINE_MS = 5_000;
 
 async function expectCleanExit(policy: PolicyProcess, signal?: NodeJS.Signals): Promise<void> {
   const { ms, ...exit } = await policy.stop(signal);

@@ -40,7 +40,7 @@ export type Succession = {
   readonly lease: { readonly holder: string | undefined; readonly transitions: number };
   /** Writes of the first one that took effect after the other had the Lease, and of the other before. */
   readonly untimely: readonly AuditedWrite[];
-  /** Writes that failed for another reason than that they were decided by something older. */
+  /** Writes that failed for another reason than that they were decided by something older, or that their sender was killed. */
   readonly failed: readonly AuditedWrite[];
 };
 
@@ -132,18 +132,23 @@ export class ReplicaPair {
     await waitFor(`${account} to look at the Lease`, hasNow, TAKEOVER);
   }
 
-  /** What came of it when the one that led was to lead no more. */
-  async succession({ leader, standby }: Roles): Promise<Succession> {
+  /**
+   * What came of it when the one that led was to lead no more.
+   *
+   * @param killedMs when that was by SIGKILL, in ms since the epoch: the API server breaks off what it had on its way
+   */
+  async succession({ leader, standby }: Roles, { killedMs = Infinity }: { readonly killedMs?: number } = {}): Promise<Succession> {
     const accounts = [leader.account, standby.account];
     const tenures = tenuresOf(writesOf(await this.#events(), { accounts, resources: ['leases'] }));
     const takeoverMs = tenures[1]?.fromMs ?? 0;
     const writes = await this.#writes();
     const isUntimely = ({ account, receivedMs, endedMs }: AuditedWrite): boolean => (account === leader.account ? endedMs > takeoverMs : receivedMs < takeoverMs);
+    const isBrokenOff = ({ account, code, endedMs }: AuditedWrite): boolean => account === leader.account && code === 504 && endedMs >= killedMs;
     return {
       holders: tenures.map(({ account }) => account),
       lease: await this.#lease(),
       untimely: writes.filter(hasSucceeded).filter(isUntimely),
-      failed: writes.filter((write) => !hasSucceeded(write) && write.code !== 409),
+      failed: writes.filter((write) => !hasSucceeded(write) && write.code !== 409 && !isBrokenOff(write)),
     };
   }
 

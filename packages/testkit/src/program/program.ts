@@ -6,6 +6,7 @@ import type { Place } from '../net/namespace.ts';
 import { waitFor } from '../wait-for.ts';
 import { NODE_COMPILE_CACHE, readLauncher } from './launcher.ts';
 import { type Labels, seriesValue } from './metrics-text.ts';
+import { slowness } from './slowness.ts';
 
 /** One line of the JSON log. */
 type LogLine = { readonly level: string; readonly msg: string; readonly [fact: string]: unknown };
@@ -51,9 +52,10 @@ process.once('exit', () => {
  */
 export function spawnProgram(file: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}, place?: Place): Program {
   const launcher = readLauncher(file);
-  const words = [...launcher.flags, launcher.file, ...argv];
+  const slow = slowness();
+  const words = [...launcher.flags, ...slow.flags, launcher.file, ...argv];
   const command = place === undefined ? ([process.execPath, words] as const) : place.commandLine(process.execPath, words);
-  return startProgram(command, { ...launcher.env, NODE_COMPILE_CACHE, ...env }, place);
+  return startProgram(command, { ...launcher.env, ...slow.env, NODE_COMPILE_CACHE, ...env }, place);
 }
 
 /**

@@ -13,8 +13,8 @@ const found = async ({ admin }: TestCluster, path: string) => {
   return status === 200 ? body : undefined;
 };
 
-/** The `terminationGracePeriodSeconds` of deploy/. */
-const GRACE_MS = 10_000;
+/** What is promised to whoever stops a process. */
+const GRACE_MS = 5_000;
 
 /** How a container ends that is asked to, as by the kubelet. */
 async function stopped(container: Container): Promise<{ readonly code: number | null; readonly inTime: boolean }> {
