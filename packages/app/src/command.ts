@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type ClusterReference, connect, type Connection } from '@kube-semaphore/cluster-auth';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { type CommonOptions, type Given, type OptionTable, resolveOptions } from '@kube-semaphore/options';
-import { createLogger, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
+import { createLogger, endOnBrokenPipe, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
 import { ConfigError } from './config-error.ts';
 
 /** What an app is as a program: its name, its options, and the rules across them. */
@@ -43,6 +43,7 @@ export async function runCommand<C extends CommonOptions>(
   { program, version, options: table, validate, overridden }: AppDefinition<C>,
   run: (command: Command<C>, options: RunOptions) => Promise<number>,
 ): Promise<void> {
+  endOnBrokenPipe();
   const commit = process.env['SEMAPHORE_COMMIT'];
   const resolution = await resolveOptions(table, { program: { ...program, version, commit }, argv: process.argv.slice(2), env: process.env, validate });
   if (resolution.kind === 'exit') {

@@ -1,3 +1,4 @@
+export { endOnBrokenPipe } from './broken-pipe.ts';
 export { startHealthServer, type Health } from './health-server.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { metricsReference, type MetricTable } from './metric-table.ts';

@@ -54,7 +54,11 @@ export async function runUntilSignal(
     controller.abort();
     void expire().catch(() => undefined); // `finished` ended the wait: the program returned in time
   };
+  let isLost = false;
   const onFatal = (error: unknown): void => {
+    // Once: where the log itself fails, each line would be the next uncaught error, and the end would never come.
+    if (isLost) return;
+    isLost = true;
     log.error({ error }, 'uncaught error');
     force(1);
   };

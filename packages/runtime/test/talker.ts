@@ -1,0 +1,16 @@
+import { setInterval } from 'node:timers/promises';
+import { createLogger, endOnBrokenPipe, runUntilSignal } from '../src/index.ts';
+
+/** A program that has something to say all the time, to `stdout` or to its log. */
+const log = createLogger({ level: 'info', format: 'json' });
+const say = process.argv[2] === 'stdout' ? () => void process.stdout.write('line\n') : () => log.info({}, 'line');
+
+if (process.argv[3] !== 'unprepared') endOnBrokenPipe();
+process.exit(
+  await runUntilSignal(
+    async ({ signal }) => {
+      for await (const _ of setInterval(5, undefined, { signal })) say();
+    },
+    { log },
+  ),
+);
