@@ -27,7 +27,7 @@ it('reaches pods by Calico’s books: in each block of a node, and at an address
   const own = '10.2.64.0/26 10.2.65.0/26';
   await eventually(() => blocksOn(near!, DEVICE), [`${own} 10.2.66.5/32 fd00:2:0:77::/122`, lent].toSorted());
   for (const ip of ['10.2.66.10', '10.2.64.10', '10.2.65.10', 'fd00:2:0:77::a', '10.2.66.5']) {
-    const ping = await startPing(near!.pod, ip, { timeoutMs: 30_000 });
+    const ping = await startPing(near!.pod, ip);
     await ping.replies(10);
     expect([ip, await ping.stop()]).toMatchObject([ip, { lost: 0 }]);
   }

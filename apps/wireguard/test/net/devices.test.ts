@@ -80,7 +80,7 @@ describe('the agent of a node', () => {
       const link = await linkOn(n1!);
       return (link !== undefined && link.index !== before?.index) || undefined;
     });
-    const ping = await startPing(n1!.pod, n2!.podIps.v6, { timeoutMs: 30_000 });
+    const ping = await startPing(n1!.pod, n2!.podIps.v6);
     await ping.replies(10);
     expect(await ping.stop()).toMatchObject({ lost: 0 });
   });
@@ -116,7 +116,7 @@ describe('the agent of a node', () => {
     await agent.ready();
     expect((await linkOn(n1!))?.addresses.map(({ ip }) => ip).toSorted()).toEqual(['10.1.1.0', 'fd00:1:0:1::']);
     for (const ip of Object.values(n2!.podIps)) {
-      const ping = await startPing(n1!.machine, ip, { timeoutMs: 30_000 });
+      const ping = await startPing(n1!.machine, ip);
       await ping.replies(10);
       expect(await ping.stop()).toMatchObject({ lost: 0 });
     }

@@ -40,7 +40,7 @@ async function stopAgents(mesh: Mesh): Promise<void> {
 
 /** Pings through the tunnel the whole time. @returns how many replies were lost */
 async function lostDuring({ near, far }: { readonly near: MeshNode; readonly far: MeshNode }, work: () => Promise<void>): Promise<number> {
-  const ping = await startPing(far.pod, near.podIps.v4, { timeoutMs: 30_000 });
+  const ping = await startPing(far.pod, near.podIps.v4);
   await ping.replies(20);
   await work();
   await ping.replies(20);

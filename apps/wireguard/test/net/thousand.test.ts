@@ -19,7 +19,7 @@ it('names the one peer that has changed among a thousand, and the others notice 
   const agents = await Promise.all([mesh.startAgent(n1!), mesh.startAgent(n2!)]);
   vi.unstubAllEnvs();
   await Promise.all(agents.map((agent) => agent.ready()));
-  const ping = await startPing(n2!.pod, n1!.podIps.v4, { timeoutMs: 30_000 });
+  const ping = await startPing(n2!.pod, n1!.podIps.v4);
   // Each has got a first message, so that a peer that is made anew shows by what was sent to it.
   await waitFor('a thousand peers', async () => {
     const peers = [...(await peersOn(n1!)).values()];

@@ -74,7 +74,7 @@ it('takes nothing from a peer whose key another peer announces, and takes that o
   await eventually(() => blocksOn(near!, DEVICE), [far!.podCidrs.join(' ')]);
 
   await mesh.startAgent(other!);
-  const back = await startPing(near!.pod, other!.podIps.v6, { timeoutMs: 30_000 });
+  const back = await startPing(near!.pod, other!.podIps.v6);
   expect(await back.stop()).toMatchObject({ lost: 0 });
   expect(await ping.stop()).toMatchObject({ lost: 0 });
 });
