@@ -1,5 +1,3 @@
-import type { Writable } from 'node:stream';
-
 /** What a shell sees of a program that SIGPIPE ended: 128 + 13. */
 const ENDED_BY_SIGPIPE = 141;
 
@@ -8,8 +6,8 @@ const ENDED_BY_SIGPIPE = 141;
  * reader is gone. Node.js ignores that signal and tells of each write that fails: an uncaught error, which is logged, which
  * fails, for ever.
  */
-export function endOnBrokenPipe(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
-  for (const stream of streams) {
+export function endOnBrokenPipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
       process.exit(ENDED_BY_SIGPIPE);

@@ -71,4 +71,4 @@ export { restoreEtcd } from './trial/restored-etcd.ts';
 export { bothSides, type Side } from './trial/sides.ts';
 export { failWrites, loseAnswers, refuseWrites, storms, throttleWrites, weatherStorm, writeStorms } from './trial/storms.ts';
 export { letTokenExpire, renewToken } from './trial/tokens.ts';
-export { Trial } from './trial/trial.ts';
+export { Trial, trialPatience } from './trial/trial.ts';

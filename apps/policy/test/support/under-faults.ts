@@ -6,8 +6,7 @@ import { prefix } from './remote-state.ts';
 import type { SetHistory } from './set-history.ts';
 import type { Sets } from './sets.ts';
 
-/** For a test that waits for a program to recover more than once: each time may take as long as its longest pause. */
-export const patience = { timeout: 180_000 };
+export { trialPatience as patience } from '@kube-semaphore/testkit';
 
 /**
  * A test with a lab in which a policy begins with sets that are right, and with pods of which some will stay all along.

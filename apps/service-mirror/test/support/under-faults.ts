@@ -10,8 +10,7 @@ import { argvOf, MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
 import { addStaying, serviceChanges, staying } from './service-changes.ts';
 
-/** For each test: a trial waits for several things, one after the other, and for each of them up to 45 s. */
-export const patience = { timeout: 180_000 } as const;
+export { trialPatience as patience } from '@kube-semaphore/testkit';
 
 /**
  * A test with a lab in which a mirror begins with mirrors and global Services that are right, of which some will stay all

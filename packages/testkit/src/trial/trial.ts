@@ -7,6 +7,10 @@ import { type Side, sides } from './sides.ts';
 
 /** Longer than the longest pause between two attempts (30 s), for which nobody is to blame after a long storm. */
 const RECOVERY_MS = 45_000;
+
+/** For a test that waits for a program to recover more than once. */
+export const trialPatience = { timeout: 4 * RECOVERY_MS } as const;
+
 /** How much changes while something goes wrong, and once more when it is over. */
 const CHANGES = { during: 10, after: 5 };
 

@@ -1,0 +1,35 @@
+import { KubeClient } from '@kube-semaphore/kube-client';
+import { Codec, podKind } from '@kube-semaphore/kube-objects';
+import { expect, it, onTestFinished } from 'vitest';
+import { startScriptedServer } from './scripted-server.ts';
+
+const event = (name: string) => JSON.stringify({ type: 'ADDED', object: { kind: 'Pod', apiVersion: 'v1', metadata: { name, namespace: 'ns', uid: name, resourceVersion: '1' } } });
+
+it('a watch that is aborted after its last byte came, and before it was read to its end, throws nothing that nobody catches', async () => {
+  // Its watches end at once, in the very piece that has their events.
+  const { connection, stop } = await startScriptedServer([], (_request, response) => {
+    const body = `${event('a')}\n${event('b')}\n`;
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+    response.end(body);
+  });
+  onTestFinished(stop);
+  const client = new KubeClient({ connection, userAgent: 'test' });
+  const uncaught: unknown[] = [];
+  const listen = (error: unknown) => void uncaught.push(error);
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException').on('uncaughtException', listen);
+  onTestFinished(() => {
+    process.off('uncaughtException', listen);
+    for (const other of others) process.on('uncaughtException', other);
+  });
+  for (let round = 0; round < 20; round += 1) {
+    const aborter = new AbortController();
+    const stream = await client.watch(new Codec(podKind), { signal: aborter.signal, timeoutSeconds: 60, idleTimeoutMs: 30_000 });
+    const read = async () => {
+      for await (const _events of stream) aborter.abort();
+    };
+    await Promise.allSettled([read()]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(uncaught).toEqual([]);
+});
