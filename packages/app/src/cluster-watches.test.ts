@@ -6,11 +6,12 @@ function clusterWatches() {
   const say = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
   const log = { trace: say('trace'), debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
   const up: number[] = [];
+  const seen: number[] = [];
   const gauge = { set: () => {}, remove: () => {}, reset: () => {} };
-  const metrics = { remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: gauge, remoteWatchRestarts: { inc: () => {} } };
+  const metrics = { remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: { ...gauge, set: (_: object, value: number) => void seen.push(value) }, remoteWatchRestarts: { inc: () => {} } };
   const synced: string[] = [];
   const watches = new ClusterWatches({ cluster: 'c2', metrics, log, onFirstSync: () => synced.push('synced') });
-  return { watches, lines, up, synced };
+  return { watches, lines, up, seen, synced };
 }
 
 const broke = { reason: 'unreachable', verb: 'watch', error: new Error('gone'), delayMs: 500 } as const;
@@ -53,6 +54,21 @@ describe('the watches of a cluster', () => {
     hooks.onRestart?.({ ...broke, reason: 'idle' });
     hooks.onRestart?.({ ...broke, reason: 'expired' });
     expect(up).toEqual([0, 1]);
+  });
+
+  it('take one that may not come back for an hour for lost, whatever ended it', () => {
+    const { watches, lines, up } = clusterWatches();
+    const hooks = watches.hooks();
+    hooks.onUp?.();
+    hooks.onRestart?.({ ...broke, reason: 'expired', delayMs: 3_600_000 });
+    expect(up).toEqual([0, 1, 0]);
+    expect(lines).toContain('warn watch broke off');
+  });
+
+  it('have been seen by no later than the start, so that a cluster which never answers has an age', () => {
+    const { seen } = clusterWatches();
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toBeGreaterThan(Date.now() / 1000 - 60);
   });
 
   it('are in sync when all of them are', () => {

@@ -13,6 +13,9 @@ export type ClusterWatchesOptions = {
 
 type State = { up: 'new' | 'up' | 'down'; forbidden: boolean; synced: boolean; confirmedAtMs: number };
 
+/** The longest pause of a reflector that nobody asks for is half of this. In a longer one a remote is away, whatever the reason. */
+const LONG_PAUSE_MS = 60_000;
+
 /**
  * The watches of one cluster, and what their ups and downs look like in the log and the metrics: one line when the API
  * server is lost, one when all of them are back, and every attempt in between at debug.
@@ -25,6 +28,8 @@ export class ClusterWatches {
   constructor(options: ClusterWatchesOptions) {
     this.#options = options;
     options.metrics.remoteUp.set({ remote: options.cluster }, 0);
+    // A cluster that never completes a list must grow old, too: an alert on a series that isn't there never fires.
+    options.metrics.remoteLastSync.set({ remote: options.cluster }, Math.round(Date.now() / 1000));
   }
 
   /** Whether all watches answered last time. */
@@ -75,7 +80,7 @@ export class ClusterWatches {
         metrics.remoteWatchRestarts.inc({ ...remote, reason });
         if (error === undefined) return;
         // A watch that expired or was silent is opened again at once: that alone says nothing about the API server.
-        const harmless = reason === 'expired' || reason === 'idle';
+        const harmless = (reason === 'expired' || reason === 'idle') && delayMs < LONG_PAUSE_MS;
         const forbidden = whenForbidden !== undefined && isForbidden(error);
         const said = forbidden ? watch.forbidden : harmless || this.#state === 'down';
         log[said ? 'debug' : 'warn']({ cluster, reason, verb, error, retryInMs: Math.round(delayMs) }, forbidden ? whenForbidden : 'watch broke off');

@@ -3,7 +3,7 @@ import { Codec, DecodeError, type Kind, type KubeObject, type WatchEvent } from 
 import { isStatus, restartReason, type RestartReason } from './failure.ts';
 import { isOlder } from './resource-version.ts';
 import { Retry } from './retry.ts';
-import { sleep } from './sleep.ts';
+import { LONGEST_TIMER_MS, sleep } from './sleep.ts';
 import type { Store, Stored } from './store.ts';
 
 /** What a reflector tells its app; all optional, all called synchronously. */
@@ -52,6 +52,8 @@ const PAGE_LIMIT = 500;
 const SMALLEST_PAGE = 10;
 /** Felix takes 1,048,576 addresses at most; a server that lists more means us no good. */
 const MOST_OBJECTS = 1_000_000;
+/** Pages that bring less than half of what was asked for, in one list: API servers fill each but the last. */
+const MOST_THIN_PAGES = 200;
 /** Jittered so that a fleet of watches doesn't end in the same second, as in client-go: 5 to 10 minutes. */
 const WATCH_SECONDS = { least: 300, spread: 300 };
 /** How long a server that can't do WatchList is not asked for one: it may be a newer one by then. */
@@ -214,10 +216,15 @@ export class Reflector<K extends Kind, V extends Stored> {
     const { size: known } = this.#options.store;
     const listed = new Set<string>();
     let token = '';
+    let thinPages = 0;
     do {
       const page = await this.#options.client.list(this.#codec, { ...this.#selection(), limit: this.#pageLimit, continue: token, signal });
       this.#turn();
+      const before = listed.size;
       for (const object of page.items) this.#put(object, listed);
+      // No page is followed by a pause, so a server that makes up tokens for ever would be asked as fast as it answers.
+      if (listed.size - before < this.#pageLimit / 2) thinPages++;
+      if (thinPages > MOST_THIN_PAGES) throw new DecodeError(`the server lists ${this.#options.kind.plural} without an end`);
       token = page.continue;
       if (token === '') this.#resourceVersion = page.resourceVersion;
     } while (token !== '');
@@ -291,7 +298,7 @@ export class Reflector<K extends Kind, V extends Stored> {
       this.#doubt = setTimeout(() => {
         this.#doubt = 'over';
         this.relist();
-      }, holdMs);
+      }, Math.min(holdMs, LONGEST_TIMER_MS));
     }
     hooks?.onSynced?.();
     hooks?.onConfirmed?.();

@@ -49,6 +49,9 @@ const protobufFrame = (bytes: Buffer) => {
   return Buffer.concat([length, bytes]).toString('latin1');
 };
 
+/** A pause that ends with the test. */
+const forEver = (_ms: number, { signal }: { signal: AbortSignal }) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+
 const PROTOBUF_WATCH = 'application/vnd.kubernetes.protobuf;stream=watch';
 
 it.each([
@@ -107,6 +110,64 @@ it('asks for smaller pages when a page is over 64 MiB', async () => {
     await waitFor('a complete list', () => store.view.synced || undefined);
     expect(restarts).toEqual(['garbage']);
     expect(server.requests.map((url) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean)).toEqual(['500', '250']);
+  } finally {
+    await stop();
+    await server.stop();
+  }
+});
+
+const page = (token: string, ...items: readonly object[]) =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9', continue: token }, items });
+
+it.each([
+  { name: 'empty pages', items: [] },
+  { name: 'one page again and again', items: [pod('good', '10.0.0.1')] },
+])('gives up a list that goes on for ever with $name', async ({ items }) => {
+  let asked = 0;
+  const server = await startScriptedServer([], (request, response) => status(200, page(`token-${++asked}`, ...items))(request, response));
+  const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never', sleep: forEver });
+  try {
+    await waitFor('the end of the attempt', () => restarts.length > 0 || undefined);
+    expect(restarts).toEqual(['garbage']);
+    expect(store.view.synced).toBe(false);
+    expect(server.requests.length).toBeLessThan(500);
+  } finally {
+    await stop();
+    await server.stop();
+  }
+});
+
+it('takes a watch that begins an event and never ends it for a silent one', async () => {
+  const trickle: Answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const timer = setInterval(() => response.write('x'), 10);
+    response.once('close', () => clearInterval(timer));
+  };
+  const server = await startScriptedServer([trickle], sane);
+  const { restarts, stop } = reflectPods(server.connection, { ...PATIENT, initialEventsIdleMs: 1_500, sleep: forEver });
+  try {
+    await waitFor('pages in its place', () => server.requests.some((url) => url.includes('limit=500')) || undefined);
+    expect(restarts).toEqual([]);
+  } finally {
+    await stop();
+    await server.stop();
+  }
+});
+
+it.each([
+  { name: '23 days', seconds: 2_000_000 },
+  { name: 'longer than a timer can wait', seconds: 3_000_000 },
+  { name: 'longer than a number can say', seconds: Number.MAX_SAFE_INTEGER },
+])('stays away for an hour and a tenth at most when told to for $name', async ({ seconds }) => {
+  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Status', code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds: seconds } });
+  const server = await startScriptedServer([watch(`{"type":"ERROR","object":${body}}\n`)], sane);
+  const pausesMs: number[] = [];
+  const sleep = (ms: number, options: { signal: AbortSignal }) => (pausesMs.push(ms), forEver(ms, options));
+  const { stop } = reflectPods(server.connection, { ...PATIENT, random: () => 0.999, sleep });
+  try {
+    await waitFor('a pause', () => pausesMs.length > 0 || undefined);
+    expect(pausesMs[0]).toBeGreaterThan(3_600_000);
+    expect(pausesMs[0]).toBeLessThanOrEqual(1.1 * 3_600_000);
   } finally {
     await stop();
     await server.stop();

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { statusFromJson, statusFromProtobuf } from '@kube-semaphore/kube-objects';
-import { BodyTooLargeError, KubeApiError } from './errors.ts';
+import { BodyTooLargeError, KubeApiError, retryAfterMsOf } from './errors.ts';
 import { brokenOff } from './transport.ts';
 
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -38,9 +38,9 @@ export async function errorOf(response: IncomingMessage, what: string, server: U
   return new KubeApiError(`${what}: ${said.message || `HTTP status ${status}`}`, { status, reason: said.reason, retryAfterMs });
 }
 
-/** `Retry-After` in seconds, as API servers send it; anything else is ignored. More than an hour is no answer. */
+/** `Retry-After` in seconds, as API servers send it; anything else is ignored. */
 function parseRetryAfter(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,4}$/.test(header) ? Math.min(Number(header), 3600) * 1000 : undefined;
+  return header !== undefined && /^\d+$/.test(header) ? retryAfterMsOf(Number(header)) : undefined;
 }
 
 async function readStatus(response: IncomingMessage, server: URL): Promise<{ message: string; reason: string }> {

@@ -37,8 +37,16 @@ export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
 }
 
+/** The longest that a server may keep us away: it would have no alert, and no liveness probe, if it were for ever. */
+const LONGEST_RETRY_AFTER_SECONDS = 3600;
+
+/** How long a server asks us to stay away, at most an hour; undefined if it doesn't, which is 0 and less. */
+export function retryAfterMsOf(seconds: number): number | undefined {
+  return seconds > 0 ? Math.min(seconds, LONGEST_RETRY_AFTER_SECONDS) * 1000 : undefined;
+}
+
 /** The error of an ERROR event. */
 export function apiErrorOf(status: Status, what: string): KubeApiError {
-  const retryAfterMs = status.details.retryAfterSeconds > 0 ? status.details.retryAfterSeconds * 1000 : undefined;
+  const retryAfterMs = retryAfterMsOf(status.details.retryAfterSeconds);
   return new KubeApiError(`${what}: ${status.message || status.reason}`, { status: status.code, reason: status.reason, retryAfterMs });
 }

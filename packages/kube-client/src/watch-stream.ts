@@ -15,6 +15,9 @@ export class WatchStream<K extends Kind> {
   readonly #response: IncomingMessage;
   readonly #codec: Codec<K>;
   readonly #server: URL;
+  #idleTimeoutMs = Infinity;
+  /** When it last ended an event. */
+  #lastEventAt = performance.now();
 
   constructor(response: IncomingMessage, codec: Codec<K>, server: URL) {
     this.#response = response;
@@ -22,11 +25,16 @@ export class WatchStream<K extends Kind> {
     this.#server = server;
   }
 
-  /** From now on, a stream without a byte for `ms` ends with IdleTimeoutError. */
+  /**
+   * From now on, a stream that ends no event for `ms` ends itself with IdleTimeoutError. The socket's own timer can't
+   * tell: a server that sends the bytes of one event one by one looks alive to it, and the reflector would hang.
+   */
   setIdleTimeout(ms: number): void {
     const response = this.#response;
+    this.#idleTimeoutMs = ms;
+    this.#lastEventAt = performance.now();
     response.socket.removeAllListeners('timeout');
-    response.socket.setTimeout(ms, () => response.destroy(new IdleTimeoutError(`the watch sent nothing for ${ms} ms`)));
+    response.socket.setTimeout(ms, () => response.destroy(silent(ms)));
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly WatchEvent<KubeObject<K>>[]> {
@@ -41,7 +49,11 @@ export class WatchStream<K extends Kind> {
       for await (const chunk of this.#response as AsyncIterable<Buffer>) {
         batch = [];
         splitter.push(chunk, onFrame);
-        if (batch.length > 0) yield batch;
+        if (batch.length === 0) this.#checkSilence();
+        else {
+          yield batch;
+          this.#lastEventAt = performance.now();
+        }
       }
     } catch (error) {
       if (!(error instanceof DecodeError)) throw brokenOff(this.#server, error);
@@ -51,7 +63,13 @@ export class WatchStream<K extends Kind> {
     }
     if (splitter.pendingBytes > 0) throw new DecodeError('the watch ended in the middle of an event');
   }
+
+  #checkSilence(): void {
+    if (performance.now() - this.#lastEventAt > this.#idleTimeoutMs) throw silent(this.#idleTimeoutMs);
+  }
 }
+
+const silent = (ms: number) => new IdleTimeoutError(`the watch sent no event for ${ms} ms`);
 
 function parseJson(bytes: Buffer, start: number, end: number): unknown {
   try {

@@ -20,6 +20,7 @@ describe('option types', () => {
     { name: 'integer takes its largest', parsed: port.parse('65535'), want: 65_535 },
     { name: 'duration is in milliseconds', parsed: duration().parse('1m'), want: 60_000 },
     { name: 'duration takes zero where no least is set', parsed: duration().parse('0'), want: 0 },
+    { name: 'duration is no longer than a timer can be', parsed: duration().parse('1000h'), want: 2 ** 31 - 1 },
     { name: 'listenAddress takes a port alone', parsed: listenAddress.parse(':80'), want: { host: '', port: 80 } },
     { name: 'absoluteUrl keeps the text', parsed: caUrl.parse('https://h:6443/a/../b'), want: 'https://h:6443/a/../b' },
     { name: 'absoluteUrl takes a file', parsed: caUrl.parse('file:///etc/ca.crt'), want: 'file:///etc/ca.crt' },

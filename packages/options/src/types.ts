@@ -49,14 +49,21 @@ export function integer({ min, max }: { min: number; max: number }): OptionType<
   };
 }
 
-/** Go's durations, as milliseconds; `parseDuration` has the rules. Anything below `minMs`, by default 0, is refused. */
+/** Timers of Node.js go off at once when they are given more: 2^31 - 1 ms, 24.8 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Go's durations, as milliseconds; `parseDuration` has the rules. Anything below `minMs`, by default 0, is refused, and
+ * more than 24.8 days counts as so many.
+ */
 export function duration({ minMs = 0 }: { minMs?: number } = {}): OptionType<number> {
   return {
     label: 'duration',
     format: formatDuration,
     parse(raw) {
       const parsed = parseDuration(raw);
-      if (!parsed.ok || parsed.value >= minMs) return parsed;
+      if (!parsed.ok) return parsed;
+      if (parsed.value >= minMs) return good(Math.min(parsed.value, LONGEST_TIMER_MS));
       return bad(`${JSON.stringify(raw)} is less than ${formatDuration(minMs)}`);
     },
   };

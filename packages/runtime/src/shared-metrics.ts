@@ -36,7 +36,7 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix, resta
     remoteLastSync: {
       name: `${prefix}_remote_last_sync_timestamp_seconds`,
       type: 'gauge',
-      help: 'When what we know of the remote was last confirmed by it, in Unix time.',
+      help: 'When what we know of the remote was last confirmed by it, in Unix time; before its first list, when the process began.',
       labels: { remote },
     },
     remoteWatchRestarts: {
