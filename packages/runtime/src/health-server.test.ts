@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
-import { startHealthServer, type Health } from './health-server.ts';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { MAX_CONNECTIONS, startHealthServer, type Health } from './health-server.ts';
 
 const registry = { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('up 1\n') };
+
+/** How long a state may take to come about on a machine that does much else. */
+const PATIENCE = { timeout: 20_000, interval: 20 };
 
 let stop: () => Promise<void>;
 afterEach(() => stop());
@@ -81,15 +84,6 @@ describe('the health server', () => {
     await expect(server).rejects.toThrow("-listen-address 192.0.2.1:0 can't be listened on");
   });
 
-  it('ends kept connections when it closes', async () => {
-    const { port, close } = await start();
-    const agent = new Agent({ keepAlive: true });
-    await ask(port, '/healthz', { agent });
-    const kept = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
-    expect(kept).toHaveLength(1);
-    await Promise.all([close(), ...kept.map((socket) => once(socket, 'close'))]);
-  });
-
   it('ends a connection that never asked when it closes, and can be closed twice', async () => {
     const { port, close } = await start();
     const socket = connect(port, '127.0.0.1');
@@ -111,5 +105,114 @@ describe('the health server', () => {
     socket.write(sends);
     await once(socket, 'close');
     expect(socket.destroyed).toBe(true);
+  });
+});
+
+/** A connection from an address of this machine, with all that it was sent. */
+async function dial(port: number, from = '127.0.0.1') {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
+  await once(socket, 'connect');
+  // Who is closed while it writes has an error, too.
+  const closed = new Promise<void>((resolve) => void socket.on('error', () => {}).once('close', () => resolve()));
+  let said = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => (said += chunk));
+  return { socket, closed, said: () => said };
+}
+
+const GET = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
+
+/** A source whose collections are counted, and end when the test says so. */
+function heldRegistry() {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const source = {
+    contentType: 'text/plain',
+    count: 0,
+    async metrics() {
+      source.count += 1;
+      const text = `collections ${source.count}\n`;
+      await released;
+      return text;
+    },
+  };
+  return { source, release };
+}
+
+describe('metrics', () => {
+  it('are collected once for all who ask meanwhile, and for those who ask in the second after', async () => {
+    let nowMs = 5_000;
+    const { source, release } = heldRegistry();
+    const { port } = await start({ registry: source, nowMs: () => nowMs });
+    const scrapes = Array.from({ length: 20 }, () => ask(port, '/metrics'));
+    await vi.waitFor(() => expect(source.count).toBe(1), PATIENCE);
+    release();
+    const first = { status: 200, body: 'collections 1\n' };
+    for (const answer of await Promise.all(scrapes)) expect(answer).toMatchObject(first);
+    nowMs += 999;
+    expect(await ask(port, '/metrics')).toMatchObject(first);
+    nowMs += 1;
+    expect(await ask(port, '/metrics')).toMatchObject({ body: 'collections 2\n' });
+  });
+
+  it('that can not be collected are tried again after a second, and logged once', async () => {
+    let nowMs = 0;
+    let attempts = 0;
+    const metrics = () => ((attempts += 1) === 1 ? Promise.reject(new Error('bug')) : Promise.resolve('up 1\n'));
+    const { port, logs } = await start({ registry: { ...registry, metrics }, nowMs: () => nowMs });
+    for (let i = 0; i < 3; i += 1) expect(await ask(port, '/metrics')).toMatchObject({ status: 500 });
+    expect({ attempts, logs }).toEqual({ attempts: 1, logs: ['health request failed'] });
+    nowMs = 1_000;
+    expect(await ask(port, '/metrics')).toMatchObject({ status: 200, body: 'up 1\n' });
+  });
+
+  it('hold back no probe while they are collected', async () => {
+    const { source, release } = heldRegistry();
+    const { port } = await start({ registry: source });
+    const scrape = ask(port, '/metrics');
+    await vi.waitFor(() => expect(source.count).toBe(1), PATIENCE);
+    expect(await ask(port, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
+    release();
+    expect(await scrape).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a neighbour', () => {
+  it('that sends 20,000 requests on one connection causes one collection, and is closed', async () => {
+    const { source, release } = heldRegistry();
+    const { port } = await start({ registry: source });
+    const { socket, closed } = await dial(port);
+    socket.write(GET('/metrics').repeat(20_000));
+    expect(await ask(port, '/healthz')).toMatchObject({ status: 200 });
+    await closed;
+    release();
+    expect(source.count).toBeLessThanOrEqual(1);
+  });
+
+  it('gets one answer a connection, which says that it is the last', async () => {
+    const { port } = await start();
+    const { socket, closed, said } = await dial(port);
+    socket.write(GET('/healthz'));
+    await closed;
+    expect(said()).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)*connection: close\r\n(.+\r\n)*\r\nok\n$/i);
+  });
+
+  it('that opens 500 connections and says nothing keeps only some, and no probe out', async () => {
+    const { port } = await start();
+    const silent = await Promise.all(Array.from({ length: 500 }, () => dial(port)));
+    onTestFinished(() => silent.forEach(({ socket }) => socket.destroy()));
+    expect(await ask(port, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
+    // The probe's connection was one of them, and the last.
+    await vi.waitFor(() => expect(silent.filter(({ socket }) => !socket.destroyed).length).toBe(MAX_CONNECTIONS - 1), PATIENCE);
+    expect(silent.findIndex(({ socket }) => !socket.destroyed), 'the oldest go').toBe(500 - (MAX_CONNECTIONS - 1));
+  });
+
+  it('costs the connections of its own address, and not those of others that are older', async () => {
+    const { port } = await start();
+    const kubelet = await dial(port, '127.0.0.3');
+    const flood = await Promise.all(Array.from({ length: 500 }, () => dial(port, '127.0.0.2')));
+    onTestFinished(() => flood.forEach(({ socket }) => socket.destroy()));
+    await vi.waitFor(() => expect(flood.filter(({ socket }) => !socket.destroyed).length).toBe(MAX_CONNECTIONS - 1), PATIENCE);
+    kubelet.socket.write(GET('/healthz'));
+    await kubelet.closed;
+    expect(kubelet.said()).toMatch(/^HTTP\/1.1 200 OK/);
   });
 });

@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { boundConnections } from './bounded-connections.ts';
 import type { Logger } from './logger.ts';
 
 /**
@@ -23,9 +24,20 @@ type HealthServerOptions = {
   readonly isLive: () => Health;
   readonly isReady: () => Health;
   readonly log: Pick<Logger, 'error'>;
-  /** A client that is slow to ask, slow to read the answer, or keeps an idle connection is cut off after so long. */
+  /** A client that is slow to ask, or slow to read the answer, is cut off after so long. */
   readonly slowMs?: number;
+  /** A clock that never steps back, in milliseconds. */
+  readonly nowMs?: () => number;
 };
+
+/**
+ * Each may hold an answer that it doesn't read: with 1,000 peers, 32 of them hold 20 MB of the pod's memory. A kubelet and two
+ * Prometheus have three.
+ */
+export const MAX_CONNECTIONS = 32;
+
+/** Whoever asks more often gets what the others got: to collect metrics may take processes. */
+const COLLECT_INTERVAL_MS = 1_000;
 
 /** A running server. `close` ends every connection at once, and can be called again. */
 type HealthServer = { readonly port: number; readonly close: () => Promise<void> };
@@ -34,6 +46,9 @@ type HealthServer = { readonly port: number; readonly close: () => Promise<void>
  * Serves `GET /healthz`, `/readyz` and `/metrics` as plain text: 200, or 503 with what is wrong. HEAD works too,
  * other methods get 405, other paths 404.
  *
+ * Anyone who reaches the port may ask. So metrics are collected once a second at most, a connection has one request, and a
+ * new connection closes an old one where there are too many: probes are answered, whatever else is asked.
+ *
  * @returns once the port is open, with the one that the kernel picked
  * @throws if the address can't be listened on, with a message that names the flag
  */
@@ -41,56 +56,90 @@ export async function startHealthServer({
   host,
   port,
   slowMs = 10_000,
-  ...answers
+  ...sources
 }: HealthServerOptions): Promise<HealthServer> {
   const server = http.createServer(
     {
       headersTimeout: slowMs,
       requestTimeout: slowMs,
-      keepAliveTimeout: slowMs,
       connectionsCheckingInterval: slowMs,
       maxHeaderSize: 8 * 1024,
     },
-    listenerFor(answers),
+    listenerFor(pagesOf(sources)),
   );
   server.timeout = slowMs;
+  // Nothing is lost: a kubelet closes its connections itself, and a Prometheus asks after longer than an idle one is kept.
+  server.maxRequestsPerSocket = 1;
+  server.on('dropRequest', (_request, socket) => socket.destroy());
+  boundConnections(server, MAX_CONNECTIONS);
   await listen(server, { host, port });
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
-type Answers = Omit<HealthServerOptions, 'host' | 'port' | 'slowMs'>;
-type Answer = { readonly status: number; readonly type: string; readonly body: string };
+type Answer = { readonly status: number; readonly type: string; readonly body: Buffer };
+type Page = () => Promise<Answer>;
+type Sources = Omit<HealthServerOptions, 'host' | 'port' | 'slowMs'>;
 
-function listenerFor(answers: Answers): RequestListener {
-  return (request, response) => {
-    const [path = ''] = (request.url ?? '').split('?');
-    void answer(path, { method: request.method, answers })
-      .catch((error: unknown): Answer => {
-        answers.log.error({ error, path }, 'health request failed');
+/** What is at each path. The promises don't reject. */
+function pagesOf({ registry, isLive, isReady, log, nowMs = () => performance.now() }: Sources): ReadonlyMap<string, Page> {
+  const page = (path: string, answer: () => Answer | Promise<Answer>): [string, Page] => {
+    const guarded = async (): Promise<Answer> => {
+      try {
+        return await answer();
+      } catch (error) {
+        log.error({ error, path }, 'health request failed');
         return plain(500, 'internal error');
-      })
-      .then(({ status, type, body }) => {
-        const allow = status === 405 ? { allow: 'GET, HEAD' } : {};
-        response.writeHead(status, { 'content-type': type, ...allow }).end(body);
-      });
+      }
+    };
+    return [path, guarded];
+  };
+  const [path, collect] = page('/metrics', async () => {
+    // Bytes, which all answers share; of a text each would have a copy.
+    return { status: 200, type: registry.contentType, body: Buffer.from(await registry.metrics()) };
+  });
+  return new Map([
+    page('/healthz', () => probe(isLive())),
+    page('/readyz', () => probe(isReady())),
+    [path, shared(collect, { forMs: COLLECT_INTERVAL_MS, nowMs })],
+  ]);
+}
+
+/** Runs `work` for the first who asks; for all others who ask until `forMs` after its end, its outcome is theirs, too. */
+function shared<T>(work: () => Promise<T>, { forMs, nowMs }: { forMs: number; nowMs: () => number }): () => Promise<T> {
+  let last: { readonly outcome: Promise<T>; endedMs: number } | undefined;
+  return () => {
+    if (last === undefined || nowMs() - last.endedMs >= forMs) {
+      const begun = { outcome: work(), endedMs: Infinity };
+      void begun.outcome.finally(() => (begun.endedMs = nowMs()));
+      last = begun;
+    }
+    return last.outcome;
   };
 }
 
-async function answer(
-  path: string,
-  { method, answers }: { method: string | undefined; answers: Answers },
-): Promise<Answer> {
-  if (!['/healthz', '/readyz', '/metrics'].includes(path)) return plain(404, 'not found');
+function listenerFor(pages: ReadonlyMap<string, Page>): RequestListener {
+  return (request, response) => {
+    const [path = ''] = (request.url ?? '').split('?');
+    void answer(pages.get(path), request.method).then(({ status, type, body }) => {
+      const allow = status === 405 ? { allow: 'GET, HEAD' } : {};
+      const headers = { 'content-type': type, 'content-length': body.length, connection: 'close', ...allow };
+      response.writeHead(status, headers).end(body);
+    });
+  };
+}
+
+async function answer(page: Page | undefined, method: string | undefined): Promise<Answer> {
+  if (page === undefined) return plain(404, 'not found');
   if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET and HEAD');
-  if (path === '/metrics') {
-    return { status: 200, type: answers.registry.contentType, body: await answers.registry.metrics() };
-  }
-  const health = path === '/healthz' ? answers.isLive() : answers.isReady();
+  return page();
+}
+
+function probe(health: Health): Answer {
   return health.ok ? plain(200, 'ok') : plain(503, health.reason);
 }
 
 function plain(status: number, text: string): Answer {
-  return { status, type: 'text/plain; charset=utf-8', body: `${text}\n` };
+  return { status, type: 'text/plain; charset=utf-8', body: Buffer.from(`${text}\n`) };
 }
 
 async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {

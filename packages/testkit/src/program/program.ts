@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ask } from '../net/ask.ts';
 import type { Place } from '../net/namespace.ts';
 import { waitFor } from '../wait-for.ts';
+import { freshScrapes } from './fresh-scrapes.ts';
 import { NODE_COMPILE_CACHE, readLauncher } from './launcher.ts';
 import { type Labels, seriesValue } from './metrics-text.ts';
 import { slowness } from './slowness.ts';
@@ -24,7 +25,7 @@ export type Program = {
   readonly logged: (msg: string, facts?: Readonly<Record<string, unknown>>) => Promise<LogLine>;
   /** Waits until the process says of itself that it is ready. */
   readonly ready: () => Promise<void>;
-  /** Asks the health server. What the process logged before it answered is in the log by then. */
+  /** Asks the health server. What the process logged before it answered is in the log by then, and metrics are those of now. */
   readonly get: (
     path: '/healthz' | '/readyz' | '/metrics',
   ) => Promise<{ readonly status: number; readonly body: string }>;
@@ -84,13 +85,15 @@ export function startProgram([file, args]: readonly [file: string, args: readonl
       if (line === undefined && gone) throw new Error(`ended without a line "${msg}":\n${stderr}`);
       return line;
     });
-  const get: Program['get'] = async (path) => {
+  const askFor: Program['get'] = async (path) => {
     const { port } = await logged('started');
     const answer = await (place === undefined ? askHere(Number(port), path) : ask(place, Number(port), path));
     // The answer and lines that are older may have come together, and be read in any order.
     await turn();
     return answer;
   };
+  const scrape = freshScrapes(() => askFor('/metrics'));
+  const get: Program['get'] = (path) => (path === '/metrics' ? scrape() : askFor(path));
   return {
     stdout: () => stdout,
     stderr: () => stderr,
