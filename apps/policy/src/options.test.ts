@@ -45,6 +45,7 @@ describe('the options of policy', () => {
       leaderElect: false,
       leaseName: undefined,
       leaseNamespace: undefined,
+      previousLeaseNamespace: undefined,
       leaseDurationMs: 15_000,
       renewDeadlineMs: 10_000,
       retryPeriodMs: 2_000,

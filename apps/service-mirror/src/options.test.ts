@@ -43,6 +43,7 @@ describe('the options of service-mirror', () => {
       leaderElect: false,
       leaseName: undefined,
       leaseNamespace: undefined,
+      previousLeaseNamespace: undefined,
       leaseDurationMs: 15_000,
       renewDeadlineMs: 10_000,
       retryPeriodMs: 2_000,

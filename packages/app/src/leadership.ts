@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { LeaderElector, leaderIdentity, type Leadership, leaseLock, SoleLeader } from '@kube-semaphore/controller';
+import { LeaderElector, leaderIdentity, type Leadership, leaseLock, previousLeaseLock, SoleLeader } from '@kube-semaphore/controller';
 import type { KubeClient } from '@kube-semaphore/kube-client';
 import { isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
 import type { LeaderElectionOptions } from '@kube-semaphore/options';
@@ -23,7 +23,7 @@ export type LeadershipInput = {
 /**
  * How this replica gets to write: at once, or while it holds the Lease.
  *
- * @throws {ConfigError} if the Lease's name or namespace is none, or the namespace is neither given nor to be found
+ * @throws {ConfigError} if the Lease's name or a namespace is none, or the namespace is neither given nor to be found
  */
 export function leadershipOf(options: LeaderElectionOptions, { client, leaseName, prefix, log, metrics }: LeadershipInput): Leadership {
   if (!options.leaderElect) {
@@ -32,16 +32,19 @@ export function leadershipOf(options: LeaderElectionOptions, { client, leaseName
   }
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
   const namespace = options.leaseNamespace ?? podNamespace(prefix);
+  const previous = options.previousLeaseNamespace;
   const name = options.leaseName ?? leaseName;
   if (!isDnsSubdomain(name)) throw new ConfigError(`${name} is no name of a Lease: give one with -lease-name or ${prefix}_LEASE_NAME`);
   if (!isDnsLabel(namespace)) throw new ConfigError(`${namespace} is no name of a namespace: give one with -lease-namespace or ${prefix}_LEASE_NAMESPACE`);
+  if (previous !== undefined && !isDnsLabel(previous)) throw new ConfigError(`${previous} is no name of a namespace: give one with -previous-lease-namespace or ${prefix}_PREVIOUS_LEASE_NAMESPACE`);
   const identity = leaderIdentity();
   const lease = `${namespace}/${name}`;
   log.info({ lease, identity }, 'waiting for the Lease');
   metrics.leader.set({}, 0);
-  const failures = new LeaseFailures({ log, lease });
+  const failures = new LeaseFailures(log);
   return new LeaderElector({
     lock: leaseLock(client, { namespace, name }),
+    previousLock: previous === undefined || previous === namespace ? undefined : previousLeaseLock(client, { namespace: previous, name }),
     identity,
     leaseDurationMs,
     renewDeadlineMs,
@@ -51,32 +54,29 @@ export function leadershipOf(options: LeaderElectionOptions, { client, leaseName
         metrics.leader.set({}, isLeader ? 1 : 0);
         log.info({ lease }, isLeader ? 'leading' : 'leading no more');
       },
-      onNewLeader: (holder) => log.info({ lease, holder }, 'the Lease has a new holder'),
-      onFailure: (error) => failures.failed(error),
-      onAnswer: () => failures.answered(),
+      onNewLeader: (holder, held) => log.info({ lease: held, holder }, 'the Lease has a new holder'),
+      onFailure: (error, failed) => failures.failed(error, failed),
+      onAnswer: (answered) => failures.answered(answered),
     },
   });
 }
 
-/** Tells of an outage once when it begins, and once when it is over. */
+/** Tells of an outage once when it begins, and once when it is over, for each Lease. */
 class LeaseFailures {
   readonly #log: Logger;
-  readonly #lease: string;
-  #failing = false;
+  readonly #failing = new Set<string>();
 
-  constructor({ log, lease }: { log: Logger; lease: string }) {
+  constructor(log: Logger) {
     this.#log = log;
-    this.#lease = lease;
   }
 
-  failed(error: unknown): void {
-    this.#log[this.#failing ? 'debug' : 'warn']({ lease: this.#lease, error }, 'the Lease could not be read or written');
-    this.#failing = true;
+  failed(error: unknown, lease: string): void {
+    this.#log[this.#failing.has(lease) ? 'debug' : 'warn']({ lease, error }, 'the Lease could not be read or written');
+    this.#failing.add(lease);
   }
 
-  answered(): void {
-    if (this.#failing) this.#log.info({ lease: this.#lease }, 'the Lease can be read and written again');
-    this.#failing = false;
+  answered(lease: string): void {
+    if (this.#failing.delete(lease)) this.#log.info({ lease }, 'the Lease can be read and written again');
   }
 }
 

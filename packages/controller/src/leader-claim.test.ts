@@ -1,4 +1,5 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
+import type { Lease } from '@kube-semaphore/kube-objects';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LeaseServer } from '../test/simulation/lease-server.ts';
 import { LeaseClaim } from './leader-claim.ts';
@@ -17,7 +18,7 @@ beforeEach(() => {
 });
 
 /** A claim that notes each request, and whose writes are done but answered by these faults. */
-function claimOf(identity: string) {
+function claimOf(identity: string, { creates = true } = {}) {
   const requests: string[] = [];
   const failures: unknown[] = [];
   const faults: { onCreate?: Error; onUpdate?: Error } = {};
@@ -28,8 +29,9 @@ function claimOf(identity: string) {
     return answer;
   };
   const lock: LeaseLock = {
+    lease: 'ns/lease',
     read: () => ask('read', () => server.read()),
-    create: (spec) => ask('create', () => server.create(spec), faults.onCreate),
+    ...(creates && { create: (spec: Lease['spec']) => ask('create', () => server.create(spec), faults.onCreate) }),
     update: (lease) => ask('update', () => server.update(lease), faults.onUpdate),
   };
   const claim = new LeaseClaim({
@@ -119,5 +121,33 @@ describe('LeaseClaim', () => {
     await attempt(false);
     await claim.release();
     expect(requests).toEqual(['read']);
+  });
+
+  describe('to a Lease that it does not create', () => {
+    it('holds it while it is missing, and takes it as soon as it is there', async () => {
+      const { claim, attempt, requests } = claimOf('us', { creates: false });
+      expect([await attempt(false), await attempt(true)]).toEqual(['held', 'held']);
+      server.create(released);
+      expect([await attempt(true), await attempt(true)]).toEqual(['held', 'held']);
+      expect(server.read()?.spec.holderIdentity).toBe('us');
+      expect(requests).toEqual(['read', 'read', 'read', 'update', 'update']);
+      await claim.release();
+      expect(server.read()?.spec.holderIdentity).toBe('');
+    });
+
+    it('leaves it to another', async () => {
+      await claimOf('other').attempt(false);
+      const { attempt, requests } = claimOf('us', { creates: false });
+      expect([await attempt(false), await attempt(true)]).toEqual(['taken', 'taken']);
+      expect(requests).toEqual(['read', 'read']);
+    });
+
+    it('leaves it to the holder for its whole time where somebody deletes it, unless that is us', async () => {
+      const [us, other] = [claimOf('us', { creates: false }), claimOf('other', { creates: false })];
+      server.create(released);
+      expect([await us.attempt(false), await other.attempt(false)]).toEqual(['held', 'taken']);
+      server.delete();
+      expect([await us.attempt(true), await other.attempt(false)]).toEqual(['held', 'taken']);
+    });
   });
 });

@@ -2,20 +2,20 @@ import { KubeApiError, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Lease } from '@kube-semaphore/kube-objects';
 import { type LeaderClock, within } from './leader-clock.ts';
 import type { LeaseLock } from './leader-lock.ts';
-import { decide, type LeaderTimes, nextLookMs, released, see, UNSEEN } from './leader-state.ts';
+import { decide, type Decision, type LeaderTimes, nextLookMs, released, see, UNSEEN } from './leader-state.ts';
 
 export type LeaseClaimOptions = LeaderTimes & {
   readonly lock: LeaseLock;
   readonly identity: string;
   readonly clock: LeaderClock;
-  readonly onNewLeader: (identity: string) => void;
-  readonly onFailure: (error: unknown) => void;
+  readonly onNewLeader: (identity: string, lease: string) => void;
+  readonly onFailure: (error: unknown, lease: string) => void;
   /** The Lease was read or written. */
-  readonly onAnswer: () => void;
+  readonly onAnswer: (lease: string) => void;
 };
 
 /**
- * `held`: the Lease is written in our name, by a request that was sent then. `taken`: it is another's. `failed`: it
+ * `held`: the Lease is written in our name, by a request that was sent then, or is missing and not ours to create. `taken`: it is another's. `failed`: it
  * couldn't be read or written, or somebody was quicker.
  */
 export type Attempt = { readonly kind: 'held'; readonly sentAtMs: number } | { readonly kind: 'taken' | 'failed' };
@@ -57,7 +57,7 @@ export class LeaseClaim {
       const isConflict = error instanceof KubeApiError && error.status === 409;
       // Somebody changed it, if only a label of it. Right after a look, it was somebody quicker.
       if (isConflict && wasOwn) return this.attempt(role);
-      if (!isConflict && !role.signal.aborted) this.#options.onFailure(error);
+      if (!isConflict && !role.signal.aborted) this.#options.onFailure(error, this.#options.lock.lease);
       return { kind: 'failed' };
     }
   }
@@ -72,7 +72,7 @@ export class LeaseClaim {
     };
     // The process is asked to stop already: this is what it still does.
     const { signal } = new AbortController();
-    await within(RELEASE_TIMEOUT_MS, give, { signal, clock }).catch(onFailure);
+    await within(RELEASE_TIMEOUT_MS, give, { signal, clock }).catch((error: unknown) => onFailure(error, lock.lease));
   }
 
   async #write({ signal, leads }: RunOptions & { leads: boolean }): Promise<Attempt> {
@@ -81,9 +81,9 @@ export class LeaseClaim {
     const times = { leaseDurationMs, nowMs: sentAtMs, epochMs: clock.epochMs() };
     const decision = decide(this.#seen, { identity, leads, ...times });
     if (decision.kind === 'wait') return { kind: 'taken' };
+    const write = writeOf(decision, lock);
+    if (write === undefined) return { kind: 'held', sentAtMs };
     this.#mayHold = true;
-    const write = (options: RunOptions): Promise<Lease> =>
-      decision.kind === 'create' ? lock.create(decision.spec, options) : lock.update(decision.lease, options);
     this.#see(await this.#request(write, { signal }));
     this.#isOwn = true;
     return { kind: 'held', sentAtMs };
@@ -96,11 +96,20 @@ export class LeaseClaim {
   }
 
   #see(lease: Lease | undefined): void {
-    const { leaseDurationMs, clock, onNewLeader, onAnswer } = this.#options;
-    onAnswer();
+    const { lock, leaseDurationMs, clock, onNewLeader, onAnswer } = this.#options;
+    onAnswer(lock.lease);
     const before = this.#seen.holder;
     this.#seen = see(this.#seen, lease, { nowMs: clock.now(), leaseDurationMs });
     const { holder } = this.#seen;
-    if (holder !== before && holder !== '') onNewLeader(holder);
+    if (holder !== before && holder !== '') onNewLeader(holder, lock.lease);
   }
+}
+
+/** The request that a decision takes; undefined for a missing Lease that isn't ours to create. */
+function writeOf(
+  decision: Exclude<Decision, { kind: 'wait' }>,
+  lock: LeaseLock,
+): ((options: RunOptions) => Promise<Lease>) | undefined {
+  if (decision.kind === 'update') return (options) => lock.update(decision.lease, options);
+  return lock.create && ((options) => lock.create!(decision.spec, options));
 }

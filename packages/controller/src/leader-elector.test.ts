@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Election, type ElectionPlan, type ReplicaPlan, type Restart } from '../test/simulation/election.ts';
+import { Election, type ElectionPlan, type Make, type ReplicaPlan, type Restart } from '../test/simulation/election.ts';
 import { LeaseServer, lockOver } from '../test/simulation/lease-server.ts';
 import { Machine, type Period } from '../test/simulation/machine.ts';
 import { type Cut, Network } from '../test/simulation/network.ts';
@@ -96,6 +96,26 @@ describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
       }),
       { numRuns: 60 },
     ));
+
+  it.each<{ name: string; makes: readonly Make[] }>([
+    { name: 'of a release before and the one that moves the Lease', makes: ['ours', 'moving'] },
+    { name: 'of the release that moves the Lease and one after', makes: ['moving', 'moved'] },
+  ])('never lead both, $name, forth and back', ({ makes }) => {
+    const make = fc.constantFrom(...makes);
+    const rollouts = fc.record({
+      plan,
+      releases: fc.array(make, { minLength: 4, maxLength: 4 }),
+      restarts: fc.array(fc.tuple(restart, make), { minLength: 2, maxLength: 6 }),
+    });
+    return fc.assert(
+      fc.asyncProperty(rollouts, async ({ plan: faults, releases, restarts }) => {
+        const replicas = faults.replicas.map((each, index) => ({ ...each, make: releases[index]! }));
+        const rollout = restarts.map(([each, next]) => ({ ...each, make: next }));
+        expect(await outcomeOf({ ...faults, replicas, restarts: rollout, isMade: true })).toEqual(SOUND);
+      }),
+      { numRuns: 60 },
+    );
+  });
 
   it('leave no more than a Lease without a leader when one crashes', async () => {
     const election = new Election({ ...CALM, restarts: [{ replica: 0, atMs: MINUTE_MS, by: 'SIGKILL' }] });

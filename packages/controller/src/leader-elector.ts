@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { LeaseClaim } from './leader-claim.ts';
+import { LeaseClaims } from './leader-claims.ts';
 import { type LeaderClock, machineClock, sleep } from './leader-clock.ts';
 import type { LeaseLock } from './leader-lock.ts';
 import type { LeaderTimes } from './leader-state.ts';
@@ -13,15 +14,17 @@ export type LeaderHooks = {
   /** This replica began to lead, or ceased to. */
   readonly onChange?: (isLeader: boolean) => void;
   /** The Lease has another holder than before, possibly us. */
-  readonly onNewLeader?: (identity: string) => void;
+  readonly onNewLeader?: (identity: string, lease: string) => void;
   /** The Lease could not be read or written; it is tried again after the retry period. */
-  readonly onFailure?: (error: unknown) => void;
+  readonly onFailure?: (error: unknown, lease: string) => void;
   /** The Lease was read or written. */
-  readonly onAnswer?: () => void;
+  readonly onAnswer?: (lease: string) => void;
 };
 
 export type LeaderElectorOptions = LeaderTimes & {
   readonly lock: LeaseLock;
+  /** Of replicas of an earlier release: this one leads only while it holds that Lease as well. */
+  readonly previousLock?: LeaseLock | undefined;
   /** Of this process and no other, not even the one before it in the same container: `leaderIdentity()`. */
   readonly identity: string;
   readonly hooks?: LeaderHooks;
@@ -43,20 +46,24 @@ export type LeaderElectorOptions = LeaderTimes & {
 export class LeaderElector implements Leadership {
   readonly #options: LeaderElectorOptions;
   readonly #clock: LeaderClock;
-  readonly #claim: LeaseClaim;
+  readonly #claim: LeaseClaims;
   #term: LeaderTerm | undefined;
 
   constructor(options: LeaderElectorOptions) {
-    const { hooks, clock = machineClock } = options;
+    const { lock, previousLock, hooks, clock = machineClock } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#claim = new LeaseClaim({
-      ...options,
-      clock,
-      onNewLeader: (identity) => hooks?.onNewLeader?.(identity),
-      onFailure: (error) => hooks?.onFailure?.(error),
-      onAnswer: () => hooks?.onAnswer?.(),
-    });
+    const claimTo = (each: LeaseLock): LeaseClaim =>
+      new LeaseClaim({
+        ...options,
+        lock: each,
+        clock,
+        onNewLeader: (identity, lease) => hooks?.onNewLeader?.(identity, lease),
+        onFailure: (error, lease) => hooks?.onFailure?.(error, lease),
+        onAnswer: (lease) => hooks?.onAnswer?.(lease),
+      });
+    // In this order: whoever can't have the new Lease keeps nobody of the earlier release from leading.
+    this.#claim = new LeaseClaims([lock, ...(previousLock ? [previousLock] : [])].map(claimTo));
   }
 
   get isLeader(): boolean {

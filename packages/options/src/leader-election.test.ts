@@ -15,6 +15,7 @@ describe('leaderElectionOptions', () => {
         leaderElect: false,
         leaseName: undefined,
         leaseNamespace: undefined,
+        previousLeaseNamespace: undefined,
         leaseDurationMs: 15_000,
         renewDeadlineMs: 10_000,
         retryPeriodMs: 2_000,

@@ -10,6 +10,8 @@ export type LeaderElectionOptions = {
   readonly leaseName: string | undefined;
   /** Undefined: the namespace of the pod. */
   readonly leaseNamespace: string | undefined;
+  /** Where the replicas of an earlier release have a Lease of the same name; undefined: nowhere. */
+  readonly previousLeaseNamespace: string | undefined;
   /** How long the others leave a Lease alone that isn't renewed; whole seconds, as it says in the Lease. */
   readonly leaseDurationMs: number;
   /** How long after its last renewal a leader still begins to write. */
@@ -56,6 +58,12 @@ export function leaderElectionOptions({
       type: text('namespace'),
       absent: 'the pod’s',
       help: 'Namespace of the Lease.',
+    },
+    previousLeaseNamespace: {
+      ...row('previous-lease-namespace'),
+      type: text('namespace'),
+      absent: 'none',
+      help: 'Where the Lease was before: as long as there is one of its name, the leader holds that as well.',
     },
     leaseDurationMs: {
       ...row('lease-duration'),

@@ -12,7 +12,7 @@ type Bounds = { readonly signal: AbortSignal };
  */
 class GoElector {
   readonly #options: ReplicaOptions;
-  readonly #lock: LeaseLock;
+  readonly #lock: Omit<Required<LeaseLock>, 'lease'>;
   #observed: Lease['spec'] | undefined;
   #observedAtMs = -Infinity;
   #lease: Lease | undefined;

@@ -1,15 +1,21 @@
 import { startGoReplica } from './client-go.ts';
 import { Journal } from './journal.ts';
-import { LeaseServer } from './lease-server.ts';
+import { FREE, LeaseServer } from './lease-server.ts';
 import { Machine, type MachineOptions } from './machine.ts';
 import { type Cut, Network } from './network.ts';
 import { type Contender, startReplica } from './replica.ts';
 import { World } from './world.ts';
 
-export type ReplicaPlan = MachineOptions & { readonly make: 'ours' | 'client-go'; readonly cuts: readonly Cut[] };
+/**
+ * What a replica is, and where it elects: `ours` and `client-go` by one Lease, `moved` by another one, as a later release
+ * does, and `moving`, the release in between, by both.
+ */
+export type Make = 'ours' | 'client-go' | 'moving' | 'moved';
 
-/** The end of a process; another one takes its place after a second. */
-export type Restart = { readonly replica: number; readonly atMs: number; readonly by: 'SIGTERM' | 'SIGKILL' };
+export type ReplicaPlan = MachineOptions & { readonly make: Make; readonly cuts: readonly Cut[] };
+
+/** The end of a process; another one takes its place after a second, of the same make unless there is one here. */
+export type Restart = { readonly replica: number; readonly atMs: number; readonly by: 'SIGTERM' | 'SIGKILL'; readonly make?: Make };
 
 export type ElectionPlan = {
   readonly seed: number;
@@ -17,12 +23,14 @@ export type ElectionPlan = {
   readonly restarts: readonly Restart[];
   /** When somebody deletes the Lease. */
   readonly deletions: readonly number[];
+  /** Whether the Lease is there before all replicas. */
+  readonly isMade?: boolean;
   /** Until then the network may be slow: most of the time 50 ms, now and then this. */
   readonly slowMs: number;
   readonly slowUntilMs: number;
 };
 
-type Process = { readonly machine: Machine; readonly contender: Contender };
+type Process = { readonly machine: Machine; readonly contender: Contender; readonly make: Make };
 
 const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 
@@ -31,6 +39,8 @@ export class Election {
   readonly world = new World();
   readonly journal = new Journal();
   readonly #server = new LeaseServer();
+  /** Has the Lease of a later release. */
+  readonly #later = new LeaseServer();
   readonly #plan: ElectionPlan;
   readonly #random: () => number;
   /** All that ever ran, for one that was asked to stop may take its time. */
@@ -43,9 +53,10 @@ export class Election {
   constructor(plan: ElectionPlan) {
     this.#plan = plan;
     this.#random = randomFrom(plan.seed);
-    plan.replicas.forEach((_, index) => this.#start(index));
-    for (const { replica, atMs, by } of plan.restarts) {
-      this.world.at(atMs, () => this.#restart(replica % plan.replicas.length, by));
+    if (plan.isMade) this.#server.create(FREE);
+    plan.replicas.forEach(({ make }, index) => this.#start(index, make));
+    for (const restart of plan.restarts) {
+      this.world.at(restart.atMs, () => this.#restart(restart));
     }
     for (const atMs of plan.deletions) this.world.at(atMs, () => this.#server.delete());
   }
@@ -60,24 +71,27 @@ export class Election {
     });
   }
 
-  #start(index: number): void {
+  #start(index: number, make: Make): void {
     const { world, journal } = this;
-    const { make, cuts, ...options } = this.#plan.replicas[index]!;
+    const { cuts, ...options } = this.#plan.replicas[index]!;
     const machine = new Machine(world, options);
     const network = new Network({ world, machine, cuts, delayMs: () => this.#delayMs() });
-    const start = make === 'ours' ? startReplica : startGoReplica;
+    const start = make === 'client-go' ? startGoReplica : startReplica;
+    const server = make === 'moving' || make === 'moved' ? this.#later : this.#server;
+    const previous = make === 'moving' ? this.#server : undefined;
     const identity = `replica-${index}_${this.#processes.length}`;
-    const place = { machine, network, server: this.#server, journal };
+    const place = { machine, network, server, previous, journal };
     const contender = start({ identity, times: TIMES, ...place, random: this.#random });
-    this.#current[index] = { machine, contender };
+    this.#current[index] = { machine, contender, make };
     this.#processes.push(this.#current[index]);
   }
 
-  #restart(index: number, by: Restart['by']): void {
-    const { machine, contender } = this.#current[index]!;
+  #restart({ replica, by, make }: Restart): void {
+    const index = replica % this.#plan.replicas.length;
+    const { machine, contender, make: before } = this.#current[index]!;
     if (by === 'SIGTERM') contender.stop();
     else machine.kill();
-    this.world.at(this.world.nowMs + 1_000, () => this.#start(index));
+    this.world.at(this.world.nowMs + 1_000, () => this.#start(index, make ?? before));
   }
 
   #delayMs(): number {

@@ -39,12 +39,23 @@ export class LeaseServer {
 }
 
 /** The server as seen from the other end of a network. */
-export function lockOver(network: Network, server: LeaseServer): LeaseLock {
+export function lockOver(network: Network, server: LeaseServer): Required<LeaseLock> {
   return {
-    read: (options) => network.request(() => server.read(), options),
+    ...previousLockOver(network, server),
     create: (spec, options) => network.request(() => server.create(spec), options),
+  };
+}
+
+/** The same, by one who creates no Lease. */
+export function previousLockOver(network: Network, server: LeaseServer): LeaseLock {
+  return {
+    lease: 'ns/lease',
+    read: (options) => network.request(() => server.read(), options),
     update: (lease, options) => network.request(() => server.update(lease), options),
   };
 }
+
+/** A Lease that nobody holds, as manifests have it. */
+export const FREE: Lease['spec'] = { holderIdentity: '', leaseDurationSeconds: 0, acquireTime: '', renewTime: '', leaseTransitions: 0 };
 
 const conflict = (reason: string): KubeApiError => new KubeApiError(reason, { status: 409, reason });

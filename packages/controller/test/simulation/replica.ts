@@ -2,7 +2,7 @@ import { sleep } from '../../src/leader-clock.ts';
 import { LeaderElector } from '../../src/leader-elector.ts';
 import type { LeaderTimes } from '../../src/leader-state.ts';
 import type { Journal, Term } from './journal.ts';
-import { lockOver, type LeaseServer } from './lease-server.ts';
+import { lockOver, type LeaseServer, previousLockOver } from './lease-server.ts';
 import type { Machine } from './machine.ts';
 import type { Network } from './network.ts';
 
@@ -12,6 +12,8 @@ export type ReplicaOptions = {
   readonly machine: Machine;
   readonly network: Network;
   readonly server: LeaseServer;
+  /** Has the Lease of an earlier release, if that still counts. */
+  readonly previous?: LeaseServer | undefined;
   readonly journal: Journal;
   readonly random: () => number;
 };
@@ -30,12 +32,14 @@ const MAX_WRITE_MS = 4_000;
 
 /** Starts a replica of ours, with the real elector, that writes into the journal whenever it is let. */
 export function startReplica(options: ReplicaOptions): Contender {
-  const { identity, times, machine, network, server, journal, random } = options;
+  const { identity, times, machine, network, server, previous, journal, random } = options;
   const { clock } = machine;
   const stopped = new AbortController();
   const { signal } = stopped;
   let term: Term | undefined;
-  const elector = new LeaderElector({ ...times, lock: lockOver(network, server), identity, clock, random });
+  const lock = lockOver(network, server);
+  const previousLock = previous && previousLockOver(network, previous);
+  const elector = new LeaderElector({ ...times, lock, previousLock, identity, clock, random });
 
   const write = (): Promise<void> =>
     elector.guard(async (permit) => {
