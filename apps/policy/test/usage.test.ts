@@ -43,12 +43,12 @@ describe('bad usage', () => {
     { name: 'nothing at all', argv: [], told: MISSING },
     {
       name: 'several values that are none',
-      argv: ['-target-cluster-name=C2', '-pod-resync-period', 'soon', '--max-nets-per-set', '0', '-log-level=loud'],
+      argv: ['-target-cluster-name=C2', '-pod-resync-period', 'soon', '--max-nets-per-set', '0', '-log-format=loud'],
       told: [
         '-target-cluster-name (SP_TARGET_CLUSTER_NAME)',
         '-pod-resync-period (SP_POD_RESYNC_PERIOD)',
         '-max-nets-per-set (SP_MAX_NETS_PER_SET)',
-        '-log-level (SP_LOG_LEVEL)',
+        '-log-format (SP_LOG_FORMAT)',
         '-target-kube-config or',
       ],
     },

@@ -1,12 +1,12 @@
 import type { HostPort } from '@kube-semaphore/net';
 import { variableOf, type OptionTable } from './table.ts';
-import { duration, integer, listenAddress, oneOf } from './types.ts';
+import { duration, integer, listenAddress, logLevel, type LogLevel, oneOf } from './types.ts';
 
 /** What every app has besides its own options. */
 export type CommonOptions = {
   /** Where `/healthz`, `/readyz` and `/metrics` are served. */
   readonly listenAddress: HostPort;
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly logLevel: LogLevel;
   readonly logFormat: 'auto' | 'json' | 'pretty';
   /** Least time between two writes of one object, from the end of the first; 0 is no limit. */
   readonly minWriteIntervalMs: number;
@@ -45,9 +45,9 @@ export function commonOptions({
       ...named('log-level'),
       ...(older === undefined ? {} : { aliases: [variableOf(older, 'log-level')] }),
       group: 'Process',
-      type: oneOf(['trace', 'debug', 'info', 'warn', 'error']),
+      type: logLevel,
       fallback: 'info',
-      help: 'Least important level that is logged.',
+      help: 'Least important level that is logged, in any case; off logs nothing.',
     },
     logFormat: {
       ...named('log-format'),

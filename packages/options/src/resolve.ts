@@ -96,6 +96,8 @@ function readRows<C>(
     const parsed = spec.type.parse(source.raw);
     if (parsed.ok) config[key] = parsed.value;
     else problems.push(`${bothNames(source.label, spec)}: ${spec.secret ? 'the value is not valid' : parsed.reason}`);
+    const doubt = spec.type.doubt?.(source.raw);
+    if (doubt !== undefined) warnings.push(`${bothNames(source.label, spec)}: ${doubt}`);
   }
   return { config: config as Partial<C>, given, problems, warnings };
 }

@@ -6,6 +6,8 @@ export type OptionType<T> = {
   readonly label: string;
   /** The value, or a reason that quotes the text. */
   readonly parse: (raw: string) => Parsed<T>;
+  /** What to warn of in a text that `parse` takes, though it means less than it seems to. */
+  readonly doubt?: (raw: string) => string | undefined;
   /** The inverse of `parse`, in the spelling that people are shown. */
   readonly format: (value: T) => string;
   /** `-flag` alone means `-flag=true`, and a value comes by `=` only, as for Go's booleans. */

@@ -36,6 +36,21 @@ export function oneOf<const Word extends string>(words: readonly Word[], label =
   };
 }
 
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'off'] as const;
+
+/** From which level on lines are logged; `off` logs none. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const logLevelOf = (raw: string): LogLevel | undefined => LOG_LEVELS.find((level) => level === raw.trim().toLowerCase());
+
+/** As the Go programs read it (hclog): in any case, and `info` for whatever is no level. */
+export const logLevel: OptionType<LogLevel> = {
+  label: LOG_LEVELS.join('|'),
+  format: String,
+  parse: (raw) => good(logLevelOf(raw) ?? 'info'),
+  doubt: (raw) => (logLevelOf(raw) === undefined ? `${JSON.stringify(raw)} is none of ${LOG_LEVELS.join(', ')}, so info is used` : undefined),
+};
+
 /** A whole number in decimal from `min` to `max`, both allowed. */
 export function integer({ min, max }: { min: number; max: number }): OptionType<number> {
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger, type LogFields, type Logger } from './logger.ts';
 
-type Options = { level?: keyof Logger; format?: 'auto' | 'json' | 'pretty'; isTTY?: boolean };
+type Options = { level?: keyof Logger | 'off'; format?: 'auto' | 'json' | 'pretty'; isTTY?: boolean };
 
 /** The text that `write` made a logger write. */
 function logged(
@@ -34,6 +34,12 @@ describe('a JSON line', () => {
     const levels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
     const text = logged((log) => levels.forEach((each) => log[each]({}, 'm')), { level });
     expect(text.match(/(?<="level":")\w+/g)).toEqual(want);
+  });
+});
+
+describe('the level off', () => {
+  it('writes nothing', () => {
+    expect(logged((log) => log.error({}, 'm'), { level: 'off' })).toBe('');
   });
 });
 

@@ -28,14 +28,14 @@ const redactedPaths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}
 
 /**
  * Logs to `destination`: one JSON object per line with `level` (a word), `time` (ISO 8601) and `msg`, or a line for
- * people. `auto` is for people where the destination is a terminal. Lines below `level` are dropped.
+ * people. `auto` is for people where the destination is a terminal. Lines below `level` are dropped, and all are where it is `off`.
  */
 export function createLogger({
   level,
   format,
   destination = process.stderr,
 }: {
-  level: keyof Logger;
+  level: keyof Logger | 'off';
   format: 'auto' | 'json' | 'pretty';
   destination?: LogDestination;
 }): Logger {
@@ -46,7 +46,7 @@ export function createLogger({
     : (line: string) => destination.write(line);
   return pino(
     {
-      level,
+      level: level === 'off' ? 'silent' : level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (word) => ({ level: word }), log: withPlainErrors },
