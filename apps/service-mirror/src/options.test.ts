@@ -1,12 +1,12 @@
 import { resolveOptions } from '@kube-semaphore/options';
 import { describe, expect, it } from 'vitest';
-import { options, overridden, program, validate } from './options.ts';
+import { options, overridden, program, superseded, validate } from './options.ts';
 
 const MIRRORS = ['-mirror-ns=sys-mirror', '-label-selector=mirror=true', '-svc-prefix=c2'];
 const SINGLE = [...MIRRORS, '-target-kube-config=f'];
 
 const resolve = (argv: string[], env: Record<string, string> = {}) =>
-  resolveOptions(options, { program: { ...program, version: '1.2.3' }, argv, env, validate });
+  resolveOptions(options, { program: { ...program, version: '1.2.3' }, argv, env, validate, superseded });
 
 /** The problems of a command line, without the line that points to -help. */
 async function problems(argv: string[], env: Record<string, string> = {}): Promise<string[]> {
@@ -128,6 +128,18 @@ describe('the options of service-mirror', () => {
       config: { globalSvcRoutingStrategyLabel: 'r=1' },
       warnings: [expect.stringMatching(/^SSM_GLOBAL_SVC_TOPOLOGY_LABEL is an older spelling: use SSM_GLOBAL_SVC_ROUTING_STRATEGY_LABEL$/)],
     });
+  });
+
+  it('pass over the variables of the one remote beside a config file, as Go does', async () => {
+    const env = { SSM_CONFIG: 'c', SSM_SVC_PREFIX: 'gl', SSM_RESYNC_PERIOD: 'soon', SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 't t', SSM_TARGET_KUBE_CONFIG: 'f' };
+    const resolution = await resolve([], env);
+    expect(resolution).toMatchObject({ kind: 'run', config: { svcPrefix: undefined, targetKubeConfig: undefined, resyncPeriodMs: 3_600_000 } });
+    const warnings = ['SVC_PREFIX', 'TARGET_KUBE_CONFIG', 'REMOTE_SERVICE_ACCOUNT_TOKEN', 'RESYNC_PERIOD'].map((name) => `SSM_${name} counts for nothing beside -config or SSM_CONFIG`);
+    expect(resolution.kind === 'run' && resolution.warnings.toSorted()).toEqual(warnings.toSorted());
+  });
+
+  it('refuse a limit of addresses beside a config file, wherever it was given: to pass over it would lift it', async () => {
+    expect(await problems(['-config=c'], { SSM_ALLOWED_POD_CIDRS: '10.0.0.0/8' })).toEqual([expect.stringMatching(/^-allowed-pod-cidrs .* exclude each other$/)]);
   });
 
   it('say what counts for nothing', async () => {

@@ -19,6 +19,7 @@ import {
   spellingOf,
   subcommandOptions,
   type SubcommandOptions,
+  type Superseded,
   text,
   variableOf,
 } from '@kube-semaphore/options';
@@ -151,6 +152,12 @@ export const options: OptionTable<MirrorOptions> = {
 
 /** What a config file says for each of its remotes, or for all. */
 const SINGLE = ['svcPrefix', 'svcSync', 'resyncPeriodMs', ...remoteClusterKeys] as const;
+
+/**
+ * Manifests of the Go program leave variables of its first releases beside the config file, and it passes over them.
+ * -allowed-pod-cidrs is ours: to pass over it would lift a limit that somebody set.
+ */
+export const superseded: Superseded<MirrorOptions> = { by: 'config', keys: SINGLE.filter((key) => key !== 'allowedPodCidrs') };
 
 /** What means something beside a config file only. */
 const SEVERAL = ['mirrorSvcLabelSelector', 'globalSvcLabelSelector', 'globalSvcRoutingStrategyLabel'] as const;

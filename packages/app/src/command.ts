@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type ClusterReference, connect, type Connection } from '@kube-semaphore/cluster-auth';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { type CommonOptions, type Given, type OptionTable, resolveOptions } from '@kube-semaphore/options';
+import { type CommonOptions, type Given, type OptionTable, resolveOptions, type Superseded } from '@kube-semaphore/options';
 import { createLogger, endOnBrokenPipe, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
 import { ConfigError } from './config-error.ts';
 
@@ -16,6 +16,8 @@ export type AppDefinition<C extends CommonOptions> = {
   readonly options: OptionTable<C>;
   /** The problems, each a sentence that names flag and variable; as `resolveOptions` takes it. */
   readonly validate: (given: Given<C>, config: Partial<C>, subcommand: string | undefined) => readonly string[];
+  /** Options whose variables count for nothing beside another option. */
+  readonly superseded?: Superseded<C>;
   /** What is given in vain: sentences for the log. */
   readonly overridden?: (given: Given<C>) => readonly string[];
 };
@@ -40,12 +42,12 @@ export type Command<C> = {
  *   they asked for the log by its level
  */
 export async function runCommand<C extends CommonOptions>(
-  { program, version, options: table, validate, overridden }: AppDefinition<C>,
+  { program, version, options: table, validate, superseded, overridden }: AppDefinition<C>,
   run: (command: Command<C>, options: RunOptions) => Promise<number>,
 ): Promise<void> {
   endOnBrokenPipe();
   const commit = process.env['SEMAPHORE_COMMIT'];
-  const resolution = await resolveOptions(table, { program: { ...program, version, commit }, argv: process.argv.slice(2), env: process.env, validate });
+  const resolution = await resolveOptions(table, { program: { ...program, version, commit }, argv: process.argv.slice(2), env: process.env, validate, superseded });
   if (resolution.kind === 'exit') {
     process.stdout.write(resolution.stdout ?? '');
     process.stderr.write(resolution.stderr ?? '');

@@ -97,6 +97,41 @@ describe('an older spelling of a variable', () => {
   });
 });
 
+describe('a variable', () => {
+  const superseded = { by: 'name', keys: ['limit', 'sync', 'token'] } as const;
+
+  it('counts for nothing beside what supersedes it, even if its value is bad, and that is said', async () => {
+    const { config, given, warnings } = await run([], { SP_NAME: 'a', SP_LIMIT: 'x', SP_TOKEN: 's3cret' }, { superseded });
+    expect(config).toMatchObject({ limit: 5, token: undefined });
+    expect([...given]).toEqual(['name']);
+    expect(warnings).toEqual(['SP_LIMIT counts for nothing beside -name or SP_NAME', 'SP_TOKEN counts for nothing beside -name or SP_NAME']);
+  });
+
+  it('counts where nothing supersedes it, and a flag counts always', async () => {
+    const named = { ...table, name: { ...table.name, required: undefined, fallback: 'none' } };
+    const alone = await resolveOptions(named, { program, argv: [], env: { SP_LIMIT: '2' }, superseded });
+    expect(alone).toMatchObject({ config: { limit: 2 }, warnings: [] });
+    expect(await run(['-name=a', '-limit=2'], {}, { superseded })).toMatchObject({ config: { limit: 2 }, warnings: [] });
+  });
+
+  it.each([
+    { name: 'misspelled', env: { SP_LIMTI: '7' }, want: ['SP_LIMTI is no variable of semaphore-test, did you mean SP_LIMIT?'] },
+    { name: 'that means nothing', env: { SP_SOMETHING_ELSE: '7' }, want: ['SP_SOMETHING_ELSE is no variable of semaphore-test'] },
+    { name: 'of an older prefix', env: { KPS_NAMES: 'x', OLD_NAM: 'x' }, want: ['KPS_NAMES is no variable of semaphore-test, did you mean KPS_NAME?', 'OLD_NAM is no variable of semaphore-test, did you mean OLD_NAME?'] },
+    { name: 'that is empty', env: { SP_LIMTI: '' }, want: [] },
+    { name: 'of another program', env: { SPX_LIMIT: '7', PATH: '/bin' }, want: [] },
+    {
+      name: 'that kubelet sets for a Service',
+      env: { SP_SERVICE_HOST: '10.0.0.1', SP_SERVICE_PORT: '80', SP_API_SERVICE_PORT_HTTP: '80', SP_PORT: 'tcp://10.0.0.1:80', SP_PORT_80_TCP: 'x', SP_PORT_80_TCP_ADDR: 'x' },
+      want: [],
+    },
+  ])('$name is warned about if it may be meant for us', async ({ env, want }) => {
+    const { warnings } = await run(['-name=a'], env);
+    expect(warnings.toSorted()).toEqual(want);
+    expect(warnings.join()).not.toContain('7');
+  });
+});
+
 describe('a refusal', () => {
   it.each([
     { name: 'names a missing option', argv: [], env: {}, want: '-name or SP_NAME is required' },

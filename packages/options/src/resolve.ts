@@ -1,5 +1,6 @@
 import { readArgv, type CommandLine } from './argv.ts';
 import { rowsOf, spellingOf, type AnySpec, type OptionTable } from './table.ts';
+import { unknownVariables } from './unknown-variables.ts';
 
 /** What a program says of itself in help and for `-version`. */
 export type Program = {
@@ -26,7 +27,14 @@ export type ResolveInput<C> = {
    * problems are reported together: a key whose text was refused is in `given` and not in `config`.
    */
   readonly validate?: (given: Given<C>, config: Partial<C>, subcommand: string | undefined) => readonly string[];
+  readonly superseded?: Superseded<C> | undefined;
 };
+
+/**
+ * While `by` is given, the variables of `keys` count for nothing, whatever they hold, and a warning says so. Their flags
+ * still count: whoever writes both on one command line is told by `validate`.
+ */
+export type Superseded<C> = { readonly by: keyof C; readonly keys: readonly (keyof C)[] };
 
 /**
  * What a program is to do: run with a frozen config, or write a text and exit. `stdout` and `stderr` end in a line
@@ -51,7 +59,7 @@ type Resolution<C> =
  */
 export async function resolveOptions<C extends object>(
   table: OptionTable<C>,
-  { program, argv, env, validate }: ResolveInput<C>,
+  { program, argv, env, validate, superseded }: ResolveInput<C>,
 ): Promise<Resolution<C>> {
   const rows = rowsOf(table);
   const flags = new Map(rows.flatMap(([, spec]) => flagOf(spec)));
@@ -63,29 +71,34 @@ export async function resolveOptions<C extends object>(
     return { kind: 'exit', code: 0, stdout: helpText(table, { program, subcommand: line.subcommand }) };
   }
 
-  const { config, given, problems, warnings } = readRows(rows, { line, env });
+  const { config, given, problems, warnings } = readRows(rows, { line, env, superseded });
   const all = [...line.problems, ...problems, ...(validate?.(given, config, line.subcommand) ?? [])];
   if (all.length > 0) return { kind: 'exit', code: 2, stderr: complaint(program, all) };
   // Without problems each key has its value: that is what the rows promise.
-  return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings };
+  return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings: [...warnings, ...unknownVariables(rows, env, program)] };
 }
 
 function flagOf({ flag, type }: AnySpec): [name: string, facts: { isSwitch: boolean }][] {
   return flag === undefined ? [] : [[flag, { isSwitch: type.isSwitch === true }]];
 }
 
-type Source = { readonly raw: string; readonly label: string; readonly isOlder: boolean };
+type Source = { readonly raw: string; readonly label: string; readonly isVariable: boolean; readonly isOlder: boolean };
 
 function readRows<C>(
   rows: readonly [keyof C, AnySpec][],
-  { line, env }: { line: CommandLine; env: ResolveInput<C>['env'] },
+  { line, env, superseded }: { line: CommandLine } & Pick<ResolveInput<C>, 'env' | 'superseded'>,
 ): { config: Partial<C>; given: Set<keyof C>; problems: string[]; warnings: string[] } {
   const config: Partial<Record<keyof C, unknown>> = {};
   const given = new Set<keyof C>();
   const problems: string[] = [];
   const warnings: string[] = [];
+  const winner = rows.find(([key, spec]) => key === superseded?.by && sourceOf(spec, { line, env }) !== undefined);
   for (const [key, spec] of rows) {
-    const source = sourceOf(spec, { line, env });
+    let source = sourceOf(spec, { line, env });
+    if (winner !== undefined && source?.isVariable && superseded?.keys.includes(key)) {
+      warnings.push(`${source.label} counts for nothing beside ${spellingOf(winner[1])}`);
+      source = undefined;
+    }
     if (source === undefined) {
       if (spec.required) problems.push(`${spellingOf(spec)} is required`);
       else config[key] = spec.fallback;
@@ -108,9 +121,9 @@ function sourceOf(
 ): Source | undefined {
   const flagged = spec.flag === undefined ? undefined : line.values.get(spec.flag);
   if (flagged === '') return undefined;
-  if (flagged !== undefined) return { raw: flagged, label: `-${spec.flag}`, isOlder: false };
+  if (flagged !== undefined) return { raw: flagged, label: `-${spec.flag}`, isVariable: false, isOlder: false };
   const label = [spec.env, ...(spec.aliases ?? [])].find((name) => (env[name] ?? '') !== '');
-  return label === undefined ? undefined : { raw: env[label] ?? '', label, isOlder: label !== spec.env };
+  return label === undefined ? undefined : { raw: env[label] ?? '', label, isVariable: true, isOlder: label !== spec.env };
 }
 
 /** Where a bad value came from, and in parentheses the other way to set it. */

@@ -1,0 +1,28 @@
+import { nearest } from './nearest.ts';
+import type { AnySpec } from './table.ts';
+
+/** What kubelet sets in each container for a Service, such as one called `sp`: `SP_SERVICE_HOST`, `SP_PORT_80_TCP_ADDR`. */
+const OF_A_SERVICE = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)$/;
+
+/**
+ * Variables that begin like those of a table and are in no row of it. They do nothing, and one that was to limit something
+ * must not do nothing in silence.
+ *
+ * @returns sentences for the log, which repeat no value: it may be a secret
+ */
+export function unknownVariables(
+  rows: readonly (readonly [unknown, AnySpec])[],
+  env: Readonly<Record<string, string | undefined>>,
+  { name: program }: { readonly name: string },
+): string[] {
+  const known = new Set(rows.flatMap(([, { env: variable, aliases = [] }]) => [variable, ...aliases]));
+  const prefixes = new Set([...known].map(prefixOf));
+  const unknown = Object.keys(env).filter((name) => (env[name] ?? '') !== '' && prefixes.has(prefixOf(name)) && !known.has(name) && !OF_A_SERVICE.test(name));
+  return unknown.map((name) => {
+    const meant = nearest(name, known);
+    return `${name} is no variable of ${program}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
+  });
+}
+
+/** `SP_` of `SP_LOG_LEVEL`, with the underscore; empty without one. */
+const prefixOf = (variable: string): string => variable.slice(0, variable.indexOf('_') + 1);
