@@ -68,6 +68,6 @@ describe('one process with several remotes', () => {
     expect(policy.stderr()).toContain('exclude each other');
     const alone = await startWith(['-config', config], { ready: false });
     expect(await alone.exited).toEqual({ code: 2, signal: null });
-    expect(alone.stderr()).toContain('remotes[0] has unknown keys: allowedPodCIDR');
+    expect(alone.stderr()).toContain('remotes[0]: unknown key allowedPodCIDR, did you mean allowedPodCIDRs?');
   });
 });

@@ -48,10 +48,15 @@ describe('the file of -config', () => {
     expect(file).toEqual({ ok: true, value: { remoteClusters: [{ remoteAPIURL: 'https://c1', allowedPodCIDRs: [] }] }, warnings: [] });
   });
 
-  it('may have keys that nobody knows, also beside those in another case', () => {
-    const file = parseMirrorFile('RemoteClusters: [{ name: c1, nome: c1 }]\ncomment: hello\n');
+  it('is refused with alowedPodCIDRs, which is like a known key', () => {
+    const problems = ['remoteClusters[0]: unknown key alowedPodCIDRs, did you mean allowedPodCIDRs?'];
+    expect(parseMirrorFile('remoteClusters: [{ name: c1, alowedPodCIDRs: [] }]')).toEqual({ ok: false, problems });
+  });
+
+  it('may have unknown keys, also beside those in another case', () => {
+    const file = parseMirrorFile('RemoteClusters: [{ name: c1, owner: me }]\ncomment: hello\n');
     expect(file).toMatchObject({ ok: true, value: { remoteClusters: [{ name: 'c1' }] } });
-    expect(file.ok && file.warnings.toSorted()).toEqual(['remoteClusters[0] has unknown keys: nome', 'the file has unknown keys: comment']);
+    expect(file.ok && file.warnings.toSorted()).toEqual(['remoteClusters[0]: unknown key owner', 'the file: unknown key comment']);
   });
 
   it.each([

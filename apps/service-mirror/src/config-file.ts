@@ -1,4 +1,4 @@
-import { goDocument, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
+import { goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -56,7 +56,7 @@ export type GlobalSection = NonNullable<ConfigFile['global']>;
 export type LocalEntry = NonNullable<ConfigFile['localCluster']>;
 export type RemoteEntry = ConfigFile['remoteClusters'][number];
 
-const KEYS = [configFile, globalSection, localCluster, remoteCluster].flatMap(({ shape }) => Object.keys(shape));
+const KEYS = keysOf(configFile);
 
 /** Reads the file of `-config`, which is that of the Go program and more. */
 export function parseMirrorFile(source: string): ParsedFile<ConfigFile> {

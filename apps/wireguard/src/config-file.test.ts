@@ -40,10 +40,17 @@ describe('the file of -clusters-config', () => {
     expect(file).toEqual({ ok: true, value: { local: { name: 'c1' }, remotes: [{ podSubnet: '10.4.0.0/16', wgDeviceMTU: 1400 }] }, warnings: [] });
   });
 
-  it('may have keys that nobody knows', () => {
-    const file = parseClustersFile('remotes: [{ name: c2, podSubnets: [] }]\ncomment: hello\n');
+  it('may have unknown keys', () => {
+    const file = parseClustersFile('remotes: [{ name: c2, owner: me }]\ncomment: hello\n');
     expect(file).toMatchObject({ ok: true, value: { remotes: [{ name: 'c2' }] } });
-    expect(file.ok && file.warnings.toSorted()).toEqual(['remotes[0] has unknown keys: podSubnets', 'the file has unknown keys: comment']);
+    expect(file.ok && file.warnings.toSorted()).toEqual(['remotes[0]: unknown key owner', 'the file: unknown key comment']);
+  });
+
+  it.each([
+    { key: 'wgListenPrt', want: 'remotes[0]: unknown key wgListenPrt, did you mean wgListenPort?' },
+    { key: 'allowdEndpointCIDRs', want: 'remotes[0]: unknown key allowdEndpointCIDRs, did you mean allowedEndpointCIDRs?' },
+  ])('is refused with $key, which is like a known one', ({ key, want }) => {
+    expect(parseClustersFile(`remotes: [{ name: c2, ${key}: [] }]`)).toEqual({ ok: false, problems: [want] });
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { goDocument, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
+import { goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -35,7 +35,7 @@ const clustersFile = z.strictObject({
 export type ClustersFile = z.infer<typeof clustersFile>;
 export type RemoteEntry = ClustersFile['remotes'][number];
 
-const KEYS = [clustersFile, local, remote].flatMap(({ shape }) => Object.keys(shape));
+const KEYS = keysOf(clustersFile);
 
 /** Reads the file of `-clusters-config`, which is that of the Go program and more. */
 export function parseClustersFile(source: string): ParsedFile<ClustersFile> {

@@ -18,15 +18,25 @@ describe('parseConfigFile', () => {
   });
 
   it.each([
-    { name: 'is neither YAML nor JSON', source: '{"remotes": [', want: [/^it is neither YAML nor JSON: /] },
-    { name: 'has an end that is its beginning', source: '&all [*all]', want: [/^it is neither YAML nor JSON: .*circular/] },
-    { name: 'is empty', source: '', want: [/^the file: .*expected object, received null/] },
+    { name: 'is JSON that breaks off', source: '{"remotes": [', want: [/^it is not JSON: Unexpected end of JSON input$/] },
+    { name: 'is JSON with a mistake', source: '{\n  "local": {}\n  "remotes": 1\n}', want: [/^it is not JSON: line 3, column 3: Expected ',' or '}' after property value$/] },
+    { name: 'is JSON with a word that is none', source: '{"remotes": s3cret, "x" y}', want: [/^it is not JSON: Unexpected token 's'$/] },
+    { name: 'is YAML with a mistake', source: 'remotes: a: b', want: [/^it is not YAML: Nested mappings .* at line 1, column 10$/] },
+    { name: 'has an end that is its beginning', source: '&all [*all]', want: [/^it is not YAML: an alias leads to what contains it$/] },
+    { name: 'is empty', source: '', want: [/^it is empty$/] },
+    { name: 'has comments only', source: '# remotes:\n', want: [/^it is empty$/] },
+    { name: 'is null', source: 'null', want: [/^it is empty$/] },
     { name: 'has an empty list', source: 'remotes: []', want: [/^remotes: Too small/] },
     { name: 'has a field of another type', source: 'remotes: [{ name: 7 }]', want: [/^remotes\[0\]\.name: .*expected string, received number/] },
     {
-      name: 'has keys that nobody knows, all of them named',
-      source: 'remote: x\nremotes: [{ name: c2, nome: c2 }]\n',
-      want: [/^remotes\[0\] has unknown keys: nome$/, /^the file has unknown keys: remote$/],
+      name: 'has unknown keys, all of them named',
+      source: 'x: 1\nremote: x\nremotes: [{ name: c2, nome: c2, remotes: [] }]\n',
+      want: [
+        /^remotes\[0\]: the key remotes belongs in another section$/,
+        /^remotes\[0\]: unknown key nome, did you mean name\?$/,
+        /^the file: unknown key remote, did you mean remotes\?$/,
+        /^the file: unknown key x$/,
+      ],
     },
   ])('refuses a file that $name', ({ source, want }) => {
     const file = parsed(source);
@@ -43,22 +53,29 @@ describe('parseConfigFile', () => {
     expect(problemsOf('podSubnet: 1')).toEqual([expect.stringMatching(/^podSubnet: /)]);
   });
 
-  it('passes over unknown keys where the Go programs do, and names them', () => {
-    expect(parsed('remote: x\nremotes: [{ name: c2, nome: c2 }]\n', 'warning')).toEqual({
+  it('passes over keys that are like none of ours where the Go programs do, and names them', () => {
+    expect(parsed('comment: x\nremotes: [{ name: c2, owner: c2 }]\n', 'warning')).toEqual({
       ok: true,
       value: { remotes: [{ name: 'c2' }] },
-      warnings: ['remotes[0] has unknown keys: nome', 'the file has unknown keys: remote'],
+      warnings: ['remotes[0]: unknown key owner', 'the file: unknown key comment'],
     });
   });
 
+  it.each([
+    { name: 'misspelled', source: 'remotes: [{ name: c2, nme: c2 }]', want: 'remotes[0]: unknown key nme, did you mean name?' },
+    { name: 'in the wrong place', source: 'name: c2\nremotes: [{ name: c2 }]', want: 'the file: the key name belongs in another section' },
+  ])('refuses a key that is $name, also where the Go programs pass over it', ({ source, want }) => {
+    expect(parsed(source, 'warning')).toEqual({ ok: false, problems: [want] });
+  });
+
   it('names unknown keys of the document that the schema is shown', () => {
-    const prepare = () => ({ remotes: [{ name: 'c2', nome: 'c2' }] });
-    const warnings = ['remotes[0] has unknown keys: nome'];
+    const prepare = () => ({ remotes: [{ name: 'c2', owner: 'c2' }] });
+    const warnings = ['remotes[0]: unknown key owner'];
     expect(parseConfigFile('Remotes: []', schema, { unknownKeys: 'warning', prepare })).toEqual({ ok: true, value: { remotes: [{ name: 'c2' }] }, warnings });
   });
 
   it('refuses what is wrong besides', () => {
-    expect(parsed('remote: x\nremotes: [{ name: 7 }]\n', 'warning')).toEqual({ ok: false, problems: [expect.stringMatching(/^remotes\[0\]\.name: /)] });
+    expect(parsed('comment: x\nremotes: [{ name: 7 }]\n', 'warning')).toEqual({ ok: false, problems: [expect.stringMatching(/^remotes\[0\]\.name: /)] });
   });
 });
 

@@ -1,6 +1,6 @@
 import { bad, good, type Parsed } from '@kube-semaphore/net';
-import { parseDuration } from '@kube-semaphore/options';
-import { parse } from 'yaml';
+import { nearest, parseDuration } from '@kube-semaphore/options';
+import { parse as parseYaml } from 'yaml';
 import type * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 
@@ -11,8 +11,8 @@ export type ParsedFile<T> =
 
 type FileRules = {
   /**
-   * What a key is that the schema doesn't have. In a format of our own an error: a misspelled `allowedPodCIDRs` must not
-   * be an open door. In one that Go programs read, which pass over them, a warning.
+   * What a key is that the schema doesn't have. In a format of our own an error. In one that Go programs read, which pass
+   * over them, a warning, unless it is like one of the schema: a misspelled `allowedPodCIDRs` must not be an open door.
    */
   readonly unknownKeys: 'error' | 'warning';
   /** Makes of what the file holds what the schema describes; `goDocument` for files of Go programs. */
@@ -28,25 +28,75 @@ const IN_WORDS = { error: english().localeError };
  * @param schema of strict objects
  */
 export function parseConfigFile<T>(source: string, schema: z.ZodMiniType<T>, { unknownKeys, prepare = (document) => document }: FileRules): ParsedFile<T> {
-  let document: unknown;
-  try {
-    document = parse(source);
-    // An alias may lead to what it is in, and nothing that walks such a document comes to an end.
-    JSON.stringify(document);
-  } catch (error) {
-    return { ok: false, problems: [`it is neither YAML nor JSON: ${(error as Error).message.split('\n')[0]}`] };
-  }
-  document = prepare(document);
+  const read = readDocument(source);
+  if (!read.ok) return { ok: false, problems: [read.reason] };
+  const document = prepare(read.value);
+  const keys = new Set(keysOf(schema));
   const parsed = schema.safeParse(document, IN_WORDS);
   if (parsed.success) return { ok: true, value: parsed.data, warnings: [] };
   const { issues } = parsed.error;
-  if (unknownKeys === 'error' || issues.every(({ code }) => code !== 'unrecognized_keys')) return { ok: false, problems: issues.flatMap(problemsOf) };
-  const [unknown, others] = [issues.filter(isUnknownKeys), issues.filter((issue) => !isUnknownKeys(issue))];
-  if (others.length > 0) return { ok: false, problems: others.flatMap(problemsOf) };
-  for (const { path, keys } of unknown) for (const key of keys) dropKey(document, path, key);
-  const again = schema.safeParse(document, IN_WORDS);
-  if (again.success) return { ok: true, value: again.data, warnings: unknown.map(problemOf) };
-  return { ok: false, problems: again.error.issues.flatMap(problemsOf) };
+  const passed = unknownKeys === 'warning' ? issues.filter(isUnknownKeys).map((issue) => ({ ...issue, keys: issue.keys.filter((key) => meantBy(key, keys) === undefined) })) : [];
+  for (const { path, keys: dropped } of passed) for (const key of dropped) dropKey(document, path, key);
+  const again = passed.length === 0 ? parsed : schema.safeParse(document, IN_WORDS);
+  if (again.success) return { ok: true, value: again.data, warnings: passed.flatMap((issue) => problemsOf(issue, keys)) };
+  return { ok: false, problems: again.error.issues.flatMap((issue) => problemsOf(issue, keys)) };
+}
+
+/** What a text says: it is told in the words of the format that it seems to have. */
+function readDocument(source: string): Parsed<unknown> {
+  let problem: string | undefined;
+  if (/^\s*[{[]/.test(source)) {
+    try {
+      return good(JSON.parse(source));
+    } catch (error) {
+      // It may be YAML nevertheless, which has such lists and maps, and comments besides.
+      problem = `it is not JSON: ${jsonProblem((error as Error).message, source)}`;
+    }
+  }
+  try {
+    const document: unknown = parseYaml(source);
+    if (document === null) return bad('it is empty');
+    return isEndless(document) ? bad('it is not YAML: an alias leads to what contains it') : good(document);
+  } catch (error) {
+    return bad(problem ?? `it is not YAML: ${(error as Error).message.split('\n')[0]?.replace(/:$/, '')}`);
+  }
+}
+
+/** V8's words with a line for its position, and without the text that it quotes. */
+function jsonProblem(message: string, source: string): string {
+  const words = message.replace(/ in JSON at position .*| after JSON at position .*|, (\.\.\.)?".*/s, '');
+  const position = / at position (\d+)/.exec(message)?.[1];
+  if (position === undefined) return words;
+  const lines = source.slice(0, Number(position)).split('\n');
+  return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}: ${words}`;
+}
+
+/** Whether an alias leads to what it is in: nothing that walks such a document comes to an end. */
+function isEndless(document: unknown): boolean {
+  try {
+    JSON.stringify(document);
+    return false;
+  } catch {
+    // It says so of a circle, and of nothing else that YAML can hold.
+    return true;
+  }
+}
+
+/** The keys of all objects in a schema, however deep. */
+export function keysOf(schema: z.core.$ZodType): readonly string[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object':
+      return Object.entries(def.shape).flatMap(([key, field]) => [key, ...keysOf(field)]);
+    case 'array':
+      return keysOf(def.element);
+    case 'optional':
+      return keysOf(def.innerType);
+    case 'union':
+      return def.options.flatMap(keysOf);
+    default:
+      return [];
+  }
 }
 
 /** A duration as Go's JSON has it: a text, or a number of nanoseconds. @returns milliseconds */
@@ -60,16 +110,27 @@ type UnknownKeys = Extract<z.core.$ZodIssue, { code: 'unrecognized_keys' }>;
 const isUnknownKeys = (issue: z.core.$ZodIssue): issue is UnknownKeys => issue.code === 'unrecognized_keys';
 
 /** A field that may be one thing or another is none of them: what is inside of it says more than that, if there is anything. */
-function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
+function problemsOf(issue: z.core.$ZodIssue, keys: ReadonlySet<string>): readonly string[] {
   const inside = issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length > 0) : [];
-  return inside.length === 0 ? [problemOf(issue)] : inside.flatMap((nested) => problemsOf({ ...nested, path: [...issue.path, ...nested.path] }));
+  if (inside.length > 0) return inside.flatMap((nested) => problemsOf({ ...nested, path: [...issue.path, ...nested.path] }, keys));
+  const where = placeOf(issue.path);
+  return isUnknownKeys(issue) ? issue.keys.map((key) => `${where}: ${unknownKey(key, keys)}`) : [`${where}: ${issue.message}`];
 }
 
-function problemOf(issue: z.core.$ZodIssue): string {
-  const field = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');
-  const where = field === '' ? 'the file' : field;
-  return isUnknownKeys(issue) ? `${where} has unknown keys: ${issue.keys.join(', ')}` : `${where}: ${issue.message}`;
+/** `remotes[0].name` */
+function placeOf(path: readonly PropertyKey[]): string {
+  const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');
+  return field === '' ? 'the file' : field;
 }
+
+function unknownKey(key: string, keys: ReadonlySet<string>): string {
+  const meant = meantBy(key, keys);
+  if (meant === key) return `the key ${key} belongs in another section`;
+  return `unknown key ${key}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
+}
+
+/** The key that an unknown one is like: misspelled, or in the wrong place. */
+const meantBy = (key: string, keys: ReadonlySet<string>): string | undefined => (keys.has(key) ? key : nearest(key, keys));
 
 function dropKey(document: unknown, path: readonly PropertyKey[], key: string): void {
   const owner = path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown>)[part], document);

@@ -3,7 +3,7 @@ export { isAllowedBy, localReference, overriddenAddresses, remoteReference } fro
 export { ClusterWatches } from './cluster-watches.ts';
 export { type Command, connectAll, readConfigSource, runCommand } from './command.ts';
 export { ConfigError } from './config-error.ts';
-export { durationOf, parseConfigFile, type ParsedFile } from './config-file.ts';
+export { durationOf, keysOf, parseConfigFile, type ParsedFile } from './config-file.ts';
 export { goDocument } from './go-document.ts';
 export { liveness, readiness } from './health.ts';
 export { leadershipOf } from './leadership.ts';

@@ -4,6 +4,7 @@ export { leaderElectionOptions, leaderElectionProblems, type LeaderElectionOptio
 export { optionsReference } from './reference.ts';
 export { overriddenRemote, remoteClusterKeys, remoteClusterOptions, type RemoteClusterOptions, remoteClusterProblems } from './remote-cluster.ts';
 export { resolveOptions, type Given, type Program, type Superseded } from './resolve.ts';
+export { nearest } from './nearest.ts';
 export { subcommandOptions, type SubcommandOptions } from './subcommands.ts';
 export { spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';
 export { absoluteUrl, boolean, cidrList, duration, integer, listenAddress, oneOf, text } from './types.ts';

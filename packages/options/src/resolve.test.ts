@@ -115,9 +115,9 @@ describe('a variable', () => {
   });
 
   it.each([
-    { name: 'misspelled', env: { SP_LIMTI: '7' }, want: ['SP_LIMTI is no variable of semaphore-test, did you mean SP_LIMIT?'] },
-    { name: 'that means nothing', env: { SP_SOMETHING_ELSE: '7' }, want: ['SP_SOMETHING_ELSE is no variable of semaphore-test'] },
-    { name: 'of an older prefix', env: { KPS_NAMES: 'x', OLD_NAM: 'x' }, want: ['KPS_NAMES is no variable of semaphore-test, did you mean KPS_NAME?', 'OLD_NAM is no variable of semaphore-test, did you mean OLD_NAME?'] },
+    { name: 'misspelled', env: { SP_LIMTI: '7' }, want: ['unknown variable SP_LIMTI, did you mean SP_LIMIT?'] },
+    { name: 'that means nothing', env: { SP_SOMETHING_ELSE: '7' }, want: ['unknown variable SP_SOMETHING_ELSE'] },
+    { name: 'of an older prefix', env: { KPS_NAMES: 'x', OLD_NAM: 'x' }, want: ['unknown variable KPS_NAMES, did you mean KPS_NAME?', 'unknown variable OLD_NAM, did you mean OLD_NAME?'] },
     { name: 'that is empty', env: { SP_LIMTI: '' }, want: [] },
     { name: 'of another program', env: { SPX_LIMIT: '7', PATH: '/bin' }, want: [] },
     {

@@ -75,7 +75,7 @@ export async function resolveOptions<C extends object>(
   const all = [...line.problems, ...problems, ...(validate?.(given, config, line.subcommand) ?? [])];
   if (all.length > 0) return { kind: 'exit', code: 2, stderr: complaint(program, all) };
   // Without problems each key has its value: that is what the rows promise.
-  return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings: [...warnings, ...unknownVariables(rows, env, program)] };
+  return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings: [...warnings, ...unknownVariables(rows, env)] };
 }
 
 function flagOf({ flag, type }: AnySpec): [name: string, facts: { isSwitch: boolean }][] {

@@ -13,14 +13,13 @@ const OF_A_SERVICE = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP
 export function unknownVariables(
   rows: readonly (readonly [unknown, AnySpec])[],
   env: Readonly<Record<string, string | undefined>>,
-  { name: program }: { readonly name: string },
 ): string[] {
   const known = new Set(rows.flatMap(([, { env: variable, aliases = [] }]) => [variable, ...aliases]));
   const prefixes = new Set([...known].map(prefixOf));
   const unknown = Object.keys(env).filter((name) => (env[name] ?? '') !== '' && prefixes.has(prefixOf(name)) && !known.has(name) && !OF_A_SERVICE.test(name));
   return unknown.map((name) => {
     const meant = nearest(name, known);
-    return `${name} is no variable of ${program}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
+    return `unknown variable ${name}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
   });
 }
 
