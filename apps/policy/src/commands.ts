@@ -1,11 +1,12 @@
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, overriddenAddresses, parseConfigFile, readConfigSource, serve } from '@kube-semaphore/app';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, overriddenAddresses, parseConfigFile, readConfigSource, remoteOfFlags, remotesOfFile, serve } from '@kube-semaphore/app';
 import { type Leadership, SoleLeader } from '@kube-semaphore/controller';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import { spellingOf } from '@kube-semaphore/options';
 import { createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config-file.ts';
 import { type PolicyMetrics, metrics as metricTable } from './metrics.ts';
-import type { PolicyOptions } from './options.ts';
+import { options as table, type PolicyOptions } from './options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { Policy } from './policy.ts';
 import { type Settings, settingsOfFile, settingsOfOptions } from './settings.ts';
@@ -39,7 +40,7 @@ export async function runPlan(command: PolicyCommand, { signal }: RunOptions): P
 export async function runCleanup({ options, log, userAgent }: PolicyCommand, run: RunOptions): Promise<number> {
   const cluster = options.cleanupCluster!;
   const confirm = cleanupConfirmation({ cluster, served: servedClusters(options, log), yes: options.yes });
-  const [local] = await connectAll([localReference(options.localKubeConfig)], log);
+  const [local] = await connectAll([{ at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) }], log);
   try {
     const removals = await removalsOf({ cluster, options, client: new KubeClient({ connection: local!, userAgent }) }, run);
     return await cleanUp(removals, { cluster, consequence: 'Policies that select its sets will match nothing.', confirm }, run);
@@ -71,7 +72,7 @@ async function withPolicy(
 ): Promise<number> {
   const file = options.config === undefined ? undefined : readConfigSource(options.config);
   const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, log);
-  const [local, ...others] = await connectAll([settings.local, ...settings.remotes.map(({ reference }) => reference)], log);
+  const [local, ...others] = await connectAll(clustersOf(settings, options), log);
   const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: others[i]! }));
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   const parts = { settings, metrics, registry, file };
@@ -81,6 +82,13 @@ async function withPolicy(
   } finally {
     for (const connection of [local!, ...others]) connection.close();
   }
+}
+
+/** The local cluster and the remotes, with the flag or field that names each. */
+function clustersOf({ local, remotes }: Settings, { config, localKubeConfig }: PolicyOptions): readonly NamedReference[] {
+  const flag = { at: spellingOf(table.localKubeConfig), reference: local };
+  if (config === undefined) return [flag, ...remotes.map((remote) => remoteOfFlags(remote, spellingOf(table.targetKubeConfig)))];
+  return [localKubeConfig === undefined ? { at: `${config}: local.kubeConfigPath`, reference: local } : flag, ...remotesOfFile(remotes, `${config}: remotes`)];
 }
 
 function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: PolicyOptions, log: Logger): Settings {

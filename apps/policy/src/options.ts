@@ -59,6 +59,7 @@ export const program = {
     { name: 'plan', description: 'Print what would be written and why something is left out, and write nothing.' },
     { name: 'cleanup', description: 'Remove the sets of a cluster that is served no more: -cluster.' },
   ],
+  elsewhere: { status: 'semaphore-wireguard' },
 };
 
 const ours = (flag: string) => ({ flag, env: variableOf('SP', flag) });

@@ -1,14 +1,14 @@
 import { accessSync, constants } from 'node:fs';
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, readConfigSource, serve } from '@kube-semaphore/app';
-import type { ClusterReference } from '@kube-semaphore/cluster-auth';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, readConfigSource, remoteOfFlags, remotesOfFile, serve } from '@kube-semaphore/app';
 import { type Leadership, SoleLeader } from '@kube-semaphore/controller';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import { spellingOf } from '@kube-semaphore/options';
 import { createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { removalsOf } from './cleanup.ts';
 import { parseMirrorFile } from './config-file.ts';
 import { settingsOfFile } from './file-settings.ts';
 import { metrics as metricTable, type MirrorMetrics } from './metrics.ts';
-import type { MirrorOptions } from './options.ts';
+import { type MirrorOptions, options as table } from './options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { ServiceMirror } from './service-mirror.ts';
 import { type Settings, settingsOfOptions } from './settings.ts';
@@ -41,9 +41,9 @@ export async function runPlan(command: MirrorCommand, { signal }: RunOptions): P
 /** Removes what a cluster left that is served no more. */
 export async function runCleanup({ options, log, userAgent }: MirrorCommand, run: RunOptions): Promise<number> {
   const cluster = options.cleanupCluster!;
-  const { reference, namespace, served } = cleanupPlace(options, log);
+  const { cluster: place, namespace, served } = cleanupPlace(options, log);
   const confirm = cleanupConfirmation({ cluster, served, yes: options.yes });
-  const [local] = await connectAll([reference], log);
+  const [local] = await connectAll([place], log);
   try {
     const removals = await removalsOf({ client: new KubeClient({ connection: local!, userAgent }), namespace, cluster, served }, run);
     return await cleanUp(removals, { cluster, consequence: 'Who uses these Services reaches nothing of it any more.', confirm }, run);
@@ -53,12 +53,13 @@ export async function runCleanup({ options, log, userAgent }: MirrorCommand, run
 }
 
 /** Where a cleanup looks, and the clusters that it leaves alone, by their names and prefixes: the local one is among them. */
-function cleanupPlace(options: MirrorOptions, log: Logger): { reference: ClusterReference; namespace: string; served: readonly string[] } {
+function cleanupPlace(options: MirrorOptions, log: Logger): { cluster: NamedReference; namespace: string; served: readonly string[] } {
   if (options.config === undefined) {
-    return { reference: localReference(options.kubeConfig), namespace: options.mirrorNs!, served: options.svcPrefix === undefined ? [] : [options.svcPrefix] };
+    const cluster = localOf(localReference(options.kubeConfig), options);
+    return { cluster, namespace: options.mirrorNs!, served: options.svcPrefix === undefined ? [] : [options.svcPrefix] };
   }
   const { local, mirrorNamespace, remotes } = settingsOf(readConfigSource(options.config), options, log);
-  return { reference: local.reference, namespace: mirrorNamespace, served: [local.name, ...remotes.flatMap(({ name, prefix }) => [name, prefix])] };
+  return { cluster: localOf(local.reference, options), namespace: mirrorNamespace, served: [local.name, ...remotes.flatMap(({ name, prefix }) => [name, prefix])] };
 }
 
 /** What there is beside the app itself. */
@@ -78,7 +79,7 @@ async function withMirror(
 ): Promise<number> {
   const file = options.config === undefined ? undefined : readConfigSource(options.config);
   const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, log);
-  const [local, ...remotes] = await connectAll([settings.local.reference, ...settings.remotes.map(({ reference }) => reference)], log);
+  const [local, ...remotes] = await connectAll(clustersOf(settings, options), log);
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   const parts = { settings, metrics, registry, file };
   try {
@@ -86,6 +87,17 @@ async function withMirror(
   } finally {
     for (const connection of [local!, ...remotes]) connection.close();
   }
+}
+
+/** The local cluster and the remotes, with the flag or field that names each. */
+function clustersOf({ local, remotes }: Settings, options: MirrorOptions): readonly NamedReference[] {
+  const { config } = options;
+  const others = config === undefined ? remotes.map((remote) => remoteOfFlags(remote, spellingOf(table.targetKubeConfig))) : remotesOfFile(remotes, `${config}: remoteClusters`);
+  return [localOf(local.reference, options), ...others];
+}
+
+function localOf(reference: NamedReference['reference'], { config, kubeConfig }: MirrorOptions): NamedReference {
+  return { at: config === undefined || kubeConfig !== undefined ? spellingOf(table.kubeConfig) : `${config}: localCluster.kubeConfigPath`, reference };
 }
 
 function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: MirrorOptions, log: Logger): Settings {

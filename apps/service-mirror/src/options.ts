@@ -57,6 +57,7 @@ export const program = {
     { name: 'plan', description: 'Print what would be written and why something is left out, and write nothing.' },
     { name: 'cleanup', description: 'Remove the mirrors of a cluster that is served no more, and its part in global services: -cluster.' },
   ],
+  elsewhere: { status: 'semaphore-wireguard' },
 };
 
 const ours = (flag: string) => ({ flag, env: variableOf('SSM', flag) });

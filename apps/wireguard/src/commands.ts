@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, overriddenAddresses, readConfigSource, serve } from '@kube-semaphore/app';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, overriddenAddresses, readConfigSource, remotesOfFile, serve } from '@kube-semaphore/app';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { beforeScrape, createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { startUserspaceDevice, systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
@@ -11,7 +11,7 @@ import type { WireGuardOptions } from './options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import type { Settings } from './settings.ts';
 import { statusJson, statusText } from './status.ts';
-import { WireGuard } from './wireguard.ts';
+import { noNode, WireGuard } from './wireguard.ts';
 
 type WireGuardCommand = Command<WireGuardOptions>;
 
@@ -40,7 +40,9 @@ export async function runStatus(command: WireGuardCommand, { signal }: RunOption
   return withWireGuard(command, async (wireguard) => {
     const remotes = await wireguard.status({ signal, timeoutMs: command.options.timeoutMs });
     process.stdout.write(command.options.output === 'json' ? statusJson(remotes) : statusText(remotes));
-    return remotes.every(({ reached }) => reached) ? 0 : 1;
+    if (!wireguard.hasNoNode) return remotes.every(({ reached }) => reached) ? 0 : 1;
+    process.stderr.write(`semaphore-wireguard: ${noNode(command.options.nodeName)}\n`);
+    return 1;
   });
 }
 
@@ -50,8 +52,8 @@ export async function runCleanup({ options, log, userAgent }: WireGuardCommand, 
   const name = cluster ?? 'all';
   // A remote that is still in the config may be taken leave of: it is the node that goes then.
   const confirm = cleanupConfirmation({ cluster: name, served: [], yes });
-  const { settings } = readSettings(options, log);
-  const [local] = await connectAll([settings.local.reference], log);
+  const { file, settings } = readSettings(options, log);
+  const [local] = await connectAll([localOf(file, settings)], log);
   try {
     const client = new KubeClient({ connection: local!, userAgent });
     const onNoNode = (): void => void process.stdout.write(`There is no Node ${nodeName}, and so there are no annotations of it.\n`);
@@ -74,7 +76,7 @@ type Parts = {
 /** Connects all clusters, hands the app to `use`, and closes them again. */
 async function withWireGuard({ options, log, userAgent }: WireGuardCommand, use: (wireguard: WireGuard, parts: Parts) => Promise<number>): Promise<number> {
   const { file, settings } = readSettings(options, log);
-  const [local, ...remotes] = await connectAll([settings.local.reference, ...settings.remotes.map(({ reference }) => reference)], log);
+  const [local, ...remotes] = await connectAll([localOf(file, settings), ...remotesOfFile(settings.remotes, `${file.path}: remotes`)], log);
   const names = settings.remotes.map(({ name }) => name);
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device: settings.remotes.map(({ device }) => device) });
   const logFile = (device: string): string => join(options.wgKeyPath, `${device}.log`);
@@ -88,6 +90,8 @@ async function withWireGuard({ options, log, userAgent }: WireGuardCommand, use:
     for (const connection of [local!, ...remotes]) connection.close();
   }
 }
+
+const localOf = ({ path }: Parts['file'], { local }: Settings) => ({ at: `${path}: local.kubeConfigPath`, reference: local.reference });
 
 function readSettings({ clustersConfig }: WireGuardOptions, log: Logger): { readonly file: ReturnType<typeof readConfigSource>; readonly settings: Settings } {
   const file = readConfigSource(clustersConfig);

@@ -177,6 +177,11 @@ export class WireGuard {
     });
   }
 
+  /** Whether the local cluster is known to have no Node of our name. */
+  get hasNoNode(): boolean {
+    return this.#local.synced && this.#local.node === undefined;
+  }
+
   /** What there is of each remote on this node. @param timeoutMs as in `plan`; without our own Node it goes on */
   async status({ signal, timeoutMs }: RunOptions & Patience): Promise<readonly RemoteStatus[]> {
     return this.#once({ signal, timeoutMs }, 'status', ({ devices, links }) => {
@@ -230,7 +235,7 @@ export class WireGuard {
     const around = await lookAround(devices.tools, { signal });
     if (purpose === 'status') return around;
     const { node } = this.#local;
-    if (node === undefined) throw new ConfigError(`there is no Node ${options.nodeName} in the local cluster: -node-name or SWG_NODE_NAME`);
+    if (node === undefined) throw new ConfigError(noNode(options.nodeName));
     const problems = await nodeProblems(settings.remotes, { node, around, examine: (...args) => this.#reconciler.examine(...args), signal });
     if (problems.length > 0) throw new ConfigError(problems);
     if (purpose === 'plan') return around;
@@ -326,6 +331,9 @@ export class WireGuard {
     return new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
   }
 }
+
+/** What to say where the local cluster has no such Node. */
+export const noNode = (name: string): string => `there is no Node ${name} in the local cluster: -node-name or SWG_NODE_NAME`;
 
 /** Resolves after `timeoutMs`, and keeps nobody running. */
 async function patience(timeoutMs: number, { signal }: RunOptions): Promise<void> {

@@ -91,6 +91,14 @@ describe('status', () => {
     expect(await run({ word: 'status' })).toMatchObject({ code: 0, stdout: 'c2: wireguard.c2 is not there\nnone   r1\n' });
   });
 
+  it('says that there is no such Node, after what there is on this one, and ends with 1', async ({ run }) => {
+    expect(await run({ word: 'status' })).toEqual({
+      code: 1,
+      stdout: 'c2: wireguard.c2 is not there\n',
+      stderr: 'semaphore-wireguard: there is no Node n1 in the local cluster: -node-name or SWG_NODE_NAME\n',
+    });
+  });
+
   it('prints the peers although our own API server is away', async ({ run, addNode, remote, bareNode, dir }) => {
     const [key, peer] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];

@@ -24,6 +24,21 @@ export function remoteReference(address: RemoteAddress): Parsed<ClusterReference
   return good({ kind: 'api-server', apiUrl, caUrl, token: { path: tokenPath } });
 }
 
+/** A cluster to connect to, and the flag or the field of a file that names it, for errors. */
+export type NamedReference = { readonly at: string; readonly reference: ClusterReference };
+
+type Remote = { readonly name: string; readonly reference: ClusterReference };
+
+/** The one remote of a command line. @param flag of its kubeconfig */
+export const remoteOfFlags = ({ name, reference }: Remote, flag: string): NamedReference => ({
+  at: reference.kind === 'kubeconfig' ? flag : `the remote cluster ${name}`,
+  reference,
+});
+
+/** The remotes of a config file: `config.json: remotes[0].kubeConfigPath (c2)`. @param at the file, and what it calls the list */
+export const remotesOfFile = (remotes: readonly Remote[], at: string): readonly NamedReference[] =>
+  remotes.map(({ name, reference }, i) => ({ at: `${at}[${i}]${reference.kind === 'kubeconfig' ? '.kubeConfigPath' : ''} (${name})`, reference }));
+
 /** What replaces a kubeconfig. */
 const DIRECT = ['remoteAPIURL', 'remoteCAURL', 'remoteSATokenPath'] as const;
 

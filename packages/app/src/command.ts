@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { type ClusterReference, connect, type Connection } from '@kube-semaphore/cluster-auth';
+import { connect, type Connection } from '@kube-semaphore/cluster-auth';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { type CommonOptions, type Given, type OptionTable, resolveOptions, type Superseded } from '@kube-semaphore/options';
 import { createLogger, endOnBrokenPipe, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
+import type { NamedReference } from './cluster-references.ts';
 import { ConfigError } from './config-error.ts';
 
 /** What an app is as a program: its name, its options, and the rules across them. */
@@ -11,6 +12,7 @@ export type AppDefinition<C extends CommonOptions> = {
     readonly name: string;
     readonly description: string;
     readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
+    readonly elsewhere?: Readonly<Record<string, string>>;
   };
   readonly version: string;
   readonly options: OptionTable<C>;
@@ -68,7 +70,7 @@ export async function runCommand<C extends CommonOptions>(
       const isConfig = error instanceof ConfigError;
       if (!isConfig && (!quiet || signal.aborted)) throw error;
       for (const problem of isConfig ? error.problems : [wordsOf(error)]) process.stderr.write(`${program.name}: ${problem}\n`);
-      exitCode = isConfig ? 2 : 1;
+      exitCode = isConfig ? error.exitCode : 1;
     }
   };
   const code = await runUntilSignal(work, { log });
@@ -111,13 +113,13 @@ export function readConfigSource(path: string): ConfigSource {
 /**
  * Connects to clusters, in order.
  *
- * @throws {ConfigError} with the problems of all of them
+ * @throws {ConfigError} with the problems of all of them, each with the place that names the cluster
  */
-export async function connectAll(references: readonly ClusterReference[], log: Logger): Promise<readonly Connection[]> {
-  const connections = await Promise.allSettled(references.map((reference) => connect(reference, { env: process.env, log })));
-  const failed = connections.filter((connection) => connection.status === 'rejected');
+export async function connectAll(clusters: readonly NamedReference[], log: Logger): Promise<readonly Connection[]> {
+  const connections = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, { env: process.env, log })));
+  const problems = connections.flatMap((connection, i) => (connection.status === 'rejected' ? [`${clusters[i]!.at}: ${(connection.reason as Error).message}`] : []));
   const made = connections.flatMap((connection) => (connection.status === 'fulfilled' ? [connection.value] : []));
-  if (failed.length === 0) return made;
+  if (problems.length === 0) return made;
   for (const connection of made) connection.close();
-  throw new ConfigError(failed.map(({ reason }) => (reason as Error).message));
+  throw new ConfigError(problems);
 }

@@ -2,6 +2,7 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { HostPort } from '@kube-semaphore/net';
 import { addProcessMetrics, type createMetrics, type Health, type Instruments, type Logger, type sharedMetrics, startHealthServer, watchForStaleness } from '@kube-semaphore/runtime';
 import type { ConfigSource } from './command.ts';
+import { ConfigError } from './config-error.ts';
 
 export type ServeInput = {
   readonly listenAddress: HostPort;
@@ -15,11 +16,18 @@ export type ServeInput = {
   readonly log: Logger;
 };
 
-/** Runs an app with its health server, until it ends or `signal` is aborted. */
+/**
+ * Runs an app with its health server, until it ends or `signal` is aborted.
+ *
+ * @throws {ConfigError} if the port can't be had
+ */
 export async function serve(run: (options: RunOptions) => Promise<void>, input: ServeInput, { signal }: RunOptions): Promise<void> {
   const { listenAddress, registry, isLive, isReady, file, version, log } = input;
   addProcessMetrics(registry);
-  const health = await startHealthServer({ ...listenAddress, registry, isLive, isReady, log });
+  const health = await startHealthServer({ ...listenAddress, registry, isLive, isReady, log }).catch((error: Error) => {
+    // Whoever has the port may give it up: an older process of the same node.
+    throw new ConfigError(error.message, { exitCode: 1 });
+  });
   log.info({ port: health.port, version }, 'started');
   try {
     await Promise.all([run({ signal }), ...(file === undefined ? [] : [watchConfig(file, input, signal)])]);

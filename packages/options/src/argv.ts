@@ -4,6 +4,8 @@ import { nearest } from './nearest.ts';
 type Grammar = {
   readonly flags: ReadonlyMap<string, { readonly isSwitch: boolean }>;
   readonly subcommands: readonly string[];
+  /** Subcommands of other programs, which people type by mistake, with the program that has each. */
+  readonly elsewhere?: Readonly<Record<string, string>> | undefined;
 };
 
 /** What a command line said. `values` holds texts by flag, verbatim; the last of a repeated flag wins. */
@@ -27,7 +29,7 @@ const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
  * `-flag=false` for switches, values verbatim even if they begin with a hyphen. It goes on after a problem to find
  * the others; whatever is no flag is one.
  */
-export function readArgv(argv: readonly string[], { flags, subcommands }: Grammar): CommandLine {
+export function readArgv(argv: readonly string[], { flags, subcommands, elsewhere = {} }: Grammar): CommandLine {
   const values = new Map<string, string>();
   const problems: string[] = [];
   let wants: CommandLine['wants'];
@@ -37,8 +39,8 @@ export function readArgv(argv: readonly string[], { flags, subcommands }: Gramma
 
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     // `--` ends the flags; what follows are plain words, which no program of ours takes.
-    if (word === '--') problems.push(...words.splice(0).map((rest) => strayWord(rest, subcommands)));
-    else if (!/^--?[^-=]/.test(word)) problems.push(strayWord(word, subcommands));
+    if (word === '--') problems.push(...words.splice(0).map((rest) => strayWord(rest)));
+    else if (!/^--?[^-=]/.test(word)) problems.push(strayWord(word));
     else readFlag(word);
   }
   return { subcommand, values, wants, problems };
@@ -66,6 +68,14 @@ export function readArgv(argv: readonly string[], { flags, subcommands }: Gramma
     // Most flags take a value, so what follows is one; it may be a secret, and isn't repeated.
     if (value === undefined && words[0]?.startsWith('-') === false) words.shift();
   }
+
+  function strayWord(word: string): string {
+    const meant = nearest(word, subcommands);
+    const told = `unexpected word "${excerpt(word)}"`;
+    if (meant === word) return `${told}: ${word} comes before all flags`;
+    if (Object.hasOwn(elsewhere, word)) return `${told}: it is a command of ${elsewhere[word]}`;
+    return meant === undefined ? told : `${told}, did you mean ${meant}?`;
+  }
 }
 
 /** `--name=value`, `-name=value` or `-name`, cut at the first `=`. */
@@ -74,12 +84,6 @@ function splitFlag(word: string): { name: string; value: string | undefined } {
   const equals = word.indexOf('=');
   if (equals < 0) return { name: word.slice(start), value: undefined };
   return { name: word.slice(start, equals), value: word.slice(equals + 1) };
-}
-
-function strayWord(word: string, subcommands: readonly string[]): string {
-  const meant = nearest(word, subcommands);
-  if (meant !== undefined && meant !== word) return `unexpected word "${excerpt(word)}", did you mean ${meant}?`;
-  return `unexpected word "${excerpt(word)}"${meant === word ? `: ${word} comes before all flags` : ''}`;
 }
 
 /** Enough of a word to recognise it. */

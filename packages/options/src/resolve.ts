@@ -12,6 +12,8 @@ export type Program = {
   readonly description: string;
   /** Words that may come first on the command line, before the flags. */
   readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
+  /** Subcommands of our other programs, with the program that has each. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
 };
 
 /** The keys that a flag or a variable set, for options where "not given" means more than the default. */
@@ -63,7 +65,7 @@ export async function resolveOptions<C extends object>(
 ): Promise<Resolution<C>> {
   const rows = rowsOf(table);
   const flags = new Map(rows.flatMap(([, spec]) => flagOf(spec)));
-  const line = readArgv(argv, { flags, subcommands: program.subcommands?.map(({ name }) => name) ?? [] });
+  const line = readArgv(argv, { flags, subcommands: program.subcommands?.map(({ name }) => name) ?? [], elsewhere: program.elsewhere });
   if (line.wants === 'version') return { kind: 'exit', code: 0, stdout: versionOf(program) };
   if (line.wants === 'help') {
     // A process that runs never needs commander: 8 MB and 16 ms.
