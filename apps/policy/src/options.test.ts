@@ -101,7 +101,7 @@ describe('the options of policy', () => {
       name: 'an API server without TLS',
       argv: [...DIRECT, TOKEN, '-remote-api-url=http://c2'],
       env: {},
-      want: [/^-remote-api-url .* "http:\/\/c2" is not a URL that begins with https:/],
+      want: [/^-remote-api-url .*: "http:\/\/c2" would send credentials without TLS: use https:\/\/, or http:\/\/ to this machine \(localhost, 127\.0\.0\.1\)$/],
     },
   ])('refuse $name', async ({ argv, env, want }) => {
     expect(await problems(argv, env)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));

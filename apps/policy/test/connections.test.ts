@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -66,6 +67,38 @@ describe('a remote without a kubeconfig', () => {
     expect(JSON.stringify(line)).toMatch(/its certificate is signed by nobody who is trusted here/);
     // Node.js would have people try a flag.
     expect(policy.stderr()).not.toContain('--use-system-ca');
+  });
+});
+
+describe('an API server without TLS', () => {
+  it('is watched where it is on this machine, as behind kubectl proxy, with a warning', async ({ accounts, remote, pods, sets, start }) => {
+    const agent = new https.Agent({ ca: await readFile(remote.caFile), keepAlive: true });
+    const server = createServer(({ method, url, headers }, response) => {
+      const authorization = `Bearer ${accounts.remote.token}`;
+      const onward = https.request(`${remote.url}${url}`, { agent, method, headers: { ...headers, authorization } }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      onward.on('error', () => response.destroy());
+      response.on('close', () => onward.destroy());
+      onward.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const file = join(remote.dir, 'plain.kubeconfig');
+    const config = { clusters: [{ name: 'c', cluster: { server: url } }], users: [{ name: 'u' }], contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }], 'current-context': 'x' };
+    await writeFile(file, JSON.stringify(config));
+    await pods.add(pod);
+    const policy = await start({ 'target-kube-config': file });
+    await sets.become(nets);
+    await policy.logged('API server is reached without TLS: who can listen at its address can answer for it', { level: 'warn', server: url });
+    await pods.add({ ...pod, name: 'b', ips: ['10.4.0.2'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
   });
 });
 

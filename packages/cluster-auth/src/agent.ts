@@ -1,8 +1,10 @@
+import type { Agent } from 'node:http';
 import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import { ClusterAuthError, reasonOf } from './errors.ts';
+import { http } from './http.ts';
 import type { KeyPair } from './trust/pem.ts';
 
 /** Where a tunnel leads; IPv6 without brackets. */
@@ -26,6 +28,11 @@ const MAX_SOCKETS = 64;
 /** Idle connections are kept alive by TCP this often, which is client-go's value: load balancers forget sooner. */
 const KEEPALIVE_MS = 30_000;
 
+const POOL = { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, maxSockets: MAX_SOCKETS, scheduling: 'lifo' } as const;
+
+/** An agent for an API server without TLS. */
+export const createPlainAgent = (): Agent => new PlainAgent(POOL);
+
 /**
  * An agent for one API server. It has no timeout of its own: a watch may be silent for minutes.
  *
@@ -36,10 +43,7 @@ const KEEPALIVE_MS = 30_000;
  */
 export function createAgent({ ca, keyPair, tlsServerName, tunnel }: AgentOptions): https.Agent {
   const options: https.AgentOptions = {
-    keepAlive: true,
-    keepAliveMsecs: KEEPALIVE_MS,
-    maxSockets: MAX_SOCKETS,
-    scheduling: 'lifo',
+    ...POOL,
     secureContext: secureContextOf(ca, keyPair),
     // Said in so many words, as NODE_TLS_REJECT_UNAUTHORIZED=0 would switch it off otherwise.
     rejectUnauthorized: true,
@@ -73,7 +77,7 @@ function verifyAs(name: string): https.AgentOptions {
  * Takes an agent out of use: idle sockets are closed, running requests finish, and what still starts on it gets a
  * socket that is closed afterwards.
  */
-export function retire(agent: https.Agent): void {
+export function retire(agent: Agent): void {
   agent.maxFreeSockets = 0;
   for (const sockets of Object.values(agent.freeSockets)) {
     for (const socket of sockets ?? []) socket.destroy();
@@ -81,7 +85,7 @@ export function retire(agent: https.Agent): void {
 }
 
 /** Whether an agent has a socket in use, or a request that waits for one. */
-export function isBusy(agent: https.Agent): boolean {
+export function isBusy(agent: Agent): boolean {
   return Object.keys(agent.sockets).length > 0 || Object.keys(agent.requests).length > 0;
 }
 
@@ -92,6 +96,13 @@ export function isBusy(agent: https.Agent): boolean {
  */
 class DirectAgent extends https.Agent {
   override createConnection(...connection: Parameters<https.Agent['createConnection']>): ReturnType<https.Agent['createConnection']> {
+    return super.createConnection(...connection)?.on('error', () => {});
+  }
+}
+
+/** For the same reason. */
+class PlainAgent extends http.Agent {
+  override createConnection(...connection: Parameters<Agent['createConnection']>): ReturnType<Agent['createConnection']> {
     return super.createConnection(...connection)?.on('error', () => {});
   }
 }

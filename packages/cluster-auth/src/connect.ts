@@ -3,6 +3,7 @@ import type { Connection } from './connection.ts';
 import { bearer, openToken } from './credentials.ts';
 import { type Clock, type Dependencies, type Environment, type Logger, systemClock } from './dependencies.ts';
 import { parseServer } from './endpoint.ts';
+import { ClusterAuthError } from './errors.ts';
 import { inCluster, SERVICE_ACCOUNT_DIR } from './in-cluster.ts';
 import { openKubeconfig } from './kubeconfig/access.ts';
 import { type Access, LiveConnection } from './live-connection.ts';
@@ -37,7 +38,8 @@ export async function connect(reference: ClusterReference, options: ConnectOptio
   const { env, log, clock = systemClock, serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
   const lifetime = new AbortController();
   const deps: Dependencies = { env, log, clock, lifetime: lifetime.signal };
-  const access = await open(reference, serviceAccountDir, deps);
+  const opened = await open(reference, serviceAccountDir, deps);
+  const access = opened.server.protocol === 'http:' ? withoutTls(opened, deps) : opened;
   return new LiveConnection(access, await openTunnel(access, deps), lifetime);
 }
 
@@ -59,6 +61,16 @@ async function open(reference: ClusterReference, serviceAccountDir: string, deps
       };
     }
   }
+}
+
+/** An API server on this machine, as `kubectl proxy` is one: nothing verifies it, so its CA is never asked for. */
+function withoutTls(access: Access, { log }: Dependencies): Access {
+  const server = access.server.origin;
+  if (access.proxy !== undefined) {
+    throw new ClusterAuthError('CLUSTER_ADDRESS', `${server} is on this machine and without TLS: it is not reached through a proxy, leave out proxy-url`);
+  }
+  log.warn({ server }, 'API server is reached without TLS: who can listen at its address can answer for it');
+  return { ...access, ca: fixed(undefined) };
 }
 
 async function openTunnel({ server, ca, proxy }: Access, deps: Dependencies): Promise<Tunnel | undefined> {

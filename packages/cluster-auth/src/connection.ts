@@ -1,12 +1,12 @@
-import type https from 'node:https';
+import type { Agent } from 'node:http';
 
 /**
  * What a request is sent with. As long as nothing rotates it is the same object, so that `===` tells whether
  * anything changed.
  */
 export type Authorization = {
-  /** Verifies the API server, presents the client certificate, goes through the proxy, keeps connections alive. */
-  readonly agent: https.Agent;
+  /** One of node:http where the server's URL is http:. Verifies the API server, presents the client certificate, goes through the proxy, keeps connections alive. */
+  readonly agent: Agent;
   /** `authorization` and impersonation; several values of one name are several header lines. */
   readonly headers: Readonly<Record<string, string | string[]>>;
 };

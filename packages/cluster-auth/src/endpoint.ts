@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { isLoopbackHost } from '@kube-semaphore/net';
 import { ClusterAuthError } from './errors.ts';
 
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'socks5:': 1080 };
@@ -8,17 +9,17 @@ const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 's
  *
  * @param where the flag or field that holds it, for the error
  * @returns the URL without a slash at its end, unless that is the whole path
- * @throws {ClusterAuthError} for anything but https: over http: a token would travel for all to read
+ * @throws {ClusterAuthError} for anything but https:, and http: to this machine: over http: a token would travel for all to read
  */
 export function parseServer(raw: string, where: string): URL {
   const url = URL.parse(raw.includes('://') ? raw : `https://${raw}`);
   if (url === null || url.hostname === '') {
     throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} is not a URL such as https://host:6443`);
   }
-  if (url.protocol !== 'https:') {
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackHost(hostOf(url)))) {
     throw new ClusterAuthError(
       'CLUSTER_ADDRESS',
-      `${where} must be an https: URL and is an ${url.protocol} one: credentials are not sent unencrypted`,
+      `${where} must be an https: URL and is an ${url.protocol} one: credentials are not sent without TLS, except to this machine (localhost, 127.0.0.1)`,
     );
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {

@@ -1,5 +1,5 @@
-import type https from 'node:https';
-import { createAgent, isBusy, retire, type Tunnel } from './agent.ts';
+import type { Agent } from 'node:http';
+import { createAgent, createPlainAgent, isBusy, retire, type Tunnel } from './agent.ts';
 import type { Authorization, Connection } from './connection.ts';
 import type { Credentials } from './credentials.ts';
 import { ClusterAuthError } from './errors.ts';
@@ -34,7 +34,7 @@ export class LiveConnection implements Connection {
   readonly #lifetime: AbortController;
   #current: Parts | undefined;
   /** Agents that may still serve a watch. */
-  #retired: https.Agent[] = [];
+  #retired: Agent[] = [];
 
   /** @param lifetime aborted by `close`; what `access` runs in the background listens to it */
   constructor(access: Access, tunnel: Tunnel | undefined, lifetime: AbortController) {
@@ -94,8 +94,9 @@ export class LiveConnection implements Connection {
     return this.#current.authorization;
   }
 
-  #replaceAgent(ca: string | undefined, { keyPair }: Credentials): https.Agent {
-    const agent = createAgent({ ca, keyPair, tlsServerName: this.#access.tlsServerName, tunnel: this.#tunnel });
+  #replaceAgent(ca: string | undefined, { keyPair }: Credentials): Agent {
+    const { tlsServerName } = this.#access;
+    const agent = this.server.protocol === 'http:' ? createPlainAgent() : createAgent({ ca, keyPair, tlsServerName, tunnel: this.#tunnel });
     if (this.#current !== undefined) {
       retire(this.#current.authorization.agent);
       this.#retired = [...this.#retired.filter(isBusy), this.#current.authorization.agent];

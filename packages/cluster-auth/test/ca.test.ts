@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -111,6 +111,36 @@ describe('a CA at an https: URL', () => {
     expect(ca.seen.map(({ path, authorization }) => ({ path, authorization }))).toEqual([
       { path: '/ca.crt', authorization: undefined },
     ]);
+  });
+
+  describe('is verified by the directories of SSL_CERT_DIR', () => {
+    const fetchedBy = async (env: Readonly<Record<string, string>>) => {
+      const ca = await started(localCertificate(web));
+      ca.body = first.caPem;
+      const { connection } = await connected(reference(`${ca.url}/ca.crt`), { env });
+      return send(connection);
+    };
+
+    it('which may hold other files, folders, and the links of a mounted ConfigMap', async () => {
+      const mounted = join(dir, 'mounted');
+      await mkdir(join(mounted, '..2026'), { recursive: true });
+      await writeFile(join(mounted, '..2026', 'root.crt'), web.caPem);
+      await symlink('..2026', join(mounted, '..data'));
+      await symlink('..data/root.crt', join(mounted, 'root.crt'));
+      await writeFile(join(mounted, 'README'), 'roots of this company');
+      await writeFile(join(mounted, 'broken.pem'), web.caPem.replace('MII', 'AAA'));
+      await symlink('/nonexistent', join(mounted, 'dangling'));
+      expect(await fetchedBy({ SSL_CERT_DIR: `/nonexistent::${mounted}` })).toBe(200);
+    });
+
+    it('beside that of SSL_CERT_FILE', async () => {
+      const [roots, others] = [join(dir, 'roots'), join(dir, 'others.pem')];
+      await mkdir(roots);
+      await writeFile(join(roots, 'root.crt'), web.caPem);
+      await writeFile(others, second.caPem);
+      expect(await fetchedBy({ SSL_CERT_FILE: others, SSL_CERT_DIR: roots })).toBe(200);
+      await expect(fetchedBy({ SSL_CERT_FILE: others })).rejects.toThrow('signed by nobody who is trusted here');
+    });
   });
 
   it('holds back nothing but the request while it is unreachable', async () => {

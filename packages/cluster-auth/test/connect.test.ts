@@ -41,7 +41,7 @@ describe('connect by the API URL', () => {
       name: 'http',
       fields: { apiUrl: 'http://east' },
       code: 'CLUSTER_ADDRESS',
-      want: 'the API URL must be an https: URL and is an http: one: credentials are not sent unencrypted',
+      want: 'the API URL must be an https: URL and is an http: one: credentials are not sent without TLS, except to this machine (localhost, 127.0.0.1)',
     },
     {
       name: 'no URL',
@@ -161,7 +161,13 @@ describe('connect by a kubeconfig', () => {
       name: 'a server without TLS',
       cluster: { server: 'http://east:8080' },
       code: 'CLUSTER_ADDRESS',
-      want: `${atEast}: server must be an https: URL and is an http: one: credentials are not sent unencrypted`,
+      want: `${atEast}: server must be an https: URL and is an http: one: credentials are not sent without TLS, except to this machine (localhost, 127.0.0.1)`,
+    },
+    {
+      name: 'a proxy before a server without TLS',
+      cluster: { server: 'http://127.0.0.1:8001', 'proxy-url': 'http://proxy:3128' },
+      code: 'CLUSTER_ADDRESS',
+      want: 'http://127.0.0.1:8001 is on this machine and without TLS: it is not reached through a proxy, leave out proxy-url',
     },
     {
       name: 'a proxy that is none',

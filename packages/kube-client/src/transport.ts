@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
+import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { type Authorization, type Connection, untrusted } from '@kube-semaphore/cluster-auth';
 import { ConnectionError, IdleTimeoutError } from './errors.ts';
+
+/** Not imported: an import of it costs 8 MB, see `http.ts` of cluster-auth. */
+const http = process.getBuiltinModule('node:http');
 
 export type Exchange = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -55,11 +58,12 @@ export async function send(connection: Connection, exchange: Exchange): Promise<
 function sendOnce(server: URL, authorization: Authorization, exchange: Exchange): Promise<IncomingMessage> {
   const { method, path, body, idleTimeoutMs, signal } = exchange;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const outgoing = request({
+  const isPlain = server.protocol === 'http:';
+  const outgoing = (isPlain ? http : https).request({
     agent: authorization.agent,
     method,
     host: server.hostname.replace(/^\[|\]$/g, ''),
-    port: server.port || 443,
+    port: server.port || (isPlain ? 80 : 443),
     path: server.pathname.replace(/\/$/, '') + path,
     headers: {
       ...exchange.headers,

@@ -6,4 +6,4 @@ export { parseHostPort, type HostPort } from './host-port.ts';
 export { parseIp } from './ip.ts';
 export { compareCidrs, compareIps } from './order.ts';
 export { bad, good, type Parsed } from './parsed.ts';
-export { isSpecialIp } from './special.ts';
+export { isLoopbackHost, isSpecialIp } from './special.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { contains, parseCidr } from './cidr.ts';
 import { parseIp } from './ip.ts';
-import { isSpecialIp } from './special.ts';
+import { isLoopbackHost, isSpecialIp } from './special.ts';
 
 it.each(['0.0.0.0', '127.0.0.1', '127.9.9.9', '169.254.169.254', '224.0.0.251', '::', '::1', 'fe80::1', 'febf::', 'ff01::1', 'ff02::fb'])('%s is special', (ip) => {
   expect(isSpecialIp(ip)).toBe(true);
@@ -26,4 +26,12 @@ it('goes by blocks of addresses, although it looks at texts', () => {
       expect(isSpecialIp(ip.value)).toBe(blocks.some((cidr) => contains(cidr, ip.value)));
     }),
   );
+});
+
+it.each(['localhost', '127.0.0.1', '127.9.9.9', '::1'])('%s is this machine', (host) => {
+  expect(isLoopbackHost(host)).toBe(true);
+});
+
+it.each(['localhost.example.com', '127.0.0.1.example.com', '127.example.com', '128.0.0.1', '::2', '10.0.0.1', ''])('%s is not this machine', (host) => {
+  expect(isLoopbackHost(host)).toBe(false);
 });

@@ -12,3 +12,6 @@ export function isSpecialIp(ip: string): boolean {
   if (ip.includes(':')) return ip === '::' || ip === '::1' || SPECIAL_6.test(ip);
   return ip === '0.0.0.0' || SPECIAL_4.some((beginning) => ip.startsWith(beginning));
 }
+
+/** Whether the host of a URL is this machine: `localhost`, 127.0.0.0/8 or ::1. @param host in lower case, an address canonical */
+export const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host);

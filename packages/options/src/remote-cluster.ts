@@ -1,6 +1,6 @@
 import { bad, type Cidr, good } from '@kube-semaphore/net';
 import { spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';
-import { absoluteUrl, cidrList, text } from './types.ts';
+import { absoluteUrl, apiServerUrl, cidrList, text } from './types.ts';
 
 /** The one remote cluster of a program that runs without a config file. */
 export type RemoteClusterOptions = {
@@ -39,8 +39,8 @@ export function remoteClusterOptions({ prefix }: { prefix: string }): OptionTabl
     },
     remoteApiUrl: {
       ...row('remote-api-url'),
-      type: absoluteUrl('https'),
-      help: 'API server of the remote cluster.',
+      type: apiServerUrl,
+      help: 'API server of the remote cluster: https:, or, with a warning, http: to this machine.',
     },
     remoteCaUrl: {
       ...row('remote-ca-url'),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { absoluteUrl, boolean, cidrList, duration, integer, listenAddress, oneOf, text } from './types.ts';
+import { absoluteUrl, apiServerUrl, boolean, cidrList, duration, integer, listenAddress, oneOf, text } from './types.ts';
 
 const port = integer({ min: 0, max: 65_535 });
 const level = oneOf(['debug', 'info']);
@@ -59,6 +59,14 @@ describe('option types', () => {
   ])('cidrList names $name', ({ raw, want }) => {
     const parsed = cidrList.parse(raw);
     expect(parsed.ok ? '' : parsed.reason).toMatch(want);
+  });
+
+  it.each(['https://c2:6443', 'http://127.0.0.1:8001', 'http://[::1]:8001', 'http://localhost:8001/k8s'])('apiServerUrl takes %s', (raw) => {
+    expect(apiServerUrl.parse(raw)).toEqual({ ok: true, value: raw });
+  });
+
+  it.each(['http://c2', 'ftp://c2', 'c2:6443', 'https://a:b@c2', 'http://127.0.0.1.example.com'])('apiServerUrl refuses %s', (raw) => {
+    expect(apiServerUrl.parse(raw)).toMatchObject({ ok: false });
   });
 
   it('cidrList reads a list with spaces', () => {

@@ -1,4 +1,4 @@
-import { bad, good, parseCidr, parseHostPort, type Cidr, type HostPort, type Parsed } from '@kube-semaphore/net';
+import { bad, good, isLoopbackHost, parseCidr, parseHostPort, type Cidr, type HostPort, type Parsed } from '@kube-semaphore/net';
 import { formatDuration, parseDuration } from './duration.ts';
 import type { OptionType } from './table.ts';
 
@@ -110,6 +110,18 @@ export function absoluteUrl(...schemes: readonly ('https' | 'http' | 'file')[]):
   const examples = schemes.map((scheme) => `${scheme}://`).join(' or ');
   return { label: 'url', format: String, parse: (raw) => parseUrl(raw, { schemes, examples }) };
 }
+
+/** The URL of an API server: https:, or http: on this machine, as behind `kubectl proxy`. Kept as written. */
+export const apiServerUrl: OptionType<string> = {
+  label: 'url',
+  format: String,
+  parse(raw) {
+    const parsed = absoluteUrl('https', 'http').parse(raw);
+    const url = URL.parse(raw);
+    if (!parsed.ok || url?.protocol !== 'http:' || isLoopbackHost(url.hostname.replace(/^\[|\]$/g, ''))) return parsed;
+    return bad(`${JSON.stringify(raw)} would send credentials without TLS: use https://, or http:// to this machine (localhost, 127.0.0.1)`);
+  },
+};
 
 function parseUrl(raw: string, rule: { schemes: readonly string[]; examples: string }): Parsed<string> {
   const url = URL.parse(raw);

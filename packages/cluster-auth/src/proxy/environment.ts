@@ -1,4 +1,4 @@
-import { contains, parseCidr, parseIp } from '@kube-semaphore/net';
+import { contains, isLoopbackHost, parseCidr, parseIp } from '@kube-semaphore/net';
 import type { Environment } from '../dependencies.ts';
 import { hostOf, parseProxy, portOf } from '../endpoint.ts';
 
@@ -17,7 +17,7 @@ export function proxyFor(url: URL, env: Environment): URL | undefined {
 
 function isExempt(url: URL, list: string): boolean {
   const host = hostOf(url);
-  if (host === 'localhost' || host === '::1' || inBlock('127.0.0.0/8', host)) return true;
+  if (isLoopbackHost(host)) return true;
   return list
     .split(',')
     .map((entry) => entry.trim().toLowerCase())

@@ -19,19 +19,22 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
  * @returns the certificates in their order, as PEM
  * @throws {ClusterAuthError} if there is none, or one that is broken
  */
-export function readCertificates({ text, where }: Pem): string {
+export function readCertificates(pem: Pem): string {
+  return certificatesIn(pem).join('\n');
+}
+
+/** The same, one PEM text for each certificate. */
+export function certificatesIn({ text, where }: Pem): readonly string[] {
   const blocks = text.match(CERTIFICATE) ?? [];
   if (blocks.length === 0) throw new ClusterAuthError('CLUSTER_CERTIFICATE', `${where} holds no PEM certificate`);
-  return blocks
-    .map((block, index) => {
-      try {
-        return new X509Certificate(block).toString().trimEnd();
-      } catch (cause) {
-        const message = `${where} holds a broken PEM certificate, number ${index + 1}`;
-        throw new ClusterAuthError('CLUSTER_CERTIFICATE', message, { cause });
-      }
-    })
-    .join('\n');
+  return blocks.map((block, index) => {
+    try {
+      return new X509Certificate(block).toString().trimEnd();
+    } catch (cause) {
+      const message = `${where} holds a broken PEM certificate, number ${index + 1}`;
+      throw new ClusterAuthError('CLUSTER_CERTIFICATE', message, { cause });
+    }
+  });
 }
 
 /**

@@ -1,9 +1,10 @@
-import { access } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import type { Dependencies } from '../dependencies.ts';
 import { fixed, type Rotating } from '../rotating.ts';
-import { openFiles } from '../rotating-files.ts';
-import { readCertificates } from './pem.ts';
+import { openFiles, readText } from '../rotating-files.ts';
+import { certificatesIn } from './pem.ts';
 
 /** Where Linux distributions keep their bundle of roots, in the order of Go's crypto/x509. */
 const BUNDLES = [
@@ -15,18 +16,46 @@ const BUNDLES = [
   '/etc/ssl/cert.pem',
 ];
 
+/** Where they keep single ones besides, and people mount their own. */
+const DIRECTORIES = ['/etc/ssl/certs', '/etc/pki/tls/certs'];
+
 /**
- * The roots that this machine trusts, as Go's crypto/x509 finds them: the file that SSL_CERT_FILE names, or else
- * the distribution's bundle. On a machine without one it is undefined, the list that Node was built with.
+ * The roots that this machine trusts, as Go's crypto/x509 finds them: the file that SSL_CERT_FILE names, or else the
+ * distribution's bundle; and all files with certificates in the directories that SSL_CERT_DIR lists, or else in the
+ * distribution's. Unlike there, SSL_CERT_FILE alone is all that is trusted. The directories are listed once, and what
+ * was found in them is read again. On a machine without any it is undefined, the list that Node was built with.
  *
  * @throws {ClusterAuthError} if SSL_CERT_FILE names no bundle of certificates
  */
 export async function openSystemRoots({ env, clock, log }: Dependencies): Promise<Rotating<string | undefined>> {
-  const named = env['SSL_CERT_FILE'];
-  const path = named || (await firstReadable(BUNDLES));
-  if (path === undefined) return fixed(undefined);
-  const where = named ? `SSL_CERT_FILE ${named}` : path;
-  return openFiles({ paths: [path], parse: ([text = '']) => readCertificates({ text, where }), clock, log });
+  const [namedFile, namedDirectories] = [env['SSL_CERT_FILE'], env['SSL_CERT_DIR']];
+  const bundle = namedFile || (await firstReadable(BUNDLES));
+  const defaults = namedFile ? [] : DIRECTORIES;
+  const directories = namedDirectories ? namedDirectories.split(':').filter(Boolean) : defaults;
+  const single = (await Promise.all(directories.map(certificateFiles))).flat().filter((path) => path !== bundle);
+  const paths = bundle === undefined ? single : [bundle, ...single];
+  if (paths.length === 0) return fixed(undefined);
+  const whereOf = (path: string): string => (path === namedFile ? `SSL_CERT_FILE ${path}` : path);
+  const parse = (texts: readonly string[]): string => [...new Set(texts.flatMap((text, i) => certificatesIn({ text, where: whereOf(paths[i]!) })))].join('\n');
+  return openFiles({ paths, parse, clock, log });
+}
+
+/** The files of a directory that hold certificates, in order; all else that may lie there is passed over, as Go does. */
+async function certificateFiles(directory: string): Promise<readonly string[]> {
+  const names = await readdir(directory).catch(() => []); // it isn't on every distribution
+  const found = await Promise.all(
+    names.toSorted().map(async (name) => {
+      const path = join(directory, name);
+      try {
+        certificatesIn({ text: await readText(path), where: path });
+        return path;
+      } catch {
+        // A README, a folder, a link to nothing.
+        return undefined;
+      }
+    }),
+  );
+  return found.filter((path) => path !== undefined);
 }
 
 /**
