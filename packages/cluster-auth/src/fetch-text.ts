@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import https from 'node:https';
+import { isIP } from 'node:net';
 import { createAgent } from './agent.ts';
 import type { Dependencies } from './dependencies.ts';
+import { hostOf, portOf, redacted } from './endpoint.ts';
 import { Refusal } from './errors.ts';
 import { http } from './http.ts';
 import { proxyFor } from './proxy/environment.ts';
+import { proxyAuthorization } from './proxy/http-connect.ts';
 import { tunnelThrough } from './proxy/tunnel.ts';
 import { fixed } from './rotating.ts';
 import { openProxyRoots, openSystemRoots } from './trust/system-roots.ts';
@@ -15,17 +18,26 @@ const TIMEOUT_MS = 10_000;
 /** The roots of a whole distribution have a quarter of that. */
 const MAX_BYTES = 1024 * 1024;
 
+/** As many as Go's net/http follows. */
+const MAX_REDIRECTS = 10;
+
 type Request = {
   /** PEM to verify the server with; by default the roots of this machine. */
   readonly ca?: string | undefined;
   /** Sent by POST. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Default: no redirect is. */
+  readonly follows?: 'same-host';
 };
 
+/** The answer to one request. `location` is where a redirect leads. */
+type Answer = { readonly status: number; readonly location: string | undefined; readonly text: string };
+
 /**
- * Gets a small text from a web server that is no API server, through the proxy of the environment. Redirects are not
- * followed: they would let a server choose whom we trust.
+ * Gets a small text from a web server that is no API server, through the proxy of the environment. Redirects are followed
+ * where `follows` says so, to https: on the same host alone, and without the user of the URL: another server would choose
+ * whom we trust.
  *
  * @throws what `reasonOf` has words for; the lifetime's reason when that ends
  */
@@ -39,31 +51,72 @@ export async function fetchText(url: URL, request: Request, deps: Dependencies):
   }
 }
 
-async function fetchWithin(url: URL, request: Request, signal: AbortSignal, deps: Dependencies): Promise<string> {
+async function fetchWithin(first: URL, request: Request, signal: AbortSignal, deps: Dependencies): Promise<string> {
+  let url = first;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const { status, location, text } = await fetchOnce(url, request, signal, deps);
+    if (status === 200) return text;
+    const isRedirect = location !== undefined && [301, 302, 303, 307, 308].includes(status);
+    if (request.follows === undefined || !isRedirect) throw new Refusal(`it answered ${status}`);
+    url = redirected(url, location);
+  }
+  throw new Refusal(`it redirects more than ${MAX_REDIRECTS} times`);
+}
+
+/** @throws {Refusal} that shows no query and no user of the URL */
+function redirected(from: URL, location: string): URL {
+  const to = URL.parse(location, from.href);
+  if (to === null) throw new Refusal('it redirects to what is no URL');
+  if (to.protocol !== 'https:' || to.hostname !== from.hostname) {
+    throw new Refusal(`it redirects to ${redacted(to)}, and only https: on the same host is followed`);
+  }
+  // A relative one has those of `from`.
+  to.username = '';
+  to.password = '';
+  return to;
+}
+
+async function fetchOnce(url: URL, request: Request, signal: AbortSignal, deps: Dependencies): Promise<Answer> {
   const { body, headers = {} } = request;
   const options = { method: body === undefined ? 'GET' : 'POST', headers, signal };
-  if (url.protocol === 'http:') return textOf(http.request(url, { ...options, agent: false }), body);
-
   const proxy = proxyFor(url, deps.env);
+  if (url.protocol === 'http:') return answerTo(await plainRequest(url, options, proxy, deps), body);
+
   const ca = request.ca ?? (await (await openSystemRoots(deps)).current());
   const agent = createAgent({
     ca,
     tunnel: proxy && tunnelThrough(proxy, await openProxyRoots(fixed(undefined), deps)),
   });
   try {
-    return await textOf(https.request(url, { ...options, agent }), body);
+    return await answerTo(https.request(url, { ...options, agent }), body);
   } finally {
     agent.destroy();
   }
 }
 
-async function textOf(request: ClientRequest, body: string | undefined): Promise<string> {
+/** A request without TLS. An HTTP proxy is asked for the whole URL (RFC 9112, section 3.2.2): few let such through by CONNECT. */
+async function plainRequest(url: URL, options: RequestOptions & { signal: AbortSignal }, proxy: URL | undefined, deps: Dependencies): Promise<ClientRequest> {
+  if (proxy === undefined) return http.request(url, { ...options, agent: false });
+  if (proxy.protocol === 'socks5:') {
+    const socket = await tunnelThrough(proxy)({ host: hostOf(url), port: portOf(url) }, options);
+    // What the proxy said was read piece by piece, which leaves the socket paused.
+    return http.request(url, { ...options, createConnection: () => socket }).once('socket', (its) => its.resume());
+  }
+  const headers = { ...options.headers, host: url.host, ...proxyAuthorization(proxy) };
+  const asked = { ...options, headers, host: hostOf(proxy), port: portOf(proxy), path: `${url.origin}${url.pathname}${url.search}`, agent: false };
+  if (proxy.protocol === 'http:') return http.request(asked);
+  const ca = await (await openProxyRoots(fixed(undefined), deps))();
+  return https.request({ ...asked, ca, servername: isIP(hostOf(proxy)) === 0 ? hostOf(proxy) : '', rejectUnauthorized: true, minVersion: 'TLSv1.2' });
+}
+
+async function answerTo(request: ClientRequest, body: string | undefined): Promise<Answer> {
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   // From here on the response reports what goes wrong, and an error that nobody hears ends the process.
   request.on('error', () => {});
   try {
-    if (response.statusCode !== 200) throw new Refusal(`it answered ${response.statusCode}`);
+    const { statusCode: status = 0, headers } = response;
+    if (status !== 200) return { status, location: headers.location, text: '' };
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -71,7 +124,7 @@ async function textOf(request: ClientRequest, body: string | undefined): Promise
       size += chunk.length;
       if (size > MAX_BYTES) throw new Refusal(`it answered more than ${MAX_BYTES} bytes`);
     }
-    return Buffer.concat(chunks).toString('utf8');
+    return { status, location: undefined, text: Buffer.concat(chunks).toString('utf8') };
   } finally {
     response.destroy();
   }

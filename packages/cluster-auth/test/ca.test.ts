@@ -8,6 +8,7 @@ import { createAuthority } from '@kube-semaphore/testkit';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ClusterReference } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
+import { startSocksProxy } from './proxies.ts';
 import { connected, open, send, temporaryFolder } from './world.ts';
 
 const first = createAuthority('first CA');
@@ -241,7 +242,88 @@ describe('a CA at an https: URL', () => {
   });
 });
 
+describe('a redirect of the CA', () => {
+  const fetched = async (ca: ApiServer, caUrl: string) => {
+    const { connection } = await connected(reference(caUrl), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
+    return { outcome: await send(connection).catch((error: unknown) => error), seen: ca.seen.map(({ path, authorization }) => ({ path, authorization })) };
+  };
+
+  it.each([
+    { name: 'to a path', to: () => '/new?v=1' },
+    { name: 'to a URL', to: ({ url }: ApiServer) => `${url}/new?v=1` },
+    { name: 'to a URL with a password', to: ({ port }: ApiServer) => `https://jane:secret@127.0.0.1:${port}/new?v=1` },
+  ])('is followed $name of the same host, and no credential goes along', async ({ to }) => {
+    const ca = await started(localCertificate(web));
+    Object.assign(ca, { body: first.caPem, locations: { '/ca.crt': to(ca) } });
+    const { outcome, seen } = await fetched(ca, `https://joe:secret@127.0.0.1:${ca.port}/ca.crt`);
+    expect(outcome).toBe(200);
+    expect(seen).toEqual([{ path: '/ca.crt', authorization: expect.stringMatching(/^Basic /) }, { path: '/new?v=1', authorization: undefined }]);
+  });
+
+  it('is followed from http: to https:', async () => {
+    const ca = await started(localCertificate(web));
+    ca.body = first.caPem;
+    const plain = createHttpServer((_request, response) => response.writeHead(308, { location: `${ca.url}/new` }).end()).listen(0, '127.0.0.1');
+    await once(plain, 'listening');
+    onTestFinished(() => void plain.close());
+    const { outcome } = await fetched(ca, `http://127.0.0.1:${portOf(plain)}/ca.crt`);
+    expect(outcome).toBe(200);
+  });
+
+  it.each([
+    { name: 'to another host', to: ({ port }: ApiServer) => `https://localhost:${port}/new?t=secret`, want: /it redirects to https:\/\/localhost:\d+\/new, and only https: on the same host is followed$/ },
+    { name: 'to http:', to: ({ port }: ApiServer) => `http://127.0.0.1:${port}/new`, want: /it redirects to http:\/\/.*, and only https: on the same host is followed$/ },
+    { name: 'to no URL', to: () => 'https://', want: /it redirects to what is no URL$/ },
+    { name: 'in a circle', to: () => '/ca.crt', want: /it redirects more than 10 times$/ },
+  ])('is not followed $name', async ({ to, want }) => {
+    const ca = await started(localCertificate(web));
+    Object.assign(ca, { body: first.caPem, locations: { '/ca.crt': to(ca) } });
+    const { outcome, seen } = await fetched(ca, `${ca.url}/ca.crt`);
+    expect(String(outcome)).toMatch(want);
+    expect(new Set(seen.map(({ path }) => path))).toEqual(new Set(['/ca.crt']));
+  });
+});
+
 describe('a CA at an http: URL', () => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('is asked of the proxy of %s, as Go does', async (name) => {
+    const asked: unknown[] = [];
+    const proxy = createHttpServer(({ url, headers }, response) => {
+      asked.push({ url, host: headers.host, proxyAuthorization: headers['proxy-authorization'], authorization: headers.authorization });
+      response.end(first.caPem);
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    onTestFinished(() => void proxy.close());
+    const env = { [name]: `http://jane:pw@127.0.0.1:${portOf(proxy)}` };
+    const { connection } = await connected(reference('http://ca.example.com/ca.crt?v=1'), { env });
+    expect(await send(connection)).toBe(200);
+    const proxyAuthorization = `Basic ${Buffer.from('jane:pw').toString('base64')}`;
+    expect(asked).toEqual([{ url: 'http://ca.example.com/ca.crt?v=1', host: 'ca.example.com', proxyAuthorization, authorization: undefined }]);
+  });
+
+  it('is asked of a proxy over TLS, and through one of SOCKS', async () => {
+    const ca = createHttpServer((_request, response) => response.end(first.caPem)).listen(0, '127.0.0.1');
+    await once(ca, 'listening');
+    onTestFinished(() => void ca.close());
+    const socks = await startSocksProxy({ leadsTo: portOf(ca) });
+    const overTls = await started(localCertificate(web));
+    overTls.body = first.caPem;
+    for (const HTTP_PROXY of [`socks5://127.0.0.1:${socks.port}`, overTls.url]) {
+      const { connection } = await connected(reference('http://ca.example.com/ca.crt'), { env: { HTTP_PROXY, SSL_CERT_FILE: join(dir, 'roots.pem') } });
+      expect(await send(connection)).toBe(200);
+    }
+    expect(socks.asked).toEqual(['3 ca.example.com 80']);
+    expect(overTls.seen.map(({ path }) => path)).toEqual(['http://ca.example.com/ca.crt']);
+  });
+
+  it('is not asked of a proxy on this machine', async () => {
+    const ca = createHttpServer((_request, response) => response.end(first.caPem)).listen(0, '127.0.0.1');
+    await once(ca, 'listening');
+    onTestFinished(() => void ca.close());
+    const caUrl = `http://127.0.0.1:${portOf(ca)}/ca.crt`;
+    const { connection } = await connected(reference(caUrl), { env: { HTTP_PROXY: 'http://127.0.0.1:1' } });
+    expect(await send(connection)).toBe(200);
+  });
+
   it('is fetched, and warned about once', async () => {
     const ca = createHttpServer((_request, response) => response.end(first.caPem)).listen(0, '127.0.0.1');
     await once(ca, 'listening');

@@ -3,16 +3,17 @@ import type { Environment } from '../dependencies.ts';
 import { hostOf, parseProxy, portOf } from '../endpoint.ts';
 
 /**
- * The proxy that HTTPS_PROXY and NO_PROXY (or the same in lower case) choose for an https: URL, by the rules of Go's
+ * The proxy that HTTPS_PROXY (HTTP_PROXY for an http: URL) and NO_PROXY, or the same in lower case, choose, by the rules of Go's
  * golang.org/x/net/http/httpproxy, which client-go and kubectl follow: NO_PROXY is a list of host names that include
  * their subdomains, `.suffixes`, addresses, CIDRs and `*`; this machine itself is never proxied.
  *
  * @throws {ClusterAuthError} if the variable holds no URL of a proxy
  */
 export function proxyFor(url: URL, env: Environment): URL | undefined {
-  const raw = env['HTTPS_PROXY'] || env['https_proxy'];
+  const variable = url.protocol === 'http:' ? 'HTTP_PROXY' : 'HTTPS_PROXY';
+  const raw = env[variable] || env[variable.toLowerCase()];
   if (!raw || isExempt(url, env['NO_PROXY'] || env['no_proxy'] || '')) return undefined;
-  return parseProxy(raw, 'HTTPS_PROXY');
+  return parseProxy(raw, variable);
 }
 
 function isExempt(url: URL, list: string): boolean {

@@ -9,7 +9,7 @@ import { Refusal } from '../errors.ts';
 import { http } from '../http.ts';
 
 /** The header of a proxy whose URL has a user and a password. */
-function proxyAuthorization(proxy: URL): Record<string, string> {
+export function proxyAuthorization(proxy: URL): Record<string, string> {
   const { username = '', password = '' } = loginOf(proxy) ?? {};
   return username === '' && password === '' ? {} : { 'proxy-authorization': basic(username, password) };
 }

@@ -40,7 +40,7 @@ export function fetchedCa(url: URL, deps: Dependencies): Rotating<string> {
 
 async function download(url: URL, where: string, deps: Dependencies): Promise<string> {
   try {
-    return await fetchText(url, {}, deps);
+    return await fetchText(url, { follows: 'same-host' }, deps);
   } catch (cause) {
     if (cause instanceof ClusterAuthError) throw cause;
     throw new ClusterAuthError('CLUSTER_CA_FETCH', `the CA can't be fetched from ${where}: ${reasonOf(cause)}`, {
