@@ -70,6 +70,17 @@ describe('a remote without a kubeconfig', () => {
   });
 });
 
+describe('an API server whose certificate has another name', () => {
+  it('is told with the names that it has, and how to name one', async ({ accounts, remote, start }) => {
+    const file = join(remote.dir, 'other-name.kubeconfig');
+    const config = await readFile(accounts.remote.kubeconfig, 'utf8');
+    await writeFile(file, config.replace('"server": ', '"tls-server-name": "10.9.8.7", "server": '));
+    const policy = await start({ 'target-kube-config': file }, { ready: false });
+    const line = await policy.logged('watch broke off', { cluster: 'c2', reason: 'unreachable' });
+    expect(JSON.stringify(line)).toMatch(/its certificate is for another name: it has .*127\.0\.0\.1.*, and not 10\.9\.8\.7; write one of its names in the URL, or in a kubeconfig as tls-server-name/);
+  });
+});
+
 describe('an API server without TLS', () => {
   it('is watched where it is on this machine, as behind kubectl proxy, with a warning', async ({ accounts, remote, pods, sets, start }) => {
     const agent = new https.Agent({ ca: await readFile(remote.caFile), keepAlive: true });

@@ -1,4 +1,4 @@
-import { verificationFailure } from './trust/verification.ts';
+import { misnamed, verificationFailure } from './trust/verification.ts';
 
 /** What is wrong. `connect` rejects with those of the first group, `authorize` with any. */
 export type ClusterAuthCode =
@@ -52,7 +52,7 @@ export class Refusal extends Error {
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error';
   if (error instanceof Refusal) return error.message;
-  const distrust = untrusted(error);
+  const distrust = unsigned(error) ?? misnamed(error);
   if (distrust !== undefined) return distrust;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   const words = WORDS[code];
@@ -60,10 +60,15 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * What to say of a server whose certificate isn't trusted; undefined for other errors. Node.js's own words for it advise
- * a flag that doesn't apply here.
+ * What to say of an API server whose certificate isn't accepted; undefined for other errors. Node.js's own words for it
+ * advise a flag that doesn't apply here.
  */
 export function untrusted(error: unknown): string | undefined {
+  const names = misnamed(error);
+  return names === undefined ? unsigned(error) : `${names}; write one of its names in the URL, or in a kubeconfig as tls-server-name`;
+}
+
+function unsigned(error: unknown): string | undefined {
   const code = verificationFailure(error);
   return code === undefined ? undefined : `its certificate is signed by nobody who is trusted here (${code})`;
 }
@@ -75,5 +80,4 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'there is no such host',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };

@@ -1,3 +1,5 @@
+import { parseIp } from '@kube-semaphore/net';
+
 /**
  * OpenSSL's reasons to refuse a chain that a change of the CA can be behind. A certificate for another name
  * (ERR_TLS_CERT_ALTNAME_INVALID) is not among them: no CA makes it right.
@@ -17,8 +19,36 @@ const CODES: ReadonlySet<string> = new Set([
 
 /** OpenSSL's reason if an error, or one that caused it, says that the server's certificate isn't signed by whom we trust. */
 export function verificationFailure(error: unknown): string | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if ('code' in at && typeof at.code === 'string' && CODES.has(at.code)) return at.code;
-  }
-  return undefined;
+  return causes(error).find(({ code }) => CODES.has(code))?.code;
+}
+
+/** More names than that are a list for nobody. */
+const MAX_NAMES = 10;
+
+/** The names of a certificate as Node.js lists them; one with a comma in it is quoted, and no name of a server. */
+const NAME = /(?:DNS|IP Address):([^,"]+)/g;
+
+/** What a certificate that is signed by whom we trust has for names, if an error says that it lacks the one that was asked for. */
+export function misnamed(error: unknown): string | undefined {
+  const refusal: CodedError & { host?: string; cert?: { subject?: { CN?: string }; subjectaltname?: string } } | undefined = causes(error).find(({ code }) => code === 'ERR_TLS_CERT_ALTNAME_INVALID');
+  if (refusal === undefined) return undefined;
+  const { subjectaltname = '', subject } = refusal.cert ?? {};
+  const listed = [...subjectaltname.matchAll(NAME)].map(([, name = '']) => canonical(name));
+  const names = listed.length > 0 ? listed : [subject?.CN ?? 'none'];
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  return `its certificate is for another name: it has ${names.slice(0, MAX_NAMES).join(', ')}${more}, and not ${refusal.host}`;
+}
+
+function canonical(name: string): string {
+  const ip = parseIp(name);
+  return ip.ok ? ip.value : name;
+}
+
+type CodedError = Error & { readonly code: string };
+
+/** An error and those that caused it, as far as they have a code. */
+function causes(error: unknown): readonly CodedError[] {
+  if (!(error instanceof Error)) return [];
+  const rest = causes(error.cause);
+  return 'code' in error && typeof error.code === 'string' ? [error as CodedError, ...rest] : rest;
 }

@@ -1,0 +1,30 @@
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { describe, expect, it } from 'vitest';
+import { reasonOf, untrusted } from './errors.ts';
+
+/** What Node.js says of a certificate with these names to who wanted `host`. */
+const refusal = (host: string, certificate: object): Error | undefined => checkServerIdentity(host, certificate as PeerCertificate);
+
+describe('a certificate for another name', () => {
+  const names = 'DNS:kubernetes, DNS:api.c2.example, IP Address:10.96.0.1, IP Address:FD00:0:0:0:0:0:0:1, URI:spiffe://x';
+
+  it.each([
+    { name: 'names and addresses', host: '10.0.0.9', certificate: { subject: { CN: 'api' }, subjectaltname: names }, want: 'it has kubernetes, api.c2.example, 10.96.0.1, fd00::1, and not 10.0.0.9' },
+    { name: 'a common name alone', host: 'c2.example', certificate: { subject: { CN: 'api' } }, want: 'it has api, and not c2.example' },
+    { name: 'no name', host: 'c2.example', certificate: { subject: {} }, want: 'it has none, and not c2.example' },
+    {
+      name: 'many names',
+      host: 'c2.example',
+      certificate: { subject: {}, subjectaltname: Array.from({ length: 12 }, (_, i) => `DNS:n${i}`).join(', ') },
+      want: 'it has n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more, and not c2.example',
+    },
+  ])('is told with what it has: $name', ({ host, certificate, want }) => {
+    const error = new Error('list pods', { cause: refusal(host, certificate) });
+    expect(untrusted(error)).toBe(`its certificate is for another name: ${want}; write one of its names in the URL, or in a kubeconfig as tls-server-name`);
+    expect(reasonOf(error.cause)).toBe(`its certificate is for another name: ${want}`);
+  });
+
+  it('is nothing that is said of another error', () => {
+    expect(untrusted(new Error('x', { cause: Object.assign(new Error('y'), { code: 'ECONNREFUSED' }) }))).toBeUndefined();
+  });
+});
