@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { connect, type Connection } from '@kube-semaphore/cluster-auth';
+import { connect, type Connection, deniedHint } from '@kube-semaphore/cluster-auth';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { type CommonOptions, type Given, type OptionTable, resolveOptions, type Superseded } from '@kube-semaphore/options';
 import { createLogger, endOnBrokenPipe, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
@@ -106,7 +106,7 @@ export function readConfigSource(path: string): ConfigSource {
   try {
     return { path, content: readFileSync(path, 'utf8') };
   } catch (error) {
-    throw new ConfigError(`${path} can't be read: ${(error as NodeJS.ErrnoException).code}`);
+    throw new ConfigError(`${path} can't be read: ${(error as NodeJS.ErrnoException).code}${deniedHint(path, error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import type { Clock, Logger } from './dependencies.ts';
+import { deniedHint } from './denied.ts';
 import { ClusterAuthError, reasonOf } from './errors.ts';
 import { type Rotating, singleFlight } from './rotating.ts';
 
@@ -88,7 +89,7 @@ export async function readText(path: string): Promise<string> {
     return await file.readFile('utf8');
   } catch (cause) {
     if (cause instanceof ClusterAuthError) throw cause;
-    throw new ClusterAuthError('CLUSTER_FILE', `${path} can't be read: ${reasonOf(cause)}`, { cause });
+    throw new ClusterAuthError('CLUSTER_FILE', `${path} can't be read: ${reasonOf(cause)}${deniedHint(path, cause)}`, { cause });
   }
 }
 
@@ -100,7 +101,7 @@ async function identify(paths: readonly string[]): Promise<string> {
         const { dev, ino, size, ctimeNs } = await stat(path, { bigint: true });
         return `${dev}:${ino}:${size}:${ctimeNs}`;
       } catch (cause) {
-        throw new ClusterAuthError('CLUSTER_FILE', `${path} can't be read: ${reasonOf(cause)}`, { cause });
+        throw new ClusterAuthError('CLUSTER_FILE', `${path} can't be read: ${reasonOf(cause)}${deniedHint(path, cause)}`, { cause });
       }
     }),
   );
