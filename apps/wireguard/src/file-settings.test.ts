@@ -70,10 +70,13 @@ describe('settingsOfFile', () => {
     });
   });
 
+  it.each(['c2.eu', 'C2', 'Eu.2'])('takes the name %s as it is, which the Go program and API servers take for annotations', (name) => {
+    expect(settingsOfFile(file({ ...c2, name }))).toMatchObject({ ok: true, value: { remotes: [{ name, device: `wireguard.${name}` }] } });
+  });
+
   it.each<{ name: string; entry: RemoteEntry; want: RegExp }>([
     { name: 'no name', entry: { ...c2, name: '' }, want: /^remotes\[0\]\.name: "" is no cluster's name/ },
     { name: 'a name that is no label', entry: { ...c2, name: 'aws_c2' }, want: /^remotes\[0\]\.name: "aws_c2" is no cluster's name/ },
-    { name: 'a name of several labels', entry: { ...c2, name: 'c2.eu' }, want: /^remotes\[0\]\.name: / },
     { name: 'no way to it', entry: { ...c2, kubeConfigPath: '' }, want: /^remotes\[0\]\.kubeConfigPath: it is required, or remoteAPIURL/ },
     { name: 'no pod subnet', entry: { ...c2, podSubnet: '' }, want: /^remotes\[0\]\.podSubnet: it is required$/ },
     { name: 'an empty list of pod subnets', entry: { ...c2, podSubnet: [] }, want: /^remotes\[0\]\.podSubnet: it is required$/ },
@@ -101,7 +104,7 @@ describe('settingsOfFile', () => {
   });
 
   it.each<{ name: string; settings: ClustersFile; want: string }>([
-    { name: 'no name of the local cluster', settings: { remotes: [c2] }, want: 'local.name: "" is no cluster\'s name: 1 to 63 letters a-z, digits and inner hyphens' },
+    { name: 'no name of the local cluster', settings: { remotes: [c2] }, want: 'local.name: "" is no cluster\'s name: letters, digits, and inner hyphens and dots' },
     { name: 'a remote with the local name', settings: file({ ...c2, name: 'c1' }), want: 'remotes: c1 is the name of the local cluster' },
     { name: 'two of one name', settings: file(c2, { ...c3, name: 'c2', deviceName: 'wg-c2' }), want: 'remotes: two have the name c2' },
     { name: 'two of one device', settings: file(c2, { ...c3, deviceName: 'wireguard.c2' }), want: 'remotes: two have the device wireguard.c2' },
@@ -117,8 +120,8 @@ describe('settingsOfFile', () => {
 
   it('names every problem at once, and what follows from one only once', () => {
     const nothing = { kubeConfigPath: '/c', wgListenPort: -1 };
-    expect(problemsOf({ local: { name: 'C1' }, remotes: [nothing, nothing] })).toEqual([
-      expect.stringMatching(/^local\.name: "C1" is no cluster's name/),
+    expect(problemsOf({ local: { name: 'C_1' }, remotes: [nothing, nothing] })).toEqual([
+      expect.stringMatching(/^local\.name: "C_1" is no cluster's name/),
       ...[0, 1].flatMap((i) => [
         expect.stringMatching(new RegExp(`^remotes\\[${i}\\]\\.name: `)),
         `remotes[${i}].podSubnet: it is required`,

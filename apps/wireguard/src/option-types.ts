@@ -1,12 +1,12 @@
-import { calicoDevices, isDeviceName, isDnsLabel, MAX_DEVICE_NAME } from '@kube-semaphore/naming';
+import { calicoDevices, isClusterName, isDeviceName, MAX_DEVICE_NAME } from '@kube-semaphore/naming';
 import { bad, good } from '@kube-semaphore/net';
 import type { OptionType } from '@kube-semaphore/options';
 
-/** The name of a cluster: annotations of Nodes begin with it. */
+/** The name of a cluster: annotations of Nodes begin with it, as it is written. */
 export const clusterName: OptionType<string> = {
   label: 'name',
   format: String,
-  parse: (raw) => (isDnsLabel(raw) ? good(raw) : bad(`${excerpt(raw)} is no cluster's name: 1 to 63 letters a-z, digits and inner hyphens`)),
+  parse: (raw) => (isClusterName(raw) ? good(raw) : bad(`${excerpt(raw)} is no cluster's name: letters, digits, and inner hyphens and dots`)),
 };
 
 /** The name of a network device that may be ours. */

@@ -22,6 +22,7 @@ export {
   deviceAlias,
   deviceName,
   endpointAnnotation,
+  isClusterName,
   isDeviceName,
   keyFileName,
   MAX_DEVICE_NAME,

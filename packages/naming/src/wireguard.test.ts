@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isDnsLabel } from './kubernetes.ts';
 import {
   calicoDevices,
   clusterOfAnnotation,
   deviceAlias,
   deviceName,
   endpointAnnotation,
+  isClusterName,
   isDeviceName,
   keyFileName,
   pubKeyAnnotation,
   remoteOfAlias,
 } from './wireguard.ts';
 
-const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/).filter(isDnsLabel);
+const label = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9-]{0,8}[A-Za-z0-9])?(\.[A-Za-z0-9]{1,5})?$/);
 
 describe('names', () => {
   it('are spelled as the Go program spells them', () => {
@@ -45,6 +45,16 @@ describe('isDeviceName', () => {
   });
 });
 
+describe('isClusterName', () => {
+  it.each(['c2', 'C2', 'c2.eu', 'Prod-1.EU', 'a'.repeat(227)])('takes %s', (name) => {
+    expect(isClusterName(name)).toBe(true);
+  });
+
+  it.each(['', 'aws_c2', '-c2', 'c2-', 'c2.', '.c2', 'a..b', 'c/2', 'ü', '\u212A', 'c2\n', 'a'.repeat(228)])('refuses %j', (name) => {
+    expect(isClusterName(name)).toBe(false);
+  });
+});
+
 describe('clusterOfAnnotation', () => {
   it('finds the cluster that the annotation was made for', () => {
     fc.assert(
@@ -58,7 +68,8 @@ describe('clusterOfAnnotation', () => {
     { name: 'another annotation under the prefix', key: 'c2.wireguard.semaphore.uw.io/other' },
     { name: 'another prefix', key: 'c2.wireguard.semaphore.uw.io.example.org/pubKey' },
     { name: 'no cluster', key: '.wireguard.semaphore.uw.io/pubKey' },
-    { name: 'a cluster that is no label', key: 'a.c2.wireguard.semaphore.uw.io/pubKey' },
+    { name: 'a cluster with an empty label', key: 'a..c2.wireguard.semaphore.uw.io/pubKey' },
+    { name: 'a cluster with a letter that looks like one', key: '\u212A1.wireguard.semaphore.uw.io/pubKey' },
     { name: 'no prefix', key: 'pubKey' },
   ])('is undefined for $name', ({ key }) => {
     expect(clusterOfAnnotation(key)).toBeUndefined();

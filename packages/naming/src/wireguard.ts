@@ -1,4 +1,4 @@
-import { isDnsLabel } from './kubernetes.ts';
+import { isDnsSubdomain } from './kubernetes.ts';
 
 /** At most this many bytes in the name of a network device (the kernel's IFNAMSIZ, without the NUL). */
 export const MAX_DEVICE_NAME = 15;
@@ -15,6 +15,17 @@ export const routeProtocol = 115;
 const ANNOTATION_DOMAIN = '.wireguard.semaphore.uw.io';
 const MARK = 'semaphore-wireguard ';
 
+/** At most so many characters in a prefix of annotations. */
+const MAX_PREFIX = 253;
+
+/**
+ * Whether annotations of Nodes can begin with the name of a cluster. API servers check a key in lower case and keep it as it
+ * is written (ValidateAnnotations of apimachinery), so it may have capitals, which count: `C2` isn't `c2`. It may have dots.
+ */
+export function isClusterName(text: string): boolean {
+  return text.length + ANNOTATION_DOMAIN.length <= MAX_PREFIX && /^[A-Za-z0-9.-]*$/.test(text) && isDnsSubdomain(text.toLowerCase());
+}
+
 /** The device that leads to a remote, unless its config says otherwise: `wireguard.c2`. Check `isDeviceName`. */
 export const deviceName = (remote: string): string => `wireguard.${remote}`;
 
@@ -28,7 +39,7 @@ export const keyFileName = (remote: string): string => `wireguard.${remote}.key`
 
 /**
  * Annotation of a Node: its public key for the peers of a cluster. On our own Node `cluster` is the remote, on a
- * remote's Nodes it is the local cluster. A DNS label.
+ * remote's Nodes it is the local cluster. Check `isClusterName`.
  */
 export const pubKeyAnnotation = (cluster: string): string => `${cluster}${ANNOTATION_DOMAIN}/pubKey`;
 
@@ -41,7 +52,7 @@ export function clusterOfAnnotation(key: string): string | undefined {
   const [prefix, name] = [key.slice(0, slash), key.slice(slash + 1)];
   if (!prefix.endsWith(ANNOTATION_DOMAIN) || (name !== 'pubKey' && name !== 'endpoint')) return undefined;
   const cluster = prefix.slice(0, -ANNOTATION_DOMAIN.length);
-  return isDnsLabel(cluster) ? cluster : undefined;
+  return isClusterName(cluster) ? cluster : undefined;
 }
 
 /** The alias (`ip link … alias`) that marks a device as ours and names the remote it leads to. */
@@ -51,5 +62,5 @@ export const deviceAlias = (remote: string): string => `${MARK}${remote}`;
 export function remoteOfAlias(alias: string): string | undefined {
   if (!alias.startsWith(MARK)) return undefined;
   const remote = alias.slice(MARK.length);
-  return isDnsLabel(remote) ? remote : undefined;
+  return isClusterName(remote) ? remote : undefined;
 }
