@@ -24,7 +24,7 @@ export type Member = {
  */
 export type Skip = {
   readonly kind: 'expected' | 'problem';
-  readonly reason: 'finished' | 'no-address' | 'bad-namespace' | 'bad-label' | 'bad-address' | 'address-not-allowed';
+  readonly reason: 'finished' | 'no-address' | 'bad-namespace' | 'bad-label' | 'bad-address' | 'address-not-allowed' | 'too-large';
   readonly detail: string;
 };
 

@@ -1,6 +1,6 @@
-import { type DeletionGuard, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { type Pod, podKind } from '@kube-semaphore/kube-objects';
+import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { nameLabel } from '@kube-semaphore/naming';
 import { MemberIndex, type PairMembers } from './member-index.ts';
 import { isSameMember, type Member, membershipOf, type MembershipRules, type Skip } from './membership.ts';
@@ -18,6 +18,7 @@ export type RemotePodsOptions = {
   readonly isAllowed: (ip: string) => boolean;
   readonly idleTimeoutMs: number;
   readonly pollIntervalMs: number;
+  readonly budget: RemoteBudget;
   readonly guard: DeletionGuard;
   readonly holdMs: number;
   /** What the local sets remember, by a key that no Pod has: the first list is measured against it. */
@@ -46,7 +47,7 @@ export class RemotePods {
 
   constructor(options: RemotePodsOptions) {
     this.#options = options;
-    const { client, cluster, domain, hostNetwork, isAllowed, idleTimeoutMs, pollIntervalMs, guard, holdMs, hooks } = options;
+    const { client, cluster, domain, hostNetwork, isAllowed, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks } = options;
     this.#index = new MemberIndex(cluster);
     this.#store = new Store<RemotePod>({
       equal: isSame,
@@ -61,7 +62,9 @@ export class RemotePods {
       fieldSelector: hostNetwork ? UNFINISHED : `${UNFINISHED},spec.hostNetwork=false`,
       watchList: 'auto',
       project: (pod) => read(pod, rules),
+      projectTooLarge: readTooLarge,
       store: this.#store,
+      budget,
       idleTimeoutMs,
       pollIntervalMs,
       holdMs,
@@ -121,6 +124,10 @@ export class RemotePods {
 
 function read(pod: Pod, rules: MembershipRules): RemotePod {
   return { uid: pod.metadata.uid, ...membershipOf(pod, rules) };
+}
+
+function readTooLarge({ metadata, tooLarge: detail }: TooLarge): RemotePod {
+  return { uid: metadata.uid, member: undefined, skipped: [{ kind: 'problem', reason: 'too-large', detail }] };
 }
 
 function isSame(a: RemotePod, b: RemotePod): boolean {

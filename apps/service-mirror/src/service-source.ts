@@ -1,7 +1,7 @@
 import type { Left } from '@kube-semaphore/app';
-import { type DeletionGuard, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
+import { endpointSliceKind, serviceKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { isDeepStrictEqual } from 'node:util';
 import { readService, type Reading, type ServiceRules } from './read-service.ts';
 import { readSlice, type SliceRules } from './read-slice.ts';
@@ -16,6 +16,8 @@ export type ServiceSourceOptions = {
   readonly rules: ServiceRules & SliceRules;
   readonly idleTimeoutMs: number;
   readonly pollIntervalMs: number;
+  /** Undefined for the local cluster. */
+  readonly budget: RemoteBudget | undefined;
   readonly guard: DeletionGuard;
   readonly holdMs: number;
   /** What a watch's ups and downs are told to. */
@@ -60,8 +62,8 @@ export class ServiceSource {
       holding: { guard, hold: (slice) => slice, claims: ({ value }) => value?.endpoints.flatMap(({ addresses }) => addresses) ?? [], withoutClaim },
     });
     const common = (watch: 'services' | 'slices') => {
-      const { client, selector, idleTimeoutMs, pollIntervalMs, holdMs, hooks } = options;
-      return { client, labelSelector: selector, watchList: 'auto', idleTimeoutMs, pollIntervalMs, holdMs, hooks: hooks(watch) } as const;
+      const { client, selector, idleTimeoutMs, pollIntervalMs, budget, holdMs, hooks } = options;
+      return { ...(budget !== undefined && { budget }), projectTooLarge: readTooLarge, client, labelSelector: selector, watchList: 'auto', idleTimeoutMs, pollIntervalMs, holdMs, hooks: hooks(watch) } as const;
     };
     this.#reflectors = [
       new Reflector({
@@ -135,6 +137,10 @@ export class ServiceSource {
     if (previous !== undefined) onSlices(previous.namespace, previous.service);
     if (current !== undefined && current.service !== previous?.service) onSlices(current.namespace, current.service);
   }
+}
+
+function readTooLarge({ metadata, tooLarge: detail }: TooLarge): Kept<never> {
+  return { uid: metadata.uid, value: undefined, skipped: [{ kind: 'problem', reason: 'too-large', detail }] };
 }
 
 const serviceOf = ({ namespace, service }: SourceSlice): string => `${namespace}/${service}`;

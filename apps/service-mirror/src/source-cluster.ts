@@ -1,5 +1,5 @@
 import { ClusterWatches, type Left, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
-import type { ReflectorHooks } from '@kube-semaphore/informers';
+import { type ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { MirrorMetrics } from './metrics.ts';
@@ -36,6 +36,8 @@ export class SourceCluster {
   readonly cluster: string;
   readonly #options: SourceClusterOptions;
   readonly #watches: ClusterWatches;
+  /** What is in our own cluster is our own affair. */
+  readonly #budget: RemoteBudget | undefined;
   readonly #skips: SkipRegister;
   readonly #sources: readonly { readonly uses: readonly Use[]; readonly source: ServiceSource }[];
   readonly #firstSync = Promise.withResolvers<void>();
@@ -50,6 +52,8 @@ export class SourceCluster {
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (subject, { kind, reason, detail }) => log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
     });
+    const { maxRemoteObjects: objects, maxRemoteMib } = options.options;
+    this.#budget = options.rules.isLocal ? undefined : new RemoteBudget({ objects, bytes: maxRemoteMib * 1024 * 1024 });
     this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#listed() });
     this.#sources = usesBySelector(options.selectors).map(([selector, uses]) => ({ uses, source: this.#source(selector, uses) }));
   }
@@ -136,6 +140,7 @@ export class SourceCluster {
       rules,
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
+      budget: this.#budget,
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
       hooks: (watch) => merged(this.#watches.hooks(rules.isLocal ? { whenForbidden: LEFT_OUT[watch] } : {}), hooks?.(watch, uses) ?? {}, { onSynced: () => this.#countHeld(), onRestart: () => this.#passOver() }),

@@ -13,9 +13,9 @@ export class RemoteBlocks {
   readonly #blocks: Store<BorrowedAddresses>;
   readonly #reflectors: readonly [Reflector<typeof blockAffinityKind, NodeBlock>, Reflector<typeof ipamBlockKind, BorrowedAddresses>];
 
-  constructor({ client, idleTimeoutMs, pollIntervalMs, guard, holdMs, hooks, onChange }: WatchOptions) {
+  constructor({ client, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks, onChange }: WatchOptions) {
     // They are served by kube-apiserver itself, which can do WatchList.
-    const common = () => ({ client, watchList: 'auto', idleTimeoutMs, pollIntervalMs, holdMs, hooks: hooks() }) as const;
+    const common = () => ({ client, budget, watchList: 'auto', idleTimeoutMs, pollIntervalMs, holdMs, hooks: hooks() }) as const;
     const equal = (a: Stored, b: Stored): boolean => isDeepStrictEqual(a, b);
     this.#affinities = new Store<NodeBlock>({
       equal,

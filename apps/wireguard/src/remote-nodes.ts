@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Left } from '@kube-semaphore/app';
-import { type DeletionGuard, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { nodeKind } from '@kube-semaphore/kube-objects';
 import { claimsOf } from './ghosts.ts';
+import { problemOf } from './notice.ts';
 import { type NodeReading, type NodeRules, readNode, type RemoteNode } from './remote-node.ts';
 
 /** A Node as it lies in the store: the peer that it could be, and what of it is left out. */
@@ -14,6 +15,7 @@ export type WatchOptions = {
   readonly client: KubeClient;
   readonly idleTimeoutMs: number;
   readonly pollIntervalMs: number;
+  readonly budget: RemoteBudget;
   readonly guard: DeletionGuard;
   readonly holdMs: number;
   /** For one more watch. */
@@ -34,7 +36,7 @@ export class RemoteNodes {
   readonly #store: Store<KeptNode>;
   readonly #reflector: Reflector<typeof nodeKind, KeptNode>;
 
-  constructor({ client, idleTimeoutMs, pollIntervalMs, guard, holdMs, hooks, rules, onChange, onLeft }: RemoteNodesOptions) {
+  constructor({ client, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks, rules, onChange, onLeft }: RemoteNodesOptions) {
     this.#store = new Store<KeptNode>({
       equal: isSame,
       onChange: ({ key, previous, current }) => {
@@ -48,7 +50,9 @@ export class RemoteNodes {
       kind: nodeKind,
       watchList: 'auto',
       project: (node) => ({ uid: node.metadata.uid, ...readNode(node, rules()) }),
+      projectTooLarge: ({ metadata, tooLarge }) => ({ uid: metadata.uid, node: undefined, left: problemOf('too-large', [tooLarge]) }),
       store: this.#store,
+      budget,
       idleTimeoutMs,
       pollIntervalMs,
       holdMs,

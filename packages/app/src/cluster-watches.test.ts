@@ -8,10 +8,14 @@ function clusterWatches() {
   const up: number[] = [];
   const seen: number[] = [];
   const gauge = { set: () => {}, remove: () => {}, reset: () => {} };
-  const metrics = { remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: { ...gauge, set: (_: object, value: number) => void seen.push(value) }, remoteWatchRestarts: { inc: () => {} } };
+  const over = new Map<string, number>();
+  const metrics = {
+    remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: { ...gauge, set: (_: object, value: number) => void seen.push(value) }, remoteWatchRestarts: { inc: () => {} },
+    remoteOverBudget: { ...gauge, set: ({ budget }: { budget: string }, value: number) => void over.set(budget, value) },
+  };
   const synced: string[] = [];
   const watches = new ClusterWatches({ cluster: 'c2', metrics, log, onFirstSync: () => synced.push('synced') });
-  return { watches, lines, up, seen, synced };
+  return { watches, lines, up, seen, over, synced };
 }
 
 const broke = { reason: 'unreachable', verb: 'watch', error: new Error('gone'), delayMs: 500 } as const;
@@ -63,6 +67,24 @@ describe('the watches of a cluster', () => {
     hooks.onRestart?.({ ...broke, reason: 'expired', delayMs: 3_600_000 });
     expect(up).toEqual([0, 1, 0]);
     expect(lines).toContain('warn watch broke off');
+  });
+
+  it('tell once that there is too much of the cluster, until a list has ended', () => {
+    const { watches, lines, up, over } = clusterWatches();
+    const [services, slices] = [watches.hooks(), watches.hooks()];
+    const tooMuch = { ...broke, reason: 'over_budget', error: Object.assign(new Error('too much'), { budget: 'bytes' }) } as const;
+    for (const hooks of [services, slices]) hooks.onUp?.();
+    expect(Object.fromEntries(over)).toEqual({ objects: 0, bytes: 0 });
+    for (const hooks of [services, slices, services, slices]) {
+      hooks.onRestart?.(tooMuch);
+      hooks.onUp?.();
+    }
+    expect(Object.fromEntries(over)).toEqual({ objects: 0, bytes: 1 });
+    expect(lines.filter((line) => line.startsWith('warn'))).toEqual(['warn remote has more than we keep: its watches stop']);
+    services.onSynced?.();
+    expect([over.get('bytes'), up.at(-1)]).toEqual([1, 0]);
+    slices.onSynced?.();
+    expect([over.get('bytes'), up.at(-1)]).toEqual([0, 1]);
   });
 
   it('have been seen by no later than the start, so that a cluster which never answers has an age', () => {

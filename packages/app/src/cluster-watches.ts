@@ -1,17 +1,19 @@
-import type { ReflectorHooks } from '@kube-semaphore/informers';
+import type { BudgetLimits, ReflectorHooks } from '@kube-semaphore/informers';
 import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
 
 export type ClusterWatchesOptions = {
   /** The remote's name; `local` for the cluster that we write to. */
   readonly cluster: string;
-  readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'remoteUp' | 'remoteLastSync' | 'remoteWatchRestarts'>;
+  readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'remoteUp' | 'remoteLastSync' | 'remoteWatchRestarts' | 'remoteOverBudget'>;
   readonly log: Logger;
   /** The first lists of all watches are complete. */
   readonly onFirstSync: () => void;
   readonly onWatchForbidden?: () => void;
 };
 
-type State = { up: 'new' | 'up' | 'down'; forbidden: boolean; synced: boolean; confirmedAtMs: number };
+type Budget = keyof BudgetLimits;
+
+type State = { up: 'new' | 'up' | 'down'; forbidden: boolean; synced: boolean; overBudget: Budget | undefined; confirmedAtMs: number };
 
 /** The longest pause of a reflector that nobody asks for is half of this. In a longer one a remote is away, whatever the reason. */
 const LONG_PAUSE_MS = 60_000;
@@ -30,6 +32,7 @@ export class ClusterWatches {
     options.metrics.remoteUp.set({ remote: options.cluster }, 0);
     // A cluster that never completes a list must grow old, too: an alert on a series that isn't there never fires.
     options.metrics.remoteLastSync.set({ remote: options.cluster }, Math.round(Date.now() / 1000));
+    this.#setOverBudget();
   }
 
   /** Whether all watches answered last time. */
@@ -55,16 +58,20 @@ export class ClusterWatches {
   hooks({ whenForbidden }: { readonly whenForbidden?: string } = {}): ReflectorHooks {
     const { metrics, log, cluster, onFirstSync, onWatchForbidden } = this.#options;
     const remote = { remote: cluster };
-    const watch: State = { up: 'new', forbidden: false, synced: false, confirmedAtMs: -Infinity };
+    const watch: State = { up: 'new', forbidden: false, synced: false, overBudget: undefined, confirmedAtMs: -Infinity };
     this.#watches.push(watch);
+    const answered = (): void => {
+      watch.up = 'up';
+      watch.forbidden = false;
+      if (this.#state === 'up' || this.#watches.some(({ up }) => up === 'down')) return;
+      log.info({ cluster }, this.#state === 'new' ? 'API server reached' : 'API server is back');
+      this.#state = 'up';
+      metrics.remoteUp.set(remote, 1);
+    };
     return {
       onUp: () => {
-        watch.up = 'up';
-        watch.forbidden = false;
-        if (this.#state === 'up' || this.#watches.some(({ up }) => up === 'down')) return;
-        log.info({ cluster }, this.#state === 'new' ? 'API server reached' : 'API server is back');
-        this.#state = 'up';
-        metrics.remoteUp.set(remote, 1);
+        // That it answers is no news: only a list that ends shows that there is room again.
+        if (watch.overBudget === undefined) answered();
       },
       onConfirmed: () => {
         watch.confirmedAtMs = performance.now();
@@ -72,6 +79,11 @@ export class ClusterWatches {
         if (unseenMs < Infinity) metrics.remoteLastSync.set(remote, Math.round((Date.now() - unseenMs) / 1000));
       },
       onSynced: () => {
+        if (watch.overBudget !== undefined) {
+          watch.overBudget = undefined;
+          this.#setOverBudget();
+          answered();
+        }
         if (watch.synced) return;
         watch.synced = true;
         if (this.#watches.every(({ synced }) => synced)) onFirstSync();
@@ -79,10 +91,15 @@ export class ClusterWatches {
       onRestart: ({ reason, verb, error, delayMs }) => {
         metrics.remoteWatchRestarts.inc({ ...remote, reason });
         if (error === undefined) return;
+        if (reason === 'over_budget') {
+          if (this.#watches.every(({ overBudget }) => overBudget === undefined)) log.warn({ cluster, error }, 'remote has more than we keep: its watches stop');
+          watch.overBudget = (error as { budget: Budget }).budget;
+          this.#setOverBudget();
+        }
         // A watch that expired or was silent is opened again at once: that alone says nothing about the API server.
         const harmless = (reason === 'expired' || reason === 'idle') && delayMs < LONG_PAUSE_MS;
         const forbidden = whenForbidden !== undefined && isForbidden(error);
-        const said = forbidden ? watch.forbidden : harmless || this.#state === 'down';
+        const said = forbidden ? watch.forbidden : harmless || reason === 'over_budget' || this.#state === 'down';
         log[said ? 'debug' : 'warn']({ cluster, reason, verb, error, retryInMs: Math.round(delayMs) }, forbidden ? whenForbidden : 'watch broke off');
         watch.forbidden ||= forbidden;
         if (harmless) return;
@@ -95,6 +112,13 @@ export class ClusterWatches {
         onWatchForbidden?.();
       },
     };
+  }
+
+  #setOverBudget(): void {
+    const { metrics, cluster: remote } = this.#options;
+    for (const budget of ['objects', 'bytes'] as const) {
+      metrics.remoteOverBudget.set({ remote, budget }, this.#watches.some(({ overBudget }) => overBudget === budget) ? 1 : 0);
+    }
   }
 }
 

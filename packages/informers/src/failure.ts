@@ -14,6 +14,8 @@ export const restartReasons = [
   'unreachable',
   /** What came was no answer to what was asked. */
   'garbage',
+  /** The remote has more than is kept of any. */
+  'over_budget',
   /** 401 or 403. */
   'denied',
   /** 429. */
@@ -35,6 +37,8 @@ export function restartReason(error: unknown): RestartReason {
       return 'garbage';
     case 'KUBE_IDLE':
       return 'idle';
+    case 'KUBE_OVER_BUDGET':
+      return 'over_budget';
     default:
       return 'unreachable';
   }

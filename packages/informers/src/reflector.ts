@@ -1,10 +1,11 @@
 import { apiErrorOf, BodyTooLargeError, ConnectionError, IdleTimeoutError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import { Codec, DecodeError, type Kind, type KubeObject, type WatchEvent } from '@kube-semaphore/kube-objects';
+import { Codec, DecodeError, type Kind, type KubeObject, type Page, type TooLarge, type WatchEvent } from '@kube-semaphore/kube-objects';
 import { isStatus, restartReason, type RestartReason } from './failure.ts';
+import { type BudgetShare, OverBudgetError, type RemoteBudget } from './remote-budget.ts';
 import { isOlder } from './resource-version.ts';
 import { Retry } from './retry.ts';
 import { LONGEST_TIMER_MS, sleep } from './sleep.ts';
-import type { Store, Stored } from './store.ts';
+import { entryBytes, type Store, type Stored } from './store.ts';
 
 /** What a reflector tells its app; all optional, all called synchronously. */
 export type ReflectorHooks = {
@@ -31,8 +32,12 @@ export type ReflectorOptions<K extends Kind, V extends Stored> = {
   readonly watchList: 'auto' | 'never';
   /** What the store keeps of an object; undefined: nothing, as if it didn't exist. */
   readonly project: (object: KubeObject<K>) => V | undefined;
+  /** The same of an object that is too large to be read. Default: nothing. */
+  readonly projectTooLarge?: (object: TooLarge) => V | undefined;
   readonly store: Store<V>;
-  /** A watch without a byte for so long is opened again. */
+  /** What may be kept of the remote, by all of its reflectors together. Default: no bound, for a cluster of our own. */
+  readonly budget?: RemoteBudget;
+  /** A watch without an event for so long is opened again. */
   readonly idleTimeoutMs: number;
   /** A WatchList that is silent for so long before its end bookmark is one by a server that never sends that. */
   readonly initialEventsIdleMs?: number;
@@ -49,11 +54,12 @@ export type ReflectorOptions<K extends Kind, V extends Stored> = {
 };
 
 const PAGE_LIMIT = 500;
-const SMALLEST_PAGE = 10;
 /** Felix takes 1,048,576 addresses at most; a server that lists more means us no good. */
 const MOST_OBJECTS = 1_000_000;
 /** Pages that bring less than half of what was asked for, in one list: API servers fill each but the last. */
 const MOST_THIN_PAGES = 200;
+/** What has grown too large shrinks again in hours, if at all, and a list that is given up halfway costs both sides. */
+const OVER_BUDGET_PAUSE_MS = 300_000;
 /** Jittered so that a fleet of watches doesn't end in the same second, as in client-go: 5 to 10 minutes. */
 const WATCH_SECONDS = { least: 300, spread: 300 };
 /** How long a server that can't do WatchList is not asked for one: it may be a newer one by then. */
@@ -76,6 +82,7 @@ const REFUSALS = { believed: 3, pauseMs: 2_000 };
 export class Reflector<K extends Kind, V extends Stored> {
   readonly #options: ReflectorOptions<K, V>;
   readonly #codec: Codec<K>;
+  readonly #share: BudgetShare | undefined;
   readonly #random: () => number;
   readonly #retry: Retry;
   readonly #sleep: (ms: number, options: RunOptions) => Promise<void>;
@@ -102,6 +109,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   constructor(options: ReflectorOptions<K, V>) {
     this.#options = options;
     this.#codec = new Codec(options.kind);
+    this.#share = options.budget?.share(options.store);
     this.#random = options.random ?? Math.random;
     this.#retry = new Retry({ random: this.#random });
     this.#sleep = options.sleep ?? sleep;
@@ -136,7 +144,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     const { resourceVersion } = (object as KubeObject<Kind>).metadata;
     const seen = this.#resourceVersion;
     if (seen !== undefined && (seen === resourceVersion || isOlder(resourceVersion, seen))) return;
-    this.#put(object, undefined);
+    this.#read(object, undefined);
   }
 
   async run({ signal }: RunOptions): Promise<void> {
@@ -164,6 +172,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     } catch (error) {
       failure = error;
     }
+    this.#share?.endList();
     if (signal.aborted) return;
     if (failure !== undefined) this.#learn(failure);
     await this.#pause(failure, signal);
@@ -181,7 +190,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   async #watchList(signal: AbortSignal): Promise<'served' | 'unsupported'> {
     const { idleTimeoutMs, initialEventsIdleMs = 10_000 } = this.#options;
     const { size: known } = this.#options.store;
-    const listed = new Set<string>();
+    const listed = this.#beginList();
     let complete = false;
     let lacking = false;
     try {
@@ -214,14 +223,14 @@ export class Reflector<K extends Kind, V extends Stored> {
     if (this.#resourceVersion !== undefined) return;
     this.#verb = 'list';
     const { size: known } = this.#options.store;
-    const listed = new Set<string>();
+    const listed = this.#beginList();
     let token = '';
     let thinPages = 0;
     do {
-      const page = await this.#options.client.list(this.#codec, { ...this.#selection(), limit: this.#pageLimit, continue: token, signal });
-      this.#turn();
+      const page = await this.#page(token, signal);
       const before = listed.size;
-      for (const object of page.items) this.#put(object, listed);
+      for (const object of page.items) this.#read(object, listed);
+      for (const object of page.tooLarge) this.#readTooLarge(object, listed);
       // No page is followed by a pause, so a server that makes up tokens for ever would be asked as fast as it answers.
       if (listed.size - before < this.#pageLimit / 2) thinPages++;
       if (thinPages > MOST_THIN_PAGES) throw new DecodeError(`the server lists ${this.#options.kind.plural} without an end`);
@@ -230,6 +239,20 @@ export class Reflector<K extends Kind, V extends Stored> {
     } while (token !== '');
     this.#options.hooks?.onUp?.();
     this.#finishList(listed, known);
+  }
+
+  /** Asks for fewer objects, from now on, where so many are too large to be held. */
+  async #page(token: string, signal: AbortSignal): Promise<Page<KubeObject<K>>> {
+    for (;;) {
+      try {
+        return await this.#options.client.list(this.#codec, { ...this.#selection(), limit: this.#pageLimit, continue: token, signal });
+      } catch (error) {
+        if (!(error instanceof BodyTooLargeError) || this.#pageLimit === 1) throw error;
+        this.#pageLimit = Math.floor(this.#pageLimit / 2);
+      } finally {
+        this.#turn();
+      }
+    }
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
@@ -261,11 +284,12 @@ export class Reflector<K extends Kind, V extends Stored> {
         if (listed === undefined || event.initialEventsEnd) this.#resourceVersion = event.resourceVersion;
         return listed !== undefined && event.initialEventsEnd;
       default: {
-        const { metadata } = event.object as KubeObject<Kind>;
+        const metadata = event.type === 'DELETED' ? event.metadata : (event.object as KubeObject<Kind>).metadata;
         if (event.type === 'DELETED') {
           listed?.delete(keyOf(metadata));
           this.#options.store.delete(keyOf(metadata), metadata.uid);
-        } else this.#put(event.object, listed);
+        } else if (event.type === 'TOO_LARGE') this.#readTooLarge(event.object, listed);
+        else this.#read(event.object, listed);
         // An initial event's version is that object's own, and nothing to go on from.
         if (listed === undefined) this.#resourceVersion = metadata.resourceVersion;
         return false;
@@ -273,14 +297,21 @@ export class Reflector<K extends Kind, V extends Stored> {
     }
   }
 
-  #put(object: KubeObject<K>, listed: Set<string> | undefined): void {
-    const key = keyOf((object as KubeObject<Kind>).metadata);
-    const value = this.#options.project(object);
+  #read(object: KubeObject<K>, listed: Set<string> | undefined): void {
+    this.#put(keyOf((object as KubeObject<Kind>).metadata), this.#options.project(object), listed);
+  }
+
+  #readTooLarge(object: TooLarge, listed: Set<string> | undefined): void {
+    this.#put(keyOf(object.metadata), this.#options.projectTooLarge?.(object), listed);
+  }
+
+  #put(key: string, value: V | undefined, listed: Set<string> | undefined): void {
     if (value === undefined) {
       listed?.delete(key);
       this.#options.store.delete(key);
       return;
     }
+    this.#share?.admit(entryBytes(key, value));
     if (listed === undefined) {
       this.#options.store.update(key, value);
       return;
@@ -290,8 +321,15 @@ export class Reflector<K extends Kind, V extends Stored> {
     this.#options.store.set(key, value);
   }
 
+  /** @returns for the keys that it names */
+  #beginList(): Set<string> {
+    this.#share?.beginList();
+    return new Set();
+  }
+
   #finishList(listed: ReadonlySet<string>, known: number): void {
     const { store, hooks, holdMs = 0 } = this.#options;
+    this.#share?.endList();
     store.finishList(listed, { known, believe: this.#doubt === 'over' });
     if (store.held === 0) this.#endDoubt();
     else if (this.#doubt === undefined) {
@@ -328,8 +366,9 @@ export class Reflector<K extends Kind, V extends Stored> {
     this.#checkHistory = true;
     // A version that the server keeps choking on (it answers 500 to one that is no number) is worth no third try.
     if (isStatus(error, 410, 504) || (this.#verb === 'watch' && this.#retry.failures >= 2)) this.#resourceVersion = undefined;
+    // Only a list tells what has gone since.
+    if (error instanceof OverBudgetError) this.#resourceVersion = undefined;
     if (isStatus(error, 400) && this.#fieldSelector !== undefined) this.#fieldSelector = undefined;
-    if (error instanceof BodyTooLargeError) this.#pageLimit = Math.max(SMALLEST_PAGE, Math.floor(this.#pageLimit / 2));
     if (this.#verb === 'watch' && isStatus(error, 403)) {
       if (listed) this.#refusals++;
       if (this.#refusals === REFUSALS.believed) this.#options.hooks?.onWatchForbidden?.();
@@ -340,7 +379,8 @@ export class Reflector<K extends Kind, V extends Stored> {
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     const { retryAfterMs } = (error ?? {}) as { retryAfterMs?: number };
     const brokeOff = error === undefined || ['unreachable', 'idle'].includes(restartReason(error));
-    const backoffMs = this.#retry.nextDelayMs({ retryAfterMs, brokeOff });
+    const leastMs = error instanceof OverBudgetError ? OVER_BUDGET_PAUSE_MS : retryAfterMs;
+    const backoffMs = this.#retry.nextDelayMs({ retryAfterMs: leastMs, brokeOff });
     const refused = this.#refusals > 0 && this.#verb === 'watch' && isStatus(error, 403);
     const { pollIntervalMs } = this.#options;
     const delayMs = !refused ? backoffMs : this.#polls ? pollIntervalMs : Math.min(REFUSALS.pauseMs, pollIntervalMs);

@@ -1,5 +1,6 @@
 import { HeldObjects, type Holding, isHeld } from './deletion-guard.ts';
 import { isOlder } from './resource-version.ts';
+import { sizeOf } from './size.ts';
 
 /** What a store needs to know of each of its values. */
 export type Stored = {
@@ -41,6 +42,7 @@ export class Store<V extends Stored> {
   readonly #objects = new Map<string, V>();
   readonly #held: HeldObjects<V>;
   #view: View<V> = UNKNOWN;
+  #bytes = 0;
 
   constructor(options: StoreOptions<V>) {
     this.#options = options;
@@ -54,6 +56,11 @@ export class Store<V extends Stored> {
   /** How many objects there are, also before the first list is complete. */
   get size(): number {
     return this.#objects.size;
+  }
+
+  /** About how much memory they take. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** How many of them are held. */
@@ -92,6 +99,7 @@ export class Store<V extends Stored> {
     if (previous === undefined || (uid !== undefined && previous.uid !== uid)) return;
     this.#held.release(key);
     this.#objects.delete(key);
+    this.#bytes -= entryBytes(key, previous);
     this.#options.onChange({ key, previous, current: undefined });
   }
 
@@ -145,8 +153,13 @@ export class Store<V extends Stored> {
     // Another UID under the same key is a deletion and an addition.
     const replaced = previous !== undefined && previous.uid !== current.uid;
     if (replaced) this.delete(key);
+    else if (previous !== undefined) this.#bytes -= entryBytes(key, previous);
     this.#objects.set(key, current);
+    this.#bytes += entryBytes(key, current);
     if (previous === undefined || replaced) onChange({ key, previous: undefined, current });
     else if (!equal(previous, current)) onChange({ key, previous, current });
   }
 }
+
+/** What an object takes in a store. Values never change, so what was added is what goes. */
+export const entryBytes = (key: string, value: unknown): number => sizeOf(key) + sizeOf(value);

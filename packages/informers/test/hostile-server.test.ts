@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { waitFor } from '@kube-semaphore/testkit';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { RemoteBudget } from '../src/index.ts';
 import { PATIENT, reflectPods } from './reflect-pods.ts';
 import { type Answer, startScriptedServer } from './scripted-server.ts';
 
@@ -61,7 +62,8 @@ it.each([
   { name: 'an object of another kind', answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), kind: 'Secret' })), reason: 'garbage' },
   { name: 'a field of another type', answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), status: { podIPs: 7 } })), reason: 'garbage' },
   { name: 'a bookmark without a version', answer: watch(event('BOOKMARK', { apiVersion: 'v1', kind: 'Pod', metadata: {} })), reason: 'garbage' },
-  { name: 'a line over 8 MiB', answer: watch('x'.repeat(8 * 1024 * 1024 + 1)), reason: 'garbage' },
+  { name: 'a line over 4 MiB', answer: watch('x'.repeat(4 * 1024 * 1024 + 1)), reason: 'garbage' },
+  { name: 'an event that would take 56 MB of memory', answer: watch(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}\n`), reason: 'garbage' },
   { name: 'protobuf that is none', answer: watch(protobufFrame(Buffer.from('ffffffffff', 'hex')), PROTOBUF_WATCH), reason: 'garbage' },
   { name: 'a protobuf frame that says it has 4 GiB', answer: watch('\xff\xff\xff\xff', PROTOBUF_WATCH), reason: 'garbage' },
   { name: 'an end in the middle of an event', answer: ((_, response) => void response.end('{"type":')) as Answer, reason: 'garbage' },
@@ -102,13 +104,18 @@ it('keeps what it knows, and goes on from there, when a good watch turns to garb
   }
 });
 
-it('asks for smaller pages when a page is over 64 MiB', async () => {
-  const page = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: [] });
-  const server = await startScriptedServer([status(200, page + ' '.repeat(64 * 1024 * 1024))], sane);
+const emptyList = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: [] });
+
+it.each([
+  { name: 'is over 16 MiB', body: emptyList + ' '.repeat(16 * 1024 * 1024) },
+  // Two bytes each, and 56 in memory.
+  { name: 'would take over 32 MiB of memory', body: `{"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)},${emptyList.slice(1)}` },
+])('asks for smaller pages when a page $name', async ({ body }) => {
+  const server = await startScriptedServer([status(200, body)], sane);
   const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never' });
   try {
     await waitFor('a complete list', () => store.view.synced || undefined);
-    expect(restarts).toEqual(['garbage']);
+    expect(restarts).toEqual([]);
     expect(server.requests.map((url) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean)).toEqual(['500', '250']);
   } finally {
     await stop();
@@ -168,6 +175,49 @@ it.each([
     await waitFor('a pause', () => pausesMs.length > 0 || undefined);
     expect(pausesMs[0]).toBeGreaterThan(3_600_000);
     expect(pausesMs[0]).toBeLessThanOrEqual(1.1 * 3_600_000);
+  } finally {
+    await stop();
+    await server.stop();
+  }
+});
+
+/** `count` Pods in a row, each of which has so many bytes of name and address. */
+const endless = (type: string, count: number): string => {
+  const parts = Array.from({ length: count }, (_, i) => event(type, pod(`pod-${i}`, 'x'.repeat(1_000))));
+  return parts.join('');
+};
+
+describe('a remote that has more than its budget', () => {
+  const limits = { objects: 100, bytes: 64 * 1024 * 1024 };
+
+  it.each([
+    { name: 'in a list', text: endless('ADDED', 500) },
+    { name: 'in a watch', text: endOfInitialEvents + endless('ADDED', 500) },
+  ])('$name stops, with what is known of it, and goes on when it has less', async ({ text }) => {
+    const server = await startScriptedServer([watch(text)], sane);
+    const stops: { error: unknown; delayMs: number; known: number }[] = [];
+    const onRestart = ({ error, delayMs }: { error: unknown; delayMs: number }) => void stops.push({ error, delayMs, known: reflected.store.size });
+    const reflected = reflectPods(server.connection, { ...PATIENT, budget: new RemoteBudget(limits), sleep: () => Promise.resolve(), hooks: { onRestart } });
+    const { store, stop } = reflected;
+    try {
+      await waitFor('the one Pod that there is then', () => (store.view.synced && store.size === 1 && store.view.objects.has('ns/good')) || undefined);
+      expect(stops).toMatchObject([{ error: { code: 'KUBE_OVER_BUDGET', budget: 'objects' }, known: 100 }]);
+      expect(stops[0]?.delayMs).toBeGreaterThanOrEqual(300_000);
+    } finally {
+      await stop();
+      await server.stop();
+    }
+  });
+});
+
+it('passes over an object that is too large, and reads those around it', async () => {
+  const large = { ...pod('large', '10.0.0.2'), status: { podIPs: Array(1_000_000 / 4).fill({}) } };
+  const server = await startScriptedServer([watch(event('ADDED', pod('a', '10.0.0.1')) + event('ADDED', large) + event('ADDED', pod('z', '10.0.0.3')) + endOfInitialEvents)], sane);
+  const { addresses, restarts, store, stop } = reflectPods(server.connection, PATIENT);
+  try {
+    await waitFor('a complete list', () => store.view.synced || undefined);
+    expect(addresses()).toEqual({ 'ns/a': ['10.0.0.1'], 'ns/z': ['10.0.0.3'] });
+    expect(restarts).toEqual([]);
   } finally {
     await stop();
     await server.stop();

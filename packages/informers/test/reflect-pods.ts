@@ -6,7 +6,7 @@ import { type Change, Reflector, type ReflectorOptions, Store } from '../src/ind
 export type Seen = { readonly uid: string; readonly ips: readonly string[] };
 
 type Overrides = Partial<
-  Pick<ReflectorOptions<typeof podKind, Seen>, 'watchList' | 'fieldSelector' | 'idleTimeoutMs' | 'initialEventsIdleMs' | 'pollIntervalMs' | 'random' | 'sleep' | 'now'>
+  Pick<ReflectorOptions<typeof podKind, Seen>, 'watchList' | 'fieldSelector' | 'idleTimeoutMs' | 'initialEventsIdleMs' | 'pollIntervalMs' | 'budget' | 'hooks' | 'random' | 'sleep' | 'now'>
 > & {
   /** When a request that is no watch is given up. */
   readonly requestIdleMs?: number;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { statusFromJson, statusFromProtobuf } from '@kube-semaphore/kube-objects';
+import { parseJson, statusFromJson, statusFromProtobuf } from '@kube-semaphore/kube-objects';
 import { BodyTooLargeError, KubeApiError, retryAfterMsOf } from './errors.ts';
 import { brokenOff } from './transport.ts';
 
@@ -46,7 +46,7 @@ function parseRetryAfter(header: string | undefined): number | undefined {
 async function readStatus(response: IncomingMessage, server: URL): Promise<{ message: string; reason: string }> {
   try {
     const body = await readBody(response, MAX_ERROR_BYTES, server);
-    return isProtobuf(response) ? statusFromProtobuf(body) : statusFromJson(JSON.parse(body.toString()));
+    return isProtobuf(response) ? statusFromProtobuf(body) : statusFromJson(parseJson(body));
   } catch {
     // A proxy's HTML page, or a body that broke off: the HTTP status alone must do.
     return { message: '', reason: '' };

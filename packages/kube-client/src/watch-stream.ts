@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { type Codec, DecodeError, FrameSplitter, type Kind, type KubeObject, type WatchEvent } from '@kube-semaphore/kube-objects';
+import { type Codec, DecodeError, FrameSplitter, type Kind, type KubeObject, parseJson, type WatchEvent } from '@kube-semaphore/kube-objects';
 import { isProtobuf } from './body.ts';
 import { IdleTimeoutError } from './errors.ts';
 import { brokenOff } from './transport.ts';
 
-/** etcd refuses objects over 1.5 MiB; nothing that is honest comes near this. */
-const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+/** etcd refuses objects over 1.5 MiB, and the API server requests over 3 MiB; as JSON an object may be twice as long. */
+const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 
 /**
  * An open watch. Iterate it once; it yields the events that a chunk of the stream completed, together. It ends when
@@ -70,11 +70,3 @@ export class WatchStream<K extends Kind> {
 }
 
 const silent = (ms: number) => new IdleTimeoutError(`the watch sent no event for ${ms} ms`);
-
-function parseJson(bytes: Buffer, start: number, end: number): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8', start, end));
-  } catch (cause) {
-    throw new DecodeError('a watch event is not JSON', { cause });
-  }
-}

@@ -41,7 +41,7 @@ export const ipamBlockKind = {
       /** By number of the address: null, or the index of its attributes. */
       allocations: json,
       /** `secondary` says who uses it: `node`, and `pod` and `namespace`, or `type`. */
-      attributes: messages(5, { secondary: stringMap(2) }),
+      attributes: messages(5, { secondary: stringMap(2) }, 65_536),
     }),
   },
 } as const satisfies Kind;

@@ -1,17 +1,29 @@
 import { expectKind, printable, readEnvelope } from './envelope.ts';
-import { DecodeError } from './errors.ts';
-import { type Fields, message, messages, string, stringMap } from './fields.ts';
+import { DecodeError, TooLargeError } from './errors.ts';
+import { type Fields, LONGEST_TEXT, message, type Projected, string, stringMap } from './fields.ts';
 import { array, projectJson, record } from './json.ts';
 import { apiVersion, identity, type Kind, type KubeObject } from './kind.ts';
 import { MessageDecoder } from './protobuf.ts';
 import { LENGTH_DELIMITED, ProtobufReader } from './protobuf-reader.ts';
 import { type Status, statusFromJson, statusFromProtobuf } from './status.ts';
 
+/** An object that has more than its kind's table allows: which one it is, and what of it is too large. */
+export type TooLarge = { readonly metadata: Projected<typeof identity>; readonly tooLarge: string };
+
 /** One page of a list. `continue` is `''` on the last one. */
-export type Page<T> = { readonly items: readonly T[]; readonly resourceVersion: string; readonly continue: string };
+export type Page<T> = {
+  readonly items: readonly T[];
+  /** Those that aren't among the items. */
+  readonly tooLarge: readonly TooLarge[];
+  readonly resourceVersion: string;
+  readonly continue: string;
+};
 
 export type WatchEvent<T> =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'ADDED' | 'MODIFIED'; readonly object: T }
+  | { readonly type: 'DELETED'; readonly metadata: Projected<typeof identity> }
+  /** It came or changed, and can't be read. */
+  | { readonly type: 'TOO_LARGE'; readonly object: TooLarge }
   /** `initialEventsEnd`: everything that existed when a WatchList began has been sent. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
   | { readonly type: 'ERROR'; readonly status: Status };
@@ -19,9 +31,24 @@ export type WatchEvent<T> =
 /** KEP-3157: the annotation of the bookmark that ends the initial events. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-const listMeta = { resourceVersion: string(2), continue: string(3) } as const;
+/**
+ * What an object may take in memory, and what a page may; with one of 300 MB, a process of 192 MiB would be gone. The
+ * largest that the API server takes, an EndpointSlice of 1,000 endpoints with 100 addresses each, has 5 MB.
+ */
+const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
+const MAX_PAGE_BYTES = 32 * 1024 * 1024;
+
+/** A token names the key of an object, in base64. */
+const listMeta = { resourceVersion: string(2), continue: string(3, 16 * 1024) } as const;
+const listMetaDecoder = new MessageDecoder(listMeta);
+const onlyIdentity = { metadata: message(1, identity) } as const;
+const identityDecoder = new MessageDecoder(onlyIdentity);
 const bookmarkFields = { metadata: message(1, { ...identity, annotations: stringMap(12) }) } as const;
 const bookmarkDecoder = new MessageDecoder(bookmarkFields);
+
+/** Of any list: 1 metadata, 2 items. */
+const LIST_META_TAG = (1 << 3) | LENGTH_DELIMITED;
+const ITEM_TAG = (2 << 3) | LENGTH_DELIMITED;
 
 /** metav1.WatchEvent: 1 type, 2 object, a RawExtension whose field 1 holds the enveloped object. */
 const TYPE_TAG = (1 << 3) | LENGTH_DELIMITED;
@@ -30,22 +57,23 @@ const RAW_TAG = (1 << 3) | LENGTH_DELIMITED;
 
 /**
  * Reads one kind's objects, pages and watch events, from protobuf and from JSON. Every method throws DecodeError
- * for bytes that are not what they should be. Not for concurrent use within one call, and keeps no input bytes.
+ * for bytes that are not what they should be, and TooLargeError for a page that would take more than 32 MiB of memory.
+ * An object of a page or event that is too large is told apart, and its neighbours are read. Not for concurrent use
+ * within one call, and keeps no input bytes.
  */
 export class Codec<K extends Kind> {
   readonly kind: K;
   readonly #apiVersion: string;
   readonly #object: MessageDecoder;
-  readonly #list: MessageDecoder;
   readonly #reader = new ProtobufReader(Buffer.alloc(0));
 
   constructor(kind: K) {
     this.kind = kind;
     this.#apiVersion = apiVersion(kind);
     this.#object = new MessageDecoder(kind.fields as Fields);
-    this.#list = new MessageDecoder({ metadata: message(1, listMeta), items: messages(2, kind.fields as Fields) });
   }
 
+  /** @throws TooLargeError, too */
   objectFromJson(value: unknown): KubeObject<K> {
     const { apiVersion: version, kind } = record(value, this.kind.kind);
     expectKind({ apiVersion: String(version), kind: String(kind) }, this.#apiVersion, this.kind.kind);
@@ -53,15 +81,25 @@ export class Codec<K extends Kind> {
   }
 
   pageFromProtobuf(bytes: Buffer): Page<KubeObject<K>> {
-    this.#reader.reset(bytes, 0);
-    const envelope = readEnvelope(bytes, this.#reader, 0, bytes.length);
+    const reader = this.#reader;
+    reader.reset(bytes, 0);
+    reader.allow(MAX_OBJECT_BYTES);
+    const envelope = readEnvelope(bytes, reader, 0, bytes.length);
     expectKind(envelope, this.#apiVersion, `${this.kind.kind}List`);
-    this.#reader.seek(envelope.rawStart);
-    const { metadata, items } = this.#list.decode(this.#reader, envelope.rawEnd) as {
-      metadata: { resourceVersion: string; continue: string };
-      items: KubeObject<K>[];
-    };
-    return page(items, metadata);
+    reader.seek(envelope.rawStart);
+    let metadata = { resourceVersion: '', continue: '' };
+    const read: (KubeObject<K> | TooLarge)[] = [];
+    let leftBytes = MAX_PAGE_BYTES;
+    while (reader.position < envelope.rawEnd) {
+      const tag = reader.tag(envelope.rawEnd);
+      if (tag === LIST_META_TAG) metadata = listMetaDecoder.decode(reader, reader.length(envelope.rawEnd));
+      else if (tag === ITEM_TAG) {
+        read.push(this.#objectFromProtobuf(reader.length(envelope.rawEnd)));
+        leftBytes -= reader.spentBytes;
+        if (leftBytes < 0) throw new TooLargeError(`a page takes more than ${MAX_PAGE_BYTES} bytes of memory`);
+      } else reader.skip(tag, envelope.rawEnd);
+    }
+    return page(read, metadata);
   }
 
   pageFromJson(value: unknown): Page<KubeObject<K>> {
@@ -69,19 +107,20 @@ export class Codec<K extends Kind> {
     expectKind({ apiVersion: String(list['apiVersion']), kind: String(list['kind']) }, this.#apiVersion, `${this.kind.kind}List`);
     const items = array(list['items'] ?? [], 'items');
     // The items of a list carry no kind of their own.
-    const projected = items.map((item) => projectJson(item, this.kind.fields, this.kind.kind) as KubeObject<K>);
-    return page(projected, projectJson(list['metadata'] ?? {}, listMeta, 'metadata'));
+    const read = items.map((item) => this.#objectFromJson(item));
+    return page(read, projectJson(list['metadata'] ?? {}, listMeta, 'metadata'));
   }
 
   eventFromProtobuf(bytes: Buffer, start: number, end: number): WatchEvent<KubeObject<K>> {
     const reader = this.#reader;
     reader.reset(bytes, start);
+    reader.allow(MAX_OBJECT_BYTES);
     let type = '';
     let objectStart = end;
     let objectEnd = end;
     while (reader.position < end) {
       const tag = reader.tag(end);
-      if (tag === TYPE_TAG) type = reader.string(end);
+      if (tag === TYPE_TAG) type = reader.string(end, LONGEST_TEXT);
       else if (tag === OBJECT_TAG) [objectStart, objectEnd] = rawExtension(reader, reader.length(end));
       else reader.skip(tag, end);
     }
@@ -90,7 +129,7 @@ export class Codec<K extends Kind> {
     expectKind(envelope, this.#apiVersion, this.kind.kind);
     reader.seek(envelope.rawStart);
     if (type === 'BOOKMARK') return bookmark(bookmarkDecoder.decode(reader, envelope.rawEnd));
-    return { type: changeType(type), object: this.#object.decode(reader, envelope.rawEnd) as KubeObject<K> };
+    return change(changeType(type), this.#objectFromProtobuf(envelope.rawEnd));
   }
 
   eventFromJson(value: unknown): WatchEvent<KubeObject<K>> {
@@ -99,14 +138,55 @@ export class Codec<K extends Kind> {
     const { apiVersion: version, kind } = record(object, 'watch event object');
     expectKind({ apiVersion: String(version), kind: String(kind) }, this.#apiVersion, this.kind.kind);
     if (type === 'BOOKMARK') return bookmark(projectJson(object, bookmarkFields, 'BOOKMARK'));
-    return { type: changeType(String(type)), object: projectJson(object, this.kind.fields, this.kind.kind) as KubeObject<K> };
+    return change(changeType(type), this.#objectFromJson(object));
+  }
+
+  /** Reads from where the reader stands to `end`. */
+  #objectFromProtobuf(end: number): KubeObject<K> | TooLarge {
+    const reader = this.#reader;
+    const start = reader.position;
+    reader.allow(MAX_OBJECT_BYTES);
+    try {
+      return this.#object.decode(reader, end) as KubeObject<K>;
+    } catch (error) {
+      if (!(error instanceof TooLargeError)) throw error;
+      // What was decoded in vain counts for the page, too.
+      const { spentBytes } = reader;
+      reader.seek(start);
+      reader.allow(Infinity);
+      reader.spend(spentBytes);
+      return { ...identityDecoder.decode(reader, end), tooLarge: error.message };
+    }
+  }
+
+  #objectFromJson(value: unknown): KubeObject<K> | TooLarge {
+    try {
+      return projectJson(value, this.kind.fields, this.kind.kind) as KubeObject<K>;
+    } catch (error) {
+      if (!(error instanceof TooLargeError)) throw error;
+      return { ...projectJson(value, onlyIdentity, this.kind.kind), tooLarge: error.message };
+    }
   }
 }
 
+const isTooLarge = (object: object): object is TooLarge => Object.hasOwn(object, 'tooLarge');
+
+/** Of what is gone, only which it was matters. */
+function change<T extends KubeObject<Kind>>(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T | TooLarge): WatchEvent<T> {
+  if (type === 'DELETED') return { type, metadata: object.metadata };
+  return isTooLarge(object) ? { type: 'TOO_LARGE', object } : { type, object };
+}
+
 /** A list that was cut behind its envelope's type looks like an empty one, but for the version that every list has. */
-function page<T>(items: readonly T[], metadata: { readonly resourceVersion: string; readonly continue: string }): Page<T> {
+function page<T extends object>(read: readonly (T | TooLarge)[], metadata: { readonly resourceVersion: string; readonly continue: string }): Page<T> {
   if (metadata.resourceVersion === '') throw new DecodeError('a list has no resourceVersion');
-  return { items, ...metadata };
+  const items: T[] = [];
+  const tooLarge: TooLarge[] = [];
+  for (const object of read) {
+    if (isTooLarge(object)) tooLarge.push(object);
+    else items.push(object);
+  }
+  return { items, tooLarge, ...metadata };
 }
 
 function rawExtension(reader: ProtobufReader, end: number): [start: number, end: number] {
@@ -122,9 +202,9 @@ function rawExtension(reader: ProtobufReader, end: number): [start: number, end:
   return found;
 }
 
-function changeType(type: string): 'ADDED' | 'MODIFIED' | 'DELETED' {
+function changeType(type: unknown): 'ADDED' | 'MODIFIED' | 'DELETED' {
   if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') return type;
-  throw new DecodeError(`unknown watch event type ${printable(type)}`);
+  throw new DecodeError(`unknown watch event type ${printable(String(type))}`);
 }
 
 function bookmark({ metadata }: { metadata: { resourceVersion: string; annotations: { readonly [key: string]: string } } }): WatchEvent<never> {

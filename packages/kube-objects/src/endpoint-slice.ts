@@ -2,9 +2,12 @@ import { message, messages, optionalBool, optionalInt, type Projected, string, s
 import type { Kind, KubeObject } from './kind.ts';
 import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
 
-/** Numbers from k8s.io/api/discovery/v1/generated.proto, those of targetRef from core/v1. */
+/**
+ * Numbers from k8s.io/api/discovery/v1/generated.proto, those of targetRef from core/v1. How many there may be of
+ * addresses, endpoints and ports: maxAddresses, maxEndpoints, maxPorts in pkg/apis/discovery/validation.
+ */
 const endpoint = {
-  addresses: strings(1),
+  addresses: strings(1, 100),
   conditions: message(2, { ready: optionalBool(1), serving: optionalBool(2), terminating: optionalBool(3) }),
   hostname: string(3),
   targetRef: message(4, { kind: string(1), namespace: string(2), name: string(3) }),
@@ -28,8 +31,8 @@ export const endpointSliceKind = {
   protobuf: true,
   fields: {
     metadata: message(1, ownedMetadata),
-    endpoints: messages(2, endpoint),
-    ports: messages(3, port),
+    endpoints: messages(2, endpoint, 1000),
+    ports: messages(3, port, 20_000),
     addressType: string(4),
   },
 } as const satisfies Kind;

@@ -14,7 +14,8 @@ export const endpointsKind = {
   protobuf: true,
   fields: {
     metadata: message(1, describedMetadata),
-    subsets: messages(2, { addresses: messages(1, { ip: string(1) }) }),
+    // The API server bounds neither; etcd takes 1.5 MiB.
+    subsets: messages(2, { addresses: messages(1, { ip: string(1) }, 100_000) }, 100_000),
   },
 } as const satisfies Kind;
 

@@ -6,9 +6,12 @@
  * A missing field has its zero value (`''`, `false`, `0`, `[]`, `{}`), in JSON as in protobuf, so that both paths
  * give equal objects. Where the API tells a missing field from a zero one, the field is an optional one, and is
  * `undefined` if it is missing; there is no third way.
+ *
+ * `atMost` says how many bytes a text may have, or how many elements a list: more than the API server lets anybody
+ * store, or than anybody has. An object that has more is none that we read, and costs its neighbours nothing.
  */
 export type Field =
-  | { readonly type: 'string'; readonly number: number }
+  | { readonly type: 'string'; readonly number: number; readonly atMost: number }
   | { readonly type: 'bool'; readonly number: number }
   | { readonly type: 'int'; readonly number: number }
   | { readonly type: 'optionalBool'; readonly number: number }
@@ -17,8 +20,8 @@ export type Field =
   | { readonly type: 'time'; readonly number: number }
   | { readonly type: 'stringMap'; readonly number: number }
   | { readonly type: 'message'; readonly number: number; readonly fields: Fields }
-  | { readonly type: 'messages'; readonly number: number; readonly fields: Fields }
-  | { readonly type: 'strings'; readonly number: number }
+  | { readonly type: 'messages'; readonly number: number; readonly fields: Fields; readonly atMost: number }
+  | { readonly type: 'strings'; readonly number: number; readonly atMost: number }
   | { readonly type: 'json'; readonly number?: undefined };
 
 export type Fields = { readonly [name: string]: Field };
@@ -48,7 +51,15 @@ type Value<F extends Field> = F extends { type: 'message'; fields: infer N exten
 /** What is left of an object when it is read through a table: the same shape as in the API reference, but smaller. */
 export type Projected<F extends Fields> = { readonly [K in keyof F]: Value<F[K]> };
 
-export const string = (number: number) => ({ type: 'string', number }) as const;
+/** In bytes: names have at most 253, label values 63, UIDs 36. */
+export const LONGEST_TEXT = 1024;
+/** In bytes: all annotations of an object have as many together (TotalAnnotationSizeLimitB in k8s.io/apimachinery/pkg/api/validation). */
+export const LONGEST_MAP_VALUE = 256 * 1024;
+/** As many as an EndpointSlice may have endpoints, the longest list that the API server bounds. */
+const MOST_ELEMENTS = 1000;
+
+/** @param atMost bytes */
+export const string = (number: number, atMost: number = LONGEST_TEXT) => ({ type: 'string', number, atMost }) as const;
 export const bool = (number: number) => ({ type: 'bool', number }) as const;
 /** `int32` and `int64`; values beyond 2^53 are refused. */
 export const int = (number: number) => ({ type: 'int', number }) as const;
@@ -59,12 +70,14 @@ export const optionalInt = (number: number) => ({ type: 'optionalInt', number })
 export const intOrString = (number: number) => ({ type: 'intOrString', number }) as const;
 /** `metav1.Time`, in milliseconds since 1970; 0 if it is missing. */
 export const time = (number: number) => ({ type: 'time', number }) as const;
-/** `map<string, string>`, as labels and annotations are. */
+/** `map<string, string>`, as labels and annotations are. A key may be as long as a `string`, a value has 256 KiB at most. */
 export const stringMap = (number: number) => ({ type: 'stringMap', number }) as const;
-export const strings = (number: number) => ({ type: 'strings', number }) as const;
+/** @param atMost elements, each of which may be as long as a `string` */
+export const strings = (number: number, atMost: number = MOST_ELEMENTS) => ({ type: 'strings', number, atMost }) as const;
 export const message = <const N extends Fields>(number: number, fields: N) =>
   ({ type: 'message', number, fields }) as const;
-export const messages = <const N extends Fields>(number: number, fields: N) =>
-  ({ type: 'messages', number, fields }) as const;
-/** Kept as it is in JSON, whatever its shape; for custom resources, which have no protobuf. */
+/** @param atMost elements */
+export const messages = <const N extends Fields>(number: number, fields: N, atMost: number = MOST_ELEMENTS) =>
+  ({ type: 'messages', number, fields, atMost }) as const;
+/** Kept as it is in JSON, whatever its shape, but nested no deeper than 32; for custom resources, which have no protobuf. */
 export const json = { type: 'json' } as const;

@@ -46,7 +46,8 @@ export class FrameSplitter {
   #append(chunk: Buffer): void {
     const needed = this.#filled + chunk.length;
     if (needed > this.#buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+      // More than one frame and a chunk is never needed, and a remote may have several watches.
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(this.#buffer.length * 2, this.#maxFrameBytes + SMALLEST_BUFFER)));
       this.#buffer.copy(larger, 0, 0, this.#filled);
       this.#buffer = larger;
     }

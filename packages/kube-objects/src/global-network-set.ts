@@ -11,7 +11,8 @@ const fields = {
     ownerReferences: json,
     finalizers: json,
   }),
-  spec: message(2, { nets: strings(1) }),
+  // As many as Felix takes in one IP set; etcd takes fewer.
+  spec: message(2, { nets: strings(1, 1_048_576) }),
 } as const;
 
 export const calicoApis = ['projectcalico.org/v3', 'crd.projectcalico.org/v1'] as const;

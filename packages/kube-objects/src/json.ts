@@ -1,11 +1,12 @@
-import { DecodeError } from './errors.ts';
-import type { Field, Fields, Projected } from './fields.ts';
+import { DecodeError, TooLargeError } from './errors.ts';
+import { type Field, type Fields, LONGEST_MAP_VALUE, LONGEST_TEXT, type Projected } from './fields.ts';
 import { setEntry } from './protobuf.ts';
 import { zeroOf } from './zero.ts';
 
 /**
  * Takes the fields of the table out of parsed JSON. What is null or missing has its zero value, as for the API
- * server itself; what has another type than the table says throws DecodeError, with the path to it.
+ * server itself; what has another type than the table says throws DecodeError, with the path to it, and what has more
+ * than the table allows TooLargeError.
  */
 export function projectJson<F extends Fields>(value: unknown, fields: F, path: string): Projected<F> {
   const source = record(value, path);
@@ -21,7 +22,7 @@ export function projectJson<F extends Fields>(value: unknown, fields: F, path: s
 function read(value: unknown, field: Field, path: string): unknown {
   switch (field.type) {
     case 'string':
-      return typeof value === 'string' ? value : wrong(path, 'a string');
+      return text(value, field.atMost, path);
     case 'bool':
     case 'optionalBool':
       return typeof value === 'boolean' ? value : wrong(path, 'a boolean');
@@ -29,26 +30,46 @@ function read(value: unknown, field: Field, path: string): unknown {
     case 'optionalInt':
       return Number.isSafeInteger(value) ? value : wrong(path, 'an integer');
     case 'intOrString':
-      return Number.isSafeInteger(value) || typeof value === 'string' ? value : wrong(path, 'an integer or a string');
+      return Number.isSafeInteger(value) ? value : text(value, LONGEST_TEXT, path, 'an integer or a string');
     case 'time':
       return typeof value === 'string' ? readTime(value, path) : wrong(path, 'a time');
     case 'stringMap':
       return readMap(value, path);
     case 'strings':
-      return array(value, path).map((item) => (typeof item === 'string' ? item : wrong(path, 'an array of strings')));
+      return upTo(field.atMost, value, path).map((item) => text(item, LONGEST_TEXT, path, 'an array of strings'));
     case 'message':
       return projectJson(value, field.fields, path);
     case 'messages':
-      return array(value, path).map((item) => projectJson(item, field.fields, path));
+      return upTo(field.atMost, value, path).map((item) => projectJson(item, field.fields, path));
     case 'json':
-      return value;
+      return isDeeper(value, DEEPEST_JSON) ? tooLarge(path, 'is nested too deeply') : value;
   }
+}
+
+/** What compares or writes such a value recurses. */
+const DEEPEST_JSON = 32;
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
+}
+
+/** `atMost` bytes, as in protobuf: a UTF-16 unit has up to three. */
+function text(value: unknown, atMost: number, path: string, expected = 'a string'): string {
+  if (typeof value !== 'string') return wrong(path, expected);
+  const isShort = value.length * 3 <= atMost || (value.length <= atMost && Buffer.byteLength(value) <= atMost);
+  return isShort ? value : tooLarge(path, `has more than ${atMost} bytes`);
+}
+
+function upTo(atMost: number, value: unknown, path: string): unknown[] {
+  const found = array(value, path);
+  return found.length <= atMost ? found : tooLarge(path, `has more than ${atMost} elements`);
 }
 
 function readMap(value: unknown, path: string): Record<string, string> {
   const map: Record<string, string> = {};
-  for (const [key, text] of Object.entries(record(value, path))) {
-    setEntry(map, key, typeof text === 'string' ? text : wrong(path, 'a map of strings'));
+  for (const [key, found] of Object.entries(record(value, path))) {
+    setEntry(map, text(key, LONGEST_TEXT, path), text(found, LONGEST_MAP_VALUE, path, 'a map of strings'));
   }
   return map;
 }
@@ -56,8 +77,8 @@ function readMap(value: unknown, path: string): Record<string, string> {
 /** RFC 3339, as Go writes it. Date.parse alone takes nearly anything. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/;
 
-function readTime(text: string, path: string): number {
-  const epochMs = TIME.test(text) ? Date.parse(text) : Number.NaN;
+function readTime(time: string, path: string): number {
+  const epochMs = TIME.test(time) ? Date.parse(time) : Number.NaN;
   return Number.isNaN(epochMs) ? wrong(path, 'a time') : epochMs;
 }
 
@@ -68,6 +89,10 @@ export function record(value: unknown, path: string): Record<string, unknown> {
 
 export function array(value: unknown, path: string): unknown[] {
   return Array.isArray(value) ? value : wrong(path, 'an array');
+}
+
+function tooLarge(path: string, what: string): never {
+  throw new TooLargeError(`${path} ${what}`);
 }
 
 function wrong(path: string, expected: string): never {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Codec } from './codec.ts';
+import { DecodeError, TooLargeError } from './errors.ts';
 import { endpointSliceKind } from './endpoint-slice.ts';
 import { endpointsKind } from './endpoints.ts';
 import type { Kind } from './kind.ts';
 import { nodeKind } from './node.ts';
+import { podKind } from './pod.ts';
 import { serviceKind } from './service.ts';
 
 /** A message by hand: pairs of a field number, and an integer, a text or another message. */
@@ -195,6 +197,60 @@ describe('a condition', () => {
   });
 });
 
+describe('an object that has more than its table allows', () => {
+  const long = 'x'.repeat(1025);
+  const good: Message = [[1, [[1, 'good'], [3, 'ns']]]];
+  const named: Message = [[1, 'large'], [3, 'ns']];
+  const tooLarge = [
+    { name: 'a Pod of 11 addresses', kind: podKind, message: [[3, Array<Message[number]>(11).fill([12, []])]] },
+    { name: 'a Pod whose phase is a text of 1,025 bytes', kind: podKind, message: [[3, [[1, long]]]] },
+    { name: 'a slice of 1,001 endpoints', kind: endpointSliceKind, message: Array<Message[number]>(1001).fill([2, []]) },
+    { name: 'a slice of 101 addresses of one endpoint', kind: endpointSliceKind, message: [[2, Array<Message[number]>(101).fill([1, '192.0.2.1'])]] },
+    { name: 'a slice of 1.4 MiB that would take 300 MB', kind: endpointSliceKind, message: Array<Message[number]>(700_000).fill([2, []]) },
+    { name: 'a Service of 20,001 ports', kind: serviceKind, message: [[2, Array<Message[number]>(20_001).fill([1, []])]] },
+    { name: 'a Node with a label whose key has 1,025 bytes', kind: nodeKind, metadata: [[11, [[1, long], [2, '']]]], message: [] },
+    { name: 'a Node with an annotation of more than 256 KiB', kind: nodeKind, metadata: [[12, [[1, 'key'], [2, 'x'.repeat(256 * 1024 + 1)]]]], message: [] },
+    { name: 'a Node with 9 MB of annotations', kind: nodeKind, metadata: Array.from({ length: 36 }, (_, i): Message[number] => [12, [[1, `key-${i}`], [2, 'x'.repeat(256 * 1024)]]]), message: [] },
+  ] satisfies readonly { name: string; kind: Kind; metadata?: Message; message: Message }[];
+
+  it.each(tooLarge)('as $name is told apart, and its neighbours are read', ({ kind, metadata: more = [], message }) => {
+    const page = new Codec<Kind>(kind).pageFromProtobuf(list(kind, good, [[1, [...named, ...more]], ...message], good));
+    expect(page.items.map(({ metadata }) => metadata.name)).toEqual(['good', 'good']);
+    expect(page.tooLarge).toEqual([{ metadata: expect.objectContaining({ name: 'large', namespace: 'ns' }), tooLarge: expect.stringMatching(/more than/) }]);
+  });
+
+  const json = (name: string, status: object) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, status });
+  const tooLargeJson = [
+    { name: '11 addresses', status: { podIPs: Array(11).fill({}) } },
+    { name: 'a phase of 1,025 bytes', status: { phase: long } },
+    { name: 'a phase of 1,026 bytes in 342 letters', status: { phase: '€'.repeat(342) } },
+  ];
+
+  it.each(tooLargeJson)('as a Pod in JSON of $name is told apart, and its neighbours are read', ({ status }) => {
+    const items = [json('good', { phase: 'x'.repeat(1024) }), json('large', status), json('good', { podIPs: Array(10).fill({}) })];
+    const page = new Codec(podKind).pageFromJson({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '1' }, items });
+    expect(page.items.map(({ metadata }) => metadata.name)).toEqual(['good', 'good']);
+    expect(page.tooLarge.map(({ metadata }) => metadata.name)).toEqual(['large']);
+  });
+
+  it.each(['ADDED', 'MODIFIED'])('is an event of its own when it was %s, and gone like any other', (type) => {
+    const object = json('large', { podIPs: Array(11).fill({}) });
+    const codec = new Codec(podKind);
+    expect(codec.eventFromJson({ type, object })).toMatchObject({ type: 'TOO_LARGE', object: { metadata: { name: 'large' } } });
+    expect(codec.eventFromJson({ type: 'DELETED', object })).toMatchObject({ type: 'DELETED', metadata: { name: 'large' } });
+  });
+
+  it('has a name, or is garbage', () => {
+    const page = () => new Codec(podKind).pageFromProtobuf(list(podKind, [[1, [[1, long]]]]));
+    expect(page).toThrow(DecodeError);
+  });
+});
+
+it('a page of objects that would take more than 32 MiB together is too large', () => {
+  const page = () => new Codec(podKind).pageFromProtobuf(list(podKind, ...Array<Message>(70_000).fill([[3, Array<Message[number]>(10).fill([12, []])]])));
+  expect(page).toThrow(TooLargeError);
+});
+
 /** What of the JSON a table names; times are left out. */
 function kept(value: unknown, fields: Kind['fields'] | object): unknown {
   const named = Object.entries(value as object).filter(([name]) => name in fields && name !== 'creationTimestamp');
@@ -207,11 +263,11 @@ function kept(value: unknown, fields: Kind['fields'] | object): unknown {
   );
 }
 
-/** A list with one item, enveloped: `k8s\0`, then an Unknown of 1 typeMeta and 2 raw. */
-function list({ group, version, kind }: Kind, item: Message): Buffer {
+/** A list, enveloped: `k8s\0`, then an Unknown of 1 typeMeta and 2 raw. */
+function list({ group, version, kind }: Kind, ...items: readonly Message[]): Buffer {
   const apiVersion = group === '' ? version : `${group}/${version}`;
   const typeMeta: Message = [[1, apiVersion], [2, `${kind}List`]];
-  return Buffer.concat([Buffer.from('k8s\0'), encode([[1, typeMeta], [2, [[1, [[2, '42']]], [2, item]]]])]);
+  return Buffer.concat([Buffer.from('k8s\0'), encode([[1, typeMeta], [2, [[1, [[2, '42']]], ...items.map((item): Message[number] => [2, item])]]])]);
 }
 
 function encode(message: Message): Buffer {

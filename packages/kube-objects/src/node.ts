@@ -11,7 +11,7 @@ export const nodeKind = {
   protobuf: true,
   fields: {
     metadata: message(1, describedMetadata),
-    spec: message(2, { podCIDR: string(1), podCIDRs: strings(7) }),
+    spec: message(2, { podCIDR: string(1), podCIDRs: strings(7, 10) }),
     status: message(3, { addresses: messages(5, { type: string(1), address: string(2) }) }),
   },
 } as const satisfies Kind;

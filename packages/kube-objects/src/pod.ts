@@ -11,7 +11,8 @@ export const podKind = {
   fields: {
     metadata: message(1, { ...identity, labels: stringMap(11) }),
     spec: message(2, { hostNetwork: bool(11) }),
-    status: message(3, { phase: string(1), podIPs: messages(12, { ip: string(1) }) }),
+    // One address of each family (ValidatePodStatusUpdate in pkg/apis/core/validation).
+    status: message(3, { phase: string(1), podIPs: messages(12, { ip: string(1) }, 10) }),
   },
 } as const satisfies Kind;
 

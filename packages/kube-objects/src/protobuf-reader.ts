@@ -1,10 +1,13 @@
-import { DecodeError } from './errors.ts';
+import { DecodeError, TooLargeError } from './errors.ts';
 
 /** Wire types, https://protobuf.dev/programming-guides/encoding/#structure */
 export const VARINT = 0;
 export const LENGTH_DELIMITED = 2;
 const FIXED64 = 1;
 const FIXED32 = 5;
+
+/** What a string takes besides its bytes, with its place in an object or array. */
+const TEXT_BYTES = 24;
 
 /**
  * A cursor over protobuf bytes. It allocates nothing but the strings it returns, and every length is checked
@@ -13,6 +16,8 @@ const FIXED32 = 5;
 export class ProtobufReader {
   #bytes: Buffer;
   #position: number;
+  #allowedBytes = Infinity;
+  #spentBytes = 0;
 
   constructor(bytes: Buffer, position = 0) {
     this.#bytes = bytes;
@@ -27,6 +32,23 @@ export class ProtobufReader {
   reset(bytes: Buffer, position: number): void {
     this.#bytes = bytes;
     this.#position = position;
+  }
+
+  /** From now on, what is decoded may take so many bytes of memory, as `spend` and `string` count them. */
+  allow(bytes: number): void {
+    this.#allowedBytes = bytes;
+    this.#spentBytes = 0;
+  }
+
+  /** What was decoded since `allow`, in bytes. */
+  get spentBytes(): number {
+    return this.#spentBytes;
+  }
+
+  /** Counts something that is about to be decoded. @throws TooLargeError */
+  spend(bytes: number): void {
+    this.#spentBytes += bytes;
+    if (this.#spentBytes > this.#allowedBytes) throw new TooLargeError(`it takes more than ${this.#allowedBytes} bytes of memory`);
   }
 
   /** A field's tag: number << 3 | wire type. */
@@ -77,8 +99,12 @@ export class ProtobufReader {
     return until;
   }
 
-  string(end: number): string {
+  /** @throws TooLargeError beyond `atMost` bytes */
+  string(end: number, atMost: number): string {
     const until = this.length(end);
+    const bytes = until - this.#position;
+    if (bytes > atMost) throw new TooLargeError(`a text has more than ${atMost} bytes`);
+    this.spend(TEXT_BYTES + bytes);
     const text = this.#bytes.toString('utf8', this.#position, until);
     this.#position = until;
     return text;

@@ -1,5 +1,5 @@
-import { DecodeError } from './errors.ts';
-import type { Field, Fields, Projected } from './fields.ts';
+import { DecodeError, TooLargeError } from './errors.ts';
+import { type Field, type Fields, LONGEST_MAP_VALUE, LONGEST_TEXT, type Projected } from './fields.ts';
 import { LENGTH_DELIMITED, type ProtobufReader, VARINT } from './protobuf-reader.ts';
 import { zeroOf } from './zero.ts';
 
@@ -16,6 +16,8 @@ export class MessageDecoder<F extends Fields = Fields> {
   readonly #slots: readonly Slot[];
   /** By field number. */
   readonly #byNumber: (Slot | undefined)[] = [];
+  /** What an object of this type takes without its texts, in bytes. */
+  readonly #bytes: number;
 
   constructor(fields: F) {
     this.#slots = Object.entries(fields).map(([name, field]) => {
@@ -24,10 +26,12 @@ export class MessageDecoder<F extends Fields = Fields> {
       return { name, field, wireType, message: nested ? new MessageDecoder(field.fields) : undefined };
     });
     for (const slot of this.#slots) if (slot.field.type !== 'json') this.#byNumber[slot.field.number] = slot;
+    this.#bytes = zeroBytes(fields);
   }
 
-  /** Reads up to `end`; the reader stands at the message's first tag. Throws DecodeError. */
+  /** Reads up to `end`; the reader stands at the message's first tag. Throws DecodeError, and TooLargeError beyond what a table or the reader allows. */
   decode(reader: ProtobufReader, end: number): Projected<F> {
+    reader.spend(this.#bytes);
     const object: Record<string, unknown> = {};
     // Messages last, for those that are there replace the zero value as a whole; all keys in one order, one V8 shape.
     for (const slot of this.#slots) object[slot.name] = slot.field.type === 'message' ? undefined : zeroOf(slot.field);
@@ -42,12 +46,27 @@ export class MessageDecoder<F extends Fields = Fields> {
   }
 }
 
+/**
+ * A message of two bytes may stand for an object of hundreds, so what counts is what it becomes: as V8 has it, three
+ * words of head and one for each property, and the arrays and objects that are there even if they are empty.
+ */
+function zeroBytes(fields: Fields): number {
+  const inside = Object.values(fields).map((field) => {
+    if (field.type === 'message') return zeroBytes(field.fields);
+    return field.type === 'messages' || field.type === 'strings' || field.type === 'stringMap' ? EMPTY_BYTES : 0;
+  });
+  return inside.reduce((sum, bytes) => sum + WORD_BYTES + bytes, 3 * WORD_BYTES);
+}
+
+const WORD_BYTES = 8;
+const EMPTY_BYTES = 4 * WORD_BYTES;
+
 function read(reader: ProtobufReader, end: number, tag: number, slot: Slot, object: Record<string, unknown>): void {
   const { name, field, wireType } = slot;
   if ((tag & 7) !== wireType) throw new DecodeError(`protobuf: ${name} has wire type ${tag & 7}, not ${wireType}`);
   switch (field.type) {
     case 'string':
-      object[name] = reader.string(end);
+      object[name] = reader.string(end, field.atMost);
       return;
     case 'bool':
     case 'optionalBool':
@@ -67,17 +86,23 @@ function read(reader: ProtobufReader, end: number, tag: number, slot: Slot, obje
       readMapEntry(reader, reader.length(end), object[name] as Record<string, string>);
       return;
     case 'strings':
-      (object[name] as string[]).push(reader.string(end));
+      room(object[name] as string[], slot.name, field.atMost).push(reader.string(end, LONGEST_TEXT));
       return;
     case 'message':
       object[name] = slot.message!.decode(reader, reader.length(end));
       return;
     case 'messages':
-      (object[name] as unknown[]).push(slot.message!.decode(reader, reader.length(end)));
+      room(object[name] as unknown[], slot.name, field.atMost).push(slot.message!.decode(reader, reader.length(end)));
       return;
     case 'json':
       throw new DecodeError(`protobuf: ${name} is only read from JSON`);
   }
+}
+
+/** @throws TooLargeError when there is none */
+function room<T>(list: T[], name: string, atMost: number): T[] {
+  if (list.length < atMost) return list;
+  throw new TooLargeError(`${name} has more than ${atMost} elements`);
 }
 
 /** A map is a repeated message of key = 1 and value = 2. */
@@ -86,8 +111,8 @@ function readMapEntry(reader: ProtobufReader, end: number, map: Record<string, s
   let value = '';
   while (reader.position < end) {
     const tag = reader.tag(end);
-    if (tag === 0x0a) key = reader.string(end);
-    else if (tag === 0x12) value = reader.string(end);
+    if (tag === 0x0a) key = reader.string(end, LONGEST_TEXT);
+    else if (tag === 0x12) value = reader.string(end, LONGEST_MAP_VALUE);
     else reader.skip(tag, end);
   }
   setEntry(map, key, value);
@@ -102,7 +127,7 @@ function readIntOrString(reader: ProtobufReader, end: number): number | string {
     const tag = reader.tag(end);
     if (tag === 0x08) isString = reader.integer(end) === 1;
     else if (tag === 0x10) integer = reader.integer(end);
-    else if (tag === 0x1a) text = reader.string(end);
+    else if (tag === 0x1a) text = reader.string(end, LONGEST_TEXT);
     else reader.skip(tag, end);
   }
   return isString ? text : integer;

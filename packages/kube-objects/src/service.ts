@@ -25,7 +25,8 @@ export const serviceKind = {
   fields: {
     metadata: message(1, ownedMetadata),
     spec: message(2, {
-      ports: messages(1, port),
+      // The API server sets no bound, and there are Services of whole port ranges: as many as a slice may have.
+      ports: messages(1, port, 20_000),
       selector: stringMap(2),
       clusterIP: string(3),
       type: string(4),
@@ -34,8 +35,8 @@ export const serviceKind = {
       publishNotReadyAddresses: bool(13),
       sessionAffinityConfig: message(14, { clientIP: message(1, { timeoutSeconds: int(1) }) }),
       ipFamilyPolicy: string(17),
-      clusterIPs: strings(18),
-      ipFamilies: strings(19),
+      clusterIPs: strings(18, 10),
+      ipFamilies: strings(19, 10),
       internalTrafficPolicy: string(22),
     }),
   },

@@ -1,14 +1,14 @@
 import { expectKind, readEnvelope } from './envelope.ts';
-import { int, message, messages, type Projected, string } from './fields.ts';
+import { int, LONGEST_MAP_VALUE, message, messages, type Projected, string } from './fields.ts';
 import { projectJson, record } from './json.ts';
 import { MessageDecoder } from './protobuf.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
 
 /** metav1.Status, as k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto numbers it. */
 const fields = {
-  message: string(3),
+  message: string(3, LONGEST_MAP_VALUE),
   reason: string(4),
-  details: message(5, { causes: messages(4, { reason: string(1), message: string(2), field: string(3) }), retryAfterSeconds: int(5) }),
+  details: message(5, { causes: messages(4, { reason: string(1), message: string(2, LONGEST_MAP_VALUE), field: string(3) }, 10_000), retryAfterSeconds: int(5) }),
   code: int(6),
 } as const;
 

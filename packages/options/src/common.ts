@@ -12,8 +12,12 @@ export type CommonOptions = {
   readonly minWriteIntervalMs: number;
   /** Parallel writes per API server. */
   readonly writeConcurrency: number;
-  /** A watch without a byte for so long is opened again. */
+  /** A watch without an event for so long is opened again. */
   readonly watchIdleTimeoutMs: number;
+  /** Of what we watch in one remote, so many objects are kept at most, ... */
+  readonly maxRemoteObjects: number;
+  /** ... and so many MiB of memory. */
+  readonly maxRemoteMib: number;
 };
 
 /**
@@ -75,7 +79,21 @@ export function commonOptions({
       group: 'Pacing',
       type: duration({ minMs: 1_000 }),
       fallback: 90_000,
-      help: 'A watch without a byte for so long is opened again.',
+      help: 'A watch without an event for so long is opened again.',
+    },
+    maxRemoteObjects: {
+      ...named('max-remote-objects'),
+      group: 'Limits',
+      type: integer({ min: 1, max: 100_000_000 }),
+      fallback: 200_000,
+      help: 'Objects that are kept of one remote; the watches of one that has more stop.',
+    },
+    maxRemoteMib: {
+      ...named('max-remote-mib'),
+      group: 'Limits',
+      type: integer({ min: 1, max: 1_000_000 }),
+      fallback: 64,
+      help: 'MiB of memory that the objects kept of one remote may take, as we estimate it; the watches of one that has more stop.',
     },
   };
 }

@@ -45,6 +45,12 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix, resta
       help: 'Watches that were opened again, by what ended the one before.',
       labels: { remote, reason: { values: restartReasons } },
     },
+    remoteOverBudget: {
+      name: `${prefix}_remote_over_budget`,
+      type: 'gauge',
+      help: 'Whether the watches of the remote stand still because it has more than -max-remote-objects or -max-remote-mib: 1 or 0.',
+      labels: { remote, budget: { values: ['objects', 'bytes'] } },
+    },
     propagation: {
       name: `${prefix}_propagation_seconds`,
       type: 'histogram',
