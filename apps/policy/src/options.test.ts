@@ -58,6 +58,8 @@ describe('the options of policy', () => {
       minWriteIntervalMs: 200,
       writeConcurrency: 16,
       watchIdleTimeoutMs: 90_000,
+      maxRemoteObjects: 200_000,
+      maxRemoteMib: 64,
     });
   });
 

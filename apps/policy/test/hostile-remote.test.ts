@@ -71,7 +71,7 @@ async function startHostileServer() {
   };
 }
 
-const it = base.extend('hostile', async ({}, { onCleanup }) => {
+const it = base.extend('hostile', async ({ names: _names }, { onCleanup }) => {
   const hostile = await startHostileServer();
   onCleanup(() => hostile.stop());
   return hostile;

@@ -56,6 +56,8 @@ describe('the options of service-mirror', () => {
       minWriteIntervalMs: 200,
       writeConcurrency: 16,
       watchIdleTimeoutMs: 90_000,
+      maxRemoteObjects: 200_000,
+      maxRemoteMib: 64,
     });
   });
 

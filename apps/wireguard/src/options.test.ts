@@ -38,6 +38,8 @@ describe('the options of wireguard', () => {
       minWriteIntervalMs: 200,
       writeConcurrency: 16,
       watchIdleTimeoutMs: 90_000,
+      maxRemoteObjects: 200_000,
+      maxRemoteMib: 64,
     });
   });
 

@@ -17,6 +17,8 @@ describe('commonOptions', () => {
         minWriteIntervalMs: 200,
         writeConcurrency: 16,
         watchIdleTimeoutMs: 90_000,
+        maxRemoteObjects: 200_000,
+        maxRemoteMib: 64,
       },
     });
   });

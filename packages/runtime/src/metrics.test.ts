@@ -79,6 +79,7 @@ describe('sharedMetrics', () => {
       'semaphore_policy_remote_up',
       'semaphore_policy_remote_last_sync_timestamp_seconds',
       'semaphore_policy_remote_watch_restarts_total',
+      'semaphore_policy_remote_over_budget',
       'semaphore_policy_propagation_seconds',
       'semaphore_policy_skipped_objects',
       'semaphore_policy_orphans',
