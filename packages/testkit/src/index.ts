@@ -47,7 +47,8 @@ export { type Container, type ContainerOptions, startContainer } from './contain
 export { imageName, podman } from './containers/image.ts';
 export { storeFlags } from './containers/store.ts';
 export { cacheFolder } from './cache-folder.ts';
-export { deployAccount, deployComponent } from './rights/deployed-account.ts';
+export { deployAccount, deployComponent, deployPolicies } from './rights/deployed-account.ts';
+export { type Foreign, foreignWrites } from './rights/foreign.ts';
 export { deployedRights, documentedRules, rulesOf } from './rights/manifests.ts';
 export { rightsIn, useOf } from './rights/used.ts';
 export { eventually } from './eventually.ts';

@@ -1,4 +1,4 @@
-import { deployAccount, deployComponent, deployedRights, rulesOf, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
+import { deployAccount, deployComponent, deployedRights, deployPolicies, rulesOf, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
 
 /** Whom a mirror is on each of its two clusters. */
 export type Accounts = { readonly local: TestAccount; readonly remote: TestAccount };
@@ -18,9 +18,10 @@ export const componentRules = globalRules.slice(localRules.length);
 /** All that is ever needed of a remote. */
 export const remoteRules = rulesOf(deployedRights(folders.remote));
 
-/** The accounts that are deployed, so that every test shows that their rights are enough. */
+/** The accounts that are deployed, so that every test shows that their rights are enough. A real API server holds them to their own objects. */
 export async function createAccounts({ local, remote }: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
   const [writer, reader] = await Promise.all([deployAccount(local, folders.local), deployAccount(remote, folders.remote)]);
+  await deployPolicies(local, folders.local);
   return { local: writer, remote: reader };
 }
 

@@ -1,13 +1,19 @@
-import { eventually, expressionWarnings, type TestClient } from '@kube-semaphore/testkit';
+import { deployedRights, eventually, expressionWarnings, foreignWrites, type TestClient } from '@kube-semaphore/testkit';
+import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { folders } from '../support/accounts.ts';
 import { OwnNodeCluster, refusal } from '../support/own-node-cluster.ts';
 
 const denied = "ValidatingAdmissionPolicy 'semaphore-wireguard-own-node' with binding 'semaphore-wireguard-own-node' denied request";
 const node = (name: string): string => `/api/v1/nodes/${name}`;
 const annotations = (values: Readonly<Record<string, string | null>>) => ({ metadata: { annotations: values } });
-const announced = (remote: string, value: string | null) => ({
-  [`${remote}.wireguard.semaphore.uw.io/pubKey`]: value,
-  [`${remote}.wireguard.semaphore.uw.io/endpoint`]: value,
+const [first, second] = [
+  { pubKey: publicKeyOf(generatePrivateKey()), endpoint: '192.0.2.1:51820' },
+  { pubKey: publicKeyOf(generatePrivateKey()), endpoint: '[2001:db8::1]:51821' },
+];
+const announced = (remote: string, value: typeof first | null = first) => ({
+  [`${remote}.wireguard.semaphore.uw.io/pubKey`]: value && value.pubKey,
+  [`${remote}.wireguard.semaphore.uw.io/endpoint`]: value && value.endpoint,
 });
 
 let world: OwnNodeCluster;
@@ -29,15 +35,15 @@ describe("the policy for an agent's own Node", () => {
 
   it('lets an agent announce itself, change that and take it away', async () => {
     const { metadata: before } = await world.node('n1');
-    expect(await agent.request('PATCH', node('n1'), annotations(announced('c3', 'new')))).toMatchObject({ status: 200 });
-    expect((await world.node('n1')).metadata.annotations).toEqual({ ...before.annotations, ...announced('c3', 'new') });
-    expect(await agent.request('PATCH', node('n1'), annotations({ ...announced('c3', null), ...announced('c2', 'newer') }))).toMatchObject({ status: 200 });
-    expect((await world.node('n1')).metadata.annotations).toEqual({ ...before.annotations, ...announced('c2', 'newer') });
+    expect(await agent.request('PATCH', node('n1'), annotations(announced('c3')))).toMatchObject({ status: 200 });
+    expect((await world.node('n1')).metadata.annotations).toEqual({ ...before.annotations, ...announced('c3') });
+    expect(await agent.request('PATCH', node('n1'), annotations({ ...announced('c3', null), ...announced('c2', second) }))).toMatchObject({ status: 200 });
+    expect((await world.node('n1')).metadata.annotations).toEqual({ ...before.annotations, ...announced('c2', second) });
   });
 
   it('lets it announce itself to a remote with capitals and dots in its name', async () => {
-    expect(await agent.request('PATCH', node('n1'), annotations(announced('C4.Eu', 'new')))).toMatchObject({ status: 200 });
-    expect((await world.node('n1')).metadata.annotations).toMatchObject(announced('C4.Eu', 'new'));
+    expect(await agent.request('PATCH', node('n1'), annotations(announced('C4.Eu')))).toMatchObject({ status: 200 });
+    expect((await world.node('n1')).metadata.annotations).toMatchObject(announced('C4.Eu'));
     expect(await agent.request('PATCH', node('n1'), annotations(announced('C4.Eu', null)))).toMatchObject({ status: 200 });
   });
 
@@ -45,7 +51,7 @@ describe("the policy for an agent's own Node", () => {
     const { admin } = world.cluster;
     await admin.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'bare' } });
     const own = await world.agent({ to: 'Pod', node: 'bare' });
-    expect(await own.request('PATCH', node('bare'), annotations(announced('c2', 'new')))).toMatchObject({ status: 200 });
+    expect(await own.request('PATCH', node('bare'), annotations(announced('c2')))).toMatchObject({ status: 200 });
     expect(await own.request('PATCH', node('bare'), annotations(announced('c2', null)))).toMatchObject({ status: 200 });
     expect((await world.node('bare')).metadata.annotations ?? {}).toEqual({});
   });
@@ -55,31 +61,52 @@ describe("the policy for an agent's own Node", () => {
     const others = Object.fromEntries(Array.from({ length: 3900 }, (_, i) => [`example.org/note-${i}`, 'x'.repeat(45)]));
     await admin.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'full', annotations: others } });
     const own = await world.agent({ to: 'Pod', node: 'full' });
-    expect(await own.request('PATCH', node('full'), annotations(announced('c2', 'new')))).toMatchObject({ status: 200 });
+    expect(await own.request('PATCH', node('full'), annotations(announced('c2')))).toMatchObject({ status: 200 });
     expect(refusal(await own.request('PATCH', node('full'), { metadata: { annotations: null } }))).toMatch(/^403 .* may change nothing of its Node but the annotations /);
   });
 
   it('takes the patch of the Go program', async () => {
     const contentType = 'application/strategic-merge-patch+json';
-    expect(await agent.request('PATCH', node('n1'), annotations(announced('c4', 'new')), { contentType })).toMatchObject({ status: 200 });
+    expect(await agent.request('PATCH', node('n1'), annotations(announced('c4')), { contentType })).toMatchObject({ status: 200 });
   });
 
   it('takes a token that is bound to the Node itself', async () => {
     const own = await world.agent({ to: 'Node', node: 'n2' });
-    expect(await own.request('PATCH', node('n2'), annotations(announced('c3', 'new')))).toMatchObject({ status: 200 });
-    expect(refusal(await own.request('PATCH', node('n1'), annotations(announced('c3', 'new'))))).toContain('its own Node only, which is n2');
+    expect(await own.request('PATCH', node('n2'), annotations(announced('c3')))).toMatchObject({ status: 200 });
+    expect(refusal(await own.request('PATCH', node('n1'), annotations(announced('c3'))))).toContain('its own Node only, which is n2');
   });
 
   it("refuses the right annotations on another's Node", async () => {
     const before = await world.node('n2');
-    const answer = await agent.request('PATCH', node('n2'), annotations(announced('c2', 'new')));
+    const answer = await agent.request('PATCH', node('n2'), annotations(announced('c2')));
     expect(refusal(answer)).toBe(`403 nodes "n2" is forbidden: ${denied}: semaphore-wireguard may change its own Node only, which is n1 by its token, and not n2`);
     expect(await world.node('n2')).toEqual(before);
   });
 
+  it('refuses every right of the role on a Node of others', async () => {
+    const foreign = { nodes: { root: '/api/v1', plural: 'nodes', object: await world.node('n2') } };
+    const { done, refused } = await foreignWrites({ admin: world.cluster.admin, account: agent, grants: deployedRights(...folders.agent).grants, foreign });
+    expect({ done, refused }).toEqual({ done: [], refused: { 'patch nodes': expect.stringContaining('its own Node only, which is n1') } });
+  });
+
+  it.each([
+    { name: 'a key that is none', values: { ...first, pubKey: 'key' }, about: 'pubKey' },
+    { name: 'a key with something behind it', values: { ...first, pubKey: `${first.pubKey} x` }, about: 'pubKey' },
+    { name: 'a key of 33 bytes', values: { ...first, pubKey: `${first.pubKey.slice(0, 43)}B` }, about: 'pubKey' },
+    { name: 'a host name', values: { ...first, endpoint: 'example.org:51820' }, about: 'endpoint' },
+    { name: 'an address without a port', values: { ...first, endpoint: '192.0.2.1' }, about: 'endpoint' },
+    { name: 'a long text', values: { ...first, endpoint: `192.0.2.1:51820${' '.repeat(100_000)}` }, about: 'endpoint' },
+  ])('refuses $name in the right annotation', async ({ values, about }) => {
+    const before = await world.node('n1');
+    expect(refusal(await agent.request('PATCH', node('n1'), annotations(announced('c2', values))))).toMatch(
+      new RegExp(`^403 .* a public key of WireGuard's and an IP address with a port; this is about c2.wireguard.semaphore.uw.io/${about}$`),
+    );
+    expect(await world.node('n1')).toEqual(before);
+  });
+
   it('refuses a token that names no Node', async () => {
     const nobody = await world.agent({ to: 'nothing' });
-    const answer = await nobody.request('PATCH', node('n1'), annotations(announced('c2', 'new')));
+    const answer = await nobody.request('PATCH', node('n1'), annotations(announced('c2')));
     expect(refusal(answer)).toContain(`403 nodes "n1" is forbidden: ${denied}: semaphore-wireguard may change its own Node only, and its token doesn't say which`);
   });
 
@@ -102,10 +129,10 @@ describe("the policy for an agent's own Node", () => {
     { name: 'one of another name', patch: annotations({ 'c2.wireguard.semaphore.uw.io/other': 'x' }), about: 'the annotation c2.wireguard.semaphore.uw.io/other' },
     { name: 'one that only begins so', patch: annotations({ 'c2.wireguard.semaphore.uw.io/pubKeys': 'x' }), about: 'the annotation c2.wireguard.semaphore.uw.io/pubKeys' },
     { name: 'one that only looks so', patch: annotations({ 'c2.wireguardxsemaphore.uw.io/pubKey': 'x' }), about: 'the annotation c2.wireguardxsemaphore.uw.io/pubKey' },
-    { name: 'a label beside the right annotations', patch: { metadata: { labels: { new: 'one' }, annotations: announced('c2', 'x') } }, about: 'metadata.labels' },
+    { name: 'a label beside the right annotations', patch: { metadata: { labels: { new: 'one' }, annotations: announced('c2') } }, about: 'metadata.labels' },
     {
       name: 'all at once, and names each',
-      patch: { spec: { unschedulable: true }, metadata: { labels: { new: 'one' }, annotations: { ...announced('c2', 'x'), 'example.org/note': null } } },
+      patch: { spec: { unschedulable: true }, metadata: { labels: { new: 'one' }, annotations: { ...announced('c2'), 'example.org/note': null } } },
       about: 'spec, metadata.labels, the annotation example.org/note',
     },
   ])('refuses $name', async ({ patch, about }) => {
@@ -121,7 +148,7 @@ describe("the policy for an agent's own Node", () => {
     { name: 'to create a Node', method: 'POST', path: '/api/v1/nodes', body: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1-twin' } }, about: 'CREATE of nodes' },
     { name: 'to delete its Node', method: 'DELETE', path: node('n1'), body: undefined, about: 'DELETE of nodes' },
     { name: 'to change its status', method: 'PATCH', path: `${node('n1')}/status`, body: { status: { nodeInfo: null } }, about: 'UPDATE of nodes/status' },
-    { name: 'its annotations by way of the status', method: 'PATCH', path: `${node('n1')}/status`, body: annotations(announced('c2', 'x')), about: 'UPDATE of nodes/status' },
+    { name: 'its annotations by way of the status', method: 'PATCH', path: `${node('n1')}/status`, body: annotations(announced('c2')), about: 'UPDATE of nodes/status' },
     { name: 'the way through to its kubelet', method: 'GET', path: `${node('n1')}/proxy/pods`, body: undefined, about: 'CONNECT of nodes/proxy' },
   ] as const)('refuses $name, whatever the roles and the namespace of the agent', async ({ method, path, body, about }) => {
     const mighty = await world.agent({ to: 'Pod', node: 'n1' }, 'elsewhere');
@@ -161,7 +188,7 @@ describe('the account of other clusters', () => {
     await eventually(() => statusOf(remote, '/api/v1/nodes'), 200);
     expect(await statusOf(remote, node('n1'))).toBe(403);
     for (const path of ['/api/v1/secrets', '/api/v1/pods', calicos('ipamblocks')]) expect(await statusOf(remote, path)).toBe(403);
-    expect(refusal(await remote.request('PATCH', node('n1'), annotations(announced('c2', 'x'))))).toMatch(/^403 .*cannot patch resource "nodes"/);
+    expect(refusal(await remote.request('PATCH', node('n1'), annotations(announced('c2'))))).toMatch(/^403 .*cannot patch resource "nodes"/);
   });
 
   it("reads Calico's blocks, too, with their component", async () => {

@@ -3,7 +3,7 @@ import { issueAccount } from '../account.ts';
 import type { KubeObject, TestAccount, TestClient, TestCluster } from '../cluster.ts';
 import { waitFor } from '../wait-for.ts';
 import { rightsCount } from './counted.ts';
-import { deployedRights, type Rights } from './manifests.ts';
+import { deployedPolicies, deployedRights, type Rights } from './manifests.ts';
 
 const PLURALS: Readonly<Record<string, string>> = {
   ServiceAccount: 'serviceaccounts',
@@ -11,11 +11,13 @@ const PLURALS: Readonly<Record<string, string>> = {
   ClusterRoleBinding: 'clusterrolebindings',
   Role: 'roles',
   RoleBinding: 'rolebindings',
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
 };
 
 /**
- * Makes the service account of folders of deploy/ with its roles, as they stand there, and a token for it. The namespaces
- * have to be there.
+ * Makes the service account of folders of deploy/ with its roles, as they stand there, and a token for it. Namespaces are made
+ * where they are missing.
  *
  * @param folders as `deployedRights` has them
  */
@@ -35,10 +37,29 @@ export async function deployComponent(cluster: TestCluster, base: string, compon
   await give(cluster, rights, rights.objects.filter((object) => !there.has(identityOf(object))));
 }
 
+/**
+ * Makes the admission policies of a folder of deploy/ that hold an account which `deployAccount` made and which may create a
+ * Lease, and waits until they are in force. An embedded API server has no such kind.
+ */
+export async function deployPolicies({ admin, kind }: TestCluster, folder: string): Promise<void> {
+  if (kind === 'embedded') return;
+  await createAll(admin, deployedPolicies(folder));
+  const { account, grants } = deployedRights(folder);
+  const namespace = grants.find(({ rules }) => rules.some(({ resources, verbs }) => resources.includes('leases') && verbs.includes('create')))?.namespace;
+  // Impersonated, so that it isn't the account's own doing in an audit log; and as a dry run, as it may come before the policy.
+  const headers = { 'Impersonate-User': `system:serviceaccount:${account.namespace}:${account.name}` };
+  const foreign = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'foreign' } };
+  await waitFor(`the policies of ${folder}`, async () => {
+    const { body } = await admin.request('POST', `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases?dryRun=All`, foreign, { headers });
+    return String(body['message']).includes('ValidatingAdmissionPolicy') || undefined;
+  });
+}
+
 const identityOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`;
 
 /** Makes what is missing of an account's rights, and waits until they all count. */
 async function give({ admin, kind }: TestCluster, { account, grants }: Rights, missing: readonly KubeObject[]): Promise<void> {
+  for (const name of new Set(missing.map(({ metadata }) => metadata.namespace))) if (name !== undefined) await ensureNamespace(admin, name);
   await createAll(admin, missing);
   // The embedded server looks into its roles for each request, and is asked by nobody what they allow.
   if (kind === 'real') await rightsCount(admin, account, grants);
@@ -52,4 +73,9 @@ async function createAll(admin: TestClient, objects: readonly KubeObject[]): Pro
     const root = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
     await admin.create(`${root}${metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`}/${plural}`, object);
   }
+}
+
+async function ensureNamespace(admin: TestClient, name: string): Promise<void> {
+  const { status, body } = await admin.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  if (status !== 201 && status !== 409) throw new Error(`namespace ${name}: ${status} ${String(body['message'])}`);
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import type { KubeObject, PolicyRule } from '../cluster.ts';
@@ -28,7 +29,7 @@ const isBinding = (object: KubeObject): object is Binding => object.kind.endsWit
  * @throws {Error} if the account isn't one, or a role isn't bound to it, and to nobody else
  */
 export function deployedRights(...folders: readonly string[]): Rights {
-  const objects = folders.flatMap(manifestsIn).filter(({ kind }) => kind !== 'Secret');
+  const objects = folders.flatMap((folder) => manifestsIn(folder)).filter(({ kind }) => kind !== 'Secret');
   const [account, ...others] = objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata);
   if (account?.namespace === undefined || others.length > 0) throw new Error(`${folders.join(', ')}: there isn't one service account with a namespace`);
   const { name, namespace } = account;
@@ -42,6 +43,11 @@ export function deployedRights(...folders: readonly string[]): Rights {
   return { account: { namespace, name }, objects, grants };
 }
 
+/** The admission policies of a folder of deploy/ that hold its account, such as `own-objects-policy.yaml`, and their bindings. */
+export function deployedPolicies(folder: string): readonly KubeObject[] {
+  return readdirSync(pathOf(folder)).filter((file) => file.endsWith('-policy.yaml')).flatMap((file) => manifestsIn(folder, file));
+}
+
 /** All rules, wherever they hold. */
 export const rulesOf = ({ grants }: Pick<Rights, 'grants'>): readonly PolicyRule[] => grants.flatMap(({ rules }) => rules);
 
@@ -52,10 +58,11 @@ export function documentedRules(page: string): readonly (readonly PolicyRule[])[
     .filter((rules) => rules !== undefined);
 }
 
-function manifestsIn(folder: string): readonly KubeObject[] {
-  const path = fileURLToPath(new URL(`../../../../deploy/${folder}/rbac.yaml`, import.meta.url));
-  return parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS() as KubeObject);
+function manifestsIn(folder: string, file = 'rbac.yaml'): readonly KubeObject[] {
+  return parseAllDocuments(readFileSync(join(pathOf(folder), file), 'utf8')).map((document) => document.toJS() as KubeObject);
 }
+
+const pathOf = (folder: string): string => fileURLToPath(new URL(`../../../../deploy/${folder}`, import.meta.url));
 
 /** A RoleBinding is for its own namespace. */
 function binds({ kind, metadata, roleRef }: Binding, role: KubeObject): boolean {
