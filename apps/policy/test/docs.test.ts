@@ -39,8 +39,8 @@ describe('docs/policy.md', () => {
   });
 
   it('shows the rights that deploy/ gives', () => {
-    const [sets, leases] = localRules;
-    expect(documentedRules('policy.md')).toEqual([remoteRules, [sets], [leases]]);
+    const [sets, leases, previous] = localRules;
+    expect(documentedRules('policy.md')).toEqual([remoteRules, [sets], [leases], [previous]]);
   });
 
   it('shows a config file that is one', () => {

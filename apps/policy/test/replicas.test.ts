@@ -7,7 +7,7 @@ import { it as itOnClusters } from './support/it.ts';
 const it = itOnClusters
   .extend('candidate', { scope: 'file' }, ({ accounts }) => accounts.local)
   .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig, times: PolicyFlags = {}) =>
-    start({ 'local-kube-config': kubeconfig, ...shortLease(`policy-${task.id}`), ...times }),
+    start({ 'local-kube-config': kubeconfig, ...shortLease(`semaphore-policy-${task.id}`), 'lease-namespace': 'semaphore-policy', ...times }),
   );
 
 describe('two replicas', () => {

@@ -7,7 +7,7 @@ import { type MirrorFlags, type MirrorProcess, MIRRORS } from './support/mirror-
 const it = itOnClusters
   .extend('candidate', { scope: 'file' }, ({ accounts }) => accounts.local)
   .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig, times: MirrorFlags = {}) =>
-    start({ 'kube-config': kubeconfig, ...shortLease(`mirror-${task.id}`), 'lease-namespace': MIRRORS, ...times }),
+    start({ 'kube-config': kubeconfig, ...shortLease(`semaphore-service-mirror-${task.id}`), 'lease-namespace': MIRRORS, ...times }),
   )
   /** Before the local cluster: it sees what a replica sends there. */
   .extend('line', async ({ local }, { onCleanup }) => {

@@ -41,7 +41,7 @@ export { type Packet, packetIn, wireGuardMessage } from './net/packet.ts';
 export { type Ping, type PingOptions, type PingResult, startPing } from './net/ping.ts';
 export { recordCalls, type RecordedCalls } from './net/recorded-calls.ts';
 export { longLease, shortLease } from './leadership/lease.ts';
-export { type LeaseTimes, ReplicaPair, type Roles } from './leadership/replica-pair.ts';
+export { type LeaseTimes, ReplicaPair, type ReplicaPairOptions, type Roles } from './leadership/replica-pair.ts';
 export { type Program, spawnProgram } from './program/program.ts';
 export { type Container, type ContainerOptions, startContainer } from './containers/container.ts';
 export { imageName, podman } from './containers/image.ts';

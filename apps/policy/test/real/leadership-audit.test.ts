@@ -31,10 +31,10 @@ const it = test
       if (task.result?.state === 'fail') console.error(printed.flat().join('\n'));
       await Promise.all(remotes.map((remote) => remote.stop()));
     });
-    return async (remoteName: string, times?: LeaseTimes) => {
+    return async (remoteName: string, options?: Parameters<typeof PolicyPair.start>[2]) => {
       const remote = await startEmbeddedCluster({ name: remoteName });
       remotes.push(remote);
-      const pair = await PolicyPair.start(local, remote, times);
+      const pair = await PolicyPair.start(local, remote, options);
       pairs.push(pair);
       const { replicas } = pair;
       return { pair, replicas, roles: await replicas.roles() };
@@ -43,6 +43,10 @@ const it = test
 
 /** Over before requests are given up that were sent before, so that it is their answers by which a leader goes on. */
 const SHORT: LeaseTimes = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': '1s' };
+
+/** Of a release whose Lease is where its Pod is, and of the one after, as deploy/policy tells them. */
+const BEFORE = { 'lease-namespace': 'kube-system' };
+const MOVING = { 'lease-namespace': 'default', 'previous-lease-namespace': 'kube-system' };
 
 /** One led, then the other, each wrote only while it led, and nothing went wrong. */
 const inPeace = ({ leader, standby }: Roles) => ({
@@ -69,7 +73,7 @@ describe.concurrent('two replicas, in the audit log', () => {
   });
 
   it('a leader that wakes from a SIGSTOP writes nothing any more', async ({ startPair }) => {
-    const { pair, replicas, roles } = await startPair('c4', SHORT);
+    const { pair, replicas, roles } = await startPair('c4', { times: SHORT });
     const pods = Array.from({ length: 300 }, (_, n) => ({ name: `p${n}`, app: `p${n}`, ips: [`10.5.${n >> 8}.${n & 255}`] }));
     await replicas.stopInTheThick(roles, { collection: 'globalnetworksets', work: () => pair.pods.add(...pods) });
     const made = new Set(await pair.setNames());
@@ -90,5 +94,25 @@ describe.concurrent('two replicas, in the audit log', () => {
     await replicas.hasWritten(roles.standby, Date.now());
     expect(await replicas.succession(roles)).toEqual(inPeace(roles));
     expect(await pair.setNames()).toEqual(wanted);
+  });
+
+  it.for([
+    { name: 'an update, by SIGTERM', cluster: 'c5', by: 'SIGTERM', flags: [BEFORE, MOVING] },
+    { name: 'an update, by SIGKILL', cluster: 'c6', by: 'SIGKILL', flags: [BEFORE, MOVING] },
+    { name: 'the way back, by SIGTERM', cluster: 'c7', by: 'SIGTERM', flags: [MOVING, BEFORE] },
+    { name: 'the way back, by SIGKILL', cluster: 'c8', by: 'SIGKILL', flags: [MOVING, BEFORE] },
+  ] as const)('one has its Lease in another namespace, and honours that of the other: $name', async ({ cluster, by, flags }, { local, startPair }) => {
+    // As the manifests make it.
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: `semaphore-policy-${cluster}` } };
+    await local.admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', lease);
+    const { pair, replicas, roles } = await startPair(cluster, { times: SHORT, flags });
+    await pair.beBusy();
+    await replicas.hasWritten(roles.leader);
+    const endMs = Date.now();
+    await roles.leader.program.stop(by);
+    await replicas.hasWritten(roles.standby);
+    // It was nobody's, and so went from one to another twice.
+    const expected = { ...inPeace(roles), lease: { holder: roles.standby.account, transitions: 2 } };
+    expect(await replicas.succession(roles, by === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(expected);
   });
 });

@@ -17,6 +17,8 @@ const it = itOnClusters
   .extend('server', { scope: 'file' }, async ({ names }, { onCleanup }): Promise<RealCluster> => {
     const server = await startRealCluster({ name: names.local, audit: true, apiserverFlags: { 'feature-gates': 'WatchList=false' } });
     onCleanup(() => server.stop());
+    // As the manifests have it.
+    await server.admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'semaphore-policy' } });
     for (const group of ['crd.projectcalico.org', 'projectcalico.org'] as const) await server.defineResource(globalNetworkSetCrd(group));
     return server;
   })
@@ -25,7 +27,7 @@ const it = itOnClusters
   .extend('ordeal', ({ local, accounts, pods, start, startWith }) => async (group: keyof typeof APIS) => {
     const sets = new Sets(local, group);
     const api = { 'calico-api': APIS[group] };
-    const policy = await start({ ...api, ...shortLease(`ordeal-${group}`), ...longLease });
+    const policy = await start({ ...api, ...shortLease('semaphore-policy'), ...longLease, 'lease-namespace': 'semaphore-policy', 'previous-lease-namespace': 'kube-system' });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'gone', app: 'gone', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-gone': ['10.4.0.2/32'] });
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.3'] });

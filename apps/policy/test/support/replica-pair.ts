@@ -1,4 +1,4 @@
-import { type LeaseTimes, type RealCluster, ReplicaPair, type TestCluster } from '@kube-semaphore/testkit';
+import { type RealCluster, ReplicaPair, type ReplicaPairOptions, type TestCluster } from '@kube-semaphore/testkit';
 import { localRules, remoteRules } from './accounts.ts';
 import { argvOf, usualFlags } from './command-line.ts';
 import { Pods } from './pods.ts';
@@ -19,12 +19,12 @@ export class PolicyPair {
     this.pods = new Pods(remote);
   }
 
-  /** Starts both at once. Pairs whose remotes have different names don't get into each other's way. */
-  static async start(local: RealCluster, remote: TestCluster, times?: LeaseTimes): Promise<PolicyPair> {
+  /** Starts both. Pairs whose remotes have different names don't get into each other's way. */
+  static async start(local: RealCluster, remote: TestCluster, options: Pick<ReplicaPairOptions, 'times' | 'flags'> = {}): Promise<PolicyPair> {
     const reader = await remote.account('reader', remoteRules);
     const replicas = await ReplicaPair.start({
       local,
-      ...(times && { times }),
+      ...options,
       name: remote.name,
       rules: localRules,
       resources: ['globalnetworksets'],

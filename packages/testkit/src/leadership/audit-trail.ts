@@ -12,14 +12,15 @@ export type AuditedWrite = {
 /** An account that had a Lease, from its first write of it on and until another one's. */
 export type Tenure = { readonly account: string; readonly fromMs: number };
 
-/** Whose writes of what. */
-export type TrailQuery = { readonly accounts: readonly string[]; readonly resources: readonly string[] };
+/** Whose writes of what, and where; undefined: anywhere. */
+export type TrailQuery = { readonly accounts: readonly string[]; readonly resources: readonly string[]; readonly namespace?: string };
 
 const READS = ['get', 'list', 'watch'];
 
 /** The writes of some accounts, in the order in which the API server received them. Refused ones are among them. */
-export function writesOf(events: readonly AuditEvent[], { accounts, resources }: TrailQuery): AuditedWrite[] {
+export function writesOf(events: readonly AuditEvent[], { accounts, resources, namespace }: TrailQuery): AuditedWrite[] {
   return events
+    .filter(({ objectRef }) => namespace === undefined || objectRef?.namespace === namespace)
     .filter(({ verb, objectRef }) => resources.includes(objectRef?.resource ?? '') && !READS.includes(verb))
     .map((event) => ({
       account: accountOf(event),

@@ -28,8 +28,10 @@ export type ReplicaPairOptions = {
   readonly leaseName: string;
   /** Other times of the Lease than the usual ones. */
   readonly times?: LeaseTimes;
+  /** What the one is told besides, and the other: then the second starts as soon as the first leads. */
+  readonly flags?: readonly [Flags, Flags];
   /** Starts a replica with these flags besides, without their hyphen. */
-  readonly spawn: (account: TestAccount, flags: Readonly<Record<string, string>>) => Program;
+  readonly spawn: (account: TestAccount, flags: Flags) => Program;
 };
 
 /** How one led and then the other, by the audit log. */
@@ -43,6 +45,9 @@ export type Succession = {
   /** Writes that failed for another reason than that they were decided by something older, or that their sender was killed. */
   readonly failed: readonly AuditedWrite[];
 };
+
+/** Without their hyphen. */
+type Flags = Readonly<Record<string, string>>;
 
 /** As flags. */
 export type LeaseTimes = { readonly 'lease-duration': string; readonly 'renew-deadline': string; readonly 'retry-period': string };
@@ -73,16 +78,18 @@ export class ReplicaPair {
     this.line = line;
   }
 
-  /** Starts both at once. */
-  static async start({ spawn, rules, times, ...options }: ReplicaPairOptions): Promise<ReplicaPair> {
+  /** Starts both, at once unless there are `flags`. */
+  static async start({ spawn, rules, times, flags, ...options }: ReplicaPairOptions): Promise<ReplicaPair> {
     const line = await startFaultProxy(options.local);
-    const replicas = ['first', 'second'].map(async (name): Promise<Replica> => {
+    const start = async (name: string, own?: Flags): Promise<Replica> => {
       const account = `${options.name}-${name}`;
       const writer = await options.local.account(account, rules);
       const viaLine = { ...writer, kubeconfig: await line.kubeconfig(writer) };
-      return { account, program: spawn(viaLine, { 'leader-elect': 'true', 'lease-namespace': LEASE_NAMESPACE, ...times }) };
-    });
-    return new ReplicaPair({ options, replicas: await Promise.all(replicas), line });
+      return { account, program: spawn(viaLine, { 'leader-elect': 'true', 'lease-namespace': LEASE_NAMESPACE, ...times, ...own }) };
+    };
+    const first = start('first', flags?.[0]);
+    if (flags !== undefined) await (await first).program.logged('leading');
+    return new ReplicaPair({ options, replicas: await Promise.all([first, start('second', flags?.[1])]), line });
   }
 
   /** Waits until both are ready, and tells them apart: which one leads is a matter of luck. */
@@ -139,7 +146,7 @@ export class ReplicaPair {
    */
   async succession({ leader, standby }: Roles, { killedMs = Infinity }: { readonly killedMs?: number } = {}): Promise<Succession> {
     const accounts = [leader.account, standby.account];
-    const tenures = tenuresOf(writesOf(await this.#events(), { accounts, resources: ['leases'] }));
+    const tenures = tenuresOf(writesOf(await this.#events(), { accounts, resources: ['leases'], namespace: LEASE_NAMESPACE }));
     const takeoverMs = tenures[1]?.fromMs ?? 0;
     const writes = await this.#writes();
     const isUntimely = ({ account, receivedMs, endedMs }: AuditedWrite): boolean => (account === leader.account ? endedMs > takeoverMs : receivedMs < takeoverMs);
