@@ -5,7 +5,7 @@ import { observe } from '../stage/observe.ts';
 import type { Scene, Stage } from '../stage/stage.ts';
 import { table } from '../text/table.ts';
 
-const lease = { namespace: 'kube-system', name: 'semaphore-policy-c2' };
+const lease = { namespace: 'semaphore-policy', name: 'semaphore-policy-c2' };
 
 /** What makes one of several the leader. */
 const electionFlags = {

@@ -37,6 +37,16 @@ it('has a patch that adds a setting to those of the base', async () => {
   expect(await settings({ patches })).toEqual({ ...before, SP_LOG_LEVEL: 'debug' });
 });
 
+it('has a patch that changes how many Services there may be', async () => {
+  const { patches } = parse(block('Quotas')) as { readonly patches: readonly unknown[] };
+  const hardOf = async (kustomization: object): Promise<readonly unknown[]> => {
+    const objects = objectsIn(await kustomize({ resources: ['service-mirror/base'], ...kustomization }));
+    return objects.filter(({ kind }) => kind === 'ResourceQuota').map(({ spec }) => (spec as { readonly hard: unknown }).hard);
+  };
+  expect(await hardOf({})).toContainEqual({ 'count/services': '5000' });
+  expect(await hardOf({ patches })).toEqual([{ 'count/services': '20000' }, { pods: '10' }]);
+});
+
 it('has a patch by which each of two remotes has a sidecar, and they are alike', async () => {
   const kustomization = { resources: ['wireguard/base'], components: ['wireguard/components/userspace'], patches: [{ path: 'sidecars.yaml' }], images: [{ name: 'semaphore-wireguard', newTag: '0.1.0' }] };
   const workload = only(objectsIn(await kustomize(kustomization, { 'sidecars.yaml': block('wireguard-go') })), 'DaemonSet');
