@@ -33,7 +33,7 @@ type Options<T> = {
 export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
   const { paths, parse, clock, log } = options;
   let identity = await identify(paths);
-  let texts = await Promise.all(paths.map(readText));
+  let texts = await Promise.all(paths.map((path) => readText(path)));
   let value = parse(texts);
   let readMs = clock.monotonicMs();
   let checkedMs = readMs;
@@ -42,7 +42,7 @@ export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
   /** The identity is taken before the texts: files that are replaced in between are read once more. */
   async function read(seen: string): Promise<void> {
     readMs = clock.monotonicMs();
-    const now = await Promise.all(paths.map(readText));
+    const now = await Promise.all(paths.map((path) => readText(path)));
     // Most often nothing changed, and a bundle of roots takes a while to parse.
     if (now.some((text, index) => text !== texts[index])) value = parse(now);
     texts = now;
@@ -79,12 +79,14 @@ export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
 /**
  * Reads a small text file.
  *
+ * @param check of the file's mode; what it throws is a ClusterAuthError
  * @throws {ClusterAuthError} that names the path
  */
-export async function readText(path: string): Promise<string> {
+export async function readText(path: string, check?: (mode: number) => void): Promise<string> {
   try {
     await using file = await open(path);
-    const { size } = await file.stat();
+    const { size, mode } = await file.stat();
+    check?.(mode);
     if (size > MAX_BYTES) throw new ClusterAuthError('CLUSTER_FILE', `${path} has ${size} bytes, too many to be read`);
     return await file.readFile('utf8');
   } catch (cause) {

@@ -184,6 +184,17 @@ describe('an exec plugin', () => {
     expect(String(failure)).not.toContain('secret');
   });
 
+  it('does not run while anyone may write it', async () => {
+    await writeStatus({ token: 'from-plugin' });
+    await chmod(join(dir, 'plugin.cjs'), 0o757);
+    const { connection } = await connectedBy();
+    const want = `anyone may write it (mode 0757), and so run programs here: chmod o-w ${join(dir, 'plugin.cjs')}`;
+    await expect(connection.authorize({ signal: never })).rejects.toMatchObject({ code: 'CLUSTER_PLUGIN', message: expect.stringContaining(want) });
+    await expect(runs()).rejects.toThrow('ENOENT');
+    await chmod(join(dir, 'plugin.cjs'), 0o755);
+    expect(await send(connection)).toBe(200);
+  });
+
   it('runs again for the next request when it failed', async () => {
     await writePlugin('process.exit(1);');
     const { connection } = await connectedBy();

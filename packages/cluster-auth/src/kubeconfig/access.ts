@@ -1,9 +1,11 @@
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Logger } from '../dependencies.ts';
 import { parseProxy, parseServer } from '../endpoint.ts';
+import { ClusterAuthError } from '../errors.ts';
 import type { Access } from '../live-connection.ts';
 import { readText } from '../rotating-files.ts';
 import { openCa } from '../trust/certificate-authority.ts';
 import { openSystemRoots } from '../trust/system-roots.ts';
+import { octal, writableByAnyone, writersOf } from '../writers.ts';
 import { currentContext } from './context.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { pemSource, placeOf } from './place.ts';
@@ -17,7 +19,8 @@ import { openUser } from './user.ts';
  * @throws {ClusterAuthError} that names the file and the field
  */
 export async function openKubeconfig(path: string, deps: Dependencies): Promise<Access> {
-  const context = currentContext(parseKubeconfig(await readText(path), path), path);
+  const text = await readText(path, (mode) => checkWriters(path, mode, deps.log));
+  const context = currentContext(parseKubeconfig(text, path), path);
   const { cluster, user } = context;
   const place = placeOf(path, context);
   const authority = { file: cluster['certificate-authority'], data: cluster['certificate-authority-data'] };
@@ -32,4 +35,19 @@ export async function openKubeconfig(path: string, deps: Dependencies): Promise<
     headers: impersonationHeaders(user, place.user),
     ...(proxy !== undefined && { proxy: parseProxy(proxy, place.cluster('proxy-url')) }),
   };
+}
+
+/**
+ * A kubeconfig may name programs that are run here (`exec`), so whoever may write it may run some. The folder isn't looked at:
+ * those of mounted volumes are anyone's, within their pod.
+ *
+ * @throws {ClusterAuthError} if anyone may
+ */
+function checkWriters(path: string, mode: number, log: Logger): void {
+  switch (writersOf(mode)) {
+    case 'anyone':
+      throw new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${writableByAnyone(path, mode)}`);
+    case 'group':
+      log.warn({ path, mode: octal(mode) }, 'the group of a kubeconfig may write it, and so run programs here: chmod g-w');
+  }
 }

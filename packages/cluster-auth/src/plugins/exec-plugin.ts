@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import type { Credentials } from '../credentials.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ClusterAuthError, reasonOf } from '../errors.ts';
 import { type Rotating, singleFlight } from '../rotating.ts';
+import { writableByAnyone, writersOf } from '../writers.ts';
 import { type ExecCredential, readExecCredential } from './exec-credential.ts';
 
 /** A program that prints credentials, as a kubeconfig's `exec` describes it. */
@@ -63,6 +65,7 @@ export function execCredentials(plugin: ExecPlugin, deps: Dependencies): Rotatin
 
 async function runPlugin(plugin: ExecPlugin, { env, lifetime }: Dependencies): Promise<ExecCredential> {
   const { command, args, apiVersion, where } = plugin;
+  await checkWriters(plugin);
   const cluster = await plugin.clusterInfo?.();
   const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false, ...(cluster && { cluster }) } };
   const running = run(command, [...args], {
@@ -87,6 +90,15 @@ async function runPlugin(plugin: ExecPlugin, { env, lifetime }: Dependencies): P
     throw new ClusterAuthError('CLUSTER_PLUGIN', `${where} ${failureOf(error as ExecFailure, plugin)}`);
   }
   return readExecCredential(stdout, apiVersion, where);
+}
+
+/** A bare name is looked for in the folders of the PATH, which are the machine's. */
+async function checkWriters({ command, where }: ExecPlugin): Promise<void> {
+  if (!command.includes('/')) return;
+  // One that isn't there fails when it is run, with words of its own.
+  const mode = (await stat(command).catch(() => undefined))?.mode;
+  if (mode === undefined || writersOf(mode) !== 'anyone') return;
+  throw new ClusterAuthError('CLUSTER_PLUGIN', `${where}: ${writableByAnyone(command, mode)}`);
 }
 
 type ExecFailure = Error & { code?: number | string; killed?: boolean; signal?: string; stderr?: string };
