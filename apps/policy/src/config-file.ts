@@ -1,3 +1,4 @@
+import { caCertHash } from '@kube-semaphore/app';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -8,6 +9,7 @@ const remote = z.strictObject({
   kubeConfigPath: text,
   remoteAPIURL: text,
   remoteCAURL: text,
+  remoteCACertHash: caCertHash,
   remoteSATokenPath: text,
   allowedPodCIDRs: z.optional(z.array(z.string())),
   /** Go's: a text like `1h`, or nanoseconds. */

@@ -3,7 +3,7 @@ import type { RemoteEntry } from './config-file.ts';
 import { settingsOfFile } from './settings.ts';
 
 const defaults = { localKubeConfig: undefined, podResyncPeriodMs: 3_600_000 };
-const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
+const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/token' };
 
 const problems = (...remotes: RemoteEntry[]) => {
   const settings = settingsOfFile({ remotes }, defaults);
@@ -30,7 +30,7 @@ describe('settingsOfFile', () => {
           { name: 'c2', reference: { kind: 'kubeconfig', path: '/c2' }, allowedPodCidrs: undefined, podResyncPeriodMs: 600_000 },
           {
             name: 'c3',
-            reference: { kind: 'api-server', apiUrl: 'https://c3', caUrl: 'file:///ca', token: { path: '/token' } },
+            reference: { kind: 'api-server', apiUrl: 'https://c3', caUrl: 'file:///ca', caHashes: ['sha256:aa'], token: { path: '/token' } },
             allowedPodCidrs: [expect.objectContaining({ text: '10.4.0.0/16' })],
             podResyncPeriodMs: 3_600_000,
           },

@@ -20,10 +20,10 @@ export type Settings = { readonly local: ClusterReference; readonly remotes: rea
 
 /** Settings of the single-remote flags, which were validated to name the remote in one way. */
 export function settingsOfOptions(options: PolicyOptions): Settings {
-  const { targetKubeConfig, remoteApiUrl, remoteCaUrl, remoteSaTokenPath, remoteSaToken } = options;
+  const { targetKubeConfig, remoteApiUrl, remoteCaUrl, remoteCaCertHash, remoteSaTokenPath, remoteSaToken } = options;
   const direct = (): ClusterReference => {
     const token = remoteSaTokenPath === undefined ? { value: remoteSaToken! } : { path: remoteSaTokenPath };
-    return { kind: 'api-server', apiUrl: remoteApiUrl!, caUrl: remoteCaUrl!, token };
+    return { kind: 'api-server', apiUrl: remoteApiUrl!, caUrl: remoteCaUrl!, caHashes: remoteCaCertHash, token };
   };
   return {
     local: localReference(options.localKubeConfig),

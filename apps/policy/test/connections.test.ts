@@ -1,3 +1,4 @@
+import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -15,6 +16,22 @@ const direct = ({ url, caFile }: TestCluster) => ({
   'remote-api-url': url,
   'remote-ca-url': pathToFileURL(caFile).href,
 });
+
+const UNENCRYPTED = 'CA is fetched unencrypted, whoever is on the way can replace it';
+
+/** Serves a cluster's CA at an http: URL. */
+async function servedCa({ caFile }: TestCluster): Promise<string> {
+  const ca = await readFile(caFile);
+  const server = createServer((_, response) => void response.end(ca)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/ca.crt`;
+}
+
+async function caHash({ caFile }: TestCluster): Promise<string> {
+  const { publicKey } = new X509Certificate(await readFile(caFile));
+  return `sha256:${createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest('hex')}`;
+}
 
 const pod = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const nets = { 'c2-default-app': ['10.4.0.1/32'] };
@@ -45,18 +62,28 @@ describe('a remote without a kubeconfig', () => {
   );
 
   it('may have its CA at an http: URL, with a warning', async ({ accounts, remote, pods, sets, start }) => {
-    const ca = await readFile(remote.caFile);
-    const server = createServer((_, response) => void response.end(ca)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
     await pods.add(pod);
-    const policy = await start({
-      ...direct(remote),
-      'remote-ca-url': `http://127.0.0.1:${(server.address() as AddressInfo).port}/ca.crt`,
-      'remote-sa-token-path': accounts.remote.tokenFile,
-    });
+    const token = { 'remote-sa-token-path': accounts.remote.tokenFile };
+    const policy = await start({ ...direct(remote), 'remote-ca-url': await servedCa(remote), ...token });
     await sets.become(nets);
-    await policy.logged('CA is fetched unencrypted, whoever is on the way can replace it', { level: 'warn' });
+    await policy.logged(UNENCRYPTED, { level: 'warn' });
+  });
+
+  it('may have its CA at an http: URL, without one, if the hash of its key is given', async ({ accounts, remote, pods, sets, start }) => {
+    await pods.add(pod);
+    const token = { 'remote-sa-token-path': accounts.remote.tokenFile };
+    const pinned = { 'remote-ca-url': await servedCa(remote), 'remote-ca-cert-hash': await caHash(remote) };
+    const policy = await start({ ...direct(remote), ...pinned, ...token });
+    await sets.become(nets);
+    expect(policy.log().filter(({ msg }) => msg === UNENCRYPTED)).toEqual([]);
+  });
+
+  it('is not asked anything if its CA has another hash than is given', async ({ accounts, local, remote, start }) => {
+    const token = { 'remote-sa-token-path': accounts.remote.tokenFile };
+    const pinned = { 'remote-ca-url': await servedCa(remote), 'remote-ca-cert-hash': await caHash(local) };
+    const policy = await start({ ...direct(remote), ...pinned, ...token }, { ready: false });
+    const line = await policy.logged('watch broke off', { cluster: 'c2' });
+    expect(JSON.stringify(line)).toContain(`the hash of its key is ${await caHash(remote)}, and should be ${await caHash(local)}`);
   });
 
   it('is not believed with a certificate of another CA', async ({ accounts, local, remote, start }) => {

@@ -1,4 +1,4 @@
-import { goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
+import { caCertHash, goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -34,6 +34,7 @@ const remoteCluster = z.strictObject({
   kubeConfigPath: text,
   remoteAPIURL: text,
   remoteCAURL: text,
+  remoteCACertHash: caCertHash,
   remoteSATokenPath: text,
   /** What the Go program's README calls `remoteSATokenPath`. */
   remoteSATokenPiath: text,

@@ -25,14 +25,14 @@ describe('remotesOf', () => {
   });
 
   it('reads everything that a remote can have', () => {
-    const direct = { remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteSATokenPath: '/t' };
+    const direct = { remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/t' };
     const limits = { allowedPodCIDRs: ['10.4.0.0/16'], resyncPeriod: 1_500_000_000, staleAfter: '10m', staleAction: 'keep' };
     expect(read({ name: 'clusterB', servicePrefix: 'b', kubeConfigPath: '', ...direct, ...limits })).toEqual({
       remotes: [
         {
           name: 'clusterB',
           prefix: 'b',
-          reference: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', token: { path: '/t' } },
+          reference: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', caHashes: ['sha256:aa'], token: { path: '/t' } },
           allowedPodCidrs: [expect.objectContaining({ text: '10.4.0.0/16' })],
           resyncPeriodMs: 1_500,
           staleAfterMs: 600_000,

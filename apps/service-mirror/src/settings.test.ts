@@ -4,6 +4,7 @@ import { options, program, validate } from './options.ts';
 import { settingsOfOptions } from './settings.ts';
 
 const MIRRORS = ['-mirror-ns=sys', '-label-selector=mirror=true', '-svc-prefix=c2'];
+const HASH = `sha256:${'a'.repeat(64)}`;
 const DIRECT = ['-remote-api-url=https://c2', '-remote-ca-url=file:///ca'];
 
 async function settings(argv: string[], env: Record<string, string> = {}) {
@@ -36,6 +37,7 @@ describe('settingsOfOptions', () => {
   it.each([
     { name: 'a kubeconfig before anything else', argv: ['-target-kube-config=/c2', ...DIRECT], want: { kind: 'kubeconfig', path: '/c2' } },
     { name: 'the token’s file before the token', argv: [...DIRECT, '-remote-sa-token-path=/t'], want: { token: { path: '/t' } } },
+    { name: 'the hash of the CA', argv: [...DIRECT, `-remote-ca-cert-hash=${HASH}`], want: { caHashes: [HASH] } },
     { name: 'the token', argv: DIRECT, want: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', token: { value: 's3cret' } } },
   ])('takes $name', async ({ argv, want }) => {
     expect(await settings(argv, { SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 's3cret' })).toMatchObject({ remotes: [{ reference: want }] });

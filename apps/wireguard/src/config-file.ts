@@ -1,4 +1,4 @@
-import { goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
+import { caCertHash, goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/app';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -13,6 +13,7 @@ const remote = z.strictObject({
   kubeConfigPath: text,
   remoteAPIURL: text,
   remoteCAURL: text,
+  remoteCACertHash: caCertHash,
   remoteSATokenPath: text,
   podSubnet: z.optional(z.union([z.string(), z.array(z.string())])),
   wgDeviceMTU: number,

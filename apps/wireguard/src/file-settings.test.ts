@@ -44,7 +44,7 @@ describe('settingsOfFile', () => {
   });
 
   it('reads everything that a remote can have', () => {
-    const direct = { remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteSATokenPath: '/t' };
+    const direct = { remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/t' };
     const ours = { deviceName: 'wg-c2', endpointFamily: 'ipv6', allowedIPsFrom: 'calico-blocks', allowedEndpointCIDRs: ['192.0.2.0/24'], deviceAddress: 'FD00:0::1' };
     const remote = { name: 'cluster-two', ...direct, podSubnet: ['10.4.0.0/16', 'fd00:4::/48'], wgDeviceMTU: 1280, wgListenPort: 1, resyncPeriod: '1h', ...ours };
     expect(settingsOfFile({ local: { name: 'c1', kubeConfigPath: '/k' }, remotes: [remote] })).toEqual({
@@ -54,7 +54,7 @@ describe('settingsOfFile', () => {
         remotes: [
           {
             name: 'cluster-two',
-            reference: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', token: { path: '/t' } },
+            reference: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', caHashes: ['sha256:aa'], token: { path: '/t' } },
             podSubnets: [cidr('10.4.0.0/16'), cidr('fd00:4::/48')],
             device: 'wg-c2',
             mtuBytes: 1280,

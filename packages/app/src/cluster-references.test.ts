@@ -1,6 +1,8 @@
 import { parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import { isAllowedBy, localReference, overriddenAddresses, remoteReference } from './cluster-references.ts';
+import * as z from 'zod/mini';
+import { caCertHash, isAllowedBy, localReference, overriddenAddresses, remoteReference } from './cluster-references.ts';
+import { parseConfigFile } from './config-file.ts';
 
 const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
 
@@ -24,17 +26,41 @@ describe('remoteReference', () => {
     expect(remoteReference({ ...direct, kubeConfigPath: '' })).toEqual({ ok: true, value });
   });
 
+  it('has the hashes of the keys that its CA may have', () => {
+    expect(remoteReference({ ...direct, remoteCACertHash: ['sha256:aa'] })).toMatchObject({ ok: true, value: { caHashes: ['sha256:aa'] } });
+  });
+
   it.each(['remoteAPIURL', 'remoteCAURL', 'remoteSATokenPath'])('is none without %s', (field) => {
     expect(remoteReference({ ...direct, [field]: '' })).toMatchObject({ ok: false });
   });
 });
 
+describe('caCertHash', () => {
+  const remote = z.strictObject({ remoteCACertHash: caCertHash });
+  const read = (source: string) => parseConfigFile(source, remote, { unknownKeys: 'error' });
+  const hash = `sha256:${'a'.repeat(64)}`;
+
+  it.each([
+    { name: 'one', source: `remoteCACertHash: ${hash}`, want: { remoteCACertHash: [hash] } },
+    { name: 'several', source: `remoteCACertHash: ${hash},${hash}`, want: { remoteCACertHash: [hash, hash] } },
+    { name: 'none', source: '{}', want: {} },
+    { name: 'none, if it is empty', source: 'remoteCACertHash: ""', want: { remoteCACertHash: undefined } },
+  ])('is $name', ({ source, want }) => {
+    expect(read(source)).toEqual({ ok: true, value: want, warnings: [] });
+  });
+
+  it('is a problem of its field if it is anything else', () => {
+    expect(read('remoteCACertHash: abc')).toEqual({ ok: false, problems: ['remoteCACertHash: "abc" is not sha256: and 64 hex digits'] });
+  });
+});
+
 describe('overriddenAddresses', () => {
   it('names what counts for nothing beside a kubeconfig, and nothing else', () => {
-    const remotes = [direct, { kubeConfigPath: '/c2', remoteCAURL: '' }, { ...direct, kubeConfigPath: '/c3', remoteSATokenPath: '' }];
+    const remotes = [direct, { kubeConfigPath: '/c2', remoteCAURL: '' }, { ...direct, remoteCACertHash: ['sha256:aa'], kubeConfigPath: '/c3', remoteSATokenPath: '' }];
     expect(overriddenAddresses(remotes, 'remotes')).toEqual([
       'remotes[2].remoteAPIURL counts for nothing beside kubeConfigPath',
       'remotes[2].remoteCAURL counts for nothing beside kubeConfigPath',
+      'remotes[2].remoteCACertHash counts for nothing beside kubeConfigPath',
     ]);
   });
 });

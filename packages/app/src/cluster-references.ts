@@ -1,13 +1,31 @@
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { bad, type Cidr, contains, good, type Parsed } from '@kube-semaphore/net';
+import { keyHashList } from '@kube-semaphore/options';
+import * as z from 'zod/mini';
 
 /** How config files say where a remote cluster is. An empty text is as good as none. */
 export type RemoteAddress = {
   readonly kubeConfigPath?: string | undefined;
   readonly remoteAPIURL?: string | undefined;
   readonly remoteCAURL?: string | undefined;
+  /** As `caCertHash` reads it. */
+  readonly remoteCACertHash?: readonly string[] | undefined;
   readonly remoteSATokenPath?: string | undefined;
 };
+
+/** The field `remoteCACertHash` of a config file: hashes with commas between them, as the flag has them. */
+export const caCertHash = z.optional(
+  z.pipe(
+    z.string(),
+    z.transform((raw, { issues }): readonly string[] | undefined => {
+      if (raw === '') return undefined;
+      const hashes = keyHashList.parse(raw);
+      if (hashes.ok) return hashes.value;
+      issues.push({ code: 'custom', message: hashes.reason, input: raw });
+      return z.NEVER;
+    }),
+  ),
+);
 
 /** The local cluster: a kubeconfig, or the pod that we run in. */
 export const localReference = (path: string | undefined): ClusterReference =>
@@ -21,7 +39,7 @@ export function remoteReference(address: RemoteAddress): Parsed<ClusterReference
   if (apiUrl === undefined || caUrl === undefined || tokenPath === undefined) {
     return bad('it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together');
   }
-  return good({ kind: 'api-server', apiUrl, caUrl, token: { path: tokenPath } });
+  return good({ kind: 'api-server', apiUrl, caUrl, caHashes: address.remoteCACertHash, token: { path: tokenPath } });
 }
 
 /** A cluster to connect to, and the flag or the field of a file that names it, for errors. */
@@ -40,7 +58,7 @@ export const remotesOfFile = (remotes: readonly Remote[], at: string): readonly 
   remotes.map(({ name, reference }, i) => ({ at: `${at}[${i}]${reference.kind === 'kubeconfig' ? '.kubeConfigPath' : ''} (${name})`, reference }));
 
 /** What replaces a kubeconfig. */
-const DIRECT = ['remoteAPIURL', 'remoteCAURL', 'remoteSATokenPath'] as const;
+const DIRECT = ['remoteAPIURL', 'remoteCAURL', 'remoteCACertHash', 'remoteSATokenPath'] as const;
 
 /**
  * What a config file says in vain of where its remotes are: the kubeconfig comes first, as in the Go programs, under which
@@ -61,4 +79,4 @@ export function isAllowedBy(cidrs: readonly Cidr[] | undefined): (ip: string) =>
   return cidrs === undefined ? () => true : (ip) => cidrs.some((cidr) => contains(cidr, ip));
 }
 
-const given = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
+const given = <T>(value: T | undefined): T | undefined => (value === '' ? undefined : value);

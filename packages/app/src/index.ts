@@ -1,5 +1,5 @@
 export { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
-export { isAllowedBy, localReference, type NamedReference, overriddenAddresses, remoteOfFlags, remoteReference, remotesOfFile } from './cluster-references.ts';
+export { caCertHash, isAllowedBy, localReference, type NamedReference, overriddenAddresses, remoteOfFlags, remoteReference, remotesOfFile } from './cluster-references.ts';
 export { ClusterWatches } from './cluster-watches.ts';
 export { type Command, connectAll, readConfigSource, runCommand } from './command.ts';
 export { ConfigError } from './config-error.ts';

@@ -50,10 +50,10 @@ async function open(reference: ClusterReference, serviceAccountDir: string, deps
     case 'kubeconfig':
       return openKubeconfig(reference.path, deps);
     case 'api-server': {
-      const { apiUrl, caUrl, token } = reference;
+      const { apiUrl, caUrl, caHashes, token } = reference;
       return {
         server: parseServer(apiUrl, 'the API URL'),
-        ca: await openCaUrl(caUrl, deps),
+        ca: await openCaUrl(caUrl, caHashes, deps),
         credentials:
           'path' in token
             ? await openToken(token.path, deps)

@@ -10,6 +10,8 @@ export type ClusterReference =
       readonly apiUrl: string;
       /** `https:`, `http:` or `file:` URL of the PEM certificates that sign the API server's. */
       readonly caUrl: string;
+      /** Only certificates whose public key has one of these hashes are trusted: `sha256:` and 64 small hex digits. */
+      readonly caHashes?: readonly string[] | undefined;
       /** A service account's token. A file is read again when it changes. */
       readonly token: { readonly path: string } | { readonly value: string };
     };

@@ -1,3 +1,4 @@
+import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type Server } from 'node:http';
@@ -32,10 +33,11 @@ async function started(certificate: ReturnType<typeof localCertificate>): Promis
   return server;
 }
 
-const reference = (caUrl: string): ClusterReference => ({
+const reference = (caUrl: string, caHashes?: readonly string[]): ClusterReference => ({
   kind: 'api-server',
   apiUrl: api.url,
   caUrl,
+  caHashes,
   token: { value: 't' },
 });
 
@@ -334,6 +336,87 @@ describe('a CA at an http: URL', () => {
     expect(log.lines.join()).not.toContain('secret');
   });
 });
+
+describe('a CA whose hash is given', () => {
+  /** Serves what `body` says at an http: URL, and the number of requests. */
+  async function served(initial: string) {
+    const state = { body: initial, requests: 0, url: '' };
+    const server = createHttpServer((_request, response) => {
+      state.requests += 1;
+      response.end(state.body);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    state.url = `http://127.0.0.1:${portOf(server)}/ca.crt`;
+    return state;
+  }
+
+  it('has the hash that kubeadm gives it, and is fetched unencrypted without a warning', async () => {
+    const ca = await served(first.caPem);
+    const { connection, log } = await connected(reference(ca.url, [hashOf(first)]));
+    expect(await send(connection)).toBe(200);
+    expect(log.lines).toEqual([]);
+  });
+
+  it('is not trusted if it is another one, and is fetched again with the next request', async () => {
+    const ca = await served(second.caPem);
+    await api.restart(localCertificate(second));
+    const { connection } = await connected(reference(ca.url, [hashOf(first)]));
+    const failure = connection.authorize({ signal: never });
+    await expect(failure).rejects.toMatchObject({
+      code: 'CLUSTER_CERTIFICATE',
+      message: `${ca.url} holds no certificate that is trusted here: the hash of its key is ${hashOf(second)}, and should be ${hashOf(first)}`,
+    });
+    ca.body = first.caPem;
+    await api.restart(localCertificate(first));
+    expect(await send(connection)).toBe(200);
+    expect(ca.requests).toBe(2);
+  });
+
+  it('is trusted alone, whatever else comes with it', async () => {
+    const ca = await served(`${second.caPem}\n${first.caPem}`);
+    const { connection } = await connected(reference(ca.url, [hashOf(first)]));
+    expect(await send(connection)).toBe(200);
+    await api.restart(localCertificate(second));
+    await expect(send(connection)).rejects.toThrow(unverified);
+  });
+
+  it('may be one of several, for a change of the CA', async () => {
+    const ca = await served(first.caPem);
+    const { connection, clock } = await connected(reference(ca.url, [hashOf(first), hashOf(second)]));
+    expect(await send(connection)).toBe(200);
+    await api.restart(localCertificate(second));
+    ca.body = second.caPem;
+    clock.advance(60_000);
+    expect(await send(connection)).toBe(200);
+  });
+
+  it('stays in force while another one is served', async () => {
+    const ca = await served(first.caPem);
+    const { connection, clock, log } = await connected(reference(ca.url, [hashOf(first)]));
+    await send(connection);
+    await api.restart(localCertificate(second));
+    ca.body = second.caPem;
+    clock.advance(60_000);
+    await expect(send(connection)).rejects.toThrow(unverified);
+    expect(log.lines).toEqual([expect.stringContaining(`the hash of its key is ${hashOf(second)}`)]);
+    await api.restart(localCertificate(first));
+    expect(await send(connection)).toBe(200);
+  });
+
+  it('may be a file', async () => {
+    await writeFile(join(dir, 'ca.pem'), first.caPem);
+    const { connection } = await connected(reference(`file://${dir}/ca.pem`, [hashOf(first)]));
+    expect(await send(connection)).toBe(200);
+    await expect(connected(reference(`file://${dir}/ca.pem`, [hashOf(second)]))).rejects.toThrow(`${dir}/ca.pem holds no certificate that is trusted here`);
+  });
+});
+
+/** As `kubeadm token create --print-join-command` prints it: of the public key's DER (SubjectPublicKeyInfo). */
+function hashOf({ caPem }: { readonly caPem: string }): string {
+  const key = new X509Certificate(caPem).publicKey.export({ type: 'spki', format: 'der' });
+  return `sha256:${createHash('sha256').update(key).digest('hex')}`;
+}
 
 /** Takes requests and answers none. */
 async function startSilent(): Promise<Server> {

@@ -7,5 +7,5 @@ export { resolveOptions, type Given, type Program, type Superseded } from './res
 export { nearest } from './nearest.ts';
 export { subcommandOptions, type SubcommandOptions } from './subcommands.ts';
 export { spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';
-export { absoluteUrl, apiServerUrl, boolean, cidrList, duration, integer, listenAddress, oneOf, text } from './types.ts';
+export { absoluteUrl, apiServerUrl, boolean, cidrList, duration, integer, keyHashList, listenAddress, oneOf, text } from './types.ts';
 export { parseDuration } from './duration.ts';

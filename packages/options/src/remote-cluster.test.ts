@@ -5,6 +5,7 @@ import { resolveOptions } from './resolve.ts';
 const program = { name: 'semaphore-test', version: '1.2.3', description: 'Tests.' };
 const table = remoteClusterOptions({ prefix: 'SSM' });
 const [URL, CA, PATH] = ['-remote-api-url=https://c2:6443', '-remote-ca-url=file:///ca.crt', '-remote-sa-token-path=t'];
+const HASH = `-remote-ca-cert-hash=sha256:${'a'.repeat(64)}`;
 const TOKEN = { SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 's3cret' };
 
 const resolve = (argv: string[], env: Record<string, string> = {}) =>
@@ -34,6 +35,7 @@ describe('remoteClusterProblems', () => {
     { name: 'a kubeconfig', argv: ['-target-kube-config=f'], env: {} },
     { name: 'a URL, a CA and a token file', argv: [URL, CA, PATH], env: {} },
     { name: 'a URL, a CA and a token', argv: [URL, CA], env: TOKEN },
+    { name: "the CA's hash besides", argv: [URL, CA, HASH, PATH], env: {} },
   ])('accepts $name', async ({ argv, env }) => {
     expect(await problems(argv, env)).toEqual([]);
   });
@@ -56,8 +58,8 @@ describe('overriddenRemote', () => {
     { name: 'nothing of one way', given: ['remoteApiUrl', 'remoteCaUrl', 'remoteSaToken'] as const, want: [] },
     {
       name: 'everything else beside a kubeconfig',
-      given: ['targetKubeConfig', 'remoteApiUrl', 'remoteSaTokenPath'] as const,
-      want: [/^-remote-api-url .* counts for nothing beside -target-kube-config/, /^-remote-sa-token-path .* counts for nothing/],
+      given: ['targetKubeConfig', 'remoteApiUrl', 'remoteSaTokenPath', 'remoteCaCertHash'] as const,
+      want: [/^-remote-api-url .* counts for nothing beside -target-kube-config/, /^-remote-sa-token-path .* counts for nothing/, /^-remote-ca-cert-hash .* counts for nothing/],
     },
     {
       name: 'a token beside its file',

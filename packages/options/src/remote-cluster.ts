@@ -1,6 +1,6 @@
 import { bad, type Cidr, good } from '@kube-semaphore/net';
 import { spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';
-import { absoluteUrl, apiServerUrl, cidrList, text } from './types.ts';
+import { absoluteUrl, apiServerUrl, cidrList, keyHashList, text } from './types.ts';
 
 /** The one remote cluster of a program that runs without a config file. */
 export type RemoteClusterOptions = {
@@ -8,6 +8,8 @@ export type RemoteClusterOptions = {
   readonly targetKubeConfig: string | undefined;
   readonly remoteApiUrl: string | undefined;
   readonly remoteCaUrl: string | undefined;
+  /** Of the CA's public key; without, whatever is at the URL is trusted. */
+  readonly remoteCaCertHash: readonly string[] | undefined;
   readonly remoteSaTokenPath: string | undefined;
   /** The token itself, instead of its file. */
   readonly remoteSaToken: string | undefined;
@@ -21,8 +23,11 @@ type GivenRemote = { has(key: keyof RemoteClusterOptions): boolean };
 /** The four that replace a kubeconfig; one of the last two will do. */
 const DIRECT = ['remoteApiUrl', 'remoteCaUrl', 'remoteSaTokenPath', 'remoteSaToken'] as const;
 
+/** What a kubeconfig has itself. */
+const BESIDE_KUBECONFIG = [...DIRECT, 'remoteCaCertHash'] as const;
+
 /** All of the keys: a config file says the same for each of its remotes. */
-export const remoteClusterKeys: readonly (keyof RemoteClusterOptions)[] = ['targetKubeConfig', ...DIRECT, 'allowedPodCidrs'];
+export const remoteClusterKeys: readonly (keyof RemoteClusterOptions)[] = ['targetKubeConfig', ...BESIDE_KUBECONFIG, 'allowedPodCidrs'];
 
 /**
  * The rows of `RemoteClusterOptions`; `remoteClusterProblems` has the rules across them.
@@ -45,7 +50,13 @@ export function remoteClusterOptions({ prefix }: { prefix: string }): OptionTabl
     remoteCaUrl: {
       ...row('remote-ca-url'),
       type: absoluteUrl('https', 'http', 'file'),
-      help: 'CA certificate of the remote API server: https:, file:, or, with a warning, http:.',
+      help: 'CA certificate of the remote API server: https:, file:, or, with a warning unless its hash is given, http:.',
+    },
+    remoteCaCertHash: {
+      ...row('remote-ca-cert-hash'),
+      type: keyHashList,
+      absent: 'any',
+      help: "Hash of the CA's public key, as kubeadm's --discovery-token-ca-cert-hash; no other certificate of the CA URL is trusted.",
     },
     remoteSaTokenPath: {
       ...row('remote-sa-token-path'),
@@ -97,7 +108,7 @@ export function remoteClusterProblems(table: OptionTable<RemoteClusterOptions>, 
 export function overriddenRemote(table: OptionTable<RemoteClusterOptions>, given: GivenRemote): string[] {
   const winner = (['targetKubeConfig', 'remoteSaTokenPath'] as const).find((key) => given.has(key));
   if (winner === undefined) return [];
-  const rivals = winner === 'targetKubeConfig' ? DIRECT : (['remoteSaToken'] as const);
+  const rivals = winner === 'targetKubeConfig' ? BESIDE_KUBECONFIG : (['remoteSaToken'] as const);
   const losers = rivals.filter((key) => given.has(key));
   return losers.map((key) => `${spellingOf(table[key])} counts for nothing beside ${spellingOf(table[winner])}`);
 }

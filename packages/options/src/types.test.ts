@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { absoluteUrl, apiServerUrl, boolean, cidrList, duration, integer, listenAddress, oneOf, text } from './types.ts';
+import { absoluteUrl, apiServerUrl, boolean, cidrList, duration, integer, keyHashList, listenAddress, oneOf, text } from './types.ts';
 
 const port = integer({ min: 0, max: 65_535 });
 const level = oneOf(['debug', 'info']);
 const caUrl = absoluteUrl('https', 'file');
 const idle = duration({ minMs: 1_000 });
+const [aa, bb] = [`sha256:${'a'.repeat(64)}`, `sha256:${'b'.repeat(64)}`];
+const noHash = 'is not sha256: and 64 hex digits';
 const noPort = 'is not a whole number from 0 to 65535';
 const noUrl = 'is not a URL that begins with https:// or file://';
 
@@ -22,6 +24,8 @@ describe('option types', () => {
     { name: 'duration takes zero where no least is set', parsed: duration().parse('0'), want: 0 },
     { name: 'duration is no longer than a timer can be', parsed: duration().parse('1000h'), want: 2 ** 31 - 1 },
     { name: 'listenAddress takes a port alone', parsed: listenAddress.parse(':80'), want: { host: '', port: 80 } },
+    { name: 'keyHashList takes one', parsed: keyHashList.parse(aa), want: [aa] },
+    { name: 'keyHashList takes several, and capitals', parsed: keyHashList.parse(`${aa}, ${bb.toUpperCase()}`), want: [aa, bb] },
     { name: 'absoluteUrl keeps the text', parsed: caUrl.parse('https://h:6443/a/../b'), want: 'https://h:6443/a/../b' },
     { name: 'absoluteUrl takes a file', parsed: caUrl.parse('file:///etc/ca.crt'), want: 'file:///etc/ca.crt' },
     { name: 'absoluteUrl takes capitals', parsed: caUrl.parse('HTTPS://h'), want: 'HTTPS://h' },
@@ -40,6 +44,8 @@ describe('option types', () => {
     { name: 'integer refuses a space', type: port, raw: ' 1', want: `" 1" ${noPort}` },
     { name: 'duration refuses less than zero', type: duration(), raw: '-1s', want: '"-1s" is less than 0' },
     { name: 'duration refuses less than its least', type: idle, raw: '1ms', want: '"1ms" is less than 1s' },
+    { name: 'keyHashList refuses a bare hash', type: keyHashList, raw: aa.slice(7), want: `"${aa.slice(7)}" ${noHash}` },
+    { name: 'keyHashList names every bad one', type: keyHashList, raw: `${aa},sha1:1,`, want: `"sha1:1" ${noHash}; "" ${noHash}` },
     { name: 'absoluteUrl refuses other schemes', type: caUrl, raw: 'ftp://h', want: `"ftp://h" ${noUrl}` },
     { name: 'absoluteUrl refuses a bare host', type: caUrl, raw: 'h:6443', want: `"h:6443" ${noUrl}` },
     { name: 'absoluteUrl refuses a URL without slashes', type: caUrl, raw: 'https:h', want: `"https:h" ${noUrl}` },

@@ -103,6 +103,20 @@ export const cidrList: OptionType<readonly Cidr[]> = {
 };
 
 /**
+ * Hashes of public keys with commas between them, each as `kubeadm join --discovery-token-ca-cert-hash` takes it: `sha256:` and
+ * that of the key's DER (SubjectPublicKeyInfo) in hex digits, which are made small. Every bad one is named.
+ */
+export const keyHashList: OptionType<readonly string[]> = {
+  label: 'sha256:hash,…',
+  format: (hashes) => hashes.join(','),
+  parse(raw) {
+    const hashes = raw.split(',').map((part) => part.trim().toLowerCase());
+    const wrong = hashes.filter((hash) => !/^sha256:[0-9a-f]{64}$/.test(hash));
+    return wrong.length === 0 ? good(hashes) : bad(wrong.map((hash) => `${JSON.stringify(hash)} is not sha256: and 64 hex digits`).join('; '));
+  },
+};
+
+/**
  * An absolute URL of one of `schemes` (`https`, `http`, `file`), kept as written. A user name or password in it is
  * refused, and then the reason doesn't repeat the URL.
  */

@@ -5,35 +5,48 @@ import { ClusterAuthError } from '../errors.ts';
 import { fixed, type Rotating } from '../rotating.ts';
 import { openFiles } from '../rotating-files.ts';
 import { fetchedCa } from './fetched-ca.ts';
-import { type PemSource, readCertificates } from './pem.ts';
+import { type Pem, type PemSource, readCertificates, readPinned } from './pem.ts';
 
 /**
  * A CA that stands in a kubeconfig, or in a file that is read again when it changes.
  *
+ * @param read takes the certificates out of the text
  * @throws {ClusterAuthError} if it can't be read now
  */
-export async function openCa(source: PemSource, { clock, log }: Dependencies): Promise<Rotating<string>> {
-  if (!('path' in source)) return fixed(readCertificates(source));
+export async function openCa(
+  source: PemSource,
+  { clock, log }: Dependencies,
+  read: (pem: Pem) => string = readCertificates,
+): Promise<Rotating<string>> {
+  if (!('path' in source)) return fixed(read(source));
   const { path } = source;
-  return openFiles({ paths: [path], parse: ([text = '']) => readCertificates({ text, where: path }), clock, log });
+  return openFiles({ paths: [path], parse: ([text = '']) => read({ text, where: path }), clock, log });
 }
 
 /**
  * A CA by URL. A file is read at once; what lies on the network is fetched when it is first needed, as a remote
  * that is down must not hold back a start.
  *
+ * @param hashes of the keys that are trusted, as `readPinned` takes them; without, whatever is there is trusted
  * @throws {ClusterAuthError} for another scheme, and for a file that can't be read
  */
-export async function openCaUrl(raw: string, deps: Dependencies): Promise<Rotating<string>> {
+export async function openCaUrl(
+  raw: string,
+  hashes: readonly string[] | undefined,
+  deps: Dependencies,
+): Promise<Rotating<string>> {
+  const read = hashes === undefined ? readCertificates : (pem: Pem) => readPinned(pem, hashes);
   const url = URL.parse(raw);
   switch (url?.protocol) {
     case 'file:':
-      return openCa({ path: filePath(url) }, deps);
+      return openCa({ path: filePath(url) }, deps, read);
     case 'http:':
-      deps.log.warn({ url: redacted(url) }, 'CA is fetched unencrypted, whoever is on the way can replace it');
-      return fetchedCa(url, deps);
+      if (hashes === undefined) {
+        deps.log.warn({ url: redacted(url) }, 'CA is fetched unencrypted, whoever is on the way can replace it');
+      }
+      return fetchedCa(url, read, deps);
     case 'https:':
-      return fetchedCa(url, deps);
+      return fetchedCa(url, read, deps);
     default:
       throw new ClusterAuthError('CLUSTER_ADDRESS', 'the CA URL must be an https:, http: or file: URL');
   }

@@ -3,7 +3,7 @@ import { redacted } from '../endpoint.ts';
 import { ClusterAuthError, reasonOf } from '../errors.ts';
 import { fetchText } from '../fetch-text.ts';
 import { type Rotating, singleFlight } from '../rotating.ts';
-import { readCertificates } from './pem.ts';
+import type { Pem } from './pem.ts';
 
 /** A CA that verifies nothing any more is fetched again this often, at most: its server may be small. */
 const RENEW_INTERVAL_MS = 60_000;
@@ -11,8 +11,10 @@ const RENEW_INTERVAL_MS = 60_000;
 /**
  * A CA at an http: or https: URL. It is fetched when it is first needed, and again when it stops verifying; a failure
  * of the latter leaves the last one in place.
+ *
+ * @param read takes the certificates out of the text, and throws a ClusterAuthError where it can't
  */
-export function fetchedCa(url: URL, deps: Dependencies): Rotating<string> {
+export function fetchedCa(url: URL, read: (pem: Pem) => string, deps: Dependencies): Rotating<string> {
   const { clock, log } = deps;
   const where = redacted(url);
   let value: string | undefined;
@@ -20,7 +22,7 @@ export function fetchedCa(url: URL, deps: Dependencies): Rotating<string> {
 
   const fetch = singleFlight(async () => {
     fetchedMs = clock.monotonicMs();
-    value = readCertificates({ text: await download(url, where, deps), where });
+    value = read({ text: await download(url, where, deps), where });
     return value;
   });
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createAuthority } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import { readCertificates, readKeyPair } from './pem.ts';
+import { readCertificates, readKeyPair, readPinned } from './pem.ts';
 
 const [first, second] = [createAuthority('first'), createAuthority('second')];
 const { certPem, keyPem } = first.issue({ usage: 'client', commonName: 'jane' });
@@ -27,6 +27,38 @@ describe('readCertificates', () => {
     },
   ])('refuses $name', ({ text, want }) => {
     expect(() => readCertificates(from(text))).toThrow(want);
+  });
+});
+
+/** Made by openssl, as was its hash: `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256`. */
+const sample = `-----BEGIN CERTIFICATE-----
+MIIBgjCCASegAwIBAgIUMWCE2naa8vnfyrBUI54oEakVNmcwCgYIKoZIzj0EAwIw
+FTETMBEGA1UEAwwKa3ViZXJuZXRlczAgFw0yNjExMjIwNjA2MThaGA8yMTI2MTAy
+OTA2MDYxOFowFTETMBEGA1UEAwwKa3ViZXJuZXRlczBZMBMGByqGSM49AgEGCCqG
+SM49AwEHA0IABI1gAACNgbM0qzJcF/tGbnWfcw8psh+j6jg2sjg/unli6G428sFL
+RSeprqSXOtzS9x+zeNSY7jogPpoqqFVe052jUzBRMB0GA1UdDgQWBBQ+jWtHC4DW
+lXJIgKeIBlabgouQ7zAfBgNVHSMEGDAWgBQ+jWtHC4DWlXJIgKeIBlabgouQ7zAP
+BgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0kAMEYCIQC18qictR2D+KiQop3o
+j2RRfuUBSd3+DN+my/7WzsHisgIhAKlXEbP5Xw5EzosE6Uj27CfVEHWoFPAD4ZZX
+hKOYwur8
+-----END CERTIFICATE-----
+`;
+const sampleHash = 'sha256:3724da98fb452b7b3681affa742b8d61a6549719d5aa49df9175ec3c94dd11c4';
+
+describe('readPinned', () => {
+  it('takes the certificates whose key has one of the hashes, and no others', () => {
+    const all = from(first.caPem + sample + second.caPem);
+    expect(readPinned(all, [sampleHash])).toBe(readCertificates(from(sample)));
+    expect(readPinned(all, ['sha256:00', sampleHash])).toBe(readCertificates(from(sample)));
+  });
+
+  it('takes a certificate that was renewed with its key', () => {
+    expect(readPinned(from(sample + sample), [sampleHash])).toBe(readCertificates(from(sample + sample)));
+  });
+
+  it('tells what is there, and what should be', () => {
+    const pinned = () => readPinned(from(sample), ['sha256:aa', 'sha256:bb']);
+    expect(pinned).toThrow(`x.pem holds no certificate that is trusted here: the hash of its key is ${sampleHash}, and should be sha256:aa or sha256:bb`);
   });
 });
 
