@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Connection, deniedHint } from '@kube-semaphore/cluster-auth';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { type CommonOptions, type Given, type OptionTable, resolveOptions, type Superseded } from '@kube-semaphore/options';
-import { createLogger, endOnBrokenPipe, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
+import { createLogger, endOnBrokenPipe, keepMemoryFromCoreDumps, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
 import type { NamedReference } from './cluster-references.ts';
 import { ConfigError } from './config-error.ts';
 
@@ -48,6 +48,7 @@ export async function runCommand<C extends CommonOptions>(
   run: (command: Command<C>, options: RunOptions) => Promise<number>,
 ): Promise<void> {
   endOnBrokenPipe();
+  const exposed = keepMemoryFromCoreDumps();
   const commit = process.env['SEMAPHORE_COMMIT'];
   const resolution = await resolveOptions(table, { program: { ...program, version, commit }, argv: process.argv.slice(2), env: process.env, validate, superseded });
   if (resolution.kind === 'exit') {
@@ -61,6 +62,7 @@ export async function runCommand<C extends CommonOptions>(
   const quiet = subcommand !== undefined && !given.has('logLevel');
   const log = createLogger({ level: quiet ? 'error' : options.logLevel, format: options.logFormat });
   for (const warning of [...resolution.warnings, ...(overridden?.(given) ?? [])]) log.warn({}, warning);
+  if (exposed !== undefined) log.warn({ error: exposed }, 'a core dump of this process would hold its keys and tokens');
   const command: Command<C> = { options, given, subcommand, log, version, userAgent: `${program.name}/${version}` };
   let exitCode = 0;
   const work = async ({ signal }: RunOptions): Promise<void> => {

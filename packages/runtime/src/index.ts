@@ -1,4 +1,5 @@
 export { endOnBrokenPipe } from './broken-pipe.ts';
+export { keepMemoryFromCoreDumps } from './core-dumps.ts';
 export { startHealthServer, type Health } from './health-server.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { metricsReference, type MetricTable } from './metric-table.ts';

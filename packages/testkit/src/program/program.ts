@@ -17,6 +17,8 @@ type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | nu
 
 /** One of our programs as a process, seen from outside: what it prints, what it serves, and how it ends. */
 export type Program = {
+  /** Of the process, if it was started here and not in another place. */
+  readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** The lines of stderr that are JSON, so far. */
@@ -34,7 +36,7 @@ export type Program = {
   /** Resolves when the process is gone and its output complete. */
   readonly exited: Promise<Exit>;
   /** Sends a signal that doesn't end it. */
-  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR1') => void;
   /** Sends a signal, and tells how the process ended and how long that took. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<Exit & { readonly ms: number }>;
 };
@@ -95,6 +97,7 @@ export function startProgram([file, args]: readonly [file: string, args: readonl
   const scrape = freshScrapes(() => askFor('/metrics'));
   const get: Program['get'] = (path) => (path === '/metrics' ? scrape() : askFor(path));
   return {
+    pid: child.pid ?? 0,
     stdout: () => stdout,
     stderr: () => stderr,
     log,
