@@ -44,7 +44,24 @@ describe('the example', () => {
   });
 });
 
+/** A NetworkPolicy, as far as it is looked at here. */
+type PolicySpec = { readonly podSelector: { readonly matchLabels: object }; readonly policyTypes: readonly string[]; readonly ingress: readonly object[] };
+
 describe('in c1', () => {
+  it('metrics of every Pod are for the namespace of Prometheus, but where a policy counts for nothing: in the network of the node', () => {
+    const objects = rendered['c1'] ?? [];
+    const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
+    for (const workload of workloadsIn(objects)) {
+      const { metadata, spec } = specOf(workload).template;
+      const its = policies.filter((policy) => policy.metadata.namespace === workload.metadata.namespace && selects(policy, metadata.labels));
+      const from = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
+      const rules = [{ policyTypes: ['Ingress'], ingress: [{ from, ports: [{ protocol: 'TCP', port: spec.containers[0].ports[0]?.name }] }] }];
+      const { name } = workload.metadata;
+      expect({ name, rules: its.map((policy) => policy['spec']) }).toMatchObject({ name, rules: spec['hostNetwork'] === true ? [] : rules });
+    }
+    expect(policies).toHaveLength(2);
+  });
+
   it.each(programs)('$name is told of c2, and finds its token and CA where the Secret is', async ({ name, configVariable }) => {
     const objects = rendered['c1'] ?? [];
     const { volumes, containers: [container] } = specOf(named(workloadsIn(objects), name)).template.spec;
@@ -65,6 +82,11 @@ describe('in c1', () => {
     expect(remotes ?? remoteClusters).toMatchObject([{ name: 'c2', remoteSATokenPath: '/etc/kube-semaphore/remotes/c2/token' }]);
   });
 });
+
+function selects(policy: KubeObject, labels: Readonly<Record<string, string>>): boolean {
+  const { podSelector } = policy['spec'] as PolicySpec;
+  return Object.entries(podSelector.matchLabels).every(([key, value]) => labels[key] === value);
+}
 
 function named(objects: readonly KubeObject[], name: string): KubeObject {
   const object = objects.find(({ metadata }) => metadata.name === name);
