@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const read = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
+
+type Lock = { readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>> };
+type Manifest = { readonly allowScripts: Readonly<Record<string, boolean>> };
+
+const { packages } = JSON.parse(read('package-lock.json')) as Lock;
+const { allowScripts } = JSON.parse(read('package.json')) as Manifest;
+const scripted = Object.keys(packages)
+  .filter((path) => packages[path]?.hasInstallScript === true)
+  .map((path) => path.replace(/^.*node_modules\//, ''));
+
+it('packages with install scripts are named in package.json, and may not run them', () => {
+  expect(allowScripts).toEqual(Object.fromEntries(scripted.map((name) => [name, false])));
+});
+
+it('npm runs no install script', () => {
+  expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
+});
