@@ -1,6 +1,8 @@
-import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { build } from 'esbuild';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { renderBom } from './sbom/bom.ts';
+import { type Lock, npmComponents } from './sbom/npm.ts';
 
 /** CommonJS packages call `require`, which a module doesn't have. */
 const banner = "const require=(await import('node:module')).createRequire(import.meta.url);";
@@ -18,16 +20,18 @@ const olderPaths: Readonly<Partial<Record<App, readonly string[]>>> = { policy: 
  * `usr/local/lib/semaphore-<app>` one file for what every start needs, others for what is imported lazily (memory is
  * counted, and code that is never run stays on disk), and the app's launcher, which is the one from its `bin` and so has
  * the same V8 flags; and links to the launcher at the top. The source maps beside the files name lines and don't hold them.
+ * The same sources make the same bytes, wherever they are. What the bundle is made of is in `bomPath`.
  *
  * @param root the workspace
+ * @param epoch when it was made, in seconds, for the bill of materials: SOURCE_DATE_EPOCH
  * @returns the launcher's path
  */
-export async function bundle(app: App, { root }: { root: string }): Promise<string> {
+export async function bundle(app: App, { root, epoch }: { root: string; epoch?: number | undefined }): Promise<string> {
   const name = `semaphore-${app}`;
   const image = join(root, 'dist', app);
   const outdir = join(image, 'usr', 'local', 'lib', name);
   await rm(image, { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { main: join('apps', app, 'src', 'main.ts') },
     outdir,
@@ -40,13 +44,30 @@ export async function bundle(app: App, { root }: { root: string }): Promise<stri
     minify: true,
     sourcemap: true,
     sourcesContent: false,
+    metafile: true,
     banner: { js: banner },
   });
   const launcher = await readFile(join(root, 'apps', app, 'bin', `${name}.js`), 'utf8');
   const path = join(outdir, `${name}.mjs`);
   await writeFile(path, repoint(launcher), { mode: 0o755 });
   for (const link of [name, ...(olderPaths[app] ?? [])]) await symlink(relative(image, path), join(image, link));
+  const bom = bomPath(root, name);
+  await mkdir(dirname(bom), { recursive: true });
+  await writeFile(bom, await bomOf(name, metafile, { root, epoch }));
   return path;
+}
+
+/** Where the bill of materials of a bundle or an image is, in CycloneDX. */
+export const bomPath = (root: string, product: string): string => join(root, 'dist', 'sbom', `${product}.cdx.json`);
+
+type BomOptions = { readonly root: string; readonly epoch: number | undefined };
+
+async function bomOf(name: string, metafile: Metafile, { root, epoch }: BomOptions): Promise<string> {
+  const read = async <T>(file: string): Promise<T> => JSON.parse(await readFile(join(root, file), 'utf8')) as T;
+  const { version } = await read<{ version: string }>('package.json');
+  const lock = await read<Lock>('package-lock.json');
+  const subject = { type: 'application', name, version, licenses: [{ license: { id: 'Apache-2.0' } }] } as const;
+  return renderBom(subject, npmComponents(metafile, lock), { epoch });
 }
 
 /**
