@@ -16,21 +16,29 @@ const needless = ['usr/share/doc', 'usr/share/man', 'usr/share/info', 'usr/share
 /** Images that stand for those of a registry, as the Dockerfiles' arguments BASE and NODE have them. */
 export type LocalImages = { readonly base: string; readonly node: string };
 
+type LocalOptions = {
+  /** Of the images, in seconds. */
+  readonly epoch: number | undefined;
+  readonly say: (what: string) => void;
+};
+
 /**
  * Makes a Debian from its packages, which is kept in the cache, and an image that has Node.js alone: the one that npm
  * brought for the workspace.
  *
- * @throws {Error} with debootstrap's words; it takes root
+ * @throws {Error} with debootstrap's words: it takes root, and the keys of Debian, by which it checks what it downloads
  */
-export async function buildLocalImages(builder: Builder, { say }: { say: (what: string) => void }): Promise<LocalImages> {
+export async function buildLocalImages(builder: Builder, { epoch, say }: LocalOptions): Promise<LocalImages> {
   const images = { base: `kube-semaphore-base:${RELEASE}`, node: 'kube-semaphore-node:24' };
   const folder = join(cacheFolder(), 'bases', RELEASE);
   if (!existsSync(join(folder, 'debian.tar'))) {
     say('making a base of Debian’s packages: half a minute, once');
     await bootstrap(folder);
   }
-  await buildImage(builder, { tag: images.base, file: dockerfile('debian'), context: folder }, { registry: false });
-  await buildImage(builder, { tag: images.node, file: dockerfile('node'), context: dirname(nodeBinary()) }, { registry: false });
+  const base = { tag: images.base, file: dockerfile('debian'), context: folder, epoch };
+  await buildImage(builder, base, { registry: false });
+  const node = { tag: images.node, file: dockerfile('node'), context: dirname(nodeBinary()), epoch };
+  await buildImage(builder, node, { registry: false });
   return images;
 }
 
@@ -47,7 +55,7 @@ async function bootstrap(folder: string): Promise<void> {
   const work = await mkdtemp(join(dirname(folder), '.work-'));
   const [root, archive] = [join(work, 'root'), join(work, 'debian.tar')];
   try {
-    await run(['debootstrap', '--variant=minbase', RELEASE, root]);
+    await run(['debootstrap', '--variant=minbase', '--force-check-gpg', RELEASE, root]);
     for (const path of needless) await empty(join(root, path));
     // debootstrap takes these from the machine that it runs on.
     for (const name of ['hostname', 'resolv.conf']) await writeFile(join(root, 'etc', name), '');

@@ -1,15 +1,21 @@
 import { storeFlags } from '@kube-semaphore/testkit';
 import { run, works } from './run.ts';
 
-/** A Dockerfile, and what is built of it. */
-export type Build = {
-  /** Name and tag of the result. */
-  readonly tag: string;
+/** A Dockerfile, and what it is made of. */
+type Recipe = {
   /** The Dockerfile. */
   readonly file: string;
   /** The folder that it copies from. */
   readonly context: string;
   readonly args?: Readonly<Record<string, string>>;
+};
+
+/** An image, and what it is built of. */
+export type Build = Recipe & {
+  /** Name and tag of the result. */
+  readonly tag: string;
+  /** When its files were made, in seconds, as SOURCE_DATE_EPOCH; else each says when it was. */
+  readonly epoch?: number | undefined;
 };
 
 /** In the order of preference. */
@@ -26,6 +32,8 @@ export type Builder = {
   readonly buildFlags: readonly string[];
   /** Flags by which it asks a registry for what it hasn't, or doesn't. */
   readonly pull: (wanted: boolean) => readonly string[];
+  /** Flags by which the files of an image, and its own time, are of that second. */
+  readonly date: (epoch: number) => readonly string[];
   /** What removes, from a store that is ours, what builds leave there: stages, and images that lost their names. */
   readonly tidyUp?: readonly (readonly string[])[];
 };
@@ -33,10 +41,32 @@ export type Builder = {
 /** In a chroot a build needs no rights but root's, so that it works in a container, too. */
 const inChroot = ['--isolation', 'chroot'];
 
+const timestamp = (epoch: number): readonly string[] => ['--timestamp', `${epoch}`];
+
 const builders: readonly Builder[] = [
-  { name: 'docker', command: ['docker'], buildFlags: [], pull: () => [] },
-  { name: 'buildah', command: ['buildah', ...storeFlags('buildah')], buildFlags: inChroot, pull: (wanted) => (wanted ? [] : ['--pull-never']), tidyUp: [['rm', '--all'], ['rmi', '--prune']] },
-  { name: 'podman', command: ['podman', ...storeFlags('podman')], buildFlags: inChroot, pull: (wanted) => (wanted ? [] : ['--pull=never']), tidyUp: [['image', 'prune', '--force']] },
+  {
+    name: 'docker',
+    command: ['docker'],
+    buildFlags: [],
+    pull: () => [],
+    date: (epoch) => ['--build-arg', `SOURCE_DATE_EPOCH=${epoch}`],
+  },
+  {
+    name: 'buildah',
+    command: ['buildah', ...storeFlags('buildah')],
+    buildFlags: inChroot,
+    pull: (wanted) => (wanted ? [] : ['--pull-never']),
+    date: timestamp,
+    tidyUp: [['rm', '--all'], ['rmi', '--prune']],
+  },
+  {
+    name: 'podman',
+    command: ['podman', ...storeFlags('podman')],
+    buildFlags: inChroot,
+    pull: (wanted) => (wanted ? [] : ['--pull=never']),
+    date: timestamp,
+    tidyUp: [['image', 'prune', '--force']],
+  },
 ];
 
 /**
@@ -57,11 +87,45 @@ export async function findBuilder(wanted?: BuilderName): Promise<Builder> {
  * @param registry whether it may ask a registry for what it is built on
  * @throws {Error} with the end of the builder's words
  */
-export async function buildImage({ command, buildFlags, pull }: Builder, { tag, file, context, args = {} }: Build, { registry }: { registry: boolean }): Promise<void> {
+export async function buildImage(
+  builder: Builder,
+  { tag, epoch, ...build }: Build,
+  { registry }: { registry: boolean },
+): Promise<void> {
+  const date = epoch === undefined ? [] : builder.date(epoch);
+  await runBuild(builder, build, [...builder.pull(registry), ...date, '-t', tag]);
+}
+
+/** Files that a Dockerfile gathers, and the folder that they go to. */
+export type Export = Recipe & {
+  readonly to: string;
+  /** Of the images that it gathers them from, such as `linux/arm64`; else that of this machine. */
+  readonly platform?: string | undefined;
+};
+
+/**
+ * Builds what isn't an image but a few files.
+ *
+ * @throws {Error} with the end of the builder's words
+ */
+export async function exportFiles(
+  builder: Builder,
+  { to, platform, ...build }: Export,
+  { registry }: { registry: boolean },
+): Promise<void> {
+  const from = platform === undefined ? [] : ['--platform', platform];
+  await runBuild(builder, build, [...builder.pull(registry), ...from, '--output', `type=local,dest=${to}`]);
+}
+
+async function runBuild(
+  { command, buildFlags }: Builder,
+  { file, context, args = {} }: Recipe,
+  flags: readonly string[],
+): Promise<void> {
   const buildArgs = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   // Only BuildKit leaves out the stages that nobody needs.
   const env = { DOCKER_BUILDKIT: '1' };
-  await run([...command, 'build', ...buildFlags, ...pull(registry), '-t', tag, '-f', file, ...buildArgs, context], env);
+  await run([...command, 'build', ...buildFlags, ...flags, '-f', file, ...buildArgs, context], env);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { apps, bundle } from '@kube-semaphore/bundle';
+import { epochOf } from './checkout.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const named = process.argv.slice(2);
@@ -8,5 +9,7 @@ if (unknown.length > 0) {
   console.error(`no such app: ${unknown.join(', ')}; there are ${apps.join(', ')}`);
   process.exitCode = 2;
 } else {
-  for (const app of apps) if (named.length === 0 || named.includes(app)) console.log(await bundle(app, { root }));
+  const epoch = await epochOf(root);
+  const wanted = apps.filter((app) => named.length === 0 || named.includes(app));
+  for (const app of wanted) console.log(await bundle(app, { root, epoch }));
 }

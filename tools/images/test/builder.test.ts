@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { buildImage, fetchImage, findBuilder, imageBytes } from '../src/builder.ts';
+import { buildImage, exportFiles, fetchImage, findBuilder, imageBytes } from '../src/builder.ts';
 
 let dir = '';
 beforeEach(async () => {
@@ -52,6 +52,25 @@ it.each([
   await install(builder);
   await buildImage(await findBuilder(), image, { registry });
   expect((await calls()).at(-1)).toBe(want);
+});
+
+it.each([
+  { builder: 'docker', want: 'docker build --build-arg SOURCE_DATE_EPOCH=1700000000 -t semaphore-policy:1' },
+  { builder: 'buildah', want: 'buildah build --isolation chroot --timestamp 1700000000 -t semaphore-policy:1' },
+  { builder: 'podman', want: 'podman build --isolation chroot --timestamp 1700000000 -t semaphore-policy:1' },
+])('dates an image with $builder', async ({ builder, want }) => {
+  await install(builder);
+  await buildImage(await findBuilder(), { ...image, epoch: 1_700_000_000 }, { registry: true });
+  expect((await calls()).at(-1)).toBe(`${want} -f apps/policy/Dockerfile --build-arg BASE=debian .`);
+});
+
+it.each([
+  { platform: undefined, registry: false, want: 'buildah build --isolation chroot --pull-never --output' },
+  { platform: 'linux/arm64', registry: true, want: 'buildah build --isolation chroot --platform linux/arm64 --output' },
+])('takes files out of an image of $platform', async ({ platform, registry, want }) => {
+  await install('buildah');
+  await exportFiles(await findBuilder(), { file: 'parts', context: '.', to: '/there', platform }, { registry });
+  expect((await calls()).at(-1)).toBe(`${want} type=local,dest=/there -f parts .`);
 });
 
 it('keeps what buildah and podman make out of the machine’s own store', async () => {

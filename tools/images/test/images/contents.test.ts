@@ -3,6 +3,8 @@ import { access, readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Bom, bomPath } from '@kube-semaphore/bundle';
+import { imageName, startContainer } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inspect, mount, unmount } from '../support/image.ts';
 
@@ -13,6 +15,17 @@ const images = [
   { app: 'service-mirror', paths: ['semaphore-service-mirror'], user: '65532:65532', more: [], tools: ['env'] },
   { app: 'wireguard', paths: ['semaphore-wireguard'], user: '0:0', more: ['wireguard-go'], tools: ['env', 'ip', 'wg'] },
 ] as const;
+
+/** Of this machine, as the name of a bill has it. */
+const platform = `linux-${process.arch === 'x64' ? 'amd64' : process.arch}`;
+
+/** The lines that a program of an image writes. */
+async function outputOf(app: string, command: string, ...args: readonly string[]): Promise<readonly string[]> {
+  const container = startContainer({ image: imageName(app), command, args });
+  const { code } = await container.exited;
+  if (code !== 0) throw new Error(container.stderr());
+  return container.stdout().trimEnd().split('\n');
+}
 
 const PATH = ['usr/local/sbin', 'usr/local/bin', 'usr/sbin', 'usr/bin', 'sbin', 'bin'];
 
@@ -58,6 +71,22 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
     for (const map of maps) expect(JSON.parse(await readFile(join(root, lib, map), 'utf8'))).not.toHaveProperty('sourcesContent');
     for (const file of ofOurs('*.{mjs,map}')) expect(await readFile(join(root, lib, file), 'utf8')).not.toContain(workspace);
     for (const file of globSync('etc/{hostname,resolv.conf}', { cwd: root })) expect(await readFile(join(root, file), 'utf8')).not.toContain(hostname());
+  });
+
+  it('has the packages that its bill of materials names, and the Node.js, each once', async () => {
+    const bom = await readFile(bomPath(workspace, `semaphore-${app}-${platform}`), 'utf8');
+    const { components } = JSON.parse(bom) as Bom;
+    const named = (prefix: string) => {
+      const found = components.filter(({ purl = '' }) => purl.startsWith(prefix));
+      return found.map(({ name, version }) => `${name} ${version}`).toSorted();
+    };
+    const format = '${db:Status-Status} ${Package} ${Version}\n';
+    const packages = await outputOf(app, 'dpkg-query', '--show', `--showformat=${format}`);
+    const installed = packages.filter((line) => line.startsWith('installed ')).map((line) => line.slice('installed '.length));
+    expect(named('pkg:deb/')).toEqual(installed.toSorted());
+    const [version] = await outputOf(app, 'node', '--version');
+    expect(named('pkg:generic/node')).toEqual([`node ${version?.slice(1)}`]);
+    expect(named('pkg:golang/golang.zx2c4.com/')).toHaveLength(more.length);
   });
 
   it('finds the tools of its trade', () => {

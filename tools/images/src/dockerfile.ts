@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * The image that a Dockerfile of an app takes, unless it is told another one: `node:24.21.0-bookworm-slim@sha256:…`.
+ *
+ * @throws {Error} if it has no such argument
+ */
+export function pinnedImage(root: string, app: string, argument: 'BASE' | 'NODE' | 'GO'): string {
+  const image = new RegExp(`^ARG ${argument}=(.*)$`, 'm').exec(
+    readFileSync(join(root, 'apps', app, 'Dockerfile'), 'utf8'),
+  )?.[1];
+  if (image === undefined) throw new Error(`apps/${app}/Dockerfile has no argument ${argument}`);
+  return image;
+}
+
+/** The version in the tag of an image, as `24.21.0` of the one above; undefined where the tag has no three numbers. */
+export const versionOf = (image: string): string | undefined => /:v?(\d+\.\d+\.\d+)(?=$|[-@])/.exec(image)?.[1];
