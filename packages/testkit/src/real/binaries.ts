@@ -8,7 +8,17 @@ import { cacheFolder, type Environment } from '../cache-folder.ts';
 type Source = { readonly folder: string; readonly module: string; readonly target: string; readonly tags?: string };
 
 /** Name of a program, which is also its file name. */
-export type Tool = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'kube-proxy' | 'coredns' | 'wireguard-go' | 'gator' | 'promtool';
+export type Tool =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kubectl'
+  | 'kube-proxy'
+  | 'coredns'
+  | 'wireguard-go'
+  | 'gator'
+  | 'promtool'
+  | 'actionlint';
 
 const whole = (folder: string, module: string): Source => ({ folder, module, target: module });
 const kubernetes = (command: string): Source => ({
@@ -17,7 +27,10 @@ const kubernetes = (command: string): Source => ({
   target: `k8s.io/kubernetes/cmd/${command}`,
 });
 
-/** The programs of a real cluster, the client that people look around with, what packets and names go through, a judge of admission, and one of alerts. */
+/**
+ * The programs of a real cluster, the client that people look around with, what packets and names go through, and
+ * what checks admission policies, alert rules and workflows.
+ */
 const sources: Readonly<Record<Tool, Source>> = {
   etcd: whole('etcd', 'go.etcd.io/etcd/server/v3'),
   'kube-apiserver': kubernetes('kube-apiserver'),
@@ -33,6 +46,11 @@ const sources: Readonly<Record<Tool, Source>> = {
     target: 'github.com/prometheus/prometheus/cmd/promtool',
     // Rules need none of the clouds that Prometheus can discover targets in, which are most of what there is to compile.
     tags: 'remove_all_sd',
+  },
+  actionlint: {
+    folder: 'actionlint',
+    module: 'github.com/rhysd/actionlint',
+    target: 'github.com/rhysd/actionlint/cmd/actionlint',
   },
 };
 

@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+type Step = { readonly uses?: string; readonly run?: string; readonly with?: Readonly<Record<string, unknown>> };
+type Workflow = {
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<Record<string, { readonly uses?: string; readonly steps?: readonly Step[] }>>;
+};
+
+const workflows = globSync('.github/workflows/*', { cwd: root }).map((path) => ({
+  path,
+  text: read(path),
+  workflow: parse(read(path)) as Workflow,
+}));
+const stepsOf = ({ jobs }: Workflow): readonly Step[] => Object.values(jobs).flatMap(({ steps = [] }) => steps);
+
+it('there are two', () => {
+  expect(workflows.map(({ path }) => path).toSorted()).toEqual([
+    '.github/workflows/ci.yaml',
+    '.github/workflows/release.yaml',
+  ]);
+});
+
+describe.each(workflows)('$path', ({ text, workflow }) => {
+  it('takes actions of others by commit, and says which version that is', () => {
+    const actions = text.match(/(?<=uses: )(?!\.\/).*/g) ?? [];
+    expect(actions.length).toBeGreaterThan(3);
+    for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  it('may write nothing, but where a job says so', () => {
+    expect(Object.values(workflow.permissions ?? { all: 'write' }).filter((right) => right !== 'read')).toEqual([]);
+  });
+
+  it('leaves no token behind in a checkout', () => {
+    const checkouts = stepsOf(workflow).filter(({ uses = '' }) => uses.startsWith('actions/checkout@'));
+    expect(checkouts.map(({ with: inputs }) => inputs?.['persist-credentials'])).toEqual(checkouts.map(() => false));
+  });
+
+  it('has no script that somebody’s text becomes a part of', () => {
+    expect(stepsOf(workflow).filter(({ run }) => run?.includes('${{'))).toEqual([]);
+  });
+
+  it('has the Node.js and the Go of the images', () => {
+    const versions = (name: string) => stepsOf(workflow).flatMap(({ with: inputs = {} }) => inputs[name] ?? []);
+    const image = (name: string) =>
+      new RegExp(`^ARG ${name}=\\w+:([\\d.]+)-`, 'm').exec(read('apps/wireguard/Dockerfile'))?.[1];
+    expect(new Set([...versions('node-version'), image('NODE')]).size).toBe(1);
+    expect(new Set([...versions('go-version'), image('GO')]).size).toBe(1);
+  });
+});
