@@ -2,6 +2,8 @@ import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSlic
 import { desiredGlobal, type GlobalInput } from './global-service.ts';
 import { keptForOthers, keptOf } from './kept.ts';
 import type { LocalObjects } from './local-objects.ts';
+import type { Notice } from './notice.ts';
+import { withoutLongPortNames } from './port-names.ts';
 import type { Target } from './service-reconciler.ts';
 import type { ServiceSource } from './service-source.ts';
 import type { Stale } from './stale-endpoints.ts';
@@ -17,14 +19,20 @@ export type GlobalSource = {
 export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
   readonly clusters: readonly GlobalSource[];
   readonly local: Pick<LocalObjects, 'service' | 'slices'>;
+  /** The namespace of all global Services. */
+  readonly mirrorNamespace: string;
   readonly keepsStale: boolean;
 };
 
 /** What the global Service of one namespace and name should be now. */
-export function globalTarget({ namespace, name }: { namespace: string; name: string }, { clusters, local, keepsStale, hints, zones }: GlobalTargetInput): Target {
+export function globalTarget({ namespace, name }: { namespace: string; name: string }, { clusters, local, mirrorNamespace, keepsStale, hints, zones }: GlobalTargetInput): Target {
   const localName = globalServiceName(namespace, name);
+  const left: Notice[] = [];
   const participants = clusters.flatMap(({ source, ...cluster }) => {
-    const service = source.service(namespace, name);
+    const found = source.service(namespace, name);
+    if (found === undefined) return [];
+    const { value: service, skipped } = withoutLongPortNames(found, { namespace: mirrorNamespace, name: localName });
+    left.push(...skipped.map((each) => ({ cluster: cluster.cluster, ...each })));
     return service === undefined ? [] : [{ ...cluster, service, slices: source.slices(namespace, name) }];
   });
   const names = new Set(clusters.map(({ cluster }) => cluster));
@@ -42,6 +50,6 @@ export function globalTarget({ namespace, name }: { namespace: string; name: str
     keepsStale,
     // The Go programs made slices for these.
     keepsEndpoints: false,
-    notices,
+    notices: [...left, ...notices],
   };
 }

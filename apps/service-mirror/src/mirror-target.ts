@@ -1,11 +1,14 @@
 import { mirroredServiceLabel, mirrorPrefixLabel, mirrorServiceName } from '@kube-semaphore/naming';
 import { desiredMirror } from './desired-mirror.ts';
+import { withoutLongPortNames } from './port-names.ts';
 import type { Target } from './service-reconciler.ts';
 import type { ServiceSource } from './service-source.ts';
 
 export type MirrorTargetInput = {
   readonly cluster: string;
   readonly prefix: string;
+  /** The namespace of all mirrors. */
+  readonly mirrorNamespace: string;
   /** Those of the cluster that are to be mirrored. */
   readonly source: Pick<ServiceSource, 'synced' | 'service' | 'slices'>;
   /** Prefixes of all remotes: what one of them left to another, by age, is that one's. */
@@ -15,14 +18,16 @@ export type MirrorTargetInput = {
 };
 
 /** What the mirror of a remote Service should be now. */
-export function mirrorTarget({ namespace, name }: { namespace: string; name: string }, { cluster, prefix, source, prefixes, ...kept }: MirrorTargetInput): Target {
-  const service = source.service(namespace, name);
+export function mirrorTarget({ namespace, name }: { namespace: string; name: string }, { cluster, prefix, mirrorNamespace, source, prefixes, ...kept }: MirrorTargetInput): Target {
+  const localName = mirrorServiceName(prefix, namespace, name);
+  const found = source.service(namespace, name);
+  const { value: service, skipped } = found === undefined ? { value: undefined, skipped: [] } : withoutLongPortNames(found, { namespace: mirrorNamespace, name: localName });
   return {
-    name: mirrorServiceName(prefix, namespace, name),
+    name: localName,
     isOurs: (labels) => labels[mirroredServiceLabel] === 'true' && prefixes.includes(labels[mirrorPrefixLabel] ?? ''),
     wanted: !source.synced ? 'unknown' : service === undefined ? 'nothing' : desiredMirror({ cluster, prefix, service, slices: source.slices(namespace, name) }),
     keepsStale: kept.keepsStale,
     keepsEndpoints: kept.keepsEndpoints,
-    notices: [],
+    notices: skipped.map((each) => ({ cluster, ...each })),
   };
 }

@@ -13,6 +13,9 @@ export type ServiceRules = {
   readonly isLocalFirst: (labels: Readonly<Record<string, string>>) => boolean;
 };
 
+/** Of a Service, and of a slice: far more than anybody has, and few enough to compare each with each. */
+export const MAX_PORTS = 1_000;
+
 const NOTHING_SKIPPED: readonly Left[] = [];
 // Our own products are never a source, or two clusters would mirror each other's mirrors.
 const OURS: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
@@ -26,6 +29,7 @@ export function readService({ metadata, spec }: Service, { isLocalFirst }: Servi
   if (!isDnsLabel(namespace) || !isDnsLabel(name)) return left('problem', 'bad-name', `${namespace}/${name} is no name of a Service`);
   const families = familiesOf(spec);
   if (families.length === 0) return left('problem', 'bad-family', 'it has no address family that we know');
+  if (spec.ports.length > MAX_PORTS) return left('problem', 'too-large', `it has ${spec.ports.length} ports, at most ${MAX_PORTS} are allowed`);
   const ports = spec.ports.map(portOf);
   // One that no API server would take would cost a global Service the parts of all other clusters.
   if (!ports.every(isLegalPort)) return left('problem', 'bad-port', 'it has a port that no Service can have');
@@ -71,7 +75,7 @@ function isLegalPort(port: ServicePort | undefined): port is ServicePort {
 /** Spelled as keys of labels are: `http`, `kubernetes.io/h2c`. */
 export const isAppProtocol = (text: string | undefined): boolean => text === undefined || isLabelKey(text);
 
-const isPortNumber = (number: number): boolean => number >= 1 && number <= 65_535;
+export const isPortNumber = (number: number): boolean => Number.isInteger(number) && number >= 1 && number <= 65_535;
 
 function left(kind: Left['kind'], reason: string, detail: string): Reading<never> {
   return { value: undefined, skipped: [{ kind, reason, detail }] };

@@ -5,16 +5,22 @@ import { readSlice } from './read-slice.ts';
 const codec = new Codec(endpointSliceKind);
 const rules = { isAllowed: (ip: string) => ip.startsWith('10.4.') || ip.includes(':'), isLocal: false };
 
-type Parts = { readonly labels?: Readonly<Record<string, string>>; readonly addressType?: string; readonly addresses?: readonly string[] };
+type Parts = {
+  readonly name?: string;
+  readonly ports?: readonly object[];
+  readonly endpoints?: readonly object[];
+  readonly labels?: Readonly<Record<string, string>>; readonly addressType?: string; readonly addresses?: readonly string[] };
 
-const sliceOf = ({ labels = { 'kubernetes.io/service-name': 'web' }, addressType = 'IPv4', addresses = [] }: Parts) =>
+const http = { name: 'http', port: 8080, protocol: 'TCP' };
+
+const sliceOf = ({ name = 'web-a', labels = { 'kubernetes.io/service-name': 'web' }, addressType = 'IPv4', addresses = [], ports = [http], endpoints }: Parts) =>
   codec.objectFromJson({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { namespace: 'default', name: 'web-a', uid: 'u', labels },
+    metadata: { namespace: 'default', name, uid: 'u', labels },
     addressType,
-    endpoints: addresses.map((address) => ({ addresses: [address], nodeName: 'n1', zone: 'z1', hints: { forZones: [{ name: 'z1' }] } })),
-    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+    endpoints: endpoints ?? addresses.map((address) => ({ addresses: [address], nodeName: 'n1', zone: 'z1', hints: { forZones: [{ name: 'z1' }] } })),
+    ports,
   });
 
 describe('an endpoint of a remote slice', () => {
@@ -45,12 +51,63 @@ describe('an endpoint of a remote slice', () => {
   });
 });
 
+describe('the targetRef of an endpoint', () => {
+  const targetOf = (targetRef: object, isLocal = false) => {
+    const reading = readSlice(sliceOf({ endpoints: [{ addresses: ['10.4.0.1'], targetRef }] }), { ...rules, isLocal });
+    return reading.value!.endpoints[0]!.target;
+  };
+
+  it.each([
+    { name: 'of a remote Pod has no namespace, which would be one of this cluster', targetRef: { kind: 'Pod', namespace: 'kube-system', name: 'etcd-n1' }, want: { kind: 'Pod', namespace: '', name: 'etcd-n1' } },
+    { name: 'of a local Pod has its namespace', isLocal: true, targetRef: { kind: 'Pod', namespace: 'shop', name: 'web-1' }, want: { kind: 'Pod', namespace: 'shop', name: 'web-1' } },
+    { name: 'is not taken of what is no Pod', targetRef: { kind: 'Node', name: 'n1' }, want: undefined },
+    { name: 'is not taken with a name that is no DNS label', targetRef: { kind: 'Pod', name: 'a..b' }, want: undefined },
+    { name: 'is not taken with a name that is too long for one', targetRef: { kind: 'Pod', name: 'x'.repeat(64) }, want: undefined },
+    { name: 'is not taken of a local Pod with such a name either', isLocal: true, targetRef: { kind: 'Pod', namespace: 'shop', name: 'a.b' }, want: undefined },
+  ])('$name', ({ targetRef, isLocal, want }) => {
+    expect(targetOf(targetRef, isLocal)).toEqual(want);
+  });
+});
+
+describe('the ports of a slice', () => {
+  it.each([
+    { name: 'above 65535', port: { ...http, name: 'bad', port: 65_536 } },
+    { name: 'below 1', port: { ...http, name: 'bad', port: 0 } },
+    { name: 'below 0', port: { ...http, name: 'bad', port: -1 } },
+    { name: 'of a protocol that Services have not', port: { ...http, name: 'bad', protocol: 'ICMP' } },
+    { name: 'with a name that is no DNS label', port: { ...http, name: 'a"b' } },
+    { name: 'with the name of another', port: { ...http, port: 8081 } },
+    { name: 'with an illegal appProtocol', port: { ...http, name: 'bad', appProtocol: 'a b' } },
+  ])('lack one $name, and the others stay', ({ port }) => {
+    const { value, skipped } = readSlice(sliceOf({ addresses: ['10.4.0.1'], ports: [http, port, { ...http, name: 'admin', port: 1 }] }), rules);
+    expect(value?.ports.map(({ name, port: number }) => `${name} ${number}`)).toEqual(['http 8080', 'admin 1']);
+    expect(skipped).toMatchObject([{ kind: 'problem', reason: 'bad-port' }]);
+  });
+
+  it('may be all ports, which has no number', () => {
+    expect(readSlice(sliceOf({ ports: [{ name: 'all', protocol: 'TCP' }] }), rules).value?.ports).toMatchObject([{ name: 'all', port: undefined }]);
+  });
+
+  it('are the slice: without a usable one there is none', () => {
+    expect(readSlice(sliceOf({ addresses: ['10.4.0.1'], ports: [{ ...http, port: 70_000 }] }), rules)).toMatchObject({ value: undefined, skipped: [{ reason: 'bad-port' }] });
+  });
+});
+
 describe('a slice', () => {
   it.each<{ name: string; parts: Parts; skipped: readonly string[] }>([
     { name: 'of names', parts: { addressType: 'FQDN', addresses: ['web.example.com'] }, skipped: [] },
     { name: 'of no Service', parts: { labels: {} }, skipped: [] },
     { name: 'of ours', parts: { labels: { 'kubernetes.io/service-name': 'web', 'mirrored-svc': 'true' } }, skipped: [] },
     { name: 'of a family that we do not know', parts: { addressType: 'IPv8' }, skipped: ['bad-family'] },
+    { name: 'with a name that is not valid', parts: { name: 'a/b' }, skipped: ['bad-name'] },
+    { name: 'of 1001 endpoints', parts: { addresses: Array.from({ length: 1_001 }, (_, i) => `10.4.${i >> 8}.${i & 255}`) }, skipped: ['too-large'] },
+    { name: 'of 1001 ports', parts: { ports: Array.from({ length: 1_001 }, (_, i) => ({ ...http, name: `p${i}` })) }, skipped: ['too-large'] },
+    { name: 'of 10100 addresses', parts: { endpoints: Array.from({ length: 101 }, () => ({ addresses: Array.from({ length: 100 }, (_, i) => `10.4.0.${i}`) })) }, skipped: ['too-large'] },
+    {
+      name: 'of 1000 endpoints with 101 ports',
+      parts: { addresses: Array.from({ length: 1_000 }, (_, i) => `10.4.${i >> 8}.${i & 255}`), ports: Array.from({ length: 101 }, (_, i) => ({ ...http, name: `p${i}` })) },
+      skipped: ['too-large'],
+    },
     { name: 'of a Service whose name is none', parts: { labels: { 'kubernetes.io/service-name': 'A_b' } }, skipped: ['bad-name'] },
   ])('$name is no source', ({ parts, skipped }) => {
     const reading = readSlice(sliceOf(parts), rules);

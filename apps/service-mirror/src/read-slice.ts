@@ -1,10 +1,10 @@
 import type { Left } from '@kube-semaphore/app';
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
-import { isDnsLabel, serviceNameLabel } from '@kube-semaphore/naming';
+import { isDnsLabel, isDnsSubdomain, serviceNameLabel } from '@kube-semaphore/naming';
 import { isSpecialIp, parseIp } from '@kube-semaphore/net';
 import { type Shared, sharedConditions, sharedTexts, tight } from './compact.ts';
 import { isOwnProduct } from './own-product.ts';
-import { isAppProtocol, isProtocol, type Reading } from './read-service.ts';
+import { isAppProtocol, isPortNumber, isProtocol, MAX_PORTS, type Reading } from './read-service.ts';
 import type { Endpoint, Family, SlicePort, SourceSlice } from './source.ts';
 
 export type SliceRules = {
@@ -14,12 +14,22 @@ export type SliceRules = {
   readonly isLocal: boolean;
 };
 
+/** What the API server takes in one slice (pkg/apis/discovery/validation). */
+const MAX_ENDPOINTS = 1_000;
+
+/** In all endpoints of one slice; the API server takes 100 in each, and Kubernetes' own controller writes one. */
+const MAX_ADDRESSES = 10_000;
+
+/** kube-proxy holds an object for each endpoint and port of a slice: without a bound, 400 kB would take it gigabytes. */
+const MAX_PAIRS = 100_000;
+
 const NOTHING_SKIPPED: readonly Left[] = [];
 const NOBODY: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
 
 /**
  * Reads an EndpointSlice. The remote is half trusted: an endpoint with an address that isn't one, that the API server
- * would refuse, or that the remote may not bring in is left out, and the others stay.
+ * would refuse, or that the remote may not bring in is left out, and the others stay. So is a port that no consumer here
+ * can take: kube-apiserver accepts any number, and one that no port has makes kube-proxy fail with all Services.
  */
 export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<SourceSlice> {
   const { uid, namespace, name, labels } = slice.metadata;
@@ -28,10 +38,14 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
   if (isOwnProduct(labels) || service === '' || slice.addressType === 'FQDN') return NOBODY;
   const { addressType: family } = slice;
   if (!isDnsLabel(namespace) || !isDnsLabel(service)) return left('bad-name', `it says that it belongs to ${namespace}/${service}`);
+  if (!isDnsSubdomain(name)) return left('bad-name', 'its own name is not valid');
   if (!isFamily(family)) return left('bad-family', `its addressType is ${family}`);
-  const ports = slice.ports.map(portOf);
-  if (!ports.every(isLegalPort)) return left('bad-port', 'it has a port that no slice can have');
+  const excess = excessOf(slice);
+  if (excess !== undefined) return left('too-large', excess);
   const skipped: Left[] = [];
+  const ports = readPorts(slice.ports, skipped);
+  // Without ports it would be a slice of another kind: one of a headless Service, say.
+  if (ports.length === 0 && slice.ports.length > 0) return { value: undefined, skipped };
   const context = { ...rules, family, skipped, shared: sharedTexts() };
   const endpoints = slice.endpoints.map((endpoint) => readEndpoint(endpoint, context)).filter((endpoint) => endpoint !== undefined);
   const value = { uid, namespace, name, service, family, ports, endpoints: endpoints.toSorted(byAddress) };
@@ -43,8 +57,36 @@ export function portOf({ name, protocol, port, appProtocol }: EndpointSlice['por
   return { name, protocol: protocol || 'TCP', port, appProtocol: appProtocol || undefined };
 }
 
-function isLegalPort(port: SlicePort | undefined): port is SlicePort {
-  return port !== undefined && (port.name === '' || isDnsLabel(port.name)) && isAppProtocol(port.appProtocol);
+/** How a slice is larger than one may be; undefined if it isn't. */
+function excessOf({ endpoints, ports }: EndpointSlice): string | undefined {
+  if (endpoints.length > MAX_ENDPOINTS) return `it has ${endpoints.length} endpoints, at most ${MAX_ENDPOINTS} are allowed`;
+  if (ports.length > MAX_PORTS) return `it has ${ports.length} ports, at most ${MAX_PORTS} are allowed`;
+  const addresses = endpoints.reduce((sum, endpoint) => sum + endpoint.addresses.length, 0);
+  if (addresses > MAX_ADDRESSES) return `it has ${addresses} addresses, at most ${MAX_ADDRESSES} are allowed`;
+  const pairs = endpoints.length * ports.length;
+  return pairs > MAX_PAIRS ? `it has ${endpoints.length} endpoints with ${ports.length} ports each, at most ${MAX_PAIRS} pairs are allowed` : undefined;
+}
+
+/** The ports that a slice here may have, the first of each name; one diagnostic for all others. */
+function readPorts(raw: EndpointSlice['ports'], skipped: Left[]): readonly SlicePort[] {
+  const ports = new Map<string, SlicePort>();
+  const problems: string[] = [];
+  for (const each of raw) {
+    const port = portOf(each);
+    const wrong = port === undefined ? 'its protocol' : ports.has(port.name) ? 'its name, which another port has' : portProblem(port);
+    if (wrong === undefined) ports.set(port!.name, port!);
+    else problems.push(wrong);
+  }
+  const [first] = problems;
+  if (first !== undefined) skipped.push(problem('bad-port', `${problems.length} of its ${raw.length} ports can't be used; of the first it is ${first}`));
+  return tight([...ports.values()]);
+}
+
+/** What makes a port one that the API server or a consumer of slices can't take; undefined if nothing does. */
+export function portProblem({ name, port, appProtocol }: SlicePort): string | undefined {
+  if (name !== '' && !isDnsLabel(name)) return 'its name';
+  if (port !== undefined && !isPortNumber(port)) return `its number, ${port}`;
+  return isAppProtocol(appProtocol) ? undefined : 'its appProtocol';
 }
 
 export const isFamily = (addressType: string): addressType is Family => addressType === 'IPv4' || addressType === 'IPv6';
@@ -64,7 +106,7 @@ function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, s
     addresses: tight(addresses),
     conditions: sharedConditions(conditions),
     hostname: readHostname(endpoint.hostname, { addresses, skipped }),
-    target: readTarget(targetRef, shared),
+    target: isDnsLabel(targetRef.name) ? targetOf(targetRef, { isLocal, shared }) : undefined,
     nodeName: isLocal && nodeName !== '' ? shared(nodeName) : undefined,
     zone: isLocal && zone !== '' ? shared(zone) : undefined,
   };
@@ -75,6 +117,15 @@ function readHostname(hostname: string, { addresses, skipped }: { readonly addre
   if (hostname === '' || isDnsLabel(hostname)) return hostname || undefined;
   skipped.push(problem('bad-hostname', `the hostname of ${addresses.join(', ')} is none`));
   return undefined;
+}
+
+/**
+ * What an endpoint is. CoreDNS makes a label of the name (`endpoint_pod_names`), and one that isn't a label costs all
+ * endpoints of the Service their SRV records. A Pod of another cluster has no namespace: it would be one of this cluster.
+ */
+function targetOf(target: EndpointSlice['endpoints'][number]['targetRef'], { isLocal, shared }: { readonly isLocal: boolean; readonly shared: Shared }): Endpoint['target'] {
+  if (isLocal) return readTarget(target, shared);
+  return target.kind === 'Pod' ? { kind: shared(target.kind), namespace: '', name: target.name } : undefined;
 }
 
 /** A reference to nothing is none. */

@@ -24,6 +24,7 @@ describe('readService', () => {
     { name: 'a port name that is none', spec: { ports: [{ name: 'A b', port: 80 }] }, want: ['bad-port'] },
     { name: 'a target that is none', spec: { ports: [{ port: 80, targetPort: '8080x-' }] }, want: ['bad-port'] },
     { name: 'an appProtocol that is none', spec: { ports: [{ port: 80, appProtocol: 'a b' }] }, want: ['bad-port'] },
+    { name: 'more than 1000 ports', spec: { ports: Array.from({ length: 1_001 }, (_, i) => ({ name: `p${i}`, port: i + 1 })) }, want: ['too-large'] },
     { name: 'a protocol that nobody knows', spec: { ports: [{ port: 80, protocol: 'QUIC' }] }, want: ['bad-port'] },
   ])('leaves out $name', ({ spec, want }) => {
     const { value, skipped } = readService(service(spec), rules);

@@ -207,7 +207,8 @@ export class Sources {
     const prefix = this.prefixes.get(of.cluster);
     if (source === undefined || prefix === undefined) return undefined;
     const keepsStale = !this.#options.settings.serviceSync && !this.#seen.has(key);
-    return mirrorTarget(of, { cluster: of.cluster, prefix, source, prefixes: [...this.prefixes.values()], keepsStale, keepsEndpoints: !cluster!.settled });
+    const { mirrorNamespace } = this.#options.settings;
+    return mirrorTarget(of, { cluster: of.cluster, prefix, mirrorNamespace, source, prefixes: [...this.prefixes.values()], keepsStale, keepsEndpoints: !cluster!.settled });
   }
 
   #globalTarget(key: string, of: { namespace: string; name: string }): Target | undefined {
@@ -218,7 +219,7 @@ export class Sources {
       return source === undefined ? [] : [{ cluster: each.cluster, isLocal: each.cluster === settings.local.name, stale: this.#staleness(each.cluster), source }];
     });
     const keepsStale = !settings.global.slicesSync && !this.#seen.has(key);
-    return globalTarget(of, { clusters, local, keepsStale, hints: settings.global.hints, zones: this.#zones?.zones ?? [] });
+    return globalTarget(of, { clusters, local, mirrorNamespace: settings.mirrorNamespace, keepsStale, hints: settings.global.hints, zones: this.#zones?.zones ?? [] });
   }
 
   #staleness(cluster: string): Stale {

@@ -179,7 +179,7 @@ export class Simulation {
       service: (ns: string, of: string) => known?.services.get(`${ns}/${of}`),
       slices: (ns: string, of: string) => [...(known?.slices.values() ?? [])].filter((slice) => slice.namespace === ns && slice.service === of),
     };
-    return mirrorTarget({ namespace, name }, { cluster, prefix, source, prefixes: [...prefixes.values()], keepsStale: false, keepsEndpoints: false });
+    return mirrorTarget({ namespace, name }, { cluster, prefix, mirrorNamespace: 'mirrors', source, prefixes: [...prefixes.values()], keepsStale: false, keepsEndpoints: false });
   }
 
   #write(change: Change): never {

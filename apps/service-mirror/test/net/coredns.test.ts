@@ -117,4 +117,26 @@ describe('a global Service', () => {
     await resolves(dns, `kv-0.${name}`, 'A', [`kv-0.${name} A 10.3.0.1`]);
     await resolves(dns, `kv-1.${name}`, 'A', [`kv-1.${name} A 10.4.0.1`]);
   });
+
+  it.for([
+    { what: 'no domain name', name: 'queue', pod: 'a..b' },
+    { what: 'a name of several labels', name: 'bus', pod: 'db-0.db.default.svc' },
+    { what: 'a name that is too long for a label', name: 'log', pod: 'x'.repeat(64) },
+  ])('has its SRV records, also if a Pod of another cluster is called $what', async ({ name: service, pod }, { dns, sources, localSources, mirrors, startGlobal }) => {
+    const pods = [
+      { cluster: localSources, endpoint: { ...endpointOf('', '10.3.0.1'), hostname: undefined, targetRef: { kind: 'Pod', namespace: 'default', name: `${service}-0` } } },
+      { cluster: sources, endpoint: { ...endpointOf('', '10.4.0.1'), hostname: undefined, targetRef: { kind: 'Pod', namespace: 'kube-system', name: pod } } },
+    ];
+    for (const { cluster, endpoint } of pods) {
+      await cluster.add({ name: service, labels: globalLabels, headless: true });
+      await cluster.addSlice({ name: `${service}-a`, service, labels: globalLabels, endpoints: [endpoint] });
+    }
+    await startGlobal();
+    await mirrors.become({ [`gl-default-73736d-${service}`]: ['10.3.0.1', '10.4.0.1'] });
+    const name = `${service}.default.svc.cluster.global`;
+    const own = { host: `${service}-0.${name}`, address: '10.3.0.1' };
+    const others = { host: `10-4-0-1.${name}`, address: '10.4.0.1' };
+    const srv = [own, others].map(({ host }) => `_http._tcp.${name} SRV 8080 ${host}`).toSorted();
+    await resolves(dns, `_http._tcp.${name}`, 'SRV', srv, [own, others].map(({ host, address }) => `${host} A ${address}`).toSorted());
+  });
 });

@@ -1,4 +1,4 @@
-import { endpointSlice, type EndpointSliceOptions, service, type ServiceOptions, type TestCluster } from '@kube-semaphore/testkit';
+import { endpointSlice, type EndpointSliceOptions, type KubeObject, service, type ServiceOptions, type TestCluster } from '@kube-semaphore/testkit';
 
 type RemoteKind = 'services' | 'endpointslices';
 
@@ -35,8 +35,26 @@ export class RemoteServices {
     return status === 200;
   }
 
+  object(kind: RemoteKind, at: Place): Promise<KubeObject> {
+    return this.#cluster.admin.get(pathOf(kind, at));
+  }
+
   async uid(kind: RemoteKind, at: Place): Promise<string> {
-    return (await this.#cluster.admin.get(pathOf(kind, at))).metadata.uid ?? '';
+    return (await this.object(kind, at)).metadata.uid ?? '';
+  }
+
+  /** Adds those of these Services and slices that the API server accepts. @returns how many */
+  async addAccepted(objects: readonly KubeObject[]): Promise<number> {
+    let accepted = 0;
+    for (const object of objects) {
+      const { name, namespace = 'default' } = object.metadata;
+      const path = pathOf(object['kind'] === 'Service' ? 'services' : 'endpointslices', { namespace, name });
+      this.#paths.add(path);
+      const { status } = await this.#cluster.admin.request('POST', path.slice(0, path.lastIndexOf('/')), object);
+      if (status === 201) accepted += 1;
+      else this.#paths.delete(path);
+    }
+    return accepted;
   }
 
   /** Merges into a Service or slice that is there. */

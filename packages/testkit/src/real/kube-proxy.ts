@@ -14,18 +14,26 @@ export type KubeProxyOptions = {
   readonly node: NetworkNode;
   /** The range of the cluster's pods: what comes from elsewhere is masqueraded. */
   readonly clusterCidr: string;
+  /** What it writes its rules with. Default: nftables. */
+  readonly mode?: 'nftables' | 'iptables';
 };
 
 /** Every API server has a role for this user. */
 const USER = 'system:kube-proxy';
 
+/** What shows that the first rules of a mode are there. */
+const FIRST_RULES = {
+  nftables: ['nft', ['list', 'table', 'ip', 'kube-proxy']],
+  iptables: ['iptables', ['--table', 'nat', '--list', 'KUBE-SERVICES']],
+} as const;
+
 /**
- * Starts kube-proxy in nftables mode, and resolves when it has written its first rules.
+ * Starts kube-proxy, and resolves when it has written its first rules.
  *
  * @throws {Error} if it isn't built
  * @throws {ComponentError} with the end of its log if it doesn't run
  */
-export async function startKubeProxy({ cluster, node, clusterCidr }: KubeProxyOptions): Promise<NodeComponent> {
+export async function startKubeProxy({ cluster, node, clusterCidr, mode = 'nftables' }: KubeProxyOptions): Promise<NodeComponent> {
   const binaries = findBinaries(['kube-proxy']);
   if (!binaries.ok) throw new Error(binaries.reason);
   const supervision = await Supervision.start();
@@ -38,7 +46,7 @@ export async function startKubeProxy({ cluster, node, clusterCidr }: KubeProxyOp
     });
     const flags = {
       kubeconfig,
-      'proxy-mode': 'nftables',
+      'proxy-mode': mode,
       'hostname-override': node.name,
       'cluster-cidr': clusterCidr,
       // The size of this table isn't a namespace's to change.
@@ -49,10 +57,10 @@ export async function startKubeProxy({ cluster, node, clusterCidr }: KubeProxyOp
       file: binaries.paths['kube-proxy'],
       args: Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`),
       log: join(supervision.dir, 'kube-proxy.log'),
-      // It runs nft.
+      // It runs nft, or iptables-restore.
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     });
-    await startComponent(supervision, component, () => hasRules(node));
+    await startComponent(supervision, component, () => hasRules(node, mode));
   } catch (error) {
     await supervision.stop();
     throw error;
@@ -60,8 +68,8 @@ export async function startKubeProxy({ cluster, node, clusterCidr }: KubeProxyOp
   return { dir: supervision.dir, stop: () => supervision.stop() };
 }
 
-/** The first rules come with the table that they are in. */
-async function hasRules(node: NetworkNode): Promise<boolean> {
-  await node.run('nft', ['list', 'table', 'ip', 'kube-proxy']);
+async function hasRules(node: NetworkNode, mode: keyof typeof FIRST_RULES): Promise<boolean> {
+  const [command, args] = FIRST_RULES[mode];
+  await node.run(command, [...args]);
   return true;
 }

@@ -1,0 +1,63 @@
+import { Codec, endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
+import type { KubeObject } from '@kube-semaphore/testkit';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { indigestible } from '../test/support/digestible.ts';
+import { hostileService, hostileSlice } from '../test/support/hostile-sources.ts';
+import type { Change } from './change.ts';
+import { globalTarget } from './global-target.ts';
+import { mirrorTarget } from './mirror-target.ts';
+import { readService } from './read-service.ts';
+import { readSlice } from './read-slice.ts';
+import { ServiceReconciler, type Target } from './service-reconciler.ts';
+
+const mirrorNamespace = 'sys-semaphore';
+const codecs = { service: new Codec(serviceKind), slice: new Codec(endpointSliceKind) };
+
+/** With the prefix and the namespace it has the most characters that a local name may have. */
+const name = 's'.repeat(63 - 'c2-default-73736d-'.length);
+const at = { namespace: 'default', name };
+const hostile = fc.record({ service: hostileService(name), slices: fc.array(hostileSlice([name]), { maxLength: 5 }) });
+
+function sourceOf({ service, slices }: { readonly service: KubeObject; readonly slices: readonly KubeObject[] }) {
+  const read = readService(codecs.service.objectFromJson(service), { isLocalFirst: () => false }).value;
+  const readSlices = slices.flatMap((slice) => readSlice(codecs.slice.objectFromJson(slice), { isAllowed: () => true, isLocal: false }).value ?? []);
+  return { synced: true, service: () => read, slices: () => readSlices };
+}
+
+/** All that would be written where there is nothing yet. */
+function writesOf(target: Target): readonly Change[] {
+  const local = { synced: true, service: () => undefined, slices: () => [], endpoints: () => undefined };
+  const write = () => Promise.reject(new Error('a plan writes nothing'));
+  return new ServiceReconciler({ local, target: () => target, claimants: () => [], sources: () => [], write, onNotices: () => {} }).plan('c2/default/x');
+}
+
+const problemsOf = (writes: readonly Change[]): readonly string[] => writes.flatMap((change) => indigestible(change, mirrorNamespace));
+
+describe('whatever a remote has', () => {
+  it('its mirror is one that kube-proxy, CoreDNS and the API server can take', () => {
+    const common = { cluster: 'c2', prefix: 'c2', mirrorNamespace, prefixes: ['c2'], keepsStale: false, keepsEndpoints: false };
+    let written = 0;
+    fc.assert(
+      fc.property(hostile, (objects) => {
+        const writes = writesOf(mirrorTarget(at, { ...common, source: sourceOf(objects) }));
+        written += writes.length;
+        expect(problemsOf(writes)).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
+    // It isn't so because nothing is left.
+    expect(written).toBeGreaterThan(500);
+  });
+
+  it('so is a global Service that several of them share', () => {
+    const common = { local: { service: () => undefined, slices: () => [] }, mirrorNamespace, keepsStale: false, hints: 'always', zones: ['z1'] } as const;
+    fc.assert(
+      fc.property(hostile, hostile, (ofC2, ofC3) => {
+        const clusters = [ofC2, ofC3].map((objects, i) => ({ cluster: `c${i + 2}`, isLocal: false, stale: 'no', source: sourceOf(objects) }) as const);
+        expect(problemsOf(writesOf(globalTarget(at, { ...common, clusters })))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
