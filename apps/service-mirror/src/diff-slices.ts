@@ -10,7 +10,9 @@ export type SliceChange =
   | { readonly kind: 'delete-slice'; readonly from: ObservedSlice };
 
 /** Slices that are written together, and then those that go: an address that moves is never missing in between. */
-export type SlicePhases = { readonly writes: readonly SliceChange[]; readonly deletes: readonly SliceDeletion[] };
+export type SlicePhases = { readonly writes: readonly SliceWrite[]; readonly deletes: readonly SliceDeletion[] };
+
+type SliceWrite = Extract<SliceChange, { readonly to: DesiredSlice }>;
 
 type SliceDeletion = Extract<SliceChange, { readonly kind: 'delete-slice' }>;
 
@@ -23,7 +25,7 @@ type SliceDeletion = Extract<SliceChange, { readonly kind: 'delete-slice' }>;
 export function diffSlices(observed: readonly ObservedSlice[], desired: readonly DesiredSlice[], owner: Owner): SlicePhases {
   const there = new Map(observed.map((slice) => [slice.name, slice]));
   const wanted = new Set<string>();
-  const writes: SliceChange[] = [];
+  const writes: SliceWrite[] = [];
   const deletes: SliceDeletion[] = [];
   for (const to of desired) {
     wanted.add(to.name);

@@ -47,6 +47,14 @@ describe('KeyWriter', () => {
     expect(sent).toEqual(['bad']);
   });
 
+  it.each([400, 413, 422])('takes %i for a refusal of that object alone', async (status) => {
+    const { sent, look } = server({ bad: new KubeApiError('no', { status }) });
+    const { refused } = await look([slice('bad'), slice('good')]);
+    expect(refused.map(({ why }) => why)).toEqual(['no']);
+    await look([slice('bad'), slice('good')]);
+    expect(sent).toEqual(['bad', 'good', 'good']);
+  });
+
   it('sends it once it is another change, and after it wasn\'t wanted for a while', async () => {
     const { sent, look } = server({ bad: invalid });
     await look([slice('bad')]);

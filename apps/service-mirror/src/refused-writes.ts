@@ -5,7 +5,7 @@ import type { Change } from './change.ts';
 type Refused = { readonly change: Change; readonly why: string };
 
 /**
- * Changes that the API server refused as invalid (422), by key: an address family that the cluster lacks, say. The same
+ * Changes that the API server refused (400, 413, 422), by key: an address family that the cluster lacks, say. The same
  * change would be refused again, so it is tried again only when it is another one.
  */
 export class RefusedWrites {
@@ -23,5 +23,8 @@ export class RefusedWrites {
   }
 }
 
+/** Bad Request, Request Entity Too Large, Unprocessable Entity. */
+const REFUSALS: readonly number[] = [400, 413, 422];
+
 /** Whether the object itself is at fault, and not the moment. */
-export const isInvalid = (error: unknown): error is KubeApiError => error instanceof KubeApiError && error.status === 422;
+export const isRefusal = (error: unknown): error is KubeApiError => error instanceof KubeApiError && REFUSALS.includes(error.status);

@@ -4,7 +4,8 @@ import type { Change } from './change.ts';
 import type { DesiredObjects, DesiredSlice } from './desired.ts';
 import { diffService, type ServiceChange } from './diff-service.ts';
 import { diffSlices } from './diff-slices.ts';
-import { KeyWriter } from './key-writer.ts';
+import { fitSlices } from './fit-slices.ts';
+import { allTried, KeyWriter } from './key-writer.ts';
 import type { LocalObjects } from './local-objects.ts';
 import { nameVerdict } from './name-verdict.ts';
 import type { Notice } from './notice.ts';
@@ -12,6 +13,7 @@ import type { Owner } from './object-writer.ts';
 import type { ObservedService } from './observed.ts';
 import { ownAnnotations } from './own-annotations.ts';
 import { RefusedWrites } from './refused-writes.ts';
+import { deletesBeside, partsOf, type SlicePart } from './slice-parts.ts';
 
 /** What a key stands for now. */
 export type Target = {
@@ -45,10 +47,15 @@ export type ServiceReconcilerOptions = {
 type Phases = {
   readonly notices: readonly Notice[];
   readonly service: ServiceChange | undefined;
-  readonly slices: (owner: Owner | undefined) => { readonly writes: readonly Change[]; readonly adopted: readonly Change[]; readonly deletes: readonly Change[] };
+  readonly slices: (owner: Owner | undefined) => SlicePhasesOfAll;
 };
 
-const NO_SLICES = { writes: [], adopted: [], deletes: [] };
+type SlicePhasesOfAll = SlicePart & {
+  /** Of the slices that are there, none that stays as it is has a ready endpoint. */
+  readonly isEmptied: boolean;
+};
+
+const NO_SLICES: SlicePhasesOfAll = { writes: [], adopted: [], deletes: [], isEmptied: false };
 
 /** Makes the local Service of a key, and the slices of that, what the sources say. */
 export class ServiceReconciler {
@@ -83,8 +90,13 @@ export class ServiceReconciler {
 
   async #carryOut(key: string, { service, slices }: Phases, writer: KeyWriter): Promise<Outcome> {
     let owner = ownerOf(this.#observed(key));
+    const failures: unknown[] = [];
     if (service !== undefined) {
-      const written = await writer.write(service);
+      const written = await writer.write(service).catch((error: unknown) => {
+        if (service.kind !== 'update-service') throw error;
+        failures.push(error);
+        return undefined;
+      });
       // Its slices are to stay. It ends when the garbage collector has let them go, and the watch tells of that: no rest
       // until then, for nothing answers at its address.
       if (service.kind === 'replace-service') return { wrote: false };
@@ -92,15 +104,12 @@ export class ServiceReconciler {
       // Slices belong to a Service: there are none without.
       if (service.kind === 'create-service' && written === undefined) return { wrote: writer.wrote };
     }
-    // Slices that come, then what a Go program had in their place, then slices that go.
-    const { writes, adopted, deletes } = slices(owner);
-    const refused = writer.refused.length;
-    await writer.writeAll(writes);
-    // A slice that was refused, or whose name is taken, takes nobody's place.
-    if (writer.refused.length === refused && writer.taken.length === 0) await writer.writeAll(adopted);
-    await writer.writeAll(deletes);
-    const [taken] = writer.taken;
-    if (taken !== undefined) throw taken.error;
+    const { isEmptied, ...all } = slices(owner);
+    // What comes waits for its Service; what only goes is another cluster's, maybe.
+    const parts = partsOf(all).filter(({ writes }) => failures.length === 0 || writes.length === 0);
+    await writeParts(parts, { isEmptied, writer }).catch((error: unknown) => failures.push(error));
+    failures.push(...writer.taken.map(({ error }) => error));
+    if (failures.length > 0) throw failures[0];
     return { wrote: writer.wrote };
   }
 
@@ -113,7 +122,10 @@ export class ServiceReconciler {
     const { local, claimants, sources, target: targetOf } = this.#options;
     const target = targetOf(key);
     if (!local.synced || target === undefined) return nothing([]);
-    const { name, wanted, notices } = target;
+    const { name, wanted } = target;
+    const cluster = key.slice(0, key.indexOf('/'));
+    const fitting = typeof wanted === 'string' ? { slices: [], notices: [] } : fitSlices(wanted.slices, cluster);
+    const notices = [...target.notices, ...fitting.notices];
     const observed = local.service(name);
     const verdict = nameVerdict({
       key,
@@ -130,20 +142,43 @@ export class ServiceReconciler {
     return {
       notices,
       service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service, ownAnnotations),
-      slices: (owner) => this.#slicePhases(target, owner),
+      slices: (owner) => this.#slicePhases(target, fitting.slices, owner),
     };
   }
 
-  #slicePhases({ name, isOurs, wanted, keepsEndpoints }: Target, owner: Owner = { name, uid: '' }): ReturnType<Phases['slices']> {
+  #slicePhases({ name, isOurs, wanted, keepsEndpoints }: Target, desired: readonly DesiredSlice[], owner: Owner = { name, uid: '' }): SlicePhasesOfAll {
     const { local } = this.#options;
-    const desired = typeof wanted === 'string' ? [] : wanted.slices;
-    const { writes, deletes } = diffSlices(local.slices(name), desired, owner);
+    const observed = local.slices(name);
+    const { writes, deletes: unwanted } = diffSlices(observed, desired, owner);
     const endpoints = local.endpoints(name);
     const stays = wanted !== 'nothing' && keepsEndpoints && (endpoints?.addresses.length ?? 0) > 0 && !desired.some(hasReady);
     const adopted: readonly Change[] = endpoints === undefined || stays || !isOurs(endpoints.labels) ? [] : [{ kind: 'delete-endpoints', from: endpoints }];
     // What isn't ours has our name for it: another process's, with a prefix that spells the same.
-    return { writes, adopted, deletes: deletes.filter(({ from }) => isOurs(from.labels)) };
+    const deletes = unwanted.filter(({ from }) => isOurs(from.labels));
+    const touched = new Set([...writes.map(({ to }) => to.name), ...deletes.map(({ from }) => from.name)]);
+    return { writes, adopted, deletes, isEmptied: !observed.some((slice) => !touched.has(slice.name) && hasReady(slice)) };
   }
+}
+
+/**
+ * Writes the slices of a Service: of each cluster those that come, then what a Go program had in their place, then those
+ * that go. What fails of one cluster holds up no other.
+ *
+ * @param isEmptied the deletions would leave nothing ready: then they wait until all that comes was tried
+ * @throws whatever made the first write fail, when all was tried
+ */
+async function writeParts(parts: readonly SlicePart[], { isEmptied, writer }: { readonly isEmptied: boolean; readonly writer: KeyWriter }): Promise<void> {
+  const arrivals = parts.map(({ writes }) => writer.writeAll(writes));
+  const arrived = Promise.allSettled(arrivals);
+  const departures = parts.map(async ({ writes, adopted, deletes }, i) => {
+    if (isEmptied) await arrived;
+    await arrivals[i];
+    // A slice that was refused, or whose name is taken, takes nobody's place.
+    const unwritten = writes.filter((change) => !writer.isDone(change));
+    if (unwritten.length === 0) await writer.writeAll(adopted);
+    await writer.writeAll(deletesBeside(deletes, unwritten));
+  });
+  await allTried(departures);
 }
 
 const nothing = (notices: readonly Notice[]): Phases => ({ notices, service: undefined, slices: () => NO_SLICES });
@@ -151,7 +186,7 @@ const nothing = (notices: readonly Notice[]): Phases => ({ notices, service: und
 const ownerOf = (service: ObservedService | undefined): Owner | undefined => service && { name: service.name, uid: service.uid };
 
 /** Consumers take an unknown `ready` for true. */
-const hasReady = ({ endpoints }: DesiredSlice): boolean => endpoints.some(({ conditions }) => conditions.ready !== false);
+const hasReady = ({ endpoints }: Pick<DesiredSlice, 'endpoints'>): boolean => endpoints.some(({ conditions }) => conditions.ready !== false);
 
 function problem(key: string, reason: string, detail: string): Notice {
   return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };
