@@ -1,3 +1,4 @@
+import { hash10 } from '@kube-semaphore/naming';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as arbitrary from '../test/arbitraries.ts';
@@ -126,6 +127,15 @@ describe('desiredMirror', () => {
         expect(new Set(slices.map(({ name }) => name)).size).toBe(slices.length);
       }),
     );
+  });
+
+  it('tells apart slices that a remote called so that they share ten digits of a hash', () => {
+    const where10 = { namespace: 'shop', service: 'web', family: 'IPv4', ports: [], endpoints: [], uid: 'y' } as const;
+    const service10 = { uid: 'x', namespace: 'shop', name: 'web', createdAt: 0, localFirst: false, definition: { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } } as const;
+    const slices = ['web-0dntf', 'web-0fa57'].map((name) => ({ ...where10, name }));
+    expect(new Set(slices.map(({ name }) => hash10('c2', 'shop', name))).size).toBe(1);
+    const desired = desiredMirror({ cluster: 'c2', prefix: 'c2', service: service10, slices });
+    expect(new Set(desired.slices.map(({ name }) => name)).size).toBe(2);
   });
 
   it('depends on no order', () => {

@@ -58,14 +58,14 @@ describe('desiredGlobal', () => {
     expect(byCluster).toEqual([
       {
         ...common,
-        name: expect.stringMatching(/^gl-shop-73736d-web-[0-9a-f]{10}$/),
+        name: expect.stringMatching(/^gl-shop-73736d-web-[0-9a-f]{20}$/),
         labels: { ...labels, 'mirror-endpointslice-sync-name': 'c1' },
         annotations: { 'mirror-svc-source': 'c1/shop/web-x' },
         endpoints: [{ ...pod, zones: undefined }],
       },
       {
         ...common,
-        name: expect.stringMatching(/^gl-shop-73736d-web-[0-9a-f]{10}$/),
+        name: expect.stringMatching(/^gl-shop-73736d-web-[0-9a-f]{20}$/),
         labels: { ...labels, 'mirror-endpointslice-sync-name': 'c2' },
         annotations: { 'mirror-svc-source': 'c2/shop/web-x' },
         endpoints: [{ ...pod, nodeName: undefined, zone: undefined, zones: undefined }],

@@ -61,7 +61,7 @@ export function desiredGlobal(input: GlobalInput): Global {
   };
   const desired: DesiredService = { name: service, labels: { [globalServiceLabel]: 'true' }, annotations, definition };
   return {
-    wanted: { service: desired, slices: sorted([...keptSlices, ...withoutStale(brought)]) },
+    wanted: { service: desired, slices: sorted(keptSlices, withoutStale(brought)) },
     notices: [...conflicts, ...brought.flatMap(({ notices }) => notices)],
   };
 }
@@ -81,7 +81,7 @@ function keptConflicts({ clusters, service }: Kept): readonly string[] {
 const list = (clusters: readonly string[]): string => [...new Set(clusters)].toSorted().join(',');
 
 /** By name; if somebody relabelled a slice it may be there twice, and then the known cluster's counts. */
-function sorted(slices: readonly DesiredSlice[]): readonly DesiredSlice[] {
-  const byName = new Map(slices.map((slice) => [slice.name, slice]));
-  return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+function sorted(kept: readonly DesiredSlice[], brought: readonly DesiredSlice[]): readonly DesiredSlice[] {
+  const names = new Set(brought.map(({ name }) => name));
+  return [...kept.filter(({ name }) => !names.has(name)), ...brought].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -41,7 +41,7 @@ describe('cleanup', () => {
     const spec = (await mirrors.service(GLOBAL))['spec'];
     const program = await cleanup({});
     expect(await program.exited).toEqual({ code: 0, signal: null });
-    const lines = program.stdout().trimEnd().split('\n').map((line) => line.replace(/-[0-9a-f]{10}$/, '-HASH'));
+    const lines = program.stdout().trimEnd().split('\n').map((line) => line.replace(/-[0-9a-f]{20}$/, '-HASH'));
     expect(lines).toEqual([
       `delete  Service ${own}`,
       `delete  Service ${mirror('c2-a')}`,

@@ -31,7 +31,7 @@ describe('a remote Service', () => {
     expect(service['spec']).toMatchObject({ type: 'ClusterIP', sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } });
     const [slice] = await mirrors.slices();
     expect(slice!.metadata).toMatchObject({
-      name: expect.stringMatching(/^c2-default-73736d-web-[0-9a-f]{10}$/),
+      name: expect.stringMatching(/^c2-default-73736d-web-[0-9a-f]{20}$/),
       labels: {
         'mirrored-svc': 'true',
         'mirror-svc-prefix-sync': 'c2',

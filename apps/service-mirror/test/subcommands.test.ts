@@ -22,7 +22,7 @@ type Json = {
 };
 
 /** Names of slices end in a hash. */
-const withoutHash = (text: string): string => text.replaceAll(/-[0-9a-f]{10}\b/g, '-HASH');
+const withoutHash = (text: string): string => text.replaceAll(/-[0-9a-f]{20}\b/g, '-HASH');
 
 describe('plan', () => {
   it('prints what would be written and what is left out and why, for people and for programs, and writes nothing', async ({ accounts, sources, mirrors, history, startWith }) => {

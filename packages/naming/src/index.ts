@@ -1,4 +1,4 @@
-export { hash10 } from './hash.ts';
+export { hash10, hash20 } from './hash.ts';
 export { isDnsLabel, isDnsSubdomain, isLabelValue, isServiceName, MAX_LABEL } from './kubernetes.ts';
 export {
   calicoMetadataAnnotation,

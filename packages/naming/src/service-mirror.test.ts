@@ -92,7 +92,7 @@ describe('the name of an EndpointSlice', () => {
   it("is its Service's, and the hash of its source", () => {
     // printf c2/my-ns/my-app-x2x4z | sha256sum
     expect(mirrorSliceName('c2-my-ns-73736d-my-app', { cluster: 'c2', namespace: 'my-ns', slice: 'my-app-x2x4z' })).toBe(
-      'c2-my-ns-73736d-my-app-8770ce75b7',
+      'c2-my-ns-73736d-my-app-8770ce75b74901ec9acc',
     );
   });
 

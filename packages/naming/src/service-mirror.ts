@@ -1,4 +1,4 @@
-import { hash10 } from './hash.ts';
+import { hash20 } from './hash.ts';
 import { isDnsLabel, isLabelValue, isServiceName, MAX_LABEL } from './kubernetes.ts';
 
 /** Between namespace and name of what a local Service stands for. It can't change: CoreDNS rewrites depend on it. */
@@ -71,10 +71,11 @@ export type SliceSource = { readonly cluster: string; readonly namespace: string
 
 /**
  * The name of the local EndpointSlice that stands for one slice of one cluster: no two of them share it, also where
- * their Services do. Legal if the local Service's name is: at most 74 of 253 characters.
+ * their Services do. Legal if the local Service's name is: at most 84 of 253 characters. Older builds took
+ * ten digits of the hash: their slices are found by their labels, and replaced.
  */
 export function mirrorSliceName(serviceName: string, { cluster, namespace, slice }: SliceSource): string {
-  return `${serviceName}-${hash10(cluster, namespace, slice)}`;
+  return `${serviceName}-${hash20(cluster, namespace, slice)}`;
 }
 
 /** Why an object can't be called so. `excess`: by how many characters the name is too long. */
