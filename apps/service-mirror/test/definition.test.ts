@@ -75,7 +75,7 @@ describe('a mirror', () => {
     const [slice] = await mirrors.slices();
     expect(slice!.metadata.labels).toMatchObject({ 'service.kubernetes.io/headless': '' });
     expect(slice!.endpoints).toEqual([
-      { addresses: ['10.4.0.1'], conditions, hostname: 'web-0', targetRef: { kind: 'Pod', namespace: 'default', name: 'web-0' } },
+      { addresses: ['10.4.0.1'], conditions, hostname: 'web-0', targetRef: { kind: 'Pod', name: 'web-0' } },
       { addresses: ['10.4.0.2'], conditions: { ready: false, serving: true, terminating: true }, hostname: 'web-1' },
     ]);
   });
