@@ -20,7 +20,7 @@ const MAX_ENDPOINTS = 1_000;
 /** In all endpoints of one slice; the API server takes 100 in each, and Kubernetes' own controller writes one. */
 const MAX_ADDRESSES = 10_000;
 
-/** kube-proxy holds an object for each endpoint and port of a slice: without a bound, 400 kB would take it gigabytes. */
+/** kube-proxy holds an object for each: the API server takes 20 million of them in one slice of half a megabyte. */
 const MAX_PAIRS = 100_000;
 
 const NOTHING_SKIPPED: readonly Left[] = [];

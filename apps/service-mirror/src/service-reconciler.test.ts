@@ -174,6 +174,12 @@ describe('the slices of several clusters', () => {
     expect(sent).toEqual([`update-service ${name}`, `delete-slice ${c2.name}`]);
   });
 
+  it('stay where the Service cannot be updated and nothing else is ready', async () => {
+    const { sent, ended } = start({ there: [c2], wanted: [c3], answers: { [name]: busy }, definition: { affinitySeconds: 60 } });
+    expect(await ended).toBe(busy);
+    expect(sent).toEqual([`update-service ${name}`]);
+  });
+
   it('that are called otherwise now go after their successors', async () => {
     const renamed = slice('c2', 'a', `${name}-new`);
     const { sent, ended } = start({ there: [c1, c2], wanted: [c1, renamed] });

@@ -105,8 +105,9 @@ export class ServiceReconciler {
       if (service.kind === 'create-service' && written === undefined) return { wrote: writer.wrote };
     }
     const { isEmptied, ...all } = slices(owner);
-    // What comes waits for its Service; what only goes is another cluster's, maybe.
-    const parts = partsOf(all).filter(({ writes }) => failures.length === 0 || writes.length === 0);
+    // What comes waits for its Service. What only goes may be another cluster's than that which makes the Service fail, but
+    // it mustn't leave nothing where something comes.
+    const parts = partsOf(all).filter(({ writes }) => failures.length === 0 || (writes.length === 0 && !isEmptied));
     await writeParts(parts, { isEmptied, writer }).catch((error: unknown) => failures.push(error));
     failures.push(...writer.taken.map(({ error }) => error));
     if (failures.length > 0) throw failures[0];
