@@ -13,5 +13,5 @@ export type Delete = { readonly kind: 'delete'; readonly from: ObservedSet };
 
 export type Change = Create | Update | Delete;
 
-/** Changes that may be written in parallel; the next phase may begin when all of them have succeeded. */
+/** Changes that may be written in parallel; what another phase has of the same cluster waits for their success. */
 export type Phase = readonly Change[];

@@ -1,4 +1,5 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
+import { carryOut } from './carry-out.ts';
 import type { Change, Phase } from './change.ts';
 import { desiredSets } from './desired.ts';
 import { diffSets } from './diff.ts';
@@ -46,7 +47,7 @@ export class SetReconciler {
 
   async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
     const phases = this.plan(key);
-    for (const phase of phases) await this.#writePhase(phase, context);
+    await carryOut(phases, this.#options.domains, (change) => this.#writeChange(change, context));
     return { wrote: phases.length > 0 };
   }
 
@@ -69,13 +70,6 @@ export class SetReconciler {
     });
     onNotices(key, desired.notices);
     return diffSets(sets, desired.sets, domains);
-  }
-
-  /** All changes are tried; then the first that failed is thrown, so that no later phase begins. */
-  async #writePhase(phase: Phase, context: ReconcileContext): Promise<void> {
-    const results = await Promise.allSettled(phase.map((change) => this.#writeChange(change, context)));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
   }
 
   async #writeChange(change: Change, context: ReconcileContext): Promise<void> {
