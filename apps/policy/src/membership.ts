@@ -1,6 +1,7 @@
 import type { Pod } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isLabelValue } from '@kube-semaphore/naming';
 import { parseIp } from '@kube-semaphore/net';
+import { quoted } from '@kube-semaphore/text';
 
 /** What is kept of a remote Pod: 50,000 of these lie in the store. */
 export type Member = {
@@ -57,10 +58,10 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   const app = metadata.labels[rules.nameLabel];
   if (app === undefined) return NOBODY;
   if (!isLabelValue(app)) {
-    return nobody(skip('problem', 'bad-label', `${rules.nameLabel}=${excerpt(app)} is no label value`));
+    return nobody(skip('problem', 'bad-label', `${rules.nameLabel}=${quoted(app)} is no label value`));
   }
   if (!isDnsLabel(namespace)) {
-    return nobody(skip('problem', 'bad-namespace', `${excerpt(namespace)} is no name of a namespace`));
+    return nobody(skip('problem', 'bad-namespace', `${quoted(namespace)} is no name of a namespace`));
   }
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return nobody(FINISHED);
   if (status.podIPs.length === 0) return nobody(NO_ADDRESS);
@@ -99,9 +100,4 @@ function nobody(reason: Skip): Membership {
 
 function skip(kind: Skip['kind'], reason: Skip['reason'], detail: string): Skip {
   return { kind, reason, detail };
-}
-
-/** What the remote wrote may be a megabyte long, or hold line breaks. */
-function excerpt(text: string): string {
-  return JSON.stringify(text.slice(0, 64));
 }

@@ -1,4 +1,4 @@
-import { expectKind, printable, readEnvelope } from './envelope.ts';
+import { excerpt, expectKind, readEnvelope } from './envelope.ts';
 import { DecodeError, TooLargeError } from './errors.ts';
 import { type Fields, LONGEST_TEXT, message, type Projected, string, stringMap } from './fields.ts';
 import { array, projectJson, record } from './json.ts';
@@ -204,7 +204,7 @@ function rawExtension(reader: ProtobufReader, end: number): [start: number, end:
 
 function changeType(type: unknown): 'ADDED' | 'MODIFIED' | 'DELETED' {
   if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') return type;
-  throw new DecodeError(`unknown watch event type ${printable(String(type))}`);
+  throw new DecodeError(`unknown watch event type ${excerpt(String(type))}`);
 }
 
 function bookmark({ metadata }: { metadata: { resourceVersion: string; annotations: { readonly [key: string]: string } } }): WatchEvent<never> {

@@ -1,3 +1,4 @@
+import { printable } from '@kube-semaphore/text';
 import { DecodeError } from './errors.ts';
 import { string } from './fields.ts';
 import { MessageDecoder } from './protobuf.ts';
@@ -36,11 +37,8 @@ export function readEnvelope(bytes: Buffer, reader: ProtobufReader, start: numbe
 /** An object of the wrong kind is an error of the server, never something to read as if it were the right one. */
 export function expectKind(found: { apiVersion: string; kind: string }, apiVersion: string, kind: string): void {
   if (found.apiVersion === apiVersion && found.kind === kind) return;
-  throw new DecodeError(`expected ${apiVersion} ${kind}, got ${printable(found.apiVersion)} ${printable(found.kind)}`);
+  throw new DecodeError(`expected ${apiVersion} ${kind}, got ${excerpt(found.apiVersion)} ${excerpt(found.kind)}`);
 }
 
-/** What a remote sent, made safe for an error message: short, and on one line. */
-export function printable(text: string): string {
-  return text === '' ? '(nothing)' : JSON.stringify(text.slice(0, 80)).slice(1, -1);
-}
-
+/** What a server sent, for an error message: short, and on one line. */
+export const excerpt = (text: string): string => (text === '' ? '(nothing)' : printable(text, 80));

@@ -1,8 +1,8 @@
+import { quoted } from '@kube-semaphore/text';
 import ipaddr from 'ipaddr.js';
 import { newGroups, readGroups } from './groups.ts';
 import { parseIp } from './ip.ts';
 import { bad, good, type Parsed } from './parsed.ts';
-import { quoted } from './quoted.ts';
 
 /** A block of addresses. `text` is canonical: `10.4.0.0/16`, `fd00::/64`; equal blocks have equal texts. */
 export type Cidr = { readonly text: string; readonly family: 4 | 6; readonly prefixLength: number };

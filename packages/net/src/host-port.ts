@@ -1,6 +1,6 @@
+import { quoted } from '@kube-semaphore/text';
 import { parseIp } from './ip.ts';
 import { bad, good, type Parsed } from './parsed.ts';
-import { quoted } from './quoted.ts';
 
 /** A TCP or UDP address. An empty `host` is every address of the machine. */
 export type HostPort = { readonly host: string; readonly port: number };

@@ -1,7 +1,7 @@
+import { quoted } from '@kube-semaphore/text';
 import ipaddr from 'ipaddr.js';
 import { isPlainlyCanonical } from './canonical.ts';
 import { bad, good, type Parsed } from './parsed.ts';
-import { quoted } from './quoted.ts';
 
 /** The longest spelling of an address: six full groups and a dotted IPv4 tail, as in RFC 4291, section 2.2. */
 const MAX_TEXT = 45;

@@ -1,0 +1,3 @@
+export { jsonPage, pageOf } from './page.ts';
+export { cut, MAX_TEXT, printable, printableJson, quoted } from './printable.ts';
+export { Secrets } from './secrets.ts';
