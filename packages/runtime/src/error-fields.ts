@@ -12,9 +12,12 @@ export type ErrorFields = {
 /** A chain of causes is followed so far; a longer one is a loop. */
 const MAX_DEPTH = 8;
 
+/** More members of an AggregateError fit into no line, and each costs a stack. */
+const MAX_MEMBERS = 32;
+
 /**
- * An error as plain fields, with its chain of causes and the members of an AggregateError. Nothing else that hangs on
- * it is taken: HTTP clients attach requests, and with them the token that the request carried.
+ * An error as plain fields, with its chain of causes and the first members of an AggregateError. Nothing else that
+ * hangs on it is taken: HTTP clients attach requests, and with them the token that the request carried.
  */
 export function errorFields(error: unknown, depth = MAX_DEPTH): ErrorFields {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
@@ -29,7 +32,7 @@ export function errorFields(error: unknown, depth = MAX_DEPTH): ErrorFields {
     ...(code !== undefined || error.stack === undefined ? {} : { stack: error.stack }),
     ...(deeper && error.cause !== undefined ? { cause: errorFields(error.cause, depth - 1) } : {}),
     ...(deeper && error instanceof AggregateError
-      ? { errors: error.errors.map((member) => errorFields(member, depth - 1)) }
+      ? { errors: error.errors.slice(0, MAX_MEMBERS).map((member) => errorFields(member, depth - 1)) }
       : {}),
   };
 }

@@ -1,5 +1,6 @@
+import { printableJson } from '@kube-semaphore/text';
 import { pino } from 'pino';
-import { errorFields } from './error-fields.ts';
+import { boundedFields } from './bounded-fields.ts';
 import { prettyLine } from './pretty-line.ts';
 
 /** Facts of a log line. An Error in any of them is written with its code and its causes. */
@@ -28,36 +29,36 @@ const redactedPaths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}
 
 /**
  * Logs to `destination`: one JSON object per line with `level` (a word), `time` (ISO 8601) and `msg`, or a line for
- * people. `auto` is for people where the destination is a terminal. Lines below `level` are dropped, and all are where it is `off`.
+ * people. `auto` is for people where the destination is a terminal. Lines below `level` are dropped, and all are where it
+ * is `off`. Fields may hold what others wrote: they are bounded, and nothing in a line steers a terminal or begins another
+ * line.
+ *
+ * @param strip takes our own credentials out of a text
  */
 export function createLogger({
   level,
   format,
   destination = process.stderr,
+  strip = (text) => text,
 }: {
   level: keyof Logger | 'off';
   format: 'auto' | 'json' | 'pretty';
   destination?: LogDestination;
+  strip?: (text: string) => string;
 }): Logger {
   const isPretty = format === 'pretty' || (format === 'auto' && destination.isTTY === true);
   const colors = isPretty && destination.hasColors?.() === true;
   const write = isPretty
     ? (line: string) => destination.write(prettyLine(line, { colors }))
-    : (line: string) => destination.write(line);
+    : (line: string) => destination.write(printableJson(line));
   return pino(
     {
       level: level === 'off' ? 'silent' : level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (word) => ({ level: word }), log: withPlainErrors },
+      formatters: { level: (word) => ({ level: word }), log: (fields) => boundedFields(fields, strip) },
       redact: redactedPaths,
     },
     { write },
-  );
-}
-
-function withPlainErrors(fields: LogFields): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? errorFields(value) : value]),
   );
 }

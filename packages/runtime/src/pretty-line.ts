@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printable } from '@kube-semaphore/text';
 import type { ErrorFields } from './error-fields.ts';
 
 const STYLES = { trace: 'dim', debug: 'dim', info: 'green', warn: 'yellow', error: 'red' } as const;
@@ -13,10 +14,11 @@ export function prettyLine(json: string, { colors }: { colors: boolean }): strin
   const { level, time, msg, ...fields } = JSON.parse(json) as Line & Record<string, unknown>;
   const errors = Object.entries(fields).filter((entry): entry is [string, ErrorFields] => isErrorFields(entry[1]));
   const facts = Object.entries(fields).map(
-    ([name, value]) => `${name}=${isErrorFields(value) ? textOf(value.message) : textOf(value)}`,
+    ([name, value]) => `${printable(name)}=${isErrorFields(value) ? textOf(value.message) : textOf(value)}`,
   );
   const word = level.toUpperCase().padEnd(5);
-  const head = [time.slice(11, 23), colors ? styleText(STYLES[level], word, { validateStream: false }) : word, msg];
+  const styled = colors ? styleText(STYLES[level], word, { validateStream: false }) : word;
+  const head = [time.slice(11, 23), styled, printable(msg, Infinity)];
   // The message of an error without a stack stands among the facts already.
   const stacks = errors.flatMap(([, error]) => stackLines(error).slice(error.stack === undefined ? 1 : 0));
   return `${[...head, ...facts].join(' ')}\n${stacks.map((line) => `    ${line}\n`).join('')}`;
@@ -25,19 +27,20 @@ export function prettyLine(json: string, { colors }: { colors: boolean }): strin
 /** A bare word where that is unambiguous, else JSON, which escapes line breaks and quotes. */
 function textOf(value: unknown): string {
   const text = typeof value === 'string' && /^[\w.:/@*+-]+$/.test(value) ? value : JSON.stringify(value);
-  return withoutControls(text);
+  return printable(text, Infinity);
 }
 
-function stackLines({ stack, message, cause, errors = [] }: ErrorFields): string[] {
-  const own = (stack ?? message).split('\n').map((line) => withoutControls(line.trim()));
-  const below = [...(cause === undefined ? [] : [cause]), ...errors].flatMap(stackLines);
+function stackLines({ type, stack, message, cause, errors }: ErrorFields): string[] {
+  // Frames only: a stack begins with the message, whose own lines may look like anything.
+  const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^ +at /.test(line)) : undefined;
+  const lines = frames === undefined ? [message] : [`${type}: ${message}`, ...frames];
+  const own = lines.map((line) => printable(line.trim(), Infinity));
+  // What didn't fit into the line is no error any more.
+  const below = [cause, ...(Array.isArray(errors) ? errors : [])].filter(isErrorFields).flatMap(stackLines);
   return [...own, ...below.map((line, index) => (index === 0 ? `caused by ${line}` : line))];
 }
 
-function withoutControls(text: string): string {
-  return text.replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
 function isErrorFields(value: unknown): value is ErrorFields {
-  return typeof value === 'object' && value !== null && 'message' in value && 'type' in value;
+  if (typeof value !== 'object' || value === null || !('type' in value && 'message' in value)) return false;
+  return typeof value.message === 'string';
 }
