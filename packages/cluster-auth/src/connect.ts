@@ -1,8 +1,9 @@
+import { Secrets } from '@kube-semaphore/text';
 import type { Tunnel } from './agent.ts';
 import type { Connection } from './connection.ts';
-import { bearer, openToken } from './credentials.ts';
+import { basic, bearer, openToken, secretsOf } from './credentials.ts';
 import { type Clock, type Dependencies, type Environment, type Logger, systemClock } from './dependencies.ts';
-import { parseServer } from './endpoint.ts';
+import { loginOf, parseServer } from './endpoint.ts';
 import { ClusterAuthError } from './errors.ts';
 import { inCluster, SERVICE_ACCOUNT_DIR } from './in-cluster.ts';
 import { openKubeconfig } from './kubeconfig/access.ts';
@@ -19,6 +20,8 @@ export type ConnectOptions = {
   /** Of this process: names proxies, roots and the pod's API server, and is what exec plugins inherit. */
   readonly env: Environment;
   readonly log: Logger;
+  /** Is told of every credential before it is sent: what is printed goes through it. Default: nobody is. */
+  readonly secrets?: Pick<Secrets, 'hold'>;
   /** Default: the machine's. */
   readonly clock?: Clock;
   /** Default: where kubelet mounts it. */
@@ -35,12 +38,12 @@ export type ConnectOptions = {
  * @throws {ClusterAuthError} that names the file, URL or field that is wrong
  */
 export async function connect(reference: ClusterReference, options: ConnectOptions): Promise<Connection> {
-  const { env, log, clock = systemClock, serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
+  const { env, log, secrets = new Secrets(), clock = systemClock, serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
   const lifetime = new AbortController();
-  const deps: Dependencies = { env, log, clock, lifetime: lifetime.signal };
+  const deps: Dependencies = { env, log, clock, secrets, lifetime: lifetime.signal };
   const opened = await open(reference, serviceAccountDir, deps);
   const access = opened.server.protocol === 'http:' ? withoutTls(opened, deps) : opened;
-  return new LiveConnection(access, await openTunnel(access, deps), lifetime);
+  return new LiveConnection(access, await openTunnel(access, deps), { lifetime, secrets });
 }
 
 async function open(reference: ClusterReference, serviceAccountDir: string, deps: Dependencies): Promise<Access> {
@@ -76,5 +79,7 @@ function withoutTls(access: Access, { log }: Dependencies): Access {
 async function openTunnel({ server, ca, proxy }: Access, deps: Dependencies): Promise<Tunnel | undefined> {
   const through = proxy ?? proxyFor(server, deps.env);
   if (through === undefined) return undefined;
+  const { username = '', password = '' } = loginOf(through) ?? {};
+  deps.secrets.hold(through, secretsOf({ authorization: basic(username, password) }));
   return tunnelThrough(through, through.protocol === 'https:' ? await openProxyRoots(ca, deps) : undefined);
 }

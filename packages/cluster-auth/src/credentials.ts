@@ -36,6 +36,16 @@ export function bearer(token: string, where: string): string {
   throw new ClusterAuthError('CLUSTER_TOKEN', `${where} holds no token: there are spaces or control characters in it`);
 }
 
+/**
+ * What of the credentials of a request must not be repeated: the token, or the password in both of its forms, and the
+ * key.
+ */
+export function secretsOf({ authorization = '', keyPair }: Credentials): readonly string[] {
+  const secret = authorization.slice(authorization.indexOf(' ') + 1);
+  const login = authorization.startsWith('Basic ') ? Buffer.from(secret, 'base64').toString() : '';
+  return [secret, login.slice(login.indexOf(':') + 1), keyPair?.keyPem ?? ''];
+}
+
 /** The header of a user name and a password (RFC 7617), which some proxies before an API server take. */
 export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;

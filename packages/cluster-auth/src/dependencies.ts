@@ -1,3 +1,5 @@
+import type { Secrets } from '@kube-semaphore/text';
+
 /** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,6 +25,8 @@ export type Dependencies = {
   readonly env: Environment;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Is told of every credential before it is sent, so that no answer's echo of it is printed. */
+  readonly secrets: Pick<Secrets, 'hold'>;
   /** Aborted when the connection is closed, with the error to reject with. */
   readonly lifetime: AbortSignal;
 };

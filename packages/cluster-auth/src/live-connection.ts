@@ -1,7 +1,8 @@
 import type { Agent } from 'node:http';
 import { createAgent, createPlainAgent, isBusy, retire, type Tunnel } from './agent.ts';
 import type { Authorization, Connection } from './connection.ts';
-import type { Credentials } from './credentials.ts';
+import { type Credentials, secretsOf } from './credentials.ts';
+import type { Dependencies } from './dependencies.ts';
 import { ClusterAuthError } from './errors.ts';
 import { abortable, type Rotating } from './rotating.ts';
 import { verificationFailure } from './trust/verification.ts';
@@ -32,16 +33,22 @@ export class LiveConnection implements Connection {
   readonly #access: Access;
   readonly #tunnel: Tunnel | undefined;
   readonly #lifetime: AbortController;
+  readonly #secrets: Dependencies['secrets'];
   #current: Parts | undefined;
   /** Agents that may still serve a watch. */
   #retired: Agent[] = [];
 
   /** @param lifetime aborted by `close`; what `access` runs in the background listens to it */
-  constructor(access: Access, tunnel: Tunnel | undefined, lifetime: AbortController) {
+  constructor(
+    access: Access,
+    tunnel: Tunnel | undefined,
+    { lifetime, secrets }: { lifetime: AbortController; secrets: Dependencies['secrets'] },
+  ) {
     this.server = access.server;
     this.#access = access;
     this.#tunnel = tunnel;
     this.#lifetime = lifetime;
+    this.#secrets = secrets;
   }
 
   async authorize({ signal }: { signal: AbortSignal }): Promise<Authorization> {
@@ -87,6 +94,7 @@ export class LiveConnection implements Connection {
       last.credentials.keyPair?.keyPem === credentials.keyPair?.keyPem;
     if (sameTls && last.credentials.authorization === credentials.authorization) return last.authorization;
 
+    this.#secrets.hold(this, secretsOf(credentials));
     const agent = sameTls ? last.authorization.agent : this.#replaceAgent(ca, credentials);
     const { authorization: value } = credentials;
     const headers = { ...this.#access.headers, ...(value !== undefined && { authorization: value }) };

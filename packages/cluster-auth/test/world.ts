@@ -5,6 +5,7 @@ import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { Secrets } from '@kube-semaphore/text';
 import { onTestFinished } from 'vitest';
 import { type Authorization, type ClusterReference, connect, type Connection, type Environment } from '../src/index.ts';
 
@@ -50,16 +51,17 @@ export async function writeConfig(dir: string, cluster: object, user: object): P
   return path;
 }
 
-/** A connection that is closed after the test, with its clock and its log. */
+/** A connection that is closed after the test, with its clock, its log, and what it said is secret. */
 export async function connected(
   reference: ClusterReference,
   { env = {}, serviceAccountDir = '/nonexistent' }: { env?: Environment; serviceAccountDir?: string } = {},
-): Promise<{ connection: Connection; clock: FakeClock; log: Recorder }> {
+): Promise<{ connection: Connection; clock: FakeClock; log: Recorder; secrets: Secrets }> {
   const clock = new FakeClock();
   const log = new Recorder();
-  const connection = await connect(reference, { env, log, clock, serviceAccountDir });
+  const secrets = new Secrets();
+  const connection = await connect(reference, { env, log, clock, secrets, serviceAccountDir });
   onTestFinished(() => connection.close());
-  return { connection, clock, log };
+  return { connection, clock, log, secrets };
 }
 
 /** Sends one GET and reads the answer. */

@@ -1,6 +1,13 @@
 import type { Status } from '@kube-semaphore/kube-objects';
+import { printable } from '@kube-semaphore/text';
 
-/** The API server answered, and the answer is an error: an HTTP status of 300 or more, or an ERROR event of a watch. */
+/** A `Status.reason` is a word. */
+const MAX_REASON = 64;
+
+/**
+ * The API server answered, and the answer is an error: an HTTP status of 300 or more, or an ERROR event of a watch.
+ * Its words are printable and cut, as it may have said anything.
+ */
 export class KubeApiError extends Error {
   readonly code = 'KUBE_API';
   override readonly name = 'KubeApiError';
@@ -12,9 +19,9 @@ export class KubeApiError extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, { status, reason = '', retryAfterMs }: { status: number; reason?: string; retryAfterMs?: number | undefined }) {
-    super(message);
+    super(printable(message));
     this.status = status;
-    this.reason = reason;
+    this.reason = printable(reason, MAX_REASON);
     this.retryAfterMs = retryAfterMs;
   }
 }

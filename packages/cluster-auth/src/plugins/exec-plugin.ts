@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { promisify, stripVTControlCharacters } from 'node:util';
+import { printable } from '@kube-semaphore/text';
 import type { Credentials } from '../credentials.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ClusterAuthError, reasonOf } from '../errors.ts';
@@ -115,7 +116,5 @@ function failureOf(error: ExecFailure, { command, installHint }: ExecPlugin): st
 
 /** What a program wrote for a terminal, as it may stand in a log. */
 function oneLine(text: string): string {
-  return stripVTControlCharacters(text)
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
+  return printable(stripVTControlCharacters(text).replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), Infinity);
 }

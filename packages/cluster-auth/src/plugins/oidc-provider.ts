@@ -37,6 +37,7 @@ export function oidcCredentials(
         `${where} has no valid id-token, and no refresh-token to get one with`,
       );
     }
+    deps.secrets.hold(client, [refreshToken, client.secret ?? '']);
     const answer = await refreshTokens(client, refreshToken, where, deps);
     refreshToken = answer.refreshToken ?? refreshToken;
     session = sessionOf(answer.idToken, where);
