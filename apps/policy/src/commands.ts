@@ -31,19 +31,20 @@ export async function runPolicy(command: PolicyCommand, { signal }: RunOptions):
 export async function runPlan(command: PolicyCommand, { signal }: RunOptions): Promise<number> {
   return withPolicy(command, () => new SoleLeader(), async (policy) => {
     const plan = await policy.plan({ signal, timeoutMs: command.options.timeoutMs });
-    process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
+    command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
   });
 }
 
 /** Removes the sets of a cluster that is served no more. */
-export async function runCleanup({ options, log, userAgent }: PolicyCommand, run: RunOptions): Promise<number> {
+export async function runCleanup({ options, log, print, secrets, userAgent }: PolicyCommand, run: RunOptions): Promise<number> {
   const cluster = options.cleanupCluster!;
   const confirm = cleanupConfirmation({ cluster, served: servedClusters(options, log), yes: options.yes });
-  const [local] = await connectAll([{ at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) }], log);
+  const place = { at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) };
+  const [local] = await connectAll([place], { log, secrets });
   try {
     const removals = await removalsOf({ cluster, options, client: new KubeClient({ connection: local!, userAgent }) }, run);
-    return await cleanUp(removals, { cluster, consequence: 'Policies that select its sets will match nothing.', confirm }, run);
+    return await cleanUp(removals, { cluster, consequence: 'Policies that select its sets will match nothing.', confirm, print }, run);
   } finally {
     local!.close();
   }
@@ -66,13 +67,13 @@ type Parts = {
 
 /** Connects all clusters, hands the app to `use`, and closes them again. */
 async function withPolicy(
-  { options, given, log, userAgent }: PolicyCommand,
+  { options, given, log, secrets, userAgent }: PolicyCommand,
   leadership: (local: KubeClient, parts: Parts) => Leadership,
   use: (policy: Policy, parts: Parts) => Promise<number>,
 ): Promise<number> {
   const file = options.config === undefined ? undefined : readConfigSource(options.config);
   const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, log);
-  const [local, ...others] = await connectAll(clustersOf(settings, options), log);
+  const [local, ...others] = await connectAll(clustersOf(settings, options), { log, secrets });
   const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: others[i]! }));
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   const parts = { settings, metrics, registry, file };

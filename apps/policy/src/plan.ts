@@ -1,4 +1,5 @@
 import type { Left } from '@kube-semaphore/app';
+import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './change.ts';
 
 /** What a plan knows of one remote. */
@@ -24,12 +25,12 @@ export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reache
 export function planText({ changes, remotes }: Plan): string {
   const lines = changes.length === 0 ? ['Nothing to change.'] : changes.map(changeLine);
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
-  return `${lines.join('\n')}\n`;
+  return pageOf(lines);
 }
 
 /** A plan for programs: one JSON object, and a line break. */
 export function planJson(plan: Plan): string {
-  return `${JSON.stringify({ changes: plan.changes.map(changeFacts), remotes: plan.remotes }, undefined, 2)}\n`;
+  return jsonPage({ changes: plan.changes.map(changeFacts), remotes: plan.remotes });
 }
 
 function changeLine(change: Change): string {
@@ -82,5 +83,5 @@ function remoteLines({ cluster, reached, heldBack, heldDeletions, skipped, sets 
   }
   const head = `${cluster}: ${count(sets.length, 'set')} now${heldBack === undefined ? '' : `; nothing is changed: ${heldBack}`}`;
   const held = heldDeletions === 0 ? [] : [`held    ${count(heldDeletions, 'address', 'addresses')} that its list lacks, until it is listed again`];
-  return [head, ...held, ...skipped.map(({ subject, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}   ${subject}: ${detail}`)];
+  return [head, ...held, ...skipped.map(({ subject, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`)];
 }

@@ -1,4 +1,4 @@
-import { ClusterWatches, isAllowedBy, type Left, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
+import { ClusterWatches, isAllowedBy, type Left, limitedLog, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { RemoteBudget } from '@kube-semaphore/informers';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
@@ -51,9 +51,10 @@ export class Remote implements KnownRemote {
   readonly #firstSync = Promise.withResolvers<void>();
 
   constructor(remote: RemoteOptions) {
-    const { settings, options, given, localSets, domains, identity, metrics, log } = remote;
+    const { settings, options, given, localSets, domains, identity, metrics } = remote;
     const cluster = settings.name;
-    this.#options = remote;
+    const log = limitedLog(remote.log, { cluster });
+    this.#options = { ...remote, log };
     this.cluster = cluster;
     this.identity = identity;
     this.#skips = new SkipRegister({

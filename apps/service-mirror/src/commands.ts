@@ -33,20 +33,20 @@ export async function runMirror(command: MirrorCommand, { signal }: RunOptions):
 export async function runPlan(command: MirrorCommand, { signal }: RunOptions): Promise<number> {
   return withMirror(command, () => new SoleLeader(), async (mirror) => {
     const plan = await mirror.plan({ signal, timeoutMs: command.options.timeoutMs });
-    process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
+    command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
   });
 }
 
 /** Removes what a cluster left that is served no more. */
-export async function runCleanup({ options, log, userAgent }: MirrorCommand, run: RunOptions): Promise<number> {
+export async function runCleanup({ options, log, print, secrets, userAgent }: MirrorCommand, run: RunOptions): Promise<number> {
   const cluster = options.cleanupCluster!;
   const { cluster: place, namespace, served } = cleanupPlace(options, log);
   const confirm = cleanupConfirmation({ cluster, served, yes: options.yes });
-  const [local] = await connectAll([place], log);
+  const [local] = await connectAll([place], { log, secrets });
   try {
     const removals = await removalsOf({ client: new KubeClient({ connection: local!, userAgent }), namespace, cluster, served }, run);
-    return await cleanUp(removals, { cluster, consequence: 'Who uses these Services reaches nothing of it any more.', confirm }, run);
+    return await cleanUp(removals, { cluster, consequence: 'Who uses these Services reaches nothing of it any more.', confirm, print }, run);
   } finally {
     local!.close();
   }
@@ -73,13 +73,13 @@ type Parts = {
 
 /** Connects all clusters, hands the app to `use`, and closes them again. */
 async function withMirror(
-  { options, log, userAgent }: MirrorCommand,
+  { options, log, secrets, userAgent }: MirrorCommand,
   leadership: (local: KubeClient, parts: Parts) => Leadership,
   use: (mirror: ServiceMirror, parts: Parts) => Promise<number>,
 ): Promise<number> {
   const file = options.config === undefined ? undefined : readConfigSource(options.config);
   const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, log);
-  const [local, ...remotes] = await connectAll(clustersOf(settings, options), log);
+  const [local, ...remotes] = await connectAll(clustersOf(settings, options), { log, secrets });
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   const parts = { settings, metrics, registry, file };
   try {

@@ -1,4 +1,5 @@
 import type { Left } from '@kube-semaphore/app';
+import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './change.ts';
 import { routingChanges } from './routing-changes.ts';
 
@@ -31,12 +32,12 @@ export function planText({ changes, remotes, orphans }: Plan): string {
   if (routing.length > 0) lines.push('', ...routing);
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
   for (const { cluster, objects } of orphans) lines.push('', `${cluster}: not in the config. ${count(objects, 'object')} of it would stay, until "cleanup -cluster ${cluster}"`);
-  return `${lines.join('\n')}\n`;
+  return pageOf(lines);
 }
 
 /** A plan for programs: one JSON object, and a line break. */
 export function planJson(plan: Plan): string {
-  return `${JSON.stringify({ changes: plan.changes.map(changeFacts), routing: routingChanges(plan.changes), remotes: plan.remotes, orphans: plan.orphans }, undefined, 2)}\n`;
+  return jsonPage({ changes: plan.changes.map(changeFacts), routing: routingChanges(plan.changes), remotes: plan.remotes, orphans: plan.orphans });
 }
 
 const VERBS = {
@@ -78,5 +79,5 @@ function remoteLines({ cluster, reached, leftOut, heldDeletions, skipped, servic
     return [`${cluster}: not reached. What it has, ${count(services.length, 'service')}, would stay as it is:`, ...services.map((name) => `unknown ${name}`)];
   }
   const held = heldDeletions === 0 ? [] : [`held    ${count(heldDeletions, 'object')} that its lists lack, until it is listed again`];
-  return [`${cluster}: ${count(services.length, 'service')} now`, ...held, ...skipped.map(({ subject, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}   ${subject}: ${detail}`)];
+  return [`${cluster}: ${count(services.length, 'service')} now`, ...held, ...skipped.map(({ subject, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`)];
 }

@@ -1,4 +1,4 @@
-import { ClusterWatches, type Left, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
+import { ClusterWatches, type Left, limitedLog, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
 import { type ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -45,8 +45,9 @@ export class SourceCluster {
   #settled = false;
 
   constructor(options: SourceClusterOptions) {
-    const { cluster, metrics, log } = options;
-    this.#options = options;
+    const { cluster, metrics } = options;
+    const log = limitedLog(options.log, { cluster });
+    this.#options = { ...options, log };
     this.cluster = cluster;
     this.#skips = new SkipRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),

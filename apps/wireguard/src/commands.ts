@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, overriddenAddresses, readConfigSource, remotesOfFile, serve } from '@kube-semaphore/app';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { beforeScrape, createMetrics, type Logger } from '@kube-semaphore/runtime';
+import { pageOf } from '@kube-semaphore/text';
 import { startUserspaceDevice, systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
 import { removalsOf } from './cleanup.ts';
 import { parseClustersFile } from './config-file.ts';
@@ -30,7 +31,7 @@ export async function runAgent(command: WireGuardCommand, { signal }: RunOptions
 export async function runPlan(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
   return withWireGuard(command, async (wireguard) => {
     const plan = await wireguard.plan({ signal, timeoutMs: command.options.timeoutMs });
-    process.stdout.write(command.options.output === 'json' ? planJson(plan) : planText(plan));
+    command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
   });
 }
@@ -39,7 +40,7 @@ export async function runPlan(command: WireGuardCommand, { signal }: RunOptions)
 export async function runStatus(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
   return withWireGuard(command, async (wireguard) => {
     const remotes = await wireguard.status({ signal, timeoutMs: command.options.timeoutMs });
-    process.stdout.write(command.options.output === 'json' ? statusJson(remotes) : statusText(remotes));
+    command.print(command.options.output === 'json' ? statusJson(remotes) : statusText(remotes));
     if (!wireguard.hasNoNode) return remotes.every(({ reached }) => reached) ? 0 : 1;
     process.stderr.write(`semaphore-wireguard: ${noNode(command.options.nodeName)}\n`);
     return 1;
@@ -47,19 +48,20 @@ export async function runStatus(command: WireGuardCommand, { signal }: RunOption
 }
 
 /** Takes leave of one remote, or of all: removes what is ours from this node. */
-export async function runCleanup({ options, log, userAgent }: WireGuardCommand, { signal }: RunOptions): Promise<number> {
+export async function runCleanup({ options, log, print, secrets, userAgent }: WireGuardCommand, { signal }: RunOptions): Promise<number> {
   const { cleanupCluster: cluster, nodeName, wgKeyPath: keyFolder, yes } = options;
   const name = cluster ?? 'all';
   // A remote that is still in the config may be taken leave of: it is the node that goes then.
   const confirm = cleanupConfirmation({ cluster: name, served: [], yes });
   const { file, settings } = readSettings(options, log);
-  const [local] = await connectAll([localOf(file, settings)], log);
+  const [local] = await connectAll([localOf(file, settings)], { log, secrets });
   try {
     const client = new KubeClient({ connection: local!, userAgent });
-    const onNoNode = (): void => void process.stdout.write(`There is no Node ${nodeName}, and so there are no annotations of it.\n`);
+    const withoutNode = `There is no Node ${nodeName}, and so there are no annotations of it.`;
+    const onNoNode = (): void => print(pageOf([withoutNode]));
     const removals = await removalsOf({ cluster, nodeName, client, tools: systemTools(), remotes: settings.remotes, keyFolder, onNoNode, signal });
     const consequence = 'Pods of this node will not reach its pods, nor be reached; an agent that still runs with it in its config makes everything again.';
-    return await cleanUp(removals, { cluster: name, consequence, confirm }, { signal });
+    return await cleanUp(removals, { cluster: name, consequence, confirm, print }, { signal });
   } finally {
     local!.close();
   }
@@ -74,9 +76,10 @@ type Parts = {
 };
 
 /** Connects all clusters, hands the app to `use`, and closes them again. */
-async function withWireGuard({ options, log, userAgent }: WireGuardCommand, use: (wireguard: WireGuard, parts: Parts) => Promise<number>): Promise<number> {
+async function withWireGuard({ options, log, secrets, userAgent }: WireGuardCommand, use: (wireguard: WireGuard, parts: Parts) => Promise<number>): Promise<number> {
   const { file, settings } = readSettings(options, log);
-  const [local, ...remotes] = await connectAll([localOf(file, settings), ...remotesOfFile(settings.remotes, `${file.path}: remotes`)], log);
+  const clusters = [localOf(file, settings), ...remotesOfFile(settings.remotes, `${file.path}: remotes`)];
+  const [local, ...remotes] = await connectAll(clusters, { log, secrets });
   const names = settings.remotes.map(({ name }) => name);
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device: settings.remotes.map(({ device }) => device) });
   const logFile = (device: string): string => join(options.wgKeyPath, `${device}.log`);

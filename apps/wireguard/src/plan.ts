@@ -1,3 +1,4 @@
+import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired-peers.ts';
 import type { Stray } from './node-check.ts';
@@ -76,7 +77,7 @@ function peerChange(change: PeerChange, { peer, isHere }: { peer: DesiredPeer | 
   if (change.remove === true) return plan('delete', 'peer', change.publicKey, 'no Node has its key');
   const { endpoint, allowedIps, keepaliveSeconds, clearPresharedKey } = change;
   const facts = [
-    ...(peer === undefined ? [] : [peer.node]),
+    ...(peer === undefined ? [] : [printable(peer.node)]),
     ...(endpoint === undefined ? [] : [endpoint]),
     ...(allowedIps ?? []),
     ...(keepaliveSeconds === undefined || !isHere ? [] : [`keepalive ${keepaliveSeconds} s`]),
@@ -86,7 +87,7 @@ function peerChange(change: PeerChange, { peer, isHere }: { peer: DesiredPeer | 
 }
 
 /** A plan for programs: one JSON object, and a line break. */
-export const planJson = (whole: Plan): string => `${JSON.stringify(whole, undefined, 2)}\n`;
+export const planJson = (whole: Plan): string => jsonPage(whole);
 
 /** A plan for people. Ends in a line break. */
 export function planText({ strays, unmarked, remotes }: Plan): string {
@@ -96,7 +97,7 @@ export function planText({ strays, unmarked, remotes }: Plan): string {
     ...unmarked.map((device) => `stays   device      ${device}  it has no mark of ours, and no remote`),
     ...remotes.flatMap((remote) => ['', ...remoteLines(remote)]),
   ];
-  return `${lines.join('\n')}\n`;
+  return pageOf(lines);
 }
 
 function remoteLines({ remote, reached, unknown, heldDeletions, hindrances, skipped }: RemotePlan): readonly string[] {
@@ -104,7 +105,7 @@ function remoteLines({ remote, reached, unknown, heldDeletions, hindrances, skip
     reached ? `${remote}: ${skipped.length === 0 ? 'no Node is left out' : `${skipped.length} left out`}` : `${remote}: not reached. The peers of its Nodes stay as they are:`,
     ...unknown.map((publicKey) => `unknown  ${publicKey}`),
     ...(heldDeletions === 0 ? [] : [`held     ${heldDeletions} that its list lacks, until it is listed again`]),
-    ...hindrances.map((hindrance) => `hinders  ${hindrance}`),
-    ...skipped.map(({ node, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}    ${node}: ${detail}`),
+    ...hindrances.map((hindrance) => `hinders  ${printable(hindrance)}`),
+    ...skipped.map(({ node, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}    ${printable(node)}: ${printable(detail)}`),
   ];
 }

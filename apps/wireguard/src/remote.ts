@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClusterWatches, type Left, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
+import { ClusterWatches, type Left, limitedLog, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
 import { type ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -40,9 +40,10 @@ export class Remote {
   #noticed: ReadonlySet<string> = new Set();
 
   constructor(remote: RemoteOptions) {
-    const { settings, client, options, log, metrics } = remote;
+    const { settings, client, options, metrics } = remote;
     const cluster = settings.name;
-    this.#options = remote;
+    const log = limitedLog(remote.log, { cluster });
+    this.#options = { ...remote, log };
     this.settings = settings;
     const onCount = (labels: Parameters<SkipOptions['onCount']>[0], count: number): void => metrics.skippedObjects.set({ remote: cluster, ...labels }, count);
     this.#deviceSkips = new SkipRegister({

@@ -1,3 +1,4 @@
+import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired-peers.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './handshake.ts';
@@ -68,10 +69,11 @@ export function remoteStatus({ remote, deviceName, device, marked, desired, cloc
 }
 
 /** A status for programs: one JSON object, and a line break. */
-export const statusJson = (remotes: readonly RemoteStatus[]): string => `${JSON.stringify({ remotes }, undefined, 2)}\n`;
+export const statusJson = (remotes: readonly RemoteStatus[]): string => jsonPage({ remotes });
 
 /** A status for people. Ends in a line break. */
-export const statusText = (remotes: readonly RemoteStatus[]): string => `${remotes.map((remote) => linesOf(remote).join('\n')).join('\n\n')}\n`;
+export const statusText = (remotes: readonly RemoteStatus[]): string =>
+  pageOf(remotes.flatMap((remote, i) => [...(i === 0 ? [] : ['']), ...linesOf(remote)]));
 
 function linesOf({ remote, deviceName, device, reached, peers, missing, skipped }: RemoteStatus): readonly string[] {
   const head = device === null ? `${deviceName} is not there` : `${deviceName}, port ${device.listenPort}, public key ${device.publicKey ?? '(none)'}${device.marked ? '' : ', without our mark'}`;
@@ -79,14 +81,14 @@ function linesOf({ remote, deviceName, device, reached, peers, missing, skipped 
     `${remote}: ${head}`,
     ...(reached ? [] : ['not reached: which Nodes its peers are, and which are left out, is not known']),
     ...peers.map(peerLine),
-    ...missing.map((node) => `none   ${node}`),
-    ...skipped.map(({ node, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}  ${node}: ${detail}`),
+    ...missing.map((node) => `none   ${printable(node)}`),
+    ...skipped.map(({ node, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}  ${printable(node)}: ${printable(detail)}`),
   ];
 }
 
 function peerLine({ node, publicKey, state, handshakeAgeSeconds: age, endpoint, receivedBytes, sentBytes, allowedIps }: PeerStatus): string {
   const handshake = age === null ? 'no handshake' : `handshake ${age} s ago`;
-  return `${state.padEnd(5)}  ${[node ?? publicKey, endpoint ?? 'no endpoint', handshake, `${bytes(receivedBytes)} in`, `${bytes(sentBytes)} out`, ...allowedIps].join('  ')}`;
+  return `${state.padEnd(5)}  ${[printable(node ?? publicKey), endpoint ?? 'no endpoint', handshake, `${bytes(receivedBytes)} in`, `${bytes(sentBytes)} out`, ...allowedIps].join('  ')}`;
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;

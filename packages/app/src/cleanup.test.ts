@@ -18,7 +18,7 @@ async function run(names: readonly string[], { answer = true, broken = '' }: { a
     asked.push(question);
     return answer;
   };
-  const code = await cleanUp(removals, { cluster: 'c9', consequence: 'So be it.', confirm, print: (line) => said.push(line) }, { signal }).catch((error: Error) => error.message);
+  const code = await cleanUp(removals, { cluster: 'c9', consequence: 'So be it.', confirm, print: (page) => said.push(...page.trimEnd().split('\n')) }, { signal }).catch((error: Error) => error.message);
   return { code, said, asked, removed };
 }
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { RunOptions } from '@kube-semaphore/kube-client';
+import { pageOf } from '@kube-semaphore/text';
 import { ConfigError } from './config-error.ts';
 
 /** Whose objects a `cleanup` removes, and what is known beforehand. */
@@ -38,8 +39,8 @@ export type CleanupInput = {
   /** What it means for others, a sentence. */
   readonly consequence: string;
   readonly confirm: Confirm;
-  /** For a line of text; by default to stdout. */
-  readonly print?: (line: string) => void;
+  /** For pages of text. */
+  readonly print: (page: string) => void;
 };
 
 /**
@@ -48,19 +49,17 @@ export type CleanupInput = {
  * @returns the exit code: 0 if nothing is left, 1 if somebody said no
  * @throws KubeApiError, ConnectionError; what was removed until then is gone, and another cleanup removes the rest
  */
-export async function cleanUp(removals: readonly Removal[], { cluster, consequence, confirm, print = toStdout }: CleanupInput, { signal }: RunOptions): Promise<0 | 1> {
+export async function cleanUp(removals: readonly Removal[], { cluster, consequence, confirm, print }: CleanupInput, { signal }: RunOptions): Promise<0 | 1> {
   if (removals.length === 0) {
-    print(`There is nothing of cluster ${cluster}.`);
+    print(pageOf([`There is nothing of cluster ${cluster}.`]));
     return 0;
   }
-  for (const { line } of removals) print(line);
+  print(pageOf(removals.map(({ line }) => line)));
   if (!(await confirm(`Do this to ${removals.length} objects of cluster ${cluster}? ${consequence}`))) return 1;
   for (const { carryOut } of removals) await carryOut({ signal });
-  print(`Removed what there was of cluster ${cluster}.`);
+  print(pageOf([`Removed what there was of cluster ${cluster}.`]));
   return 0;
 }
-
-const toStdout = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function askOnTerminal(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

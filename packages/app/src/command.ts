@@ -3,6 +3,7 @@ import { connect, type Connection, deniedHint } from '@kube-semaphore/cluster-au
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { type CommonOptions, type Given, type OptionTable, resolveOptions, type Superseded } from '@kube-semaphore/options';
 import { createLogger, endOnBrokenPipe, keepMemoryFromCoreDumps, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
+import { printable, Secrets } from '@kube-semaphore/text';
 import type { NamedReference } from './cluster-references.ts';
 import { ConfigError } from './config-error.ts';
 
@@ -31,6 +32,10 @@ export type Command<C> = {
   /** Undefined: the program is to run. */
   readonly subcommand: string | undefined;
   readonly log: Logger;
+  /** Writes a page of `@kube-semaphore/text` to stdout, without our credentials. */
+  readonly print: (page: string) => void;
+  /** What log and `print` strip. */
+  readonly secrets: Secrets;
   readonly version: string;
   /** `name/version`, for the API servers' logs. */
   readonly userAgent: string;
@@ -60,10 +65,14 @@ export async function runCommand<C extends CommonOptions>(
   const { config: options, given, subcommand } = resolution;
   // A subcommand's output is what people read; the log tells them only of trouble.
   const quiet = subcommand !== undefined && !given.has('logLevel');
-  const log = createLogger({ level: quiet ? 'error' : options.logLevel, format: options.logFormat });
+  const secrets = new Secrets();
+  const strip = (text: string): string => secrets.strip(text);
+  const log = createLogger({ level: quiet ? 'error' : options.logLevel, format: options.logFormat, strip });
+  const print = (page: string): void => void process.stdout.write(strip(page));
   for (const warning of [...resolution.warnings, ...(overridden?.(given) ?? [])]) log.warn({}, warning);
   if (exposed !== undefined) log.warn({ error: exposed }, 'a core dump of this process would hold its keys and tokens');
-  const command: Command<C> = { options, given, subcommand, log, version, userAgent: `${program.name}/${version}` };
+  const userAgent = `${program.name}/${version}`;
+  const command: Command<C> = { options, given, subcommand, log, print, secrets, version, userAgent };
   let exitCode = 0;
   const work = async ({ signal }: RunOptions): Promise<void> => {
     try {
@@ -71,7 +80,8 @@ export async function runCommand<C extends CommonOptions>(
     } catch (error) {
       const isConfig = error instanceof ConfigError;
       if (!isConfig && (!quiet || signal.aborted)) throw error;
-      for (const problem of isConfig ? error.problems : [wordsOf(error)]) process.stderr.write(`${program.name}: ${problem}\n`);
+      const problems = isConfig ? error.problems : [wordsOf(error)];
+      for (const problem of problems) process.stderr.write(`${program.name}: ${printable(strip(problem))}\n`);
       exitCode = isConfig ? error.exitCode : 1;
     }
   };
@@ -117,8 +127,12 @@ export function readConfigSource(path: string): ConfigSource {
  *
  * @throws {ConfigError} with the problems of all of them, each with the place that names the cluster
  */
-export async function connectAll(clusters: readonly NamedReference[], log: Logger): Promise<readonly Connection[]> {
-  const connections = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, { env: process.env, log })));
+export async function connectAll(
+  clusters: readonly NamedReference[],
+  { log, secrets }: Pick<Command<unknown>, 'log' | 'secrets'>,
+): Promise<readonly Connection[]> {
+  const options = { env: process.env, log, secrets };
+  const connections = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, options)));
   const problems = connections.flatMap((connection, i) => (connection.status === 'rejected' ? [`${clusters[i]!.at}: ${(connection.reason as Error).message}`] : []));
   const made = connections.flatMap((connection) => (connection.status === 'fulfilled' ? [connection.value] : []));
   if (problems.length === 0) return made;

@@ -7,6 +7,7 @@ export { durationOf, keysOf, parseConfigFile, type ParsedFile } from './config-f
 export { goDocument } from './go-document.ts';
 export { liveness, readiness } from './health.ts';
 export { leadershipOf } from './leadership.ts';
+export { limitedLog } from './limited-log.ts';
 export { listAll } from './list-all.ts';
 export { everyPeriod } from './periodic.ts';
 export { POLL_INTERVAL_MS } from './polling.ts';

@@ -1,4 +1,5 @@
 import type { Logger } from '@kube-semaphore/runtime';
+import { limitedLog } from './limited-log.ts';
 
 export type WriteLogOptions = {
   readonly log: Logger;
@@ -10,15 +11,18 @@ export type WriteLogOptions = {
 
 /**
  * Tells of writes and of why they fail. What fails for every object alike (the local API server is away, or forbids us
- * to write) is said once, and once more when it is over; what is wrong with one object is said each time.
+ * to write) is said once, and once more when it is over; what is wrong with one object is said each time, but
+ * not more than 100 times a minute.
  */
 export class WriteLog {
   readonly #options: WriteLogOptions;
+  readonly #failures: Logger;
   /** What all writes fail of now. */
   #trouble: string | undefined;
 
   constructor(options: WriteLogOptions) {
     this.#options = options;
+    this.#failures = limitedLog(options.log, {});
   }
 
   /** @param event what was done, as a log line says it: `set created` */
@@ -41,7 +45,7 @@ export class WriteLog {
     }
     // 409: somebody wrote at the same time, and the next attempt knows. Normal, but worth finding.
     const level = said || isConflict(error) ? 'debug' : 'warn';
-    this.#options.log[level]({ key, error, retryInMs: Math.round(retryInMs) }, `${this.#options.what} not written, will try again`);
+    this.#failures[level]({ key, error, retryInMs: Math.round(retryInMs) }, `${this.#options.what} not written, will try again`);
   }
 }
 

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { limitedLog } from './limited-log.ts';
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+function recorded() {
+  const lines: { readonly level: string; readonly message: string; readonly fields: object }[] = [];
+  const at = (level: string) => (fields: object, message: string) => void lines.push({ level, message, fields });
+  const log = limitedLog(
+    { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+    { cluster: 'c2' },
+  );
+  const count = (message: string): number => lines.filter((line) => line.message === message).length;
+  return { log, lines, count };
+}
+
+it('writes 100 lines a minute with the same message, and then how many there were besides', () => {
+  const { log, lines, count } = recorded();
+  for (let pod = 0; pod < 10_000; pod++) log.warn({ cluster: 'c2', pod }, 'left out');
+  expect(lines).toHaveLength(100);
+  vi.advanceTimersByTime(60_000);
+  expect(lines.slice(100)).toEqual([
+    {
+      level: 'warn',
+      message: 'log lines suppressed',
+      fields: { cluster: 'c2', suppressed: 9_900, line: 'left out', periodMs: 60_000 },
+    },
+  ]);
+  log.warn({}, 'left out');
+  vi.advanceTimersByTime(60_000);
+  expect([count('left out'), count('log lines suppressed')]).toEqual([101, 1]);
+});
+
+it('writes other lines all the same, and all of those that an operator asks for', () => {
+  const { log, count } = recorded();
+  for (let i = 0; i < 300; i++) {
+    log.warn({}, 'left out');
+    log.debug({}, 'left out of debug');
+    log.error({}, 'broken');
+  }
+  log.info({}, 'API server is back');
+  expect([count('left out'), count('left out of debug'), count('broken'), count('API server is back')]).toEqual([
+    100, 300, 300, 1,
+  ]);
+});
