@@ -73,3 +73,5 @@ export { bothSides, type Side } from './trial/sides.ts';
 export { failWrites, loseAnswers, refuseWrites, storms, throttleWrites, weatherStorm, writeStorms } from './trial/storms.ts';
 export { letTokenExpire, renewToken } from './trial/tokens.ts';
 export { Trial, trialPatience } from './trial/trial.ts';
+export { harmIn, STEERING, TOKEN } from './hostile/harm.ts';
+export { startHostileServer } from './hostile/hostile-server.ts';
