@@ -15,11 +15,14 @@ afterAll(async () => {
   await Promise.all([c1.stop(), c2.stop()]);
 });
 
-/** A cluster with both namespaces, which admit restricted Pods only, and with all that such Pods name. */
+/** A cluster with all namespaces of deploy/, which admit restricted Pods only, and with all that such Pods name. */
 async function prepared(name: string): Promise<RealCluster> {
   const cluster = await startRealCluster({ name });
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/warn': 'restricted' };
-  await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'sys-semaphore', labels } });
+  // Those of the Pods, and that of the Lease of policy.
+  for (const namespace of ['sys-semaphore', 'semaphore-policy']) {
+    await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
+  }
   await eventually(async () => (await cluster.admin.request('PATCH', '/api/v1/namespaces/kube-system', { metadata: { labels } })).status, 200);
   await eventually(async () => (await cluster.admin.request('GET', '/readyz')).status, 200);
   return cluster;

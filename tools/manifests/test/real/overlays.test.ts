@@ -74,11 +74,12 @@ describe('in c1', () => {
     const file = join(deploy, 'overlays/example/c1', `${name.slice('semaphore-'.length)}.json`);
     const content = readFileSync(file, 'utf8');
     expect(config?.['data']).toEqual({ 'config.json': content });
-    expect(await words(name, { [configVariable]: file, SWG_NODE_NAME: 'n1' })).toEqual([
-      `${name}: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig`,
-      `${name}: /etc/kube-semaphore/remotes/c2/ca.crt can't be read: there is no such file (ENOENT)`,
-    ]);
     const { remotes, remoteClusters } = JSON.parse(content) as Record<string, unknown>;
+    const [local, list] = remotes === undefined ? ['localCluster', 'remoteClusters'] : ['local', 'remotes'];
+    expect(await words(name, { [configVariable]: file, SWG_NODE_NAME: 'n1' })).toEqual([
+      `${name}: ${file}: ${local}.kubeConfigPath: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig`,
+      `${name}: ${file}: ${list}[0] (c2): /etc/kube-semaphore/remotes/c2/ca.crt can't be read: there is no such file (ENOENT)`,
+    ]);
     expect(remotes ?? remoteClusters).toMatchObject([{ name: 'c2', remoteSATokenPath: '/etc/kube-semaphore/remotes/c2/token' }]);
   });
 });
