@@ -110,4 +110,18 @@ describe('what is left out', () => {
     await sources.remove('services', { name: long });
     await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'name-too-long', kind: 'problem' }), 0);
   });
+
+  it('is a slice with a text of 600 kB, which an API server takes, until it is a good one', async ({ sources, mirrors, start }) => {
+    const endpoint = (name: string) => ({ addresses: ['10.4.0.1'], conditions: { ready: true }, targetRef: { kind: 'Pod', namespace: 'default', name } });
+    const tooLarge = { remote: 'c2', reason: 'too-large', kind: 'problem' };
+    await sources.add(web);
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: [endpoint('x'.repeat(600_000))] });
+    await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
+    const program = await start();
+    await mirrors.become({ [mirror]: ['10.4.0.2'] });
+    await eventually(() => program.metric(gauge, tooLarge), 1);
+    await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: [endpoint('web-0')] });
+    await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
+    await eventually(() => program.metric(gauge, tooLarge), 0);
+  });
 });

@@ -48,6 +48,18 @@ describe('plan', () => {
     expect([code, await readdir(keyFolder), (await annotationsOf(local, 'n1')) ?? {}]).toEqual([0, [], {}]);
   });
 
+  it('leaves out a Node that is too large to be read, and no other', async ({ run, addNode, local, remote }) => {
+    const [good, large] = [publicKeyOf(generatePrivateKey()), publicKeyOf(generatePrivateKey())];
+    await addNode(local, ownNode);
+    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(good, '198.51.100.1:51820') });
+    const addresses = Array.from({ length: 1_001 }, (_, i) => `198.51.${100 + (i >> 8)}.${i & 255}`);
+    await addNode(remote, { name: 'r2', podCIDRs: ['10.4.2.0/24'], internalIPs: addresses, annotations: announce(large, '198.51.100.2:51820') });
+    const { stdout } = await run({ word: 'plan' });
+    expect(stdout).toContain(`create  peer        ${good}  r1`);
+    expect(stdout).not.toContain(large);
+    expect(stdout).toMatch(/^skip! {4}r2: .*addresses has more than 1000 elements$/m);
+  });
+
   it('announces the address of the wanted family', async ({ run, addNode, local }) => {
     await addNode(local, ownNode);
     const { stdout } = await run({ word: 'plan', remote: { endpointFamily: 'ipv6' } });

@@ -62,7 +62,8 @@ it.each([
   { name: 'an object of another kind', answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), kind: 'Secret' })), reason: 'garbage' },
   { name: 'a field of another type', answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), status: { podIPs: 7 } })), reason: 'garbage' },
   { name: 'a bookmark without a version', answer: watch(event('BOOKMARK', { apiVersion: 'v1', kind: 'Pod', metadata: {} })), reason: 'garbage' },
-  { name: 'a line over 4 MiB', answer: watch('x'.repeat(4 * 1024 * 1024 + 1)), reason: 'garbage' },
+  { name: 'a line over 10 MiB', answer: watch('x'.repeat(10 * 1024 * 1024 + 1)), reason: 'garbage' },
+  { name: 'a protobuf frame that says it has over 4 MiB', answer: watch('\x00\x40\x00\x01', PROTOBUF_WATCH), reason: 'garbage' },
   { name: 'an event that would take 56 MB of memory', answer: watch(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}\n`), reason: 'garbage' },
   { name: 'protobuf that is none', answer: watch(protobufFrame(Buffer.from('ffffffffff', 'hex')), PROTOBUF_WATCH), reason: 'garbage' },
   { name: 'a protobuf frame that says it has 4 GiB', answer: watch('\xff\xff\xff\xff', PROTOBUF_WATCH), reason: 'garbage' },
@@ -210,8 +211,12 @@ describe('a remote that has more than its budget', () => {
   });
 });
 
-it('passes over an object that is too large, and reads those around it', async () => {
-  const large = { ...pod('large', '10.0.0.2'), status: { podIPs: Array(1_000_000 / 4).fill({}) } };
+it.each([
+  { name: 'has 250,000 addresses', status: { podIPs: Array(250_000).fill({}) } },
+  // As much as etcd takes, and six bytes each in JSON.
+  { name: 'is full of control characters', status: { phase: '\u0001'.repeat(1.5 * 1024 * 1024) } },
+])('passes over an object that $name, and reads those around it', async ({ status: filled }) => {
+  const large = { ...pod('large', '10.0.0.2'), status: filled };
   const server = await startScriptedServer([watch(event('ADDED', pod('a', '10.0.0.1')) + event('ADDED', large) + event('ADDED', pod('z', '10.0.0.3')) + endOfInitialEvents)], sane);
   const { addresses, restarts, store, stop } = reflectPods(server.connection, PATIENT);
   try {

@@ -4,8 +4,11 @@ import { isProtobuf } from './body.ts';
 import { IdleTimeoutError } from './errors.ts';
 import { brokenOff } from './transport.ts';
 
-/** etcd refuses objects over 1.5 MiB, and the API server requests over 3 MiB; as JSON an object may be twice as long. */
-const MAX_FRAME_BYTES = 4 * 1024 * 1024;
+/**
+ * etcd refuses objects over 1.5 MiB; nothing that is honest comes near this. JSON writes a control character in six bytes,
+ * and who may fill one object with them must not be able to end the watch of all.
+ */
+const MAX_FRAME_BYTES = { protobuf: 4 * 1024 * 1024, json: 10 * 1024 * 1024 };
 
 /**
  * An open watch. Iterate it once; it yields the events that a chunk of the stream completed, together. It ends when
@@ -40,7 +43,9 @@ export class WatchStream<K extends Kind> {
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly WatchEvent<KubeObject<K>>[]> {
     const codec = this.#codec;
     const protobuf = isProtobuf(this.#response);
-    const splitter = new FrameSplitter(protobuf ? 'length-prefix' : 'newline', { maxFrameBytes: MAX_FRAME_BYTES });
+    const splitter = protobuf
+      ? new FrameSplitter('length-prefix', { maxFrameBytes: MAX_FRAME_BYTES.protobuf })
+      : new FrameSplitter('newline', { maxFrameBytes: MAX_FRAME_BYTES.json });
     let batch: WatchEvent<KubeObject<K>>[] = [];
     const onFrame = (bytes: Buffer, start: number, end: number): void => {
       batch.push(protobuf ? codec.eventFromProtobuf(bytes, start, end) : codec.eventFromJson(parseJson(bytes, start, end)));
