@@ -1,6 +1,5 @@
-import { ClusterWatches, isAllowedBy, type Left, limitedLog, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
+import { ClusterWatches, isAllowedBy, type Left, limitedLog, POLL_INTERVAL_MS, remoteBudget, SkipRegister } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { RemoteBudget } from '@kube-semaphore/informers';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Given } from '@kube-semaphore/options';
 import type { Instruments, Logger } from '@kube-semaphore/runtime';
@@ -72,7 +71,7 @@ export class Remote implements KnownRemote {
       isAllowed: isAllowedBy(settings.allowedPodCidrs),
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      budget: new RemoteBudget({ objects: options.maxRemoteObjects, bytes: options.maxRemoteMib * 1024 * 1024 }),
+      budget: remoteBudget(options),
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
       ghosts: options.deletionGuardPercent === 100 ? new Map() : ghostsOf(localSets.own(), cluster, domains),

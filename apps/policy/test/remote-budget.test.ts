@@ -36,10 +36,11 @@ function frame(type: string, metadata: readonly Buffer[], status: Buffer = Buffe
   return Buffer.concat([length, event]);
 }
 
-const podMetadata = (name: string, uid: string) =>
-  [field(1, name), field(3, 'ns'), field(5, uid), field(6, '2'), field(11, field(1, 'semaphore.uw.systems/name'), field(2, 'app'))];
+const label = field(11, field(1, 'semaphore.uw.systems/name'), field(2, 'app'));
+const podMetadata = (name: string, uid: string) => [field(1, name), field(3, 'ns'), field(5, uid), field(6, '2'), label];
 
-const endOfInitialEvents = frame('BOOKMARK', [field(6, '1'), field(12, field(1, 'k8s.io/initial-events-end'), field(2, 'true'))]);
+const endMark = field(12, field(1, 'k8s.io/initial-events-end'), field(2, 'true'));
+const endOfInitialEvents = frame('BOOKMARK', [field(6, '1'), endMark]);
 
 /** An API server that has no Pods, and then says whatever it is told to. */
 async function startHostileServer() {

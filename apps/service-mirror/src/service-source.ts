@@ -63,7 +63,17 @@ export class ServiceSource {
     });
     const common = (watch: 'services' | 'slices') => {
       const { client, selector, idleTimeoutMs, pollIntervalMs, budget, holdMs, hooks } = options;
-      return { ...(budget !== undefined && { budget }), projectTooLarge: readTooLarge, client, labelSelector: selector, watchList: 'auto', idleTimeoutMs, pollIntervalMs, holdMs, hooks: hooks(watch) } as const;
+      return {
+        client,
+        labelSelector: selector,
+        watchList: 'auto',
+        projectTooLarge: readTooLarge,
+        ...(budget !== undefined && { budget }),
+        idleTimeoutMs,
+        pollIntervalMs,
+        holdMs,
+        hooks: hooks(watch),
+      } as const;
     };
     this.#reflectors = [
       new Reflector({

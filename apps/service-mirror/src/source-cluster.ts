@@ -1,5 +1,5 @@
-import { ClusterWatches, type Left, limitedLog, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
-import { type ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
+import { ClusterWatches, type Left, limitedLog, POLL_INTERVAL_MS, remoteBudget, SkipRegister } from '@kube-semaphore/app';
+import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { MirrorMetrics } from './metrics.ts';
@@ -53,8 +53,7 @@ export class SourceCluster {
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (subject, { kind, reason, detail }) => log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
     });
-    const { maxRemoteObjects: objects, maxRemoteMib } = options.options;
-    this.#budget = options.rules.isLocal ? undefined : new RemoteBudget({ objects, bytes: maxRemoteMib * 1024 * 1024 });
+    this.#budget = options.rules.isLocal ? undefined : remoteBudget(options.options);
     this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#listed() });
     this.#sources = usesBySelector(options.selectors).map(([selector, uses]) => ({ uses, source: this.#source(selector, uses) }));
   }

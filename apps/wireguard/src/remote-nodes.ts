@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Left } from '@kube-semaphore/app';
 import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { nodeKind } from '@kube-semaphore/kube-objects';
+import { nodeKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { claimsOf } from './ghosts.ts';
 import { problemOf } from './notice.ts';
 import { type NodeReading, type NodeRules, readNode, type RemoteNode } from './remote-node.ts';
@@ -50,7 +50,7 @@ export class RemoteNodes {
       kind: nodeKind,
       watchList: 'auto',
       project: (node) => ({ uid: node.metadata.uid, ...readNode(node, rules()) }),
-      projectTooLarge: ({ metadata, tooLarge }) => ({ uid: metadata.uid, node: undefined, left: problemOf('too-large', [tooLarge]) }),
+      projectTooLarge: readTooLarge,
       store: this.#store,
       budget,
       idleTimeoutMs,
@@ -99,6 +99,10 @@ export class RemoteNodes {
   run({ signal }: RunOptions): Promise<void> {
     return this.#reflector.run({ signal });
   }
+}
+
+function readTooLarge({ metadata, tooLarge }: TooLarge): KeptNode {
+  return { uid: metadata.uid, node: undefined, left: problemOf('too-large', [tooLarge]) };
 }
 
 const hold = (kept: KeptNode): KeptNode => (kept.node === undefined ? kept : { ...kept, node: { ...kept.node, held: true } });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClusterWatches, type Left, limitedLog, POLL_INTERVAL_MS, SkipRegister } from '@kube-semaphore/app';
-import { type ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
+import { ClusterWatches, type Left, limitedLog, POLL_INTERVAL_MS, remoteBudget, SkipRegister } from '@kube-semaphore/app';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Device } from '@kube-semaphore/wireguard-tools';
@@ -59,7 +59,7 @@ export class Remote {
       client,
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      budget: new RemoteBudget({ objects: options.maxRemoteObjects, bytes: options.maxRemoteMib * 1024 * 1024 }),
+      budget: remoteBudget(options),
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
       hooks: () => this.#hooks(watches.hooks()),

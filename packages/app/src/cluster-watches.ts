@@ -4,7 +4,10 @@ import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime
 export type ClusterWatchesOptions = {
   /** The remote's name; `local` for the cluster that we write to. */
   readonly cluster: string;
-  readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'remoteUp' | 'remoteLastSync' | 'remoteWatchRestarts' | 'remoteOverBudget'>;
+  readonly metrics: Pick<
+    Instruments<ReturnType<typeof sharedMetrics>>,
+    'remoteUp' | 'remoteLastSync' | 'remoteWatchRestarts' | 'remoteOverBudget'
+  >;
   readonly log: Logger;
   /** The first lists of all watches are complete. */
   readonly onFirstSync: () => void;
@@ -13,9 +16,16 @@ export type ClusterWatchesOptions = {
 
 type Budget = keyof BudgetLimits;
 
-type State = { up: 'new' | 'up' | 'down'; forbidden: boolean; synced: boolean; overBudget: Budget | undefined; confirmedAtMs: number };
+type State = {
+  up: 'new' | 'up' | 'down';
+  forbidden: boolean;
+  synced: boolean;
+  /** What there was too much of, until a list has ended. */
+  overBudget: Budget | undefined;
+  confirmedAtMs: number;
+};
 
-/** The longest pause of a reflector that nobody asks for is half of this. In a longer one a remote is away, whatever the reason. */
+/** Twice the longest backoff of a reflector. In a longer pause a remote is away, whatever the reason. */
 const LONG_PAUSE_MS = 60_000;
 
 /**
@@ -92,7 +102,8 @@ export class ClusterWatches {
         metrics.remoteWatchRestarts.inc({ ...remote, reason });
         if (error === undefined) return;
         if (reason === 'over_budget') {
-          if (this.#watches.every(({ overBudget }) => overBudget === undefined)) log.warn({ cluster, error }, 'remote has more than we keep: its watches stop');
+          const isNew = this.#watches.every(({ overBudget }) => overBudget === undefined);
+          if (isNew) log.warn({ cluster, error }, 'remote has more than we keep: its watches stop');
           watch.overBudget = (error as { budget: Budget }).budget;
           this.#setOverBudget();
         }
@@ -117,7 +128,8 @@ export class ClusterWatches {
   #setOverBudget(): void {
     const { metrics, cluster: remote } = this.#options;
     for (const budget of ['objects', 'bytes'] as const) {
-      metrics.remoteOverBudget.set({ remote, budget }, this.#watches.some(({ overBudget }) => overBudget === budget) ? 1 : 0);
+      const isOver = this.#watches.some(({ overBudget }) => overBudget === budget);
+      metrics.remoteOverBudget.set({ remote, budget }, isOver ? 1 : 0);
     }
   }
 }

@@ -11,6 +11,7 @@ export { limitedLog } from './limited-log.ts';
 export { listAll } from './list-all.ts';
 export { everyPeriod } from './periodic.ts';
 export { POLL_INTERVAL_MS } from './polling.ts';
+export { remoteBudget } from './remote-budget.ts';
 export { serve } from './serve.ts';
 export { type Left, SkipRegister } from './skip-register.ts';
 export { WriteLog } from './write-log.ts';

@@ -233,7 +233,7 @@ export class Reflector<K extends Kind, V extends Stored> {
       for (const object of page.tooLarge) this.#readTooLarge(object, listed);
       // No page is followed by a pause, so a server that makes up tokens for ever would be asked as fast as it answers.
       if (listed.size - before < this.#pageLimit / 2) thinPages++;
-      if (thinPages > MOST_THIN_PAGES) throw new DecodeError(`the server lists ${this.#options.kind.plural} without an end`);
+      if (thinPages > MOST_THIN_PAGES) throw new DecodeError('the server lists without an end');
       token = page.continue;
       if (token === '') this.#resourceVersion = page.resourceVersion;
     } while (token !== '');
@@ -245,7 +245,8 @@ export class Reflector<K extends Kind, V extends Stored> {
   async #page(token: string, signal: AbortSignal): Promise<Page<KubeObject<K>>> {
     for (;;) {
       try {
-        return await this.#options.client.list(this.#codec, { ...this.#selection(), limit: this.#pageLimit, continue: token, signal });
+        const options = { ...this.#selection(), limit: this.#pageLimit, continue: token, signal };
+        return await this.#options.client.list(this.#codec, options);
       } catch (error) {
         if (!(error instanceof BodyTooLargeError) || this.#pageLimit === 1) throw error;
         this.#pageLimit = Math.floor(this.#pageLimit / 2);

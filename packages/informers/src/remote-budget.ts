@@ -28,7 +28,7 @@ export class BudgetShare {
     this.#store = store;
   }
 
-  /** A list begins: until it ends, what it brings counts, and not what the store has besides and the list may take away. */
+  /** A list begins: until it ends, what it brings counts, and not what the store has besides, which it may take away. */
   beginList(): void {
     this.#listed = { objects: 0, bytes: 0 };
   }

@@ -5,7 +5,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** The worst that there is, arrays in arrays, takes 29 times its length: what is shorter never comes near the limit. */
 const HARMLESS_BYTES = 1024 * 1024;
 
-/** What V8 takes for an object or array, for a text besides its own length (as an object's only key, with the shape), and for a place in either. */
+/** What V8 takes for an object or array, for a text besides its length (a key may cost a shape), and for a place. */
 const CONTAINER_BYTES = 64;
 const TEXT_BYTES = 32;
 const PLACE_BYTES = 8;
