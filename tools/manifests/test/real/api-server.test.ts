@@ -15,11 +15,11 @@ afterAll(async () => {
   await Promise.all([c1.stop(), c2.stop()]);
 });
 
-/** A cluster with all namespaces of deploy/, which admit restricted Pods only, and with all that such Pods name. */
+/** A cluster with the namespaces of deploy/, which admit restricted Pods only, and with all that such Pods name. */
 async function prepared(name: string): Promise<RealCluster> {
   const cluster = await startRealCluster({ name });
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/warn': 'restricted' };
-  // Those of the Pods, and that of the Lease of policy.
+  // A dry run makes none.
   for (const namespace of ['sys-semaphore', 'semaphore-policy']) {
     await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
   }

@@ -44,7 +44,7 @@ it('has a patch that changes how many Services there may be', async () => {
     return objects.filter(({ kind }) => kind === 'ResourceQuota').map(({ spec }) => (spec as { readonly hard: unknown }).hard);
   };
   expect(await hardOf({})).toContainEqual({ 'count/services': '5000' });
-  expect(await hardOf({ patches })).toEqual([{ 'count/services': '20000' }, { pods: '10' }]);
+  expect(await hardOf({ patches })).toEqual([{ pods: '10' }, { 'count/services': '20000' }]);
 });
 
 it('has a patch by which each of two remotes has a sidecar, and they are alike', async () => {
