@@ -62,7 +62,7 @@ export class LeaderElector implements Leadership {
         onFailure: (error, lease) => hooks?.onFailure?.(error, lease),
         onAnswer: (lease) => hooks?.onAnswer?.(lease),
       });
-    // In this order: whoever can't have the new Lease keeps nobody of the earlier release from leading.
+    // In this order: a replica that can't have the new Lease doesn't keep those of the earlier release from leading.
     this.#claim = new LeaseClaims([lock, ...(previousLock ? [previousLock] : [])].map(claimTo));
   }
 
