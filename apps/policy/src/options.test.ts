@@ -100,6 +100,12 @@ describe('the options of policy', () => {
       want: [/^-remote-ca-url or SP_REMOTE_CA_URL is required/, /^-remote-sa-token-path .* is required/],
     },
     {
+      name: 'the selector of v0.1.0',
+      argv: [...KUBECONFIG, '-label-selector=a=b'],
+      env: {},
+      want: [/^-label-selector counts for nothing any more: kube-policy-semaphore v0\.1\.0 .* uw\.systems\/networkset-name; give Pods the label/],
+    },
+    {
       name: 'an API server without TLS',
       argv: [...DIRECT, TOKEN, '-remote-api-url=http://c2'],
       env: {},

@@ -60,6 +60,12 @@ export const program = {
     { name: 'cleanup', description: 'Remove the sets of a cluster that is served no more: -cluster.' },
   ],
   elsewhere: { status: 'semaphore-wireguard' },
+  retired: [
+    {
+      names: ['label-selector', 'networkset-name-annotation', 'KPS_LABEL_SELECTOR', 'KPS_NETSET_NAME_ANNOTATION'],
+      says: 'kube-policy-semaphore v0.1.0 chose Pods by a label and named sets by an annotation, uw.systems/networkset-name; give Pods the label semaphore.uw.systems/name instead',
+    },
+  ],
 };
 
 const ours = (flag: string) => ({ flag, env: variableOf('SP', flag) });

@@ -79,6 +79,12 @@ describe('the options of service-mirror', () => {
         SSM_SVC_SYNC: 'false',
       },
     },
+    {
+      name: 'the variables of its first release',
+      argv: [],
+      env: { KSM_KUBE_CONFIG: 'k', KSM_LABEL_SELECTOR: 'm=1', KSM_LOG_LEVEL: 'info', KSM_MIRROR_NS: 'ns', KSM_REMOTE_API_URL: 'https://c2', KSM_REMOTE_CA_URL: 'https://ca', KSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 't', KSM_RESYNC_PERIOD: '1h', KSM_SVC_PREFIX: 'c2', KSM_SVC_SYNC: 'true' },
+    },
+    { name: 'the kubeconfig of its first release', argv: MIRRORS, env: { KSM_TARGET_KUBE_CONFIG: 'f' } },
     { name: 'a config file alone', argv: [], env: { SSM_CONFIG: '/etc/semaphore-service-mirror/config.json' } },
     {
       name: 'a config file with what beats it',

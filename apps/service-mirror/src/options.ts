@@ -62,19 +62,33 @@ export const program = {
 
 const ours = (flag: string) => ({ flag, env: variableOf('SSM', flag) });
 
+/** An option of the first releases, which read their variables under KSM. */
+const inherited = (flag: string) => ({ ...ours(flag), aliases: [variableOf('KSM', flag)] });
+
 const HOUR_MS = 3_600_000;
+
+const oneRemote = remoteClusterOptions({ prefix: 'SSM' });
+
+/** The remote's rows, with the variables of the first releases. */
+const remoteRows: OptionTable<RemoteClusterOptions> = {
+  ...oneRemote,
+  targetKubeConfig: { ...oneRemote.targetKubeConfig, aliases: ['KSM_TARGET_KUBE_CONFIG'] },
+  remoteApiUrl: { ...oneRemote.remoteApiUrl, aliases: ['KSM_REMOTE_API_URL'] },
+  remoteCaUrl: { ...oneRemote.remoteCaUrl, aliases: ['KSM_REMOTE_CA_URL'] },
+  remoteSaToken: { ...oneRemote.remoteSaToken, aliases: ['KSM_REMOTE_SERVICE_ACCOUNT_TOKEN'] },
+};
 
 /** The rows of `MirrorOptions`. */
 export const options: OptionTable<MirrorOptions> = {
   kubeConfig: {
-    ...ours('kube-config'),
+    ...inherited('kube-config'),
     group: 'Local cluster',
     type: text('file'),
     absent: 'in-cluster',
     help: 'Kubeconfig of the local cluster, where the mirrors are written.',
   },
   mirrorNs: {
-    ...ours('mirror-ns'),
+    ...inherited('mirror-ns'),
     group: 'Local cluster',
     type: namespace,
     help: 'Namespace of the mirrors; beats mirrorNamespace of the file. Required without -config.',
@@ -105,20 +119,20 @@ export const options: OptionTable<MirrorOptions> = {
     help: 'Global Services whose traffic goes to local endpoints first; beats globalSvcRoutingStrategyLabel of the file.',
   },
   labelSelector: {
-    ...ours('label-selector'),
+    ...inherited('label-selector'),
     group: 'Remote cluster',
     type: selector,
     help: 'Remote Services that are mirrored. Required without -config; with it use -mirror-svc-label-selector.',
   },
   svcPrefix: {
-    ...ours('svc-prefix'),
+    ...inherited('svc-prefix'),
     group: 'Remote cluster',
     type: onlyPrefix,
     help: 'What the names of the mirrors begin with, and our name of the remote cluster. Required without -config.',
   },
-  ...remoteClusterOptions({ prefix: 'SSM' }),
+  ...remoteRows,
   svcSync: {
-    ...ours('svc-sync'),
+    ...inherited('svc-sync'),
     group: 'Remote cluster',
     type: boolean,
     fallback: true,
@@ -132,7 +146,7 @@ export const options: OptionTable<MirrorOptions> = {
     help: 'How objects are asked for: auto is protobuf where it is spoken; json is slower, for a proxy that passes no other.',
   },
   resyncPeriodMs: {
-    ...ours('resync-period'),
+    ...inherited('resync-period'),
     group: 'Pacing',
     type: duration(),
     fallback: HOUR_MS,
@@ -148,7 +162,7 @@ export const options: OptionTable<MirrorOptions> = {
   },
   ...leaderElectionOptions({ prefix: 'SSM', leaseName: 'semaphore-service-mirror-<prefix or local name>' }),
   ...deletionGuardOptions({ prefix: 'SSM' }),
-  ...commonOptions({ prefix: 'SSM' }),
+  ...commonOptions({ prefix: 'SSM', older: 'KSM' }),
 };
 
 /** What a config file says for each of its remotes, or for all. */

@@ -46,6 +46,8 @@ describe('the options of wireguard', () => {
   it.each([
     { name: 'the variables of the Go program’s manifests', argv: [], env: { SWG_NODE_NAME: 'n1', SWG_CLUSTERS_CONFIG: '/etc/semaphore-wireguard/config.json' } },
     { name: 'its other variables', argv: REQUIRED, env: { SWG_LOG_LEVEL: 'debug', SWG_WG_KEY_PATH: '/k', SWG_LISTEN_ADDRESS: ':7777' } },
+    { name: 'the variables of its release v0.2.0', argv: [], env: { WS_CLUSTERS_CONFIG: 'f', WS_NODE_NAME: 'n1', WS_LOG_LEVEL: 'info', WS_WG_KEY_PATH: '/k', WS_LISTEN_ADDRESS: ':7773' } },
+    { name: 'the flags of its release v0.2.0', argv: ['-clusters-config=f', '-ws-node-name=n1', '-wg-key-path=/k'], env: {} },
     { name: 'its flags', argv: [...REQUIRED, '-log-level', 'info', '--wg-key-path=/k', '-listen-address', '127.0.0.1:7773'], env: {} },
     { name: 'a plan', argv: ['plan', '-o=json', ...REQUIRED], env: {} },
     { name: 'a status', argv: ['status', ...REQUIRED], env: {} },
@@ -55,6 +57,7 @@ describe('the options of wireguard', () => {
   });
 
   it.each([
+    { name: 'a flag of v0.1.0', argv: [...REQUIRED, '-remote-pod-subnet', '10.4.0.0/16'], want: [/^-remote-pod-subnet counts for nothing any more: v0\.1\.0 had one remote by flags; write it into the file of -clusters-config$/] },
     {
       name: 'nothing at all',
       argv: [],

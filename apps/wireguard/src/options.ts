@@ -44,14 +44,29 @@ export const program = {
     { name: 'status', description: 'Print the peers of this node, and which remote Nodes are left out and why.' },
     { name: 'cleanup', description: 'Remove our devices and routes from this node, and our annotations from its Node: of one remote with -cluster, or all.' },
   ],
+  retired: [
+    {
+      names: [
+        ...['local-kube-config', 'remote-api-url', 'remote-ca-url', 'remote-sa-token-path', 'remote-pod-subnet', 'target-kube-config', 'wg-device-mtu', 'wg-device-name', 'wg-listen-port', 'resync-period'],
+        ...['WS_LOCAL_KUBE_CONFIG', 'WS_REMOTE_API_URL', 'WS_REMOTE_CA_URL', 'WS_REMOTE_POD_SUBNET', 'WS_REMOTE_SERVICE_ACCOUNT_TOKEN', 'WS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH'],
+        ...['WS_TARGET_KUBE_CONFIG', 'WS_WG_DEVICE_MTU', 'WS_WG_DEVICE_NAME', 'WS_WG_LISTEN_PORT'],
+      ],
+      says: 'v0.1.0 had one remote by flags; write it into the file of -clusters-config',
+    },
+  ],
 };
 
 const ours = (flag: string) => ({ flag, env: variableOf('SWG', flag) });
 
+/** An option of the first releases, which read their variables under WS. */
+const inherited = (flag: string) => ({ ...ours(flag), aliases: [variableOf('WS', flag)] });
+
+const common = commonOptions({ prefix: 'SWG', older: 'WS', port: 7773 });
+
 /** The rows of `WireGuardOptions`. */
 export const options: OptionTable<WireGuardOptions> = {
   clustersConfig: {
-    ...ours('clusters-config'),
+    ...inherited('clusters-config'),
     group: 'Clusters',
     type: text('file'),
     required: true,
@@ -65,14 +80,15 @@ export const options: OptionTable<WireGuardOptions> = {
     help: 'How objects are asked for: auto is protobuf where it is spoken; json is slower, for a proxy that passes no other.',
   },
   nodeName: {
-    ...ours('node-name'),
+    ...inherited('node-name'),
+    olderFlags: ['ws-node-name'],
     group: 'Node',
     type: text('name'),
     required: true,
     help: 'The Node that this process runs on.',
   },
   wgKeyPath: {
-    ...ours('wg-key-path'),
+    ...inherited('wg-key-path'),
     group: 'Node',
     type: text('folder'),
     fallback: '/var/lib/semaphore-wireguard',
@@ -109,7 +125,8 @@ export const options: OptionTable<WireGuardOptions> = {
     help: 'The remote cluster that cleanup is for.',
   },
   ...deletionGuardOptions({ prefix: 'SWG' }),
-  ...commonOptions({ prefix: 'SWG', port: 7773 }),
+  ...common,
+  listenAddress: { ...common.listenAddress, aliases: ['WS_LISTEN_ADDRESS'] },
 };
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Connection, deniedHint } from '@kube-semaphore/cluster-auth';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { type CommonOptions, type Given, type OptionTable, resolveOptions, type Superseded } from '@kube-semaphore/options';
+import { type CommonOptions, type Given, type OptionTable, resolveOptions, type Retired, type Superseded } from '@kube-semaphore/options';
 import { createLogger, endOnBrokenPipe, keepMemoryFromCoreDumps, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
 import { printable, Secrets } from '@kube-semaphore/text';
 import type { NamedReference } from './cluster-references.ts';
@@ -14,6 +14,7 @@ export type AppDefinition<C extends CommonOptions> = {
     readonly description: string;
     readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
     readonly elsewhere?: Readonly<Record<string, string>>;
+    readonly retired?: readonly Retired[];
   };
   readonly version: string;
   readonly options: OptionTable<C>;

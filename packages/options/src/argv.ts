@@ -1,4 +1,5 @@
 import { nearest } from './nearest.ts';
+import type { Retired } from './resolve.ts';
 
 /** What a command line may hold: the flags by name without hyphens, and the words that may come first. */
 type Grammar = {
@@ -6,6 +7,7 @@ type Grammar = {
   readonly subcommands: readonly string[];
   /** Subcommands of other programs, which people type by mistake, with the program that has each. */
   readonly elsewhere?: Readonly<Record<string, string>> | undefined;
+  readonly retired?: readonly Retired[] | undefined;
 };
 
 /** What a command line said. `values` holds texts by flag, verbatim; the last of a repeated flag wins. */
@@ -29,7 +31,7 @@ const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
  * `-flag=false` for switches, values verbatim even if they begin with a hyphen. It goes on after a problem to find
  * the others; whatever is no flag is one.
  */
-export function readArgv(argv: readonly string[], { flags, subcommands, elsewhere = {} }: Grammar): CommandLine {
+export function readArgv(argv: readonly string[], { flags, subcommands, elsewhere = {}, retired = [] }: Grammar): CommandLine {
   const values = new Map<string, string>();
   const problems: string[] = [];
   let wants: CommandLine['wants'];
@@ -64,7 +66,9 @@ export function readArgv(argv: readonly string[], { flags, subcommands, elsewher
     wants ??= QUESTIONS.get(name);
     if (QUESTIONS.has(name)) return;
     const meant = nearest(name, flags.keys());
-    problems.push(`unknown flag -${excerpt(name)}${meant === undefined ? '' : `, did you mean -${meant}?`}`);
+    const gone = retired.find(({ names }) => names.includes(name));
+    if (gone !== undefined) problems.push(`-${name} counts for nothing any more: ${gone.says}`);
+    else problems.push(`unknown flag -${excerpt(name)}${meant === undefined ? '' : `, did you mean -${meant}?`}`);
     // Most flags take a value, so what follows is one; it may be a secret, and isn't repeated.
     if (value === undefined && words[0]?.startsWith('-') === false) words.shift();
   }

@@ -97,6 +97,24 @@ describe('an older spelling of a variable', () => {
   });
 });
 
+describe('what older releases had', () => {
+  const older: OptionTable<Config> = { ...table, name: { ...table.name, olderFlags: ['old-name'] } };
+  const retired = { names: ['label-selector', 'KPS_LABEL_SELECTOR'], says: 'it is of v0.1.0: label Pods instead' };
+  const resolveOlder = (argv: string[], env: Record<string, string> = {}) => resolveOptions(older, { program: { ...program, retired: [retired] }, argv, env });
+
+  it('is understood by its flag where it means the same, with a warning', async () => {
+    expect(await resolveOlder(['-old-name', 'a'])).toMatchObject({ kind: 'run', config: { name: 'a' }, warnings: ['-old-name is an older spelling: use -name'] });
+    expect(await resolveOlder(['-old-name=a', '-name=b'], { SP_NAME: 'c' })).toMatchObject({ config: { name: 'b' }, warnings: [] });
+  });
+
+  it('is told in the error for a flag that means nothing any more, and in a warning for a variable', async () => {
+    const refused = await resolveOlder(['-name=a', '-label-selector', 'x=y']);
+    expect(refused).toMatchObject({ kind: 'exit', code: 2, stderr: expect.stringContaining('semaphore-test: -label-selector counts for nothing any more: it is of v0.1.0: label Pods instead\n') });
+    const run = await resolveOlder(['-name=a'], { KPS_LABEL_SELECTOR: 'x=y' });
+    expect(run).toMatchObject({ kind: 'run', warnings: ['KPS_LABEL_SELECTOR counts for nothing any more: it is of v0.1.0: label Pods instead'] });
+  });
+});
+
 describe('a variable', () => {
   const superseded = { by: 'name', keys: ['limit', 'sync', 'token'] } as const;
 

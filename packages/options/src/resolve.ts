@@ -14,7 +14,12 @@ export type Program = {
   readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
   /** Subcommands of our other programs, with the program that has each. */
   readonly elsewhere?: Readonly<Record<string, string>>;
+  /** What older releases had, and nothing of ours means the same. */
+  readonly retired?: readonly Retired[];
 };
+
+/** Flags, without hyphens, and variables that count for nothing any more, and a sentence on what to do instead. */
+export type Retired = { readonly names: readonly string[]; readonly says: string };
 
 /** The keys that a flag or a variable set, for options where "not given" means more than the default. */
 export type Given<C> = ReadonlySet<keyof C>;
@@ -64,8 +69,8 @@ export async function resolveOptions<C extends object>(
   { program, argv, env, validate, superseded }: ResolveInput<C>,
 ): Promise<Resolution<C>> {
   const rows = rowsOf(table);
-  const flags = new Map(rows.flatMap(([, spec]) => flagOf(spec)));
-  const line = readArgv(argv, { flags, subcommands: program.subcommands?.map(({ name }) => name) ?? [], elsewhere: program.elsewhere });
+  const flags = new Map(rows.flatMap(([, spec]) => flagsOf(spec)));
+  const line = readArgv(argv, { flags, subcommands: program.subcommands?.map(({ name }) => name) ?? [], elsewhere: program.elsewhere, retired: program.retired });
   if (line.wants === 'version') return { kind: 'exit', code: 0, stdout: versionOf(program) };
   if (line.wants === 'help') {
     // A process that runs never needs commander: 8 MB and 16 ms.
@@ -77,11 +82,11 @@ export async function resolveOptions<C extends object>(
   const all = [...line.problems, ...problems, ...(validate?.(given, config, line.subcommand) ?? [])];
   if (all.length > 0) return { kind: 'exit', code: 2, stderr: complaint(program, all) };
   // Without problems each key has its value: that is what the rows promise.
-  return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings: [...warnings, ...unknownVariables(rows, env)] };
+  return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings: [...warnings, ...unknownVariables(rows, env, program.retired)] };
 }
 
-function flagOf({ flag, type }: AnySpec): [name: string, facts: { isSwitch: boolean }][] {
-  return flag === undefined ? [] : [[flag, { isSwitch: type.isSwitch === true }]];
+function flagsOf({ flag, olderFlags = [], type }: AnySpec): [name: string, facts: { isSwitch: boolean }][] {
+  return flag === undefined ? [] : [flag, ...olderFlags].map((name) => [name, { isSwitch: type.isSwitch === true }]);
 }
 
 type Source = { readonly raw: string; readonly label: string; readonly isVariable: boolean; readonly isOlder: boolean };
@@ -107,7 +112,7 @@ function readRows<C>(
       continue;
     }
     given.add(key);
-    if (source.isOlder) warnings.push(`${source.label} is an older spelling: use ${spec.env}`);
+    if (source.isOlder) warnings.push(`${source.label} is an older spelling: use ${source.isVariable ? spec.env : `-${spec.flag}`}`);
     const parsed = spec.type.parse(source.raw);
     if (parsed.ok) config[key] = parsed.value;
     else problems.push(`${bothNames(source.label, spec)}: ${spec.secret ? 'the value is not valid' : parsed.reason}`);
@@ -121,9 +126,10 @@ function sourceOf(
   spec: AnySpec,
   { line, env }: { line: CommandLine; env: ResolveInput<unknown>['env'] },
 ): Source | undefined {
-  const flagged = spec.flag === undefined ? undefined : line.values.get(spec.flag);
+  const flag = flagsOf(spec).find(([name]) => line.values.has(name))?.[0];
+  const flagged = flag === undefined ? undefined : line.values.get(flag);
   if (flagged === '') return undefined;
-  if (flagged !== undefined) return { raw: flagged, label: `-${spec.flag}`, isVariable: false, isOlder: false };
+  if (flagged !== undefined) return { raw: flagged, label: `-${flag}`, isVariable: false, isOlder: flag !== spec.flag };
   const label = [spec.env, ...(spec.aliases ?? [])].find((name) => (env[name] ?? '') !== '');
   return label === undefined ? undefined : { raw: env[label] ?? '', label, isVariable: true, isOlder: label !== spec.env };
 }
@@ -131,7 +137,7 @@ function sourceOf(
 /** Where a bad value came from, and in parentheses the other way to set it. */
 function bothNames(label: string, { flag, env }: AnySpec): string {
   if (flag === undefined) return label;
-  return `${label} (${label === `-${flag}` ? env : `-${flag}`})`;
+  return `${label} (${label.startsWith('-') ? env : `-${flag}`})`;
 }
 
 function versionOf({ name, version, commit }: Program): string {

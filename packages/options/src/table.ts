@@ -21,6 +21,8 @@ type Row<T> = {
   readonly env: string;
   /** Older spellings of the variable, best first. They count where `env` is unset, with a warning that names `env`. */
   readonly aliases?: readonly string[];
+  /** Older spellings of the flag. They count where `flag` isn't given, with a warning that names it. */
+  readonly olderFlags?: readonly string[];
   /** The value never appears in help, in an error or in a log. */
   readonly secret?: true;
   /** Heading that help and the reference page list it under; groups appear in the order of their first row. */
