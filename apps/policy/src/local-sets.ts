@@ -3,7 +3,7 @@ import type { KubeClient } from '@kube-semaphore/kube-client';
 import { type CalicoApi, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import { setKeyOfName } from '@kube-semaphore/naming';
 import { isSameSet, type ObservedSet, observedSet } from './network-set.ts';
-import { classify, keysOf, type Ownership } from './ownership.ts';
+import { classify, clusterOfFirstRelease, keysOf, type Ownership } from './ownership.ts';
 import { domainsWith, type Identity } from './set-labels.ts';
 
 /** A set as it lies in the store. Of sets that aren't ours only the name matters, so their nets aren't kept. */
@@ -87,6 +87,14 @@ export class LocalSets {
   labels(): readonly { readonly labels: ObservedSet['labels'] }[] {
     const { view } = this.#store;
     return view.synced ? Array.from(view.objects.values(), ({ set }) => set) : [];
+  }
+
+  /** The names of the sets that v0.1.0 left of a cluster, sorted: they aren't ours. */
+  ofFirstRelease(cluster: string): readonly string[] {
+    const { view } = this.#store;
+    if (!view.synced) return [];
+    const left = Array.from(view.objects.values(), ({ set }) => set).filter(({ labels }) => clusterOfFirstRelease(labels) === cluster);
+    return left.map(({ name }) => name).toSorted();
   }
 
   /** Whether an object that isn't ours holds a name. */

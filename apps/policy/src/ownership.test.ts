@@ -1,6 +1,6 @@
 import { hash10 } from '@kube-semaphore/naming';
 import { describe, expect, it } from 'vitest';
-import { classify, keysOf } from './ownership.ts';
+import { classify, clusterOfFirstRelease, keysOf } from './ownership.ts';
 import { domainsWith } from './set-labels.ts';
 
 const OLD = 'semaphore.uw.systems';
@@ -81,5 +81,22 @@ describe('keysOf', () => {
     },
   ])('$name', ({ set, want }) => {
     expect(keysOf(set, domainsWith(identity.domain))).toEqual(want);
+  });
+});
+
+describe('clusterOfFirstRelease', () => {
+  const labels = { 'managed-by': GO, 'remote-cluster-name': 'c2', name: 'app', namespace: 'default' };
+
+  it('is the cluster of a set that v0.1.0 made', () => {
+    expect(clusterOfFirstRelease(labels)).toBe('c2');
+    expect(classify(labels, clusters, identity)).toEqual({ kind: 'foreign' });
+  });
+
+  it.each([
+    { name: 'a set of ours that somebody labelled so', of: { ...labels, [`${OLD}/cluster`]: 'c2' } },
+    { name: "somebody else's", of: { ...labels, 'managed-by': 'argocd' } },
+    { name: 'a set of any release', of: { 'managed-by': GO, [`${OLD}/cluster`]: 'c2' } },
+  ])('is none for $name', ({ of }) => {
+    expect(clusterOfFirstRelease(of)).toBeUndefined();
   });
 });

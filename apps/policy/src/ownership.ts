@@ -1,4 +1,4 @@
-import { managedByLabel, managedByValues, setKey, setKeyOfName } from '@kube-semaphore/naming';
+import { labelDomains, managedByLabel, managedByValues, setKey, setKeyOfName } from '@kube-semaphore/naming';
 import type { StringMap } from './string-map.ts';
 import { domainsWith, type Identity, readOwner } from './set-labels.ts';
 
@@ -42,4 +42,13 @@ export function keysOf(
   const pair = readOwner(labels, domains)?.pair;
   if (pair !== undefined) keys.add(setKey(pair.cluster, pair.namespace, pair.app));
   return [...keys].toSorted();
+}
+
+/**
+ * The cluster of a set that kube-policy-semaphore v0.1.0 made; undefined for any other. Such a set is foreign: users' policies
+ * go by its labels, which no release after that writes.
+ */
+export function clusterOfFirstRelease(labels: StringMap): string | undefined {
+  const isLater = readOwner(labels, labelDomains) !== undefined;
+  return labels[managedByLabel] === managedByValues[0] && !isLater ? labels['remote-cluster-name'] : undefined;
 }

@@ -217,6 +217,8 @@ export class Policy {
     return remotes.map(({ settings, connection }) => {
       const identity = identities.get(settings.name)!;
       log.info({ cluster: settings.name, ...identity, sets: localSets.ownSets(settings.name) }, 'local sets listed');
+      const older = localSets.ofFirstRelease(settings.name);
+      if (older.length > 0) log.warn({ cluster: settings.name, sets: older }, 'sets of kube-policy-semaphore v0.1.0 are not ours and stay as they are');
       return new Remote({
         ...this.#input,
         settings,

@@ -137,7 +137,7 @@ export class Remote implements KnownRemote {
       reached: this.#pods.synced,
       heldBack: isHeldForWantOfPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
       heldDeletions: this.#pods.synced ? this.#pods.held : 0,
-      skipped: this.#skips.all(),
+      skipped: [...this.#skips.all(), ...this.#options.localSets.ofFirstRelease(this.cluster).map(firstReleaseSet)],
       sets: this.#options.localSets.own().filter(({ cluster }) => cluster === this.cluster).map(({ set }) => set.name).toSorted(),
     };
   }
@@ -194,6 +194,11 @@ function aborted(signal: AbortSignal): Promise<void> {
 function noPodMatches(ownSets: number): Left {
   const detail = `there are ${ownSets} sets and no Pod matches: nothing is deleted before one does. Is -label-domain right, and the cluster?`;
   return { kind: 'problem', reason: 'no-pod-matches', detail };
+}
+
+function firstReleaseSet(name: string): Left & { readonly subject: string } {
+  const detail = 'kube-policy-semaphore v0.1.0 made it, under labels that are not ours: it stays as it is';
+  return { subject: `set ${name}`, kind: 'problem', reason: 'first-release', detail };
 }
 
 function logLeft(log: Logger, about: { cluster: string; subject: string }, { kind, reason, detail }: Left): void {

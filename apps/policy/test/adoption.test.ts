@@ -1,5 +1,6 @@
 import { eventually } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
+import { argvOf, usualFlags } from './support/command-line.ts';
 import { it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
 
@@ -93,6 +94,20 @@ describe('sets under two identities', () => {
       () => sets.list(),
       [{ name: 'c2-default-app', labels: labelsOf('app', old), nets: ['10.4.0.1/32'] }],
     );
+  });
+});
+
+describe('sets of v0.1.0, which had other labels', () => {
+  it('are told at the start and by plan, and stay as they are', async ({ accounts, pods, sets, start, startWith }) => {
+    const labels = { 'managed-by': old.managedBy, 'remote-cluster-name': 'c2', name: 'app', namespace: 'default' };
+    await sets.add({ name: 'c2-default-older', labels, nets: ['10.4.0.9/32'] });
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
+    expect(await plan.exited).toEqual({ code: 0, signal: null });
+    expect(plan.stdout()).toContain('skip!   set c2-default-older: kube-policy-semaphore v0.1.0 made it, under labels that are not ours: it stays as it is\n');
+    const policy = await start();
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-older': ['10.4.0.9/32'] });
+    expect(await policy.logged('sets of kube-policy-semaphore v0.1.0 are not ours and stay as they are', { level: 'warn', cluster: 'c2' })).toMatchObject({ sets: ['c2-default-older'] });
   });
 });
 
