@@ -159,6 +159,7 @@ export class Policy {
       await Promise.race([this.#localListed.promise, ...loops]);
       signal.throwIfAborted();
       this.#remotes = this.#openRemotes(localSets);
+      this.#noticeOlderSets();
       this.#reconciler = this.#newReconciler(localSets, setWriter(client, api));
       this.#watchingSince = performance.now();
       loops.push(...this.#remotes.map((remote) => remote.run({ signal })));
@@ -217,8 +218,6 @@ export class Policy {
     return remotes.map(({ settings, connection }) => {
       const identity = identities.get(settings.name)!;
       log.info({ cluster: settings.name, ...identity, sets: localSets.ownSets(settings.name) }, 'local sets listed');
-      const older = localSets.ofFirstRelease(settings.name);
-      if (older.length > 0) log.warn({ cluster: settings.name, sets: older }, 'sets of kube-policy-semaphore v0.1.0 are not ours and stay as they are');
       return new Remote({
         ...this.#input,
         settings,
@@ -293,7 +292,12 @@ export class Policy {
 
   #compareAll(localSets: LocalSets): void {
     localSets.reflector.relist();
+    this.#noticeOlderSets();
     this.#enqueueAll(Infinity);
+  }
+
+  #noticeOlderSets(): void {
+    for (const remote of this.#remotes) remote.noticeOlderSets();
   }
 
   #enqueue(keys: Iterable<string>, since: number): void {

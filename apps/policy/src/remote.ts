@@ -39,6 +39,9 @@ export type RemoteOptions = {
 /** What the register calls the remote as a whole. */
 const WHOLE_CLUSTER = 'cluster';
 
+/** That of a notice about sets that aren't ours. */
+const OLDER_SETS = 'sets of v0.1.0';
+
 /** One remote cluster: its Pods, what is left out of them, and whether they are known. */
 export class Remote implements KnownRemote {
   readonly cluster: string;
@@ -137,7 +140,7 @@ export class Remote implements KnownRemote {
       reached: this.#pods.synced,
       heldBack: isHeldForWantOfPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
       heldDeletions: this.#pods.synced ? this.#pods.held : 0,
-      skipped: [...this.#skips.all(), ...this.#options.localSets.ofFirstRelease(this.cluster).map(firstReleaseSet)],
+      skipped: this.#skips.all(),
       sets: this.#options.localSets.own().filter(({ cluster }) => cluster === this.cluster).map(({ set }) => set.name).toSorted(),
     };
   }
@@ -145,6 +148,11 @@ export class Remote implements KnownRemote {
   /** What is worth knowing about its sets of a key from now on. */
   notice(key: string, notices: readonly Notice[]): void {
     this.#skips.replace(`set ${key}`, notices.filter(({ cluster }) => cluster === this.cluster));
+  }
+
+  /** Looks which sets v0.1.0 left: they are told, and stay as they are. */
+  noticeOlderSets(): void {
+    this.#skips.replace(OLDER_SETS, this.#options.localSets.ofFirstRelease(this.cluster).map(olderSet));
   }
 
   /** Watches until `signal` is aborted. */
@@ -196,10 +204,7 @@ function noPodMatches(ownSets: number): Left {
   return { kind: 'problem', reason: 'no-pod-matches', detail };
 }
 
-function firstReleaseSet(name: string): Left & { readonly subject: string } {
-  const detail = 'kube-policy-semaphore v0.1.0 made it, under labels that are not ours: it stays as it is';
-  return { subject: `set ${name}`, kind: 'problem', reason: 'first-release', detail };
-}
+const olderSet = (name: string): Left => ({ kind: 'problem', reason: 'first-release', detail: `${name} has labels that are not ours, and stays as it is` });
 
 function logLeft(log: Logger, about: { cluster: string; subject: string }, { kind, reason, detail }: Left): void {
   log[kind === 'problem' ? 'warn' : 'debug']({ ...about, reason, detail }, 'left out');

@@ -104,10 +104,11 @@ describe('sets of v0.1.0, which had other labels', () => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain('skip!   set c2-default-older: kube-policy-semaphore v0.1.0 made it, under labels that are not ours: it stays as it is\n');
+    expect(plan.stdout()).toContain('skip!   sets of v0.1.0: c2-default-older has labels that are not ours, and stays as it is\n');
     const policy = await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-older': ['10.4.0.9/32'] });
-    expect(await policy.logged('sets of kube-policy-semaphore v0.1.0 are not ours and stay as they are', { level: 'warn', cluster: 'c2' })).toMatchObject({ sets: ['c2-default-older'] });
+    await policy.logged('left out', { level: 'warn', cluster: 'c2', reason: 'first-release' });
+    expect(await policy.metric('semaphore_policy_skipped_objects', { remote: 'c2', reason: 'first-release', kind: 'problem' })).toBe(1);
   });
 });
 

@@ -47,9 +47,11 @@ export const program = {
   retired: [
     {
       names: [
-        ...['local-kube-config', 'remote-api-url', 'remote-ca-url', 'remote-sa-token-path', 'remote-pod-subnet', 'target-kube-config', 'wg-device-mtu', 'wg-device-name', 'wg-listen-port', 'resync-period'],
-        ...['WS_LOCAL_KUBE_CONFIG', 'WS_REMOTE_API_URL', 'WS_REMOTE_CA_URL', 'WS_REMOTE_POD_SUBNET', 'WS_REMOTE_SERVICE_ACCOUNT_TOKEN', 'WS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH'],
-        ...['WS_TARGET_KUBE_CONFIG', 'WS_WG_DEVICE_MTU', 'WS_WG_DEVICE_NAME', 'WS_WG_LISTEN_PORT'],
+        'local-kube-config', 'remote-api-url', 'remote-ca-url', 'remote-sa-token-path', 'remote-pod-subnet',
+        'target-kube-config', 'wg-device-mtu', 'wg-device-name', 'wg-listen-port', 'resync-period',
+        'WS_LOCAL_KUBE_CONFIG', 'WS_REMOTE_API_URL', 'WS_REMOTE_CA_URL', 'WS_REMOTE_POD_SUBNET',
+        'WS_REMOTE_SERVICE_ACCOUNT_TOKEN', 'WS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH', 'WS_TARGET_KUBE_CONFIG',
+        'WS_WG_DEVICE_MTU', 'WS_WG_DEVICE_NAME', 'WS_WG_LISTEN_PORT',
       ],
       says: 'v0.1.0 had one remote by flags; write it into the file of -clusters-config',
     },

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
 import { createAgent } from './agent.ts';
@@ -94,8 +94,10 @@ async function fetchOnce(url: URL, request: Request, signal: AbortSignal, deps: 
   }
 }
 
+type PlainOptions = { readonly method: string; readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal };
+
 /** A request without TLS. An HTTP proxy is asked for the whole URL (RFC 9112, section 3.2.2): few let such through by CONNECT. */
-async function plainRequest(url: URL, options: RequestOptions & { signal: AbortSignal }, proxy: URL | undefined, deps: Dependencies): Promise<ClientRequest> {
+async function plainRequest(url: URL, options: PlainOptions, proxy: URL | undefined, deps: Dependencies): Promise<ClientRequest> {
   if (proxy === undefined) return http.request(url, { ...options, agent: false });
   if (proxy.protocol === 'socks5:') {
     const socket = await tunnelThrough(proxy)({ host: hostOf(url), port: portOf(url) }, options);

@@ -44,7 +44,7 @@ export async function openSystemRoots({ env, clock, log }: Dependencies): Promis
 async function certificateFiles(directory: string): Promise<readonly string[]> {
   const names = await readdir(directory).catch(() => []); // it isn't on every distribution
   const found = await Promise.all(
-    names.toSorted().map(async (name) => {
+    names.map(async (name) => {
       const path = join(directory, name);
       try {
         certificatesIn({ text: await readText(path), where: path });
@@ -55,7 +55,7 @@ async function certificateFiles(directory: string): Promise<readonly string[]> {
       }
     }),
   );
-  return found.filter((path) => path !== undefined);
+  return found.filter((path) => path !== undefined).toSorted(compareText);
 }
 
 /**
@@ -74,6 +74,8 @@ export async function openProxyRoots(
     return `${roots}\n${(await clusterCa.current()) ?? ''}`;
   };
 }
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 async function firstReadable(paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths) {
