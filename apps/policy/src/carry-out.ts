@@ -2,13 +2,17 @@ import type { Change, Phase } from './change.ts';
 import { readOwner } from './set-labels.ts';
 
 /**
- * Carries out the phases of one key, each when the one before it was tried. A cluster whose write failed gets no other, for
- * what goes may wait for what didn't come; the other clusters whose sets are spelled alike get theirs.
+ * Carries out the phases of one key, each when the one before it was tried. A cluster whose write failed gets no other,
+ * for what goes may wait for what didn't come; the other clusters whose sets are spelled alike get theirs.
  *
  * @param domains of the labels, those that count
  * @throws whatever made the first write fail, when all was tried
  */
-export async function carryOut(phases: readonly Phase[], domains: readonly string[], write: (change: Change) => Promise<void>): Promise<void> {
+export async function carryOut(
+  phases: readonly Phase[],
+  domains: readonly string[],
+  write: (change: Change) => Promise<void>,
+): Promise<void> {
   const failed = new Set<string>();
   const failures: unknown[] = [];
   const isHeldUp = (change: Change): boolean => clustersOf(change, domains).some((cluster) => failed.has(cluster));

@@ -3,26 +3,38 @@ import type { DesiredSlice } from './desired.ts';
 import type { Notice } from './notice.ts';
 import { portProblem } from './read-slice.ts';
 
+type Fitting = { readonly slices: readonly DesiredSlice[]; readonly notices: readonly Notice[] };
+
 /**
- * The slices of one Service that may be written. What is read is checked as it is read; this is the last check, also of
- * what an older build wrote and we would keep: whatever a source says, a slice that breaks its consumers is not written,
- * and no slice is written over another. Of two that share a name, the one whose source comes first has it.
+ * The slices of one Service that may be written, in the order given. What is read is checked as it is read; this is the
+ * last check, also of what an older build wrote and we would keep: no slice that breaks its consumers is written, and no
+ * slice over another. Of two that share a name, the one whose source comes first has it.
  *
  * @param cluster whose slices they are where their labels don't tell
  */
-export function fitSlices(slices: readonly DesiredSlice[], cluster: string): { readonly slices: readonly DesiredSlice[]; readonly notices: readonly Notice[] } {
+export function fitSlices(slices: readonly DesiredSlice[], cluster: string): Fitting {
   const fitting = new Map<string, DesiredSlice>();
   const notices: Notice[] = [];
-  for (const slice of slices.toSorted((a, b) => (sourceOf(a) < sourceOf(b) ? -1 : Number(sourceOf(a) > sourceOf(b))))) {
-    const holder = fitting.get(slice.name);
-    const wrong = slice.ports.find((port) => portProblem(port) !== undefined);
-    if (holder === undefined && wrong === undefined) fitting.set(slice.name, slice);
-    else {
-      const [reason, detail] = wrong === undefined ? ['name-taken', `${slice.name} is that of ${sourceOf(holder!)}`] : ['bad-port', `a port can't be used; it is ${portProblem(wrong)!}`];
-      notices.push({ cluster: slice.labels[mirrorClusterLabel] ?? cluster, kind: 'problem', reason, detail: `${sourceOf(slice)}: ${detail}` });
-    }
+  for (const slice of slices.toSorted(bySource)) {
+    const problem = problemOf(slice, fitting.get(slice.name));
+    if (problem === undefined) fitting.set(slice.name, slice);
+    else notices.push({ cluster: slice.labels[mirrorClusterLabel] ?? cluster, kind: 'problem', ...problem });
   }
   return { slices: slices.filter((slice) => fitting.get(slice.name) === slice), notices };
+}
+
+/** @param holder the slice that has its name */
+function problemOf(slice: DesiredSlice, holder: DesiredSlice | undefined): Pick<Notice, 'reason' | 'detail'> | undefined {
+  const source = sourceOf(slice);
+  if (holder !== undefined) return { reason: 'name-taken', detail: `${source}: ${slice.name} is that of ${sourceOf(holder)}` };
+  const wrong = slice.ports.map(portProblem).find((each) => each !== undefined);
+  if (wrong === undefined) return undefined;
+  return { reason: 'bad-port', detail: `${source}: a port can't be used; it is ${wrong}` };
+}
+
+function bySource(a: DesiredSlice, b: DesiredSlice): number {
+  const [x, y] = [sourceOf(a), sourceOf(b)];
+  return x < y ? -1 : Number(x > y);
 }
 
 const sourceOf = ({ annotations }: DesiredSlice): string => annotations[sourceAnnotation] ?? '';

@@ -25,7 +25,8 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
 };
 
 /** What the global Service of one namespace and name should be now. */
-export function globalTarget({ namespace, name }: { namespace: string; name: string }, { clusters, local, mirrorNamespace, keepsStale, hints, zones }: GlobalTargetInput): Target {
+export function globalTarget({ namespace, name }: { namespace: string; name: string }, input: GlobalTargetInput): Target {
+  const { clusters, local, mirrorNamespace, keepsStale, hints, zones } = input;
   const localName = globalServiceName(namespace, name);
   const left: Notice[] = [];
   const participants = clusters.flatMap(({ source, ...cluster }) => {

@@ -18,10 +18,11 @@ export type MirrorTargetInput = {
 };
 
 /** What the mirror of a remote Service should be now. */
-export function mirrorTarget({ namespace, name }: { namespace: string; name: string }, { cluster, prefix, mirrorNamespace, source, prefixes, ...kept }: MirrorTargetInput): Target {
+export function mirrorTarget({ namespace, name }: { namespace: string; name: string }, input: MirrorTargetInput): Target {
+  const { cluster, prefix, mirrorNamespace, source, prefixes, ...kept } = input;
   const localName = mirrorServiceName(prefix, namespace, name);
   const found = source.service(namespace, name);
-  const { value: service, skipped } = found === undefined ? { value: undefined, skipped: [] } : withoutLongPortNames(found, { namespace: mirrorNamespace, name: localName });
+  const { value: service, skipped = [] } = found ? withoutLongPortNames(found, { namespace: mirrorNamespace, name: localName }) : {};
   return {
     name: localName,
     isOurs: (labels) => labels[mirroredServiceLabel] === 'true' && prefixes.includes(labels[mirrorPrefixLabel] ?? ''),

@@ -29,7 +29,8 @@ export function readService({ metadata, spec }: Service, { isLocalFirst }: Servi
   if (!isDnsLabel(namespace) || !isDnsLabel(name)) return left('problem', 'bad-name', `${namespace}/${name} is no name of a Service`);
   const families = familiesOf(spec);
   if (families.length === 0) return left('problem', 'bad-family', 'it has no address family that we know');
-  if (spec.ports.length > MAX_PORTS) return left('problem', 'too-large', `it has ${spec.ports.length} ports, at most ${MAX_PORTS} are allowed`);
+  const count = spec.ports.length;
+  if (count > MAX_PORTS) return left('problem', 'too-large', `it has ${count} ports, at most ${MAX_PORTS} are allowed`);
   const ports = spec.ports.map(portOf);
   // One that no API server would take would cost a global Service the parts of all other clusters.
   if (!ports.every(isLegalPort)) return left('problem', 'bad-port', 'it has a port that no Service can have');

@@ -28,8 +28,8 @@ const NOBODY: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
 
 /**
  * Reads an EndpointSlice. The remote is half trusted: an endpoint with an address that isn't one, that the API server
- * would refuse, or that the remote may not bring in is left out, and the others stay. So is a port that no consumer here
- * can take: kube-apiserver accepts any number, and one that no port has makes kube-proxy fail with all Services.
+ * would refuse, or that the remote may not bring in is left out, and the others stay. So is a port that no consumer
+ * here can take: kube-apiserver accepts any number, and one that no port has makes kube-proxy fail with all Services.
  */
 export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<SourceSlice> {
   const { uid, namespace, name, labels } = slice.metadata;
@@ -59,12 +59,14 @@ export function portOf({ name, protocol, port, appProtocol }: EndpointSlice['por
 
 /** How a slice is larger than one may be; undefined if it isn't. */
 function excessOf({ endpoints, ports }: EndpointSlice): string | undefined {
-  if (endpoints.length > MAX_ENDPOINTS) return `it has ${endpoints.length} endpoints, at most ${MAX_ENDPOINTS} are allowed`;
-  if (ports.length > MAX_PORTS) return `it has ${ports.length} ports, at most ${MAX_PORTS} are allowed`;
-  const addresses = endpoints.reduce((sum, endpoint) => sum + endpoint.addresses.length, 0);
-  if (addresses > MAX_ADDRESSES) return `it has ${addresses} addresses, at most ${MAX_ADDRESSES} are allowed`;
-  const pairs = endpoints.length * ports.length;
-  return pairs > MAX_PAIRS ? `it has ${endpoints.length} endpoints with ${ports.length} ports each, at most ${MAX_PAIRS} pairs are allowed` : undefined;
+  const counts = [
+    { what: 'endpoints', count: endpoints.length, most: MAX_ENDPOINTS },
+    { what: 'ports', count: ports.length, most: MAX_PORTS },
+    { what: 'addresses', count: endpoints.reduce((sum, { addresses }) => sum + addresses.length, 0), most: MAX_ADDRESSES },
+    { what: 'pairs of endpoint and port', count: endpoints.length * ports.length, most: MAX_PAIRS },
+  ];
+  const excess = counts.find(({ count, most }) => count > most);
+  return excess && `it has ${excess.count} ${excess.what}, at most ${excess.most} are allowed`;
 }
 
 /** The ports that a slice here may have, the first of each name; one diagnostic for all others. */
@@ -73,12 +75,17 @@ function readPorts(raw: EndpointSlice['ports'], skipped: Left[]): readonly Slice
   const problems: string[] = [];
   for (const each of raw) {
     const port = portOf(each);
-    const wrong = port === undefined ? 'its protocol' : ports.has(port.name) ? 'its name, which another port has' : portProblem(port);
-    if (wrong === undefined) ports.set(port!.name, port!);
-    else problems.push(wrong);
+    if (port === undefined) problems.push('its protocol');
+    else if (ports.has(port.name)) problems.push('its name, which another port has');
+    else {
+      const wrong = portProblem(port);
+      if (wrong === undefined) ports.set(port.name, port);
+      else problems.push(wrong);
+    }
   }
   const [first] = problems;
-  if (first !== undefined) skipped.push(problem('bad-port', `${problems.length} of its ${raw.length} ports can't be used; of the first it is ${first}`));
+  const count = `${problems.length} of its ${raw.length} ports can't be used`;
+  if (first !== undefined) skipped.push(problem('bad-port', `${count}; of the first it is ${first}`));
   return tight([...ports.values()]);
 }
 
@@ -106,7 +113,7 @@ function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, s
     addresses: tight(addresses),
     conditions: sharedConditions(conditions),
     hostname: readHostname(endpoint.hostname, { addresses, skipped }),
-    target: isDnsLabel(targetRef.name) ? targetOf(targetRef, { isLocal, shared }) : undefined,
+    target: targetOf(targetRef, { isLocal, shared }),
     nodeName: isLocal && nodeName !== '' ? shared(nodeName) : undefined,
     zone: isLocal && zone !== '' ? shared(zone) : undefined,
   };
@@ -119,11 +126,14 @@ function readHostname(hostname: string, { addresses, skipped }: { readonly addre
   return undefined;
 }
 
+type TargetRef = EndpointSlice['endpoints'][number]['targetRef'];
+
 /**
  * What an endpoint is. CoreDNS makes a label of the name (`endpoint_pod_names`), and one that isn't a label costs all
- * endpoints of the Service their SRV records. A Pod of another cluster has no namespace: it would be one of this cluster.
+ * endpoints of the Service their SRV records. A Pod of another cluster has no namespace: it would be one of this one.
  */
-function targetOf(target: EndpointSlice['endpoints'][number]['targetRef'], { isLocal, shared }: { readonly isLocal: boolean; readonly shared: Shared }): Endpoint['target'] {
+function targetOf(target: TargetRef, { isLocal, shared }: Pick<EndpointRules, 'isLocal' | 'shared'>): Endpoint['target'] {
+  if (!isDnsLabel(target.name)) return undefined;
   if (isLocal) return readTarget(target, shared);
   return target.kind === 'Pod' ? { kind: shared(target.kind), namespace: '', name: target.name } : undefined;
 }

@@ -105,8 +105,8 @@ export class ServiceReconciler {
       if (service.kind === 'create-service' && written === undefined) return { wrote: writer.wrote };
     }
     const { isEmptied, ...all } = slices(owner);
-    // What comes waits for its Service. What only goes may be another cluster's than that which makes the Service fail, but
-    // it mustn't leave nothing where something comes.
+    // What comes waits for its Service. What only goes may be another cluster's than the one that makes the Service
+    // fail, but it mustn't leave nothing where something comes.
     const parts = partsOf(all).filter(({ writes }) => failures.length === 0 || (writes.length === 0 && !isEmptied));
     await writeParts(parts, { isEmptied, writer }).catch((error: unknown) => failures.push(error));
     failures.push(...writer.taken.map(({ error }) => error));
@@ -147,7 +147,8 @@ export class ServiceReconciler {
     };
   }
 
-  #slicePhases({ name, isOurs, wanted, keepsEndpoints }: Target, desired: readonly DesiredSlice[], owner: Owner = { name, uid: '' }): SlicePhasesOfAll {
+  #slicePhases(target: Target, desired: readonly DesiredSlice[], owner: Owner = { name: target.name, uid: '' }): SlicePhasesOfAll {
+    const { name, isOurs, wanted, keepsEndpoints } = target;
     const { local } = this.#options;
     const observed = local.slices(name);
     const { writes, deletes: unwanted } = diffSlices(observed, desired, owner);
@@ -157,18 +158,21 @@ export class ServiceReconciler {
     // What isn't ours has our name for it: another process's, with a prefix that spells the same.
     const deletes = unwanted.filter(({ from }) => isOurs(from.labels));
     const touched = new Set([...writes.map(({ to }) => to.name), ...deletes.map(({ from }) => from.name)]);
-    return { writes, adopted, deletes, isEmptied: !observed.some((slice) => !touched.has(slice.name) && hasReady(slice)) };
+    const isEmptied = !observed.some((slice) => !touched.has(slice.name) && hasReady(slice));
+    return { writes, adopted, deletes, isEmptied };
   }
 }
 
+type Writing = { readonly isEmptied: boolean; readonly writer: KeyWriter };
+
 /**
- * Writes the slices of a Service: of each cluster those that come, then what a Go program had in their place, then those
- * that go. What fails of one cluster holds up no other.
+ * Writes the slices of a Service: of each cluster those that come, then what a Go program had in their place, then
+ * those that go. What fails of one cluster holds up no other.
  *
  * @param isEmptied the deletions would leave nothing ready: then they wait until all that comes was tried
  * @throws whatever made the first write fail, when all was tried
  */
-async function writeParts(parts: readonly SlicePart[], { isEmptied, writer }: { readonly isEmptied: boolean; readonly writer: KeyWriter }): Promise<void> {
+async function writeParts(parts: readonly SlicePart[], { isEmptied, writer }: Writing): Promise<void> {
   const arrivals = parts.map(({ writes }) => writer.writeAll(writes));
   const arrived = Promise.allSettled(arrivals);
   const departures = parts.map(async ({ writes, adopted, deletes }, i) => {
@@ -187,7 +191,9 @@ const nothing = (notices: readonly Notice[]): Phases => ({ notices, service: und
 const ownerOf = (service: ObservedService | undefined): Owner | undefined => service && { name: service.name, uid: service.uid };
 
 /** Consumers take an unknown `ready` for true. */
-const hasReady = ({ endpoints }: Pick<DesiredSlice, 'endpoints'>): boolean => endpoints.some(({ conditions }) => conditions.ready !== false);
+function hasReady({ endpoints }: Pick<DesiredSlice, 'endpoints'>): boolean {
+  return endpoints.some(({ conditions }) => conditions.ready !== false);
+}
 
 function problem(key: string, reason: string, detail: string): Notice {
   return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };

@@ -1,5 +1,6 @@
 import { mirrorClusterLabel, sourceAnnotation } from '@kube-semaphore/naming';
 import type { Change } from './change.ts';
+import type { DesiredSlice } from './desired.ts';
 import type { SlicePhases } from './diff-slices.ts';
 
 /** What one cluster's slices of a local Service need. Those of a mirror are one cluster's all. */
@@ -13,29 +14,31 @@ export type SlicePart = SlicePhases & {
  * gone. In the order in which clusters are met.
  */
 export function partsOf({ writes, adopted, deletes }: SlicePart): readonly SlicePart[] {
-  const parts = new Map<string, { writes: SlicePhases['writes'][number][]; adopted: Change[]; deletes: SlicePhases['deletes'][number][] }>();
-  const partOf = (cluster: string) => {
-    const part = parts.get(cluster) ?? { writes: [], adopted: [], deletes: [] };
-    parts.set(cluster, part);
-    return part;
-  };
-  for (const change of writes) partOf(clusterOf(change.to)).writes.push(change);
-  for (const change of adopted) partOf('').adopted.push(change);
-  for (const change of deletes) partOf(clusterOf(change.from)).deletes.push(change);
-  return [...parts.values()];
+  const coming = Map.groupBy(writes, ({ to }) => clusterOf(to));
+  const going = Map.groupBy(deletes, ({ from }) => clusterOf(from));
+  // There is something to adopt of mirrors alone, whose slices name no cluster.
+  const clusters = new Set([...coming.keys(), ...going.keys(), ...(adopted.length > 0 ? [''] : [])]);
+  return Array.from(clusters, (cluster) => ({
+    writes: coming.get(cluster) ?? [],
+    adopted: cluster === '' ? adopted : [],
+    deletes: going.get(cluster) ?? [],
+  }));
 }
 
 /**
  * The deletions that may be done though some slices weren't written: not that of a slice whose source would be left
  * without any. What a Go program made doesn't tell its source.
  */
-export function deletesBeside(deletes: SlicePhases['deletes'], unwritten: SlicePhases['writes']): SlicePhases['deletes'] {
+export function deletesBeside(
+  deletes: SlicePhases['deletes'],
+  unwritten: SlicePhases['writes'],
+): SlicePhases['deletes'] {
   if (unwritten.length === 0) return deletes;
   const sources = new Set(unwritten.map(({ to }) => sourceOf(to)));
   return deletes.filter(({ from }) => sourceOf(from) !== undefined && !sources.has(sourceOf(from)));
 }
 
-type Marked = { readonly labels: Readonly<Record<string, string>>; readonly annotations: Readonly<Record<string, string>> };
+type Marked = Pick<DesiredSlice, 'labels' | 'annotations'>;
 
 const clusterOf = ({ labels }: Marked): string => labels[mirrorClusterLabel] ?? '';
 

@@ -207,8 +207,15 @@ export class Sources {
     const prefix = this.prefixes.get(of.cluster);
     if (source === undefined || prefix === undefined) return undefined;
     const keepsStale = !this.#options.settings.serviceSync && !this.#seen.has(key);
-    const { mirrorNamespace } = this.#options.settings;
-    return mirrorTarget(of, { cluster: of.cluster, prefix, mirrorNamespace, source, prefixes: [...this.prefixes.values()], keepsStale, keepsEndpoints: !cluster!.settled });
+    return mirrorTarget(of, {
+      cluster: of.cluster,
+      prefix,
+      mirrorNamespace: this.#options.settings.mirrorNamespace,
+      source,
+      prefixes: [...this.prefixes.values()],
+      keepsStale,
+      keepsEndpoints: !cluster!.settled,
+    });
   }
 
   #globalTarget(key: string, of: { namespace: string; name: string }): Target | undefined {
@@ -219,7 +226,8 @@ export class Sources {
       return source === undefined ? [] : [{ cluster: each.cluster, isLocal: each.cluster === settings.local.name, stale: this.#staleness(each.cluster), source }];
     });
     const keepsStale = !settings.global.slicesSync && !this.#seen.has(key);
-    return globalTarget(of, { clusters, local, mirrorNamespace: settings.mirrorNamespace, keepsStale, hints: settings.global.hints, zones: this.#zones?.zones ?? [] });
+    const { mirrorNamespace, global: { hints } } = settings;
+    return globalTarget(of, { clusters, local, mirrorNamespace, keepsStale, hints, zones: this.#zones?.zones ?? [] });
   }
 
   #staleness(cluster: string): Stale {

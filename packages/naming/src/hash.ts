@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 
-const sha256 = (cluster: string, namespace: string, name: string): string => hash('sha256', `${cluster}/${namespace}/${name}`, 'hex');
+function sha256(cluster: string, namespace: string, name: string): string {
+  return hash('sha256', `${cluster}/${namespace}/${name}`, 'hex');
+}
 
 /** What marks a name as one source's alone: the first 10 hex digits of sha256('cluster/namespace/name'). */
 export function hash10(cluster: string, namespace: string, name: string): string {

@@ -1,16 +1,19 @@
-import { eventually, type KubeObject, node as nodeObject, type Place, startKubeProxy, waitFor } from '@kube-semaphore/testkit';
+import { eventually, node as nodeObject, type Place, startKubeProxy, waitFor } from '@kube-semaphore/testkit';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { hostileService, hostileSlice } from '../support/hostile-sources.ts';
+import type { LocalServices } from '../support/local-services.ts';
 import { it as itOnNetwork } from '../support/net-it.ts';
 import { serve, whoAnswers } from '../support/net-programs.ts';
+import type { RemoteServices } from '../support/remote-services.ts';
 
 type Mode = 'nftables' | 'iptables';
 /** A pod on a node with kube-proxy, and the address of another one there, which answers with `good`. */
 type ProxiedNode = { readonly client: Place; readonly podIp: string };
 
 /** A test with a node for each mode of kube-proxy. */
-const it = itOnNetwork.extend('nodes', { scope: 'file' }, async ({ network, realClusters: { local } }, { onCleanup }) => {
+const it = itOnNetwork.extend('nodes', { scope: 'file' }, async ({ network, realClusters }, { onCleanup }) => {
+  const { local } = realClusters;
   const kubeProxies: { stop(): Promise<void> }[] = [];
   onCleanup(async () => void (await Promise.all(kubeProxies.map((kubeProxy) => kubeProxy.stop()))));
   const start = async (mode: Mode, podIp: string, clientIp: string): Promise<ProxiedNode> => {
@@ -21,10 +24,14 @@ const it = itOnNetwork.extend('nodes', { scope: 'file' }, async ({ network, real
     await serve(await node.addPod([podIp]), 'good');
     return { client: await node.addPod([clientIp]), podIp };
   };
-  return { nftables: await start('nftables', '10.3.0.1', '10.3.0.91'), iptables: await start('iptables', '10.3.0.2', '10.3.0.92') };
+  return {
+    nftables: await start('nftables', '10.3.0.1', '10.3.0.91'),
+    iptables: await start('iptables', '10.3.0.2', '10.3.0.92'),
+  };
 });
 
 const modes = ['nftables', 'iptables'] as const satisfies readonly Mode[];
+const http = { name: 'http', protocol: 'TCP', port: 8_080 };
 /** What a name may have at most, also together with the prefix and the namespace. */
 const longName = 's'.repeat(63 - 'c2-default-73736d-'.length);
 
@@ -34,45 +41,60 @@ const [SOME_SERVICES, SOME_SLICES] = [10, 50];
 describe('what a remote has', () => {
   describe.each(modes)('with kube-proxy in %s mode', (mode) => {
     it.for([
-      { what: 'a port above 65535', name: 'over', ports: [{ name: 'http', protocol: 'TCP', port: 70_000 }] },
-      { what: 'a port below 0', name: 'under', ports: [{ name: 'http', protocol: 'TCP', port: -1 }] },
-      { what: 'such a port beside a good one', name: 'beside', service: [{ name: 'bad', port: 80 }, { name: 'http', port: 81 }], ports: [{ name: 'bad', protocol: 'TCP', port: 65_536 }, { name: 'http', protocol: 'TCP', port: 8_080 }] },
-      { what: 'a port with a name of 63 characters', name: longName, service: [{ name: 'p'.repeat(63), port: 80 }, { name: 'http', port: 81 }], ports: [] },
-    ])('never keeps a new Service of ours from being served: $what', async ({ name, service: servicePorts, ports }, { nodes, sources, localSources, mirrors, start }) => {
-      const { client, podIp } = nodes[mode];
-      await sources.add({ name, ...(servicePorts && { ports: servicePorts }) });
-      await sources.addSlice({ name: `${name}-a`, service: name, endpoints: ['10.4.9.1'], ports });
-      await sources.addSlice({ name: `${name}-b`, service: name, endpoints: ['10.4.9.2'] });
-      await start();
-      const mirror = `c2-default-73736d-${name}`;
-      await waitFor('the slice of good will', async () => (await mirrors.endpoints())[mirror]?.includes('10.4.9.2') || undefined);
-      await localSources.add({ name: 'good', labels: { mirror: 'false' } });
-      await localSources.addSlice({ name: 'good-a', service: 'good', labels: { mirror: 'false' }, endpoints: [podIp] });
-      await eventually(() => served(client, localSources.object('services', { name: 'good' })), ['good']);
-    });
+      { what: 'a port above 65535', name: 'over', ports: [http, { ...http, name: 'bad', port: 70_000 }] },
+      { what: 'a port below 0', name: 'under', ports: [http, { ...http, name: 'bad', port: -1 }] },
+      { what: 'a port above 65535 alone', name: 'alone', ports: [{ ...http, port: 70_000 }] },
+      { what: 'a port with a name of 63 characters', name: longName, portName: 'p'.repeat(63), ports: [http] },
+    ])(
+      'never keeps a new Service of ours from being served: $what',
+      async ({ name, portName = 'bad', ports }, { nodes, sources, localSources, mirrors, start }) => {
+        const { client, podIp } = nodes[mode];
+        await sources.add({ name, ports: [{ name: portName, port: 80 }, { name: 'http', port: 81 }] });
+        await sources.addSlice({ name: `${name}-a`, service: name, endpoints: ['10.4.9.1'], ports });
+        await sources.addSlice({ name: `${name}-b`, service: name, endpoints: ['10.4.9.2'] });
+        await start();
+        await waitForEndpoint(mirrors, `c2-default-73736d-${name}`, '10.4.9.2');
+        await addGood(localSources, podIp);
+        await eventually(() => served(client, localSources), ['good']);
+      },
+    );
 
-    it('never keeps a new Service of ours from being served: two hundred slices and forty Services of a hostile remote', async ({ nodes, sources, localSources, mirrors, start }) => {
-      const { client, podIp } = nodes[mode];
-      const names = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? `svc-${i}` : `${longName.slice(0, -3)}-${i}`));
-      const services = names.flatMap((name, seed) => fc.sample(hostileService(name), { numRuns: 1, seed }));
-      const slices = fc.sample(hostileSlice(names), { numRuns: 200, seed: 11 });
-      expect(await sources.addAccepted(services)).toBeGreaterThan(SOME_SERVICES);
-      expect(await sources.addAccepted(slices)).toBeGreaterThan(SOME_SLICES);
-      await start();
-      // The last of all that the watch tells of.
-      await sources.add({ name: 'last' });
-      await sources.addSlice({ name: 'last-a', service: 'last', endpoints: ['10.4.9.9'] });
-      await waitFor('the last slice', async () => (await mirrors.endpoints())['c2-default-73736d-last']?.includes('10.4.9.9') || undefined);
-      await localSources.add({ name: 'good', labels: { mirror: 'false' } });
-      await localSources.addSlice({ name: 'good-a', service: 'good', labels: { mirror: 'false' }, endpoints: [podIp] });
-      await eventually(() => served(client, localSources.object('services', { name: 'good' })), ['good']);
-      expect((await mirrors.services()).length).toBeGreaterThan(1);
-    });
+    it(
+      'never keeps a new Service of ours from being served: two hundred slices and forty Services of a hostile remote',
+      async ({ nodes, sources, localSources, mirrors, start }) => {
+        const { client, podIp } = nodes[mode];
+        const names = Array.from({ length: 40 }, (_, i) => `${i % 2 === 0 ? 'svc' : longName.slice(0, -3)}-${i}`);
+        const services = names.flatMap((name, seed) => fc.sample(hostileService(name), { numRuns: 1, seed }));
+        const slices = fc.sample(hostileSlice(names), { numRuns: 200, seed: 11 });
+        expect(await sources.addAccepted(services)).toBeGreaterThan(SOME_SERVICES);
+        expect(await sources.addAccepted(slices)).toBeGreaterThan(SOME_SLICES);
+        await start();
+        // The last of all that the watch tells of.
+        await sources.add({ name: 'last' });
+        await sources.addSlice({ name: 'last-a', service: 'last', endpoints: ['10.4.9.9'] });
+        await waitForEndpoint(mirrors, 'c2-default-73736d-last', '10.4.9.9');
+        await addGood(localSources, podIp);
+        await eventually(() => served(client, localSources), ['good']);
+        expect((await mirrors.services()).length).toBeGreaterThan(SOME_SERVICES);
+      },
+    );
   });
 });
 
-/** Who answers behind the address of a Service. */
-async function served(client: Place, object: Promise<KubeObject>): Promise<readonly string[]> {
-  const { clusterIP } = (await object)['spec'] as { clusterIP: string };
+async function waitForEndpoint(mirrors: LocalServices, mirror: string, address: string): Promise<void> {
+  const isThere = async () => (await mirrors.endpoints())[mirror]?.includes(address);
+  await waitFor(`${address} of ${mirror}`, async () => (await isThere()) || undefined);
+}
+
+/** A Service of this cluster, with one endpoint. */
+async function addGood(localSources: RemoteServices, podIp: string): Promise<void> {
+  const labels = { mirror: 'false' };
+  await localSources.add({ name: 'good', labels });
+  await localSources.addSlice({ name: 'good-a', service: 'good', labels, endpoints: [podIp] });
+}
+
+/** Who answers behind its address. */
+async function served(client: Place, localSources: RemoteServices): Promise<readonly string[]> {
+  const { clusterIP } = (await localSources.object('services', { name: 'good' }))['spec'] as { clusterIP: string };
   return whoAnswers(client, clusterIP, 80);
 }
