@@ -78,7 +78,7 @@ async function withPolicy(
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   const parts = { settings, metrics, registry, file };
   try {
-    const policy = new Policy({ options, given, local: local!, remotes, log, metrics, leadership: (client) => leadership(client, parts), userAgent });
+    const policy = new Policy({ options, given, local: local!, localCidrs: settings.localCidrs, remotes, log, metrics, leadership: (client) => leadership(client, parts), userAgent });
     return await use(policy, parts);
   } finally {
     for (const connection of [local!, ...others]) connection.close();

@@ -18,7 +18,7 @@ const remote = z.strictObject({
 
 /** The file of `-config`. */
 export const configFileSchema = z.strictObject({
-  local: z.optional(z.strictObject({ kubeConfigPath: text })),
+  local: z.optional(z.strictObject({ kubeConfigPath: text, cidrs: z.optional(z.array(z.string())) })),
   remotes: z.array(remote).check(z.minLength(1)),
 });
 

@@ -1,11 +1,18 @@
 import type { Pod } from '@kube-semaphore/kube-objects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Cidr, parseCidr } from '@kube-semaphore/net';
 import { isSameMember, type Member, membershipOf, type MembershipRules } from './membership.ts';
+
+function cidr(text: string): Cidr {
+  const parsed = parseCidr(text);
+  if (!parsed.ok) throw new TypeError(parsed.reason);
+  return parsed.value;
+}
 
 const rules: MembershipRules = {
   nameLabel: 'semaphore.uw.systems/name',
-  isAllowed: (ip) => !ip.startsWith('192.168.'),
+  addresses: { allowed: [cidr('10.0.0.0/8'), cidr('fd00::/8')], local: [cidr('10.2.0.0/16')] },
   intern: (text) => text,
 };
 
@@ -64,6 +71,7 @@ describe('membershipOf', () => {
       of: { ips: ['192.168.0.1'] },
       want: ['problem address-not-allowed'],
     },
+    { name: 'skips an address of the local cluster', of: { ips: ['10.2.0.1'] }, want: ['problem address-not-allowed'] },
     {
       name: 'expects that the address of a node is not allowed',
       of: { ips: ['192.168.0.1'], hostNetwork: true },
@@ -75,12 +83,29 @@ describe('membershipOf', () => {
     expect(skipped.map(({ kind, reason }) => `${kind} ${reason}`)).toEqual(want);
   });
 
+  it.each(['127.0.0.1', '169.254.169.254', '0.0.0.0', '224.0.1.1', '255.255.255.255', '::a9fe:a9fe', '64:ff9b::a9fe:a9fe', 'fd00:ec2::254', 'ff05::1'])(
+    'never takes %s, in the network of a Pod or of its node',
+    (ip) => {
+      for (const hostNetwork of [false, true]) {
+        const { member: taken, skipped } = membershipOf(pod({ ips: [ip, '10.4.1.38'], hostNetwork }), rules);
+        expect(taken?.ips).toEqual(['10.4.1.38']);
+        expect(skipped).toMatchObject([{ kind: 'problem', reason: 'bad-address' }]);
+      }
+    },
+  );
+
+  it('takes a reserved address only where a block of it is allowed', () => {
+    const named = { ...rules, addresses: { allowed: [cidr('240.4.0.0/16')], local: [] } };
+    expect(membershipOf(pod({ ips: ['240.4.0.1'] }), rules).skipped).toMatchObject([{ kind: 'problem', reason: 'address-not-allowed' }]);
+    expect(membershipOf(pod({ ips: ['240.4.0.1'] }), named).member?.ips).toEqual(['240.4.0.1']);
+  });
+
   it('keeps the good addresses of a Pod that has bad ones', () => {
     expect(membershipOf(pod({ ips: ['x', '10.4.1.38', '192.168.0.1'] }), rules)).toEqual({
       member,
       skipped: [
         { kind: 'problem', reason: 'bad-address', detail: '"x" is not an IP address' },
-        { kind: 'problem', reason: 'address-not-allowed', detail: '192.168.0.1 is in no allowed pod CIDR' },
+        { kind: 'problem', reason: 'address-not-allowed', detail: '192.168.0.1 is outside of allowedPodCIDRs' },
       ],
     });
   });

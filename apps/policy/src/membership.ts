@@ -1,6 +1,6 @@
 import type { Pod } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isLabelValue } from '@kube-semaphore/naming';
-import { parseIp } from '@kube-semaphore/net';
+import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
 import { quoted } from '@kube-semaphore/text';
 
 /** What is kept of a remote Pod: 50,000 of these lie in the store. */
@@ -34,8 +34,8 @@ export type Membership = { readonly member: Member | undefined; readonly skipped
 export type MembershipRules = {
   /** Key of the name label: `<domain>/name`. */
   readonly nameLabel: string;
-  /** Whether the remote may bring this address into local sets (`allowedPodCIDRs`). Takes canonical addresses. */
-  readonly isAllowed: (ip: string) => boolean;
+  /** Which addresses the remote may bring into local sets. */
+  readonly addresses: AddressRules;
   /** One string for each text. Thousands of Pods share a namespace and a label value, but each is decoded anew. */
   readonly intern: (text: string) => string;
 };
@@ -67,15 +67,16 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   if (status.podIPs.length === 0) return nobody(NO_ADDRESS);
 
   const { hostNetwork } = spec;
-  // A node's address is no pod's: that it is in no pod CIDR is nothing to alert about.
-  const notAllowed = hostNetwork ? 'expected' : 'problem';
   const ips: string[] = [];
   const bad: Skip[] = [];
   for (const { ip: raw } of status.podIPs) {
     const ip = parseIp(raw);
-    if (!ip.ok) bad.push(skip('problem', 'bad-address', ip.reason));
-    else if (rules.isAllowed(ip.value)) ips.push(ip.value);
-    else bad.push(skip(notAllowed, 'address-not-allowed', `${ip.value} is in no allowed pod CIDR`));
+    const refusal = ip.ok ? addressRefusal(ip.value, rules.addresses) : ({ reason: 'bad-address', detail: ip.reason } as const);
+    if (ip.ok && refusal === undefined) ips.push(ip.value);
+    if (refusal === undefined) continue;
+    // A node's address is no Pod's: that it is in no allowed block is nothing to alert about.
+    const isExpected = hostNetwork && refusal.reason === 'address-not-allowed';
+    bad.push(skip(isExpected ? 'expected' : 'problem', refusal.reason, refusal.detail));
   }
   const skipped = bad.length === 0 ? NOTHING_SKIPPED : bad;
   if (ips.length === 0) return { member: undefined, skipped };

@@ -1,5 +1,5 @@
 import { restartReasons } from '@kube-semaphore/informers';
-import { leaderMetrics, sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
+import { leaderMetrics, podAddressMetrics, sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
 
 const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 
@@ -7,6 +7,7 @@ const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 export const metrics = {
   ...sharedMetrics('semaphore_policy', restartReasons),
   ...leaderMetrics('semaphore_policy'),
+  ...podAddressMetrics('semaphore_policy'),
   heldDeletions: {
     name: 'semaphore_policy_held_deletions',
     type: 'gauge',

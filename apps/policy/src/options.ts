@@ -1,5 +1,6 @@
 import {
   boolean,
+  cidrList,
   commonOptions,
   type CommonOptions,
   deletionGuardOptions,
@@ -23,6 +24,7 @@ import {
   text,
   variableOf,
 } from '@kube-semaphore/options';
+import type { Cidr } from '@kube-semaphore/net';
 import { clusterName, labelDomain, labelValue } from './option-types.ts';
 
 /** Everything that semaphore-policy can be told. */
@@ -31,6 +33,8 @@ export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectio
   readonly config: string | undefined;
   /** A kubeconfig file; without it the pod's service account. */
   readonly localKubeConfig: string | undefined;
+  /** Of the local cluster: no remote may bring in an address in them. */
+  readonly localCidrs: readonly Cidr[] | undefined;
   readonly targetClusterName: string | undefined;
   /** `auto` takes protobuf where the API server speaks it. */
   readonly encoding: 'auto' | 'json';
@@ -98,6 +102,13 @@ export const options: OptionTable<PolicyOptions> = {
     type: text('file'),
     absent: 'in-cluster',
     help: 'Kubeconfig of the local cluster, where the sets are written.',
+  },
+  localCidrs: {
+    ...ours('local-cidrs'),
+    group: 'Local cluster',
+    type: cidrList,
+    absent: 'none',
+    help: 'Comma-separated CIDRs of the local cluster (Pods, Services, Nodes): no remote may bring in an address in them.',
   },
   targetClusterName: {
     ...inherited('target-cluster-name'),

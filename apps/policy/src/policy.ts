@@ -5,6 +5,7 @@ import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { CalicoApi } from '@kube-semaphore/kube-objects';
+import type { Cidr } from '@kube-semaphore/net';
 import type { Given } from '@kube-semaphore/options';
 import type { Health, Instruments, Logger } from '@kube-semaphore/runtime';
 import { configuredIdentity, detectIdentity } from './adoption.ts';
@@ -25,6 +26,8 @@ export type PolicyInput = {
   readonly options: PolicyOptions;
   readonly given: Given<PolicyOptions>;
   readonly local: Connection;
+  /** Of the local cluster: no remote may bring in an address in them. */
+  readonly localCidrs: readonly Cidr[];
   readonly remotes: readonly { readonly settings: RemoteSettings; readonly connection: Connection }[];
   readonly log: Logger;
   readonly metrics: Instruments<typeof metrics>;

@@ -2,6 +2,7 @@ import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, 
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { nameLabel } from '@kube-semaphore/naming';
+import type { AddressRules } from '@kube-semaphore/net';
 import { MemberIndex, type PairMembers } from './member-index.ts';
 import { isSameMember, type Member, membershipOf, type MembershipRules, type Skip } from './membership.ts';
 
@@ -15,7 +16,8 @@ export type RemotePodsOptions = {
   readonly domain: string;
   /** Whether Pods of the host's network can be members; if not, the server is told not to send them. */
   readonly hostNetwork: boolean;
-  readonly isAllowed: (ip: string) => boolean;
+  /** Which addresses it may bring into local sets. */
+  readonly addresses: AddressRules;
   readonly idleTimeoutMs: number;
   readonly pollIntervalMs: number;
   readonly budget: RemoteBudget;
@@ -47,14 +49,14 @@ export class RemotePods {
 
   constructor(options: RemotePodsOptions) {
     this.#options = options;
-    const { client, cluster, domain, hostNetwork, isAllowed, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks } = options;
+    const { client, cluster, domain, hostNetwork, addresses, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks } = options;
     this.#index = new MemberIndex(cluster);
     this.#store = new Store<RemotePod>({
       equal: isSame,
       onChange: ({ key, previous, current }) => this.#changed(key, previous, current),
       holding: { guard, hold, claims, withoutClaim },
     });
-    const rules: MembershipRules = { nameLabel: nameLabel(domain), isAllowed, intern: interner() };
+    const rules: MembershipRules = { nameLabel: nameLabel(domain), addresses, intern: interner() };
     this.#reflector = new Reflector({
       client,
       kind: podKind,

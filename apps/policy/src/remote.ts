@@ -1,6 +1,15 @@
-import { ClusterWatches, isAllowedBy, type Left, limitedLog, POLL_INTERVAL_MS, remoteBudget, SkipRegister } from '@kube-semaphore/app';
+import {
+  ClusterWatches,
+  type Left,
+  limitedLog,
+  POLL_INTERVAL_MS,
+  remoteBudget,
+  reportRestriction,
+  SkipRegister,
+} from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import type { Cidr } from '@kube-semaphore/net';
 import type { Given } from '@kube-semaphore/options';
 import type { Instruments, Logger } from '@kube-semaphore/runtime';
 import { compareClusterSetId } from './cluster-set-id.ts';
@@ -19,6 +28,8 @@ import type { RemoteSettings } from './settings.ts';
 
 export type RemoteOptions = {
   readonly settings: RemoteSettings;
+  /** Of the local cluster: it may bring in no address in them. */
+  readonly localCidrs: readonly Cidr[];
   readonly connection: Connection;
   readonly userAgent: string;
   /** Under which labels its sets are written. */
@@ -63,6 +74,7 @@ export class Remote implements KnownRemote {
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (subject, left) => logLeft(log, { cluster, subject }, left),
     });
+    reportRestriction({ cluster, allowed: settings.allowedPodCidrs, metrics, log });
     const client = new KubeClient({ connection: remote.connection, userAgent: remote.userAgent, encoding: options.encoding });
     this.#client = client;
     const hooks = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#firstSync.resolve() }).hooks();
@@ -71,7 +83,7 @@ export class Remote implements KnownRemote {
       cluster,
       domain: identity.domain,
       hostNetwork: options.hostNetworkPods === 'include' || !given.has('hostNetworkPods'),
-      isAllowed: isAllowedBy(settings.allowedPodCidrs),
+      addresses: { allowed: settings.allowedPodCidrs, local: remote.localCidrs },
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
       budget: remoteBudget(options),

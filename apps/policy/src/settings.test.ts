@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RemoteEntry } from './config-file.ts';
 import { settingsOfFile } from './settings.ts';
 
-const defaults = { localKubeConfig: undefined, podResyncPeriodMs: 3_600_000 };
+const defaults = { localKubeConfig: undefined, localCidrs: undefined, podResyncPeriodMs: 3_600_000 };
 const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/token' };
 
 const problems = (...remotes: RemoteEntry[]) => {
@@ -14,7 +14,7 @@ describe('settingsOfFile', () => {
   it('gives each remote its way, its limits and its period', () => {
     const settings = settingsOfFile(
       {
-        local: { kubeConfigPath: '/local' },
+        local: { kubeConfigPath: '/local', cidrs: ['10.2.0.0/16', 'fd00:2::/48'] },
         remotes: [
           { name: 'c2', kubeConfigPath: '/c2', podResyncPeriod: '10m' },
           { name: 'c3', kubeConfigPath: '', ...direct, allowedPodCIDRs: ['10.4.0.0/16'] },
@@ -26,6 +26,7 @@ describe('settingsOfFile', () => {
       ok: true,
       value: {
         local: { kind: 'kubeconfig', path: '/local' },
+        localCidrs: [expect.objectContaining({ text: '10.2.0.0/16' }), expect.objectContaining({ text: 'fd00:2::/48' })],
         remotes: [
           { name: 'c2', reference: { kind: 'kubeconfig', path: '/c2' }, allowedPodCidrs: undefined, podResyncPeriodMs: 600_000 },
           {
@@ -46,6 +47,16 @@ describe('settingsOfFile', () => {
   ])('takes the local cluster from $name', ({ localKubeConfig, file, want }) => {
     const settings = settingsOfFile({ local: { kubeConfigPath: file }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] }, { ...defaults, localKubeConfig });
     expect(settings.ok && settings.value.local).toEqual(want);
+  });
+
+  it('lets a flag beat the local CIDRs of the file', () => {
+    const file = { local: { cidrs: ['10.2.0.0/16'] }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] };
+    expect(settingsOfFile(file, { ...defaults, localCidrs: [] })).toMatchObject({ ok: true, value: { localCidrs: [] } });
+  });
+
+  it('names the field of a bad local CIDR', () => {
+    const settings = settingsOfFile({ local: { cidrs: ['10.2.0.0/99'] }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] }, defaults);
+    expect(settings).toEqual({ ok: false, problems: [expect.stringMatching(/^local\.cidrs\[0\]: /)] });
   });
 
   it('names the field of each problem, all at once', () => {

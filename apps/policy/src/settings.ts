@@ -16,7 +16,12 @@ export type RemoteSettings = {
 };
 
 /** Which clusters there are. */
-export type Settings = { readonly local: ClusterReference; readonly remotes: readonly RemoteSettings[] };
+export type Settings = {
+  readonly local: ClusterReference;
+  /** Of the local cluster: no remote may bring in an address in them. */
+  readonly localCidrs: readonly Cidr[];
+  readonly remotes: readonly RemoteSettings[];
+};
 
 /** Settings of the single-remote flags, which were validated to name the remote in one way. */
 export function settingsOfOptions(options: PolicyOptions): Settings {
@@ -27,6 +32,7 @@ export function settingsOfOptions(options: PolicyOptions): Settings {
   };
   return {
     local: localReference(options.localKubeConfig),
+    localCidrs: options.localCidrs ?? [],
     remotes: [
       {
         name: options.targetClusterName!,
@@ -45,14 +51,16 @@ export function settingsOfOptions(options: PolicyOptions): Settings {
  */
 export function settingsOfFile(
   { local, remotes }: ConfigFile,
-  options: Pick<PolicyOptions, 'localKubeConfig' | 'podResyncPeriodMs'>,
+  options: Pick<PolicyOptions, 'localKubeConfig' | 'localCidrs' | 'podResyncPeriodMs'>,
 ): { readonly ok: true; readonly value: Settings } | { readonly ok: false; readonly problems: readonly string[] } {
   const problems: string[] = [];
+  const localCidrs = cidrsOf('local.cidrs', local?.cidrs ?? [], problems);
   const settings = remotes.map((entry, i) => remoteSettings(entry, { at: `remotes[${i}]`, options, problems }));
   const names = remotes.map(({ name }) => name);
   for (const name of new Set(names.filter((candidate, i) => names.indexOf(candidate) !== i))) problems.push(`remotes: ${name} is there twice`);
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, value: { local: localReference(options.localKubeConfig ?? local?.kubeConfigPath), remotes: settings } };
+  const reference = localReference(options.localKubeConfig ?? local?.kubeConfigPath);
+  return { ok: true, value: { local: reference, localCidrs: options.localCidrs ?? localCidrs, remotes: settings } };
 }
 
 type Context = { at: string; options: Pick<PolicyOptions, 'podResyncPeriodMs'>; problems: string[] };
@@ -67,9 +75,17 @@ function remoteSettings(entry: RemoteEntry, { at, options, problems }: Context):
   return {
     name: check('name', clusterName.parse(entry.name), entry.name),
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
-    allowedPodCidrs: allowedPodCIDRs?.map((cidr, i) => check(`allowedPodCIDRs[${i}]`, parseCidr(cidr), undefined)).filter((cidr) => cidr !== undefined),
+    allowedPodCidrs: allowedPodCIDRs && cidrsOf(`${at}.allowedPodCIDRs`, allowedPodCIDRs, problems),
     podResyncPeriodMs: podResyncPeriod === undefined ? options.podResyncPeriodMs : check('podResyncPeriod', positive(durationOf(podResyncPeriod)), 0),
   };
+}
+
+function cidrsOf(at: string, texts: readonly string[], problems: string[]): readonly Cidr[] {
+  return texts.flatMap((text, i) => {
+    const cidr = parseCidr(text);
+    if (!cidr.ok) problems.push(`${at}[${i}]: ${cidr.reason}`);
+    return cidr.ok ? [cidr.value] : [];
+  });
 }
 
 const positive = (parsed: Parsed<number>): Parsed<number> => (parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed);

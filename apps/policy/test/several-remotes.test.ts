@@ -26,9 +26,21 @@ describe('one process with several remotes', () => {
       'c2-default-app': ['10.4.0.1/32', '10.5.0.1/32', 'fd00::5/128'],
       'c3-default-app': ['10.5.0.1/32'],
     });
+    const warnings = policy.log().filter(({ level, msg }) => level === 'warn' && msg.startsWith('the remote may bring in any address'));
+    expect(warnings).toMatchObject([{ cluster: 'c2' }]);
+    expect(await policy.metric('semaphore_policy_remote_unrestricted', { remote: 'c2' })).toBe(1);
+    expect(await policy.metric('semaphore_policy_remote_unrestricted', { remote: 'c3' })).toBe(0);
     const left = { remote: 'c3', reason: 'address-not-allowed', kind: 'problem' };
     await eventually(() => policy.metric('semaphore_policy_skipped_objects', left), 2);
     expect(policy.log().filter(({ msg, cluster }) => msg === 'left out' && cluster === 'c3')).toHaveLength(2);
+  });
+
+  it('lets no remote bring in an address of the local cluster, nor one that no Pod can have', async ({ configFile, pods, sets, startWith }) => {
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'app', ips: ['10.2.0.1', 'fd00:ec2::254'] }, { name: 'c', app: 'app', ips: ['169.254.169.254'] });
+    const policy = await startWith(['-config', await configFile({ name: 'c2' }), '-local-cidrs=10.2.0.0/16', '-listen-address=127.0.0.1:0']);
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', { remote: 'c2', reason: 'bad-address', kind: 'problem' }), 2);
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', { remote: 'c2', reason: 'address-not-allowed', kind: 'problem' }), 1);
   });
 
   it('serves one while another is down, and that one when it comes', async ({ configFile, remoteProxy, accounts, pods, sets, startWith }) => {

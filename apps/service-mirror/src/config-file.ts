@@ -26,6 +26,7 @@ const globalSection = z.strictObject({
 const localCluster = z.strictObject({
   name: text,
   zones: z.optional(z.array(z.string())),
+  cidrs: z.optional(z.array(z.string())),
   kubeConfigPath: text,
 });
 

@@ -4,6 +4,7 @@ import { settingsOfFile, type Surroundings } from './file-settings.ts';
 
 const nothingGiven: Surroundings['options'] = {
   kubeConfig: undefined,
+  localCidrs: undefined,
   mirrorNs: undefined,
   labelSelector: undefined,
   mirrorSvcLabelSelector: undefined,
@@ -25,7 +26,7 @@ describe('settingsOfFile', () => {
     expect(read(complete)).toEqual({
       ok: true,
       value: {
-        local: { name: 'c1', reference: { kind: 'in-cluster' }, zones: [] },
+        local: { name: 'c1', reference: { kind: 'in-cluster' }, zones: [], cidrs: [] },
         mirrorNamespace: 'sys',
         mirrorSelector: 'mirror=1',
         // A file that doesn't say is one of the Go program, which hinted all.
@@ -40,12 +41,12 @@ describe('settingsOfFile', () => {
   it('reads everything that a file can say', () => {
     const file = {
       global: { ...global, globalSvcHints: 'labelled', serviceSync: true, endpointSliceSync: true },
-      localCluster: { name: 'c1', zones: ['a', 'b'], kubeConfigPath: '/local' },
+      localCluster: { name: 'c1', zones: ['a', 'b'], cidrs: ['10.2.0.0/16'], kubeConfigPath: '/local' },
       remoteClusters,
     };
     expect(read(file)).toMatchObject({
       value: {
-        local: { reference: { kind: 'kubeconfig', path: '/local' }, zones: ['a', 'b'] },
+        local: { reference: { kind: 'kubeconfig', path: '/local' }, zones: ['a', 'b'], cidrs: [{ text: '10.2.0.0/16' }] },
         global: { hints: 'labelled', slicesSync: true },
         serviceSync: true,
       },
@@ -53,10 +54,10 @@ describe('settingsOfFile', () => {
   });
 
   it('lets flags beat the file', () => {
-    const given = { kubeConfig: '/flag', mirrorNs: 'ns', mirrorSvcLabelSelector: 'm=2', globalSvcLabelSelector: 'g=2', globalSvcRoutingStrategyLabel: 'r=2' };
-    expect(read({ ...complete, localCluster: { name: 'c1', kubeConfigPath: '/file' } }, given)).toMatchObject({
+    const given = { kubeConfig: '/flag', localCidrs: [], mirrorNs: 'ns', mirrorSvcLabelSelector: 'm=2', globalSvcLabelSelector: 'g=2', globalSvcRoutingStrategyLabel: 'r=2' };
+    expect(read({ ...complete, localCluster: { name: 'c1', kubeConfigPath: '/file', cidrs: ['10.2.0.0/16'] } }, given)).toMatchObject({
       value: {
-        local: { reference: { kind: 'kubeconfig', path: '/flag' } },
+        local: { reference: { kind: 'kubeconfig', path: '/flag' }, cidrs: [] },
         mirrorNamespace: 'ns',
         mirrorSelector: 'm=2',
         global: { selector: 'g=2', routingStrategyLabel: 'r=2' },

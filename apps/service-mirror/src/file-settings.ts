@@ -11,7 +11,7 @@ import { zonesOf } from './zones.ts';
 
 /** What counts besides the file. */
 export type Surroundings = {
-  readonly options: Pick<MirrorOptions, TextKey | 'kubeConfig'>;
+  readonly options: Pick<MirrorOptions, TextKey | 'kubeConfig' | 'localCidrs'>;
   /** Whether we run in a pod, with a service account to fall back on. */
   readonly isPod: boolean;
   readonly canRead: (path: string) => boolean;
@@ -36,11 +36,13 @@ export function settingsOfFile({ global: section = {}, localCluster = {}, remote
   const mirrorSelector = mirrorSelectorOf(input);
   const global = globalOf(input);
   const name = localName(localCluster, { isRequired: global !== undefined, findings });
+  const fileCidrs = findings.cidrs('localCluster.cidrs', localCluster.cidrs ?? []);
   const settings: Settings = {
     local: {
       name: name ?? UNNAMED,
       reference: referenceOfLocal(localCluster, surroundings, findings),
       zones: zonesOf(localCluster.zones ?? [], findings),
+      cidrs: surroundings.options.localCidrs ?? fileCidrs,
     },
     mirrorNamespace,
     mirrorSelector,

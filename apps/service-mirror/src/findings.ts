@@ -1,4 +1,4 @@
-import type { Parsed } from '@kube-semaphore/net';
+import { type Cidr, parseCidr, type Parsed } from '@kube-semaphore/net';
 import type { OptionType } from '@kube-semaphore/options';
 
 /** A place where a text may be said: a field of the file, or a flag with its variable. An empty text is as good as none. */
@@ -21,6 +21,11 @@ export class Findings {
     if (parsed.ok) return parsed.value;
     this.problems.push(`${at}: ${parsed.reason}`);
     return otherwise;
+  }
+
+  /** The blocks of a list; each text that is none is a problem. */
+  cidrs(at: string, texts: readonly string[]): readonly Cidr[] {
+    return texts.map((text, i) => this.check(`${at}[${i}]`, parseCidr(text), undefined)).filter((cidr) => cidr !== undefined);
   }
 
   /** The first text that is said, places in the order in which they count; older ones with a warning. */

@@ -1,5 +1,5 @@
 import { restartReasons } from '@kube-semaphore/informers';
-import { leaderMetrics, sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
+import { leaderMetrics, podAddressMetrics, sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
 
 const host = { help: 'host and port of the API server' };
 const method = { help: 'of HTTP: `GET`, `POST`, `PUT`, `DELETE`' };
@@ -16,6 +16,7 @@ const name = { help: '`<cluster>-service`, `-endpoints`, `-global-service` or `-
 export const metrics = {
   ...sharedMetrics('semaphore_service_mirror', restartReasons),
   ...leaderMetrics('semaphore_service_mirror'),
+  ...podAddressMetrics('semaphore_service_mirror'),
   heldDeletions: {
     name: 'semaphore_service_mirror_held_deletions',
     type: 'gauge',

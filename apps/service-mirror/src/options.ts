@@ -1,5 +1,6 @@
 import {
   boolean,
+  cidrList,
   commonOptions,
   type CommonOptions,
   deletionGuardOptions,
@@ -23,12 +24,15 @@ import {
   text,
   variableOf,
 } from '@kube-semaphore/options';
+import type { Cidr } from '@kube-semaphore/net';
 import { clusterName, namespace, onlyPrefix, selector } from './option-types.ts';
 
 /** Everything that semaphore-service-mirror can be told. */
 export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & SubcommandOptions & {
   /** A kubeconfig file; without it what the config file says, or the pod's service account. */
   readonly kubeConfig: string | undefined;
+  /** Of the local cluster: no remote may bring in an address in them. */
+  readonly localCidrs: readonly Cidr[] | undefined;
   /** Where our Services are, in the local cluster. */
   readonly mirrorNs: string | undefined;
   /** A file with several remotes and global services, instead of the flags for one remote. */
@@ -86,6 +90,13 @@ export const options: OptionTable<MirrorOptions> = {
     type: text('file'),
     absent: 'in-cluster',
     help: 'Kubeconfig of the local cluster, where the mirrors are written.',
+  },
+  localCidrs: {
+    ...ours('local-cidrs'),
+    group: 'Local cluster',
+    type: cidrList,
+    absent: 'none',
+    help: 'Comma-separated CIDRs of the local cluster (Pods, Services, Nodes), where no remote may lead to; beats cidrs of the file.',
   },
   mirrorNs: {
     ...inherited('mirror-ns'),

@@ -1,9 +1,17 @@
 import { Codec, endpointSliceKind } from '@kube-semaphore/kube-objects';
+import { type Cidr, parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
 import { readSlice } from './read-slice.ts';
 
 const codec = new Codec(endpointSliceKind);
-const rules = { isAllowed: (ip: string) => ip.startsWith('10.4.') || ip.includes(':'), isLocal: false };
+function cidr(text: string): Cidr {
+  const parsed = parseCidr(text);
+  if (!parsed.ok) throw new TypeError(parsed.reason);
+  return parsed.value;
+}
+
+const rules = { addresses: { allowed: [cidr('10.4.0.0/16'), cidr('::/0')], local: [cidr('10.4.9.0/24')] }, isLocal: false };
+const unlimited = { addresses: { allowed: undefined, local: [] }, isLocal: false };
 
 type Parts = {
   readonly name?: string;
@@ -33,6 +41,7 @@ describe('an endpoint of a remote slice', () => {
     { address: 'fd00::1', reason: 'bad-address' },
     { address: 'web.example.com', reason: 'bad-address' },
     { address: '192.0.2.1', reason: 'address-not-allowed' },
+    { address: '10.4.9.1', reason: 'address-not-allowed' },
     { address: '::1', addressType: 'IPv6', reason: 'bad-address' },
     { address: 'fe80::1', addressType: 'IPv6', reason: 'bad-address' },
     { address: '::', addressType: 'IPv6', reason: 'bad-address' },
@@ -41,6 +50,19 @@ describe('an endpoint of a remote slice', () => {
     const { value, skipped } = readSlice(sliceOf({ addressType, addresses: [address, good] }), rules);
     expect(value?.endpoints.map(({ addresses }) => addresses)).toEqual([[good]]);
     expect(skipped).toMatchObject([{ kind: 'problem', reason }]);
+  });
+
+  it.each([
+    { addressType: 'IPv4', addresses: ['0.0.0.1', '224.0.1.1', '239.255.255.250', '240.0.0.1', '255.255.255.255', '100.100.100.200', '168.63.129.16'] },
+    { addressType: 'IPv6', addresses: ['::a9fe:a9fe', 'ff05::1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::a9fe:a9fe', '2002:a9fe:a9fe::1', 'fd00:ec2::254', '100::1'] },
+  ])('is left out if no Pod has such an address ($addressType), although nothing says what is allowed', ({ addressType, addresses }) => {
+    const { value, skipped } = readSlice(sliceOf({ addressType, addresses }), unlimited);
+    expect(value?.endpoints).toEqual([]);
+    expect(skipped.map(({ kind }) => kind)).toEqual(addresses.map(() => 'problem'));
+  });
+
+  it('is what the local API server took, if it is local', () => {
+    expect(readSlice(sliceOf({ addresses: ['240.0.0.1', '192.0.2.1'] }), { ...rules, isLocal: true }).value?.endpoints).toHaveLength(2);
   });
 
   it('has neither node nor zone, which are those of another cluster', () => {

@@ -1,16 +1,16 @@
 import type { Left } from '@kube-semaphore/app';
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isDnsSubdomain, serviceNameLabel } from '@kube-semaphore/naming';
-import { isSpecialIp, parseIp } from '@kube-semaphore/net';
+import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
 import { type Shared, sharedConditions, sharedTexts, tight } from './compact.ts';
 import { isOwnProduct } from './own-product.ts';
 import { isAppProtocol, isPortNumber, isProtocol, MAX_PORTS, type Reading } from './read-service.ts';
 import type { Endpoint, Family, SlicePort, SourceSlice } from './source.ts';
 
 export type SliceRules = {
-  /** Whether the remote may bring this address into the local cluster (`allowedPodCIDRs`). Takes canonical addresses. */
-  readonly isAllowed: (ip: string) => boolean;
-  /** Node and zone mean something: it is the local cluster. */
+  /** Which addresses a remote may bring into the local cluster. */
+  readonly addresses: AddressRules;
+  /** It is the local cluster: node and zone mean something, and any address may be there. */
   readonly isLocal: boolean;
 };
 
@@ -103,7 +103,7 @@ type EndpointRules = SliceRules & { readonly family: Family; readonly skipped: L
 function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, skipped, shared, ...rules }: EndpointRules): Endpoint | undefined {
   const addresses: string[] = [];
   for (const raw of endpoint.addresses) {
-    const address = readAddress(raw, rules);
+    const address = readAddress(raw, { isLocal, ...rules });
     if (typeof address === 'string') addresses.push(address);
     else skipped.push(address);
   }
@@ -143,12 +143,12 @@ export function readTarget({ kind, namespace, name }: EndpointSlice['endpoints']
   return name === '' ? undefined : { kind: shared(kind), namespace: shared(namespace), name };
 }
 
-function readAddress(raw: string, { family, isAllowed }: Pick<EndpointRules, 'family' | 'isAllowed'>): string | Left {
+function readAddress(raw: string, { family, isLocal, addresses }: Pick<EndpointRules, 'family' | 'isLocal' | 'addresses'>): string | Left {
   const ip = parseIp(raw);
   if (!ip.ok) return problem('bad-address', ip.reason);
   if (ip.value.includes(':') !== (family === 'IPv6')) return problem('bad-address', `${ip.value} is no ${family} address`);
-  if (isSpecialIp(ip.value)) return problem('bad-address', `${ip.value} is loopback, link-local or unspecified`);
-  return isAllowed(ip.value) ? ip.value : problem('address-not-allowed', `${ip.value} is outside of allowedPodCIDRs`);
+  const refusal = isLocal ? undefined : addressRefusal(ip.value, addresses);
+  return refusal === undefined ? ip.value : problem(refusal.reason, refusal.detail);
 }
 
 const problem = (reason: string, detail: string): Left => ({ kind: 'problem', reason, detail });

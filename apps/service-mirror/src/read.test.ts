@@ -1,4 +1,5 @@
 import { type EndpointSlice, endpointSliceKind, Codec, type Service, serviceKind } from '@kube-semaphore/kube-objects';
+import { parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
 import { readService } from './read-service.ts';
 import { readSlice } from './read-slice.ts';
@@ -14,7 +15,8 @@ const slice = (fields: object, labels: object = { 'kubernetes.io/service-name': 
   slices.objectFromJson({ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { ...metadata, labels }, addressType: 'IPv4', endpoints: [], ports: [{ name: 'http', port: 8080, protocol: 'TCP' }], ...fields });
 
 const rules = { isLocalFirst: () => false };
-const sliceRules = { isAllowed: (ip: string) => ip.startsWith('10.') || ip.startsWith('fd'), isLocal: false };
+const blocks = ['10.0.0.0/8', 'fd00::/8'].map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : []));
+const sliceRules = { addresses: { allowed: blocks, local: [] }, isLocal: false };
 const reasons = (skipped: readonly { readonly reason: string }[]) => skipped.map(({ reason }) => reason);
 
 describe('readService', () => {

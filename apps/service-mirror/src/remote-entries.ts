@@ -1,5 +1,5 @@
 import { durationOf, overriddenAddresses, remoteReference } from '@kube-semaphore/app';
-import { bad, good, parseCidr, type Parsed } from '@kube-semaphore/net';
+import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { oneOf, text } from '@kube-semaphore/options';
 import type { RemoteEntry } from './config-file.ts';
 import type { Findings } from './findings.ts';
@@ -36,9 +36,7 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
     name: findings.required([{ at: `${at}.name`, value: entry.name }], clusterName),
     prefix: findings.required([{ at: `${at}.servicePrefix`, value: entry.servicePrefix }], servicePrefix),
     reference: findings.check(`${at}.kubeConfigPath`, remoteReference({ ...entry, remoteSATokenPath: tokenPath }), { kind: 'in-cluster' }),
-    allowedPodCidrs: allowedPodCIDRs
-      ?.map((cidr, i) => findings.check(`${at}.allowedPodCIDRs[${i}]`, parseCidr(cidr), undefined))
-      .filter((cidr) => cidr !== undefined),
+    allowedPodCidrs: allowedPodCIDRs && findings.cidrs(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
     resyncPeriodMs: findings.check(`${at}.resyncPeriod`, periodOf(entry.resyncPeriod), 0),
     staleAfterMs: findings.check(`${at}.staleAfter`, periodOf(entry.staleAfter), 0),
     staleAction: action === '' ? 'unready' : findings.check(`${at}.staleAction`, staleAction.parse(action), 'unready'),

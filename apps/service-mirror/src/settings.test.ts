@@ -14,8 +14,8 @@ async function settings(argv: string[], env: Record<string, string> = {}) {
 
 describe('settingsOfOptions', () => {
   it('has one remote, which is called by its prefix, and no global services', async () => {
-    expect(await settings(['-kube-config=/local', '-target-kube-config=/c2', '-svc-sync=false', '-allowed-pod-cidrs=10.4.0.0/16'])).toEqual({
-      local: { name: 'local', reference: { kind: 'kubeconfig', path: '/local' }, zones: [] },
+    expect(await settings(['-kube-config=/local', '-target-kube-config=/c2', '-svc-sync=false', '-allowed-pod-cidrs=10.4.0.0/16', '-local-cidrs=10.2.0.0/16'])).toEqual({
+      local: { name: 'local', reference: { kind: 'kubeconfig', path: '/local' }, zones: [], cidrs: [expect.objectContaining({ text: '10.2.0.0/16' })] },
       mirrorNamespace: 'sys',
       mirrorSelector: 'mirror=true',
       global: undefined,

@@ -9,6 +9,8 @@ type LocalSettings = {
   readonly reference: ClusterReference;
   /** Where its Nodes are, each once, in the order of the file; empty: nobody said. */
   readonly zones: readonly string[];
+  /** No remote may bring in an address in them. */
+  readonly cidrs: readonly Cidr[];
 };
 
 /** What global services are made of, and how their traffic goes. */
@@ -60,7 +62,7 @@ export const UNNAMED = 'local';
 /** Settings of the flags for one remote, which were validated to be complete. The prefix is its name, too. */
 export function settingsOfOptions(options: MirrorOptions): Settings {
   return {
-    local: { name: UNNAMED, reference: localReference(options.kubeConfig), zones: [] },
+    local: { name: UNNAMED, reference: localReference(options.kubeConfig), zones: [], cidrs: options.localCidrs ?? [] },
     mirrorNamespace: options.mirrorNs!,
     mirrorSelector: options.labelSelector!,
     global: undefined,

@@ -1,4 +1,4 @@
-import { everyPeriod, isAllowedBy, POLL_INTERVAL_MS } from '@kube-semaphore/app';
+import { everyPeriod, POLL_INTERVAL_MS, reportRestriction } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { GLOBAL, globalKey, globalServiceName, mirrorKey, mirrorPrefixLabel, mirrorServiceName, parseServiceKey } from '@kube-semaphore/naming';
@@ -121,10 +121,11 @@ export class Sources {
   }
 
   #newRemote(remote: RemoteSettings, client: KubeClient): SourceCluster {
-    const { mirrorSelector, global } = this.#options.settings;
+    const { settings: { mirrorSelector, global }, metrics, log } = this.#options;
+    reportRestriction({ cluster: remote.name, allowed: remote.allowedPodCidrs, metrics, log });
     return this.#newCluster(remote.name, {
       client,
-      isAllowed: isAllowedBy(remote.allowedPodCidrs),
+      addresses: { allowed: remote.allowedPodCidrs, local: this.#options.settings.local.cidrs },
       isLocal: false,
       selectors: { mirror: mirrorSelector, ...(global !== undefined && { global: global.selector }) },
       onConfirmed: () => this.#checkStale(remote),
@@ -133,19 +134,19 @@ export class Sources {
 
   #newLocal(selector: string): SourceCluster {
     const { settings, client } = this.#options;
-    return this.#newCluster(settings.local.name, { client, isAllowed: () => true, isLocal: true, selectors: { global: selector }, onConfirmed: () => undefined });
+    return this.#newCluster(settings.local.name, { client, addresses: { allowed: undefined, local: [] }, isLocal: true, selectors: { global: selector }, onConfirmed: () => undefined });
   }
 
   #newCluster(
     cluster: string,
-    { client, isAllowed, isLocal, selectors, onConfirmed }: Pick<SourceClusterOptions, 'client' | 'selectors'> & SliceRules & { readonly onConfirmed: () => void },
+    { client, addresses, isLocal, selectors, onConfirmed }: Pick<SourceClusterOptions, 'client' | 'selectors'> & SliceRules & { readonly onConfirmed: () => void },
   ): SourceCluster {
     const { options, log, metrics, onKeys } = this.#options;
     return new SourceCluster({
       cluster,
       client,
       options,
-      rules: { isAllowed, isLocal, isLocalFirst: this.#isLocalFirst() },
+      rules: { addresses, isLocal, isLocalFirst: this.#isLocalFirst() },
       selectors,
       log,
       metrics,

@@ -2,6 +2,7 @@ import { eventually } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { it } from './support/go-file.ts';
 import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go-globals.ts';
+import { UNRESTRICTED } from './support/migration.ts';
 
 /** More than the deletion guard lets go at once. */
 const ofRemote: readonly GoGlobal[] = [
@@ -42,7 +43,7 @@ describe('the global services of a Go program', () => {
     });
     const owners = (await mirrors.slices(globalName('web'))).map(({ metadata }) => (metadata['ownerReferences'] as { uid: string }[]).map(({ uid }) => uid));
     expect(owners).toEqual(Array.from({ length: 4 }, () => [before[globalName('web')]]));
-    expect(program.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+    expect(program.log().filter(({ level }) => level === 'warn' || level === 'error').map(({ msg }) => msg)).toEqual([UNRESTRICTED]);
   });
 
   it('are taken over under its Role, and what it has of the local cluster stays', async ({ sources, mirrors, history, goGlobals, goStartFile, sliceNames }) => {

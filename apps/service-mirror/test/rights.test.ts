@@ -34,7 +34,8 @@ describe('the Role of the Go program', () => {
     await addGlobals(sources, [web('10.4.0.1')]);
     await addGlobals(localSources, [web('10.1.0.1')]);
     const { kubeconfig } = await growing.account;
-    const program = await goStartFile({ localCluster: { zones: [], kubeConfigPath: kubeconfig } }, { env: { SSM_LOG_LEVEL: 'debug' } });
+    const remote = { allowedPodCIDRs: ['10.4.0.0/16'] };
+    const program = await goStartFile({ localCluster: { zones: [], kubeConfigPath: kubeconfig }, remote }, { env: { SSM_LOG_LEVEL: 'debug' } });
     const partly = { [mirrorName('db')]: ['10.4.0.3'], [globalName('web')]: ['10.4.0.1'] };
     await mirrors.become(partly);
     const written = 4;

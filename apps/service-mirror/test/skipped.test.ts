@@ -73,6 +73,18 @@ describe('what is no source', () => {
     await mirrors.become({ [mirror]: ['10.4.0.2'] });
     expect(await mirrors.slices()).toHaveLength(1);
   });
+
+  it('is never the local cluster, nor what no Pod can be, wherever the remote may lead to', async ({ sources, mirrors, start }) => {
+    await sources.add(web);
+    // kube-apiserver takes all of them.
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1', '10.2.0.1', '239.1.2.3', '255.255.255.255', '240.0.0.1'] });
+    const program = await start({ 'allowed-pod-cidrs': undefined, 'local-cidrs': '10.2.0.0/16' });
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'bad-address', kind: 'problem' }), 2);
+    await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'address-not-allowed', kind: 'problem' }), 2);
+    await program.logged('the remote may bring in any address: set its allowedPodCIDRs (-allowed-pod-cidrs)', { level: 'warn', cluster: 'c2' });
+    expect(await program.metric('semaphore_service_mirror_remote_unrestricted', { remote: 'c2' })).toBe(1);
+  });
 });
 
 describe('what is left out', () => {
@@ -91,6 +103,7 @@ describe('what is left out', () => {
       { reason: 'address-not-allowed', kind: 'problem' },
     ];
     for (const labels of wanted) await eventually(() => program.metric(gauge, { remote: 'c2', ...labels }), 1);
+    expect(await program.metric('semaphore_service_mirror_remote_unrestricted', { remote: 'c2' })).toBe(0);
     // It is looked at every 50 ms, and once more with each of these.
     await sources.patch('services', { name: long }, { spec: { sessionAffinity: 'ClientIP' } });
     await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: ['192.0.2.1'] }, { addresses: ['10.4.0.3'] }] });

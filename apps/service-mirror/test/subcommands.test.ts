@@ -139,7 +139,7 @@ describe('plan', () => {
     { name: 'half of its flags', flags: { 'svc-prefix': undefined, 'mirror-ns': undefined }, told: /^semaphore-service-mirror: -mirror-ns .* is required\nsemaphore-service-mirror: -svc-prefix .* is required\n/ },
     { name: 'a form that there is not', flags: { o: 'yaml' }, told: /^semaphore-service-mirror: -o .*"yaml".*\n/ },
     { name: 'a kubeconfig that is not there', flags: { 'target-kube-config': '/nowhere/kubeconfig' }, told: /^semaphore-service-mirror: .*\/nowhere\/kubeconfig.*\n$/ },
-    { name: 'a config file that is not there', flags: { 'target-kube-config': undefined, 'svc-prefix': undefined, config: '/nowhere/config.json' }, told: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/ },
+    { name: 'a config file that is not there', flags: { 'target-kube-config': undefined, 'svc-prefix': undefined, 'allowed-pod-cidrs': undefined, config: '/nowhere/config.json' }, told: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/ },
   ])('ends with 2 for $name, and tells no more than that', async ({ flags, told }, { accounts, startWith }) => {
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
     expect(await plan.exited).toEqual({ code: 2, signal: null });

@@ -36,7 +36,7 @@ const it = itByFile
   })
   /** Nothing but what these tests change has it look again. */
   .extend('startWithZones', ({ goStartFile }) => (zones: readonly string[], { kubeconfig }: Pick<TestAccount, 'kubeconfig'>) => {
-    return goStartFile({ localCluster: { zones, kubeConfigPath: kubeconfig }, remote: { resyncPeriod: '0' } }, { words: ['-min-write-interval=0'] });
+    return goStartFile({ localCluster: { zones, kubeConfigPath: kubeconfig }, remote: { resyncPeriod: '0', allowedPodCIDRs: ['10.4.0.0/16'] } }, { words: ['-min-write-interval=0'] });
   })
   .extend('web', async ({ sources, localSources }) => {
     await addGlobals(sources, [at('10.4.0.1')]);

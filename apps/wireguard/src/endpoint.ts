@@ -1,29 +1,16 @@
-import { bad, type Cidr, contains, good, parseCidr, type Parsed, parseHostPort, parseIp } from '@kube-semaphore/net';
+import { bad, type Cidr, contains, good, type Parsed, parseHostPort, parseIp, specialUse } from '@kube-semaphore/net';
 
 /** Where a peer listens. `text` is as `wg` shows it: `10.0.0.1:51820`, `[fd00::1]:51820`. */
 export type Endpoint = { readonly ip: string; readonly port: number; readonly text: string };
 
-/** Addresses of no other host, with what they are instead. */
-const UNREACHABLE: readonly (readonly [cidr: Cidr, what: string])[] = (
-  [
-    ['0.0.0.0/8', 'unspecified'],
-    ['127.0.0.0/8', 'loopback'],
-    ['169.254.0.0/16', 'link-local'],
-    ['224.0.0.0/4', 'multicast'],
-    ['255.255.255.255/32', 'broadcast'],
-    ['::/128', 'unspecified'],
-    ['::1/128', 'loopback'],
-    ['fe80::/10', 'link-local'],
-    ['ff00::/8', 'multicast'],
-  ] as const
-).map(([text, what]) => {
-  const cidr = parseCidr(text);
-  if (!cidr.ok) throw new TypeError(cidr.reason);
-  return [cidr.value, what];
-});
+/** What an address is, if no other host can have it. Reserved blocks are used for nodes as well, whatever their registry says. */
+function unreachable(ip: string): string | undefined {
+  const use = specialUse(ip);
+  return use === undefined || use.isReserved ? undefined : use.what;
+}
 
 /** Whether an address can be that of another host, by its form alone. Takes what `parseIp` made. */
-export const isReachable = (ip: string): boolean => UNREACHABLE.every(([cidr]) => !contains(cidr, ip));
+export const isReachable = (ip: string): boolean => unreachable(ip) === undefined;
 
 /** An endpoint as `wg` writes it. */
 export const endpointOf = (ip: string, port: number): Endpoint => ({ ip, port, text: `${ip.includes(':') ? `[${ip}]` : ip}:${port}` });
@@ -50,7 +37,7 @@ export type EndpointRules = {
 
 /** Why packets must not be sent to an endpoint; undefined: they may. */
 export function refusalOf({ ip }: Endpoint, { podSubnets, allowedEndpoints, ownIps }: EndpointRules): string | undefined {
-  const what = UNREACHABLE.find(([cidr]) => contains(cidr, ip))?.[1];
+  const what = unreachable(ip);
   if (what !== undefined) return `${ip} is ${what}`;
   if (ownIps.has(ip)) return `${ip} is our own`;
   const subnet = podSubnets.find((cidr) => contains(cidr, ip));

@@ -1,7 +1,6 @@
-import { parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { caCertHash, isAllowedBy, localReference, overriddenAddresses, remoteReference } from './cluster-references.ts';
+import { caCertHash, localReference, overriddenAddresses, remoteReference } from './cluster-references.ts';
 import { parseConfigFile } from './config-file.ts';
 
 const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
@@ -62,26 +61,5 @@ describe('overriddenAddresses', () => {
       'remotes[2].remoteCAURL counts for nothing beside kubeConfigPath',
       'remotes[2].remoteCACertHash counts for nothing beside kubeConfigPath',
     ]);
-  });
-});
-
-describe('isAllowedBy', () => {
-  const cidrs = ['10.4.0.0/16', 'fd00::/64'].flatMap((text) => {
-    const cidr = parseCidr(text);
-    return cidr.ok ? [cidr.value] : [];
-  });
-
-  it.each([
-    { ip: '10.4.255.1', want: true },
-    { ip: '10.5.0.1', want: false },
-    { ip: 'fd00::26', want: true },
-    { ip: 'fd01::26', want: false },
-  ])('says $want of $ip', ({ ip, want }) => {
-    expect(isAllowedBy(cidrs)(ip)).toBe(want);
-  });
-
-  it('lets everything in where there is no limit, and nothing where the list is empty', () => {
-    expect(isAllowedBy(undefined)('10.0.0.1')).toBe(true);
-    expect(isAllowedBy([])('10.0.0.1')).toBe(false);
   });
 });

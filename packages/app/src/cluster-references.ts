@@ -1,5 +1,5 @@
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import { bad, type Cidr, contains, good, type Parsed } from '@kube-semaphore/net';
+import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { keyHashList } from '@kube-semaphore/options';
 import * as z from 'zod/mini';
 
@@ -72,11 +72,6 @@ export function overriddenAddresses(remotes: readonly RemoteAddress[], at: strin
     if (given(address.kubeConfigPath) === undefined) return [];
     return DIRECT.filter((field) => given(address[field]) !== undefined).map((field) => `${at}[${i}].${field} counts for nothing beside kubeConfigPath`);
   });
-}
-
-/** Whether a remote may bring an address into the local cluster; any, where there is no limit. */
-export function isAllowedBy(cidrs: readonly Cidr[] | undefined): (ip: string) => boolean {
-  return cidrs === undefined ? () => true : (ip) => cidrs.some((cidr) => contains(cidr, ip));
 }
 
 const given = <T>(value: T | undefined): T | undefined => (value === '' ? undefined : value);

@@ -1,5 +1,5 @@
 export { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
-export { caCertHash, isAllowedBy, localReference, type NamedReference, overriddenAddresses, remoteOfFlags, remoteReference, remotesOfFile } from './cluster-references.ts';
+export { caCertHash, localReference, type NamedReference, overriddenAddresses, remoteOfFlags, remoteReference, remotesOfFile } from './cluster-references.ts';
 export { ClusterWatches } from './cluster-watches.ts';
 export { type Command, connectAll, readConfigSource, runCommand } from './command.ts';
 export { ConfigError } from './config-error.ts';
@@ -12,6 +12,7 @@ export { listAll } from './list-all.ts';
 export { everyPeriod } from './periodic.ts';
 export { POLL_INTERVAL_MS } from './polling.ts';
 export { remoteBudget } from './remote-budget.ts';
+export { reportRestriction } from './restriction.ts';
 export { serve } from './serve.ts';
 export { type Left, SkipRegister } from './skip-register.ts';
 export { WriteLog } from './write-log.ts';

@@ -1,16 +1,116 @@
-/** Loopback, link-local, and multicast on the link, by how their canonical text begins. */
-const SPECIAL_4 = ['127.', '169.254.', '224.0.0.'] as const;
-const SPECIAL_6 = /^(?:fe[89ab][0-9a-f]|ff0[12]):/;
+import { type Cidr, parseCidr } from './cidr.ts';
+import { type Groups, newGroups, readGroups } from './groups.ts';
+
+/** Why an address means something else than one Pod or Node. `what` completes "the address is …". */
+export type SpecialUse = {
+  /** The block that it is in. */
+  readonly cidr: Cidr;
+  readonly what: string;
+  /** Reserved, yet some networks use it: whoever names it in a list of allowed blocks may have it. */
+  readonly isReserved: boolean;
+};
+
+const METADATA = 'a cloud’s metadata service';
+const IPV4_WITHIN = 'an IPv4 address in IPv6 notation';
+const TRANSLATED = 'an IPv4 address behind a translator or tunnel';
 
 /**
- * Whether an address means something on one host or link only. The API server refuses such endpoints
- * (ValidateNonSpecialIP in pkg/apis/core/validation). Goes by the text, as it is asked of every endpoint of every slice.
+ * What is never the address of a Pod or Node, a part of a block before the block. IANA's registries are the source: IPv4 and IPv6
+ * Special-Purpose Address (RFC 6890), IPv4 and IPv6 Multicast. Private, shared, documentation and benchmarking blocks aren't
+ * here: clusters use all of them for Pods, and GKE documents that they may.
+ *
+ * IPv6 that stands for an IPv4 address is here as a whole, be that address harmless or not: it would be a second spelling, and
+ * a way around whatever is said of IPv4, such as `allowedPodCIDRs`.
+ */
+const NEVER = [
+  ['0.0.0.0/8', 'unspecified'], // RFC 1122, section 3.2.1.3. Linux connects 0.0.0.0 to itself.
+  ['127.0.0.0/8', 'loopback'], // RFC 1122, section 3.2.1.3
+  ['169.254.0.0/16', 'link-local'], // RFC 3927; most clouds' metadata services are in it
+  ['224.0.0.0/4', 'multicast'], // RFC 5771
+  ['255.255.255.255/32', 'broadcast'], // RFC 919, section 7
+  ['100.100.100.200/32', METADATA], // Alibaba Cloud
+  ['168.63.129.16/32', METADATA], // Azure, WireServer
+  ['192.0.0.192/32', METADATA], // Oracle Cloud Classic
+  ['::/128', 'unspecified'], // RFC 4291, section 2.5.2
+  ['::1/128', 'loopback'], // RFC 4291, section 2.5.3
+  ['::/64', IPV4_WITHIN], // RFC 4291, section 2.5.5: compatible and mapped; RFC 2765: translated
+  ['64:ff9b::/96', TRANSLATED], // RFC 6052: NAT64
+  ['64:ff9b:1::/48', TRANSLATED], // RFC 8215: NAT64, where only its operator knows which bits are the IPv4 address
+  ['2001::/32', TRANSLATED], // RFC 4380: Teredo
+  ['2002::/16', TRANSLATED], // RFC 3056: 6to4
+  ['fe80::/10', 'link-local'], // RFC 4291, section 2.5.6
+  ['ff00::/8', 'multicast'], // RFC 4291, section 2.7
+  ['fd00:ec2::/32', METADATA], // AWS: metadata, EKS Pod Identity, resolver, time
+  ['fd20:ce::254/128', METADATA], // Google Cloud
+  ['fd00:c1::a9fe:a9fe/128', METADATA], // Oracle Cloud
+  ['fd00:42::42/128', METADATA], // Scaleway
+  ['fd00:a9fe:a9fe::1/128', METADATA], // Akamai, formerly Linode
+  ['fd00:100::100:200/128', METADATA], // Alibaba Cloud
+] as const;
+
+/** What no host should have by its registry. */
+const RESERVED = [
+  ['240.0.0.0/4', 'reserved'], // RFC 1112, section 4: class E, which GKE can give to Pods
+  ['100::/64', 'reserved'], // RFC 6666: discard-only
+  ['100:0:0:1::/64', 'reserved'], // RFC 9780: dummy prefix
+  ['2001:10::/28', 'reserved'], // RFC 4843: ORCHID, a name and no place
+  ['2001:20::/28', 'reserved'], // RFC 7343: ORCHIDv2
+  ['2001:30::/28', 'reserved'], // RFC 9374: DRIP, likewise
+  ['5f00::/16', 'reserved'], // RFC 9602: segment identifiers, which are instructions to routers
+] as const;
+
+/** A block by its number, as it is compared with that of each address. */
+type Row = { readonly use: SpecialUse; readonly network: Groups; readonly mask: Groups };
+
+const ROWS: readonly Row[] = [...NEVER.map(rowOf(false)), ...RESERVED.map(rowOf(true))];
+
+/** By family and the first octet or group: nearly all addresses have no row there, and cost one lookup. */
+const IPV4 = rowsByHead(4);
+const IPV6 = rowsByHead(6);
+
+// Scratch space of `specialUse`.
+const address = newGroups();
+
+/**
+ * What an address is if it can't be that of one Pod or Node. It is asked of every address of a remote.
  *
  * @param ip canonical
+ * @returns undefined for an ordinary address
  */
-export function isSpecialIp(ip: string): boolean {
-  if (ip.includes(':')) return ip === '::' || ip === '::1' || SPECIAL_6.test(ip);
-  return ip === '0.0.0.0' || SPECIAL_4.some((beginning) => ip.startsWith(beginning));
+export function specialUse(ip: string): SpecialUse | undefined {
+  const rows = ip.includes(':') ? IPV6.get(Number.parseInt(ip, 16) || 0) : IPV4.get(Number.parseInt(ip, 10));
+  if (rows === undefined) return undefined;
+  readGroups(ip, address);
+  return rows.find(holdsAddress)?.use;
+}
+
+function holdsAddress({ network, mask }: Row): boolean {
+  for (let i = 0; i < address.length; i++) if (((address[i]! ^ network[i]!) & mask[i]!) !== 0) return false;
+  return true;
+}
+
+function rowOf(isReserved: boolean) {
+  return ([text, what]: readonly [text: string, what: string]): Row => {
+    const cidr = parseCidr(text);
+    if (!cidr.ok) throw new TypeError(cidr.reason);
+    const { family, prefixLength } = cidr.value;
+    const network = newGroups();
+    readGroups(text, network);
+    // An IPv4 address is the last 32 of the 128 bits.
+    const bits = family === 4 ? prefixLength + 96 : prefixLength;
+    const mask = newGroups().map((_, i) => 0xffff << Math.min(16, Math.max(0, 16 * (i + 1) - bits)));
+    return { use: { cidr: cidr.value, what, isReserved }, network, mask };
+  };
+}
+
+function rowsByHead(family: 4 | 6): ReadonlyMap<number, readonly Row[]> {
+  const byHead = new Map<number, readonly Row[]>();
+  for (const row of ROWS.filter(({ use }) => use.cidr.family === family)) {
+    const [first, mask] = family === 4 ? [row.network[6]! >>> 8, row.mask[6]! >>> 8] : [row.network[0]!, row.mask[0]!];
+    const last = first | (~mask & (family === 4 ? 0xff : 0xffff));
+    for (let head = first; head <= last; head++) byHead.set(head, [...(byHead.get(head) ?? []), row]);
+  }
+  return byHead;
 }
 
 /** Whether the host of a URL is this machine: `localhost`, 127.0.0.0/8 or ::1. @param host in lower case, an address canonical */

@@ -6,5 +6,5 @@ export { metricsReference, type MetricTable } from './metric-table.ts';
 export { beforeScrape, createMetrics, type Instruments, sampleLine, type Samples } from './metrics.ts';
 export { addProcessMetrics } from './process-metrics.ts';
 export { runUntilSignal } from './run-until-signal.ts';
-export { leaderMetrics, sharedMetrics } from './shared-metrics.ts';
+export { leaderMetrics, podAddressMetrics, sharedMetrics } from './shared-metrics.ts';
 export { watchForStaleness } from './stale-file.ts';

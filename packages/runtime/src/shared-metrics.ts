@@ -19,6 +19,18 @@ export function leaderMetrics<const Prefix extends string>(prefix: Prefix) {
   } as const satisfies MetricTable;
 }
 
+/** Of apps that write addresses of remote Pods into local objects. */
+export function podAddressMetrics<const Prefix extends string>(prefix: Prefix) {
+  return {
+    remoteUnrestricted: {
+      name: `${prefix}_remote_unrestricted`,
+      type: 'gauge',
+      help: 'Whether the remote may bring in any address, as it has no `allowedPodCIDRs`: 1 or 0.',
+      labels: { remote },
+    },
+  } as const satisfies MetricTable;
+}
+
 /**
  * The metrics that every app exports under its own prefix.
  *

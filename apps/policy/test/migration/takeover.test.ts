@@ -62,6 +62,7 @@ function promised({ prefix }: GoRelease): readonly string[] {
     'CA is fetched unencrypted, whoever is on the way can replace it',
     'left out: host-network-kept',
     'listing is allowed but watching is not: changes are seen with the next list only',
+    'the remote may bring in any address: set its allowedPodCIDRs (-allowed-pod-cidrs)',
   ].toSorted();
 }
 

@@ -63,7 +63,7 @@ const it = itOnClusters
     const file = {
       global: { mirrorSvcLabelSelector: 'mirror=true', globalSvcLabelSelector: 'global=true', mirrorNamespace: MIRRORS },
       localCluster: { name: 'c1', kubeConfigPath: accounts.local.kubeconfig },
-      remoteClusters: [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' }],
+      remoteClusters: [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2', allowedPodCIDRs: ['10.4.0.0/16'] }],
     };
     await writeFile(path, JSON.stringify(file));
     const mirror = await startWith([`-config=${path}`, ...argvOf({ ...LEASE, 'listen-address': '127.0.0.1:0' })]);
