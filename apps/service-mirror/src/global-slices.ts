@@ -67,8 +67,9 @@ export function withHints(slice: DesiredSlice, zones: readonly string[] | undefi
  * name, unless it would be taken for one of the global Service.
  */
 function portsIn(ports: readonly SlicePort[], { definition, portNames }: GlobalFrame): readonly SlicePort[] {
+  const ownNames = new Set(definition.ports.map(({ name }) => name));
   return ports.flatMap((port) => {
-    const isForeign = !portNames.has(port.name) && !definition.ports.some(({ name }) => name === port.name);
+    const isForeign = !portNames.has(port.name) && !ownNames.has(port.name);
     const name = isForeign ? port.name : portNames.get(port.name);
     return name === undefined ? [] : [{ ...port, name }];
   });

@@ -21,13 +21,13 @@ export type MergedPort = {
  * @param clusters the oldest first
  */
 export function mergePorts(clusters: readonly ClusterPorts[]): readonly MergedPort[] {
-  const merged: MergedPort[] = [];
+  const merged = new PortIndex();
   for (const { cluster, ports } of clusters) {
     for (const port of ports) {
-      if (!merged.some((other) => excludes(other.port, port))) merged.push({ port, holder: cluster });
+      if (merged.obstacle(port) === undefined) merged.add({ port, holder: cluster });
     }
   }
-  return merged;
+  return merged.ports;
 }
 
 /**
@@ -35,23 +35,45 @@ export function mergePorts(clusters: readonly ClusterPorts[]): readonly MergedPo
  * protocol and number are, by which clients know it, and dropped where there is no such place.
  */
 export function placePorts({ cluster, ports }: ClusterPorts, merged: readonly MergedPort[]): { readonly names: PortNames; readonly notices: readonly Notice[] } {
+  const index = new PortIndex(merged);
   const names = new Map<string, string | undefined>();
   const notices: Notice[] = [];
   for (const port of ports) {
-    const place = merged.find((other) => isSameNumber(other.port, port));
+    const place = index.at(port);
     names.set(port.name, place?.port.name);
-    const loss = place === undefined ? dropped(port, merged) : lost(port, place);
+    const loss = place === undefined ? dropped(port, index.obstacle(port)) : lost(port, place);
     if (loss !== undefined) notices.push({ cluster, kind: 'problem', ...loss });
   }
   return { names, notices };
 }
 
-/** Whether two ports can't be in one Service. */
-function excludes(a: ServicePort, b: ServicePort): boolean {
-  return a.name === b.name || isSameNumber(a, b) || a.name === '' || b.name === '';
-}
+/** Ports of one Service by name and by number: a remote decides how many there are. */
+class PortIndex {
+  readonly ports: MergedPort[] = [];
+  readonly #byName = new Map<string, MergedPort>();
+  readonly #byNumber = new Map<string, MergedPort>();
 
-const isSameNumber = (a: ServicePort, b: ServicePort): boolean => a.protocol === b.protocol && a.port === b.port;
+  constructor(ports: readonly MergedPort[] = []) {
+    for (const port of ports) this.add(port);
+  }
+
+  add(merged: MergedPort): void {
+    this.ports.push(merged);
+    this.#byName.set(merged.port.name, merged);
+    this.#byNumber.set(number(merged.port), merged);
+  }
+
+  /** The port of that protocol and number. */
+  at(port: ServicePort): MergedPort | undefined {
+    return this.#byNumber.get(number(port));
+  }
+
+  /** A port that this one can't be beside: one of its name or number, or any if one of the two has no name. */
+  obstacle(port: ServicePort): MergedPort | undefined {
+    const unnamed = port.name === '' ? this.ports[0] : this.#byName.get('');
+    return unnamed ?? this.#byName.get(port.name) ?? this.at(port);
+  }
+}
 
 type Loss = Pick<Notice, 'reason' | 'detail'>;
 
@@ -64,8 +86,7 @@ function lost(port: ServicePort, { port: other, holder }: MergedPort): Loss | un
   return port.appProtocol === other.appProtocol ? undefined : conflict(`the appProtocol of its port ${text(port)} is as in ${holder}`);
 }
 
-function dropped(port: ServicePort, merged: readonly MergedPort[]): Loss {
-  const obstacle = merged.find((other) => excludes(other.port, port));
+function dropped(port: ServicePort, obstacle: MergedPort | undefined): Loss {
   const subject = `its port ${text(port)} is left out`;
   if (obstacle === undefined) return { reason: 'port-waits', detail: `${subject} for as long as the Service stays as it is` };
   const other = `${number(obstacle.port)} of ${obstacle.holder}`;

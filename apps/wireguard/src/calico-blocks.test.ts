@@ -53,6 +53,9 @@ describe('readBlock', () => {
     { name: 'nothing where it is no list', spec: { allocations: 'x' }, want: [] },
     { name: 'nothing where its list is nonsense', spec: { allocations: ['1', -1, 9, {}, 0.5] }, want: [] },
     { name: 'nothing beyond its end', spec: { cidr: '10.4.1.0/31', allocations: [null, 1, 1] }, want: ['n2 10.4.1.1/32'] },
+    { name: 'nothing of a block that is larger than Calico makes any', spec: { cidr: '10.4.0.0/19', allocations: [1] }, want: [] },
+    { name: 'nothing of such a block of IPv6', spec: { cidr: 'fd00:4::/115', allocations: [1] }, want: [] },
+    { name: 'from the largest block that there is', spec: { cidr: '10.4.0.0/20', allocations: [null, 1] }, want: ['n2 10.4.0.1/32'] },
     { name: 'IPv6', spec: { cidr: 'fd00:4::40/122', allocations: [null, 1] }, want: ['n2 fd00:4::41/128'] },
   ])('borrows $name', ({ spec, want }) => {
     const { uid, borrowed } = readBlock(block({ attributes, ...spec }));
@@ -79,6 +82,14 @@ describe('calicoClaims', () => {
 
   it('passes over pools that aren’t shared', () => {
     expect(brief(calicoClaims([has('n1', '10.9.0.0/26')], [{ uid: '', borrowed: [has('n1', '10.9.0.7/32')] }], subnets))).toEqual({});
+  });
+
+  it('has each claim once, and none in another, in whatever order they come', () => {
+    const affinities = [has('n1', '10.4.1.64/26'), has('n1', '10.4.1.0/24'), has('n1', '10.4.1.0/24'), has('n1', '10.4.3.1/32')];
+    const borrowed = ['10.4.3.1/32', '10.4.2.7/32', '10.4.1.9/32', '10.4.2.7/32'].map((text) => ({ uid: '', borrowed: [has('n1', text)] }));
+    const want = { n1: ['10.4.1.0/24', '10.4.2.7/32 borrowed', '10.4.3.1/32'] };
+    expect(brief(calicoClaims(affinities, borrowed, subnets))).toEqual(want);
+    expect(brief(calicoClaims(affinities.toReversed(), borrowed.toReversed(), subnets))).toEqual(want);
   });
 
   it('has no address of a block that has become the Node’s own', () => {

@@ -10,6 +10,9 @@ export type BorrowedAddresses = { readonly uid: string; readonly borrowed: reado
 
 const HOST = 'host:';
 
+/** The largest block that Calico lets an IPPool have, by family: 4,096 addresses. What claims more isn't Calico's. */
+const SHORTEST_PREFIX = { 4: 20, 6: 116 };
+
 /**
  * Reads a BlockAffinity. Only confirmed ones count: a pending one may still be decided for another node.
  *
@@ -32,14 +35,16 @@ export function readBlock({ metadata, spec }: IpamBlock): BorrowedAddresses {
   const cidr = parseCidr(spec.cidr);
   const nobody = { uid: metadata.uid, borrowed: [] };
   if (!cidr.ok || isDeleted(spec.deleted) || !Array.isArray(spec.allocations)) return nobody;
+  const { family, prefixLength } = cidr.value;
+  if (prefixLength < SHORTEST_PREFIX[family]) return nobody;
+  const size = 2 ** ((family === 4 ? 32 : 128) - prefixLength);
   const owner = spec.affinity.startsWith(HOST) ? spec.affinity.slice(HOST.length) : undefined;
   if (owner === undefined && spec.affinity !== '') return nobody;
-  const borrowed = spec.allocations.flatMap((attribute: unknown, ordinal) => {
+  const borrowed = spec.allocations.slice(0, size).flatMap((attribute: unknown, ordinal) => {
     const node = typeof attribute === 'number' ? spec.attributes[attribute]?.secondary['node'] : undefined;
     const address = addressAt(cidr.value, ordinal);
     if (node === undefined || node === '' || node === owner || address === undefined) return [];
-    const single = parseCidr(hostCidr(address));
-    return single.ok ? [{ node, cidr: single.value }] : [];
+    return [{ node, cidr: { text: hostCidr(address), family, prefixLength: family === 4 ? 32 : 128 } }];
   });
   return { uid: metadata.uid, borrowed };
 }
@@ -60,13 +65,25 @@ export function calicoClaims(
     if (!podSubnets.some((subnet) => containsCidr(subnet, cidr))) return;
     const others = claims.get(node);
     if (others === undefined) claims.set(node, [{ cidr, isBorrowed }]);
-    // Whole blocks come first: what is borrowed out of one's own since it became that is no news.
-    else if (!others.some((other) => containsCidr(other.cidr, cidr))) others.push({ cidr, isBorrowed });
+    else others.push({ cidr, isBorrowed });
   };
-  const whole = [...affinities].toSorted((a, b) => compareCidrs(a.cidr.text, b.cidr.text));
-  for (const { node, cidr } of whole) claim(node, cidr, false);
+  for (const { node, cidr } of affinities) claim(node, cidr, false);
   for (const { borrowed } of blocks) for (const { node, cidr } of borrowed) claim(node, cidr, true);
-  return new Map([...claims].map(([node, own]) => [node, own.toSorted((a, b) => compareCidrs(a.cidr.text, b.cidr.text))]));
+  return new Map([...claims].map(([node, own]) => [node, withoutParts(own)]));
 }
+
+/** Claims in order, without those that another holds: what is borrowed out of one's own block, or told of twice. */
+function withoutParts(claims: readonly Claim[]): readonly Claim[] {
+  // What holds a claim comes before it, and whatever lies between them is held, too: so the last one kept decides.
+  let last: Claim | undefined;
+  return claims.toSorted(byCidr).filter((claim) => {
+    if (last !== undefined && containsCidr(last.cidr, claim.cidr)) return false;
+    last = claim;
+    return true;
+  });
+}
+
+/** Of equal ones, the whole block comes first. */
+const byCidr = (a: Claim, b: Claim): number => compareCidrs(a.cidr.text, b.cidr.text) || Number(a.isBorrowed) - Number(b.isBorrowed);
 
 const isDeleted = (deleted: unknown): boolean => deleted === true || deleted === 'true';

@@ -24,10 +24,11 @@ export class SkipRegister {
     if (before.length === 0 && left.length === 0) return;
     if (left.length === 0) this.#bySubject.delete(subject);
     else this.#bySubject.set(subject, left);
+    const known = new Set(before.map(textOf));
     for (const item of before) this.#count(item, -1);
     for (const item of left) {
       this.#count(item, +1);
-      if (!before.some(({ reason, detail }) => reason === item.reason && detail === item.detail)) this.#options.onNew(subject, item);
+      if (!known.has(textOf(item))) this.#options.onNew(subject, item);
     }
   }
 
@@ -44,3 +45,6 @@ export class SkipRegister {
     this.#options.onCount({ kind, reason }, count);
   }
 }
+
+/** By which an item is known again. */
+const textOf = ({ reason, detail }: Left): string => `${reason} ${detail}`;

@@ -24,8 +24,9 @@ export function addressRefusal(ip: string, { allowed, local }: AddressRules): Ad
   if (use !== undefined && !use.isReserved) return { reason: 'bad-address', detail: `${ip} is ${use.what}` };
   const own = local.find((cidr) => contains(cidr, ip));
   if (own !== undefined) return notAllowed(`${ip} is in ${own.text} of the local cluster`);
-  if (use !== undefined) return isNamed(ip, use, allowed) ? undefined : notAllowed(`${ip} is ${use.what}, and allowedPodCIDRs has no block of ${use.cidr.text}`);
-  return allowed === undefined || allowed.some((cidr) => contains(cidr, ip)) ? undefined : notAllowed(`${ip} is outside of allowedPodCIDRs`);
+  if (use !== undefined && !isNamed(ip, use, allowed)) return notAllowed(`${ip} is ${use.what}, and allowedPodCIDRs has no block of ${use.cidr.text}`);
+  if (allowed === undefined || allowed.some((cidr) => contains(cidr, ip))) return undefined;
+  return notAllowed(`${ip} is outside of allowedPodCIDRs`);
 }
 
 /** `0.0.0.0/0` allows everything, but names nothing. */

@@ -15,12 +15,12 @@ const IPV4_WITHIN = 'an IPv4 address in IPv6 notation';
 const TRANSLATED = 'an IPv4 address behind a translator or tunnel';
 
 /**
- * What is never the address of a Pod or Node, a part of a block before the block. IANA's registries are the source: IPv4 and IPv6
- * Special-Purpose Address (RFC 6890), IPv4 and IPv6 Multicast. Private, shared, documentation and benchmarking blocks aren't
- * here: clusters use all of them for Pods, and GKE documents that they may.
+ * What is never the address of a Pod or Node, a part of a block before the block. The sources are IANA's registries of
+ * special-purpose (RFC 6890) and of multicast addresses. Private, shared, documentation and benchmarking blocks aren't here:
+ * clusters use all of them for Pods, and GKE documents that they may.
  *
- * IPv6 that stands for an IPv4 address is here as a whole, be that address harmless or not: it would be a second spelling, and
- * a way around whatever is said of IPv4, such as `allowedPodCIDRs`.
+ * IPv6 that stands for an IPv4 address is here as a whole, be that address harmless or not: it would be a second spelling,
+ * and a way around whatever is said of IPv4, such as `allowedPodCIDRs`.
  */
 const NEVER = [
   ['0.0.0.0/8', 'unspecified'], // RFC 1122, section 3.2.1.3. Linux connects 0.0.0.0 to itself.

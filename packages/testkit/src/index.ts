@@ -27,6 +27,7 @@ export {
   service,
   type ServiceOptions,
 } from './network-builders.ts';
+export { type GrowthOptions, superlinearAt } from './growth.ts';
 export { type ClusterKind, clusterKind, startCluster } from './start.ts';
 export { Dice } from './faults/dice.ts';
 export type { Ending, Fault, FaultKind } from './faults/fault.ts';

@@ -1,0 +1,39 @@
+import { type Left, SkipRegister } from '@kube-semaphore/app';
+import type { Pod } from '@kube-semaphore/kube-objects';
+import { superlinearAt } from '@kube-semaphore/testkit';
+import { expect, it } from 'vitest';
+import { membershipOf, type MembershipRules } from './membership.ts';
+
+const rules: MembershipRules = { nameLabel: 'semaphore.uw.systems/name', addresses: { allowed: undefined, local: [] }, intern: (text) => text };
+
+const pod = ({ ips = [], app = 'app', namespace = 'ns' }: { ips?: readonly string[]; app?: string; namespace?: string }): Pod => ({
+  metadata: { name: 'pod-1', namespace, uid: 'u', resourceVersion: '1', labels: { [rules.nameLabel]: app } },
+  spec: { hostNetwork: false },
+  status: { phase: 'Running', podIPs: ips.map((ip) => ({ ip })) },
+});
+
+const addresses = (bytes: number, prefix = ''): readonly string[] => Array.from({ length: bytes / 16 }, (_, i) => `${prefix}10.${i >>> 16}.${(i >>> 8) & 255}.${i & 255}`);
+
+it.each([
+  { name: 'addresses', input: (bytes: number) => [pod({ ips: addresses(bytes) })] },
+  { name: 'addresses that are none', input: (bytes: number) => [pod({ ips: addresses(bytes, '0') })] },
+  ...['1', 'a', '.', ':', '1.', 'f:', '::', '-', 'a-', '\n'].map((unit) => ({
+    name: `texts of ${JSON.stringify(unit)}`,
+    input: (bytes: number) => {
+      const text = unit.repeat(bytes / unit.length);
+      return [pod({ ips: [text] }), pod({ app: text }), pod({ namespace: text })];
+    },
+  })),
+])('a Pod of $name costs by its size, up to 1 MB', ({ input }) => {
+  expect(superlinearAt({ input, work: (pods) => pods.map((one) => membershipOf(one, rules)) })).toBeUndefined();
+}, 60_000);
+
+it('what is left out of one Pod costs by its size, up to 1 MB', () => {
+  const input = (bytes: number): readonly Left[] => addresses(bytes).map((detail) => ({ kind: 'problem', reason: 'bad-address', detail }));
+  const work = (left: readonly Left[]): void => {
+    const skips = new SkipRegister({ onCount: () => undefined, onNew: () => undefined });
+    skips.replace('pod', left);
+    skips.replace('pod', left);
+  };
+  expect(superlinearAt({ input, work })).toBeUndefined();
+}, 60_000);
