@@ -71,7 +71,7 @@ describe('the Role of the Go program', () => {
     expect(program.stdout()).toContain('c1: not allowed to be seen, so it has no part in global services');
   });
 
-  it('is enough for the Go program\'s command line, with nothing to say', async ({ sources, mirrors, goStart }) => {
+  it('is enough for the Go program\'s command line, which is told to restrict its remote, and nothing else', async ({ sources, mirrors, goStart }) => {
     await addSources(sources, mirrored);
     const program = await goStart();
     await mirrors.become({ [mirrorName('db')]: ['10.4.0.3'] });
