@@ -14,9 +14,6 @@ export type SliceRules = {
   readonly isLocal: boolean;
 };
 
-/** What the API server takes in one slice (pkg/apis/discovery/validation). */
-const MAX_ENDPOINTS = 1_000;
-
 /** In all endpoints of one slice; the API server takes 100 in each, and Kubernetes' own controller writes one. */
 const MAX_ADDRESSES = 10_000;
 
@@ -57,10 +54,9 @@ export function portOf({ name, protocol, port, appProtocol }: EndpointSlice['por
   return { name, protocol: protocol || 'TCP', port, appProtocol: appProtocol || undefined };
 }
 
-/** How a slice is larger than one may be; undefined if it isn't. */
+/** How a slice is larger than one may be; undefined if it isn't. More than 1,000 endpoints don't pass the codec. */
 function excessOf({ endpoints, ports }: EndpointSlice): string | undefined {
   const counts = [
-    { what: 'endpoints', count: endpoints.length, most: MAX_ENDPOINTS },
     { what: 'ports', count: ports.length, most: MAX_PORTS },
     { what: 'addresses', count: endpoints.reduce((sum, { addresses }) => sum + addresses.length, 0), most: MAX_ADDRESSES },
     { what: 'pairs of endpoint and port', count: endpoints.length * ports.length, most: MAX_PAIRS },
