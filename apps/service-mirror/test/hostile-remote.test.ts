@@ -24,16 +24,17 @@ const labels = { mirror: 'true' };
 
 /** Services and slices that are left out, each for another reason, and one that isn't. */
 const objects = [
-  service({ name: `x${STEERING}${'x'.repeat(5_000)}`, labels }),
+  service({ name: `x${STEERING}${'x'.repeat(500)}`, labels }),
   service({ name: 'a', namespace: `ns${STEERING}`, labels }),
   service({ name: TOKEN, labels }),
   service({ name: 'web', labels }),
   endpointSlice({ name: `b${STEERING}`, service: 'web', labels, endpoints: [`10.4.0.1${STEERING}`] }),
   endpointSlice({ name: 'c', service: `web${STEERING}`, labels }),
+  endpointSlice({ name: 'd', service: 'web', labels, endpoints: [`10.4.0.1${STEERING}`] }),
 ];
 
 const refusal = (authorization: string): string =>
-  `${STEERING}you sent Authorization: ${authorization} ${'x'.repeat(3_000_000)}`;
+  `${STEERING}you sent Authorization: ${authorization} ${'x'.repeat(200_000)}`;
 
 it.for(['json', 'pretty'])('what a hostile remote says does no harm in a log (%s)', async (format, { start }) => {
   const mirror = await start(
@@ -65,6 +66,6 @@ describe('what a hostile remote has', () => {
       .stdout()
       .split('\n')
       .filter((line) => /^(skip!| +"subject":)/.test(line));
-    expect(skips).toHaveLength(5);
+    expect(skips).toHaveLength(6);
   });
 });

@@ -20,7 +20,7 @@ const key = (): string => publicKeyOf(generatePrivateKey());
 
 /** Nodes that are no peers, each for another reason, and one that is. */
 const objects = [
-  node({ name: `x${STEERING}${'x'.repeat(5_000)}`, annotations: announce(key(), '198.51.100.1:51820') }),
+  node({ name: `x${STEERING}${'x'.repeat(500)}`, annotations: announce(key(), '198.51.100.1:51820') }),
   node({ name: 'a', annotations: announce(`${STEERING}${'x'.repeat(5_000)}`, `198.51.100.1:51820${STEERING}`) }),
   node({ name: TOKEN, annotations: announce(TOKEN, TOKEN) }),
   node({
@@ -31,7 +31,7 @@ const objects = [
 ];
 
 const refusal = (authorization: string): string =>
-  `${STEERING}you sent Authorization: ${authorization} ${'x'.repeat(3_000_000)}`;
+  `${STEERING}you sent Authorization: ${authorization} ${'x'.repeat(200_000)}`;
 
 const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
 

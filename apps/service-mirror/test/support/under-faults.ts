@@ -76,7 +76,7 @@ function configOf({ local, remote }: Readonly<Record<'local' | 'remote', string>
       endpointSliceSync: true,
     },
     localCluster: { name: 'c1', zones: ['z1'], kubeConfigPath: local },
-    remoteClusters: [{ name: 'c2', kubeConfigPath: remote, servicePrefix: 'c2' }],
+    remoteClusters: [{ name: 'c2', kubeConfigPath: remote, servicePrefix: 'c2', allowedPodCIDRs: ['0.0.0.0/0', '::/0'] }],
   });
 }
 

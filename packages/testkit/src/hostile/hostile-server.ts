@@ -28,7 +28,8 @@ const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]
   endpointslices: ['discovery.k8s.io/v1', 'EndpointSlice'],
 };
 
-/** A client gives up on an error's body of 256 KiB, and on an event of 8 MiB. */
+/** A client gives up on a Status whose message has more than 256 KiB, or its reason more than 1 KiB. */
+const REASON_CHARACTERS = 500;
 const STATUS_CHARACTERS = 100_000;
 
 /** Serves JSON, in lists and in watches that begin with all there is. The caller stops it. */
@@ -88,7 +89,7 @@ function refuse({ url = '' }: IncomingMessage, response: ServerResponse, words: 
     kind: 'Status',
     status: 'Failure',
     code: 403,
-    reason: message.slice(0, 10_000),
+    reason: message.slice(0, REASON_CHARACTERS),
     message,
   });
   if (new URL(url, 'https://x').searchParams.has('watch'))
