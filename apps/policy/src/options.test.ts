@@ -59,7 +59,9 @@ describe('the options of policy', () => {
       writeConcurrency: 16,
       watchIdleTimeoutMs: 90_000,
       maxRemoteObjects: 200_000,
-      maxRemoteMib: 64,
+      maxRemoteMib: undefined,
+      maxRemoteWrites: 20,
+      maxRemoteSets: 10_000,
     });
   });
 

@@ -18,6 +18,8 @@ import {
   remoteClusterOptions,
   type RemoteClusterOptions,
   remoteClusterProblems,
+  type RemoteWritesOptions,
+  remoteWritesOptions,
   spellingOf,
   subcommandOptions,
   type SubcommandOptions,
@@ -28,7 +30,7 @@ import type { Cidr } from '@kube-semaphore/net';
 import { clusterName, labelDomain, labelValue } from './option-types.ts';
 
 /** Everything that semaphore-policy can be told. */
-export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & SubcommandOptions & {
+export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & RemoteWritesOptions & SubcommandOptions & {
   /** A file with several remotes, instead of the flags for one. */
   readonly config: string | undefined;
   /** A kubeconfig file; without it the pod's service account. */
@@ -49,6 +51,8 @@ export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectio
   /** Not given and `exclude` are two things: members that a Go program left in a set stay until it is given. */
   readonly hostNetworkPods: 'exclude' | 'include';
   readonly maxNetsPerSet: number;
+  /** Sets that a remote may have: those of so many namespaces and label values. */
+  readonly maxRemoteSets: number;
   /** For `cleanup`: whose sets to remove. */
   readonly cleanupCluster: string | undefined;
   readonly clusterSetLabel: boolean;
@@ -159,6 +163,13 @@ export const options: OptionTable<PolicyOptions> = {
     fallback: 1_000,
     help: 'Larger sets are split into shards of so many addresses.',
   },
+  maxRemoteSets: {
+    ...ours('max-remote-sets'),
+    group: 'Limits',
+    type: integer({ min: 1, max: 1_000_000 }),
+    fallback: 10_000,
+    help: 'Sets that one remote may have, shards not counted; what is there stays, and new ones are left out.',
+  },
   calicoApi: {
     ...ours('calico-api'),
     group: 'Sets',
@@ -196,6 +207,7 @@ export const options: OptionTable<PolicyOptions> = {
     help: 'The cluster whose sets cleanup removes.',
   },
   ...leaderElectionOptions({ prefix: 'SP', leaseName: 'semaphore-policy-<cluster>' }),
+  ...remoteWritesOptions({ prefix: 'SP' }),
   ...deletionGuardOptions({ prefix: 'SP' }),
   ...commonOptions({ prefix: 'SP', older: 'KPS' }),
 };

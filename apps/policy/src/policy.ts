@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClusterWatches, ConfigError, everyPeriod, liveness, POLL_INTERVAL_MS, readiness, WriteLog } from '@kube-semaphore/app';
+import { ClusterWatches, ConfigError, everyPeriod, liveness, POLL_INTERVAL_MS, readiness, RemoteWrites, RemoteWritesError, WriteLog } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
@@ -55,6 +55,7 @@ export class Policy {
   readonly #controller: Controller;
   readonly #limiter: Limiter;
   readonly #writeLog: WriteLog;
+  readonly #remoteWrites: RemoteWrites;
   #localSets: LocalSets | undefined;
   #remotes: readonly Remote[] = [];
   #reconciler: SetReconciler | undefined;
@@ -69,6 +70,7 @@ export class Policy {
     this.#leadership = input.leadership(this.#client);
     this.#domains = domainsWith(configuredIdentity(options).domain);
     this.#writeLog = new WriteLog({ log, what: 'set', onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
+    this.#remoteWrites = new RemoteWrites({ perSecond: options.maxRemoteWrites, metrics, log });
     this.#limiter = new Limiter(options.writeConcurrency);
     this.#controller = new Controller({
       // A standby decides nothing: its stores are warm, and every key is looked at when it takes over.
@@ -77,7 +79,7 @@ export class Policy {
       workers: options.writeConcurrency,
       minWriteIntervalMs: options.minWriteIntervalMs,
       onFailure: (failure) => {
-        if (failure.error instanceof NotLeadingError) return;
+        if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return;
         metrics.requeues.inc({});
         this.#writeLog.failed(failure);
       },
@@ -248,12 +250,20 @@ export class Policy {
       maxNetsPerSet: options.maxNetsPerSet,
       hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'grandfather',
       localSets,
-      write: (change, context) =>
-        this.#limiter.run(() => this.#leadership.guard(({ signal, check }) => this.#write(change, context, { localSets, send: () => write(change, { signal, beforeSend: check }) }))),
+      write: async (change, context) => {
+        this.#spend(change);
+        return this.#limiter.run(() => this.#leadership.guard(({ signal, check }) => this.#write(change, context, { localSets, send: () => write(change, { signal, beforeSend: check }) })));
+      },
       onNotices: (key, notices) => {
         for (const remote of this.#remotes) remote.notice(key, notices);
       },
     });
+  }
+
+  /** @throws RemoteWritesError when its remote must wait: before it takes a turn from another */
+  #spend(change: Change): void {
+    const remote = this.#clusterOf(change);
+    if (remote !== undefined) this.#remoteWrites.spend(remote, { isDeletion: change.kind === 'delete' });
   }
 
   async #write(

@@ -3,7 +3,7 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { nameLabel } from '@kube-semaphore/naming';
 import type { AddressRules } from '@kube-semaphore/net';
-import { MemberIndex, type PairMembers } from './member-index.ts';
+import { MemberIndex, type MemberIndexOptions, type PairMembers } from './member-index.ts';
 import { isSameMember, type Member, membershipOf, type MembershipRules, type Skip } from './membership.ts';
 
 /** A Pod as it lies in the store: who it is in its set, if it is in one, and what of it is left out. */
@@ -25,6 +25,8 @@ export type RemotePodsOptions = {
   readonly holdMs: number;
   /** What the local sets remember, by a key that no Pod has: the first list is measured against it. */
   readonly ghosts: ReadonlyMap<string, Member>;
+  /** How many sets it may have. */
+  readonly sets: MemberIndexOptions;
   readonly hooks: ReflectorHooks;
   /** A labelled Pod with an address was seen, and none before. */
   readonly onFirstPod: () => void;
@@ -50,7 +52,7 @@ export class RemotePods {
   constructor(options: RemotePodsOptions) {
     this.#options = options;
     const { client, cluster, domain, hostNetwork, addresses, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks } = options;
-    this.#index = new MemberIndex(cluster);
+    this.#index = new MemberIndex(cluster, options.sets);
     this.#store = new Store<RemotePod>({
       equal: isSame,
       onChange: ({ key, previous, current }) => this.#changed(key, previous, current),
@@ -102,6 +104,11 @@ export class RemotePods {
   /** How many of them, or of their addresses from before we started, a list lacked that isn't believed yet. */
   get held(): number {
     return this.#store.held;
+  }
+
+  /** Whether it has more sets than it may have: some are left out. */
+  get isOverSets(): boolean {
+    return this.#index.isOver;
   }
 
   /** The pairs of a key that have members. */

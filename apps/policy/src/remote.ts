@@ -87,6 +87,11 @@ export class Remote implements KnownRemote {
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
       budget: remoteBudget(options),
+      sets: {
+        limit: options.maxRemoteSets,
+        isHere: (key) => localSets.ofKey(key).some((set) => set.cluster === cluster),
+        onLeftOut: (pair, isLeftOut) => this.#skips.replace(`set of ${pair}`, isLeftOut ? [tooManySets(options.maxRemoteSets)] : []),
+      },
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
       ghosts: options.deletionGuardPercent === 100 ? new Map() : ghostsOf(localSets.own(), cluster, domains),
@@ -107,6 +112,7 @@ export class Remote implements KnownRemote {
       },
       onChange: (keys) => {
         this.#countHeld();
+        metrics.remoteOverBudget.set({ remote: cluster, budget: 'sets' }, this.#pods.isOverSets ? 1 : 0);
         remote.onChange(keys);
       },
       onSkipped: (pod, skipped) => this.#skips.replace(`pod ${pod}`, skipped),
@@ -215,6 +221,8 @@ function noPodMatches(ownSets: number): Left {
   const detail = `there are ${ownSets} sets and no Pod matches: nothing is deleted before one does. Is -label-domain right, and the cluster?`;
   return { kind: 'problem', reason: 'no-pod-matches', detail };
 }
+
+const tooManySets = (limit: number): Left => ({ kind: 'problem', reason: 'over-budget', detail: `the remote has its ${limit} sets (-max-remote-sets), and gets no other` });
 
 const olderSet = (name: string): Left => ({ kind: 'problem', reason: 'first-release', detail: `${name} has labels that are not ours, and stays as it is` });
 

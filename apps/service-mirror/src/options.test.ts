@@ -57,7 +57,9 @@ describe('the options of service-mirror', () => {
       writeConcurrency: 16,
       watchIdleTimeoutMs: 90_000,
       maxRemoteObjects: 200_000,
-      maxRemoteMib: 64,
+      maxRemoteMib: undefined,
+      maxRemoteWrites: 20,
+      maxRemoteServices: 5_000,
     });
   });
 

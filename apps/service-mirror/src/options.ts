@@ -7,6 +7,7 @@ import {
   type DeletionGuardOptions,
   duration,
   type Given,
+  integer,
   leaderElectionOptions,
   type LeaderElectionOptions,
   leaderElectionProblems,
@@ -17,6 +18,8 @@ import {
   remoteClusterOptions,
   type RemoteClusterOptions,
   remoteClusterProblems,
+  type RemoteWritesOptions,
+  remoteWritesOptions,
   spellingOf,
   subcommandOptions,
   type SubcommandOptions,
@@ -28,7 +31,7 @@ import type { Cidr } from '@kube-semaphore/net';
 import { clusterName, namespace, onlyPrefix, selector } from './option-types.ts';
 
 /** Everything that semaphore-service-mirror can be told. */
-export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & SubcommandOptions & {
+export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & RemoteWritesOptions & SubcommandOptions & {
   /** A kubeconfig file; without it what the config file says, or the pod's service account. */
   readonly kubeConfig: string | undefined;
   /** Of the local cluster: no remote may bring in an address in them. */
@@ -49,6 +52,8 @@ export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectio
   readonly mirrorSvcLabelSelector: string | undefined;
   readonly globalSvcLabelSelector: string | undefined;
   readonly globalSvcRoutingStrategyLabel: string | undefined;
+  /** Services that a remote may have here: mirrors, and parts of global ones. */
+  readonly maxRemoteServices: number;
   /** For `cleanup`: whose objects to remove. */
   readonly cleanupCluster: string | undefined;
 };
@@ -171,6 +176,14 @@ export const options: OptionTable<MirrorOptions> = {
     type: clusterName,
     help: 'The cluster whose objects cleanup removes: its name, or the prefix of its mirrors.',
   },
+  maxRemoteServices: {
+    ...ours('max-remote-services'),
+    group: 'Limits',
+    type: integer({ min: 1, max: 1_000_000 }),
+    fallback: 5_000,
+    help: 'Services that one remote may have here, mirrors and parts of global ones together; what is there stays, and new ones are left out.',
+  },
+  ...remoteWritesOptions({ prefix: 'SSM' }),
   ...leaderElectionOptions({ prefix: 'SSM', leaseName: 'semaphore-service-mirror-<prefix or local name>' }),
   ...deletionGuardOptions({ prefix: 'SSM' }),
   ...commonOptions({ prefix: 'SSM', older: 'KSM' }),

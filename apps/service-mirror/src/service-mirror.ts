@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClusterWatches, everyPeriod, liveness, POLL_INTERVAL_MS, readiness, WriteLog } from '@kube-semaphore/app';
+import { ClusterWatches, everyPeriod, liveness, POLL_INTERVAL_MS, readiness, RemoteWrites, RemoteWritesError, WriteLog } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
-import { GLOBAL, parseServiceKey, serviceNameLabel } from '@kube-semaphore/naming';
+import { GLOBAL, mirrorClusterLabel, parseServiceKey, serviceNameLabel } from '@kube-semaphore/naming';
 import type { Health, Logger } from '@kube-semaphore/runtime';
 import { Absences } from './absences.ts';
 import type { Change } from './change.ts';
@@ -53,6 +53,7 @@ export class ServiceMirror {
   readonly #limiter: Limiter;
   readonly #queueMetrics: QueueMetrics;
   readonly #writeLog: WriteLog;
+  readonly #remoteWrites: RemoteWrites;
   readonly #absences = new Absences();
   readonly #counts: LocalCounts;
   readonly #local: LocalObjects;
@@ -68,6 +69,7 @@ export class ServiceMirror {
     const client = this.#clientOf(input.local);
     this.#leadership = input.leadership(client);
     this.#writeLog = new WriteLog({ log, what: 'service', onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
+    this.#remoteWrites = new RemoteWrites({ perSecond: options.maxRemoteWrites, metrics, log });
     this.#limiter = new Limiter(options.writeConcurrency);
     this.#queueMetrics = new QueueMetrics({ metrics, nameOf: (key) => queueName(key, settings.local.name) });
     this.#counts = new LocalCounts({ metrics, prefixes: new Map(settings.remotes.map(({ name, prefix }) => [name, prefix])), local: settings.local.name });
@@ -90,7 +92,8 @@ export class ServiceMirror {
       minWriteIntervalMs: options.minWriteIntervalMs,
       observer: this.#queueMetrics,
       onFailure: (failure) => {
-        if (!(failure.error instanceof NotLeadingError)) this.#writeLog.failed(failure);
+        if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return;
+        this.#writeLog.failed(failure);
       },
     });
   }
@@ -195,7 +198,9 @@ export class ServiceMirror {
     });
   }
 
-  #write(change: Change, { since }: ReconcileContext): Promise<Service | undefined> {
+  async #write(change: Change, { since }: ReconcileContext): Promise<Service | undefined> {
+    const payer = this.#payerOf(change);
+    if (payer !== undefined) this.#remoteWrites.spend(payer, { isDeletion: change.kind.startsWith('delete') });
     return this.#limiter.run(() =>
       this.#leadership.guard(async ({ signal, check }) => {
         // Its end may be told before the answer.
@@ -226,6 +231,20 @@ export class ServiceMirror {
     const [key = ''] = this.#sources.keysOfName(serviceOf(change));
     const parsed = parseServiceKey(key);
     return parsed?.kind === 'mirror' ? parsed.cluster : undefined;
+  }
+
+  /**
+   * Whose writes a change counts among; undefined: nobody's. The definition of a global Service that several remotes have
+   * a part in could be any one's: all such writes count together, as those of `global`.
+   */
+  #payerOf(change: Change): string | undefined {
+    const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
+    if (cluster !== undefined) return this.#sources.prefixes.has(cluster) ? cluster : undefined;
+    const mirrored = this.#remoteOf(change);
+    if (mirrored !== undefined) return mirrored;
+    const [key = ''] = this.#sources.keysOfName(serviceOf(change));
+    const remotes = this.#sources.remotesOfGlobal(key);
+    return remotes.length > 1 ? GLOBAL : remotes[0];
   }
 
   #enqueue(keys: Iterable<string>, since: number): void {

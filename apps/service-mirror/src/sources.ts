@@ -1,7 +1,7 @@
-import { everyPeriod, POLL_INTERVAL_MS, reportRestriction } from '@kube-semaphore/app';
+import { Admissions, everyPeriod, POLL_INTERVAL_MS, reportRestriction } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { GLOBAL, globalKey, globalServiceName, mirrorKey, mirrorPrefixLabel, mirrorServiceName, parseServiceKey } from '@kube-semaphore/naming';
+import { GLOBAL, globalKey, globalServiceName, mirrorClusterLabel, mirrorKey, mirrorPrefixLabel, mirrorServiceName, parseServiceKey } from '@kube-semaphore/naming';
 import type { Logger } from '@kube-semaphore/runtime';
 import { Claims } from './claims.ts';
 import { type GlobalSource, globalTarget } from './global-target.ts';
@@ -49,6 +49,8 @@ export class Sources {
   readonly #claims = new Claims();
   /** Keys whose source was seen since the process started. */
   readonly #seen = new Set<string>();
+  /** Which Services of a remote have a place here, by cluster and key. */
+  readonly #admissions: ReadonlyMap<string, Admissions>;
   /** Remotes that were out of reach for too long. */
   readonly #stale = new Set<string>();
 
@@ -56,6 +58,7 @@ export class Sources {
     const { settings, remotes, clientOf } = options;
     this.#options = options;
     this.prefixes = new Map(settings.remotes.map(({ name, prefix }) => [name, prefix]));
+    this.#admissions = new Map(settings.remotes.map(({ name }) => [name, new Admissions(options.options.maxRemoteServices)]));
     const clusters = settings.remotes.map((remote, i) => this.#newRemote(remote, clientOf(remotes[i]!)));
     this.clusters = settings.global === undefined ? clusters : [...clusters, this.#newLocal(settings.global.selector)];
     this.#zones = settings.global === undefined ? undefined : this.#newZones();
@@ -89,6 +92,15 @@ export class Sources {
   keysOfName(name: string): readonly string[] {
     const claimants = this.#claims.keys(name);
     return claimants.length > 0 ? claimants : keysOfLocalName(name, this.prefixes);
+  }
+
+  /** The remotes that have a part in a global Service now. */
+  remotesOfGlobal(key: string): readonly string[] {
+    const parsed = parseServiceKey(key);
+    if (parsed?.kind !== 'global') return [];
+    return this.clusters.flatMap((each) =>
+      this.prefixes.has(each.cluster) && each.source('global')?.service(parsed.namespace, parsed.name) !== undefined ? [each.cluster] : [],
+    );
   }
 
   /** Every key that there is a source or a local object for. */
@@ -198,8 +210,32 @@ export class Sources {
       const keys = current === undefined ? this.#claims.remove(localName, claim) : this.#claims.add(localName, { ...claim, createdAt: current.createdAt });
       // What only our own objects tell of hasn't been seen.
       if (current !== undefined && current.uid !== '') this.#seen.add(key);
-      this.#options.onKeys(new Set([key, ...keys]), since);
+      const next = this.#admit(cluster, { key, localName, isWanted: current !== undefined });
+      this.#options.onKeys(new Set([key, ...keys, ...next]), since);
     }
+  }
+
+  /** Lets a Service in, if there is room, or gives the room that it had to another. @returns the key of that one */
+  #admit(cluster: string, { key, localName, isWanted }: { key: string; localName: string; isWanted: boolean }): readonly string[] {
+    const admissions = this.#admissions.get(cluster);
+    if (admissions === undefined) return [];
+    const next = isWanted ? undefined : admissions.leave(key);
+    if (isWanted) admissions.enter(key, { isHere: this.#isHere(cluster, key, localName) });
+    this.#options.metrics.remoteOverBudget.set({ remote: cluster, budget: 'services' }, admissions.isOver ? 1 : 0);
+    return next === undefined ? [] : [next];
+  }
+
+  #isHere(cluster: string, key: string, localName: string): boolean {
+    const { local } = this.#options;
+    if (parseServiceKey(key)?.kind === 'mirror') return local.service(localName) !== undefined;
+    return local.slices(localName).some(({ labels }) => labels[mirrorClusterLabel] === cluster);
+  }
+
+  /** Notices about the clusters whose part in a key is left out, for they have too many. */
+  #leftOut(key: string, cluster: string): readonly Notice[] {
+    if (this.#admissions.get(cluster)?.isWaiting(key) !== true) return [];
+    const detail = `the remote has its ${this.#options.options.maxRemoteServices} services here (-max-remote-services), and gets no other`;
+    return [{ cluster, kind: 'problem', reason: 'over-budget', detail }];
   }
 
   #mirrorTarget(key: string, of: { cluster: string; namespace: string; name: string }): Target | undefined {
@@ -208,7 +244,7 @@ export class Sources {
     const prefix = this.prefixes.get(of.cluster);
     if (source === undefined || prefix === undefined) return undefined;
     const keepsStale = !this.#options.settings.serviceSync && !this.#seen.has(key);
-    return mirrorTarget(of, {
+    const target = mirrorTarget(of, {
       cluster: of.cluster,
       prefix,
       mirrorNamespace: this.#options.settings.mirrorNamespace,
@@ -217,18 +253,25 @@ export class Sources {
       keepsStale,
       keepsEndpoints: !cluster!.settled,
     });
+    const leftOut = this.#leftOut(key, of.cluster);
+    return leftOut.length === 0 ? target : { ...target, wanted: 'unknown', notices: leftOut };
   }
 
   #globalTarget(key: string, of: { namespace: string; name: string }): Target | undefined {
     const { local, settings } = this.#options;
     if (settings.global === undefined) return undefined;
+    const leftOut = this.clusters.flatMap(({ cluster }) => this.#leftOut(key, cluster));
     const clusters = this.clusters.flatMap((each): GlobalSource[] => {
-      const source = each.source('global');
-      return source === undefined ? [] : [{ cluster: each.cluster, isLocal: each.cluster === settings.local.name, stale: this.#staleness(each.cluster), source }];
+      const all = each.source('global');
+      if (all === undefined) return [];
+      const isLeftOut = leftOut.some(({ cluster }) => cluster === each.cluster);
+      const source = isLeftOut ? { synced: all.synced, service: () => undefined, slices: () => [] } : all;
+      return [{ cluster: each.cluster, isLocal: each.cluster === settings.local.name, stale: this.#staleness(each.cluster), source }];
     });
     const keepsStale = !settings.global.slicesSync && !this.#seen.has(key);
     const { mirrorNamespace, global: { hints } } = settings;
-    return globalTarget(of, { clusters, local, mirrorNamespace, keepsStale, hints, zones: this.#zones?.zones ?? [] });
+    const target = globalTarget(of, { clusters, local, mirrorNamespace, keepsStale, hints, zones: this.#zones?.zones ?? [] });
+    return { ...target, notices: [...leftOut, ...target.notices] };
   }
 
   #staleness(cluster: string): Stale {

@@ -39,7 +39,7 @@ describe('the options of wireguard', () => {
       writeConcurrency: 16,
       watchIdleTimeoutMs: 90_000,
       maxRemoteObjects: 200_000,
-      maxRemoteMib: 64,
+      maxRemoteMib: undefined,
     });
   });
 

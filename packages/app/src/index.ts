@@ -1,3 +1,4 @@
+export { Admissions } from './admissions.ts';
 export { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
 export { caCertHash, localReference, type NamedReference, overriddenAddresses, remoteOfFlags, remoteReference, remotesOfFile } from './cluster-references.ts';
 export { ClusterWatches } from './cluster-watches.ts';
@@ -12,6 +13,7 @@ export { listAll } from './list-all.ts';
 export { everyPeriod } from './periodic.ts';
 export { POLL_INTERVAL_MS } from './polling.ts';
 export { remoteBudget } from './remote-budget.ts';
+export { RemoteWrites, RemoteWritesError } from './remote-writes.ts';
 export { reportRestriction } from './restriction.ts';
 export { serve } from './serve.ts';
 export { type Left, SkipRegister } from './skip-register.ts';

@@ -5,3 +5,4 @@ export type { LeaderTimes } from './leader-state.ts';
 export { NotLeadingError, type Permit, type Write } from './leader-writes.ts';
 export { type Leadership, type LeadershipRun, SoleLeader } from './leadership.ts';
 export { Limiter } from './limiter.ts';
+export { TokenBucket } from './token-bucket.ts';

@@ -18,7 +18,7 @@ describe('commonOptions', () => {
         writeConcurrency: 16,
         watchIdleTimeoutMs: 90_000,
         maxRemoteObjects: 200_000,
-        maxRemoteMib: 64,
+        maxRemoteMib: undefined,
       },
     });
   });

@@ -16,8 +16,8 @@ export type CommonOptions = {
   readonly watchIdleTimeoutMs: number;
   /** Of what we watch in one remote, so many objects are kept at most, ... */
   readonly maxRemoteObjects: number;
-  /** ... and so many MiB of memory. */
-  readonly maxRemoteMib: number;
+  /** ... and so many MiB of memory; undefined: a quarter of what the process may use. */
+  readonly maxRemoteMib: number | undefined;
 };
 
 /**
@@ -92,7 +92,7 @@ export function commonOptions({
       ...named('max-remote-mib'),
       group: 'Limits',
       type: integer({ min: 1, max: 1_000_000 }),
-      fallback: 64,
+      absent: 'a quarter of the memory limit, at least 64',
       help: 'MiB of memory that the objects kept of one remote may take, as we estimate it; the watches of one that has more stop.',
     },
   };

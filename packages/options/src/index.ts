@@ -3,6 +3,7 @@ export { deletionGuardOptions, type DeletionGuardOptions } from './deletion-guar
 export { leaderElectionOptions, leaderElectionProblems, type LeaderElectionOptions } from './leader-election.ts';
 export { optionsReference } from './reference.ts';
 export { overriddenRemote, remoteClusterKeys, remoteClusterOptions, type RemoteClusterOptions, remoteClusterProblems } from './remote-cluster.ts';
+export { type RemoteWritesOptions, remoteWritesOptions } from './remote-writes.ts';
 export { resolveOptions, type Given, type Program, type Retired, type Superseded } from './resolve.ts';
 export { nearest } from './nearest.ts';
 export { subcommandOptions, type SubcommandOptions } from './subcommands.ts';

@@ -60,8 +60,8 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix, resta
     remoteOverBudget: {
       name: `${prefix}_remote_over_budget`,
       type: 'gauge',
-      help: 'Whether the watches of the remote stand still because it has more than -max-remote-objects or -max-remote-mib: 1 or 0.',
-      labels: { remote, budget: { values: ['objects', 'bytes'] } },
+      help: 'Whether the remote has more than we keep of one (objects, bytes: its watches stop), or makes us write or have more (writes wait, new sets and services are left out): 1 or 0.',
+      labels: { remote, budget: { values: ['objects', 'bytes', 'writes', 'sets', 'services'] } },
     },
     propagation: {
       name: `${prefix}_propagation_seconds`,

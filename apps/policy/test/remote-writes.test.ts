@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deployAccount, eventually, startCluster } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { folders } from './support/accounts.ts';
+import { it as base } from './support/it.ts';
+import { Pods } from './support/pods.ts';
+
+const it = base
+  .extend('third', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const third = await startCluster({ name: 'c3' });
+    onCleanup(async () => void (await third.stop()));
+    return { account: await deployAccount(third, folders.remote), pods: new Pods(third) };
+  })
+  .extend('configFile', async ({ accounts, third }, { onCleanup }) => {
+    const dir = await mkdtemp(join(tmpdir(), 'policy-writes-'));
+    onCleanup(() => rm(dir, { recursive: true }));
+    const path = join(dir, 'config.yaml');
+    const remotes = [
+      { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig },
+      { name: 'c3', kubeConfigPath: third.account.kubeconfig },
+    ];
+    await writeFile(path, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes }));
+    return path;
+  });
+
+describe('a remote that would have us write without end', () => {
+  it('makes no other wait, and is held to the rate', async ({ configFile, pods, sets, startWith, third }) => {
+    // More than the 1,000 writes that a start has at this rate.
+    await third.pods.add(...Array.from({ length: 1_010 }, (_, i) => ({ name: `p${i}`, app: `app-${i}`, ips: ['10.4.0.1'] as const })));
+    await pods.add({ name: 'a', app: 'app', ips: ['10.5.0.1'] });
+    const policy = await startWith(['-config', configFile, '-listen-address=127.0.0.1:0', '-max-remote-writes=1']);
+    const over = { remote: 'c3', budget: 'writes' };
+    await eventually(() => policy.metric('semaphore_policy_remote_over_budget', over), 1);
+    const created = async () => (await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '1' })) ?? 0;
+    const began = performance.now();
+    const before = await created();
+    for (let i = 0; i < 100; i++) await third.pods.relabel('p0', `new-${i}`);
+    await pods.relabel('a', 'other');
+    const ofC2 = async () => Object.fromEntries(Object.entries(await sets.nets()).filter(([name]) => name.startsWith('c2-')));
+    await eventually(ofC2, { 'c2-default-other': ['10.5.0.1/32'] });
+    expect((await sets.list()).length).toBeLessThan(1_011);
+    // One of c2, one that was being sent, and what the rate allows.
+    expect((await created()) - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
+    expect(await policy.metric('semaphore_policy_remote_over_budget', over)).toBe(1);
+    expect(policy.log().filter(({ msg }) => msg.startsWith('remote causes more local writes'))).toHaveLength(1);
+  });
+
+  it('gets its first sets and no more, and keeps them', async ({ pods, sets, start }) => {
+    await pods.add({ name: 'a', app: 'a', ips: ['10.4.0.1'] }, { name: 'b', app: 'b', ips: ['10.4.0.2'] });
+    const policy = await start({ 'max-remote-sets': 2 });
+    await sets.become({ 'c2-default-a': ['10.4.0.1/32'], 'c2-default-b': ['10.4.0.2/32'] });
+    await pods.add({ name: 'c', app: 'c', ips: ['10.4.0.3'] });
+    const left = { remote: 'c2', kind: 'problem', reason: 'over-budget' };
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', left), 1);
+    await eventually(() => policy.metric('semaphore_policy_remote_over_budget', { remote: 'c2', budget: 'sets' }), 1);
+    await pods.add({ name: 'b2', app: 'b', ips: ['10.4.0.4'] });
+    await sets.become({ 'c2-default-a': ['10.4.0.1/32'], 'c2-default-b': ['10.4.0.2/32', '10.4.0.4/32'] });
+    await pods.remove('a');
+    await sets.become({ 'c2-default-b': ['10.4.0.2/32', '10.4.0.4/32'], 'c2-default-c': ['10.4.0.3/32'] });
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', left), 0);
+    expect(await policy.metric('semaphore_policy_remote_over_budget', { remote: 'c2', budget: 'sets' })).toBe(0);
+  });
+
+  it('keeps the sets that it has, though they are more than it may have now', async ({ pods, sets, start }) => {
+    await pods.add({ name: 'a', app: 'a', ips: ['10.4.0.1'] }, { name: 'b', app: 'b', ips: ['10.4.0.2'] });
+    const both = { 'c2-default-a': ['10.4.0.1/32'], 'c2-default-b': ['10.4.0.2/32'] };
+    const unlimited = await start({});
+    await sets.become(both);
+    await unlimited.stop('SIGTERM');
+    const policy = await start({ 'max-remote-sets': 1, 'deletion-guard-percent': 100 });
+    await pods.add({ name: 'c', app: 'c', ips: ['10.4.0.3'] });
+    const left = { remote: 'c2', kind: 'problem', reason: 'over-budget' };
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', left), 1);
+    expect(await sets.nets()).toEqual(both);
+  });
+});

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RemoteWrites } from './remote-writes.ts';
+
+const log = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function writesOf(perSecond: number) {
+  const over = new Map<string, number>();
+  const remoteOverBudget = {
+    set: ({ remote, budget }: { remote: string; budget: string }, value: number) => void over.set(`${remote} ${budget}`, value),
+  };
+  const writes = new RemoteWrites({ perSecond, log, metrics: { remoteOverBudget } as never });
+  /** Tries so many at once. @returns how many needn't wait */
+  const spend = (remote: string, count: number, isDeletion = false): number => {
+    let spent = 0;
+    for (let i = 0; i < count; i++) {
+      try {
+        writes.spend(remote, { isDeletion });
+        spent++;
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'REMOTE_WRITES_WAIT', retryAfterMs: expect.any(Number) });
+      }
+    }
+    return spent;
+  };
+  return { over, spend };
+}
+
+describe('RemoteWrites', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  it('lets a first sync through, and then the rate', () => {
+    const { spend } = writesOf(20);
+    expect(spend('c2', 30_000)).toBe(20_000);
+    vi.advanceTimersByTime(10_000);
+    expect(spend('c2', 30_000)).toBe(200);
+    vi.advanceTimersByTime(3_600_000);
+    expect(spend('c2', 30_000)).toBe(1_000);
+  });
+
+  it('makes neither another remote wait nor a deletion', () => {
+    const { spend, over } = writesOf(1);
+    spend('c2', 2_000);
+    expect(spend('c2', 100, true)).toBe(100);
+    expect(spend('c3', 100)).toBe(100);
+    expect([...over]).toEqual([['c2 writes', 1]]);
+  });
+
+  it('says that a remote is over its budget until a minute after the last write that had to wait', () => {
+    const { spend, over } = writesOf(1);
+    spend('c2', 1_001);
+    vi.advanceTimersByTime(59_000);
+    spend('c2', 100);
+    vi.advanceTimersByTime(59_000);
+    expect(over.get('c2 writes')).toBe(1);
+    vi.advanceTimersByTime(1_000);
+    expect(over.get('c2 writes')).toBe(0);
+  });
+});

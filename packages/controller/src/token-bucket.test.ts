@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TokenBucket } from './token-bucket.ts';
+
+/** A bucket, and the time that it goes by. */
+function bucketAt(options: { initial: number; burst: number; perSecond: number }) {
+  const clock = { ms: 0 };
+  return { clock, bucket: new TokenBucket({ ...options, now: () => clock.ms }) };
+}
+
+/** How many a caller gets who takes until there are no more. */
+function takeAll(bucket: TokenBucket): number {
+  let taken = 0;
+  while (bucket.take() === 0) taken++;
+  return taken;
+}
+
+const limits = fc.record({
+  initial: fc.integer({ min: 0, max: 200 }),
+  burst: fc.integer({ min: 1, max: 100 }),
+  perSecond: fc.integer({ min: 1, max: 50 }),
+});
+
+describe('TokenBucket', () => {
+  it('gives in any period no more than the burst and what came in it, once the initial ones are gone', () =>
+    fc.assert(
+      fc.property(limits, fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 40 }), (options, pauses) => {
+        const { clock, bucket } = bucketAt(options);
+        expect(takeAll(bucket)).toBe(options.initial);
+        let taken = 0;
+        for (const pause of pauses) {
+          clock.ms += pause;
+          const got = takeAll(bucket);
+          expect(got).toBeLessThanOrEqual(options.burst);
+          taken += got;
+        }
+        expect(taken).toBeLessThanOrEqual((clock.ms / 1000) * options.perSecond + 1e-6);
+      }),
+    ));
+
+  it('has one when it said so, whatever was taken before', () =>
+    fc.assert(
+      fc.property(limits, fc.nat(10_000), (options, pause) => {
+        const { clock, bucket } = bucketAt(options);
+        takeAll(bucket);
+        clock.ms += pause;
+        takeAll(bucket);
+        clock.ms += bucket.take();
+        expect(bucket.take()).toBe(0);
+      }),
+    ));
+
+  it('gives the initial ones once, and comes back to the burst', () => {
+    const { clock, bucket } = bucketAt({ initial: 1000, burst: 50, perSecond: 1 });
+    expect(takeAll(bucket)).toBe(1000);
+    clock.ms += 3_600_000;
+    expect(takeAll(bucket)).toBe(50);
+  });
+});
