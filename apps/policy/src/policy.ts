@@ -70,7 +70,13 @@ export class Policy {
     this.#leadership = input.leadership(this.#client);
     this.#domains = domainsWith(configuredIdentity(options).domain);
     this.#writeLog = new WriteLog({ log, what: 'set', onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
-    this.#remoteWrites = new RemoteWrites({ perSecond: options.maxRemoteWrites, metrics, log });
+    this.#remoteWrites = new RemoteWrites({
+      remotes: input.remotes.map(({ settings }) => settings.name),
+      objectsOf: (remote) => this.#localSets?.ownSets(remote) ?? 0,
+      perSecond: options.maxRemoteWrites,
+      metrics,
+      log,
+    });
     this.#limiter = new Limiter(options.writeConcurrency);
     this.#controller = new Controller({
       // A standby decides nothing: its stores are warm, and every key is looked at when it takes over.

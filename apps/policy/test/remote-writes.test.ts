@@ -8,9 +8,9 @@ import { it as base } from './support/it.ts';
 import { Pods } from './support/pods.ts';
 
 const it = base
-  .extend('third', { scope: 'file' }, async ({}, { onCleanup }) => {
+  .extend('third', { scope: 'file' }, async ({ names: _names }, { onCleanup }) => {
     const third = await startCluster({ name: 'c3' });
-    onCleanup(async () => void (await third.stop()));
+    onCleanup(() => third.stop());
     return { account: await deployAccount(third, folders.remote), pods: new Pods(third) };
   })
   .extend('configFile', async ({ accounts, third }, { onCleanup }) => {

@@ -69,7 +69,14 @@ export class ServiceMirror {
     const client = this.#clientOf(input.local);
     this.#leadership = input.leadership(client);
     this.#writeLog = new WriteLog({ log, what: 'service', onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
-    this.#remoteWrites = new RemoteWrites({ perSecond: options.maxRemoteWrites, metrics, log });
+    this.#remoteWrites = new RemoteWrites({
+      remotes: [...settings.remotes.map(({ name }) => name), GLOBAL],
+      // A Service and its slice.
+      objectsOf: (remote) => 2 * this.#sources.servicesOf(remote),
+      perSecond: options.maxRemoteWrites,
+      metrics,
+      log,
+    });
     this.#limiter = new Limiter(options.writeConcurrency);
     this.#queueMetrics = new QueueMetrics({ metrics, nameOf: (key) => queueName(key, settings.local.name) });
     this.#counts = new LocalCounts({ metrics, prefixes: new Map(settings.remotes.map(({ name, prefix }) => [name, prefix])), local: settings.local.name });

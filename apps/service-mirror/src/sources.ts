@@ -94,6 +94,11 @@ export class Sources {
     return claimants.length > 0 ? claimants : keysOfLocalName(name, this.prefixes);
   }
 
+  /** How many Services a remote has here: mirrors, and parts of global ones. */
+  servicesOf(remote: string): number {
+    return this.#admissions.get(remote)?.size ?? 0;
+  }
+
   /** The remotes that have a part in a global Service now. */
   remotesOfGlobal(key: string): readonly string[] {
     const parsed = parseServiceKey(key);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Admissions } from './admissions.ts';
 
-const step = fc.record({ name: fc.constantFrom(...'abcdefgh'), comes: fc.boolean() });
+const step = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), comes: fc.boolean() });
 
 describe('Admissions', () => {
   it('lets in as many as there is room for, and none that came later before one that waits', () =>
@@ -16,15 +16,14 @@ describe('Admissions', () => {
             admissions.enter(name, { isHere: false });
             if (!asked.includes(name)) asked.push(name);
           } else {
-            const next = admissions.leave(name);
+            admissions.leave(name);
             if (asked.includes(name)) asked.splice(asked.indexOf(name), 1);
-            if (next !== undefined) expect(wasIn).not.toContain(next);
           }
           const waiting = asked.filter((each) => admissions.isWaiting(each));
           expect(waiting).toEqual(asked.slice(limit));
           expect(admissions.isOver).toBe(asked.length > limit);
           // What was let in stays.
-          for (const each of wasIn) if (asked.includes(each)) expect(admissions.isWaiting(each)).toBe(false);
+          expect(wasIn.filter((each) => admissions.isWaiting(each))).toEqual([]);
         }
       }),
     ));

@@ -12,6 +12,11 @@ export class Admissions {
     this.#limit = limit;
   }
 
+  /** How many are let in. */
+  get size(): number {
+    return this.#admitted.size;
+  }
+
   /** Whether any name isn't let in. */
   get isOver(): boolean {
     return this.#waiting.size > 0;

@@ -15,6 +15,9 @@ export class RemoteWritesError extends Error {
 }
 
 export type RemoteWritesOptions = {
+  readonly remotes: readonly string[];
+  /** How many objects a remote has here: so many writes it may cause at once, though they be more than usual. */
+  readonly objectsOf: (remote: string) => number;
   /** Writes for one remote in the long run: `-max-remote-writes`. */
   readonly perSecond: number;
   readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'remoteOverBudget'>;
@@ -24,7 +27,7 @@ export type RemoteWritesOptions = {
 /** At first there are so many seconds' worth of writes: 20,000 by default, twice what the largest first sync takes. */
 const INITIAL_SECONDS = 1_000;
 
-/** Later so many: a quiet remote may change 1,000 objects at once. */
+/** Later so many, 1,000 by default, or one for each object: a lost zone or a rollout may change them all. */
 const BURST_SECONDS = 50;
 
 /** A remote counts as over its budget for so long after its last write that had to wait. */
@@ -42,6 +45,7 @@ export class RemoteWrites {
 
   constructor(options: RemoteWritesOptions) {
     this.#options = options;
+    for (const remote of options.remotes) options.metrics.remoteOverBudget.set({ remote, budget: 'writes' }, 0);
   }
 
   /**
@@ -61,8 +65,9 @@ export class RemoteWrites {
   #budget(remote: string): Budget {
     const known = this.#budgets.get(remote);
     if (known !== undefined) return known;
-    const { perSecond } = this.#options;
-    const bucket = new TokenBucket({ initial: INITIAL_SECONDS * perSecond, burst: BURST_SECONDS * perSecond, perSecond });
+    const { perSecond, objectsOf } = this.#options;
+    const burst = (): number => Math.max(BURST_SECONDS * perSecond, objectsOf(remote));
+    const bucket = new TokenBucket({ initial: INITIAL_SECONDS * perSecond, burst, perSecond });
     const budget: Budget = { bucket, over: undefined };
     this.#budgets.set(remote, budget);
     return budget;

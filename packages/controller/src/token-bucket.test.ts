@@ -5,7 +5,7 @@ import { TokenBucket } from './token-bucket.ts';
 /** A bucket, and the time that it goes by. */
 function bucketAt(options: { initial: number; burst: number; perSecond: number }) {
   const clock = { ms: 0 };
-  return { clock, bucket: new TokenBucket({ ...options, now: () => clock.ms }) };
+  return { clock, bucket: new TokenBucket({ ...options, burst: () => options.burst, now: () => clock.ms }) };
 }
 
 /** How many a caller gets who takes until there are no more. */

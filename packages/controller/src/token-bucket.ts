@@ -3,8 +3,8 @@ import type { Now } from './workqueue.ts';
 export type TokenBucketOptions = {
   /** How many there are at first. */
   readonly initial: number;
-  /** It is filled up to so many, and never beyond. */
-  readonly burst: number;
+  /** It is filled up to so many, and never beyond; asked at each take. */
+  readonly burst: () => number;
   /** Tokens that come in a second, above 0. */
   readonly perSecond: number;
   readonly now?: Now;
@@ -30,7 +30,7 @@ export class TokenBucket {
     const now = this.#now();
     const come = ((now - this.#filledAt) / 1000) * perSecond;
     this.#filledAt = now;
-    this.#tokens = Math.max(this.#tokens, Math.min(burst, this.#tokens + come));
+    this.#tokens = Math.max(this.#tokens, Math.min(burst(), this.#tokens + come));
     if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / perSecond) * 1000);
     this.#tokens--;
     return 0;

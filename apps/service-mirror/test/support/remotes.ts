@@ -31,7 +31,7 @@ export const itWithTwoRemotes = it
   })
   /** A proxy is before the second remote. `global` is what the file says there besides, `ofSecond` what it says of that remote. */
   .extend('startWithFile', ({ local, accounts, secondAccount, secondProxy, startWith }) => {
-    return async (global: object = {}, { ofSecond = {}, ...options }: { readonly ready?: boolean; readonly ofSecond?: object } = {}) => {
+    return async (global: object = {}, { ofSecond = {}, flags = [], ...options }: { readonly ready?: boolean; readonly ofSecond?: object; readonly flags?: readonly string[] } = {}) => {
       const remotes: RemoteEntry[] = [
         { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' },
         { name: 'c2-a', kubeConfigPath: await secondProxy.kubeconfig(secondAccount), servicePrefix: 'c2-a', ...ofSecond },
@@ -43,6 +43,6 @@ export const itWithTwoRemotes = it
       };
       const path = join(local.dir, 'service-mirror.json');
       await writeFile(path, JSON.stringify(file));
-      return startWith([`-config=${path}`, '-listen-address=127.0.0.1:0'], options);
+      return startWith([`-config=${path}`, '-listen-address=127.0.0.1:0', ...flags], options);
     };
   });

@@ -1,0 +1,67 @@
+import { eventually } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { itWithTwoRemotes as it } from './support/remotes.ts';
+
+const left = { remote: 'c2', kind: 'problem', reason: 'over-budget' };
+const over = { remote: 'c2', budget: 'services' };
+const nameOf = (prefix: string, name: string): string => `${prefix}-default-73736d-${name}`;
+
+describe('a remote with more Services than it may have here', () => {
+  it('gets its first ones, and another when one goes', async ({ sources, mirrors, start }) => {
+    await sources.add({ name: 'a' });
+    await sources.add({ name: 'b' });
+    const mirror = await start({ 'max-remote-services': 2 });
+    await mirrors.become({ [nameOf('c2', 'a')]: [], [nameOf('c2', 'b')]: [] });
+    await sources.add({ name: 'c' });
+    await eventually(() => mirror.metric('semaphore_service_mirror_skipped_objects', left), 1);
+    await eventually(() => mirror.metric('semaphore_service_mirror_remote_over_budget', over), 1);
+    await sources.addSlice({ name: 'b-1', service: 'b', endpoints: ['10.4.0.1'] });
+    await mirrors.become({ [nameOf('c2', 'a')]: [], [nameOf('c2', 'b')]: ['10.4.0.1'] });
+    await sources.remove('services', { name: 'a' });
+    await mirrors.become({ [nameOf('c2', 'b')]: ['10.4.0.1'], [nameOf('c2', 'c')]: [] });
+    await eventually(() => mirror.metric('semaphore_service_mirror_skipped_objects', left), 0);
+    expect(await mirror.metric('semaphore_service_mirror_remote_over_budget', over)).toBe(0);
+  });
+
+  it('has its part in global ones counted among them, and others have theirs', async ({ sources, secondSources, mirrors, startWithFile }) => {
+    const labels = { global: 'true', mirror: 'false' };
+    for (const name of ['a', 'b']) {
+      await secondSources.add({ name, labels });
+      await secondSources.addSlice({ name: `${name}-1`, service: name, labels, endpoints: [name === 'a' ? '10.5.0.1' : '10.5.0.2'] });
+    }
+    await sources.add({ name: 'a', labels });
+    await sources.addSlice({ name: 'a-1', service: 'a', labels, endpoints: ['10.4.0.1'] });
+    const flags = ['-max-remote-services=2'];
+    const mirror = await startWithFile({ globalSvcLabelSelector: 'global=true' }, { flags });
+    const [a, b] = [nameOf('gl', 'a'), nameOf('gl', 'b')];
+    await mirrors.become({ [a]: ['10.4.0.1', '10.5.0.1'], [b]: ['10.5.0.2'] });
+    await sources.add({ name: 'm' });
+    await mirrors.become({ [a]: ['10.4.0.1', '10.5.0.1'], [b]: ['10.5.0.2'], [nameOf('c2', 'm')]: [] });
+    await sources.add({ name: 'b', labels });
+    await sources.addSlice({ name: 'b-1', service: 'b', labels, endpoints: ['10.4.0.2'] });
+    await eventually(() => mirror.metric('semaphore_service_mirror_skipped_objects', left), 1);
+    expect(await mirror.metric('semaphore_service_mirror_remote_over_budget', { remote: 'c2-a', budget: 'services' })).toBe(0);
+    await sources.remove('services', { name: 'm' });
+    await mirrors.become({ [a]: ['10.4.0.1', '10.5.0.1'], [b]: ['10.4.0.2', '10.5.0.2'] });
+  });
+});
+
+describe('a remote that would have us write without end', () => {
+  it('makes no other wait', async ({ sources, secondSources, mirrors, startWithFile }) => {
+    const many = Array.from({ length: 520 }, (_, i) => `s${i}`);
+    // More than the 1,000 writes that a start has at this rate: a Service and a slice each.
+    await Promise.all(
+      many.map(async (name) => {
+        await sources.add({ name });
+        await sources.addSlice({ name: `${name}-1`, service: name, endpoints: ['10.4.0.1'] });
+      }),
+    );
+    const mirror = await startWithFile({}, { flags: ['-max-remote-writes=1'] });
+    await eventually(() => mirror.metric('semaphore_service_mirror_remote_over_budget', { remote: 'c2', budget: 'writes' }), 1);
+    await secondSources.add({ name: 'web' });
+    await secondSources.addSlice({ name: 'web-1', service: 'web', endpoints: ['10.5.0.1'] });
+    const web = nameOf('c2-a', 'web');
+    await eventually(async () => (await mirrors.slices()).flatMap(({ metadata, endpoints }) => (metadata.name.startsWith(web) ? (endpoints ?? []) : [])).length, 1);
+    expect((await mirrors.slices()).length).toBeLessThan(521);
+  });
+});
