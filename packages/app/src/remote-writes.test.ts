@@ -17,7 +17,7 @@ function writesOf(perSecond: number, { objects = 0 } = {}) {
         writes.spend(remote, { isDeletion });
         spent++;
       } catch (error) {
-        expect(error).toMatchObject({ code: 'REMOTE_WRITES_WAIT', retryAfterMs: expect.any(Number) });
+        if ((error as { code?: string }).code !== 'REMOTE_WRITES_WAIT') throw error;
       }
     }
     return spent;
