@@ -14,6 +14,19 @@ const member = (namespace: string, name: string, app: string, ip = '10.0.0.1'): 
 });
 
 describe('MemberIndex', () => {
+  it('leaves out a pair that there is no room for, until another one goes', () => {
+    const left = new Set<string>();
+    const onLeftOut = (pair: string, isLeftOut: boolean) => void (isLeftOut ? left.add(pair) : left.delete(pair));
+    const index = new MemberIndex('c2', { limit: 1, isHere: (key) => key === 'c2-ns-here', onLeftOut });
+    const [here, one, two] = ['here', 'one', 'two'].map((app) => member('ns', app, app));
+    for (const each of [here, one, two]) index.apply(undefined, each);
+    expect([index.pairs('c2-ns-here').length, index.pairs('c2-ns-one').length, [...left]]).toEqual([1, 0, ['ns/one', 'ns/two']]);
+    expect(index.apply(here, undefined)).toEqual(['c2-ns-here', 'c2-ns-one']);
+    expect([index.pairs('c2-ns-one').length, index.isOver, [...left]]).toEqual([1, true, ['ns/two']]);
+    index.apply(two, undefined);
+    expect([index.isOver, left.size]).toEqual([false, 0]);
+  });
+
   it('finds all pairs that spell one name under one key', () => {
     const index = new MemberIndex('c2');
     const one = member('a-b', 'p', 'c');

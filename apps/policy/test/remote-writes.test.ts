@@ -40,7 +40,6 @@ describe('a remote that would have us write without end', () => {
     await pods.relabel('a', 'other');
     const ofC2 = async () => Object.fromEntries(Object.entries(await sets.nets()).filter(([name]) => name.startsWith('c2-')));
     await eventually(ofC2, { 'c2-default-other': ['10.5.0.1/32'] });
-    expect((await sets.list()).length).toBeLessThan(1_011);
     // One of c2, one that was being sent, and what the rate allows.
     expect((await created()) - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
     expect(await policy.metric('semaphore_policy_remote_over_budget', over)).toBe(1);
