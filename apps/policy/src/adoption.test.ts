@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { detectIdentity } from './adoption.ts';
+import { detectIdentity, identityOfDomain } from './adoption.ts';
 
 const OLD = 'semaphore.uw.systems';
 const NEW = 'policy.semaphore.uw.io';
@@ -15,7 +15,8 @@ const found = (domain: string, managedBy: string) => ({ ok: true, value: { domai
 
 describe('detectIdentity', () => {
   it.each([
-    { name: 'begins as the oldest release where there is no set', sets: [], flags: auto, want: found(OLD, GO) },
+    { name: 'leaves it to Pods where there is no set', sets: [], flags: auto, want: { ok: true, value: undefined } },
+    { name: 'leaves it to Pods where a flag names the writer alone', sets: [], flags: { labelDomain: 'auto', managedBy: 'mine' }, want: { ok: true, value: undefined } },
     { name: 'takes what the sets carry', sets: [set(NEW, LATER)], flags: auto, want: found(NEW, LATER) },
     {
       name: 'overlooks sets of other clusters',
@@ -25,7 +26,7 @@ describe('detectIdentity', () => {
     },
     {
       name: 'overlooks sets of other writers',
-      sets: [set(NEW, 'helm'), set(NEW, 'auto')],
+      sets: [set(NEW, 'helm'), set(NEW, 'auto'), set(OLD, GO)],
       flags: auto,
       want: found(OLD, GO),
     },
@@ -100,5 +101,15 @@ describe('detectIdentity', () => {
         expect(detectIdentity(sets.toReversed(), 'c2', auto)).toEqual(detectIdentity(sets, 'c2', auto));
       }),
     );
+  });
+});
+
+describe('identityOfDomain', () => {
+  it.each([
+    { domain: OLD, flags: auto, managedBy: GO },
+    { domain: NEW, flags: auto, managedBy: LATER },
+    { domain: NEW, flags: { labelDomain: 'auto', managedBy: 'mine' }, managedBy: 'mine' },
+  ])('writes $managedBy with $domain', ({ domain, flags, managedBy }) => {
+    expect(identityOfDomain(domain, flags)).toEqual({ domain, managedBy });
   });
 });

@@ -12,7 +12,7 @@ export type IdentityFlags = {
   readonly managedBy: string;
 };
 
-/** What is written for a cluster that has no sets: what the oldest Go releases write, and most people run. */
+/** What counts where nothing else is known: what the oldest Go releases write. */
 const DEFAULT: Identity = { domain: labelDomains[0], managedBy: managedByValues[0] };
 
 /** What the flags say, `auto` being the default: what counts as ours before any set was looked at. */
@@ -28,13 +28,14 @@ export function configuredIdentity(flags: IdentityFlags): Identity {
  * sets under that domain, and at all of them only if it has none.
  *
  * @param sets all local sets; those of other clusters and other writers don't count
- * @returns a reason that names both flags and what there is to choose from, if that is more than one identity
+ * @returns undefined where neither a set nor `-label-domain` names a domain: Pods do then, see `identityOfDomain`; a
+ *   reason that names both flags and what there is to choose from, if that is more than one identity
  */
 export function detectIdentity(
   sets: readonly { readonly labels: StringMap }[],
   cluster: string,
   flags: IdentityFlags,
-): Parsed<Identity> {
+): Parsed<Identity | undefined> {
   const configured = configuredIdentity(flags);
   const carried = distinct(sets.flatMap(({ labels }) => readIdentity(labels, cluster, configured) ?? []));
   const fitting = carried.filter((identity) => describe(identity) === describe(withFlags(identity, flags)));
@@ -45,7 +46,15 @@ export function detectIdentity(
         'say which it is with -label-domain and -managed-by',
     );
   }
-  return good(choices[0] ?? configured);
+  return good(choices[0] ?? (flags.labelDomain === 'auto' ? undefined : configured));
+}
+
+/**
+ * Under which labels to write the first sets, once Pods have shown the domain: those of the Go releases that go by it.
+ * v0.1.4 and later write `policy.semaphore.uw.io` with `semaphore-policy`.
+ */
+export function identityOfDomain(domain: string, flags: IdentityFlags): Identity {
+  return withFlags({ domain, managedBy: domain === DEFAULT.domain ? DEFAULT.managedBy : managedByValues[2] }, flags);
 }
 
 function withFlags({ domain, managedBy }: Identity, flags: IdentityFlags): Identity {

@@ -1,6 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClusterWatches, ConfigError, everyPeriod, liveness, POLL_INTERVAL_MS, readiness, RemoteWrites, RemoteWritesError, WriteLog } from '@kube-semaphore/app';
+import {
+  ClusterWatches,
+  everyPeriod,
+  liveness,
+  POLL_INTERVAL_MS,
+  readiness,
+  RemoteWrites,
+  RemoteWritesError,
+  WriteLog,
+} from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
@@ -8,7 +17,7 @@ import type { CalicoApi } from '@kube-semaphore/kube-objects';
 import type { Cidr } from '@kube-semaphore/net';
 import type { Given } from '@kube-semaphore/options';
 import type { Health, Instruments, Logger } from '@kube-semaphore/runtime';
-import { configuredIdentity, detectIdentity } from './adoption.ts';
+import { configuredIdentity } from './adoption.ts';
 import { discoverCalicoApi } from './calico-api.ts';
 import type { Change } from './change.ts';
 import { changeEvent } from './change-facts.ts';
@@ -17,7 +26,7 @@ import type { metrics } from './metrics.ts';
 import type { PolicyOptions } from './options.ts';
 import type { Plan } from './plan.ts';
 import { Remote } from './remote.ts';
-import { domainsWith, type Identity, readOwner } from './set-labels.ts';
+import { domainsWith, readOwner } from './set-labels.ts';
 import { SetReconciler } from './set-reconciler.ts';
 import { setWriter, type WriteSet, type Written } from './set-writer.ts';
 import type { RemoteSettings } from './settings.ts';
@@ -61,6 +70,8 @@ export class Policy {
   #reconciler: SetReconciler | undefined;
   #watchingSince: number | undefined;
   #watchForbidden = false;
+  /** A plan chooses as the leader would. */
+  #plans = false;
   readonly #localListed = Promise.withResolvers<void>();
 
   constructor(input: PolicyInput) {
@@ -123,7 +134,10 @@ export class Policy {
         this.#controller.run(options),
         this.#leadership.run({
           ...options,
-          onStartedLeading: () => this.#enqueueAll(performance.now()),
+          onStartedLeading: () => {
+            this.#settleRemotes();
+            this.#enqueueAll(performance.now());
+          },
           // Its writes are refused from then on, and the next term begins with a look at everything.
           onStoppedLeading: () => undefined,
         }),
@@ -141,6 +155,7 @@ export class Policy {
    * @throws {ConfigError} as `run`; Error when the local sets can't be listed in time
    */
   async plan({ signal, timeoutMs }: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
+    this.#plans = true;
     const plans: Plan[] = [];
     const gaveUp = new AbortController();
     const timer = setTimeout(() => gaveUp.abort(new Error(`the local sets couldn't be listed within ${timeoutMs} ms`)), timeoutMs);
@@ -217,35 +232,32 @@ export class Policy {
       pollIntervalMs: POLL_INTERVAL_MS,
       hooks: new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync, onWatchForbidden: () => (this.#watchForbidden = true) }).hooks(),
       // What somebody did to a set is put right, but it isn't a remote event: `repairs_total` counts it, `propagation_seconds` doesn't.
-      onChange: (keys) => this.#enqueue(keys, Infinity),
+      onChange: (keys) => {
+        this.#settleRemotes();
+        this.#enqueue(keys, Infinity);
+      },
       onOrphans: (cluster, count) => metrics.orphans.set({ cluster }, count),
     });
     return this.#localSets;
   }
 
   #openRemotes(localSets: LocalSets): readonly Remote[] {
-    const { remotes, log } = this.#input;
-    const identities = new Map(remotes.map(({ settings }) => [settings.name, this.#identity(localSets, settings.name)]));
-    return remotes.map(({ settings, connection }) => {
-      const identity = identities.get(settings.name)!;
-      log.info({ cluster: settings.name, ...identity, sets: localSets.ownSets(settings.name) }, 'local sets listed');
-      return new Remote({
+    return this.#input.remotes.map(({ settings, connection }) =>
+      new Remote({
         ...this.#input,
         settings,
         connection,
-        identity,
+        mayChoose: () => this.#plans || this.#leadership.isLeader,
         localSets,
         domains: this.#domains,
         onChange: (keys) => this.#enqueue(keys, performance.now()),
         onKnown: () => this.#enqueueAll(performance.now()),
-      });
-    });
+      }),
+    );
   }
 
-  #identity(localSets: LocalSets, cluster: string): Identity {
-    const identity = detectIdentity(localSets.labels(), cluster, this.#input.options);
-    if (!identity.ok) throw new ConfigError(identity.reason);
-    return { ...identity.value, clusterSet: this.#input.options.clusterSetLabel };
+  #settleRemotes(): void {
+    for (const remote of this.#remotes) remote.settle();
   }
 
   #newReconciler(localSets: LocalSets, write: WriteSet): SetReconciler {

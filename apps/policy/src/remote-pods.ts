@@ -14,8 +14,8 @@ export type RemotePodsOptions = {
   readonly cluster: string;
   /** Domain of the name label: only Pods that carry it are watched. */
   readonly domain: string;
-  /** Whether Pods of the host's network can be members; if not, the server is told not to send them. */
-  readonly hostNetwork: boolean;
+  /** Which Pods can be members: `fieldSelectorOf`. */
+  readonly fieldSelector: string;
   /** Which addresses it may bring into local sets. */
   readonly addresses: AddressRules;
   readonly idleTimeoutMs: number;
@@ -39,6 +39,9 @@ export type RemotePodsOptions = {
 /** What finished can't come back, and its address may be another Pod's already. */
 const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 
+/** @param hostNetwork whether Pods of the host's network can be members; if not, the server is told not to send them */
+export const fieldSelectorOf = (hostNetwork: boolean): string => (hostNetwork ? UNFINISHED : `${UNFINISHED},spec.hostNetwork=false`);
+
 const NOTHING_SKIPPED: readonly Skip[] = [];
 
 /** The labelled Pods of a remote cluster, as members of sets, by key. */
@@ -51,7 +54,7 @@ export class RemotePods {
 
   constructor(options: RemotePodsOptions) {
     this.#options = options;
-    const { client, cluster, domain, hostNetwork, addresses, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks } = options;
+    const { client, cluster, domain, fieldSelector, addresses, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks } = options;
     this.#index = new MemberIndex(cluster, options.sets);
     this.#store = new Store<RemotePod>({
       equal: isSame,
@@ -63,7 +66,7 @@ export class RemotePods {
       client,
       kind: podKind,
       labelSelector: rules.nameLabel,
-      fieldSelector: hostNetwork ? UNFINISHED : `${UNFINISHED},spec.hostNetwork=false`,
+      fieldSelector,
       watchList: 'auto',
       project: (pod) => read(pod, rules),
       projectTooLarge: readTooLarge,

@@ -1,5 +1,6 @@
 import {
   ClusterWatches,
+  ConfigError,
   type Left,
   limitedLog,
   POLL_INTERVAL_MS,
@@ -8,20 +9,25 @@ import {
   SkipRegister,
 } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import type { Cidr } from '@kube-semaphore/net';
+import { labelDomains, nameLabel } from '@kube-semaphore/naming';
+import type { Cidr, Parsed } from '@kube-semaphore/net';
 import type { Given } from '@kube-semaphore/options';
 import type { Instruments, Logger } from '@kube-semaphore/runtime';
+import { detectIdentity, identityOfDomain } from './adoption.ts';
 import { compareClusterSetId } from './cluster-set-id.ts';
+import { DomainWatch } from './domain-watch.ts';
 import { ghostsOf } from './ghosts.ts';
 import { isHeldForWantOfPods } from './hold.ts';
+import { chooseDomain, type DomainChoice } from './label-domain.ts';
 import type { LocalSets } from './local-sets.ts';
 import type { PairMembers } from './member-index.ts';
 import type { metrics } from './metrics.ts';
 import type { Notice } from './notice.ts';
 import type { PolicyOptions } from './options.ts';
 import type { RemotePlan } from './plan.ts';
-import { RemotePods } from './remote-pods.ts';
+import { fieldSelectorOf, RemotePods } from './remote-pods.ts';
 import type { Identity } from './set-labels.ts';
 import type { KnownRemote } from './set-reconciler.ts';
 import type { RemoteSettings } from './settings.ts';
@@ -32,8 +38,8 @@ export type RemoteOptions = {
   readonly localCidrs: readonly Cidr[];
   readonly connection: Connection;
   readonly userAgent: string;
-  /** Under which labels its sets are written. */
-  readonly identity: Identity;
+  /** Whether this replica may choose the label domain by Pods now. */
+  readonly mayChoose: () => boolean;
   readonly domains: readonly string[];
   readonly options: PolicyOptions;
   readonly given: Given<PolicyOptions>;
@@ -50,26 +56,34 @@ export type RemoteOptions = {
 /** What the register calls the remote as a whole. */
 const WHOLE_CLUSTER = 'cluster';
 
+/** That of a notice about Pods with the labels of another domain. */
+const OTHER_DOMAIN = 'label domain';
+
 /** That of a notice about sets that aren't ours. */
 const OLDER_SETS = 'sets of v0.1.0';
 
 /** One remote cluster: its Pods, what is left out of them, and whether they are known. */
 export class Remote implements KnownRemote {
   readonly cluster: string;
-  readonly identity: Identity;
   readonly #options: RemoteOptions;
   readonly #skips: SkipRegister;
   readonly #client: KubeClient;
-  readonly #pods: RemotePods;
+  readonly #hooks: ReflectorHooks;
+  readonly #fieldSelector: string;
+  /** Watches until something says which domain counts; nothing of ours is there to be written before. */
+  #domains: DomainWatch | undefined;
+  readonly #settled = new AbortController();
+  #chosen: { readonly identity: Identity; readonly pods: RemotePods } | undefined;
+  #listedOnce = false;
   readonly #firstSync = Promise.withResolvers<void>();
 
+  /** @throws ConfigError when its local sets carry more than one identity, and no flag says which */
   constructor(remote: RemoteOptions) {
-    const { settings, options, given, localSets, domains, identity, metrics } = remote;
+    const { settings, options, given, metrics } = remote;
     const cluster = settings.name;
     const log = limitedLog(remote.log, { cluster });
     this.#options = { ...remote, log };
     this.cluster = cluster;
-    this.identity = identity;
     this.#skips = new SkipRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (subject, left) => logLeft(log, { cluster, subject }, left),
@@ -77,50 +91,43 @@ export class Remote implements KnownRemote {
     reportRestriction({ cluster, allowed: settings.allowedPodCidrs, metrics, log });
     const client = new KubeClient({ connection: remote.connection, userAgent: remote.userAgent, encoding: options.encoding });
     this.#client = client;
-    const hooks = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#firstSync.resolve() }).hooks();
-    this.#pods = new RemotePods({
+    const hooks = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => undefined }).hooks();
+    this.#hooks = {
+      ...hooks,
+      onRestart: (restart) => {
+        if (restart.error !== undefined) metrics.podWatcherFailures.inc({ type: restart.verb });
+        hooks.onRestart?.(restart);
+      },
+    };
+    this.#fieldSelector = fieldSelectorOf(options.hostNetworkPods === 'include' || !given.has('hostNetworkPods'));
+    this.#domains = new DomainWatch({
       client,
-      cluster,
-      domain: identity.domain,
-      hostNetwork: options.hostNetworkPods === 'include' || !given.has('hostNetworkPods'),
-      addresses: { allowed: settings.allowedPodCidrs, local: remote.localCidrs },
+      fieldSelector: this.#fieldSelector,
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
       budget: remoteBudget(options),
-      sets: {
-        limit: options.maxRemoteSets,
-        isHere: (key) => localSets.ofKey(key).some((set) => set.cluster === cluster),
-        onLeftOut: (pair, isLeftOut) => this.#skips.replace(`set of ${pair}`, isLeftOut ? [tooManySets(options.maxRemoteSets)] : []),
-      },
-      guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
-      holdMs: options.deletionGuardHoldMs,
-      ghosts: options.deletionGuardPercent === 100 ? new Map() : ghostsOf(localSets.own(), cluster, domains),
       hooks: {
-        ...hooks,
+        ...this.#hooks,
         onSynced: () => {
           hooks.onSynced?.();
-          this.#listed();
-        },
-        onRestart: (restart) => {
-          if (restart.error !== undefined) metrics.podWatcherFailures.inc({ type: restart.verb });
-          hooks.onRestart?.(restart);
+          this.#domainsListed();
         },
       },
-      onFirstPod: () => {
-        this.#skips.replace(WHOLE_CLUSTER, []);
-        remote.onKnown();
-      },
-      onChange: (keys) => {
-        this.#countHeld();
-        metrics.remoteOverBudget.set({ remote: cluster, budget: 'sets' }, this.#pods.isOverSets ? 1 : 0);
-        remote.onChange(keys);
-      },
-      onSkipped: (pod, skipped) => this.#skips.replace(`pod ${pod}`, skipped),
+      onChange: () => this.settle(),
     });
+    const identity = this.#identity();
+    if (!identity.ok) throw new ConfigError(identity.reason);
+    this.settle();
   }
 
+  /** Under which labels its sets are written; undefined before that is settled. */
+  get identity(): Identity | undefined {
+    return this.#chosen?.identity;
+  }
+
+  /** Whether a first list is complete: of its Pods, or of both domains where none is settled yet. */
   get synced(): boolean {
-    return this.#pods.synced;
+    return this.#listedOnce;
   }
 
   /** Resolves when its first list is complete. */
@@ -135,19 +142,45 @@ export class Remote implements KnownRemote {
 
   /** Milliseconds since its watch last stirred. */
   get silentMs(): number {
-    return this.#pods.silentMs;
+    return (this.#chosen?.pods ?? this.#domains)!.silentMs;
   }
 
   isKnown(): boolean {
-    return this.#pods.synced && !isHeldForWantOfPods(this.#sighting());
+    return this.#chosen?.pods.synced === true && !isHeldForWantOfPods(this.#sighting());
+  }
+
+  /**
+   * Settles under which labels its sets are written, if it isn't yet: what its sets or a flag say, and else what Pods carry.
+   * Only the leader goes by Pods; a standby follows the sets that the leader writes, so the two don't differ.
+   */
+  settle(): void {
+    if (this.#chosen !== undefined) return;
+    const { options, mayChoose, log } = this.#options;
+    const identity = this.#identity();
+    if (!identity.ok) {
+      // At the start this ends the process; now others of its remotes are being served.
+      this.#skips.replace(WHOLE_CLUSTER, [{ kind: 'problem', reason: 'two-identities', detail: identity.reason }]);
+      return;
+    }
+    if (identity.value !== undefined) {
+      this.#choose(identity.value);
+      return;
+    }
+    const choice = mayChoose() && this.#domains?.synced === true ? chooseDomain(this.#domains.pods) : undefined;
+    if (choice === undefined) return;
+    if (choice.overlooked > 0) {
+      this.#skips.replace(OTHER_DOMAIN, [otherDomain(choice)]);
+      log.warn({ cluster: this.cluster, ...choice }, 'Pods carry the name label of another domain, and are in no set');
+    }
+    this.#choose(identityOfDomain(choice.domain, options));
   }
 
   pairs(key: string): readonly PairMembers[] {
-    return this.#pods.pairs(key);
+    return this.#chosen?.pods.pairs(key) ?? [];
   }
 
   keys(): readonly string[] {
-    return this.#pods.keys();
+    return this.#chosen?.pods.keys() ?? [];
   }
 
   /** What there is to say about it in a plan. */
@@ -155,9 +188,9 @@ export class Remote implements KnownRemote {
     const sighting = this.#sighting();
     return {
       cluster: this.cluster,
-      reached: this.#pods.synced,
+      reached: this.#listedOnce,
       heldBack: isHeldForWantOfPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
-      heldDeletions: this.#pods.synced ? this.#pods.held : 0,
+      heldDeletions: this.#chosen?.pods.synced === true ? this.#chosen.pods.held : 0,
       skipped: this.#skips.all(),
       sets: this.#options.localSets.own().filter(({ cluster }) => cluster === this.cluster).map(({ set }) => set.name).toSorted(),
     };
@@ -175,12 +208,87 @@ export class Remote implements KnownRemote {
 
   /** Watches until `signal` is aborted. */
   async run({ signal }: RunOptions): Promise<void> {
-    await Promise.all([this.#pods.run({ signal }), this.#compareIdOnce(signal)]);
+    await Promise.all([this.#watch(signal), this.#compareIdOnce(signal)]);
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    await this.#domains?.run({ signal: AbortSignal.any([signal, this.#settled.signal]) });
+    await this.#chosen?.pods.run({ signal });
+  }
+
+  #identity(): Parsed<Identity | undefined> {
+    const { localSets, options } = this.#options;
+    return detectIdentity(localSets.labels(), this.cluster, options);
+  }
+
+  #choose(found: Identity): void {
+    const { log, localSets, options } = this.#options;
+    const identity = { ...found, clusterSet: options.clusterSetLabel };
+    this.#chosen = { identity, pods: this.#openPods(identity) };
+    log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
+    this.#skips.replace(WHOLE_CLUSTER, []);
+    this.#settled.abort();
+    this.#domains = undefined;
+  }
+
+  #openPods({ domain }: Identity): RemotePods {
+    const { settings, localCidrs, localSets, domains, options, metrics, onKnown, onChange } = this.#options;
+    return new RemotePods({
+      client: this.#client,
+      cluster: this.cluster,
+      domain,
+      fieldSelector: this.#fieldSelector,
+      addresses: { allowed: settings.allowedPodCidrs, local: localCidrs },
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      budget: remoteBudget(options),
+      sets: {
+        limit: options.maxRemoteSets,
+        isHere: (key) => localSets.ofKey(key).some((set) => set.cluster === this.cluster),
+        onLeftOut: (pair, isLeftOut) => this.#skips.replace(`set of ${pair}`, isLeftOut ? [tooManySets(options.maxRemoteSets)] : []),
+      },
+      guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
+      holdMs: options.deletionGuardHoldMs,
+      ghosts: options.deletionGuardPercent === 100 ? new Map() : ghostsOf(localSets.own(), this.cluster, domains),
+      hooks: {
+        ...this.#hooks,
+        onSynced: () => {
+          this.#hooks.onSynced?.();
+          this.#listed();
+        },
+      },
+      onFirstPod: () => {
+        this.#skips.replace(WHOLE_CLUSTER, []);
+        onKnown();
+      },
+      onChange: (keys) => {
+        this.#countHeld();
+        const isOverSets = this.#chosen?.pods.isOverSets === true;
+        metrics.remoteOverBudget.set({ remote: this.cluster, budget: 'sets' }, isOverSets ? 1 : 0);
+        onChange(keys);
+      },
+      onSkipped: (pod, skipped) => this.#skips.replace(`pod ${pod}`, skipped),
+    });
+  }
+
+  /** Both domains were listed while nothing said which counts. */
+  #domainsListed(): void {
+    this.settle();
+    if (this.#domains === undefined) return;
+    const { log } = this.#options;
+    if (chooseDomain(this.#domains.pods) === undefined) this.#skips.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
+    if (!this.#listedOnce) log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
+    this.#syncedFirst();
+  }
+
+  #syncedFirst(): void {
+    this.#listedOnce = true;
+    this.#firstSync.resolve();
   }
 
   /** A wrong id would let policies of others select the wrong cluster; it is said, and nothing else happens. */
   async #compareIdOnce(signal: AbortSignal): Promise<void> {
-    if (this.identity.clusterSet !== true) return;
+    if (!this.#options.options.clusterSetLabel) return;
     await Promise.race([this.firstSync, aborted(signal)]);
     if (signal.aborted) return;
     const { log } = this.#options;
@@ -193,20 +301,22 @@ export class Remote implements KnownRemote {
     const { log, options, onKnown } = this.#options;
     const sighting = this.#sighting();
     if (isHeldForWantOfPods(sighting)) this.#skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
-    const { held, size } = this.#pods;
+    const { held, size } = this.#chosen!.pods;
     log.info({ cluster: this.cluster, pods: size - held }, 'remote pods listed');
     if (held > 0) log.warn({ cluster: this.cluster, held, holdMs: options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
     this.#countHeld();
+    this.#syncedFirst();
     onKnown();
   }
 
   #countHeld(): void {
     // Before the first list is complete, what is held is only what it is to be measured by.
-    if (this.#pods.synced) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, this.#pods.held);
+    const pods = this.#chosen?.pods;
+    if (pods?.synced === true) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, pods.held);
   }
 
   #sighting() {
-    return { podsSeen: this.#pods.podsSeen, ownSets: this.#options.localSets.ownSets(this.cluster) };
+    return { podsSeen: this.#chosen?.pods.podsSeen === true, ownSets: this.#options.localSets.ownSets(this.cluster) };
   }
 }
 
@@ -223,6 +333,18 @@ function noPodMatches(ownSets: number): Left {
 }
 
 const tooManySets = (limit: number): Left => ({ kind: 'problem', reason: 'over-budget', detail: `the remote has its ${limit} sets (-max-remote-sets), and gets no other` });
+/** Where neither a flag nor a set names the domain. */
+const NO_LABELLED_POD: Left = {
+  kind: 'expected',
+  reason: 'no-labelled-pod',
+  detail: `no Pod carries ${labelDomains.map(nameLabel).join(' or ')}: the first that does decides which domain counts`,
+};
+
+// It is looked for only before the domain is settled, so it is no problem by the metric: that would never end.
+function otherDomain({ domain, overlooked }: DomainChoice): Left {
+  const detail = `Pods in no set because they carry only the name label of another domain: ${overlooked}. ${domain} is used; give -label-domain to use the other`;
+  return { kind: 'expected', reason: 'other-label-domain', detail };
+}
 
 const olderSet = (name: string): Left => ({ kind: 'problem', reason: 'first-release', detail: `${name} has labels that are not ours, and stays as it is` });
 

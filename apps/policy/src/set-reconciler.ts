@@ -13,7 +13,8 @@ import type { Written } from './set-writer.ts';
 /** What a reconcile needs to know of one remote. */
 export type KnownRemote = {
   readonly cluster: string;
-  readonly identity: Identity;
+  /** Under which labels its sets are written; undefined only while it isn't known. */
+  readonly identity: Identity | undefined;
   /** Whether its Pods are known well enough to change or delete its sets. */
   readonly isKnown: () => boolean;
   /** Its pairs of a key. */
@@ -60,7 +61,7 @@ export class SetReconciler {
     const kept = new Set(unknown.map(({ set }) => set.name));
     const sets = observed.map(({ set }) => set);
     const desired = desiredSets({
-      identityOf: (cluster) => this.#byCluster.get(cluster)!.identity,
+      identityOf: (cluster) => this.#byCluster.get(cluster)!.identity!,
       domains,
       pairs: remotes.filter((remote) => remote.isKnown()).flatMap((remote) => remote.pairs(key)),
       observed: sets,

@@ -25,6 +25,20 @@ describe('two replicas', () => {
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
   });
 
+  it('agree on the label domain: the standby goes by the sets of the leader, not by Pods', async ({ candidate, pods, sets, startReplica }) => {
+    const newer = { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' };
+    const first = await startReplica(candidate.kubeconfig, longLease);
+    await first.logged('leading');
+    await pods.add({ name: 'a', app: 'app', domain: newer.domain, ips: ['10.4.0.1'] });
+    await first.logged('local sets listed', { cluster: 'c2', ...newer });
+    await pods.add({ name: 'b', app: 'other', ips: ['10.4.0.2'] });
+    const second = await startReplica(candidate.kubeconfig, longLease);
+    await second.logged('local sets listed', { cluster: 'c2', ...newer });
+    expect(await first.stop('SIGTERM')).toMatchObject({ code: 0 });
+    await pods.add({ name: 'c', app: 'app', domain: newer.domain, ips: ['10.4.0.3'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
+  });
+
   it('are one when the leader is killed, after its Lease', async ({ pods, sets, startReplica }) => {
     const first = await startReplica();
     await first.logged('leading');
