@@ -92,7 +92,7 @@ describe('a remote that would fill the memory', () => {
     const remotes = [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig }, { name: 'c3', kubeConfigPath: hostile.kubeConfigPath }];
     await writeFile(config, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes }));
     await pods.add({ name: 'before', app: 'app', ips: ['10.4.0.1'] });
-    const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0', '-max-remote-mib=16']);
+    const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0', '-max-remote-mib=16', '-label-domain=semaphore.uw.systems']);
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     const memory = async () => (await policy.metric('process_resident_memory_bytes')) ?? Infinity;
     const before = await memory();
