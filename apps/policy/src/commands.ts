@@ -37,11 +37,11 @@ export async function runPlan(command: PolicyCommand, { signal }: RunOptions): P
 }
 
 /** Removes the sets of a cluster that is served no more. */
-export async function runCleanup({ options, log, print, secrets, userAgent }: PolicyCommand, run: RunOptions): Promise<number> {
+export async function runCleanup({ options, notices, print, secrets, userAgent }: PolicyCommand, run: RunOptions): Promise<number> {
   const cluster = options.cleanupCluster!;
-  const confirm = cleanupConfirmation({ cluster, served: servedClusters(options, log), yes: options.yes });
+  const confirm = cleanupConfirmation({ cluster, served: servedClusters(options, notices), yes: options.yes });
   const place = { at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) };
-  const [local] = await connectAll([place], { log, secrets });
+  const [local] = await connectAll([place], { notices, secrets });
   try {
     const removals = await removalsOf({ cluster, options, client: new KubeClient({ connection: local!, userAgent }) }, run);
     return await cleanUp(removals, { cluster, consequence: 'Policies that select its sets will match nothing.', confirm, print }, run);
@@ -51,8 +51,8 @@ export async function runCleanup({ options, log, print, secrets, userAgent }: Po
 }
 
 /** The remotes that we would serve; a cleanup needn't have any. */
-function servedClusters(options: PolicyOptions, log: Logger): readonly string[] {
-  if (options.config !== undefined) return settingsOf(readConfigSource(options.config), options, log).remotes.map(({ name }) => name);
+function servedClusters(options: PolicyOptions, notices: Logger): readonly string[] {
+  if (options.config !== undefined) return settingsOf(readConfigSource(options.config), options, notices).remotes.map(({ name }) => name);
   return options.targetClusterName === undefined ? [] : [options.targetClusterName];
 }
 
@@ -67,13 +67,13 @@ type Parts = {
 
 /** Connects all clusters, hands the app to `use`, and closes them again. */
 async function withPolicy(
-  { options, given, log, secrets, userAgent }: PolicyCommand,
+  { options, given, log, notices, secrets, userAgent }: PolicyCommand,
   leadership: (local: KubeClient, parts: Parts) => Leadership,
   use: (policy: Policy, parts: Parts) => Promise<number>,
 ): Promise<number> {
   const file = options.config === undefined ? undefined : readConfigSource(options.config);
-  const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, log);
-  const [local, ...others] = await connectAll(clustersOf(settings, options), { log, secrets });
+  const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, notices);
+  const [local, ...others] = await connectAll(clustersOf(settings, options), { notices, secrets });
   const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: others[i]! }));
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   const parts = { settings, metrics, registry, file };
@@ -92,10 +92,10 @@ function clustersOf({ local, remotes }: Settings, { config, localKubeConfig }: P
   return [localKubeConfig === undefined ? { at: `${config}: local.kubeConfigPath`, reference: local } : flag, ...remotesOfFile(remotes, `${config}: remotes`)];
 }
 
-function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: PolicyOptions, log: Logger): Settings {
+function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: PolicyOptions, notices: Logger): Settings {
   const file = parseConfigFile(content, configFileSchema, { unknownKeys: 'error' });
   const settings = file.ok ? settingsOfFile(file.value, options) : file;
   if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
-  for (const warning of file.ok ? overriddenAddresses(file.value.remotes, 'remotes') : []) log.warn({ path }, warning);
+  for (const warning of file.ok ? overriddenAddresses(file.value.remotes, 'remotes') : []) notices.warn({ path }, warning);
   return settings.value;
 }

@@ -3,7 +3,7 @@ import { exitCodeOf, type Plan, planJson, planText, type RemotePlan } from './pl
 
 const set = (name: string, labels: Record<string, string>, ...nets: string[]) => ({ name, uid: 'u', resourceVersion: '1', labels, annotations: {}, nets });
 
-const c2: RemotePlan = { cluster: 'c2', reached: true, heldBack: undefined, heldDeletions: 0, skipped: [], sets: ['c2-ns-a'] };
+const c2: RemotePlan = { cluster: 'c2', reached: true, failure: undefined, heldBack: undefined, heldDeletions: 0, skipped: [], sets: ['c2-ns-a'] };
 
 const full: Plan = {
   changes: [
@@ -22,7 +22,7 @@ const full: Plan = {
         { subject: 'pod ns/host', kind: 'expected', reason: 'host-network', detail: 'the Pod uses the network of its node' },
       ],
     },
-    { ...c2, cluster: 'c3', reached: false, sets: ['c3-ns-a', 'c3-ns-b'] },
+    { ...c2, cluster: 'c3', reached: false, failure: 'list pods: connection refused', sets: ['c3-ns-a', 'c3-ns-b'] },
     { ...c2, cluster: 'c4', heldBack: 'no Pod matches' },
   ],
 };
@@ -42,7 +42,8 @@ describe('planText', () => {
         'skip!   pod ns/bad: "x" is no address',
         'skip    pod ns/host: the Pod uses the network of its node',
         '',
-        'c3: not reached. What it has, 2 sets, would stay as it is:',
+        'c3: not reached: list pods: connection refused',
+        'What it has, 2 sets, would stay as it is:',
         'unknown  c3-ns-a',
         'unknown  c3-ns-b',
         '',
@@ -54,6 +55,11 @@ describe('planText', () => {
 
   it('says that there is nothing to do', () => {
     expect(planText({ changes: [], remotes: [c2] })).toBe('Nothing to change.\n\nc2: 1 set now\n');
+  });
+
+  it('does not say so of a remote that was not reached', () => {
+    const text = planText({ changes: [], remotes: [{ ...c2, reached: false, failure: 'list pods: 403: \u001b[2J' }] });
+    expect(text).toBe('What would change is not known: c2 not reached.\n\nc2: not reached: list pods: 403: \\u001b[2J\nWhat it has, 1 set, would stay as it is:\nunknown  c2-ns-a\n');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Left } from '@kube-semaphore/app';
+import { type Left, notReached, withoutChange } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './change.ts';
 
@@ -7,6 +7,8 @@ export type RemotePlan = {
   readonly cluster: string;
   /** Whether its Pods were listed in time. If not, nothing of it is decided. */
   readonly reached: boolean;
+  /** Why it was not reached, in words; undefined: it was, or there was no answer at all. */
+  readonly failure: string | undefined;
   /** Why nothing of it is changed although it was reached; undefined: it is. */
   readonly heldBack: string | undefined;
   /** Pods, or addresses in our sets, that its list lacked and that aren't given up yet. */
@@ -23,7 +25,8 @@ export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reache
 
 /** A plan for people. Ends in a line break. */
 export function planText({ changes, remotes }: Plan): string {
-  const lines = changes.length === 0 ? ['Nothing to change.'] : changes.map(changeLine);
+  const unreached = remotes.filter(({ reached }) => !reached).map(({ cluster }) => cluster);
+  const lines = changes.length === 0 ? [withoutChange(unreached)] : changes.map(changeLine);
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
   return pageOf(lines);
 }
@@ -77,9 +80,9 @@ function byKey([a]: [string, string], [b]: [string, string]): number {
   return a < b ? -1 : Number(a > b);
 }
 
-function remoteLines({ cluster, reached, heldBack, heldDeletions, skipped, sets }: RemotePlan): string[] {
+function remoteLines({ cluster, reached, failure, heldBack, heldDeletions, skipped, sets }: RemotePlan): string[] {
   if (!reached) {
-    return [`${cluster}: not reached. What it has, ${count(sets.length, 'set')}, would stay as it is:`, ...sets.map((set) => `unknown  ${set}`)];
+    return [notReached(cluster, failure), `What it has, ${count(sets.length, 'set')}, would stay as it is:`, ...sets.map((set) => `unknown  ${set}`)];
   }
   const head = `${cluster}: ${count(sets.length, 'set')} now${heldBack === undefined ? '' : `; nothing is changed: ${heldBack}`}`;
   const held = heldDeletions === 0 ? [] : [`held    ${count(heldDeletions, 'address', 'addresses')} that its list lacks, until it is listed again`];

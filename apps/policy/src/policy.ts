@@ -66,6 +66,9 @@ export class Policy {
   readonly #writeLog: WriteLog;
   readonly #remoteWrites: RemoteWrites;
   #localSets: LocalSets | undefined;
+  #localWatches: ClusterWatches | undefined;
+  /** Why the API groups couldn't be listed. */
+  #undiscovered: unknown;
   #remotes: readonly Remote[] = [];
   #reconciler: SetReconciler | undefined;
   #watchingSince: number | undefined;
@@ -158,7 +161,7 @@ export class Policy {
     this.#plans = true;
     const plans: Plan[] = [];
     const gaveUp = new AbortController();
-    const timer = setTimeout(() => gaveUp.abort(new Error(`the local sets couldn't be listed within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => gaveUp.abort(new Error(`the local sets couldn't be listed within ${timeoutMs} ms`, { cause: this.#localWatches?.failure ?? this.#undiscovered })), timeoutMs);
     await this.#withClusters(AbortSignal.any([signal, gaveUp.signal]), async ({ localSets, signal: whileRunning }) => {
       clearTimeout(timer);
       const patience = delay(timeoutMs, undefined, { signal: whileRunning, ref: false });
@@ -212,6 +215,7 @@ export class Policy {
     const api = await discoverCalicoApi(client, {
       signal,
       onFailure: (error) => {
+        this.#undiscovered = error;
         log[said ? 'debug' : 'warn']({ cluster: LOCAL, error }, 'API groups not listed, will try again');
         said = true;
       },
@@ -223,6 +227,7 @@ export class Policy {
   #openLocalSets(client: KubeClient, api: CalicoApi): LocalSets {
     const { options, remotes, log, metrics } = this.#input;
     const { resolve: onFirstSync } = this.#localListed;
+    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync, onWatchForbidden: () => (this.#watchForbidden = true) });
     this.#localSets = new LocalSets({
       client,
       api,
@@ -230,7 +235,7 @@ export class Policy {
       configured: configuredIdentity(options),
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync, onWatchForbidden: () => (this.#watchForbidden = true) }).hooks(),
+      hooks: this.#localWatches.hooks(),
       // What somebody did to a set is put right, but it isn't a remote event: `repairs_total` counts it, `propagation_seconds` doesn't.
       onChange: (keys) => {
         this.#settleRemotes();

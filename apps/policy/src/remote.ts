@@ -68,6 +68,7 @@ export class Remote implements KnownRemote {
   readonly #options: RemoteOptions;
   readonly #skips: SkipRegister;
   readonly #client: KubeClient;
+  readonly #watches: ClusterWatches;
   readonly #hooks: ReflectorHooks;
   readonly #fieldSelector: string;
   /** Watches until something says which domain counts; nothing of ours is there to be written before. */
@@ -91,7 +92,8 @@ export class Remote implements KnownRemote {
     reportRestriction({ cluster, allowed: settings.allowedPodCidrs, metrics, log });
     const client = new KubeClient({ connection: remote.connection, userAgent: remote.userAgent, encoding: options.encoding });
     this.#client = client;
-    const hooks = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => undefined }).hooks();
+    this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => undefined });
+    const hooks = this.#watches.hooks();
     this.#hooks = {
       ...hooks,
       onRestart: (restart) => {
@@ -189,6 +191,7 @@ export class Remote implements KnownRemote {
     return {
       cluster: this.cluster,
       reached: this.#listedOnce,
+      failure: this.#listedOnce ? undefined : this.#watches.failure,
       heldBack: isHeldForWantOfPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
       heldDeletions: this.#chosen?.pods.synced === true ? this.#chosen.pods.held : 0,
       skipped: this.#skips.all(),

@@ -39,11 +39,11 @@ export async function runPlan(command: MirrorCommand, { signal }: RunOptions): P
 }
 
 /** Removes what a cluster left that is served no more. */
-export async function runCleanup({ options, log, print, secrets, userAgent }: MirrorCommand, run: RunOptions): Promise<number> {
+export async function runCleanup({ options, notices, print, secrets, userAgent }: MirrorCommand, run: RunOptions): Promise<number> {
   const cluster = options.cleanupCluster!;
-  const { cluster: place, namespace, served } = cleanupPlace(options, log);
+  const { cluster: place, namespace, served } = cleanupPlace(options, notices);
   const confirm = cleanupConfirmation({ cluster, served, yes: options.yes });
-  const [local] = await connectAll([place], { log, secrets });
+  const [local] = await connectAll([place], { notices, secrets });
   try {
     const removals = await removalsOf({ client: new KubeClient({ connection: local!, userAgent }), namespace, cluster, served }, run);
     return await cleanUp(removals, { cluster, consequence: 'Who uses these Services reaches nothing of it any more.', confirm, print }, run);
@@ -53,12 +53,12 @@ export async function runCleanup({ options, log, print, secrets, userAgent }: Mi
 }
 
 /** Where a cleanup looks, and the clusters that it leaves alone, by their names and prefixes: the local one is among them. */
-function cleanupPlace(options: MirrorOptions, log: Logger): { cluster: NamedReference; namespace: string; served: readonly string[] } {
+function cleanupPlace(options: MirrorOptions, notices: Logger): { cluster: NamedReference; namespace: string; served: readonly string[] } {
   if (options.config === undefined) {
     const cluster = localOf(localReference(options.kubeConfig), options);
     return { cluster, namespace: options.mirrorNs!, served: options.svcPrefix === undefined ? [] : [options.svcPrefix] };
   }
-  const { local, mirrorNamespace, remotes } = settingsOf(readConfigSource(options.config), options, log);
+  const { local, mirrorNamespace, remotes } = settingsOf(readConfigSource(options.config), options, notices);
   return { cluster: localOf(local.reference, options), namespace: mirrorNamespace, served: [local.name, ...remotes.flatMap(({ name, prefix }) => [name, prefix])] };
 }
 
@@ -73,13 +73,13 @@ type Parts = {
 
 /** Connects all clusters, hands the app to `use`, and closes them again. */
 async function withMirror(
-  { options, log, secrets, userAgent }: MirrorCommand,
+  { options, log, notices, secrets, userAgent }: MirrorCommand,
   leadership: (local: KubeClient, parts: Parts) => Leadership,
   use: (mirror: ServiceMirror, parts: Parts) => Promise<number>,
 ): Promise<number> {
   const file = options.config === undefined ? undefined : readConfigSource(options.config);
-  const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, log);
-  const [local, ...remotes] = await connectAll(clustersOf(settings, options), { log, secrets });
+  const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, notices);
+  const [local, ...remotes] = await connectAll(clustersOf(settings, options), { notices, secrets });
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   const parts = { settings, metrics, registry, file };
   try {
@@ -100,12 +100,12 @@ function localOf(reference: NamedReference['reference'], { config, kubeConfig }:
   return { at: config === undefined || kubeConfig !== undefined ? spellingOf(table.kubeConfig) : `${config}: localCluster.kubeConfigPath`, reference };
 }
 
-function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: MirrorOptions, log: Logger): Settings {
+function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: MirrorOptions, notices: Logger): Settings {
   const file = parseMirrorFile(content);
   const isPod = process.env['KUBERNETES_SERVICE_HOST'] !== undefined;
   const settings = file.ok ? settingsOfFile(file.value, { options, isPod, canRead }) : file;
   if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
-  for (const warning of [...(file.ok ? file.warnings : []), ...settings.warnings]) log.warn({ path }, warning);
+  for (const warning of [...(file.ok ? file.warnings : []), ...settings.warnings]) notices.warn({ path }, warning);
   return settings.value;
 }
 

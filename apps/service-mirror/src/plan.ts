@@ -1,4 +1,4 @@
-import type { Left } from '@kube-semaphore/app';
+import { type Left, notReached, withoutChange } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './change.ts';
 import { routingChanges } from './routing-changes.ts';
@@ -8,6 +8,8 @@ type RemotePlan = {
   readonly cluster: string;
   /** Whether it was listed in time. If not, nothing of it is decided. */
   readonly reached: boolean;
+  /** Why it was not reached, in words; undefined: it was, or there was no answer at all. */
+  readonly failure: string | undefined;
   /** It is the local one, which may not be seen beyond the mirror namespace, and is done without. */
   readonly leftOut: boolean;
   /** Services and slices that its lists lacked and that aren't given up yet. */
@@ -27,7 +29,8 @@ export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reache
 
 /** A plan for people. Ends in a line break. */
 export function planText({ changes, remotes, orphans }: Plan): string {
-  const lines = changes.length === 0 ? ['Nothing to change.'] : changes.map(changeLine);
+  const unreached = remotes.filter(({ reached, leftOut }) => !reached && !leftOut).map(({ cluster }) => cluster);
+  const lines = changes.length === 0 ? [withoutChange(unreached)] : changes.map(changeLine);
   const routing = routingChanges(changes).map(({ service, to }) => `route   ${service}: ${to === 'everywhere' ? 'to endpoints of all clusters alike' : 'to local endpoints first'}`);
   if (routing.length > 0) lines.push('', ...routing);
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
@@ -73,10 +76,10 @@ function facts(change: Change) {
 
 const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
 
-function remoteLines({ cluster, reached, leftOut, heldDeletions, skipped, services }: RemotePlan): string[] {
+function remoteLines({ cluster, reached, failure, leftOut, heldDeletions, skipped, services }: RemotePlan): string[] {
   if (leftOut) return [`${cluster}: not allowed to be seen, so it has no part in global services, and what it has there would stay as it is`];
   if (!reached) {
-    return [`${cluster}: not reached. What it has, ${count(services.length, 'service')}, would stay as it is:`, ...services.map((name) => `unknown ${name}`)];
+    return [notReached(cluster, failure), `What it has, ${count(services.length, 'service')}, would stay as it is:`, ...services.map((name) => `unknown ${name}`)];
   }
   const held = heldDeletions === 0 ? [] : [`held    ${count(heldDeletions, 'object')} that its lists lack, until it is listed again`];
   return [`${cluster}: ${count(services.length, 'service')} now`, ...held, ...skipped.map(({ subject, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`)];

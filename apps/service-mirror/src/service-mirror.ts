@@ -56,6 +56,7 @@ export class ServiceMirror {
   readonly #remoteWrites: RemoteWrites;
   readonly #absences = new Absences();
   readonly #counts: LocalCounts;
+  readonly #localWatches: ClusterWatches;
   readonly #local: LocalObjects;
   readonly #writer: ObjectWriter;
   readonly #sources: Sources;
@@ -80,6 +81,7 @@ export class ServiceMirror {
     this.#limiter = new Limiter(options.writeConcurrency);
     this.#queueMetrics = new QueueMetrics({ metrics, nameOf: (key) => queueName(key, settings.local.name) });
     this.#counts = new LocalCounts({ metrics, prefixes: new Map(settings.remotes.map(({ name, prefix }) => [name, prefix])), local: settings.local.name });
+    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: () => this.#localListed.resolve() });
     this.#local = this.#newLocal(client);
     this.#writer = new ObjectWriter(client, settings.mirrorNamespace);
     const clientOf = (connection: Connection): KubeClient => this.#clientOf(connection);
@@ -147,7 +149,7 @@ export class ServiceMirror {
    */
   async plan({ signal, timeoutMs }: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
     const gaveUp = new AbortController();
-    const timer = setTimeout(() => gaveUp.abort(new Error(`the local objects couldn't be listed within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => gaveUp.abort(new Error(`the local objects couldn't be listed within ${timeoutMs} ms`, { cause: this.#localWatches.failure })), timeoutMs);
     const plans: Plan[] = [];
     await this.#withClusters(AbortSignal.any([signal, gaveUp.signal]), async (_, running) => {
       clearTimeout(timer);
@@ -188,14 +190,13 @@ export class ServiceMirror {
   }
 
   #newLocal(client: KubeClient): LocalObjects {
-    const { options, settings, log, metrics } = this.#input;
-    const watches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: () => this.#localListed.resolve() });
+    const { options, settings } = this.#input;
     return new LocalObjects({
       client,
       namespace: settings.mirrorNamespace,
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: () => watches.hooks(),
+      hooks: () => this.#localWatches.hooks(),
       // What somebody did to an object is put right, but it isn't a remote event: `repairs_total` counts it, `propagation_seconds` doesn't.
       onChange: (name) => this.#enqueue(this.#sources.keysOfName(name), Infinity),
       onObject: (watch, { previous, current }) => {

@@ -85,6 +85,11 @@ export class SourceCluster {
     return this.#watches.isUp;
   }
 
+  /** Why it isn't reached, in words; as of `ClusterWatches`. */
+  get failure(): string | undefined {
+    return this.#watches.failure;
+  }
+
   /** Whether we may not see it, and do without: it is the local one, and a Role in one namespace is all that we have. */
   get isLeftOut(): boolean {
     return this.#watches.isForbidden;

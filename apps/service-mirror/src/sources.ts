@@ -129,6 +129,7 @@ export class Sources {
       return {
         cluster: cluster.cluster,
         reached: cluster.synced,
+        failure: cluster.synced ? undefined : cluster.failure,
         leftOut: !cluster.synced && cluster.isLeftOut,
         heldDeletions: cluster.synced ? cluster.held : 0,
         skipped: cluster.skipped,

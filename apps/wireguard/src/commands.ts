@@ -48,13 +48,13 @@ export async function runStatus(command: WireGuardCommand, { signal }: RunOption
 }
 
 /** Takes leave of one remote, or of all: removes what is ours from this node. */
-export async function runCleanup({ options, log, print, secrets, userAgent }: WireGuardCommand, { signal }: RunOptions): Promise<number> {
+export async function runCleanup({ options, notices, print, secrets, userAgent }: WireGuardCommand, { signal }: RunOptions): Promise<number> {
   const { cleanupCluster: cluster, nodeName, wgKeyPath: keyFolder, yes } = options;
   const name = cluster ?? 'all';
   // A remote that is still in the config may be taken leave of: it is the node that goes then.
   const confirm = cleanupConfirmation({ cluster: name, served: [], yes });
-  const { file, settings } = readSettings(options, log);
-  const [local] = await connectAll([localOf(file, settings)], { log, secrets });
+  const { file, settings } = readSettings(options, notices);
+  const [local] = await connectAll([localOf(file, settings)], { notices, secrets });
   try {
     const client = new KubeClient({ connection: local!, userAgent });
     const withoutNode = `There is no Node ${nodeName}, and so there are no annotations of it.`;
@@ -76,10 +76,10 @@ type Parts = {
 };
 
 /** Connects all clusters, hands the app to `use`, and closes them again. */
-async function withWireGuard({ options, log, secrets, userAgent }: WireGuardCommand, use: (wireguard: WireGuard, parts: Parts) => Promise<number>): Promise<number> {
-  const { file, settings } = readSettings(options, log);
+async function withWireGuard({ options, log, notices, secrets, userAgent }: WireGuardCommand, use: (wireguard: WireGuard, parts: Parts) => Promise<number>): Promise<number> {
+  const { file, settings } = readSettings(options, notices);
   const clusters = [localOf(file, settings), ...remotesOfFile(settings.remotes, `${file.path}: remotes`)];
-  const [local, ...remotes] = await connectAll(clusters, { log, secrets });
+  const [local, ...remotes] = await connectAll(clusters, { notices, secrets });
   const names = settings.remotes.map(({ name }) => name);
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device: settings.remotes.map(({ device }) => device) });
   const logFile = (device: string): string => join(options.wgKeyPath, `${device}.log`);
@@ -96,11 +96,11 @@ async function withWireGuard({ options, log, secrets, userAgent }: WireGuardComm
 
 const localOf = ({ path }: Parts['file'], { local }: Settings) => ({ at: `${path}: local.kubeConfigPath`, reference: local.reference });
 
-function readSettings({ clustersConfig }: WireGuardOptions, log: Logger): { readonly file: ReturnType<typeof readConfigSource>; readonly settings: Settings } {
+function readSettings({ clustersConfig }: WireGuardOptions, notices: Logger): { readonly file: ReturnType<typeof readConfigSource>; readonly settings: Settings } {
   const file = readConfigSource(clustersConfig);
   const parsed = parseClustersFile(file.content);
   const settings = parsed.ok ? settingsOfFile(parsed.value) : parsed;
   if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${file.path}: ${problem}`));
-  for (const warning of parsed.ok ? [...parsed.warnings, ...overriddenAddresses(parsed.value.remotes, 'remotes')] : []) log.warn({ path: file.path }, warning);
+  for (const warning of parsed.ok ? [...parsed.warnings, ...overriddenAddresses(parsed.value.remotes, 'remotes')] : []) notices.warn({ path: file.path }, warning);
   return { file, settings: settings.value };
 }

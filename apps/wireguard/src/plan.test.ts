@@ -71,7 +71,7 @@ describe('changesOf', () => {
 });
 
 describe('a plan', () => {
-  const remote: RemotePlan = { remote: 'c2', reached: true, changes: [], unknown: [], heldDeletions: 0, hindrances: [], skipped: [] };
+  const remote: RemotePlan = { remote: 'c2', reached: true, failure: undefined, changes: [], unknown: [], heldDeletions: 0, hindrances: [], skipped: [] };
   const plan: Plan = { strays: [], unmarked: [], remotes: [remote] };
 
   it('says that there is nothing to do', () => {
@@ -99,8 +99,8 @@ describe('a plan', () => {
   });
 
   it('says of a remote that wasn’t reached what stays, and is no success', () => {
-    const partial = { ...plan, remotes: [{ ...remote, reached: false, unknown: [key(1)] }] };
-    expect(planText(partial)).toContain(`c2: not reached. The peers of its Nodes stay as they are:\nunknown  ${key(1)}\n`);
+    const partial = { ...plan, remotes: [{ ...remote, reached: false, failure: 'list nodes: refused', unknown: [key(1)] }] };
+    expect(planText(partial)).toContain(`What would change is not known: c2 not reached.\n\nc2: not reached: list nodes: refused\nThe peers of its Nodes stay as they are:\nunknown  ${key(1)}\n`);
     expect(exitCodeOf(partial)).toBe(1);
   });
 

@@ -1,3 +1,4 @@
+import { notReached, withoutChange } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired-peers.ts';
@@ -20,6 +21,8 @@ export type RemotePlan = {
   readonly remote: string;
   /** Whether its Nodes were listed in time. If not, its peers stay as they are. */
   readonly reached: boolean;
+  /** Why it was not reached, in words; undefined: it was, or there was no answer at all. */
+  readonly failure: string | undefined;
   readonly changes: readonly PlannedChange[];
   /** Public keys of the peers that there are, and that nothing is decided about. */
   readonly unknown: readonly string[];
@@ -91,18 +94,19 @@ export const planJson = (whole: Plan): string => jsonPage(whole);
 
 /** A plan for people. Ends in a line break. */
 export function planText({ strays, unmarked, remotes }: Plan): string {
+  const unreached = remotes.filter(({ reached }) => !reached).map(({ remote }) => remote);
   const changes = [...strays, ...remotes.flatMap((remote) => remote.changes)];
   const lines = [
-    ...(changes.length === 0 ? ['Nothing to change.'] : changes.map(({ action, what, name, detail }) => `${action}  ${what.padEnd(10)}  ${name}  ${detail}`.trimEnd())),
+    ...(changes.length === 0 ? [withoutChange(unreached)] : changes.map(({ action, what, name, detail }) => `${action}  ${what.padEnd(10)}  ${name}  ${detail}`.trimEnd())),
     ...unmarked.map((device) => `stays   device      ${device}  it has no mark of ours, and no remote`),
     ...remotes.flatMap((remote) => ['', ...remoteLines(remote)]),
   ];
   return pageOf(lines);
 }
 
-function remoteLines({ remote, reached, unknown, heldDeletions, hindrances, skipped }: RemotePlan): readonly string[] {
+function remoteLines({ remote, reached, failure, unknown, heldDeletions, hindrances, skipped }: RemotePlan): readonly string[] {
   return [
-    reached ? `${remote}: ${skipped.length === 0 ? 'no Node is left out' : `${skipped.length} left out`}` : `${remote}: not reached. The peers of its Nodes stay as they are:`,
+    ...(reached ? [`${remote}: ${skipped.length === 0 ? 'no Node is left out' : `${skipped.length} left out`}`] : [notReached(remote, failure), 'The peers of its Nodes stay as they are:']),
     ...unknown.map((publicKey) => `unknown  ${publicKey}`),
     ...(heldDeletions === 0 ? [] : [`held     ${heldDeletions} that its list lacks, until it is listed again`]),
     ...hindrances.map((hindrance) => `hinders  ${printable(hindrance)}`),

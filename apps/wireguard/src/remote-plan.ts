@@ -5,12 +5,13 @@ import type { Decision } from './reconciler.ts';
 import type { Remote } from './remote.ts';
 
 /** What a decision about a remote's device comes to. */
-export function remotePlan({ settings, held, skipped }: Pick<Remote, 'settings' | 'held' | 'skipped'>, node: OwnNode, decision: Decision): RemotePlan {
+export function remotePlan({ settings, held, skipped, failure }: Pick<Remote, 'settings' | 'held' | 'skipped' | 'failure'>, node: OwnNode, decision: Decision): RemotePlan {
   const { look, desired, diff, left } = decision;
   const reached = desired.peers !== undefined;
   return {
     remote: settings.name,
     reached,
+    failure: reached ? undefined : failure,
     changes: changesOf(decision),
     unknown: reached ? [] : (look.device?.peers.map(({ publicKey }) => publicKey).toSorted() ?? []),
     heldDeletions: reached ? held : 0,

@@ -34,6 +34,7 @@ export class Remote {
   readonly #options: RemoteOptions;
   readonly #skips: SkipRegister;
   readonly #deviceSkips: SkipRegister;
+  readonly #watches: ClusterWatches;
   readonly #nodes: RemoteNodes;
   readonly #blocks: RemoteBlocks | undefined;
   readonly #firstSync = Promise.withResolvers<void>();
@@ -54,7 +55,7 @@ export class Remote {
       onCount,
       onNew: (subject, { kind, reason, detail }) => log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
     });
-    const watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#firstSync.resolve() });
+    this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#firstSync.resolve() });
     const watching = {
       client,
       idleTimeoutMs: options.watchIdleTimeoutMs,
@@ -62,7 +63,7 @@ export class Remote {
       budget: remoteBudget(options),
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
-      hooks: () => this.#hooks(watches.hooks()),
+      hooks: () => this.#hooks(this.#watches.hooks()),
       onChange: () => this.#changed(),
     };
     this.#nodes = new RemoteNodes({ ...watching, rules: remote.rules, onLeft: (node, left) => this.#skips.replace(`node ${node}`, left) });
@@ -77,6 +78,11 @@ export class Remote {
   /** Resolves when that is so. */
   get firstSync(): Promise<void> {
     return this.#firstSync.promise;
+  }
+
+  /** Why it isn't reached, in words; as of `ClusterWatches`. */
+  get failure(): string | undefined {
+    return this.#watches.failure;
   }
 
   /** How many objects a list lacked that isn't believed yet. */

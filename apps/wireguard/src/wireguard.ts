@@ -218,7 +218,7 @@ export class WireGuard {
     try {
       await Promise.race([this.#localListed.promise, ...loops, ...(timeoutMs === undefined ? [] : [patience(timeoutMs, { signal })])]);
       signal.throwIfAborted();
-      if (purpose !== 'status' && !this.#local.synced) throw new Error(`our own Node couldn't be read within ${timeoutMs} ms`);
+      if (purpose !== 'status' && !this.#local.synced) throw new Error(`our own Node couldn't be read within ${timeoutMs} ms`, { cause: this.#localWatches.failure });
       const around = await this.#prepare(purpose, { signal });
       this.#watchingSince = performance.now();
       loops.push(...this.#remotes.run(around.devices, { signal, isRestart: purpose === 'change' }));

@@ -51,6 +51,16 @@ describe('the watches of a cluster', () => {
     expect(lines).toEqual([...warned, 'info API server is back', 'warn watch broke off', 'warn no Services']);
   });
 
+  it('tell why the cluster is not reached, until it answers', () => {
+    const { watches } = clusterWatches();
+    const hooks = watches.hooks();
+    expect(watches.failure).toBeUndefined();
+    hooks.onRestart?.({ ...broke, error: new Error('list pods', { cause: new Error('refused') }) });
+    expect(watches.failure).toBe('list pods: refused');
+    hooks.onUp?.();
+    expect(watches.failure).toBeUndefined();
+  });
+
   it('take one that was silent or expired for no loss', () => {
     const { watches, up } = clusterWatches();
     const hooks = watches.hooks();

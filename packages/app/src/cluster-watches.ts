@@ -1,5 +1,6 @@
 import type { BudgetLimits, ReflectorHooks } from '@kube-semaphore/informers';
 import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
+import { wordsOf } from './words.ts';
 
 export type ClusterWatchesOptions = {
   /** The remote's name; `local` for the cluster that we write to. */
@@ -20,6 +21,8 @@ type State = {
   up: 'new' | 'up' | 'down';
   forbidden: boolean;
   synced: boolean;
+  /** Why it broke off last, in words, until it is answered. */
+  failure: string | undefined;
   /** What there was too much of, until a list has ended. */
   overBudget: Budget | undefined;
   confirmedAtMs: number;
@@ -55,6 +58,11 @@ export class ClusterWatches {
     return this.#watches.some(({ forbidden }) => forbidden);
   }
 
+  /** Why it isn't reached, in words that may be of others; undefined: it is, or has had no time to say. */
+  get failure(): string | undefined {
+    return this.#watches.find(({ failure }) => failure !== undefined)?.failure;
+  }
+
   /** Milliseconds since the cluster last confirmed what is known of it, by the watch that is worst off; Infinity before. */
   get unseenMs(): number {
     return performance.now() - Math.min(...this.#watches.map(({ confirmedAtMs }) => confirmedAtMs));
@@ -68,11 +76,12 @@ export class ClusterWatches {
   hooks({ whenForbidden }: { readonly whenForbidden?: string } = {}): ReflectorHooks {
     const { metrics, log, cluster, onFirstSync, onWatchForbidden } = this.#options;
     const remote = { remote: cluster };
-    const watch: State = { up: 'new', forbidden: false, synced: false, overBudget: undefined, confirmedAtMs: -Infinity };
+    const watch: State = { up: 'new', forbidden: false, synced: false, failure: undefined, overBudget: undefined, confirmedAtMs: -Infinity };
     this.#watches.push(watch);
     const answered = (): void => {
       watch.up = 'up';
       watch.forbidden = false;
+      watch.failure = undefined;
       if (this.#state === 'up' || this.#watches.some(({ up }) => up === 'down')) return;
       log.info({ cluster }, this.#state === 'new' ? 'API server reached' : 'API server is back');
       this.#state = 'up';
@@ -101,6 +110,7 @@ export class ClusterWatches {
       onRestart: ({ reason, verb, error, delayMs }) => {
         metrics.remoteWatchRestarts.inc({ ...remote, reason });
         if (error === undefined) return;
+        watch.failure = wordsOf(error);
         if (reason === 'over_budget') {
           const isNew = this.#watches.every(({ overBudget }) => overBudget === undefined);
           if (isNew) log.warn({ cluster, error }, 'remote has more than we keep: its watches stop');

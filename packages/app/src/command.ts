@@ -6,6 +6,8 @@ import { createLogger, endOnBrokenPipe, keepMemoryFromCoreDumps, type Logger, ru
 import { printable, Secrets } from '@kube-semaphore/text';
 import type { NamedReference } from './cluster-references.ts';
 import { ConfigError } from './config-error.ts';
+import { lineLog } from './line-log.ts';
+import { wordsOf } from './words.ts';
 
 /** What an app is as a program: its name, its options, and the rules across them. */
 export type AppDefinition<C extends CommonOptions> = {
@@ -33,6 +35,8 @@ export type Command<C> = {
   /** Undefined: the program is to run. */
   readonly subcommand: string | undefined;
   readonly log: Logger;
+  /** For what is odd about options, files and addresses: the log; in a subcommand lines for people, unless they asked for the log. */
+  readonly notices: Logger;
   /** Writes a page of `@kube-semaphore/text` to stdout, without our credentials. */
   readonly print: (page: string) => void;
   /** What log and `print` strip. */
@@ -70,10 +74,12 @@ export async function runCommand<C extends CommonOptions>(
   const strip = (text: string): string => secrets.strip(text);
   const log = createLogger({ level: quiet ? 'error' : options.logLevel, format: options.logFormat, strip });
   const print = (page: string): void => void process.stdout.write(strip(page));
-  for (const warning of [...resolution.warnings, ...(overridden?.(given) ?? [])]) log.warn({}, warning);
+  const complain = (line: string): void => void process.stderr.write(`${program.name}: ${printable(strip(line))}\n`);
+  const notices = quiet ? lineLog(complain) : log;
+  for (const warning of [...resolution.warnings, ...(overridden?.(given) ?? [])]) notices.warn({}, warning);
   if (exposed !== undefined) log.warn({ error: exposed }, 'a core dump of this process would hold its keys and tokens');
   const userAgent = `${program.name}/${version}`;
-  const command: Command<C> = { options, given, subcommand, log, print, secrets, version, userAgent };
+  const command: Command<C> = { options, given, subcommand, log, notices, print, secrets, version, userAgent };
   let exitCode = 0;
   const work = async ({ signal }: RunOptions): Promise<void> => {
     try {
@@ -82,7 +88,7 @@ export async function runCommand<C extends CommonOptions>(
       const isConfig = error instanceof ConfigError;
       if (!isConfig && (!quiet || signal.aborted)) throw error;
       const problems = isConfig ? error.problems : [wordsOf(error)];
-      for (const problem of problems) process.stderr.write(`${program.name}: ${printable(strip(problem))}\n`);
+      for (const problem of problems) complain(problem);
       exitCode = isConfig ? error.exitCode : 1;
     }
   };
@@ -90,13 +96,6 @@ export async function runCommand<C extends CommonOptions>(
   // Something hangs, or nobody wants to wait.
   if (code !== 0) process.exit(code);
   end(exitCode);
-}
-
-/** What an error says, and what its causes say besides. */
-function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : wordsOf(error.cause);
-  return error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
 }
 
 /** How long the end may take of what was closed, or of what somebody forgot to close. */
@@ -130,7 +129,7 @@ export function readConfigSource(path: string): ConfigSource {
  */
 export async function connectAll(
   clusters: readonly NamedReference[],
-  { log, secrets }: Pick<Command<unknown>, 'log' | 'secrets'>,
+  { notices: log, secrets }: Pick<Command<unknown>, 'notices' | 'secrets'>,
 ): Promise<readonly Connection[]> {
   const options = { env: process.env, log, secrets };
   const connections = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, options)));

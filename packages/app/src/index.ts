@@ -11,6 +11,7 @@ export { leadershipOf } from './leadership.ts';
 export { limitedLog } from './limited-log.ts';
 export { listAll } from './list-all.ts';
 export { everyPeriod } from './periodic.ts';
+export { notReached, withoutChange } from './plan-lines.ts';
 export { POLL_INTERVAL_MS } from './polling.ts';
 export { remoteBudget } from './remote-budget.ts';
 export { RemoteWrites, RemoteWritesError } from './remote-writes.ts';
