@@ -13,7 +13,7 @@ export type GlobalSource = {
   readonly cluster: string;
   readonly isLocal: boolean;
   readonly stale: Stale;
-  readonly source: Pick<ServiceSource, 'synced' | 'service' | 'slices'>;
+  readonly source: Pick<ServiceSource, 'known' | 'service' | 'slices'>;
 };
 
 export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
@@ -37,7 +37,7 @@ export function globalTarget({ namespace, name }: { namespace: string; name: str
     return service === undefined ? [] : [{ ...cluster, service, slices: source.slices(namespace, name) }];
   });
   const names = new Set(clusters.map(({ cluster }) => cluster));
-  const unknown = clusters.filter(({ source }) => !source.synced);
+  const unknown = clusters.filter(({ source }) => !source.known);
   const observed = { service: local.service(localName), slices: local.slices(localName) };
   const ours = keptOf(observed, unknown);
   const isOver = participants.length === 0 && ours.clusters.length === 0;

@@ -22,7 +22,7 @@ const hostile = fc.record({ service: hostileService(name), slices: fc.array(host
 function sourceOf({ service, slices }: { readonly service: KubeObject; readonly slices: readonly KubeObject[] }) {
   const read = readService(codecs.service.objectFromJson(service), { isLocalFirst: () => false }).value;
   const readSlices = slices.flatMap((slice) => readSlice(codecs.slice.objectFromJson(slice), { addresses: { allowed: undefined, local: [] }, isLocal: false }).value ?? []);
-  return { synced: true, service: () => read, slices: () => readSlices };
+  return { known: true, service: () => read, slices: () => readSlices };
 }
 
 /** All that would be written where there is nothing yet. */

@@ -10,7 +10,7 @@ export type MirrorTargetInput = {
   /** The namespace of all mirrors. */
   readonly mirrorNamespace: string;
   /** Those of the cluster that are to be mirrored. */
-  readonly source: Pick<ServiceSource, 'synced' | 'service' | 'slices'>;
+  readonly source: Pick<ServiceSource, 'known' | 'service' | 'slices'>;
   /** Prefixes of all remotes: what one of them left to another, by age, is that one's. */
   readonly prefixes: readonly string[];
   readonly keepsStale: boolean;
@@ -26,7 +26,7 @@ export function mirrorTarget({ namespace, name }: { namespace: string; name: str
   return {
     name: localName,
     isOurs: (labels) => labels[mirroredServiceLabel] === 'true' && prefixes.includes(labels[mirrorPrefixLabel] ?? ''),
-    wanted: !source.synced ? 'unknown' : service === undefined ? 'nothing' : desiredMirror({ cluster, prefix, service, slices: source.slices(namespace, name) }),
+    wanted: !source.known ? 'unknown' : service === undefined ? 'nothing' : desiredMirror({ cluster, prefix, service, slices: source.slices(namespace, name) }),
     keepsStale: kept.keepsStale,
     keepsEndpoints: kept.keepsEndpoints,
     notices: skipped.map((each) => ({ cluster, ...each })),

@@ -17,7 +17,7 @@ const changes: readonly Change[] = [
   { kind: 'update-slice', from: { ...slice(['remote']), uid: 'u', resourceVersion: '1', owners: ['u'] }, to: slice(undefined), owner },
   { kind: 'delete-endpoints', from: { name: 'c2-shop-73736d-db', uid: 'u', resourceVersion: '1', labels: {}, addresses: [] } },
 ];
-const reached = { cluster: 'c2', reached: true, failure: undefined, leftOut: false, heldDeletions: 0, skipped: [], services: ['c2-shop-73736d-db'] };
+const reached = { cluster: 'c2', reached: true, failure: undefined, leftOut: false, heldDeletions: 0, unmatched: [], skipped: [], services: ['c2-shop-73736d-db'] };
 const plan: Plan = { changes, remotes: [reached], orphans: [] };
 
 describe('a plan', () => {
@@ -38,12 +38,13 @@ describe('a plan', () => {
 
   it('tells of what is held, left out and unknown', () => {
     const skipped = [{ subject: 'service shop/web', kind: 'problem', reason: 'name-too-long', detail: 'it is 3 characters too long' }] as const;
-    const text = planText({ changes: [], remotes: [{ ...reached, heldDeletions: 2, skipped }, { ...reached, cluster: 'c3', reached: false, failure: 'list services: 401' }], orphans: [{ cluster: 'c9', objects: 2 }] });
+    const text = planText({ changes: [], remotes: [{ ...reached, heldDeletions: 2, unmatched: ['mirror=true'], skipped }, { ...reached, cluster: 'c3', reached: false, failure: 'list services: 401' }], orphans: [{ cluster: 'c9', objects: 2 }] });
     expect(text).toBe(
       [
         'What would change is not known: c3 not reached.',
         '',
         'c2: 1 service now',
+        'none    0 Services match mirror=true',
         'held    2 objects that its lists lack, until it is listed again',
         'skip!   service shop/web: it is 3 characters too long',
         '',

@@ -32,10 +32,11 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
   const { uid, namespace, name, labels } = slice.metadata;
   const service = labels[serviceNameLabel] ?? '';
   // A slice that belongs to no Service is nobody's business, and our own products are never a source.
-  if (isOwnProduct(labels) || service === '' || slice.addressType === 'FQDN') return NOBODY;
+  if (isOwnProduct(labels) || service === '') return NOBODY;
   const { addressType: family } = slice;
   if (!isDnsLabel(namespace) || !isDnsLabel(service)) return left('bad-name', `it says that it belongs to ${namespace}/${service}`);
   if (!isDnsSubdomain(name)) return left('bad-name', 'its own name is not valid');
+  if (family === 'FQDN') return { value: undefined, skipped: [{ kind: 'expected', reason: 'host-names', detail: 'its addresses are names, which no kube-proxy takes' }] };
   if (!isFamily(family)) return left('bad-family', `its addressType is ${family}`);
   const excess = excessOf(slice);
   if (excess !== undefined) return left('too-large', excess);

@@ -69,8 +69,8 @@ describe('readSlice', () => {
     expect(readSlice(slice({}, labels), sliceRules)).toEqual({ value: undefined, skipped: [] });
   });
 
-  it('passes over names for hosts, and says nothing', () => {
-    expect(readSlice(slice({ addressType: 'FQDN' }), sliceRules)).toEqual({ value: undefined, skipped: [] });
+  it('counts a slice of names, which no kube-proxy takes', () => {
+    expect(readSlice(slice({ addressType: 'FQDN' }), sliceRules)).toMatchObject({ value: undefined, skipped: [{ kind: 'expected', reason: 'host-names' }] });
   });
 
   it('knows node and zone of the local cluster only', () => {

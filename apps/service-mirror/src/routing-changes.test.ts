@@ -16,13 +16,14 @@ const observed = (desired: DesiredSlice) => ({ ...desired, uid: 'u', resourceVer
 const update = (service: string, from: readonly string[] | undefined, to: readonly string[] | undefined): Change => ({ kind: 'update-slice', from: observed(slice(service, from)), to: slice(service, to), owner });
 
 it.each([
-  { name: 'hints that come', changes: [update('gl-a', undefined, ['remote'])], want: [{ service: 'gl-a', to: 'local-first' }] },
-  { name: 'hints that go', changes: [update('gl-a', ['remote'], undefined)], want: [{ service: 'gl-a', to: 'everywhere' }] },
-  { name: 'other zones', changes: [update('gl-a', ['a'], ['b'])], want: [] },
+  { name: 'hints that come', changes: [update('gl-a', undefined, ['remote'])], want: [{ service: 'gl-a', to: 'local-first', zones: ['remote'] }] },
+  { name: 'hints that go', changes: [update('gl-a', ['remote'], undefined)], want: [{ service: 'gl-a', to: 'everywhere', zones: [] }] },
+  { name: 'zones of nodes in the place of one that no node is in', changes: [update('gl-a', ['local'], ['eu-west-1a'])], want: [{ service: 'gl-a', to: 'local-first', zones: ['eu-west-1a'] }] },
+  { name: 'the same zones', changes: [update('gl-a', ['a'], ['a'])], want: [] },
   {
     name: 'a slice of the Go program in the place of which another comes',
     changes: [{ kind: 'create-slice', to: slice('gl-a', undefined), owner }, { kind: 'delete-slice', from: observed(slice('gl-a', ['remote'])) }] as const,
-    want: [{ service: 'gl-a', to: 'everywhere' }],
+    want: [{ service: 'gl-a', to: 'everywhere', zones: [] }],
   },
   { name: 'a new Service', changes: [{ kind: 'create-slice', to: slice('gl-a', ['remote']), owner }] as const, want: [] },
 ])('finds $want in $name', ({ changes, want }) => {

@@ -22,6 +22,8 @@ export type ServiceSourceOptions = {
   readonly holdMs: number;
   /** What a watch's ups and downs are told to. */
   readonly hooks: (watch: 'services' | 'slices') => ReflectorHooks;
+  /** A Service was listed, the first since the start: the selector is right, and so is the cluster. */
+  readonly onFirstService: () => void;
   /** A Service came, changed or went; both undefined are never. */
   readonly onService: (change: { readonly previous: SourceService | undefined; readonly current: SourceService | undefined }) => void;
   /** Slices of a Service changed. */
@@ -37,6 +39,9 @@ export class ServiceSource {
   readonly #options: ServiceSourceOptions;
   readonly #services: Store<Kept<SourceService>>;
   readonly #slices: Store<Kept<SourceSlice>>;
+  /** Services that must have existed before we started, as our local objects show. */
+  #seeded = 0;
+  #seen = false;
   readonly #slicesOf = new Map<string, Map<string, SourceSlice>>();
   readonly #reflectors: readonly [Reflector<typeof serviceKind, Kept<SourceService>>, Reflector<typeof endpointSliceKind, Kept<SourceSlice>>];
 
@@ -48,6 +53,7 @@ export class ServiceSource {
       onChange: ({ key, previous, current }) => {
         options.onSkipped(`service ${key}`, current?.skipped ?? []);
         options.onObject('services', { previous, current }, this.#services.size);
+        this.#see(current);
         if (previous?.value !== undefined || current?.value !== undefined) options.onService({ previous: previous?.value, current: current?.value });
       },
       holding: { guard, hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
@@ -96,6 +102,25 @@ export class ServiceSource {
     return this.#services.view.synced && this.#slices.view.synced;
   }
 
+  /** Whether what is there can be decided about: both are known, and it isn't held for want of a Service. */
+  get known(): boolean {
+    return this.synced && this.heldForWantOfServices === 0;
+  }
+
+  /**
+   * How many Services there must have been before we started, where no list has shown one since; 0 otherwise. A cluster
+   * that lost its last Service looks like this, and so does a wrong selector, another cluster's kubeconfig, or a restored
+   * etcd; taking every mirror away would be right for the first only.
+   */
+  get heldForWantOfServices(): number {
+    return this.#seen ? 0 : this.#seeded;
+  }
+
+  /** How many Services the selector finds; what a list lacked and is held doesn't count. */
+  get matching(): number {
+    return this.#seen ? this.#services.size - this.#services.held : 0;
+  }
+
   /** Milliseconds since the watch that is silent for longer last stirred. */
   get silentMs(): number {
     return Math.max(...this.#reflectors.map(({ silentMs }) => silentMs));
@@ -124,6 +149,7 @@ export class ServiceSource {
 
   /** What must have existed before we started, as our local objects show: the first lists are measured against it. */
   seed({ services, slices }: { readonly services: readonly SourceService[]; readonly slices: readonly SourceSlice[] }): void {
+    this.#seeded = services.length;
     for (const value of services) this.#services.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
     for (const value of slices) this.#slices.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
   }
@@ -131,6 +157,13 @@ export class ServiceSource {
   /** Watches until `signal` is aborted; once. */
   async run({ signal }: RunOptions): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.run({ signal })));
+  }
+
+  /** What only our own objects tell of has no UID, and hasn't been seen. */
+  #see(current: Kept<SourceService> | undefined): void {
+    if (this.#seen || current === undefined || current.uid === '') return;
+    this.#seen = true;
+    this.#options.onFirstService();
   }
 
   #moveSlice(key: string, previous: SourceSlice | undefined, current: SourceSlice | undefined): void {

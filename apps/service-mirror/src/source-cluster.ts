@@ -39,7 +39,7 @@ export class SourceCluster {
   /** What is in our own cluster is our own affair. */
   readonly #budget: RemoteBudget | undefined;
   readonly #skips: SkipRegister;
-  readonly #sources: readonly { readonly uses: readonly Use[]; readonly source: ServiceSource }[];
+  readonly #sources: readonly { readonly selector: string; readonly uses: readonly Use[]; readonly source: ServiceSource }[];
   readonly #firstSync = Promise.withResolvers<void>();
   #settling: NodeJS.Timeout | undefined;
   #settled = false;
@@ -55,7 +55,7 @@ export class SourceCluster {
     });
     this.#budget = options.rules.isLocal ? undefined : remoteBudget(options.options);
     this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#listed() });
-    this.#sources = usesBySelector(options.selectors).map(([selector, uses]) => ({ uses, source: this.#source(selector, uses) }));
+    this.#sources = usesBySelector(options.selectors).map(([selector, uses]) => ({ selector, uses, source: this.#source(selector, uses) }));
   }
 
   get synced(): boolean {
@@ -110,6 +110,11 @@ export class SourceCluster {
     return this.#skips.all();
   }
 
+  /** The selectors that find no Service of it. */
+  get unmatched(): readonly string[] {
+    return this.#sources.filter(({ source }) => source.matching === 0).map(({ selector }) => selector);
+  }
+
   /** Its Services for a use; undefined if it has none for that. */
   source(use: Use): ServiceSource | undefined {
     return this.#sources.find(({ uses }) => uses.includes(use))?.source;
@@ -149,6 +154,7 @@ export class SourceCluster {
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
       hooks: (watch) => merged(this.#watches.hooks(rules.isLocal ? { whenForbidden: LEFT_OUT[watch] } : {}), hooks?.(watch, uses) ?? {}, { onSynced: () => this.#countHeld(), onRestart: () => this.#passOver() }),
+      onFirstService: () => this.#firstService(selector),
       onService: (change) => {
         this.#countHeld();
         onService(uses, change);
@@ -165,9 +171,16 @@ export class SourceCluster {
     const services = this.#sources.map(({ source }) => source.services().length).reduce((sum, count) => sum + count, 0);
     log.info({ cluster, services }, 'services listed');
     if (this.held > 0) log.warn({ cluster, held: this.held, holdMs: this.#options.options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
+    for (const { selector, source } of this.#sources) this.#skips.replace(unmatched(selector), source.heldForWantOfServices === 0 ? [] : [noServiceMatches(selector, source.heldForWantOfServices)]);
     this.#firstSync.resolve();
     this.#settle();
     onKnown();
+  }
+
+  /** With a Service to show that the selector is right, what else was held can be decided. */
+  #firstService(selector: string): void {
+    this.#skips.replace(unmatched(selector), []);
+    if (this.synced) this.#options.onKnown();
   }
 
   #passOver(): void {
@@ -195,6 +208,14 @@ const LEFT_OUT = {
   services: 'Services of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
   slices: 'EndpointSlices of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
 } as const;
+
+/** What the register calls a selector as a whole. */
+const unmatched = (selector: string): string => `selector ${selector}`;
+
+function noServiceMatches(selector: string, before: number): Left {
+  const detail = `no Service matches ${selector}, and ${before} of ours are of it: nothing of them is deleted before one does. Is the selector right, and the cluster?`;
+  return { kind: 'problem', reason: 'no-service-matches', detail };
+}
 
 /** Where the Go program watched Endpoints, we watch slices. */
 function slicesWatcher(use: Use, cluster: string): Watcher {

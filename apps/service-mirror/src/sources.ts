@@ -132,6 +132,7 @@ export class Sources {
         failure: cluster.synced ? undefined : cluster.failure,
         leftOut: !cluster.synced && cluster.isLeftOut,
         heldDeletions: cluster.synced ? cluster.held : 0,
+        unmatched: cluster.synced ? cluster.unmatched : [],
         skipped: cluster.skipped,
         services: mirrors.map(({ name }) => name).toSorted(),
       };

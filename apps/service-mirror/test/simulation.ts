@@ -175,7 +175,7 @@ export class Simulation {
     if (prefix === undefined) return undefined;
     const known = this.#known.get(cluster);
     const source = {
-      synced: known !== undefined,
+      known: known !== undefined,
       service: (ns: string, of: string) => known?.services.get(`${ns}/${of}`),
       slices: (ns: string, of: string) => [...(known?.slices.values() ?? [])].filter((slice) => slice.namespace === ns && slice.service === of),
     };

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { itBehindProxy, it } from './support/it.ts';
 import { argvOf, type MirrorFlags, mirrorLabels, usualFlags } from './support/mirror-process.ts';
@@ -88,6 +91,62 @@ describe('plan', () => {
     expect(plan.stdout()).toBe('Nothing to change.\n\nc2: 1 service now\n');
   });
 
+  it('keeps mirrors where a wrong selector finds no Service, says so, and goes on with the first that it finds', async ({ accounts, sources, mirrors, start, startWith }) => {
+    await sources.add({ name: 'web', ports });
+    const first = await start();
+    await mirrors.become({ [mirrorOf('web')]: [] });
+    await first.stop();
+    const wrong = { 'label-selector': 'miror=true' };
+    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...wrong })], { ready: false });
+    expect(await plan.exited).toEqual({ code: 0, signal: null });
+    expect(plan.stdout()).toMatch(/^Nothing to change\.\n\nc2: 1 service now\nnone {4}0 Services match miror=true\nskip! {3}selector miror=true: no Service matches miror=true, and 1 of ours/);
+    const program = await start(wrong);
+    await program.logged('left out', { level: 'warn', reason: 'no-service-matches' });
+    await mirrors.become({ [mirrorOf('web')]: [] });
+    expect(await program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'no-service-matches', kind: 'problem' })).toBe(1);
+    await sources.add({ name: 'other', ports, labels: { miror: 'true' } });
+    await mirrors.become({ [mirrorOf('other')]: [] });
+    expect(await program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'no-service-matches', kind: 'problem' })).not.toBe(1);
+  });
+
+  describe('of a remote that is out of reach', () => {
+    type Kubeconfig = { clusters: { cluster: Record<string, string> }[]; users: { user: Record<string, unknown> }[] };
+    const cluster = (change: Record<string, string>) => (file: Kubeconfig) => void Object.assign(file.clusters[0]!.cluster, change);
+    const user = (becomes: object) => (file: Kubeconfig) => void Object.assign(file.users[0]!, { user: becomes });
+
+    it.for<{ name: string; change: (file: Kubeconfig) => void; told: RegExp }>([
+      { name: 'a closed port', change: cluster({ server: 'https://127.0.0.1:1' }), told: /ECONNREFUSED/ },
+      { name: 'an unknown host', change: cluster({ server: 'https://nowhere.invalid' }), told: /nowhere\.invalid/ },
+      { name: 'an authority that did not sign its certificate', change: ({ clusters }) => void delete clusters[0]!.cluster['certificate-authority-data'], told: /certificate/ },
+      { name: 'a token that it does not know', change: user({ token: 'of-another-cluster' }), told: /401|Unauthorized/ },
+      { name: 'an exec plugin that is not there', change: user({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never' } }), told: /no-such-plugin/ },
+    ])('names $name, and never says that there is nothing to change', async ({ change, told }, { accounts, local, startWith }) => {
+      const file = JSON.parse(await readFile(accounts.remote.kubeconfig, 'utf8')) as Kubeconfig;
+      change(file);
+      const path = join(local.dir, `${randomUUID()}.kubeconfig`);
+      await writeFile(path, JSON.stringify(file), { mode: 0o600 });
+      const plan = await startWith(['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': path })], { ready: false });
+      expect(await plan.exited).toEqual({ code: 1, signal: null });
+      expect(plan.stdout()).toMatch(/^What would change is not known: c2 not reached\.\n\nc2: not reached: /);
+      expect(plan.stdout()).toMatch(told);
+    });
+
+    it('names a right that is missing, of the remote and of the local cluster', async ({ accounts, local, remote, startWith }) => {
+      const [here, there] = await Promise.all([local, remote].map((each) => each.account('nobody', [])));
+      const plan = (flags: MirrorFlags) => startWith(['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
+      const [ofRemote, ofLocal] = await Promise.all([plan({ 'target-kube-config': there!.kubeconfig }), plan({ 'kube-config': here!.kubeconfig })]);
+      expect([await ofRemote.exited, await ofLocal.exited]).toMatchObject([{ code: 1 }, { code: 1 }]);
+      expect(ofRemote.stdout()).toMatch(/^c2: not reached: .*forbidden/m);
+      expect(ofLocal.stderr()).toMatch(/couldn't be listed within 3000 ms: .*forbidden/);
+    });
+  });
+
+  it('tells people on stderr what is odd about its options', async ({ accounts, startWith }) => {
+    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false, env: { SSM_LABEL_SELECTR: 'a=b' } });
+    await plan.exited;
+    expect(plan.stderr()).toMatch(/^semaphore-service-mirror: warning: .*SSM_LABEL_SELECTR/m);
+  });
+
   itBehindProxy('tells how much a list lacks that is not believed at once', async ({ accounts, sources, mirrors, remoteProxy, viaProxy, start, startWith }) => {
     // More than the guard lets go at once.
     const names = Array.from({ length: 12 }, (_, i) => `app-${i}`);
@@ -99,7 +158,15 @@ describe('plan', () => {
     const argv = argvOf({ ...usualFlags(accounts), ...viaProxy });
     const text = await startWith(['plan', ...argv], { ready: false });
     expect(await text.exited).toEqual({ code: 0, signal: null });
-    expect(text.stdout()).toBe('Nothing to change.\n\nc2: 12 services now\nheld    12 objects that its lists lack, until it is listed again\n');
+    expect(text.stdout().split('\n')).toEqual([
+      'Nothing to change.',
+      '',
+      'c2: 12 services now',
+      'none    0 Services match mirror=true',
+      'held    12 objects that its lists lack, until it is listed again',
+      expect.stringMatching(/^skip! {3}selector mirror=true: no Service matches mirror=true, and 12 of ours are of it/),
+      '',
+    ]);
     const json = await startWith(['plan', '-o=json', ...argv], { ready: false });
     await json.exited;
     expect(JSON.parse(json.stdout()) as Json).toMatchObject({ changes: [], remotes: [{ reached: true, heldDeletions: 12 }] });
