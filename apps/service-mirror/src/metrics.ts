@@ -23,6 +23,12 @@ export const metrics = {
     help: 'Services and EndpointSlices, also from before the start, that a list lacked and that are kept until the next one.',
     labels: { remote: { help: 'the remote cluster' } },
   },
+  mirrorsWithoutReadyEndpoints: {
+    name: 'semaphore_service_mirror_mirrors_without_ready_endpoints',
+    type: 'gauge',
+    help: 'Mirrors none of whose endpoints is ready: connections to them fail. A Service that is scaled to 0 counts.',
+    labels: { remote: { help: 'the remote cluster' } },
+  },
   repairs: {
     name: 'semaphore_service_mirror_repairs_total',
     type: 'counter',

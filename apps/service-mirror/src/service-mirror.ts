@@ -17,6 +17,7 @@ import { ObjectWriter } from './object-writer.ts';
 import type { MirrorOptions } from './options.ts';
 import type { Plan } from './plan.ts';
 import { QueueMetrics } from './queue-metrics.ts';
+import { mirrorsWithoutReadyEndpoints } from './ready-mirrors.ts';
 import { ServiceReconciler } from './service-reconciler.ts';
 import type { Settings } from './settings.ts';
 import { Sources } from './sources.ts';
@@ -35,7 +36,7 @@ export type ServiceMirrorInput = {
   readonly userAgent: string;
 };
 
-/** How often is looked at what is worked now. */
+/** How often is looked at what is worked now, and which mirrors have nothing behind them. */
 const SAMPLE_MS = 5_000;
 
 /** The local cluster's name in metrics and logs of what is written there. */
@@ -135,7 +136,7 @@ export class ServiceMirror {
           // Its writes are refused from then on, and the next term begins with a look at everything.
           onStoppedLeading: () => undefined,
         }),
-        everyPeriod(SAMPLE_MS, () => this.#queueMetrics.sample(), running),
+        everyPeriod(SAMPLE_MS, () => this.#sample(), running),
       );
       await Promise.all(loops);
     });
@@ -253,6 +254,12 @@ export class ServiceMirror {
     const [key = ''] = this.#sources.keysOfName(serviceOf(change));
     const remotes = this.#sources.remotesOfGlobal(key);
     return remotes.length > 1 ? GLOBAL : remotes[0];
+  }
+
+  #sample(): void {
+    this.#queueMetrics.sample();
+    const { metrics } = this.#input;
+    for (const [remote, count] of mirrorsWithoutReadyEndpoints(this.#local, this.#sources.prefixes)) metrics.mirrorsWithoutReadyEndpoints.set({ remote }, count);
   }
 
   #enqueue(keys: Iterable<string>, since: number): void {

@@ -1,0 +1,22 @@
+import { mirroredServiceLabel, mirrorPrefixLabel } from '@kube-semaphore/naming';
+import type { LocalObjects } from './local-objects.ts';
+
+/**
+ * How many mirrors of each remote have no ready endpoint, by its name. It goes by what is there locally, as clients do: for
+ * them a source without endpoints and slices that weren't written are the same.
+ *
+ * @param prefixes of the remotes, by cluster
+ */
+export function mirrorsWithoutReadyEndpoints(local: Pick<LocalObjects, 'services' | 'slices'>, prefixes: ReadonlyMap<string, string>): ReadonlyMap<string, number> {
+  const clusters = new Map(Array.from(prefixes, ([cluster, prefix]) => [prefix, cluster]));
+  const counts = new Map(Array.from(prefixes.keys(), (cluster) => [cluster, 0]));
+  for (const { name, labels } of local.services()) {
+    const cluster = labels[mirroredServiceLabel] === 'true' ? clusters.get(labels[mirrorPrefixLabel] ?? '') : undefined;
+    if (cluster === undefined || local.slices(name).some(hasReady)) continue;
+    counts.set(cluster, counts.get(cluster)! + 1);
+  }
+  return counts;
+}
+
+/** Without a word about it an endpoint is ready (EndpointConditions of discovery.k8s.io/v1). */
+const hasReady = ({ endpoints }: ReturnType<LocalObjects['slices']>[number]): boolean => endpoints.some(({ conditions }) => conditions.ready !== false);
