@@ -116,8 +116,12 @@ describe('the deletion guard', () => {
       // The one after the hold is believed.
       await second.stop();
       await remoteProxy.set({ kind: 'empty' }, { target });
-      await start({ ...viaProxy, 'deletion-guard-hold': '1s' });
-      const left = target === services ? {} : Object.fromEntries([...many, 'new'].map((name) => [mirrorOf(name), []]));
+      const third = await start({ ...viaProxy, 'deletion-guard-hold': '1s' });
+      const bare = Object.fromEntries([...many, 'new'].map((name) => [mirrorOf(name), []]));
+      // Without any Service it isn't: the selector may be wrong.
+      const left = target === services ? { ...all, [mirrorOf('new')]: [] } : bare;
+      await mirrors.become(left);
+      await eventually(() => third.metric(...held), 0);
       await mirrors.become(left);
     },
   );
