@@ -141,6 +141,12 @@ describe('plan', () => {
     });
   });
 
+  it('tells of a remote that is the local cluster', async ({ accounts, startWith }) => {
+    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': accounts.local.kubeconfig, 'timeout': '3s' })], { ready: false });
+    await plan.exited;
+    expect(plan.stderr()).toMatch(/^semaphore-service-mirror: warning: -target-kube-config.* leads to the same API server as -kube-config/m);
+  });
+
   it('tells people on stderr what is odd about its options', async ({ accounts, startWith }) => {
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false, env: { SSM_LABEL_SELECTR: 'a=b' } });
     await plan.exited;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { caCertHash, localReference, overriddenAddresses, remoteReference } from './cluster-references.ts';
+import { caCertHash, localReference, overriddenAddresses, remoteReference, sharedServers } from './cluster-references.ts';
 import { parseConfigFile } from './config-file.ts';
 
 const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
@@ -62,4 +62,10 @@ describe('overriddenAddresses', () => {
       'remotes[2].remoteCACertHash counts for nothing beside kubeConfigPath',
     ]);
   });
+});
+
+it('tells which clusters have the API server of an earlier one', () => {
+  const at = (name: string, url: string) => ({ at: name, server: new URL(url) });
+  const clusters = [at('-kube-config', 'https://c1:6443'), at('remotes[0]', 'https://c2:6443'), at('remotes[1]', 'https://C1:6443/')];
+  expect(sharedServers(clusters)).toEqual(['remotes[1] leads to the same API server as -kube-config: is it the right cluster?']);
 });

@@ -45,6 +45,19 @@ export function remoteReference(address: RemoteAddress): Parsed<ClusterReference
 /** A cluster to connect to, and the flag or the field of a file that names it, for errors. */
 export type NamedReference = { readonly at: string; readonly reference: ClusterReference };
 
+/**
+ * Clusters that have the API server of an earlier one: a kubeconfig that was copied, and a cluster that would mirror itself.
+ * It goes by the address, which needs no right; behind two proxies one address may be two clusters.
+ *
+ * @returns sentences for the log
+ */
+export function sharedServers(clusters: readonly { readonly at: string; readonly server: URL }[]): readonly string[] {
+  return clusters.flatMap(({ at, server }, i) => {
+    const first = clusters.slice(0, i).find((other) => other.server.href === server.href);
+    return first === undefined ? [] : [`${at} leads to the same API server as ${first.at}: is it the right cluster?`];
+  });
+}
+
 type Remote = { readonly name: string; readonly reference: ClusterReference };
 
 /** The one remote of a command line. @param flag of its kubeconfig */

@@ -4,7 +4,7 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import { type CommonOptions, type Given, type OptionTable, resolveOptions, type Retired, type Superseded } from '@kube-semaphore/options';
 import { createLogger, endOnBrokenPipe, keepMemoryFromCoreDumps, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
 import { printable, Secrets } from '@kube-semaphore/text';
-import type { NamedReference } from './cluster-references.ts';
+import { type NamedReference, sharedServers } from './cluster-references.ts';
 import { ConfigError } from './config-error.ts';
 import { lineLog } from './line-log.ts';
 import { wordsOf } from './words.ts';
@@ -123,7 +123,7 @@ export function readConfigSource(path: string): ConfigSource {
 }
 
 /**
- * Connects to clusters, in order.
+ * Connects to clusters, in order. Two at one address are warned about.
  *
  * @throws {ConfigError} with the problems of all of them, each with the place that names the cluster
  */
@@ -135,7 +135,10 @@ export async function connectAll(
   const connections = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, options)));
   const problems = connections.flatMap((connection, i) => (connection.status === 'rejected' ? [`${clusters[i]!.at}: ${(connection.reason as Error).message}`] : []));
   const made = connections.flatMap((connection) => (connection.status === 'fulfilled' ? [connection.value] : []));
-  if (problems.length === 0) return made;
+  if (problems.length === 0) {
+    for (const warning of sharedServers(clusters.map(({ at }, i) => ({ at, server: made[i]!.server })))) log.warn({}, warning);
+    return made;
+  }
   for (const connection of made) connection.close();
   throw new ConfigError(problems);
 }
