@@ -272,7 +272,7 @@ export class Sources {
       const all = each.source('global');
       if (all === undefined) return [];
       const isLeftOut = leftOut.some(({ cluster }) => cluster === each.cluster);
-      const source = isLeftOut ? { synced: all.synced, service: () => undefined, slices: () => [] } : all;
+      const source = isLeftOut ? { known: all.known, service: () => undefined, slices: () => [] } : all;
       return [{ cluster: each.cluster, isLocal: each.cluster === settings.local.name, stale: this.#staleness(each.cluster), source }];
     });
     const keepsStale = !settings.global.slicesSync && !this.#seen.has(key);
