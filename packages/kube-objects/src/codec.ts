@@ -1,7 +1,7 @@
 import { excerpt, expectKind, readEnvelope } from './envelope.ts';
 import { DecodeError, TooLargeError } from './errors.ts';
 import { type Fields, LONGEST_TEXT, message, type Projected, string, stringMap } from './fields.ts';
-import { array, projectJson, record } from './json.ts';
+import { array, JsonBudget, projectJson, record } from './json.ts';
 import { apiVersion, identity, type Kind, type KubeObject } from './kind.ts';
 import { MessageDecoder } from './protobuf.ts';
 import { LENGTH_DELIMITED, ProtobufReader } from './protobuf-reader.ts';
@@ -96,7 +96,7 @@ export class Codec<K extends Kind> {
       else if (tag === ITEM_TAG) {
         read.push(this.#objectFromProtobuf(reader.length(envelope.rawEnd)));
         leftBytes -= reader.spentBytes;
-        if (leftBytes < 0) throw new TooLargeError(`a page takes more than ${MAX_PAGE_BYTES} bytes of memory`);
+        if (leftBytes < 0) tooLargePage();
       } else reader.skip(tag, envelope.rawEnd);
     }
     return page(read, metadata);
@@ -107,7 +107,13 @@ export class Codec<K extends Kind> {
     expectKind({ apiVersion: String(list['apiVersion']), kind: String(list['kind']) }, this.#apiVersion, `${this.kind.kind}List`);
     const items = array(list['items'] ?? [], 'items');
     // The items of a list carry no kind of their own.
-    const read = items.map((item) => this.#objectFromJson(item));
+    let leftBytes = MAX_PAGE_BYTES;
+    const read = items.map((item) => {
+      const budget = new JsonBudget(MAX_OBJECT_BYTES);
+      const object = this.#objectFromJson(item, budget);
+      leftBytes -= budget.spentBytes;
+      return leftBytes < 0 ? tooLargePage() : object;
+    });
     return page(read, projectJson(list['metadata'] ?? {}, listMeta, 'metadata'));
   }
 
@@ -138,7 +144,7 @@ export class Codec<K extends Kind> {
     const { apiVersion: version, kind } = record(object, 'watch event object');
     expectKind({ apiVersion: String(version), kind: String(kind) }, this.#apiVersion, this.kind.kind);
     if (type === 'BOOKMARK') return bookmark(projectJson(object, bookmarkFields, 'BOOKMARK'));
-    return change(changeType(type), this.#objectFromJson(object));
+    return change(changeType(type), this.#objectFromJson(object, new JsonBudget(MAX_OBJECT_BYTES)));
   }
 
   /** Reads from where the reader stands to `end`. */
@@ -159,14 +165,18 @@ export class Codec<K extends Kind> {
     }
   }
 
-  #objectFromJson(value: unknown): KubeObject<K> | TooLarge {
+  #objectFromJson(value: unknown, budget: JsonBudget): KubeObject<K> | TooLarge {
     try {
-      return projectJson(value, this.kind.fields, this.kind.kind) as KubeObject<K>;
+      return projectJson(value, this.kind.fields, this.kind.kind, budget) as KubeObject<K>;
     } catch (error) {
       if (!(error instanceof TooLargeError)) throw error;
       return { ...projectJson(value, onlyIdentity, this.kind.kind), tooLarge: error.message };
     }
   }
+}
+
+function tooLargePage(): never {
+  throw new TooLargeError(`a page takes more than ${MAX_PAGE_BYTES} bytes of memory`);
 }
 
 const isTooLarge = (object: object): object is TooLarge => Object.hasOwn(object, 'tooLarge');

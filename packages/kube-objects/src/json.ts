@@ -1,25 +1,56 @@
 import { DecodeError, TooLargeError } from './errors.ts';
 import { type Field, type Fields, LONGEST_MAP_VALUE, LONGEST_TEXT, type Projected } from './fields.ts';
-import { setEntry } from './protobuf.ts';
+import { setEntry, zeroBytes } from './protobuf.ts';
 import { zeroOf } from './zero.ts';
+
+/** Counts what an object takes in memory besides its texts, which parsed JSON has already: `{}` may become hundreds of bytes. */
+export class JsonBudget {
+  readonly #allowedBytes: number;
+  #spentBytes = 0;
+
+  constructor(allowedBytes = Infinity) {
+    this.#allowedBytes = allowedBytes;
+  }
+
+  get spentBytes(): number {
+    return this.#spentBytes;
+  }
+
+  /** Counts an object that is about to be made. @throws TooLargeError */
+  spend(fields: Fields): void {
+    this.#spentBytes += sizeOf(fields);
+    if (this.#spentBytes > this.#allowedBytes) throw new TooLargeError(`it takes more than ${this.#allowedBytes} bytes of memory`);
+  }
+}
+
+const sizes = new WeakMap<Fields, number>();
+
+function sizeOf(fields: Fields): number {
+  const known = sizes.get(fields);
+  if (known !== undefined) return known;
+  const bytes = zeroBytes(fields);
+  sizes.set(fields, bytes);
+  return bytes;
+}
 
 /**
  * Takes the fields of the table out of parsed JSON. What is null or missing has its zero value, as for the API
  * server itself; what has another type than the table says throws DecodeError, with the path to it, and what has more
- * than the table allows TooLargeError.
+ * than the table or the budget allows TooLargeError.
  */
-export function projectJson<F extends Fields>(value: unknown, fields: F, path: string): Projected<F> {
+export function projectJson<F extends Fields>(value: unknown, fields: F, path: string, budget = new JsonBudget()): Projected<F> {
+  budget.spend(fields);
   const source = record(value, path);
   const object: Record<string, unknown> = {};
   for (const name in fields) {
     const field = fields[name]!;
     const found = Object.hasOwn(source, name) ? source[name] : undefined;
-    object[name] = found === undefined || found === null ? zeroOf(field) : read(found, field, `${path}.${name}`);
+    object[name] = found === undefined || found === null ? zeroOf(field) : read(found, field, `${path}.${name}`, budget);
   }
   return object as Projected<F>;
 }
 
-function read(value: unknown, field: Field, path: string): unknown {
+function read(value: unknown, field: Field, path: string, budget: JsonBudget): unknown {
   switch (field.type) {
     case 'string':
       return text(value, field.atMost, path);
@@ -38,9 +69,9 @@ function read(value: unknown, field: Field, path: string): unknown {
     case 'strings':
       return upTo(field.atMost, value, path).map((item) => text(item, LONGEST_TEXT, path, 'an array of strings'));
     case 'message':
-      return projectJson(value, field.fields, path);
+      return projectJson(value, field.fields, path, budget);
     case 'messages':
-      return upTo(field.atMost, value, path).map((item) => projectJson(item, field.fields, path));
+      return upTo(field.atMost, value, path).map((item) => projectJson(item, field.fields, path, budget));
     case 'json':
       return isDeeper(value, DEEPEST_JSON) ? tooLarge(path, 'is nested too deeply') : value;
   }

@@ -251,6 +251,15 @@ it('a page of objects that would take more than 32 MiB together is too large', (
   expect(page).toThrow(TooLargeError);
 });
 
+it.each([
+  { name: 'empty objects', kind: podKind, items: Array.from({ length: 350_000 }, () => ({})) },
+  { name: 'objects that hold empty ones', kind: endpointSliceKind, items: Array.from({ length: 340 }, () => ({ endpoints: Array.from({ length: 1_000 }, () => ({})) })) },
+])('a page of $name in JSON that would take more than 32 MiB is too large', ({ kind, items }) => {
+  const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+  const page = { apiVersion, kind: `${kind.kind}List`, metadata: { resourceVersion: '42' }, items };
+  expect(() => new Codec<Kind>(kind).pageFromJson(page)).toThrow(TooLargeError);
+});
+
 /** What of the JSON a table names; times are left out. */
 function kept(value: unknown, fields: Kind['fields'] | object): unknown {
   const named = Object.entries(value as object).filter(([name]) => name in fields && name !== 'creationTimestamp');

@@ -50,7 +50,7 @@ export class MessageDecoder<F extends Fields = Fields> {
  * A message of two bytes may stand for an object of hundreds, so what counts is what it becomes: as V8 has it, three
  * words of head and one for each property, and the arrays and objects that are there even if they are empty.
  */
-function zeroBytes(fields: Fields): number {
+export function zeroBytes(fields: Fields): number {
   const inside = Object.values(fields).map((field) => {
     if (field.type === 'message') return zeroBytes(field.fields);
     return field.type === 'messages' || field.type === 'strings' || field.type === 'stringMap' ? EMPTY_BYTES : 0;
