@@ -23,6 +23,7 @@ describe('parseConfigFile', () => {
     { name: 'is JSON with a word that is none', source: '{"remotes": s3cret, "x" y}', want: [/^it is not JSON: Unexpected token 's'$/] },
     { name: 'is YAML with a mistake', source: 'remotes: a: b', want: [/^it is not YAML: Nested mappings .* at line 1, column 10$/] },
     { name: 'has an end that is its beginning', source: '&all [*all]', want: [/^it is not YAML: an alias leads to what contains it$/] },
+    { name: 'is JSON in more brackets than a reader can follow', source: `{"remotes": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`, want: [/^it is nested too deeply$/] },
     { name: 'is empty', source: '', want: [/^it is empty$/] },
     { name: 'has comments only', source: '# remotes:\n', want: [/^it is empty$/] },
     { name: 'is null', source: 'null', want: [/^it is empty$/] },

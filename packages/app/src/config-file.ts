@@ -47,7 +47,7 @@ function readDocument(source: string): Parsed<unknown> {
   let problem: string | undefined;
   if (/^\s*[{[]/.test(source)) {
     try {
-      return good(JSON.parse(source));
+      return shallow(JSON.parse(source));
     } catch (error) {
       // It may be YAML nevertheless, which has such lists and maps, and comments besides.
       problem = `it is not JSON: ${jsonProblem((error as Error).message, source)}`;
@@ -56,10 +56,23 @@ function readDocument(source: string): Parsed<unknown> {
   try {
     const document: unknown = parseYaml(source);
     if (document === null) return bad('it is empty');
-    return isEndless(document) ? bad('it is not YAML: an alias leads to what contains it') : good(document);
+    return shallow(document);
   } catch (error) {
     return bad(problem ?? `it is not YAML: ${(error as Error).message.split('\n')[0]?.replace(/:$/, '')}`);
   }
+}
+
+/** More than any of our files has. What reads a document recurses. */
+const DEEPEST = 32;
+
+function shallow(document: unknown): Parsed<unknown> {
+  if (!isDeeper(document, DEEPEST)) return good(document);
+  return bad(isEndless(document) ? 'it is not YAML: an alias leads to what contains it' : 'it is nested too deeply');
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }
 
 /** V8's words with a line for its position, and without the text that it quotes. */
@@ -76,9 +89,9 @@ function isEndless(document: unknown): boolean {
   try {
     JSON.stringify(document);
     return false;
-  } catch {
-    // It says so of a circle, and of nothing else that YAML can hold.
-    return true;
+  } catch (error) {
+    // A circle is a TypeError; what is too deep for it has no end that matters either, but is none.
+    return error instanceof TypeError;
   }
 }
 
