@@ -130,3 +130,8 @@ describe('settingsOfFile', () => {
     ]);
   });
 });
+
+it('tells of one overlap for each subnet, however many there are', () => {
+  const problems = problemsOf(file({ ...c2, podSubnet: Array.from({ length: 1_000 }, () => '10.4.0.0/16') }));
+  expect(problems).toHaveLength(999);
+});
