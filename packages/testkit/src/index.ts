@@ -27,6 +27,11 @@ export {
   service,
   type ServiceOptions,
 } from './network-builders.ts';
+export { fuzz, type FuzzTarget } from './fuzz/fuzz.ts';
+export { mutateBytes, type Mutator } from './fuzz/mutate.ts';
+export { mutateJson } from './fuzz/mutate-json.ts';
+export { mutateProtobuf } from './fuzz/mutate-protobuf.ts';
+export { type Answers, answers } from './fuzz/seeds.ts';
 export { type GrowthOptions, superlinearAt } from './growth.ts';
 export { type ClusterKind, clusterKind, startCluster } from './start.ts';
 export { Dice } from './faults/dice.ts';

@@ -1,0 +1,54 @@
+import { parseConfigFile } from '@kube-semaphore/app';
+import { Codec, DecodeError, parseJson, podKind } from '@kube-semaphore/kube-objects';
+import { fuzz, type FuzzTarget, mutateBytes, mutateJson, pod } from '@kube-semaphore/testkit';
+import { expect, it } from 'vitest';
+import { configFileSchema } from './config-file.ts';
+import { membershipOf } from './membership.ts';
+import { settingsOfFile } from './settings.ts';
+
+const pods = new Codec(podKind);
+const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
+const nameLabel = 'semaphore.uw.systems/name';
+
+const configFile = {
+  local: { kubeConfigPath: '/k', cidrs: ['10.0.0.0/16', 'fd00::/48'] },
+  remotes: [
+    { name: 'c2', kubeConfigPath: '/c2', podResyncPeriod: '10m' },
+    { name: 'c3', remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/t', allowedPodCIDRs: ['10.4.0.0/16'] },
+  ],
+};
+
+const yaml = `# ours
+local: { kubeConfigPath: /k }
+remotes:
+- &one
+  name: c2
+  kubeConfigPath: "/c2"
+- name: c3
+  kubeConfigPath: /c3
+  podResyncPeriod: 1h
+`;
+
+function readConfig(source: string): unknown {
+  const file = parseConfigFile(source, configFileSchema, { unknownKeys: 'error' });
+  return file.ok ? settingsOfFile(file.value, { localKubeConfig: undefined, localCidrs: undefined, podResyncPeriodMs: 0 }) : file;
+}
+
+/** They are a person's own, and every problem is told, so that a bad entry of 5 bytes may take hundreds. */
+const configFiles = { run: (bytes: Buffer) => readConfig(bytes.toString()), isExpected: () => false, allowedBytes: 8 * 1_024 * 1_024, mostBytes: 64 * 1_024 };
+
+const targets: readonly (FuzzTarget & { readonly name: string })[] = [
+  {
+    name: 'a Pod',
+    seeds: [pod({ name: 'a', labels: { [nameLabel]: 'web' }, ips: ['10.0.0.1', 'fd00::1'] }), pod({ name: 'b', labels: { [nameLabel]: 'web' }, hostNetwork: true })].map(json),
+    mutate: mutateJson,
+    run: (bytes) => membershipOf(pods.objectFromJson(parseJson(bytes)), { nameLabel, addresses: { allowed: undefined, local: [] }, intern: (text) => text }),
+    isExpected: (error) => error instanceof DecodeError,
+  },
+  { ...configFiles, name: 'a config file in JSON', seeds: [json(configFile)], mutate: mutateJson },
+  { ...configFiles, name: 'a config file in YAML', seeds: [Buffer.from(yaml)], mutate: mutateBytes },
+];
+
+it.each(targets)('$name is read or refused, in linear time and a bounded heap', async (target) => {
+  expect(await fuzz(target)).toMatchObject({ runs: expect.any(Number) });
+});

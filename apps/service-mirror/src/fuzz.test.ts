@@ -1,0 +1,69 @@
+import { Codec, DecodeError, endpointSliceKind, parseJson, serviceKind } from '@kube-semaphore/kube-objects';
+import { endpointSlice, fuzz, type FuzzTarget, mutateBytes, mutateJson, service } from '@kube-semaphore/testkit';
+import { expect, it } from 'vitest';
+import { parseMirrorFile } from './config-file.ts';
+import { settingsOfFile } from './file-settings.ts';
+import { readService } from './read-service.ts';
+import { readSlice } from './read-slice.ts';
+
+const services = new Codec(serviceKind);
+const slices = new Codec(endpointSliceKind);
+const isExpected = (error: unknown): boolean => error instanceof DecodeError;
+const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
+
+const options = {
+  kubeConfig: undefined,
+  localCidrs: undefined,
+  mirrorNs: undefined,
+  labelSelector: undefined,
+  mirrorSvcLabelSelector: undefined,
+  globalSvcLabelSelector: undefined,
+  globalSvcRoutingStrategyLabel: undefined,
+};
+
+const configFile = {
+  global: { globalSvcLabelSelector: 'a=b', mirrorSvcLabelSelector: 'c in (d, e)', mirrorNamespace: 'sys', serviceSync: true, globalSvcHints: 'labelled' },
+  localCluster: { name: 'c1', zones: ['a'], cidrs: ['10.0.0.0/16'], kubeConfigPath: '/k' },
+  remoteClusters: [{ name: 'c2', remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteSATokenPath: '/t', resyncPeriod: '1h', servicePrefix: 'c2', allowedPodCIDRs: ['10.4.0.0/16'] }],
+};
+
+const yaml = `# ours
+global: &g
+  mirrorNamespace: sys
+  mirrorSvcLabelSelector: "a=b"
+remoteClusters:
+- name: c2
+  servicePrefix: c2
+  kubeConfigPath: /c2
+`;
+
+function readConfig(source: string): unknown {
+  const file = parseMirrorFile(source);
+  return file.ok ? settingsOfFile(file.value, { options, isPod: true, canRead: () => true }) : file;
+}
+
+/** They are a person's own, and every problem is told, so that a bad entry of 5 bytes may take hundreds. */
+const configFiles = { run: (bytes: Buffer) => readConfig(bytes.toString()), isExpected: () => false, allowedBytes: 8 * 1_024 * 1_024, mostBytes: 64 * 1_024 };
+
+const targets: readonly (FuzzTarget & { readonly name: string })[] = [
+  {
+    name: 'a Service',
+    seeds: [service({ name: 'web' }), service({ name: 'db', headless: true, spec: { ipFamilies: ['IPv4', 'IPv6'], sessionAffinity: 'ClientIP' } })].map(json),
+    mutate: mutateJson,
+    run: (bytes) => readService(services.objectFromJson(parseJson(bytes)), { isLocalFirst: () => false }),
+    isExpected,
+  },
+  {
+    name: 'an EndpointSlice',
+    seeds: [endpointSlice({ name: 'web-1', service: 'web', endpoints: ['10.0.0.1', '10.0.0.2'] }), endpointSlice({ name: 'web-2', service: 'web', endpoints: ['fd00::1'] })].map(json),
+    mutate: mutateJson,
+    run: (bytes) => readSlice(slices.objectFromJson(parseJson(bytes)), { addresses: { allowed: undefined, local: [] }, isLocal: false }),
+    isExpected,
+  },
+  { ...configFiles, name: 'a config file in JSON', seeds: [json(configFile)], mutate: mutateJson },
+  { ...configFiles, name: 'a config file in YAML', seeds: [Buffer.from(yaml)], mutate: mutateBytes },
+];
+
+it.each(targets)('$name is read or refused, in linear time and a bounded heap', async (target) => {
+  expect(await fuzz(target)).toMatchObject({ runs: expect.any(Number) });
+});

@@ -1,0 +1,145 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Dice } from '../faults/dice.ts';
+import { superlinearAt } from '../growth.ts';
+import type { Mutator } from './mutate.ts';
+
+/** A function that reads what others wrote, and what it may do with it. */
+export type FuzzTarget = {
+  /** Valid inputs, at least one. */
+  readonly seeds: readonly Buffer[];
+  readonly mutate: Mutator;
+  /** What it returns is what it holds of the input. */
+  readonly run: (input: Buffer) => unknown;
+  /** Whether it is one of the errors that its docstring names. */
+  readonly isExpected: (error: unknown) => boolean;
+  /** What it may hold besides 20 times the input, in bytes; for a limit that the function has itself. Default: 1 MiB. */
+  readonly allowedBytes?: number;
+  /** About how large an input may become. Default: 1 MiB. */
+  readonly mostBytes?: number;
+};
+
+const KIB = 1_024;
+const MIB = KIB * KIB;
+
+/** Inputs of a test in CI. */
+const RUNS = 30;
+
+/** From this size on, what is held and how long it takes can be told from noise. */
+const LARGE_BYTES = 64 * KIB;
+
+const MOST_TIMES_HELD = 20;
+
+/** How much longer than a valid input of the same size one may take, before it is looked into how the time grows. */
+const SUSPICIOUS = 10;
+/** And how much longer a small one may take, whose time can't be told from its growth. */
+const EXCESSIVE = 1_000;
+/** The kernel counts CPU time by ticks of up to 10 ms. */
+const LEAST_MS = 50;
+
+/**
+ * Reads inputs that are made up from the valid ones: 30, or for FUZZ_SECONDS. Each follows from a number: those from
+ * FUZZ_SEED on, or from 1 on, or from a random one with FUZZ_SECONDS. What is wrong names the number.
+ *
+ * @returns how many were read, and the number of the first
+ * @throws Error if one makes the function throw what it may not, take more than linear time, or hold too much
+ */
+export async function fuzz(target: FuzzTarget): Promise<{ readonly runs: number; readonly seed: number }> {
+  const { FUZZ_SEED: first, FUZZ_SECONDS: seconds, FUZZ_RUNS: count } = process.env;
+  const seed = Number(first ?? (seconds === undefined ? 1 : Math.floor(Math.random() * 2 ** 31)));
+  const most = count === undefined && seconds !== undefined ? Infinity : Number(count ?? RUNS);
+  const until = Date.now() + Number(seconds ?? Infinity) * 1_000;
+  const usualMs = usualCost(target);
+  let runs = 0;
+  for (; runs < most && Date.now() < until; runs++) {
+    const problem = problemOf(target, seed + runs, usualMs);
+    if (problem !== undefined) throw new Error(`FUZZ_SEED=${seed + runs} FUZZ_RUNS=1: ${problem.words}`, { cause: problem.cause });
+    // A test runner that isn't answered for a minute gives up.
+    if (runs % 50 === 49) await breathe();
+  }
+  return { runs, seed };
+}
+
+type Problem = { readonly words: string; readonly cause?: unknown };
+
+function problemOf(target: FuzzTarget, seed: number, usualMs: number): Problem | undefined {
+  const input = inputOf(target, seed);
+  const isLarge = input.length >= LARGE_BYTES;
+  const heldBefore = isLarge ? heldBytes() : 0;
+  const { outcome, ms } = timed(target, input);
+  if ('error' in outcome && !target.isExpected(outcome.error)) {
+    return { words: `it throws ${String(outcome.error)} for ${excerpt(input)}`, cause: outcome.error };
+  }
+  const allowed = MOST_TIMES_HELD * input.length + (target.allowedBytes ?? MIB);
+  const held = isLarge ? heldBytes() - heldBefore : 0;
+  // Read after the measurement, or the outcome would be garbage by then.
+  if (held > allowed && Object.keys(outcome).length > 0) return { words: `it holds ${held} bytes of ${input.length}: ${excerpt(input)}` };
+  return slowness(target, { seed, input, ms, usualMs });
+}
+
+type Run = { readonly seed: number; readonly input: Buffer; readonly ms: number; readonly usualMs: number };
+
+function slowness(target: FuzzTarget, { seed, input, ms, usualMs }: Run): Problem | undefined {
+  const expectedMs = usualMs * input.length;
+  if (ms < LEAST_MS + SUSPICIOUS * expectedMs) return undefined;
+  if (input.length < LARGE_BYTES) {
+    const again = Math.min(ms, timed(target, input).ms, timed(target, input).ms);
+    return again > LEAST_MS + EXCESSIVE * expectedMs ? { words: `it takes ${again} ms for ${excerpt(input)}` } : undefined;
+  }
+  // A square takes sixteen times as long. It is cheap to see, and then what takes long is measured well.
+  if (ms < LEAST_MS + 8 * timed(target, inputOf(target, seed, input.length / 4)).ms) return undefined;
+  const at = superlinearAt({ input: (bytes) => inputOf(target, seed, bytes), work: (larger) => timed(target, larger), ...(target.mostBytes && { upToBytes: target.mostBytes }) });
+  return at === undefined ? undefined : { words: `it takes more than linear time from ${at} bytes on: ${excerpt(input)}` };
+}
+
+/** One of ten is large. @param bytes how large then, in the place of what the dice say */
+function inputOf({ seeds, mutate, mostBytes = MIB }: FuzzTarget, seed: number, bytes?: number): Buffer {
+  const dice = new Dice(seed);
+  const large = dice.integer(0, 9) === 0 ? Math.min(mostBytes, LARGE_BYTES * dice.pick([1, 1, 2, 4, 16])) : 0;
+  return mutate(dice.pick(seeds), dice, bytes ?? large);
+}
+
+type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+function timed({ run }: FuzzTarget, input: Buffer): { readonly outcome: Outcome; readonly ms: number } {
+  const before = process.threadCpuUsage();
+  const outcome = outcomeOf(run, input);
+  const { user, system } = process.threadCpuUsage(before);
+  return { outcome, ms: (user + system) / 1_000 };
+}
+
+function outcomeOf(run: FuzzTarget['run'], input: Buffer): Outcome {
+  try {
+    return { value: run(input) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Milliseconds for each byte of the valid inputs, as good as they can be told. */
+function usualCost(target: FuzzTarget): number {
+  const bytes = target.seeds.reduce((sum, { length }) => sum + length, 0);
+  const rounds = Math.max(2, Math.ceil(LARGE_BYTES / bytes));
+  const once = (): number => {
+    let sum = 0;
+    for (let round = 0; round < rounds; round++) for (const seed of target.seeds) sum += timed(target, seed).ms;
+    return sum;
+  };
+  return Math.min(once(), once()) / (rounds * bytes);
+}
+
+let collectGarbage: (() => void) | undefined;
+
+function heldBytes(): number {
+  if (collectGarbage === undefined) {
+    setFlagsFromString('--expose-gc');
+    collectGarbage = runInNewContext('gc') as () => void;
+  }
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Enough of an input to see what it is; its number makes all of it again. */
+const excerpt = (input: Buffer): string => `${input.length} bytes, ${JSON.stringify(input.toString('latin1', 0, 160))}`;

@@ -1,0 +1,78 @@
+import type { Dice } from '../faults/dice.ts';
+import { mutateBytes, type Mutator } from './mutate.ts';
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A value, and where it stands. */
+type Place = { readonly owner: Json[] | { [key: string]: Json }; readonly key: string };
+
+/** What takes the place of a value, and what a text may be. */
+const VALUES: readonly Json[] = [
+  null, true, 0, -1, 1, 65_536, 2 ** 31, 2 ** 53, 1e308, 0.5, '', 'a', '-', '.', 'A.b', '\u0000', '\u202e\n', '\ud800', '__proto__', 'true', '10.0.0.0/8', '10.0.0.1', '127.0.0.1', '::1', 'fd00::/8',
+  '0.0.0.0/0', '1h', '[::]:0', 'IPv6', 'a=b,c in (d)', 'None', {}, [], [[]], [{}], { a: {} },
+];
+
+const MARK = '\u0001amplified\u0001';
+
+/** Values of a JSON document replaced, removed, moved and repeated; it stays JSON, but for one in eight. */
+export const mutateJson: Mutator = (seed, dice, bytes) => {
+  const root: [Json] = [JSON.parse(seed.toString()) as Json];
+  for (let turns = dice.integer(0, 3); turns > 0; turns--) change(dice.pick(placesIn(root)), placesIn(root), dice);
+  const text = amplified(root, dice, bytes);
+  // Bytes are changed last, so that a document in another size is the same one.
+  return dice.integer(0, 7) === 0 ? mutateBytes(Buffer.from(text), dice, 0) : Buffer.from(text);
+};
+
+function placesIn(value: Json): readonly Place[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const owner = value;
+  return Object.entries(owner).flatMap(([key, inner]) => [{ owner, key }, ...placesIn(inner)]);
+}
+
+const at = ({ owner, key }: Place): Json => (owner as { [key: string]: Json })[key] ?? null;
+
+function put({ owner, key }: Place, value: Json): void {
+  Object.defineProperty(owner, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function change(place: Place, places: readonly Place[], dice: Dice): void {
+  const found = at(place);
+  const other = dice.pick(places);
+  const value = dice.pick(VALUES);
+  switch (dice.integer(0, 4)) {
+    case 0:
+      // An array has null there then; the document itself stays.
+      if (Array.isArray(place.owner)) return put(place, null);
+      return void delete place.owner[place.key];
+    case 1:
+      return put(place, structuredClone(at(other)));
+    case 2:
+      return put({ owner: place.owner, key: Array.isArray(place.owner) ? place.key : dice.pick(['__proto__', 'constructor', 'a', other.key]) }, structuredClone(value));
+    case 3:
+      if (typeof found === 'string') return put(place, dice.pick([found.toUpperCase(), `${found}${JSON.stringify(value)}`, found.slice(1), found.repeat(2)]));
+      if (typeof found === 'number') return put(place, dice.pick([-found, found + 1, found * 1_000]));
+  }
+  put(place, structuredClone(value));
+}
+
+/** The text, with one of its values there so often, so long or so deep that it has `bytes` bytes. */
+function amplified(root: [Json], dice: Dice, bytes: number): string {
+  const place = dice.pick(placesIn(root));
+  const value = dice.pick([at(place), at(place), dice.pick(VALUES)]);
+  const how = dice.pick(['often', 'often', 'often', 'long', 'deep'] as const);
+  if (bytes > 0) put(place, MARK);
+  const text = JSON.stringify(root).slice(1, -1);
+  const many = bytes === 0 ? '' : repeated({ text: JSON.stringify(value), bytes, how, key: Array.isArray(place.owner) ? undefined : place.key });
+  return text.replace(JSON.stringify(MARK), () => many);
+}
+
+type Repeated = { readonly text: string; readonly bytes: number; readonly how: 'often' | 'long' | 'deep'; readonly key: string | undefined };
+
+function repeated({ text, bytes, how, key }: Repeated): string {
+  const times = (length: number): number => Math.ceil(bytes / length);
+  if (how === 'long') return JSON.stringify(text.repeat(times(text.length)));
+  if (how === 'deep') return `${'['.repeat(times(2))}${text}${']'.repeat(times(2))}`;
+  if (key === undefined) return Array.from({ length: times(text.length + 1) }, () => text).join(',');
+  const entry = (i: number): string => `${JSON.stringify(`${key}${i}`)}:${text}`;
+  return [text, ...Array.from({ length: times(entry(1_000).length + 1) }, (_, i) => entry(i))].join(',');
+}
