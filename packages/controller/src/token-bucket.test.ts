@@ -48,6 +48,8 @@ describe('TokenBucket', () => {
         clock.ms += bucket.take();
         expect(bucket.take()).toBe(0);
       }),
+      // What rounding made a wait too short by.
+      { examples: [[{ initial: 0, burst: 1, perSecond: 10 }, 8]] },
     ));
 
   it('gives the initial ones once, and comes back to the burst', () => {

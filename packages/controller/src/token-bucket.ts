@@ -10,17 +10,20 @@ export type TokenBucketOptions = {
   readonly now?: Now;
 };
 
+const TOKEN = 1_000;
+
 /** Tokens that are taken one by one and come back at a rate. There may be more at first than ever come back. */
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
   readonly #now: Now;
-  #tokens: number;
+  /** In thousandths of a token, of which `perSecond` come in a millisecond: whole numbers, which don't round. */
+  #thousandths: number;
   #filledAt: number;
 
   constructor(options: TokenBucketOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
-    this.#tokens = options.initial;
+    this.#thousandths = options.initial * TOKEN;
     this.#filledAt = this.#now();
   }
 
@@ -28,11 +31,11 @@ export class TokenBucket {
   take(): number {
     const { burst, perSecond } = this.#options;
     const now = this.#now();
-    const come = ((now - this.#filledAt) / 1000) * perSecond;
+    const filled = this.#thousandths + (now - this.#filledAt) * perSecond;
     this.#filledAt = now;
-    this.#tokens = Math.max(this.#tokens, Math.min(burst(), this.#tokens + come));
-    if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / perSecond) * 1000);
-    this.#tokens--;
+    this.#thousandths = Math.max(this.#thousandths, Math.min(burst() * TOKEN, filled));
+    if (this.#thousandths < TOKEN) return Math.ceil((TOKEN - this.#thousandths) / perSecond);
+    this.#thousandths -= TOKEN;
     return 0;
   }
 }
