@@ -57,6 +57,11 @@ describe('parseKubeconfig', () => {
     },
     { name: 'an alias of nothing', text: 'users: *secret', want: "kubeconfig k: its YAML aliases can't be resolved" },
     {
+      name: 'more maps in maps than a parser can follow',
+      text: `${Array.from({ length: 4_000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')}\nb: 1`,
+      want: 'kubeconfig k: its YAML is nested too deeply',
+    },
+    {
       name: 'a key that stands there twice',
       text: 'users: []\nusers: []',
       want: /^kubeconfig k: line 2 is not YAML \(DUPLICATE_KEY\)$/,

@@ -104,19 +104,21 @@ const WANTED: Readonly<Record<string, string>> = {
 };
 
 function parseYaml(raw: string, path: string): unknown {
+  const broken = (what: string): ClusterAuthError =>
+    new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${what}`);
   const lines = new LineCounter();
-  // Pretty errors quote the line, and the line may hold a token.
-  const document = parseDocument(raw, { prettyErrors: false, lineCounter: lines });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    const { line } = lines.linePos(error.pos[0]);
-    throw new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: line ${line} is not YAML (${error.code})`);
-  }
   try {
-    return document.toJS();
-  } catch {
+    // Pretty errors quote the line, and the line may hold a token.
+    const document = parseDocument(raw, { prettyErrors: false, lineCounter: lines });
+    const [error] = document.errors;
+    if (error === undefined) return document.toJS();
+    throw broken(`line ${lines.linePos(error.pos[0]).line} is not YAML (${error.code})`);
+  } catch (error) {
+    if (error instanceof ClusterAuthError) throw error;
+    // The parser recurses, and overflows the stack.
+    if (error instanceof RangeError) throw broken('its YAML is nested too deeply');
     // An alias without its anchor, or so many that they would fill the memory.
-    throw new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: its YAML aliases can't be resolved`);
+    throw broken("its YAML aliases can't be resolved");
   }
 }
 
