@@ -23,7 +23,7 @@ describe('requests', () => {
 
   it('are one watch for the pods, and one for the sets', async ({ localProxy, remoteProxy, viaLocalProxy, viaRemoteProxy, pods, sets, start }) => {
     await pods.add(...podsOf(10));
-    await start({ ...viaLocalProxy, ...viaRemoteProxy });
+    await start({ ...viaLocalProxy, ...viaRemoteProxy, 'label-domain': 'semaphore.uw.systems' });
     await eventually(async () => (await sets.nets())['c2-default-app']?.length, 10);
     const asked = [...remoteProxy.requests(), ...localProxy.requests()].filter(({ target }) =>
       target.includes('sendInitialEvents=true'),
@@ -36,6 +36,7 @@ describe('requests', () => {
     await start({
       ...viaLocalProxy,
       ...viaRemoteProxy,
+      'label-domain': 'semaphore.uw.systems',
       'pod-resync-period': '5ms',
       'min-write-interval': '0',
     });

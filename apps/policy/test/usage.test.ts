@@ -181,7 +181,7 @@ describe('a port that is taken', () => {
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const kubeconfigs = { 'local-kube-config': join(dir, 'good'), 'target-kube-config': join(dir, 'good') };
-    const { code, stderr } = await run(argvOf({ ...named, ...kubeconfigs, 'listen-address': `127.0.0.1:${port}` }));
+    const { code, stderr } = await run(argvOf({ ...named, ...kubeconfigs, 'log-level': 'error', 'listen-address': `127.0.0.1:${port}` }));
     other.close();
     expect({ code, stderr }).toEqual({ code: 1, stderr: `semaphore-policy: -listen-address 127.0.0.1:${port} is in use by another process\n` });
   });

@@ -12,9 +12,12 @@ afterAll(() => rm(dir, { recursive: true }));
 
 const remotes = [{ name: 'c2', kubeconfig: '/r' }];
 
-it('gives ours the flags of the Go program', async () => {
+const domain = { 'label-domain': 'semaphore.uw.systems' };
+
+it('gives ours the flags of the Go program, and the domain that this one has fixed', async () => {
   const flags = await policyFlags({ local: '/l', remotes, dir });
-  expect(flags).toEqual({ 'local-kube-config': '/l', 'target-kube-config': '/r', 'target-cluster-name': 'c2' });
+  const clusters = { 'local-kube-config': '/l', 'target-kube-config': '/r', 'target-cluster-name': 'c2' };
+  expect(flags).toEqual({ ...clusters, ...domain });
 });
 
 it('gives ours several remotes in a file', async () => {
@@ -22,7 +25,7 @@ it('gives ours several remotes in a file', async () => {
   const { config, ...flags } = await policyFlags({ local: '/l', remotes: several, dir });
   const entries = several.map(({ name, kubeconfig }) => ({ name, kubeConfigPath: kubeconfig }));
   expect(JSON.parse(await readFile(config!, 'utf8'))).toEqual({ remotes: entries });
-  expect(flags).toEqual({ 'local-kube-config': '/l' });
+  expect(flags).toEqual({ 'local-kube-config': '/l', ...domain });
 });
 
 it('points peers to the clusters', async () => {
