@@ -36,7 +36,8 @@ describe('the example', () => {
 
   it('holds no Secret but those that the API server fills in', () => {
     const secrets = (rendered['c1'] ?? []).filter(({ kind }) => kind === 'Secret');
-    expect(secrets.length).toBe(3);
+    // One of each program's remote base, and that of service-mirror by the name that its Go program gave it.
+    expect(secrets.length).toBe(4);
     for (const secret of secrets) {
       expect(secret['type']).toBe('kubernetes.io/service-account-token');
       expect(Object.keys(secret)).not.toContain('data');
