@@ -27,7 +27,7 @@ it('policy: a pod of one cluster is in a set of the other', async ({ local, remo
   const policy = await startPod({
     app: 'policy',
     config: { remotes: [entryOf(remote)] },
-    options: { args: [`-config=${config}`, '-leader-elect', '-listen-address=127.0.0.1:0'] },
+    options: { args: [`-config=${config}`, '-leader-elect', '-lease-namespace=semaphore-policy', '-listen-address=127.0.0.1:0'] },
   });
   await policy.ready();
   await eventually(async () => (await found(local, `${SETS}/c2-default-checkout`))?.['spec'], { nets: ['10.4.1.38/32'] });

@@ -34,6 +34,11 @@ describe('the example', () => {
     expect(rendered['c1']).not.toEqual(rendered['c2']);
   });
 
+  it('lets policy take its Lease of before, by the name that it has', () => {
+    const [role] = (rendered['c1'] ?? []).filter(({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system');
+    expect(role?.['rules']).toMatchObject([{ resources: ['leases'], resourceNames: ['semaphore-policy'] }]);
+  });
+
   it('holds no Secret but those that the API server fills in', () => {
     const secrets = (rendered['c1'] ?? []).filter(({ kind }) => kind === 'Secret');
     // One of each program's remote base, and that of service-mirror by the name that its Go program gave it.
