@@ -28,7 +28,8 @@ it('answers a Pod of c1 by the name of c2, and nobody on the way can read it', a
   const said = 'what nobody else is to read';
   expect(await trials.curl(said)).toEqual({ by: expect.stringMatching(/^web-v1-\d$/), seen: trials.caller.ips[0], said });
   const wire = inspect(await capture.stop(), said);
-  expect(wire.encrypted).toBeGreaterThan(10);
+  // A connection of TCP is seven packets at least: three to open it, a request, an answer, and an end from each side.
+  expect(wire.encrypted).toBeGreaterThanOrEqual(7);
   expect(wire.readable).toBe(0);
 });
 

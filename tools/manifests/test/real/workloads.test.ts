@@ -38,7 +38,9 @@ describe.each(programs)('the workload of $name', ({ name, base, kind, configVari
   it('has the config where the program looks for it', () => {
     const { mountPath } = container.volumeMounts.find((mount) => mount.name === 'config') ?? {};
     expect(variablesOf(container)[configVariable]).toBe(`${mountPath}/config.json`);
-    expect(template.spec.volumes).toContainEqual({ name: 'config', configMap: { name } });
+    // That of policy isn't called as its Lease is: kustomize would take one for the other.
+    const configMap = { name: name === 'semaphore-policy' ? `${name}-config` : name };
+    expect(template.spec.volumes).toContainEqual({ name: 'config', configMap });
   });
 
   it('is asked for its health, and for metrics, where it listens', async () => {
