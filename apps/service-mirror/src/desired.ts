@@ -29,5 +29,9 @@ export type DesiredSlice = {
   readonly endpoints: readonly DesiredEndpoint[];
 };
 
+/** Consumers take an unknown `ready` for true (EndpointConditions of discovery.k8s.io/v1). */
+export const hasReady = ({ endpoints }: Pick<DesiredSlice, 'endpoints'>): boolean =>
+  endpoints.some(({ conditions }) => conditions.ready !== false);
+
 /** A local Service with its slices, as they should be. */
 export type DesiredObjects = { readonly service: DesiredService; readonly slices: readonly DesiredSlice[] };

@@ -1,4 +1,5 @@
 import { mirroredServiceLabel, mirrorPrefixLabel } from '@kube-semaphore/naming';
+import { hasReady } from './desired.ts';
 import type { LocalObjects } from './local-objects.ts';
 
 /**
@@ -17,6 +18,3 @@ export function mirrorsWithoutReadyEndpoints(local: Pick<LocalObjects, 'services
   }
   return counts;
 }
-
-/** Without a word about it an endpoint is ready (EndpointConditions of discovery.k8s.io/v1). */
-const hasReady = ({ endpoints }: ReturnType<LocalObjects['slices']>[number]): boolean => endpoints.some(({ conditions }) => conditions.ready !== false);

@@ -1,7 +1,7 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { Service } from '@kube-semaphore/kube-objects';
 import type { Change } from './change.ts';
-import type { DesiredObjects, DesiredSlice } from './desired.ts';
+import { type DesiredObjects, type DesiredSlice, hasReady } from './desired.ts';
 import { diffService, type ServiceChange } from './diff-service.ts';
 import { diffSlices } from './diff-slices.ts';
 import { fitSlices } from './fit-slices.ts';
@@ -189,11 +189,6 @@ async function writeParts(parts: readonly SlicePart[], { isEmptied, writer }: Wr
 const nothing = (notices: readonly Notice[]): Phases => ({ notices, service: undefined, slices: () => NO_SLICES });
 
 const ownerOf = (service: ObservedService | undefined): Owner | undefined => service && { name: service.name, uid: service.uid };
-
-/** Consumers take an unknown `ready` for true. */
-function hasReady({ endpoints }: Pick<DesiredSlice, 'endpoints'>): boolean {
-  return endpoints.some(({ conditions }) => conditions.ready !== false);
-}
 
 function problem(key: string, reason: string, detail: string): Notice {
   return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };

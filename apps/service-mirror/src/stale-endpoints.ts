@@ -1,4 +1,4 @@
-import type { DesiredSlice } from './desired.ts';
+import { type DesiredSlice, hasReady } from './desired.ts';
 
 /** What becomes of the endpoints of a cluster in global Services; not `no` once it wasn't seen for its `staleAfter`. */
 export type Stale = 'no' | 'unready' | 'remove';
@@ -22,9 +22,6 @@ export function withoutStale(clusters: readonly ClusterSlices[]): readonly Desir
 function placesOf({ family, ports }: DesiredSlice): readonly string[] {
   return [family, ...ports.map(({ protocol, name }) => `${family} ${protocol} ${name}`)];
 }
-
-/** Consumers take an unknown `ready` for true. */
-const hasReady = ({ endpoints }: DesiredSlice): boolean => endpoints.some(({ conditions }) => conditions.ready !== false);
 
 function retired(slice: DesiredSlice, stale: 'unready' | 'remove'): readonly DesiredSlice[] {
   if (stale === 'remove') return [];

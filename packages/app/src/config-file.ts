@@ -1,3 +1,4 @@
+import { isDeeper } from '@kube-semaphore/kube-objects';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { nearest, parseDuration } from '@kube-semaphore/options';
 import { parse as parseYaml } from 'yaml';
@@ -68,11 +69,6 @@ const DEEPEST = 32;
 function shallow(document: unknown): Parsed<unknown> {
   if (!isDeeper(document, DEEPEST)) return good(document);
   return bad(isEndless(document) ? 'it is not YAML: an alias leads to what contains it' : 'it is nested too deeply');
-}
-
-function isDeeper(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }
 
 /** V8's words with a line for its position, and without the text that it quotes. */

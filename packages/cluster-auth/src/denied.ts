@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { octal } from './writers.ts';
 
 /**
  * What to say of a file that our user may not read, after the reason. Most often that is a Secret of a Pod whose mode was
@@ -11,7 +12,7 @@ export function deniedHint(path: string, error: unknown): string {
   const us = `we are user ${process.geteuid?.()}; in a Pod securityContext.fsGroup: ${process.getegid?.()} mends it, or defaultMode: 0444 of the volume`;
   try {
     const { mode, uid } = statSync(path);
-    return `: its mode is ${(mode & 0o777).toString(8).padStart(4, '0')} and its owner ${uid}, and ${us}`;
+    return `: its mode is ${octal(mode)} and its owner ${uid}, and ${us}`;
   } catch {
     // Its folder can't be searched either: then the mode is not for us to know.
     return `: ${us}`;

@@ -80,7 +80,8 @@ function read(value: unknown, field: Field, path: string, budget: JsonBudget): u
 /** What compares or writes such a value recurses. */
 const DEEPEST_JSON = 32;
 
-function isDeeper(value: unknown, depth: number): boolean {
+/** Whether a value of JSON has more levels than `depth`. */
+export function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }
