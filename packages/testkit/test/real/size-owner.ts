@@ -28,4 +28,4 @@ for await (const chunk of response as AsyncIterable<Buffer>) {
 const seconds = (performance.now() - started) / 1000;
 endpoint.agent.destroy();
 await cluster.stop();
-console.log(JSON.stringify({ received, seconds, maxRssMb: Math.round(process.resourceUsage().maxRSS / 1000) }));
+console.log(JSON.stringify({ received, seconds, maxRss: process.resourceUsage().maxRSS * 1024 }));

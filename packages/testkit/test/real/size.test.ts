@@ -7,10 +7,11 @@ const program = fileURLToPath(new URL('size-owner.ts', import.meta.url));
 
 // Ten seconds of a core for the embedded server: left to the suite that takes minutes anyway.
 describe('20,000 pods of 15 kB', () => {
-  it('fit in 500 MB while they are listed', async () => {
+  it('take at most twice their bytes while they are listed', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [program]);
-    const { received, maxRssMb } = JSON.parse(stdout) as { received: number; maxRssMb: number };
+    const { received, maxRss } = JSON.parse(stdout) as { received: number; maxRss: number };
     expect(received).toBeGreaterThan(20_000 * 11_000);
-    expect(maxRssMb).toBeLessThan(500);
+    const ownBytes = 100e6; // Node.js with the embedded server's code, before it has a pod
+    expect(maxRss - ownBytes).toBeLessThan(2 * received);
   });
 });
