@@ -28,6 +28,8 @@ export type RemotePodsOptions = {
   /** How many sets it may have. */
   readonly sets: MemberIndexOptions;
   readonly hooks: ReflectorHooks;
+  /** Before it is known whether this domain counts: there are other Pods now. */
+  readonly onCandidate: () => void;
   /** A labelled Pod with an address was seen, and none before. */
   readonly onFirstPod: () => void;
   /** The sets of these keys may have other members now. */
@@ -44,12 +46,18 @@ export const fieldSelectorOf = (hostNetwork: boolean): string => (hostNetwork ? 
 
 const NOTHING_SKIPPED: readonly Skip[] = [];
 
-/** The labelled Pods of a remote cluster, as members of sets, by key. */
+/**
+ * The Pods of a remote cluster that carry the name label of a domain. Once `begin` says that this domain counts, they are
+ * members of sets, by key.
+ */
 export class RemotePods {
   readonly #options: RemotePodsOptions;
   readonly #store: Store<RemotePod>;
   readonly #index: MemberIndex;
+  /** By name, until this domain counts. */
+  #candidates: Map<string, RemotePod> | undefined = new Map();
   #podsSeen = false;
+  readonly #ended = new AbortController();
   readonly #reflector: Reflector<typeof podKind, RemotePod>;
 
   constructor(options: RemotePodsOptions) {
@@ -88,8 +96,30 @@ export class RemotePods {
     return this.#reflector.silentMs;
   }
 
-  /** Watches until `signal` is aborted; once. */
-  run({ signal }: RunOptions): Promise<void> {
+  get domain(): string {
+    return this.#options.domain;
+  }
+
+  /** `namespace/name` of those that carry the label, members or not; none once the domain counts. */
+  get candidates(): ReadonlySet<string> {
+    return new Set(this.#candidates?.keys());
+  }
+
+  /** This domain counts: reports the Pods that were seen so far, and from now on every change. */
+  begin(): void {
+    const seen = this.#candidates ?? [];
+    this.#candidates = undefined;
+    for (const [name, pod] of seen) this.#changed(name, undefined, pod);
+  }
+
+  /** Another domain counts. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  /** Watches until `signal` is aborted, or until the end; once. */
+  run(options: RunOptions): Promise<void> {
+    const signal = AbortSignal.any([options.signal, this.#ended.signal]);
     for (const [key, member] of this.#options.ghosts) this.#store.seed(key, { uid: '', member, skipped: NOTHING_SKIPPED });
     return this.#reflector.run({ signal });
   }
@@ -125,6 +155,12 @@ export class RemotePods {
   }
 
   #changed(pod: string, previous: RemotePod | undefined, current: RemotePod | undefined): void {
+    if (this.#candidates !== undefined) {
+      if (current === undefined) this.#candidates.delete(pod);
+      else this.#candidates.set(pod, current);
+      this.#options.onCandidate();
+      return;
+    }
     const keys = this.#index.apply(previous?.member, current?.member);
     this.#options.onSkipped(pod, current?.skipped ?? NOTHING_SKIPPED);
     this.#options.onChange(keys);

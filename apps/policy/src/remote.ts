@@ -9,7 +9,7 @@ import {
   SkipRegister,
 } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import type { ReflectorHooks } from '@kube-semaphore/informers';
+import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { labelDomains, nameLabel } from '@kube-semaphore/naming';
 import type { Cidr, Parsed } from '@kube-semaphore/net';
@@ -17,7 +17,6 @@ import type { Given } from '@kube-semaphore/options';
 import type { Instruments, Logger } from '@kube-semaphore/runtime';
 import { detectIdentity, identityOfDomain } from './adoption.ts';
 import { compareClusterSetId } from './cluster-set-id.ts';
-import { DomainWatch } from './domain-watch.ts';
 import { ghostsOf } from './ghosts.ts';
 import { isHeldForWantOfPods } from './hold.ts';
 import { chooseDomain, type DomainChoice } from './label-domain.ts';
@@ -70,17 +69,15 @@ export class Remote implements KnownRemote {
   readonly #client: KubeClient;
   readonly #watches: ClusterWatches;
   readonly #hooks: ReflectorHooks;
-  readonly #fieldSelector: string;
-  /** Watches until something says which domain counts; nothing of ours is there to be written before. */
-  #domains: DomainWatch | undefined;
-  readonly #settled = new AbortController();
+  /** By each domain that may count: more than one until something says which it is. */
+  readonly #candidates: readonly RemotePods[];
   #chosen: { readonly identity: Identity; readonly pods: RemotePods } | undefined;
   #listedOnce = false;
   readonly #firstSync = Promise.withResolvers<void>();
 
   /** @throws ConfigError when its local sets carry more than one identity, and no flag says which */
   constructor(remote: RemoteOptions) {
-    const { settings, options, given, metrics } = remote;
+    const { settings, options, metrics } = remote;
     const cluster = settings.name;
     const log = limitedLog(remote.log, { cluster });
     this.#options = { ...remote, log };
@@ -101,24 +98,11 @@ export class Remote implements KnownRemote {
         hooks.onRestart?.(restart);
       },
     };
-    this.#fieldSelector = fieldSelectorOf(options.hostNetworkPods === 'include' || !given.has('hostNetworkPods'));
-    this.#domains = new DomainWatch({
-      client,
-      fieldSelector: this.#fieldSelector,
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      budget: remoteBudget(options),
-      hooks: {
-        ...this.#hooks,
-        onSynced: () => {
-          hooks.onSynced?.();
-          this.#domainsListed();
-        },
-      },
-      onChange: () => this.settle(),
-    });
     const identity = this.#identity();
     if (!identity.ok) throw new ConfigError(identity.reason);
+    const budget = remoteBudget(options);
+    const domains = identity.value === undefined ? labelDomains : [identity.value.domain];
+    this.#candidates = domains.map((domain) => this.#openPods(domain, budget));
     this.settle();
   }
 
@@ -144,7 +128,7 @@ export class Remote implements KnownRemote {
 
   /** Milliseconds since its watch last stirred. */
   get silentMs(): number {
-    return (this.#chosen?.pods ?? this.#domains)!.silentMs;
+    return Math.max(...this.#watched.map(({ silentMs }) => silentMs));
   }
 
   isKnown(): boolean {
@@ -168,7 +152,7 @@ export class Remote implements KnownRemote {
       this.#choose(identity.value);
       return;
     }
-    const choice = mayChoose() && this.#domains?.synced === true ? chooseDomain(this.#domains.pods) : undefined;
+    const choice = mayChoose() && this.#areAllSynced ? this.#choiceByPods() : undefined;
     if (choice === undefined) return;
     if (choice.overlooked > 0) {
       this.#skips.replace(OTHER_DOMAIN, [otherDomain(choice)]);
@@ -211,12 +195,19 @@ export class Remote implements KnownRemote {
 
   /** Watches until `signal` is aborted. */
   async run({ signal }: RunOptions): Promise<void> {
-    await Promise.all([this.#watch(signal), this.#compareIdOnce(signal)]);
+    await Promise.all([...this.#candidates.map((pods) => pods.run({ signal })), this.#compareIdOnce(signal)]);
   }
 
-  async #watch(signal: AbortSignal): Promise<void> {
-    await this.#domains?.run({ signal: AbortSignal.any([signal, this.#settled.signal]) });
-    await this.#chosen?.pods.run({ signal });
+  get #watched(): readonly RemotePods[] {
+    return this.#chosen === undefined ? this.#candidates : [this.#chosen.pods];
+  }
+
+  get #areAllSynced(): boolean {
+    return this.#watched.every(({ synced }) => synced);
+  }
+
+  #choiceByPods(): DomainChoice | undefined {
+    return chooseDomain(new Map(this.#candidates.map(({ domain, candidates }) => [domain, candidates])));
   }
 
   #identity(): Parsed<Identity | undefined> {
@@ -227,24 +218,26 @@ export class Remote implements KnownRemote {
   #choose(found: Identity): void {
     const { log, localSets, options } = this.#options;
     const identity = { ...found, clusterSet: options.clusterSetLabel };
-    this.#chosen = { identity, pods: this.#openPods(identity) };
+    const pods = this.#candidates.find(({ domain }) => domain === identity.domain)!;
+    this.#chosen = { identity, pods };
     log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
     this.#skips.replace(WHOLE_CLUSTER, []);
-    this.#settled.abort();
-    this.#domains = undefined;
+    for (const other of this.#candidates) if (other !== pods) other.end();
+    pods.begin();
+    if (pods.synced) this.#listed();
   }
 
-  #openPods({ domain }: Identity): RemotePods {
-    const { settings, localCidrs, localSets, domains, options, metrics, onKnown, onChange } = this.#options;
+  #openPods(domain: string, budget: RemoteBudget): RemotePods {
+    const { settings, localCidrs, localSets, domains, options, given, metrics, onKnown, onChange } = this.#options;
     return new RemotePods({
       client: this.#client,
       cluster: this.cluster,
       domain,
-      fieldSelector: this.#fieldSelector,
+      fieldSelector: fieldSelectorOf(options.hostNetworkPods === 'include' || !given.has('hostNetworkPods')),
       addresses: { allowed: settings.allowedPodCidrs, local: localCidrs },
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      budget: remoteBudget(options),
+      budget,
       sets: {
         limit: options.maxRemoteSets,
         isHere: (key) => localSets.ofKey(key).some((set) => set.cluster === this.cluster),
@@ -256,10 +249,13 @@ export class Remote implements KnownRemote {
       hooks: {
         ...this.#hooks,
         onSynced: () => {
+          if (!this.#areAllSynced) return;
           this.#hooks.onSynced?.();
-          this.#listed();
+          if (this.#chosen === undefined) this.#candidatesListed();
+          else this.#listed();
         },
       },
+      onCandidate: () => this.settle(),
       onFirstPod: () => {
         this.#skips.replace(WHOLE_CLUSTER, []);
         onKnown();
@@ -274,12 +270,12 @@ export class Remote implements KnownRemote {
     });
   }
 
-  /** Both domains were listed while nothing said which counts. */
-  #domainsListed(): void {
+  /** The Pods of each domain were listed while nothing said which counts. */
+  #candidatesListed(): void {
     this.settle();
-    if (this.#domains === undefined) return;
+    if (this.#chosen !== undefined) return;
     const { log } = this.#options;
-    if (chooseDomain(this.#domains.pods) === undefined) this.#skips.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
+    if (this.#choiceByPods() === undefined) this.#skips.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
     if (!this.#listedOnce) log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
     this.#syncedFirst();
   }

@@ -21,6 +21,18 @@ describe('requests', () => {
     expect(made.map(({ method }) => method)).toEqual(['POST', 'POST', 'PUT', 'DELETE']);
   });
 
+  it('are one watch for the pods of each label domain, while nothing says which counts', async ({ remoteProxy, viaRemoteProxy, pods, sets, start }) => {
+    await pods.add({ name: 'a', app: 'app', domain: 'policy.semaphore.uw.io', ips: ['10.4.0.1'] });
+    await start(viaRemoteProxy);
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    const asked = remoteProxy
+      .requests()
+      .filter(({ target }) => target.startsWith('/api/v1/pods?'))
+      .map(({ target }) => new URLSearchParams(target.split('?')[1]).get('labelSelector'));
+    expect(asked).toHaveLength(2);
+    expect(new Set(asked)).toEqual(new Set(['semaphore.uw.systems/name', 'policy.semaphore.uw.io/name']));
+  });
+
   it('are one watch for the pods, and one for the sets', async ({ localProxy, remoteProxy, viaLocalProxy, viaRemoteProxy, pods, sets, start }) => {
     await pods.add(...podsOf(10));
     await start({ ...viaLocalProxy, ...viaRemoteProxy, 'label-domain': 'semaphore.uw.systems' });

@@ -155,6 +155,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     }
     this.#endDoubt();
     clearTimeout(this.#nextRecheck);
+    this.#share?.release();
   }
 
   #recheckNow(): void {

@@ -38,6 +38,11 @@ export class BudgetShare {
     this.#listed = undefined;
   }
 
+  /** The watch has ended: what it brought counts no more. */
+  release(): void {
+    this.#budget.drop(this);
+  }
+
   /** What counts against the limits now. */
   get used(): BudgetLimits {
     return this.#listed ?? this.kept;
@@ -76,6 +81,10 @@ export class RemoteBudget {
     const share = new BudgetShare(this, store);
     this.#shares.push(share);
     return share;
+  }
+
+  drop(share: BudgetShare): void {
+    this.#shares.splice(this.#shares.indexOf(share), 1);
   }
 
   /** @throws OverBudgetError when there is no room left */
