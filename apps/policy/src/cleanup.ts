@@ -1,12 +1,12 @@
 import { listAll, type Removal } from '@kube-semaphore/app';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type CalicoApi, Codec, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
-import { configuredIdentity } from './adoption.ts';
-import { discoverCalicoApi } from './calico-api.ts';
-import { observedSet, type ObservedSet } from './network-set.ts';
-import { classify } from './ownership.ts';
-import type { PolicyOptions } from './options.ts';
-import { setWriter } from './set-writer.ts';
+import { configuredIdentity } from './desired/identity.ts';
+import { discoverCalicoApi } from './local/calico-api.ts';
+import { observedSet, type ObservedSet } from './desired/network-set.ts';
+import { classify } from './desired/ownership.ts';
+import type { PolicyOptions } from './config/options.ts';
+import { setWriter } from './local/writer.ts';
 
 export type CleanupInput = {
   readonly cluster: string;

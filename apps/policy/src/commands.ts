@@ -4,12 +4,12 @@ import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
 import { createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { removalsOf } from './cleanup.ts';
-import { configFileSchema } from './config-file.ts';
+import { configFileSchema } from './config/file.ts';
 import { type PolicyMetrics, metrics as metricTable } from './metrics.ts';
-import { options as table, type PolicyOptions } from './options.ts';
+import { options as table, type PolicyOptions } from './config/options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { Policy } from './policy.ts';
-import { type Settings, settingsOfFile, settingsOfOptions } from './settings.ts';
+import { type Settings, settingsOfFile, settingsOfOptions } from './config/settings.ts';
 
 type PolicyCommand = Command<PolicyOptions>;
 

@@ -2,9 +2,9 @@ import { parseConfigFile } from '@kube-semaphore/app';
 import { Codec, DecodeError, parseJson, podKind } from '@kube-semaphore/kube-objects';
 import { fuzz, type FuzzTarget, mutateBytes, mutateJson, pod } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { configFileSchema } from './config-file.ts';
-import { membershipOf } from './membership.ts';
-import { settingsOfFile } from './settings.ts';
+import { configFileSchema } from './config/file.ts';
+import { membershipOf } from './desired/member.ts';
+import { settingsOfFile } from './config/settings.ts';
 
 const pods = new Codec(podKind);
 const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));

@@ -1,7 +1,7 @@
 import { runCommand } from '@kube-semaphore/app';
 import packageJson from '../package.json' with { type: 'json' };
 import { runCleanup, runPlan, runPolicy } from './commands.ts';
-import { options, overridden, program, validate } from './options.ts';
+import { options, overridden, program, validate } from './config/options.ts';
 
 await runCommand({ program, version: packageJson.version, options, validate, overridden }, (command, run) => {
   switch (command.subcommand) {

@@ -1,6 +1,6 @@
 import { type Left, notReached, withoutChange } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
-import type { Change } from './change.ts';
+import type { Change } from './desired/change.ts';
 
 /** What a plan knows of one remote. */
 export type RemotePlan = {

@@ -2,9 +2,9 @@ import { parseConfigFile } from '@kube-semaphore/app';
 import { restartReasons } from '@kube-semaphore/informers';
 import { docBlocks, docPage, documentedRules } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import { configFileSchema } from '../src/config-file.ts';
+import { configFileSchema } from '../src/config/file.ts';
 import { metrics } from '../src/metrics.ts';
-import { options } from '../src/options.ts';
+import { options } from '../src/config/options.ts';
 import { localRules, remoteRules } from './support/accounts.ts';
 
 const page = docPage('policy.md');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { options } from '../src/options.ts';
+import { options } from '../src/config/options.ts';
 import { argvOf } from './support/command-line.ts';
 import { spawnPolicy } from './support/policy-process.ts';
 

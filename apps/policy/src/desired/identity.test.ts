@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { detectIdentity, identityOfDomain } from './adoption.ts';
+import { detectIdentity, identityOfDomain } from './identity.ts';
 
 const OLD = 'semaphore.uw.systems';
 const NEW = 'policy.semaphore.uw.io';

@@ -1,7 +1,7 @@
 import { KubeApiError, type KubeClient, type WriteOptions } from '@kube-semaphore/kube-client';
 import { type CalicoApi, Codec, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
-import type { Change } from './change.ts';
-import type { DesiredSet, ObservedSet } from './network-set.ts';
+import type { Change } from '../desired/change.ts';
+import type { DesiredSet, ObservedSet } from '../desired/network-set.ts';
 
 /** What became of a change. `gone`: the set to delete wasn't there any more. */
 export type Written = { readonly kind: 'written'; readonly object: GlobalNetworkSet } | { readonly kind: 'gone' };

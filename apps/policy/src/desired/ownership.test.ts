@@ -1,7 +1,7 @@
 import { hash10 } from '@kube-semaphore/naming';
 import { describe, expect, it } from 'vitest';
 import { classify, clusterOfFirstRelease, keysOf } from './ownership.ts';
-import { domainsWith } from './set-labels.ts';
+import { domainsWith } from './labels.ts';
 
 const OLD = 'semaphore.uw.systems';
 const NEW = 'policy.semaphore.uw.io';

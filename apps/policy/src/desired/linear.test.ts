@@ -2,7 +2,7 @@ import { type Left, SkipRegister } from '@kube-semaphore/app';
 import type { Pod } from '@kube-semaphore/kube-objects';
 import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { membershipOf, type MembershipRules } from './membership.ts';
+import { membershipOf, type MembershipRules } from './member.ts';
 
 const rules: MembershipRules = { nameLabel: 'semaphore.uw.systems/name', addresses: { allowed: undefined, local: [] }, intern: (text) => text };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RemoteEntry } from './config-file.ts';
+import type { RemoteEntry } from './file.ts';
 import { settingsOfFile } from './settings.ts';
 
 const defaults = { localKubeConfig: undefined, localCidrs: undefined, podResyncPeriodMs: 3_600_000 };

@@ -1,7 +1,7 @@
 import { labelDomains, managedByLabel, managedByValues } from '@kube-semaphore/naming';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { isOurWriter } from './ownership.ts';
-import { domainsWith, type Identity, readOwner } from './set-labels.ts';
+import { domainsWith, type Identity, readOwner } from './labels.ts';
 import type { StringMap } from './string-map.ts';
 
 /** The flags `-label-domain` and `-managed-by`. */

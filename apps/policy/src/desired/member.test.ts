@@ -2,7 +2,7 @@ import type { Pod } from '@kube-semaphore/kube-objects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Cidr, parseCidr } from '@kube-semaphore/net';
-import { isSameMember, type Member, membershipOf, type MembershipRules } from './membership.ts';
+import { isSameMember, type Member, membershipOf, type MembershipRules } from './member.ts';
 
 function cidr(text: string): Cidr {
   const parsed = parseCidr(text);

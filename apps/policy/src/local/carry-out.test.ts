@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { carryOut } from './carry-out.ts';
-import type { Change, Phase } from './change.ts';
-import type { ObservedSet } from './network-set.ts';
-import { setLabels } from './set-labels.ts';
+import type { Change, Phase } from '../desired/change.ts';
+import type { ObservedSet } from '../desired/network-set.ts';
+import { setLabels } from '../desired/labels.ts';
 
 const domain = 'pod-name.example.com';
 const set = (cluster: string, name: string): ObservedSet => ({

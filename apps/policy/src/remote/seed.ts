@@ -1,7 +1,7 @@
-import { readNet } from './addresses.ts';
-import type { OwnSet } from './local-sets.ts';
-import type { Member } from './membership.ts';
-import { readOwner } from './set-labels.ts';
+import { readNet } from '../desired/addresses.ts';
+import type { OwnSet } from '../local/sets.ts';
+import type { Member } from '../desired/member.ts';
+import { readOwner } from '../desired/labels.ts';
 
 /**
  * The members that our sets of a cluster remember from before we started, one per address. They are held until the

@@ -1,6 +1,6 @@
 import { labelDomains, managedByLabel, managedByValues, setKey, setKeyOfName } from '@kube-semaphore/naming';
 import type { StringMap } from './string-map.ts';
-import { domainsWith, type Identity, readOwner } from './set-labels.ts';
+import { domainsWith, type Identity, readOwner } from './labels.ts';
 
 /**
  * Whose a local GlobalNetworkSet is. `ours`: written by us or a program before us, for a cluster of our config.

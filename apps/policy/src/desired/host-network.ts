@@ -1,8 +1,8 @@
 import { hostCidr } from '@kube-semaphore/net';
 import { sortedHosts } from './addresses.ts';
 import type { PairMembers } from './member-index.ts';
-import type { Member } from './membership.ts';
-import type { Notice } from './notice.ts';
+import type { Member } from './member.ts';
+import type { Notice } from './diagnostic.ts';
 
 /**
  * What becomes of Pods that use their node's network. `include`: they are members, as in the Go programs: then a

@@ -1,10 +1,10 @@
 import { hash10 } from '@kube-semaphore/naming';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DesiredInput, desiredSets } from './desired.ts';
+import { type DesiredInput, desiredSets } from './sets.ts';
 import type { PairMembers } from './member-index.ts';
 import type { ObservedSet } from './network-set.ts';
-import { domainsWith, setLabels } from './set-labels.ts';
+import { domainsWith, setLabels } from './labels.ts';
 
 const identity = { domain: 'semaphore.uw.systems', managedBy: 'calico-global-network-sync-operator' };
 

@@ -1,7 +1,7 @@
 import { readNet } from './addresses.ts';
 import type { Delete, Update } from './change.ts';
 import type { ObservedSet } from './network-set.ts';
-import { pairText, readOwner } from './set-labels.ts';
+import { pairText, readOwner } from './labels.ts';
 
 /**
  * Orders updates so that each address arrives before it leaves: the update that takes it out of the last set of its

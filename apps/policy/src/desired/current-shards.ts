@@ -1,7 +1,7 @@
 import { setNames, shardOf, type SetNames } from '@kube-semaphore/naming';
 import { readNet } from './addresses.ts';
 import type { ObservedSet } from './network-set.ts';
-import { type Pair, pairText, readOwner } from './set-labels.ts';
+import { type Pair, pairText, readOwner } from './labels.ts';
 
 /** A pair and the names that it may have. */
 export type NamedPair = Pair & { readonly names: SetNames };

@@ -1,7 +1,7 @@
 import { durationOf, localReference, remoteReference } from '@kube-semaphore/app';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { bad, type Cidr, parseCidr, type Parsed } from '@kube-semaphore/net';
-import type { ConfigFile, RemoteEntry } from './config-file.ts';
+import type { ConfigFile, RemoteEntry } from './file.ts';
 import { clusterName } from './option-types.ts';
 import type { PolicyOptions } from './options.ts';
 

@@ -1,6 +1,6 @@
 import { parseConfigFile } from '@kube-semaphore/app';
 import { describe, expect, it } from 'vitest';
-import { configFileSchema } from './config-file.ts';
+import { configFileSchema } from './file.ts';
 
 const parsed = (source: string) => parseConfigFile(source, configFileSchema, { unknownKeys: 'error' });
 

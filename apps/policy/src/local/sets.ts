@@ -2,9 +2,9 @@ import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers
 import type { KubeClient } from '@kube-semaphore/kube-client';
 import { type CalicoApi, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import { setKeyOfName } from '@kube-semaphore/naming';
-import { isSameSet, type ObservedSet, observedSet } from './network-set.ts';
-import { classify, clusterOfFirstRelease, keysOf, type Ownership } from './ownership.ts';
-import { domainsWith, type Identity } from './set-labels.ts';
+import { isSameSet, type ObservedSet, observedSet } from '../desired/network-set.ts';
+import { classify, clusterOfFirstRelease, keysOf, type Ownership } from '../desired/ownership.ts';
+import { domainsWith, type Identity } from '../desired/labels.ts';
 
 /** A set as it lies in the store. Of sets that aren't ours only the name matters, so their nets aren't kept. */
 type LocalSet = { readonly uid: string; readonly resourceVersion: string; readonly set: ObservedSet; readonly ownership: Ownership };

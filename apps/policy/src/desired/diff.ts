@@ -2,7 +2,7 @@ import { hasCalicoMetadata, withoutCalicoMetadata } from './calico-metadata.ts';
 import type { Create, Delete, Phase, Update } from './change.ts';
 import type { DesiredSet, ObservedSet } from './network-set.ts';
 import { isSameMap } from './string-map.ts';
-import { updatePhases } from './update-order.ts';
+import { updatePhases } from './write-phases.ts';
 
 /**
  * The writes that turn `observed` into `desired`, in an order that never leaves a hole: an address that is in a set

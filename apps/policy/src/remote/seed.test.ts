@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ghostsOf } from './ghosts.ts';
-import { domainsWith, setLabels } from './set-labels.ts';
+import { ghostsOf } from './seed.ts';
+import { domainsWith, setLabels } from '../desired/labels.ts';
 
 const identity = { domain: 'semaphore.uw.systems', managedBy: 'semaphore-policy' };
 const domains = domainsWith(identity.domain);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isHeldForWantOfPods } from './hold.ts';
+import { isHeldForWantOfPods } from './held.ts';
 
 it.each([
   { name: 'holds where there are sets and no Pod was ever seen', podsSeen: false, ownSets: 1, want: true },

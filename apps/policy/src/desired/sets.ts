@@ -1,10 +1,10 @@
 import { setNames, shardName } from '@kube-semaphore/naming';
-import { heldShards, type NamedPair } from './held-shards.ts';
+import { heldShards, type NamedPair } from './current-shards.ts';
 import { type HostNetworkPods, wantedAddresses } from './host-network.ts';
 import type { PairMembers } from './member-index.ts';
 import type { DesiredSet, ObservedSet } from './network-set.ts';
-import type { Notice } from './notice.ts';
-import { comparePairs, type Identity, pairText, setLabels } from './set-labels.ts';
+import type { Notice } from './diagnostic.ts';
+import { comparePairs, type Identity, pairText, setLabels } from './labels.ts';
 import { distribute } from './shards.ts';
 
 /** Everything that decides about the sets of one key. The order of nothing in it matters. */

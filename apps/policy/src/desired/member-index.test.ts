@@ -2,7 +2,7 @@ import { setKey } from '@kube-semaphore/naming';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MemberIndex } from './member-index.ts';
-import type { Member } from './membership.ts';
+import type { Member } from './member.ts';
 
 const member = (namespace: string, name: string, app: string, ip = '10.0.0.1'): Member => ({
   uid: `${namespace}/${name}`,

@@ -1,7 +1,7 @@
 import { Admissions } from '@kube-semaphore/app';
 import { setKey } from '@kube-semaphore/naming';
-import type { Member } from './membership.ts';
-import type { Pair } from './set-labels.ts';
+import type { Member } from './member.ts';
+import type { Pair } from './labels.ts';
 
 /** A set's pair and who is in it; at least one member, in no order. */
 export type PairMembers = Pair & { readonly members: readonly Member[] };

@@ -1,14 +1,14 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
-import { carryOut } from './carry-out.ts';
-import type { Change, Phase } from './change.ts';
-import { desiredSets } from './desired.ts';
-import { diffSets } from './diff.ts';
-import type { HostNetworkPods } from './host-network.ts';
-import type { LocalSets } from './local-sets.ts';
-import type { PairMembers } from './member-index.ts';
-import type { Notice } from './notice.ts';
-import type { Identity } from './set-labels.ts';
-import type { Written } from './set-writer.ts';
+import { carryOut } from './local/carry-out.ts';
+import type { Change, Phase } from './desired/change.ts';
+import { desiredSets } from './desired/sets.ts';
+import { diffSets } from './desired/diff.ts';
+import type { HostNetworkPods } from './desired/host-network.ts';
+import type { LocalSets } from './local/sets.ts';
+import type { PairMembers } from './desired/member-index.ts';
+import type { Notice } from './desired/diagnostic.ts';
+import type { Identity } from './desired/labels.ts';
+import type { Written } from './local/writer.ts';
 
 /** What a reconcile needs to know of one remote. */
 export type KnownRemote = {

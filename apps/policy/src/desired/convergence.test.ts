@@ -2,7 +2,7 @@ import { isDnsSubdomain, setKey, setKeyOfName, setNames } from '@kube-semaphore/
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, Phase } from './change.ts';
-import { desiredSets } from './desired.ts';
+import { desiredSets } from './sets.ts';
 import { diffSets } from './diff.ts';
 import type { HostNetworkPods } from './host-network.ts';
 import type { PairMembers } from './member-index.ts';

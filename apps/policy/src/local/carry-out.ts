@@ -1,5 +1,5 @@
-import type { Change, Phase } from './change.ts';
-import { readOwner } from './set-labels.ts';
+import type { Change, Phase } from '../desired/change.ts';
+import { readOwner } from '../desired/labels.ts';
 
 /**
  * Carries out the phases of one key, each when the one before it was tried. A cluster whose write failed gets no other,
