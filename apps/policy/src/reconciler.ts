@@ -5,7 +5,7 @@ import { desiredSets } from './desired/sets.ts';
 import { diffSets } from './desired/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
 import type { LocalSets } from './local/sets.ts';
-import type { PairMembers } from './desired/member-index.ts';
+import type { PairMembers } from './desired/member.ts';
 import type { Notice } from './desired/diagnostic.ts';
 import type { Identity } from './desired/labels.ts';
 import type { Written } from './local/writer.ts';

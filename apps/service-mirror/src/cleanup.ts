@@ -2,10 +2,10 @@ import { listAll, type Removal } from '@kube-semaphore/app';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, endpointSliceKind, endpointsKind, serviceKind } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel, sliceManagedByLabel, sliceManager } from '@kube-semaphore/naming';
-import { type Leftover, leftovers, type Namespace } from './leftovers.ts';
-import { ObjectWriter } from './object-writer.ts';
+import { type Leftover, leftovers, type Namespace } from './desired/orphans.ts';
+import { ObjectWriter } from './local/object-writer.ts';
 import { changeLine } from './plan.ts';
-import { observedEndpoints, observedService, observedSlice } from './read-local.ts';
+import { observedEndpoints, observedService, observedSlice } from './local/read.ts';
 
 export type CleanupInput = {
   /** Of the local cluster. */

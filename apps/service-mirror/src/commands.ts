@@ -5,13 +5,13 @@ import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
 import { createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { removalsOf } from './cleanup.ts';
-import { parseMirrorFile } from './config-file.ts';
-import { settingsOfFile } from './file-settings.ts';
-import { metrics as metricTable, type MirrorMetrics } from './metrics.ts';
-import { type MirrorOptions, options as table } from './options.ts';
+import { parseMirrorFile } from './config/file.ts';
+import { settingsOfFile } from './config/file-settings.ts';
+import { metrics as metricTable, type MirrorMetrics } from './metrics/metrics.ts';
+import { type MirrorOptions, options as table } from './config/options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { ServiceMirror } from './service-mirror.ts';
-import { type Settings, settingsOfOptions } from './settings.ts';
+import { type Settings, settingsOfOptions } from './config/settings.ts';
 
 type MirrorCommand = Command<MirrorOptions>;
 

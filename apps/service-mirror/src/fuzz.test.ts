@@ -1,10 +1,10 @@
 import { Codec, DecodeError, endpointSliceKind, parseJson, serviceKind } from '@kube-semaphore/kube-objects';
 import { endpointSlice, fuzz, type FuzzTarget, mutateBytes, mutateJson, service } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { parseMirrorFile } from './config-file.ts';
-import { settingsOfFile } from './file-settings.ts';
-import { readService } from './read-service.ts';
-import { readSlice } from './read-slice.ts';
+import { parseMirrorFile } from './config/file.ts';
+import { settingsOfFile } from './config/file-settings.ts';
+import { readService } from './remote/read-service.ts';
+import { readSlice } from './remote/read-slice.ts';
 
 const services = new Codec(serviceKind);
 const slices = new Codec(endpointSliceKind);

@@ -1,7 +1,7 @@
 import { runCommand } from '@kube-semaphore/app';
 import packageJson from '../package.json' with { type: 'json' };
 import { runCleanup, runMirror, runPlan } from './commands.ts';
-import { options, overridden, program, superseded, validate } from './options.ts';
+import { options, overridden, program, superseded, validate } from './config/options.ts';
 
 await runCommand({ program, version: packageJson.version, options, validate, superseded, overridden }, (command, run) => {
   switch (command.subcommand) {

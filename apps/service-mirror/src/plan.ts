@@ -1,7 +1,7 @@
 import { type Left, notReached, withoutChange } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
-import type { Change } from './change.ts';
-import { routingChanges } from './routing-changes.ts';
+import type { Change } from './desired/change.ts';
+import { routingChanges } from './desired/routing-changes.ts';
 
 /** What a plan knows of one remote. */
 type RemotePlan = {

@@ -7,21 +7,21 @@ import { KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@
 import type { Service } from '@kube-semaphore/kube-objects';
 import { GLOBAL, mirrorClusterLabel, parseServiceKey, serviceNameLabel } from '@kube-semaphore/naming';
 import type { Health, Logger } from '@kube-semaphore/runtime';
-import { Absences } from './absences.ts';
-import type { Change } from './change.ts';
-import { LocalCounts } from './local-counts.ts';
-import { sourcesOf } from './local-names.ts';
-import { LocalObjects } from './local-objects.ts';
-import type { MirrorMetrics } from './metrics.ts';
-import { ObjectWriter } from './object-writer.ts';
-import type { MirrorOptions } from './options.ts';
+import { Absences } from './metrics/gaps.ts';
+import type { Change } from './desired/change.ts';
+import { LocalCounts } from './metrics/local-counts.ts';
+import { sourcesOf } from './desired/local-names.ts';
+import { LocalObjects } from './local/objects.ts';
+import type { MirrorMetrics } from './metrics/metrics.ts';
+import { ObjectWriter } from './local/object-writer.ts';
+import type { MirrorOptions } from './config/options.ts';
 import type { Plan } from './plan.ts';
-import { QueueMetrics } from './queue-metrics.ts';
-import { mirrorsWithoutReadyEndpoints } from './ready-mirrors.ts';
-import { ServiceReconciler } from './service-reconciler.ts';
-import type { Settings } from './settings.ts';
-import { Sources } from './sources.ts';
-import { changeEvent, writeChange } from './write-change.ts';
+import { QueueMetrics } from './metrics/queue.ts';
+import { mirrorsWithoutReadyEndpoints } from './desired/ready-mirrors.ts';
+import { ServiceReconciler } from './reconciler.ts';
+import type { Settings } from './config/settings.ts';
+import { Sources } from './remote/sources.ts';
+import { changeEvent, writeChange } from './local/write-change.ts';
 
 export type ServiceMirrorInput = {
   readonly options: MirrorOptions;

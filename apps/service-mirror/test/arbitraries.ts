@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Definition, Endpoint, Family, ServicePort, SlicePort, SourceService, SourceSlice } from '../src/source.ts';
+import type { Definition, Endpoint, Family, ServicePort, SlicePort, SourceService, SourceSlice } from '../src/desired/source.ts';
 
 /** For property tests: sources of all kinds, legal ones only, and few enough names that they meet. */
 

@@ -1,9 +1,9 @@
 import { restartReasons } from '@kube-semaphore/informers';
 import { docBlocks, docPage, documentedRules } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import { parseMirrorFile } from '../src/config-file.ts';
-import { metrics } from '../src/metrics.ts';
-import { options } from '../src/options.ts';
+import { parseMirrorFile } from '../src/config/file.ts';
+import { metrics } from '../src/metrics/metrics.ts';
+import { options } from '../src/config/options.ts';
 import { componentRules, localRules, remoteRules } from './support/accounts.ts';
 
 const page = docPage('service-mirror.md');

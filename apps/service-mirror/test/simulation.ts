@@ -1,12 +1,12 @@
 import { mirrorKey, mirrorServiceName, serviceNameLabel } from '@kube-semaphore/naming';
-import type { Change } from '../src/change.ts';
-import { Claims } from '../src/claims.ts';
-import { familySpec } from '../src/families.ts';
-import { keysOfLocalName, sourcesOf } from '../src/local-names.ts';
-import { mirrorTarget } from '../src/mirror-target.ts';
-import type { ObservedService, ObservedSlice } from '../src/observed.ts';
-import { ServiceReconciler } from '../src/service-reconciler.ts';
-import type { SourceService, SourceSlice } from '../src/source.ts';
+import type { Change } from '../src/desired/change.ts';
+import { Claims } from '../src/desired/claims.ts';
+import { familySpec } from '../src/desired/families.ts';
+import { keysOfLocalName, sourcesOf } from '../src/desired/local-names.ts';
+import { mirrorTarget } from '../src/desired/mirror-target.ts';
+import type { ObservedService, ObservedSlice } from '../src/desired/observed.ts';
+import { ServiceReconciler } from '../src/reconciler.ts';
+import type { SourceService, SourceSlice } from '../src/desired/source.ts';
 
 /** Prefixes by cluster: two begin alike, so that sources of them can spell one name. */
 export const prefixes: ReadonlyMap<string, string> = new Map([['c2', 'c2'], ['c2-a', 'c2-a'], ['c3', 'c3']]);

@@ -3,12 +3,12 @@ import { KubeApiError, type KubeClient } from '@kube-semaphore/kube-client';
 import { Codec, nodeKind } from '@kube-semaphore/kube-objects';
 import { clusterOfAnnotation, remoteOfAlias } from '@kube-semaphore/naming';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
-import { findDeviceKey, provingKeys } from './device-key.ts';
-import { lookAround } from './look.ts';
-import { announcedKey } from './desired-device.ts';
-import { ownershipOf } from './own-devices.ts';
-import { annotationPatch } from './own-node.ts';
-import type { RemoteSettings } from './settings.ts';
+import { findDeviceKey, provingKeys } from './local/device-key.ts';
+import { lookAround } from './local/observe.ts';
+import { announcedKey } from './desired/device.ts';
+import { ownershipOf } from './local/ownership.ts';
+import { annotationPatch } from './desired/own-node.ts';
+import type { RemoteSettings } from './config/settings.ts';
 
 export type CleanupInput = {
   /** The remote to take leave of; undefined: all. */

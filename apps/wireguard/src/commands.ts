@@ -5,12 +5,12 @@ import { beforeScrape, createMetrics, type Logger } from '@kube-semaphore/runtim
 import { pageOf } from '@kube-semaphore/text';
 import { startUserspaceDevice, systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
 import { removalsOf } from './cleanup.ts';
-import { parseClustersFile } from './config-file.ts';
-import { settingsOfFile } from './file-settings.ts';
-import { metrics as metricTable, type WireGuardMetrics } from './metrics.ts';
-import type { WireGuardOptions } from './options.ts';
+import { parseClustersFile } from './config/file.ts';
+import { settingsOfFile } from './config/file-settings.ts';
+import { metrics as metricTable, type WireGuardMetrics } from './metrics/metrics.ts';
+import type { WireGuardOptions } from './config/options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './config/settings.ts';
 import { statusJson, statusText } from './status.ts';
 import { noNode, WireGuard } from './wireguard.ts';
 

@@ -1,7 +1,7 @@
 import { runCommand } from '@kube-semaphore/app';
 import packageJson from '../package.json' with { type: 'json' };
 import { runAgent, runCleanup, runPlan, runStatus } from './commands.ts';
-import { options, program, validate } from './options.ts';
+import { options, program, validate } from './config/options.ts';
 
 await runCommand({ program, version: packageJson.version, options, validate }, (command, run) => {
   switch (command.subcommand) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { diffDevice } from './diff-device.ts';
-import { observedOf } from './look.ts';
+import { diffDevice } from './desired/diff-device.ts';
+import { observedOf } from './local/observe.ts';
 import { changesOf, exitCodeOf, type Plan, planJson, type PlannedChange, planText, type RemotePlan, strayChanges } from './plan.ts';
 import type { Decision } from './reconciler.ts';
-import { key, observedDevice, observedLink, observedPeer } from './test-builders.ts';
+import { key, observedDevice, observedLink, observedPeer } from '../test/support/builders.ts';
 
 const DEVICE = 'wireguard.c2';
 const SUBNET = '10.4.0.0/16';

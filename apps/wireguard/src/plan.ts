@@ -1,9 +1,9 @@
 import { notReached, withoutChange } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
-import type { DesiredPeer } from './desired-peers.ts';
-import type { Stray } from './node-check.ts';
-import type { Notice } from './notice.ts';
+import type { DesiredPeer } from './desired/peers.ts';
+import type { Stray } from './local/node-check.ts';
+import type { Notice } from './desired/diagnostic.ts';
 import type { Decision } from './reconciler.ts';
 
 /** One thing that would be done. */

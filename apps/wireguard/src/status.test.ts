@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Notice } from './notice.ts';
+import type { Notice } from './desired/diagnostic.ts';
 import { remoteStatus, type StatusInput, statusJson, statusText } from './status.ts';
-import { key, observedDevice, observedPeer } from './test-builders.ts';
+import { key, observedDevice, observedPeer } from '../test/support/builders.ts';
 
 const left: readonly Notice[] = [
   { node: 'n8', kind: 'problem', reason: 'bad-key', detail: 'its public key is no good' },

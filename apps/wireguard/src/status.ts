@@ -1,8 +1,8 @@
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Device } from '@kube-semaphore/wireguard-tools';
-import type { DesiredPeer } from './desired-peers.ts';
-import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './handshake.ts';
-import type { Notice } from './notice.ts';
+import type { DesiredPeer } from './desired/peers.ts';
+import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './desired/handshake.ts';
+import type { Notice } from './desired/diagnostic.ts';
 
 /** A peer of a device, as it is. */
 type PeerStatus = {

@@ -1,10 +1,10 @@
 import { restartReasons } from '@kube-semaphore/informers';
 import { deployedRights, docBlocks, docPage, documentedRules } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import { parseClustersFile } from '../src/config-file.ts';
-import { settingsOfFile } from '../src/file-settings.ts';
-import { metrics } from '../src/metrics.ts';
-import { options } from '../src/options.ts';
+import { parseClustersFile } from '../src/config/file.ts';
+import { settingsOfFile } from '../src/config/file-settings.ts';
+import { metrics } from '../src/metrics/metrics.ts';
+import { options } from '../src/config/options.ts';
 import { folders } from './support/accounts.ts';
 
 const page = docPage('wireguard.md');

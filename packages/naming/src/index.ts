@@ -1,5 +1,5 @@
 export { hash10, hash20 } from './hash.ts';
-export { isDnsLabel, isDnsSubdomain, isLabelValue, isServiceName, MAX_LABEL } from './kubernetes.ts';
+export { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue, isServiceName, MAX_LABEL } from './kubernetes.ts';
 export {
   calicoMetadataAnnotation,
   clusterLabel,

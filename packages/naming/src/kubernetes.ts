@@ -30,3 +30,9 @@ export function isDnsSubdomain(text: string): boolean {
 export function isLabelValue(text: string): boolean {
   return text.length <= MAX_LABEL && LABEL_VALUE.test(text);
 }
+
+/** `name`, or `prefix/name` with a DNS subdomain before the slash: what apimachinery calls a qualified name. */
+export function isLabelKey(text: string): boolean {
+  const [name = '', prefix, ...rest] = text.split('/').toReversed();
+  return name !== '' && isLabelValue(name) && (prefix === undefined || isDnsSubdomain(prefix)) && rest.length === 0;
+}

@@ -1,5 +1,5 @@
 import { nearest } from './nearest.ts';
-import type { Retired } from './resolve.ts';
+import type { Retired } from './program.ts';
 
 /** What a command line may hold: the flags by name without hyphens, and the words that may come first. */
 type Grammar = {

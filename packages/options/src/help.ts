@@ -1,5 +1,5 @@
 import { Command, Help, Option } from 'commander';
-import type { Program } from './resolve.ts';
+import type { Program } from './program.ts';
 import { defaultOf, rowsOf, type AnySpec, type OptionTable } from './table.ts';
 
 /** Fixed, so that help reads the same in a terminal, in a pod's log and in a test. */

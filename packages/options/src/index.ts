@@ -4,7 +4,8 @@ export { leaderElectionOptions, leaderElectionProblems, type LeaderElectionOptio
 export { optionsReference } from './reference.ts';
 export { overriddenRemote, remoteClusterKeys, remoteClusterOptions, type RemoteClusterOptions, remoteClusterProblems } from './remote-cluster.ts';
 export { type RemoteWritesOptions, remoteWritesOptions } from './remote-writes.ts';
-export { resolveOptions, type Given, type Program, type Retired, type Superseded } from './resolve.ts';
+export type { Program, Retired } from './program.ts';
+export { resolveOptions, type Given, type Superseded } from './resolve.ts';
 export { nearest } from './nearest.ts';
 export { subcommandOptions, type SubcommandOptions } from './subcommands.ts';
 export { spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';

@@ -1,5 +1,5 @@
 import { nearest } from './nearest.ts';
-import type { Retired } from './resolve.ts';
+import type { Retired } from './program.ts';
 import type { AnySpec } from './table.ts';
 
 /** What kubelet sets in each container for a Service, such as one called `sp`: `SP_SERVICE_HOST`, `SP_PORT_80_TCP_ADDR`. */

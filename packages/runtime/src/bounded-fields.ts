@@ -1,6 +1,8 @@
 import { cut, MAX_TEXT } from '@kube-semaphore/text';
 import { errorFields } from './error-fields.ts';
-import type { LogFields } from './logger.ts';
+
+/** Facts of a log line. An Error in any of them is written with its code and its causes. */
+export type LogFields = Readonly<Record<string, unknown>>;
 
 /** What all texts of a line may come to, and what each element counts for besides. */
 const MAX_LINE = 8 * 1024;

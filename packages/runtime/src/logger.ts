@@ -1,10 +1,7 @@
 import { printableJson } from '@kube-semaphore/text';
 import { pino } from 'pino';
-import { boundedFields } from './bounded-fields.ts';
+import { boundedFields, type LogFields } from './bounded-fields.ts';
 import { prettyLine } from './pretty-line.ts';
-
-/** Facts of a log line. An Error in any of them is written with its code and its causes. */
-export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Writes log lines: the message is constant, what varies is in the fields. */
 export interface Logger {

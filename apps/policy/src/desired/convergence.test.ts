@@ -5,7 +5,7 @@ import type { Change, Phase } from './change.ts';
 import { desiredSets } from './sets.ts';
 import { diffSets } from './diff.ts';
 import type { HostNetworkPods } from './host-network.ts';
-import type { PairMembers } from './member-index.ts';
+import type { PairMembers } from './member.ts';
 import type { ObservedSet } from './network-set.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { hostCidr } from '@kube-semaphore/net';
 import { sortedHosts } from './addresses.ts';
-import type { PairMembers } from './member-index.ts';
+import type { PairMembers } from './member.ts';
 import type { Member } from './member.ts';
 import type { Notice } from './diagnostic.ts';
 

@@ -2,6 +2,7 @@ import type { Pod } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isLabelValue } from '@kube-semaphore/naming';
 import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
 import { quoted } from '@kube-semaphore/text';
+import type { Pair } from './labels.ts';
 
 /** What is kept of a remote Pod: 50,000 of these lie in the store. */
 export type Member = {
@@ -28,6 +29,9 @@ export type Skip = {
   readonly reason: 'finished' | 'no-address' | 'bad-namespace' | 'bad-label' | 'bad-address' | 'address-not-allowed' | 'too-large';
   readonly detail: string;
 };
+
+/** A set's pair and who is in it; at least one member, in no order. */
+export type PairMembers = Pair & { readonly members: readonly Member[] };
 
 export type Membership = { readonly member: Member | undefined; readonly skipped: readonly Skip[] };
 

@@ -2,7 +2,7 @@ import { hash10 } from '@kube-semaphore/naming';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DesiredInput, desiredSets } from './sets.ts';
-import type { PairMembers } from './member-index.ts';
+import type { PairMembers } from './member.ts';
 import type { ObservedSet } from './network-set.ts';
 import { domainsWith, setLabels } from './labels.ts';
 

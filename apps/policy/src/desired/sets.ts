@@ -1,7 +1,7 @@
 import { setNames, shardName } from '@kube-semaphore/naming';
 import { heldShards, type NamedPair } from './current-shards.ts';
 import { type HostNetworkPods, wantedAddresses } from './host-network.ts';
-import type { PairMembers } from './member-index.ts';
+import type { PairMembers } from './member.ts';
 import type { DesiredSet, ObservedSet } from './network-set.ts';
 import type { Notice } from './diagnostic.ts';
 import { comparePairs, type Identity, pairText, setLabels } from './labels.ts';

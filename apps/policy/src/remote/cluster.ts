@@ -21,7 +21,7 @@ import { ghostsOf } from './seed.ts';
 import { isHeldForWantOfPods } from '../desired/held.ts';
 import { chooseDomain, type DomainChoice } from '../desired/label-domain.ts';
 import type { LocalSets } from '../local/sets.ts';
-import type { PairMembers } from '../desired/member-index.ts';
+import type { PairMembers } from '../desired/member.ts';
 import type { metrics } from '../metrics.ts';
 import type { Notice } from '../desired/diagnostic.ts';
 import type { PolicyOptions } from '../config/options.ts';

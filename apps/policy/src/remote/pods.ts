@@ -3,7 +3,8 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { nameLabel } from '@kube-semaphore/naming';
 import type { AddressRules } from '@kube-semaphore/net';
-import { MemberIndex, type MemberIndexOptions, type PairMembers } from '../desired/member-index.ts';
+import type { PairMembers } from '../desired/member.ts';
+import { MemberIndex, type MemberIndexOptions } from './member-index.ts';
 import { isSameMember, type Member, membershipOf, type MembershipRules, type Skip } from '../desired/member.ts';
 
 /** A Pod as it lies in the store: who it is in its set, if it is in one, and what of it is left out. */

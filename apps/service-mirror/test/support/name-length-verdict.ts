@@ -1,6 +1,6 @@
 import { globalServiceName, mirrorServiceName, serviceNameProblem } from '@kube-semaphore/naming';
-import { matchesLabels, parseLabelSelector } from '../../src/label-selector.ts';
-import { isOwnProduct } from '../../src/own-product.ts';
+import { matchesLabels, parseLabelSelector } from '../../src/config/label-selector.ts';
+import { isOwnProduct } from '../../src/desired/own-product.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

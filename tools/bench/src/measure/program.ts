@@ -65,3 +65,11 @@ async function exitOf(child: ReturnType<typeof spawn>): Promise<string> {
 async function lastLines(log: string): Promise<string> {
   return (await readFile(log, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES).join('\n');
 }
+
+/** A program that is limited to 5 requests a second takes 200 s for 500 objects. */
+const PHASE_TIMEOUT_MS = 600_000;
+
+/** What a phase waits for at most: the program's end, or a time. */
+export function within(program: Program): AbortSignal {
+  return AbortSignal.any([program.signal, AbortSignal.timeout(PHASE_TIMEOUT_MS)]);
+}

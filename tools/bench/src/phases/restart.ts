@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Program } from '../measure/program.ts';
+import { type Program, within } from '../measure/program.ts';
 import { since, type VerbCounts, writesIn } from '../measure/requests.ts';
 import { type Bench, type Change, whenSeen } from './bench.ts';
 import { requestsOf } from './requests-of.ts';
-import { within } from './run.ts';
 
 /** A program was started again, with everything in place but one change that was made while it was down. */
 export type Restart = {

@@ -28,14 +28,6 @@ export type RunOptions = {
   readonly say: (what: string) => void;
 };
 
-/** A program that is limited to 5 requests a second takes 200 s for 500 objects. */
-const PHASE_TIMEOUT_MS = 600_000;
-
-/** What a phase waits for at most: the program's end, or a time. */
-export function within(program: Program): AbortSignal {
-  return AbortSignal.any([program.signal, AbortSignal.timeout(PHASE_TIMEOUT_MS)]);
-}
-
 /** Runs one program after the other, each alone. */
 export async function runAll(entrants: readonly Entrant[], clusters: Clusters, options: RunOptions): Promise<Result[]> {
   const results: Result[] = [];

@@ -1,7 +1,8 @@
 import type { Clusters } from '../load/clusters.ts';
 import { usageOf } from '../measure/usage.ts';
 import { idle } from '../phases/idle.ts';
-import { type Trial, within } from '../phases/run.ts';
+import { within } from '../measure/program.ts';
+import type { Trial } from '../phases/run.ts';
 import { comeBack } from './come-back.ts';
 import type { WireGuardBenchOptions } from './options.ts';
 import { peerChanges } from './peer-changes.ts';

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { ConfigFile } from './file.ts';
+import { settingsOfFile, type Surroundings } from './file-settings.ts';
+
+const nothingGiven: Surroundings['options'] = {
+  kubeConfig: undefined,
+  localCidrs: undefined,
+  mirrorNs: undefined,
+  labelSelector: undefined,
+  mirrorSvcLabelSelector: undefined,
+  globalSvcLabelSelector: undefined,
+  globalSvcRoutingStrategyLabel: undefined,
+};
+
+const remoteClusters = [{ name: 'c2', servicePrefix: 'c2', kubeConfigPath: '/c2' }];
+const global = { mirrorSvcLabelSelector: 'mirror=1', globalSvcLabelSelector: 'global=1', globalSvcRoutingStrategyLabel: 'local-first=1', mirrorNamespace: 'sys' };
+const complete: ConfigFile = { global, localCluster: { name: 'c1' }, remoteClusters };
+
+type Given = Partial<Surroundings['options']>;
+
+const read = (file: ConfigFile, given: Given = {}, place: Partial<Surroundings> = {}) =>
+  settingsOfFile(file, { options: { ...nothingGiven, ...given }, isPod: true, canRead: () => true, ...place });
+
+describe('settingsOfFile', () => {
+  it('has the defaults that are promised', () => {
+    expect(read(complete)).toEqual({
+      ok: true,
+      value: {
+        local: { name: 'c1', reference: { kind: 'in-cluster' }, zones: [], cidrs: [] },
+        mirrorNamespace: 'sys',
+        mirrorSelector: 'mirror=1',
+        // A file that doesn't say is one of the Go program, which hinted all.
+        global: { selector: 'global=1', routingStrategyLabel: 'local-first=1', hints: 'always', slicesSync: false },
+        serviceSync: false,
+        remotes: [expect.objectContaining({ name: 'c2' })],
+      },
+      warnings: [],
+    });
+  });
+
+  it('reads everything that a file can say', () => {
+    const file = {
+      global: { ...global, globalSvcHints: 'labelled', serviceSync: true, endpointSliceSync: true },
+      localCluster: { name: 'c1', zones: ['a', 'b'], cidrs: ['10.2.0.0/16'], kubeConfigPath: '/local' },
+      remoteClusters,
+    };
+    expect(read(file)).toMatchObject({
+      value: {
+        local: { reference: { kind: 'kubeconfig', path: '/local' }, zones: ['a', 'b'], cidrs: [{ text: '10.2.0.0/16' }] },
+        global: { hints: 'labelled', slicesSync: true },
+        serviceSync: true,
+      },
+    });
+  });
+
+  it('lets flags beat the file', () => {
+    const given = { kubeConfig: '/flag', localCidrs: [], mirrorNs: 'ns', mirrorSvcLabelSelector: 'm=2', globalSvcLabelSelector: 'g=2', globalSvcRoutingStrategyLabel: 'r=2' };
+    expect(read({ ...complete, localCluster: { name: 'c1', kubeConfigPath: '/file', cidrs: ['10.2.0.0/16'] } }, given)).toMatchObject({
+      value: {
+        local: { reference: { kind: 'kubeconfig', path: '/flag' }, cidrs: [] },
+        mirrorNamespace: 'ns',
+        mirrorSelector: 'm=2',
+        global: { selector: 'g=2', routingStrategyLabel: 'r=2' },
+      },
+      warnings: [],
+    });
+  });
+
+  it('lets flags say what the file leaves out', () => {
+    const given = { mirrorNs: 'ns', mirrorSvcLabelSelector: 'm=2', globalSvcLabelSelector: 'g=2' };
+    expect(read({ localCluster: { name: 'c1' }, remoteClusters }, given)).toMatchObject({ ok: true, value: { global: { routingStrategyLabel: undefined } } });
+  });
+
+  it('reads the file of the Go program before it had global services', () => {
+    const file = { global: { labelSelector: 'mirror=1', mirrorNamespace: 'sys', serviceSync: true }, remoteClusters };
+    expect(read(file)).toMatchObject({
+      value: { local: { name: 'local' }, mirrorSelector: 'mirror=1', global: undefined, serviceSync: true },
+      warnings: ['global.labelSelector is an older spelling: use mirrorSvcLabelSelector'],
+    });
+  });
+
+  it.each(['globalSvcTopologyLabel', 'globalSvcRoutingStrategy'])('reads the routing label under its older name %s', (older) => {
+    const { globalSvcRoutingStrategyLabel: label, ...others } = global;
+    expect(read({ ...complete, global: { ...others, [older]: label } })).toMatchObject({
+      value: { global: { routingStrategyLabel: 'local-first=1' } },
+      warnings: [`global.${older} is an older spelling: use globalSvcRoutingStrategyLabel`],
+    });
+  });
+
+  it.each([
+    {
+      name: 'beats the older field',
+      section: { labelSelector: 'file=1' },
+      want: { value: { mirrorSelector: 'flag=1' }, warnings: [/^-label-selector .* is an older spelling: use -mirror-svc-label-selector /, /^global\.labelSelector counts for nothing beside -label-selector/] },
+    },
+    {
+      name: 'does not beat the newer field, beside which the Go program did not read it',
+      section: { mirrorSvcLabelSelector: 'file=1' },
+      want: { value: { mirrorSelector: 'file=1' }, warnings: [/^-label-selector .* counts for nothing beside global\.mirrorSvcLabelSelector$/] },
+    },
+  ])('takes -label-selector with a warning: it $name', ({ section, want }) => {
+    expect(read({ global: { mirrorNamespace: 'sys', ...section }, remoteClusters }, { labelSelector: 'flag=1' })).toMatchObject({
+      value: want.value,
+      warnings: want.warnings.map((pattern) => expect.stringMatching(pattern)),
+    });
+  });
+
+  describe('with a kubeconfig in the file that can not be read', () => {
+    const file = { ...complete, localCluster: { name: 'c1', kubeConfigPath: '/gone' } };
+
+    it('takes the service account in a pod, and says so', () => {
+      expect(read(file, {}, { canRead: () => false })).toMatchObject({
+        value: { local: { reference: { kind: 'in-cluster' } } },
+        warnings: [expect.stringMatching(/^localCluster\.kubeConfigPath: \/gone can't be read/)],
+      });
+    });
+
+    it('goes on with it elsewhere, to fail with its name', () => {
+      expect(read(file, {}, { canRead: () => false, isPod: false })).toMatchObject({ value: { local: { reference: { kind: 'kubeconfig', path: '/gone' } } }, warnings: [] });
+    });
+  });
+
+  it.each([
+    {
+      name: 'what is missing, with the flags that could say it',
+      file: { remoteClusters: [{}] },
+      want: [
+        '-mirror-ns or SSM_MIRROR_NS is required, or global.mirrorNamespace',
+        '-mirror-svc-label-selector or SSM_MIRROR_SVC_LABEL_SELECTOR is required, or global.mirrorSvcLabelSelector',
+        'remoteClusters[0].name is required',
+        'remoteClusters[0].servicePrefix is required',
+        expect.stringMatching(/^remoteClusters\[0\]\.kubeConfigPath: it is required/),
+      ],
+    },
+    {
+      name: 'what is wrong',
+      file: { global: { ...global, globalSvcHints: 'never', mirrorNamespace: 'Sys' }, localCluster: { name: 'c2', zones: ['remote'] }, remoteClusters },
+      want: [
+        'global.mirrorNamespace: "Sys" is no name of a namespace',
+        'global.globalSvcHints: "never" is none of labelled, always',
+        expect.stringMatching(/^localCluster\.zones\[0\]: "remote" /),
+        'remoteClusters: c2 is the name of the local cluster',
+      ],
+    },
+    {
+      name: 'global services without a name of the local cluster',
+      file: { global, remoteClusters },
+      want: ['localCluster.name is required'],
+    },
+    {
+      name: 'routing without global services',
+      file: { ...complete, global: { ...global, globalSvcLabelSelector: '' } },
+      want: ['-global-svc-label-selector or SSM_GLOBAL_SVC_LABEL_SELECTOR is required, or global.globalSvcLabelSelector'],
+    },
+  ])('refuses $name', ({ file, want }) => {
+    expect(read(file)).toEqual({ ok: false, problems: want });
+  });
+});

@@ -1,0 +1,112 @@
+import { localReference } from '@kube-semaphore/app';
+import type { ClusterReference } from '@kube-semaphore/cluster-auth';
+import { oneOf, spellingOf } from '@kube-semaphore/options';
+import type { ConfigFile, GlobalSection, LocalEntry } from './file.ts';
+import { Findings, type Place } from './problems.ts';
+import { clusterName, namespace, selector } from './option-types.ts';
+import { options as table, type MirrorOptions } from './options.ts';
+import { remotesOf } from './remote-entries.ts';
+import { type GlobalSettings, type Settings, UNNAMED } from './settings.ts';
+import { zonesOf } from './zones.ts';
+
+/** What counts besides the file. */
+export type Surroundings = {
+  readonly options: Pick<MirrorOptions, TextKey | 'kubeConfig' | 'localCidrs'>;
+  /** Whether we run in a pod, with a service account to fall back on. */
+  readonly isPod: boolean;
+  readonly canRead: (path: string) => boolean;
+};
+
+/** Settings with what the log is to say of the file, or every problem with the field that it is about. */
+export type FileSettings =
+  | { readonly ok: true; readonly value: Settings; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+type TextKey = 'mirrorNs' | 'labelSelector' | 'mirrorSvcLabelSelector' | 'globalSvcLabelSelector' | 'globalSvcRoutingStrategyLabel';
+
+type Input = { readonly section: GlobalSection; readonly options: Surroundings['options']; readonly findings: Findings };
+
+const hints = oneOf(['labelled', 'always']);
+
+/** Settings of a config file. A flag or variable beats what the file says. */
+export function settingsOfFile({ global: section = {}, localCluster = {}, remoteClusters }: ConfigFile, surroundings: Surroundings): FileSettings {
+  const findings = new Findings();
+  const input = { section, options: surroundings.options, findings };
+  const mirrorNamespace = findings.required([flag('mirrorNs', input), field('mirrorNamespace', input)], namespace);
+  const mirrorSelector = mirrorSelectorOf(input);
+  const global = globalOf(input);
+  const name = localName(localCluster, { isRequired: global !== undefined, findings });
+  const fileCidrs = findings.cidrs('localCluster.cidrs', localCluster.cidrs ?? []);
+  const settings: Settings = {
+    local: {
+      name: name ?? UNNAMED,
+      reference: referenceOfLocal(localCluster, surroundings, findings),
+      zones: zonesOf(localCluster.zones ?? [], findings),
+      cidrs: surroundings.options.localCidrs ?? fileCidrs,
+    },
+    mirrorNamespace,
+    mirrorSelector,
+    global,
+    serviceSync: section.serviceSync ?? false,
+    remotes: remotesOf(remoteClusters, { localName: name, findings }),
+  };
+  const { problems, warnings } = findings;
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: settings, warnings };
+}
+
+/**
+ * The older flag comes after the newer field: the Go programs that read the field no longer read the flag's variable,
+ * and one that was left behind in a manifest must not take over.
+ */
+function mirrorSelectorOf(input: Input): string {
+  const places: [Place, ...Place[]] = [
+    flag('mirrorSvcLabelSelector', input),
+    field('mirrorSvcLabelSelector', input),
+    { ...flag('labelSelector', input), newer: spellingOf(table.mirrorSvcLabelSelector) },
+    field('labelSelector', input, 'mirrorSvcLabelSelector'),
+  ];
+  return input.findings.required(places, selector);
+}
+
+/** Undefined where no file or flag says which Services are global, as in the files of the first Go programs. */
+function globalOf(input: Input): GlobalSettings | undefined {
+  const { section, findings } = input;
+  const routing = [
+    flag('globalSvcRoutingStrategyLabel', input),
+    field('globalSvcRoutingStrategyLabel', input),
+    field('globalSvcRoutingStrategy', input, 'globalSvcRoutingStrategyLabel'),
+    field('globalSvcTopologyLabel', input, 'globalSvcRoutingStrategyLabel'),
+  ];
+  const routingStrategyLabel = findings.first(routing, selector);
+  const places: [Place, ...Place[]] = [flag('globalSvcLabelSelector', input), field('globalSvcLabelSelector', input)];
+  // Whoever says how global services are routed means to have some.
+  const chosen = routingStrategyLabel === undefined ? findings.first(places, selector) : findings.required(places, selector);
+  // What adopted files don't say is what the Go program did.
+  const hinted = findings.check('global.globalSvcHints', hints.parse(section.globalSvcHints || 'always'), 'always');
+  if (chosen === undefined) return undefined;
+  return { selector: chosen, routingStrategyLabel, hints: hinted, slicesSync: section.endpointSliceSync ?? false };
+}
+
+/** Global services name the local cluster; where there are none it needs no name. */
+function localName({ name }: LocalEntry, { isRequired, findings }: { isRequired: boolean; findings: Findings }): string | undefined {
+  const places: [Place] = [{ at: 'localCluster.name', value: name }];
+  return isRequired ? findings.required(places, clusterName) : findings.first(places, clusterName);
+}
+
+/** The Go program passed over the file's kubeconfig, so a pod may name one that it hasn't got. */
+function referenceOfLocal({ kubeConfigPath: path = '' }: LocalEntry, { options, isPod, canRead }: Surroundings, findings: Findings): ClusterReference {
+  if (options.kubeConfig !== undefined) return localReference(options.kubeConfig);
+  if (path === '' || !isPod || canRead(path)) return localReference(path);
+  findings.warnings.push(`localCluster.kubeConfigPath: ${path} can't be read, and the pod's service account is taken`);
+  return localReference(undefined);
+}
+
+/** A flag, or its variable. */
+const flag = (key: TextKey, { options }: Input): Place => ({ at: spellingOf(table[key]), value: options[key] });
+
+/** A field of the file's global section. */
+function field(key: GlobalText, { section }: Input, newer?: string): Place {
+  return { at: `global.${key}`, value: section[key], newer };
+}
+
+type GlobalText = Exclude<keyof GlobalSection, 'serviceSync' | 'endpointSliceSync'>;

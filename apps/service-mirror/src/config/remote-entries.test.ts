@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { RemoteEntry } from './file.ts';
+import { Findings } from './problems.ts';
+import { remotesOf } from './remote-entries.ts';
+
+const c2 = { name: 'c2', servicePrefix: 'c2', kubeConfigPath: '/c2' };
+
+function read(...entries: RemoteEntry[]) {
+  const findings = new Findings();
+  return { remotes: remotesOf(entries, { localName: 'c1', findings }), problems: findings.problems, warnings: findings.warnings };
+}
+
+describe('remotesOf', () => {
+  it('has the defaults that are promised', () => {
+    const remote = {
+      name: 'c2',
+      prefix: 'c2',
+      reference: { kind: 'kubeconfig', path: '/c2' },
+      allowedPodCidrs: undefined,
+      resyncPeriodMs: 0,
+      staleAfterMs: 0,
+      staleAction: 'unready',
+    };
+    expect(read(c2)).toEqual({ remotes: [remote], problems: [], warnings: [] });
+  });
+
+  it('reads everything that a remote can have', () => {
+    const direct = { remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/t' };
+    const limits = { allowedPodCIDRs: ['10.4.0.0/16'], resyncPeriod: 1_500_000_000, staleAfter: '10m', staleAction: 'keep' };
+    expect(read({ name: 'clusterB', servicePrefix: 'b', kubeConfigPath: '', ...direct, ...limits })).toEqual({
+      remotes: [
+        {
+          name: 'clusterB',
+          prefix: 'b',
+          reference: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', caHashes: ['sha256:aa'], token: { path: '/t' } },
+          allowedPodCidrs: [expect.objectContaining({ text: '10.4.0.0/16' })],
+          resyncPeriodMs: 1_500,
+          staleAfterMs: 600_000,
+          staleAction: 'keep',
+        },
+      ],
+      problems: [],
+      warnings: [],
+    });
+  });
+
+  it('reads the path of the token under its misspelled name, with a warning', () => {
+    const { remotes, warnings } = read({ ...c2, kubeConfigPath: '', remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteSATokenPiath: '/t' });
+    expect(remotes).toMatchObject([{ reference: { token: { path: '/t' } } }]);
+    expect(warnings).toEqual(['remoteClusters[0].remoteSATokenPiath is an older spelling: use remoteSATokenPath']);
+  });
+
+  it('takes the kubeconfig before all else, and says what counts for nothing then', () => {
+    const { remotes, warnings } = read({ ...c2, kubeConfigPath: '/c2', remoteAPIURL: 'https://c2' });
+    expect(remotes).toMatchObject([{ reference: { kind: 'kubeconfig', path: '/c2' } }]);
+    expect(warnings).toEqual(['remoteClusters[0].remoteAPIURL counts for nothing beside kubeConfigPath']);
+  });
+
+  it('names the field of each problem, all at once', () => {
+    const bad = { allowedPodCIDRs: ['10.0.0.0/8', '10.0.0.0/99'], resyncPeriod: '-1s', staleAfter: '1', staleAction: 'delete' };
+    expect(read({ name: 'global', servicePrefix: 'gl-a', ...bad }, {}).problems).toEqual([
+      expect.stringMatching(/^remoteClusters\[0\]\.name: "global" /),
+      expect.stringMatching(/^remoteClusters\[0\]\.servicePrefix: "gl-a" is that of global services$/),
+      expect.stringMatching(/^remoteClusters\[0\]\.kubeConfigPath: it is required, or remoteAPIURL/),
+      expect.stringMatching(/^remoteClusters\[0\]\.allowedPodCIDRs\[1\]: /),
+      'remoteClusters[0].resyncPeriod: it is negative',
+      expect.stringMatching(/^remoteClusters\[0\]\.staleAfter: "1" is not a duration/),
+      'remoteClusters[0].staleAction: "delete" is none of unready, remove, keep',
+      'remoteClusters[1].name is required',
+      'remoteClusters[1].servicePrefix is required',
+      expect.stringMatching(/^remoteClusters\[1\]\.kubeConfigPath: it is required/),
+    ]);
+  });
+
+  it('refuses names and prefixes that two have, and the name of the local cluster', () => {
+    expect(read(c2, c2, { ...c2, name: 'c1', servicePrefix: 'c3' }, {}, {}).problems.slice(-3)).toEqual([
+      'remoteClusters: two have the name c2',
+      'remoteClusters: two have the servicePrefix c2',
+      'remoteClusters: c1 is the name of the local cluster',
+    ]);
+  });
+});

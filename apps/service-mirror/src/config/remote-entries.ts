@@ -1,0 +1,53 @@
+import { durationOf, overriddenAddresses, remoteReference } from '@kube-semaphore/app';
+import { bad, good, type Parsed } from '@kube-semaphore/net';
+import { oneOf, text } from '@kube-semaphore/options';
+import type { RemoteEntry } from './file.ts';
+import type { Findings } from './problems.ts';
+import { clusterName, servicePrefix } from './option-types.ts';
+import type { RemoteSettings } from './settings.ts';
+
+const staleAction = oneOf(['unready', 'remove', 'keep']);
+
+/**
+ * Settings of the remote clusters of a file.
+ *
+ * @param localName which no remote may have; undefined: the local cluster has none
+ * @param findings takes what is wrong with each of them, and with them taken together
+ */
+export function remotesOf(entries: readonly RemoteEntry[], { localName, findings }: { localName: string | undefined; findings: Findings }): readonly RemoteSettings[] {
+  const remotes = entries.map((entry, i) => remoteOf(entry, `remoteClusters[${i}]`, findings));
+  findings.warnings.push(...overriddenAddresses(entries, 'remoteClusters'));
+  for (const name of repeated(remotes.map((remote) => remote.name))) findings.problems.push(`remoteClusters: two have the name ${name}`);
+  for (const prefix of repeated(remotes.map((remote) => remote.prefix))) findings.problems.push(`remoteClusters: two have the servicePrefix ${prefix}`);
+  if (remotes.some(({ name }) => name === localName)) findings.problems.push(`remoteClusters: ${localName} is the name of the local cluster`);
+  return remotes;
+}
+
+function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSettings {
+  const { staleAction: action = '', allowedPodCIDRs } = entry;
+  const tokenPath = findings.first(
+    [
+      { at: `${at}.remoteSATokenPath`, value: entry.remoteSATokenPath },
+      { at: `${at}.remoteSATokenPiath`, value: entry.remoteSATokenPiath, newer: 'remoteSATokenPath' },
+    ],
+    text('file'),
+  );
+  return {
+    name: findings.required([{ at: `${at}.name`, value: entry.name }], clusterName),
+    prefix: findings.required([{ at: `${at}.servicePrefix`, value: entry.servicePrefix }], servicePrefix),
+    reference: findings.check(`${at}.kubeConfigPath`, remoteReference({ ...entry, remoteSATokenPath: tokenPath }), { kind: 'in-cluster' }),
+    allowedPodCidrs: allowedPodCIDRs && findings.cidrs(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
+    resyncPeriodMs: findings.check(`${at}.resyncPeriod`, periodOf(entry.resyncPeriod), 0),
+    staleAfterMs: findings.check(`${at}.staleAfter`, periodOf(entry.staleAfter), 0),
+    staleAction: action === '' ? 'unready' : findings.check(`${at}.staleAction`, staleAction.parse(action), 'unready'),
+  };
+}
+
+function periodOf(value: string | number | undefined): Parsed<number> {
+  if (value === undefined) return good(0);
+  const parsed = durationOf(value);
+  return parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed;
+}
+
+/** Those that are there more than once; an empty one is a problem of its own already. */
+const repeated = (texts: readonly string[]): readonly string[] => [...new Set(texts.filter((each, i) => each !== '' && texts.indexOf(each) !== i))];

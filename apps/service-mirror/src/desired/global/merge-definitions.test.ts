@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as arbitrary from '../../../test/arbitraries.ts';
+import { keepDefinition, mergeDefinitions, type Merged, type Participant } from './merge-definitions.ts';
+import type { Definition, ServicePort } from '../source.ts';
+
+const http: ServicePort = { name: 'http', protocol: 'TCP', port: 80, targetPort: undefined, appProtocol: undefined };
+const web: Definition = { headless: false, families: ['IPv4'], ports: [http], affinitySeconds: undefined, publishNotReadyAddresses: false };
+
+/** Clusters in the order of their names, the oldest first; a row may say how old one is. */
+const clusters = (...definitions: readonly Partial<Definition & { createdAt: number }>[]): readonly Participant[] =>
+  definitions.map(({ createdAt, ...definition }, i) => ({ cluster: `c${i + 1}`, createdAt: createdAt ?? i, definition: { ...web, ...definition } }));
+
+const told = ({ conflicts }: Merged) => conflicts.map(({ cluster, reason, detail }) => `${cluster} ${reason}: ${detail}`);
+
+const participants = (definition: fc.Arbitrary<Definition> = arbitrary.definition) =>
+  fc.uniqueArray(fc.record({ cluster: fc.constantFrom('c1', 'c2', 'c3', 'c4'), createdAt: fc.constantFrom(0, 1, Infinity), definition }), {
+    selector: ({ cluster }) => cluster,
+    minLength: 1,
+  });
+
+describe('mergeDefinitions', () => {
+  it.each([
+    { name: 'finds nothing to say where all agree', given: clusters({}, {}), want: web, conflicts: [] },
+    { name: 'has headlessness from the oldest', given: clusters({ headless: true }, {}), want: { ...web, headless: true }, conflicts: ['c2 headless-conflict: its Service is not headless, unlike in c1'] },
+    { name: 'has an address if the oldest has', given: clusters({}, { headless: true }), want: web, conflicts: ['c2 headless-conflict: its Service is headless, unlike in c1'] },
+    {
+      name: 'has the session affinity of the oldest',
+      given: clusters({ affinitySeconds: 60 }, { affinitySeconds: 61 }, { affinitySeconds: 60 }),
+      want: { ...web, affinitySeconds: 60 },
+      conflicts: ['c2 affinity-conflict: the session affinity of its Service is another than in c1'],
+    },
+    {
+      name: 'publishes what the oldest does',
+      given: clusters({}, { publishNotReadyAddresses: true }),
+      want: web,
+      conflicts: ['c2 unready-conflict: publishNotReadyAddresses of its Service is another than in c1'],
+    },
+    { name: 'has all families, the oldest Service first', given: clusters({ families: ['IPv6'] }, { families: ['IPv4', 'IPv6'] }), want: { ...web, families: ['IPv6', 'IPv4'] }, conflicts: [] },
+    {
+      name: 'goes by age before names',
+      given: clusters({ createdAt: 2, affinitySeconds: 1 }, { createdAt: 1, affinitySeconds: 2 }),
+      want: { ...web, affinitySeconds: 2 },
+      conflicts: ['c1 affinity-conflict: the session affinity of its Service is another than in c2'],
+    },
+    {
+      name: 'goes by names where ages are unknown',
+      given: clusters({ createdAt: Infinity, affinitySeconds: 1 }, { createdAt: Infinity, affinitySeconds: 2 }).toReversed(),
+      want: { ...web, affinitySeconds: 1 },
+      conflicts: ['c2 affinity-conflict: the session affinity of its Service is another than in c1'],
+    },
+    {
+      name: 'has the ports of all, with the names of the oldest',
+      given: clusters({}, { ports: [{ ...http, name: 'web' }, { ...http, name: 'admin', port: 81 }] }),
+      want: { ...web, ports: [http, { ...http, name: 'admin', port: 81 }] },
+      conflicts: ['c2 port-conflict: its port "web" (TCP 80) is called "http", as in c1'],
+    },
+    { name: 'has ports where the oldest, which is headless, has none', given: clusters({ headless: true, ports: [] }, { headless: true }), want: { ...web, headless: true }, conflicts: [] },
+  ])('$name', ({ given, want, conflicts }) => {
+    const merged = mergeDefinitions(given);
+    expect(merged.definition).toEqual(want);
+    expect(told(merged)).toEqual(conflicts);
+  });
+
+  it('needs something to merge', () => {
+    expect(() => mergeDefinitions([])).toThrow(RangeError);
+  });
+
+  it('makes a Service that the API takes', () => {
+    fc.assert(
+      fc.property(participants(), (given) => {
+        const { families, ports } = mergeDefinitions(given).definition;
+        const isUnique = (texts: readonly string[]) => new Set(texts).size === texts.length;
+        expect(isUnique(families)).toBe(true);
+        expect(isUnique(ports.map(({ name }) => name))).toBe(true);
+        expect(isUnique(ports.map(({ protocol, port }) => `${protocol} ${port}`))).toBe(true);
+        expect(ports.length === 1 || ports.every(({ name }) => name !== '')).toBe(true);
+        expect(ports.length).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  it('calls each port of each cluster what has its number, and no two the same', () => {
+    fc.assert(
+      fc.property(participants(), (given) => {
+        const { definition, portNames } = mergeDefinitions(given);
+        for (const { cluster, definition: own } of given) {
+          const names = portNames.get(cluster)!;
+          expect([...names.keys()].toSorted()).toEqual(own.ports.map(({ name }) => name).toSorted());
+          const merged = [...names.values()].filter((name) => name !== undefined);
+          expect(new Set(merged).size).toBe(merged.length);
+          for (const { name, protocol, port } of own.ports) {
+            expect(names.get(name)).toBe(definition.ports.find((other) => other.protocol === protocol && other.port === port)?.name);
+          }
+        }
+      }),
+    );
+  });
+
+  it('names each cluster that does not get what it says, and no other', () => {
+    fc.assert(
+      fc.property(participants(), (given) => {
+        const { definition, conflicts } = mergeDefinitions(given);
+        const facts = ({ name, protocol, port, appProtocol = '' }: ServicePort) => [name, protocol, port, appProtocol].join();
+        const asSaid = ({ definition: own }: Participant) =>
+          own.headless === definition.headless &&
+          own.affinitySeconds === definition.affinitySeconds &&
+          own.publishNotReadyAddresses === definition.publishNotReadyAddresses &&
+          own.ports.every((port) => definition.ports.some((merged) => facts(merged) === facts(port)));
+        const overruled = given.filter((each) => !asSaid(each)).map(({ cluster }) => cluster);
+        expect([...new Set(conflicts.map(({ cluster }) => cluster))].toSorted()).toEqual(overruled.toSorted());
+      }),
+    );
+  });
+
+  it('depends on no order', () => {
+    const orders = participants().chain((given) => fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length })));
+    fc.assert(
+      fc.property(orders, ([one, other]) => {
+        expect(mergeDefinitions(one)).toEqual(mergeDefinitions(other));
+      }),
+    );
+  });
+
+  it('leaves one that is alone as it is', () => {
+    fc.assert(
+      fc.property(arbitrary.definition, (definition) => {
+        const { portNames, ...merged } = mergeDefinitions([{ cluster: 'c2', createdAt: 0, definition }]);
+        expect(merged).toEqual({ definition, conflicts: [] });
+        expect(portNames).toEqual(new Map([['c2', new Map(definition.ports.map(({ name }) => [name, name]))]]));
+      }),
+    );
+  });
+});
+
+describe('keepDefinition', () => {
+  it('says what of a cluster has no place', () => {
+    const merged = keepDefinition(web, clusters({ headless: true, ports: [{ ...http, name: 'web' }, { ...http, name: 'admin', port: 81 }] }));
+    expect(told(merged)).toEqual([
+      'c1 headless-conflict: its Service is headless, unlike in the Service that is there',
+      'c1 port-conflict: its port "web" (TCP 80) is called "http", as in the Service that is there',
+      'c1 port-waits: its port "admin" (TCP 81) is left out for as long as the Service stays as it is',
+    ]);
+    expect(merged.portNames).toEqual(new Map([['c1', new Map([['web', 'http'], ['admin', undefined]])]]));
+  });
+
+  it('changes nothing, and says of those that were merged into it what was said then', () => {
+    fc.assert(
+      fc.property(arbitrary.definition, participants(), (definition, given) => {
+        expect(keepDefinition(definition, given).definition).toBe(definition);
+        const merged = mergeDefinitions(given);
+        const kept = keepDefinition(merged.definition, given);
+        expect(kept.portNames).toEqual(merged.portNames);
+        expect(kept.conflicts.map(({ cluster, reason }) => [cluster, reason])).toEqual(merged.conflicts.map(({ cluster, reason }) => [cluster, reason]));
+      }),
+    );
+  });
+});

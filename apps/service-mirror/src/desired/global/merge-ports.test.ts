@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { mergePorts, placePorts } from './merge-ports.ts';
+import type { ServicePort } from '../source.ts';
+
+/** Ports of a text such as `http:80 dns:53/UDP :443`. */
+function ports(text: string): readonly ServicePort[] {
+  return text.split(' ').map((each) => {
+    const [name = '', where = ''] = each.split(':');
+    const [port, protocol = 'TCP'] = where.split('/');
+    return { name, protocol: protocol as ServicePort['protocol'], port: Number(port), targetPort: undefined, appProtocol: undefined };
+  });
+}
+
+const text = (merged: readonly ServicePort[]) => merged.map(({ name, protocol, port }) => `${name}:${port}${protocol === 'TCP' ? '' : `/${protocol}`}`).join(' ');
+
+describe('ports of several clusters', () => {
+  type Row = { name: string; clusters: readonly string[]; want: string; names: Record<string, string | undefined>; details: readonly string[] };
+
+  /** `names` and `details` are of the last, and youngest, cluster. */
+  it.each<Row>([
+    { name: 'are those of one that is alone', clusters: ['http:80 admin:81'], want: 'http:80 admin:81', names: { http: 'http', admin: 'admin' }, details: [] },
+    { name: 'are one without a name', clusters: [':80', ':80'], want: ':80', names: { '': '' }, details: [] },
+    { name: 'are all there', clusters: ['http:80', 'admin:81 dns:80/UDP'], want: 'http:80 admin:81 dns:80/UDP', names: { admin: 'admin', dns: 'dns' }, details: [] },
+    {
+      name: 'have the name that the oldest gave',
+      clusters: ['http:80', 'web:80 admin:81'],
+      want: 'http:80 admin:81',
+      names: { web: 'http', admin: 'admin' },
+      details: ['its port "web" (TCP 80) is called "http", as in c1'],
+    },
+    {
+      name: 'lose their name to an unnamed one',
+      clusters: [':80', 'http:80 admin:81'],
+      want: ':80',
+      names: { http: '', admin: undefined },
+      details: ['its port "http" (TCP 80) has no name, as in c1', `its port "admin" (TCP 81) is left out: it can't be beside TCP 80 of c1, unless both have names`],
+    },
+    {
+      name: 'take a name where they had none',
+      clusters: ['http:80 admin:81', ':80'],
+      want: 'http:80 admin:81',
+      names: { '': 'http' },
+      details: ['its port TCP 80 is called "http", as in c1'],
+    },
+    {
+      name: 'are left out without a name beside others',
+      clusters: ['http:80', ':81'],
+      want: 'http:80',
+      names: { '': undefined },
+      details: [`its port TCP 81 is left out: it can't be beside TCP 80 of c1, unless both have names`],
+    },
+    {
+      name: 'are left out where two without a name meet',
+      clusters: [':80', ':81'],
+      want: ':80',
+      names: { '': undefined },
+      details: [`its port TCP 81 is left out: it can't be beside TCP 80 of c1, unless both have names`],
+    },
+    {
+      name: 'are left out where the name means something else',
+      clusters: ['http:80', 'http:8080'],
+      want: 'http:80',
+      names: { http: undefined },
+      details: ['its port "http" (TCP 8080) is left out: the name is that of TCP 80 of c1'],
+    },
+    {
+      name: 'may change places',
+      clusters: ['a:1 b:2', 'a:2 b:1'],
+      want: 'a:1 b:2',
+      names: { a: 'b', b: 'a' },
+      details: ['its port "a" (TCP 2) is called "b", as in c1', 'its port "b" (TCP 1) is called "a", as in c1'],
+    },
+    { name: 'tell protocols apart', clusters: ['dns:53', 'dns-udp:53/UDP'], want: 'dns:53 dns-udp:53/UDP', names: { 'dns-udp': 'dns-udp' }, details: [] },
+    {
+      name: 'go by age, also among those that are added',
+      clusters: ['http:80', 'admin:81', 'debug:81 admin:82'],
+      want: 'http:80 admin:81',
+      names: { debug: 'admin', admin: undefined },
+      details: ['its port "debug" (TCP 81) is called "admin", as in c2', 'its port "admin" (TCP 82) is left out: the name is that of TCP 81 of c2'],
+    },
+  ])('$name', ({ clusters, want, names, details }) => {
+    const sources = clusters.map((each, i) => ({ cluster: `c${i + 1}`, ports: ports(each) }));
+    const merged = mergePorts(sources);
+    expect(text(merged.map(({ port }) => port))).toBe(want);
+    const placed = placePorts(sources.at(-1)!, merged);
+    expect(Object.fromEntries(placed.names)).toEqual(names);
+    expect(placed.notices).toEqual(details.map((detail) => ({ cluster: `c${clusters.length}`, kind: 'problem', reason: 'port-conflict', detail })));
+  });
+
+  it('have the appProtocol of the oldest, and any target', () => {
+    const [http] = ports('http:80');
+    const sources = [
+      { cluster: 'c1', ports: [{ ...http!, targetPort: 'web' }] },
+      { cluster: 'c2', ports: [{ ...http!, targetPort: 8080 }] },
+      { cluster: 'c3', ports: [{ ...http!, appProtocol: 'h2c' }] },
+    ];
+    const merged = mergePorts(sources);
+    expect(merged).toEqual([{ holder: 'c1', port: { ...http, targetPort: 'web' } }]);
+    expect(sources.flatMap((source) => placePorts(source, merged).notices)).toEqual([
+      { cluster: 'c3', kind: 'problem', reason: 'port-conflict', detail: 'the appProtocol of its port "http" (TCP 80) is as in c1' },
+    ]);
+  });
+
+  it('wait where the Service stays as it is', () => {
+    const merged = ports('http:80').map((port) => ({ port, holder: 'the Service that is there' }));
+    const { names, notices } = placePorts({ cluster: 'c2', ports: ports('http:80 admin:81') }, merged);
+    expect(Object.fromEntries(names)).toEqual({ http: 'http', admin: undefined });
+    expect(notices).toEqual([{ cluster: 'c2', kind: 'problem', reason: 'port-waits', detail: 'its port "admin" (TCP 81) is left out for as long as the Service stays as it is' }]);
+  });
+});

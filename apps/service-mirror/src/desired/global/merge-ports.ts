@@ -1,0 +1,101 @@
+import type { Notice } from '../diagnostic.ts';
+import type { ServicePort } from '../source.ts';
+
+/** The ports of one cluster's Service; names are unique, and so are numbers within a protocol. */
+export type ClusterPorts = { readonly cluster: string; readonly ports: readonly ServicePort[] };
+
+/** What the merged Service calls a port, by what a cluster's own Service calls it; undefined: it has no such port. */
+export type PortNames = ReadonlyMap<string, string | undefined>;
+
+/** A port of a merged Service. */
+export type MergedPort = {
+  readonly port: ServicePort;
+  /** Whose it is, for sentences: a cluster. */
+  readonly holder: string;
+};
+
+/**
+ * The ports of a merged Service: all of the oldest, and of the others each one whose name and number are free. Where there
+ * are two, both need names, so one without stays alone.
+ *
+ * @param clusters the oldest first
+ */
+export function mergePorts(clusters: readonly ClusterPorts[]): readonly MergedPort[] {
+  const merged = new PortIndex();
+  for (const { cluster, ports } of clusters) {
+    for (const port of ports) {
+      if (merged.obstacle(port) === undefined) merged.add({ port, holder: cluster });
+    }
+  }
+  return merged.ports;
+}
+
+/**
+ * What the merged Service calls the ports of a cluster, and where that isn't what the cluster says. A port is where its
+ * protocol and number are, by which clients know it, and dropped where there is no such place.
+ */
+export function placePorts({ cluster, ports }: ClusterPorts, merged: readonly MergedPort[]): { readonly names: PortNames; readonly notices: readonly Notice[] } {
+  const index = new PortIndex(merged);
+  const names = new Map<string, string | undefined>();
+  const notices: Notice[] = [];
+  for (const port of ports) {
+    const place = index.at(port);
+    names.set(port.name, place?.port.name);
+    const loss = place === undefined ? dropped(port, index.obstacle(port)) : lost(port, place);
+    if (loss !== undefined) notices.push({ cluster, kind: 'problem', ...loss });
+  }
+  return { names, notices };
+}
+
+/** Ports of one Service by name and by number: a remote decides how many there are. */
+class PortIndex {
+  readonly ports: MergedPort[] = [];
+  readonly #byName = new Map<string, MergedPort>();
+  readonly #byNumber = new Map<string, MergedPort>();
+
+  constructor(ports: readonly MergedPort[] = []) {
+    for (const port of ports) this.add(port);
+  }
+
+  add(merged: MergedPort): void {
+    this.ports.push(merged);
+    this.#byName.set(merged.port.name, merged);
+    this.#byNumber.set(number(merged.port), merged);
+  }
+
+  /** The port of that protocol and number. */
+  at(port: ServicePort): MergedPort | undefined {
+    return this.#byNumber.get(number(port));
+  }
+
+  /** A port that this one can't be beside: one of its name or number, or any if one of the two has no name. */
+  obstacle(port: ServicePort): MergedPort | undefined {
+    const unnamed = port.name === '' ? this.ports[0] : this.#byName.get('');
+    return unnamed ?? this.#byName.get(port.name) ?? this.at(port);
+  }
+}
+
+type Loss = Pick<Notice, 'reason' | 'detail'>;
+
+/** What a port loses to the one in whose place it is. Where they go to in a Pod may differ: slices tell. */
+function lost(port: ServicePort, { port: other, holder }: MergedPort): Loss | undefined {
+  if (port.name !== other.name) {
+    const name = other.name === '' ? 'has no name' : `is called ${JSON.stringify(other.name)}`;
+    return conflict(`its port ${text(port)} ${name}, as in ${holder}`);
+  }
+  return port.appProtocol === other.appProtocol ? undefined : conflict(`the appProtocol of its port ${text(port)} is as in ${holder}`);
+}
+
+function dropped(port: ServicePort, obstacle: MergedPort | undefined): Loss {
+  const subject = `its port ${text(port)} is left out`;
+  if (obstacle === undefined) return { reason: 'port-waits', detail: `${subject} for as long as the Service stays as it is` };
+  const other = `${number(obstacle.port)} of ${obstacle.holder}`;
+  if (obstacle.port.name === port.name && port.name !== '') return conflict(`${subject}: the name is that of ${other}`);
+  return conflict(`${subject}: it can't be beside ${other}, unless both have names`);
+}
+
+const conflict = (detail: string): Loss => ({ reason: 'port-conflict', detail });
+
+const text = (port: ServicePort): string => (port.name === '' ? number(port) : `${JSON.stringify(port.name)} (${number(port)})`);
+
+const number = ({ protocol, port }: ServicePort): string => `${protocol} ${port}`;

@@ -1,0 +1,30 @@
+import { type DesiredSlice, hasReady } from '../objects.ts';
+
+/** What becomes of the endpoints of a cluster in global Services; not `no` once it wasn't seen for its `staleAfter`. */
+export type Stale = 'no' | 'unready' | 'remove';
+
+/** The slices that one cluster brings into a global Service. */
+export type ClusterSlices = { readonly stale: Stale; readonly slices: readonly DesiredSlice[] };
+
+/**
+ * The slices of all clusters, without the endpoints of stale ones or with these as not ready. A slice stays as it is where
+ * no other cluster could take over: one that isn't stale, with a ready endpoint of the family for each of the ports.
+ */
+export function withoutStale(clusters: readonly ClusterSlices[]): readonly DesiredSlice[] {
+  const fresh = clusters.filter(({ stale }) => stale === 'no').flatMap(({ slices }) => slices);
+  const served = new Set(fresh.filter(hasReady).flatMap(placesOf));
+  return clusters.flatMap(({ stale, slices }) =>
+    slices.flatMap((slice) => (stale === 'no' || !placesOf(slice).every((place) => served.has(place)) ? [slice] : retired(slice, stale))),
+  );
+}
+
+/** Where clients find the endpoints of a slice. One of a headless Service may have no ports. */
+function placesOf({ family, ports }: DesiredSlice): readonly string[] {
+  return [family, ...ports.map(({ protocol, name }) => `${family} ${protocol} ${name}`)];
+}
+
+function retired(slice: DesiredSlice, stale: 'unready' | 'remove'): readonly DesiredSlice[] {
+  if (stale === 'remove') return [];
+  const endpoints = slice.endpoints.map((endpoint) => ({ ...endpoint, conditions: { ...endpoint.conditions, ready: false, serving: false } }));
+  return [{ ...slice, endpoints }];
+}

@@ -1,0 +1,42 @@
+import {
+  headlessLabel, mirroredServiceLabel, mirrorKey, mirrorPrefixLabel, mirrorServiceName, mirrorSliceName, serviceNameLabel, sliceManagedByLabel, sliceManager,
+  sourceAnnotation,
+} from '@kube-semaphore/naming';
+import type { DesiredObjects, DesiredSlice } from './objects.ts';
+import type { SourceService, SourceSlice } from './source.ts';
+
+/** A remote Service with its slices, as one mirror's source. */
+export type MirrorSource = {
+  readonly cluster: string;
+  readonly prefix: string;
+  readonly service: SourceService;
+  /** Those of the Service, in any order. */
+  readonly slices: readonly SourceSlice[];
+};
+
+/** What the mirror of a remote Service looks like. One remote slice becomes one local slice. */
+export function desiredMirror({ cluster, prefix, service, slices }: MirrorSource): DesiredObjects {
+  const { namespace, definition } = service;
+  const name = mirrorServiceName(prefix, namespace, service.name);
+  const labels = { [mirroredServiceLabel]: 'true', [mirrorPrefixLabel]: prefix };
+  const annotationsOf = (source: string) => ({ [sourceAnnotation]: mirrorKey(cluster, namespace, source) });
+  const sliceLabels = {
+    ...labels,
+    [serviceNameLabel]: name,
+    [sliceManagedByLabel]: sliceManager,
+    ...(definition.headless && { [headlessLabel]: '' }),
+  };
+  return {
+    service: { name, labels, annotations: annotationsOf(service.name), definition },
+    slices: slices
+      .map((slice): DesiredSlice => ({
+        name: mirrorSliceName(name, { cluster, namespace, slice: slice.name }),
+        labels: sliceLabels,
+        annotations: annotationsOf(slice.name),
+        family: slice.family,
+        ports: slice.ports,
+        endpoints: slice.endpoints.map((endpoint) => ({ ...endpoint, zones: undefined })),
+      }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))),
+  };
+}

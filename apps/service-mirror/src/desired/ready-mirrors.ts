@@ -1,0 +1,21 @@
+import { mirroredServiceLabel, mirrorPrefixLabel } from '@kube-semaphore/naming';
+import { hasReady } from './objects.ts';
+import type { ObservedService } from './observed.ts';
+import type { LocalServices } from './target.ts';
+
+/**
+ * How many mirrors of each remote have no ready endpoint, by its name. It goes by what is there locally, as clients do: for
+ * them a source without endpoints and slices that weren't written are the same.
+ *
+ * @param prefixes of the remotes, by cluster
+ */
+export function mirrorsWithoutReadyEndpoints(local: Pick<LocalServices, 'slices'> & { services(): readonly ObservedService[] }, prefixes: ReadonlyMap<string, string>): ReadonlyMap<string, number> {
+  const clusters = new Map(Array.from(prefixes, ([cluster, prefix]) => [prefix, cluster]));
+  const counts = new Map(Array.from(prefixes.keys(), (cluster) => [cluster, 0]));
+  for (const { name, labels } of local.services()) {
+    const cluster = labels[mirroredServiceLabel] === 'true' ? clusters.get(labels[mirrorPrefixLabel] ?? '') : undefined;
+    if (cluster === undefined || local.slices(name).some(hasReady)) continue;
+    counts.set(cluster, counts.get(cluster)! + 1);
+  }
+  return counts;
+}

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { Change } from './change.ts';
+import type { DesiredSlice } from './objects.ts';
+import { routingChanges } from './routing-changes.ts';
+
+const owner = { name: 'gl-a', uid: 'u' };
+const slice = (service: string, zones: readonly string[] | undefined): DesiredSlice => ({
+  name: `${service}-1`,
+  labels: { 'kubernetes.io/service-name': service },
+  annotations: {},
+  family: 'IPv4',
+  ports: [],
+  endpoints: [{ addresses: ['10.4.0.1'], conditions: { ready: true, serving: undefined, terminating: undefined }, hostname: undefined, target: undefined, nodeName: undefined, zone: undefined, zones }],
+});
+const observed = (desired: DesiredSlice) => ({ ...desired, uid: 'u', resourceVersion: '1', owners: ['u'] });
+const update = (service: string, from: readonly string[] | undefined, to: readonly string[] | undefined): Change => ({ kind: 'update-slice', from: observed(slice(service, from)), to: slice(service, to), owner });
+
+it.each([
+  { name: 'hints that come', changes: [update('gl-a', undefined, ['remote'])], want: [{ service: 'gl-a', to: 'local-first', zones: ['remote'] }] },
+  { name: 'hints that go', changes: [update('gl-a', ['remote'], undefined)], want: [{ service: 'gl-a', to: 'everywhere', zones: [] }] },
+  { name: 'zones of nodes in the place of one that no node is in', changes: [update('gl-a', ['local'], ['eu-west-1a'])], want: [{ service: 'gl-a', to: 'local-first', zones: ['eu-west-1a'] }] },
+  { name: 'the same zones', changes: [update('gl-a', ['a'], ['a'])], want: [] },
+  {
+    name: 'a slice of the Go program in the place of which another comes',
+    changes: [{ kind: 'create-slice', to: slice('gl-a', undefined), owner }, { kind: 'delete-slice', from: observed(slice('gl-a', ['remote'])) }] as const,
+    want: [{ service: 'gl-a', to: 'everywhere', zones: [] }],
+  },
+  { name: 'a new Service', changes: [{ kind: 'create-slice', to: slice('gl-a', ['remote']), owner }] as const, want: [] },
+])('finds $want in $name', ({ changes, want }) => {
+  expect(routingChanges(changes)).toEqual(want);
+});

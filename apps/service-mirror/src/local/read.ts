@@ -1,0 +1,70 @@
+import type { Endpoints, EndpointSlice, Service } from '@kube-semaphore/kube-objects';
+import { type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../desired/compact.ts';
+import { familiesOf, isFamily } from '../desired/families.ts';
+import type { DesiredEndpoint } from '../desired/objects.ts';
+import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
+import { servicePortOf, slicePortOf } from '../desired/ports.ts';
+
+/** A Service of the mirror namespace, whoever's it is. */
+export function observedService({ metadata, spec }: Service): ObservedService {
+  const { name, uid, resourceVersion, creationTimestamp, labels, annotations, ownerReferences, finalizers, deletionTimestamp } = metadata;
+  const ports = spec.ports.map(servicePortOf);
+  const isSticky = spec.sessionAffinity === 'ClientIP';
+  const isPlain = spec.type === 'ClusterIP' && Object.keys(spec.selector).length === 0 && spec.internalTrafficPolicy !== 'Local';
+  return {
+    name,
+    uid,
+    resourceVersion,
+    createdAt: creationTimestamp,
+    labels,
+    annotations,
+    definition: {
+      headless: spec.clusterIP === 'None',
+      families: familiesOf(spec),
+      ports: tight(ports.filter((port) => port !== undefined)),
+      affinitySeconds: isSticky ? spec.sessionAffinityConfig.clientIP.timeoutSeconds || undefined : undefined,
+      publishNotReadyAddresses: spec.publishNotReadyAddresses,
+    },
+    familyPolicy: spec.ipFamilyPolicy,
+    isPlain: isPlain && !ports.includes(undefined),
+    isTerminating: deletionTimestamp > 0,
+    ownerReferences,
+    finalizers,
+  };
+}
+
+/** One of our EndpointSlices; undefined for what only another could have made. */
+export function observedSlice({ metadata, addressType, ports, endpoints }: EndpointSlice): ObservedSlice | undefined {
+  if (!isFamily(addressType)) return undefined;
+  const { name, uid, resourceVersion, labels, annotations, ownerReferences } = metadata;
+  const shared = sharedTexts();
+  return {
+    name,
+    uid,
+    resourceVersion,
+    labels,
+    annotations,
+    owners: ownerReferences.map((owner) => owner.uid),
+    family: addressType,
+    ports: tight(ports.map(slicePortOf).filter((port) => port !== undefined)),
+    endpoints: endpoints.map((endpoint) => observedEndpoint(endpoint, shared)),
+  };
+}
+
+export function observedEndpoints({ metadata, subsets }: Endpoints): ObservedEndpoints {
+  const { name, uid, resourceVersion, labels } = metadata;
+  return { name, uid, resourceVersion, labels, addresses: subsets.flatMap((subset) => subset.addresses.map(({ ip }) => ip)) };
+}
+
+function observedEndpoint({ addresses, conditions, hostname, targetRef, nodeName, zone, hints }: EndpointSlice['endpoints'][number], shared: Shared): DesiredEndpoint {
+  const zones = hints.forZones.map(({ name }) => name);
+  return {
+    addresses: tight(addresses),
+    conditions: sharedConditions(conditions),
+    hostname: hostname || undefined,
+    target: sharedTarget(targetRef, shared),
+    nodeName: nodeName === '' ? undefined : shared(nodeName),
+    zone: zone === '' ? undefined : shared(zone),
+    zones: zones.length === 0 ? undefined : zones,
+  };
+}

@@ -1,0 +1,56 @@
+import { KubeApiError } from '@kube-semaphore/kube-client';
+import { Codec, endpointSliceKind } from '@kube-semaphore/kube-objects';
+import { sliceManagedByLabel, sliceManager, sourceAnnotation } from '@kube-semaphore/naming';
+import { describe, expect, it } from 'vitest';
+import type { ObservedSlice } from '../desired/observed.ts';
+import { writeChange, type WriteTargets } from './write-change.ts';
+
+const labels = { [sliceManagedByLabel]: sliceManager };
+const annotations = { [sourceAnnotation]: 'c2/ns/web-a' };
+const content = { name: 'a', family: 'IPv4', ports: [], endpoints: [] } as const;
+const to = { ...content, labels, annotations };
+const written = new Codec(endpointSliceKind).objectFromJson({ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'a' }, addressType: 'IPv4' });
+
+const never = () => Promise.reject(new Error('not asked for'));
+
+/** A slice that is to be created while this one is there, or was a moment ago; `told` is what the stores were. */
+async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> | undefined) {
+  const told: string[] = [];
+  let tries = 0;
+  const tell = (what: string) => () => void told.push(what);
+  const targets: WriteTargets = {
+    writer: {
+      createService: never, updateService: never, deleteService: never, deleteSlice: never, deleteEndpoints: never,
+      createSlice: () => (++tries === 2 ? Promise.resolve(written) : Promise.reject(new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }))),
+      readSlice: () =>
+        there === undefined
+          ? Promise.reject(new KubeApiError('it is gone', { status: 404, reason: 'NotFound' }))
+          : Promise.resolve({ ...content, ...there, uid: 'u', resourceVersion: '1', owners: [] }),
+      updateSlice: () => Promise.resolve(written),
+    },
+    local: { wroteService: tell('service'), wroteSlice: tell('slice'), deletedSlice: tell('no slice'), deletedEndpoints: tell('no endpoints'), recheck: tell('recheck') },
+  };
+  const result = await writeChange({ kind: 'create-slice', to, owner: { name: 'web', uid: 'u' } }, targets, { signal: new AbortController().signal }).catch((error: unknown) => error);
+  return { told, result };
+}
+
+describe('writeChange, of a slice that is there already', () => {
+  it('updates one that somebody took the labels off', async () => {
+    expect(await createOver({ labels: {}, annotations })).toEqual({ told: ['slice'], result: undefined });
+  });
+
+  it('updates one that a list should have shown, and has everything listed again', async () => {
+    expect(await createOver({ labels, annotations })).toEqual({ told: ['recheck', 'slice'], result: undefined });
+  });
+
+  it('creates one that went in between', async () => {
+    expect(await createOver(undefined)).toEqual({ told: ['slice'], result: undefined });
+  });
+
+  it.each([
+    { what: 'of another source', annotations: { [sourceAnnotation]: 'c3/ns/web-a' } },
+    { what: 'of none', annotations: {} },
+  ])('leaves one $what alone', async (there) => {
+    expect(await createOver({ labels: {}, ...there })).toMatchObject({ told: [], result: { reason: 'AlreadyExists' } });
+  });
+});

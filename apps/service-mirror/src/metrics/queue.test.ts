@@ -1,0 +1,55 @@
+import { createMetrics } from '@kube-semaphore/runtime';
+import { expect, it } from 'vitest';
+import { metrics as table } from './metrics.ts';
+import { QueueMetrics } from './queue.ts';
+
+async function run(steps: (queue: QueueMetrics, clock: { ms: number }) => void) {
+  const clock = { ms: 0 };
+  const { metrics, registry } = createMetrics(table, { remote: [] });
+  steps(new QueueMetrics({ metrics, nameOf: (key) => `${key.split('/')[0]}-service`, now: () => clock.ms }), clock);
+  const text = await registry.metrics();
+  return (name: string, queue = 'c2-service') => {
+    const line = text.split('\n').find((each) => each.startsWith(`semaphore_service_mirror_queue_${name}{`) && each.includes(`name="${queue}"`));
+    return line === undefined ? undefined : Number(line.split(' ').at(-1));
+  };
+}
+
+it('tells how long keys waited and were worked, and what waits', async () => {
+  const value = await run((queue, clock) => {
+    queue.added('c2/ns/a');
+    queue.added('c2/ns/b');
+    queue.added('c3/ns/a');
+    clock.ms = 2_000;
+    queue.started('c2/ns/a');
+    clock.ms = 5_000;
+    queue.ended('c2/ns/a', { failed: false });
+    queue.started('c2/ns/b');
+    clock.ms = 6_000;
+    queue.sample();
+  });
+  expect(value('adds_total')).toBe(2);
+  expect(value('depth')).toBe(0);
+  expect(value('depth', 'c3-service')).toBe(1);
+  expect(value('latency_duration_seconds_sum')).toBe(7);
+  expect(value('work_duration_seconds_sum')).toBe(3);
+  expect(value('unfinished_work_seconds')).toBe(1);
+  expect(value('longest_running_processor_seconds')).toBe(1);
+});
+
+it('counts what fails until it succeeds', async () => {
+  const fail = (queue: QueueMetrics) => {
+    queue.started('c2/ns/a');
+    queue.ended('c2/ns/a', { failed: true });
+  };
+  const failing = await run((queue) => {
+    fail(queue);
+    fail(queue);
+  });
+  expect([failing('retries_total'), failing('requeued_items')]).toEqual([2, 1]);
+  const succeeded = await run((queue) => {
+    fail(queue);
+    queue.started('c2/ns/a');
+    queue.ended('c2/ns/a', { failed: false });
+  });
+  expect(succeeded('requeued_items')).toBe(0);
+});

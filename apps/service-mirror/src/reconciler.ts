@@ -1,0 +1,179 @@
+import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
+import type { Service } from '@kube-semaphore/kube-objects';
+import type { Change } from './desired/change.ts';
+import { type DesiredSlice, hasReady } from './desired/objects.ts';
+import { diffService, type ServiceChange } from './desired/diff-service.ts';
+import { diffSlices, type Owner } from './desired/diff-slices.ts';
+import { fitSlices } from './desired/fit-slices.ts';
+import { allTried, KeyWriter } from './local/writer.ts';
+import type { LocalObjects } from './local/objects.ts';
+import { nameVerdict } from './desired/name-ownership.ts';
+import type { Notice } from './desired/diagnostic.ts';
+import type { ObservedService } from './desired/observed.ts';
+import type { Target } from './desired/target.ts';
+import { ownAnnotations } from './desired/own-annotations.ts';
+import { RefusedWrites } from './local/refused-writes.ts';
+import { deletesBeside, partsOf, type SlicePart } from './desired/slice-parts.ts';
+
+export type ServiceReconcilerOptions = {
+  readonly local: Pick<LocalObjects, 'synced' | 'service' | 'slices' | 'endpoints'>;
+  readonly target: (key: string) => Target | undefined;
+  /** The keys that want a name, the one that has it first. */
+  readonly claimants: (name: string) => readonly string[];
+  /** The keys that a local Service may have been made for. */
+  readonly sources: (observed: ObservedService) => readonly string[];
+  /** Carries out a change. A Service that is written is returned. */
+  readonly write: (change: Change, context: ReconcileContext) => Promise<Service | undefined>;
+  readonly onNotices: (key: string, notices: readonly Notice[]) => void;
+};
+
+/** All that a key needs now, in phases: nothing of one begins before the one before it has ended. */
+type Phases = {
+  readonly notices: readonly Notice[];
+  readonly service: ServiceChange | undefined;
+  readonly slices: (owner: Owner | undefined) => SlicePhasesOfAll;
+};
+
+type SlicePhasesOfAll = SlicePart & {
+  /** Of the slices that are there, none that stays as it is has a ready endpoint. */
+  readonly isEmptied: boolean;
+};
+
+const NO_SLICES: SlicePhasesOfAll = { writes: [], adopted: [], deletes: [], isEmptied: false };
+
+/** Makes the local Service of a key, and the slices of that, what the sources say. */
+export class ServiceReconciler {
+  readonly #options: ServiceReconcilerOptions;
+  readonly #refused = new RefusedWrites();
+
+  constructor(options: ServiceReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    const phases = this.#phases(key);
+    const writer = new KeyWriter({ key, context, write: this.#options.write, refused: this.#refused });
+    try {
+      return await this.#carryOut(key, phases, writer);
+    } finally {
+      this.#refused.replace(key, writer.refused);
+      const refused = writer.refused.map(({ why }) => problem(key, 'refused', why));
+      const taken = writer.taken.map(({ why }) => problem(key, 'name-taken', why));
+      this.#options.onNotices(key, [...phases.notices, ...refused, ...taken]);
+    }
+  }
+
+  /** What a reconcile of the key would write now. */
+  plan(key: string): readonly Change[] {
+    const { notices, service, slices } = this.#phases(key);
+    this.#options.onNotices(key, notices);
+    const owner = service?.kind === 'create-service' || service?.kind === 'replace-service' ? undefined : ownerOf(this.#observed(key));
+    const { writes, adopted, deletes } = slices(owner);
+    return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
+  }
+
+  async #carryOut(key: string, { service, slices }: Phases, writer: KeyWriter): Promise<Outcome> {
+    let owner = ownerOf(this.#observed(key));
+    const failures: unknown[] = [];
+    if (service !== undefined) {
+      const written = await writer.write(service).catch((error: unknown) => {
+        if (service.kind !== 'update-service') throw error;
+        failures.push(error);
+        return undefined;
+      });
+      // Its slices are to stay. It ends when the garbage collector has let them go, and the watch tells of that: no rest
+      // until then, for nothing answers at its address.
+      if (service.kind === 'replace-service') return { wrote: false };
+      if (written !== undefined) owner = { name: written.metadata.name, uid: written.metadata.uid };
+      // Slices belong to a Service: there are none without.
+      if (service.kind === 'create-service' && written === undefined) return { wrote: writer.wrote };
+    }
+    const { isEmptied, ...all } = slices(owner);
+    // What comes waits for its Service. What only goes may be another cluster's than the one that makes the Service
+    // fail, but it mustn't leave nothing where something comes.
+    const parts = partsOf(all).filter(({ writes }) => failures.length === 0 || (writes.length === 0 && !isEmptied));
+    await writeParts(parts, { isEmptied, writer }).catch((error: unknown) => failures.push(error));
+    failures.push(...writer.taken.map(({ error }) => error));
+    if (failures.length > 0) throw failures[0];
+    return { wrote: writer.wrote };
+  }
+
+  #observed(key: string): ObservedService | undefined {
+    const target = this.#options.target(key);
+    return target && this.#options.local.service(target.name);
+  }
+
+  #phases(key: string): Phases {
+    const { local, claimants, sources, target: targetOf } = this.#options;
+    const target = targetOf(key);
+    if (!local.synced || target === undefined) return nothing([]);
+    const { name, wanted } = target;
+    const cluster = key.slice(0, key.indexOf('/'));
+    const fitting = typeof wanted === 'string' ? { slices: [], notices: [] } : fitSlices(wanted.slices, cluster);
+    const notices = [...target.notices, ...fitting.notices];
+    const observed = local.service(name);
+    const verdict = nameVerdict({
+      key,
+      target,
+      claimants: claimants(name),
+      observed,
+      sources: observed === undefined ? [] : sources(observed),
+      isUnknown: (other) => targetOf(other)?.wanted === 'unknown',
+    });
+    if (!verdict.ok) return nothing(verdict.notice === undefined ? notices : [...notices, verdict.notice]);
+    if (wanted === 'unknown' || (wanted === 'nothing' && target.keepsStale)) return nothing(notices);
+    // Somebody deletes it, and its end will be told by the watch; another can't be made before.
+    if (observed?.isTerminating === true) return nothing(notices);
+    return {
+      notices,
+      service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service, ownAnnotations),
+      slices: (owner) => this.#slicePhases(target, fitting.slices, owner),
+    };
+  }
+
+  #slicePhases(target: Target, desired: readonly DesiredSlice[], owner: Owner = { name: target.name, uid: '' }): SlicePhasesOfAll {
+    const { name, isOurs, wanted, keepsEndpoints } = target;
+    const { local } = this.#options;
+    const observed = local.slices(name);
+    const { writes, deletes: unwanted } = diffSlices(observed, desired, owner);
+    const endpoints = local.endpoints(name);
+    const stays = wanted !== 'nothing' && keepsEndpoints && (endpoints?.addresses.length ?? 0) > 0 && !desired.some(hasReady);
+    const adopted: readonly Change[] = endpoints === undefined || stays || !isOurs(endpoints.labels) ? [] : [{ kind: 'delete-endpoints', from: endpoints }];
+    // What isn't ours has our name for it: another process's, with a prefix that spells the same.
+    const deletes = unwanted.filter(({ from }) => isOurs(from.labels));
+    const touched = new Set([...writes.map(({ to }) => to.name), ...deletes.map(({ from }) => from.name)]);
+    const isEmptied = !observed.some((slice) => !touched.has(slice.name) && hasReady(slice));
+    return { writes, adopted, deletes, isEmptied };
+  }
+}
+
+type Writing = { readonly isEmptied: boolean; readonly writer: KeyWriter };
+
+/**
+ * Writes the slices of a Service: of each cluster those that come, then what a Go program had in their place, then
+ * those that go. What fails of one cluster holds up no other.
+ *
+ * @param isEmptied the deletions would leave nothing ready: then they wait until all that comes was tried
+ * @throws whatever made the first write fail, when all was tried
+ */
+async function writeParts(parts: readonly SlicePart[], { isEmptied, writer }: Writing): Promise<void> {
+  const arrivals = parts.map(({ writes }) => writer.writeAll(writes));
+  const arrived = Promise.allSettled(arrivals);
+  const departures = parts.map(async ({ writes, adopted, deletes }, i) => {
+    if (isEmptied) await arrived;
+    await arrivals[i];
+    // A slice that was refused, or whose name is taken, takes nobody's place.
+    const unwritten = writes.filter((change) => !writer.isDone(change));
+    if (unwritten.length === 0) await writer.writeAll(adopted);
+    await writer.writeAll(deletesBeside(deletes, unwritten));
+  });
+  await allTried(departures);
+}
+
+const nothing = (notices: readonly Notice[]): Phases => ({ notices, service: undefined, slices: () => NO_SLICES });
+
+const ownerOf = (service: ObservedService | undefined): Owner | undefined => service && { name: service.name, uid: service.uid };
+
+function problem(key: string, reason: string, detail: string): Notice {
+  return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };
+}

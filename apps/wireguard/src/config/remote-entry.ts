@@ -1,0 +1,87 @@
+import { durationOf, remoteReference } from '@kube-semaphore/app';
+import { deviceName, isDeviceName, MAX_DEVICE_NAME } from '@kube-semaphore/naming';
+import { bad, type Cidr, good, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
+import { oneOf } from '@kube-semaphore/options';
+import type { RemoteEntry } from './file.ts';
+import { isReachable } from '../desired/endpoint.ts';
+import { clusterName, deviceNameType } from './option-types.ts';
+import type { RemoteSettings } from './settings.ts';
+
+/** What the Go program has. */
+const DEFAULT_MTU = 1420;
+const DEFAULT_PORT = 51_820;
+
+/** Below it the kernel speaks no IPv4, and no IPv6. */
+const MIN_MTU = { 4: 576, 6: 1280 };
+const MAX_MTU = 65_535;
+
+const families = oneOf(['ipv4', 'ipv6']);
+const sources = oneOf(['podCIDRs', 'calico-blocks']);
+
+/** Where an entry is in the file, and where its problems go. */
+type Context = { readonly at: string; readonly problems: string[] };
+
+/** Settings of one remote cluster of a file. What is wrong goes to `problems`, and nobody will use the result then. */
+export function remoteOf(entry: RemoteEntry, { at, problems }: Context): RemoteSettings {
+  const check = <T>(field: string, parsed: Parsed<T>, otherwise: T): T => {
+    if (parsed.ok) return parsed.value;
+    problems.push(`${at}.${field}: ${parsed.reason}`);
+    return otherwise;
+  };
+  const listed = (field: string, texts: readonly string[], parse: (raw: string) => Parsed<Cidr>): readonly Cidr[] =>
+    texts.map((raw, i) => check(`${field}[${i}]`, parse(raw), undefined)).filter((cidr) => cidr !== undefined);
+  const { podSubnet = '', allowedEndpointCIDRs, endpointFamily = '', allowedIPsFrom = '' } = entry;
+  const name = check('name', clusterName.parse(entry.name ?? ''), '');
+  const subnets = typeof podSubnet === 'string' ? [check('podSubnet', parseSubnet(podSubnet), undefined)] : listed('podSubnet', podSubnet, parseSubnet);
+  const podSubnets = subnets.filter((cidr) => cidr !== undefined);
+  if (subnets.length === 0 && podSubnet.length === 0) check('podSubnet', parseSubnet(''), undefined);
+  const family = endpointFamily === '' ? undefined : check('endpointFamily', families.parse(endpointFamily), 'ipv4');
+  return {
+    name,
+    reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
+    podSubnets,
+    device: deviceOf(entry.deviceName ?? '', name, check),
+    mtuBytes: check('wgDeviceMTU', whole(entry.wgDeviceMTU || DEFAULT_MTU, { min: minMtu(podSubnets), max: MAX_MTU }), DEFAULT_MTU),
+    listenPort: check('wgListenPort', whole(entry.wgListenPort || DEFAULT_PORT, { min: 1, max: 65_535 }), 0),
+    resyncPeriodMs: check('resyncPeriod', periodOf(entry.resyncPeriod), 0),
+    endpointFamily: family && (family === 'ipv4' ? 4 : 6),
+    allowedIpsFrom: allowedIPsFrom === '' ? 'podCIDRs' : check('allowedIPsFrom', sources.parse(allowedIPsFrom), 'podCIDRs'),
+    allowedEndpoints: allowedEndpointCIDRs && listed('allowedEndpointCIDRs', allowedEndpointCIDRs, parseCidr),
+    deviceAddress: check('deviceAddress', parseAddress(entry.deviceAddress || 'none'), 'none'),
+  };
+}
+
+type Check = <T>(field: string, parsed: Parsed<T>, otherwise: T) => T;
+
+/** A name that nobody chose is only a problem if the cluster's name, which it is made of, is none. */
+function deviceOf(chosen: string, cluster: string, check: Check): string {
+  if (chosen !== '') return check('deviceName', deviceNameType.parse(chosen), '');
+  if (cluster === '') return '';
+  const made = deviceName(cluster);
+  const tooLong = bad(`it is required: ${made} has more than the ${MAX_DEVICE_NAME} characters that the name of a device can have`);
+  return check('deviceName', isDeviceName(made) ? deviceNameType.parse(made) : tooLong, '');
+}
+
+function parseSubnet(raw: string): Parsed<Cidr> {
+  if (raw === '') return bad('it is required');
+  const cidr = parseCidr(raw);
+  return cidr.ok && cidr.value.prefixLength === 0 ? bad(`${cidr.value.text} would take all traffic of the node`) : cidr;
+}
+
+function parseAddress(raw: string): Parsed<RemoteSettings['deviceAddress']> {
+  if (raw === 'none' || raw === 'auto') return good(raw);
+  const ip = parseIp(raw);
+  if (!ip.ok) return bad(`${ip.reason}, nor is it none or auto`);
+  return isReachable(ip.value) ? good({ ip: ip.value }) : bad(`${ip.value} is no address of one node alone`);
+}
+
+const minMtu = (subnets: readonly Cidr[]): number => Math.max(...subnets.map(({ family }) => MIN_MTU[family]), MIN_MTU[4]);
+
+function whole(value: number, { min, max }: { min: number; max: number }): Parsed<number> {
+  return Number.isInteger(value) && value >= min && value <= max ? good(value) : bad(`${value} is not a whole number from ${min} to ${max}`);
+}
+
+function periodOf(value: string | number = 0): Parsed<number> {
+  const parsed = durationOf(value);
+  return parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed;
+}

@@ -1,0 +1,35 @@
+import { addressAt, type Cidr, compareIps, contains } from '@kube-semaphore/net';
+import type { Link } from '@kube-semaphore/wireguard-tools';
+import type { DeviceSettings } from './settings.ts';
+
+export type AddressInput = {
+  /** The device itself, whose addresses don't count. */
+  readonly device: string;
+  /** All of the node. */
+  readonly links: readonly Link[];
+  /** Of our own Node: the addresses that a peer takes from us. */
+  readonly podCidrs: readonly Cidr[];
+};
+
+/**
+ * The addresses that a device is to have, as the source of what the node itself sends: one per family of the remote's pod
+ * subnets. `auto` takes an address that the node has among its pods' already, as bridges and overlays do; where it has none,
+ * the first of its podCIDR, which no pod gets from host-local, and which flannel takes, too.
+ *
+ * @returns canonical addresses; without one for a family in which the Node has no podCIDR
+ */
+export function deviceAddresses({ deviceAddress, podSubnets }: Pick<DeviceSettings, 'deviceAddress' | 'podSubnets'>, input: AddressInput): readonly string[] {
+  if (deviceAddress === 'none') return [];
+  if (deviceAddress !== 'auto') return [deviceAddress.ip];
+  const families = ([4, 6] as const).filter((family) => podSubnets.some((subnet) => subnet.family === family));
+  return families.flatMap((family) => {
+    const cidr = input.podCidrs.find((candidate) => candidate.family === family);
+    const address = cidr && (addressIn(cidr, input) ?? addressAt(cidr, 0));
+    return address === undefined ? [] : [address];
+  });
+}
+
+function addressIn(cidr: Cidr, { device, links }: AddressInput): string | undefined {
+  const ips = links.filter(({ name }) => name !== device).flatMap(({ addresses }) => addresses.map(({ ip }) => ip));
+  return ips.filter((ip) => contains(cidr, ip)).toSorted(compareIps)[0];
+}

@@ -1,0 +1,56 @@
+import { deviceAlias, pubKeyAnnotation } from '@kube-semaphore/naming';
+import type { Left } from '@kube-semaphore/app';
+import type { Link, Route } from '@kube-semaphore/wireguard-tools';
+import type { DesiredPeer } from './peers.ts';
+import { deviceAddresses } from './device-address.ts';
+import type { DesiredDevice } from './diff-device.ts';
+import { problemOf } from './diagnostic.ts';
+import { type Announcement, mtuWarning, ownEndpoint, type OwnNode } from './own-node.ts';
+import type { DeviceSettings } from './settings.ts';
+
+export type DeviceInput = {
+  /** Our own Node. */
+  readonly node: OwnNode;
+  /** All of the node. */
+  readonly links: readonly Link[];
+  /** Of the key file. */
+  readonly publicKey: string;
+  /** Undefined: not known. */
+  readonly peers: readonly DesiredPeer[] | undefined;
+};
+
+/** The device of a remote as it should be. */
+export function desiredDevice(settings: DeviceSettings, { node, links, publicKey, peers }: DeviceInput): DesiredDevice {
+  const { name, device, mtuBytes, listenPort, podSubnets } = settings;
+  return {
+    name: device,
+    alias: deviceAlias(name),
+    mtuBytes,
+    listenPort,
+    publicKey,
+    addresses: deviceAddresses(settings, { device, links, podCidrs: node.podCidrs }),
+    routes: podSubnets.map(({ text }) => text),
+    peers,
+  };
+}
+
+/** What we say to the remote's Nodes; nothing if they couldn't reach us. */
+export function announcementsOf(settings: DeviceSettings, node: OwnNode, publicKey: string): readonly Announcement[] {
+  const endpoint = ownEndpoint(node, settings);
+  return endpoint.ok ? [{ remote: settings.name, publicKey, endpoint: endpoint.value.text }] : [];
+}
+
+/** The public key that our Node announces to a remote now. */
+export const announcedKey = ({ name }: Pick<DeviceSettings, 'name'>, annotations: Readonly<Record<string, string>>): string | undefined => annotations[pubKeyAnnotation(name)];
+
+/** What keeps a device from doing all that it should. */
+export function deviceNotices(settings: DeviceSettings, { node, links, blocked }: Pick<DeviceInput, 'node' | 'links'> & { readonly blocked: readonly (Pick<Route, 'destination'> & Partial<Route>)[] }): readonly Left[] {
+  const endpoint = ownEndpoint(node, settings);
+  const mtu = endpoint.ok ? mtuWarning(endpoint.value.ip, links, settings) : undefined;
+  return [
+    ...problemOf('no-endpoint', endpoint.ok ? [] : [`the remote can't reach us: ${endpoint.reason}`]),
+    // Only advice: what is short enough passes.
+    ...(mtu === undefined ? [] : [{ kind: 'expected', reason: 'mtu', detail: mtu } as const]),
+    ...problemOf('route-blocked', blocked.map(({ destination, device }) => `${destination} doesn't lead through ${settings.device}: ${device === undefined ? 'there is another route' : `it leads through ${device}`}`)),
+  ];
+}

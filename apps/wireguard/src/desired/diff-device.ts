@@ -1,0 +1,71 @@
+import { hostCidr } from '@kube-semaphore/net';
+import type { Device, Link, LinkAddress, LinkChange, PeerChange, Route } from '@kube-semaphore/wireguard-tools';
+import type { DesiredPeer } from './peers.ts';
+import { diffPeers, type EndpointMemory } from './diff-peers.ts';
+import { diffRoutes, type RouteChanges } from './diff-routes.ts';
+
+/** A device of ours as it should be. */
+export type DesiredDevice = {
+  readonly name: string;
+  /** Our mark. */
+  readonly alias: string;
+  readonly mtuBytes: number;
+  readonly listenPort: number;
+  /** Of the private key in our key file. */
+  readonly publicKey: string;
+  /** Canonical; each is the only one of its network. */
+  readonly addresses: readonly string[];
+  /** Canonical CIDRs that are to lead through it. */
+  readonly routes: readonly string[];
+  /** Undefined: the remote's Nodes aren't known yet, and all peers stay as they are. */
+  readonly peers: readonly DesiredPeer[] | undefined;
+};
+
+/** The same as `wg` and `ip` show it; `routes` are all of the node. */
+export type ObservedDevice = { readonly device: Device; readonly link: Link; readonly routes: readonly Route[] };
+
+/** What is to be done, and nothing that needn't be: each part that is empty costs no call. */
+export type DeviceDiff = {
+  /** The key file is to be read. */
+  readonly setsKey: boolean;
+  /** Named only if it differs, as naming it costs packets. */
+  readonly listenPort: number | undefined;
+  readonly peers: readonly PeerChange[];
+  readonly link: LinkChange;
+  readonly addresses: { readonly add: readonly LinkAddress[]; readonly delete: readonly LinkAddress[] };
+  readonly routes: RouteChanges;
+};
+
+/** Compares a device with what it should be. */
+export function diffDevice({ device, link, routes }: ObservedDevice, desired: DesiredDevice, memory: EndpointMemory): DeviceDiff {
+  return {
+    setsKey: device.publicKey !== desired.publicKey,
+    listenPort: device.listenPort === desired.listenPort ? undefined : desired.listenPort,
+    peers: desired.peers === undefined ? [] : diffPeers(device.peers, desired.peers, memory),
+    link: {
+      ...(link.alias === desired.alias ? {} : { alias: desired.alias }),
+      ...(link.mtuBytes === desired.mtuBytes ? {} : { mtuBytes: desired.mtuBytes }),
+      ...(link.up ? {} : { up: true }),
+    },
+    addresses: diffAddresses(link.addresses, desired.addresses),
+    routes: diffRoutes(routes, desired.routes, desired.name),
+  };
+}
+
+/** Whether there is nothing to do. Routes that are blocked are nothing that we could do. */
+export function isEmpty({ setsKey, listenPort, peers, link, addresses, routes }: DeviceDiff): boolean {
+  const lists = [peers, addresses.add, addresses.delete, routes.add, routes.replace, routes.delete];
+  return !setsKey && listenPort === undefined && Object.keys(link).length === 0 && lists.every((list) => list.length === 0);
+}
+
+/** The kernel gives some devices a link-local address of its own, which does no harm. */
+function diffAddresses(observed: readonly LinkAddress[], ips: readonly string[]): DeviceDiff['addresses'] {
+  const desired = new Map([...new Set(ips)].toSorted().map((ip) => [hostCidr(ip), { ip, prefixLength: ip.includes(':') ? 128 : 32 }]));
+  const here = new Set(observed.map(textOf));
+  return {
+    add: [...desired].filter(([text]) => !here.has(text)).map(([, address]) => address),
+    delete: observed.filter((address) => !desired.has(textOf(address)) && !/^fe[89ab]/.test(address.ip)).toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1)),
+  };
+}
+
+const textOf = ({ ip, prefixLength }: LinkAddress): string => `${ip}/${prefixLength}`;

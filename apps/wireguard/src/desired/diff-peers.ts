@@ -1,0 +1,56 @@
+import type { Peer, PeerChange } from '@kube-semaphore/wireguard-tools';
+import type { DesiredPeer } from './peers.ts';
+import { type HandshakeClock, tunnelState } from './handshake.ts';
+
+/** As the Go program has it: keeps the way open through whatever stands between two nodes. */
+const KEEPALIVE_SECONDS = 25;
+
+/** What the endpoints of peers are judged by. */
+export type EndpointMemory = HandshakeClock & {
+  /** By public key: the endpoint of the annotation when the device was last made what it should be. Empty after a start. */
+  readonly annotated: ReadonlyMap<string, string>;
+};
+
+/**
+ * What makes a device's peers those that it should have: whoever isn't wanted goes first, then the others in the order of
+ * their keys. A peer that is as it should be isn't named, and of the others only what differs.
+ */
+export function diffPeers(observed: readonly Peer[], desired: readonly DesiredPeer[], memory: EndpointMemory): readonly PeerChange[] {
+  const here = new Map(observed.map((peer) => [peer.publicKey, peer]));
+  const wanted = new Set(desired.map(({ publicKey }) => publicKey));
+  const unwanted = observed.filter(({ publicKey }) => !wanted.has(publicKey)).map(({ publicKey }): PeerChange => ({ publicKey, remove: true }));
+  const changes = desired.flatMap((peer) => changeOf(here.get(peer.publicKey), peer, memory));
+  return [...unwanted.toSorted(byKey), ...changes.toSorted(byKey)];
+}
+
+function changeOf(observed: Peer | undefined, desired: DesiredPeer, memory: EndpointMemory): readonly PeerChange[] {
+  const { publicKey, endpoint, allowedIps } = desired;
+  const named = endpoint === undefined ? {} : { endpoint };
+  if (observed === undefined) return [{ publicKey, ...named, allowedIps, keepaliveSeconds: KEEPALIVE_SECONDS }];
+  const difference = {
+    ...(isSameSet(observed.allowedIps, allowedIps) ? {} : { allowedIps }),
+    ...(wantsEndpoint(observed, desired, memory) ? named : {}),
+    ...(observed.keepaliveSeconds === KEEPALIVE_SECONDS ? {} : { keepaliveSeconds: KEEPALIVE_SECONDS }),
+    ...(observed.hasPresharedKey ? ({ clearPresharedKey: true } as const) : {}),
+  };
+  return Object.keys(difference).length === 0 ? [] : [{ publicKey, ...difference }];
+}
+
+/**
+ * The kernel follows a peer that moves, or that comes through a NAT, so what it has counts while the tunnel works. The
+ * annotation counts when it is new, and when the tunnel doesn't work.
+ */
+function wantsEndpoint(observed: Peer, { publicKey, endpoint }: DesiredPeer, memory: EndpointMemory): boolean {
+  if (observed.endpoint === endpoint) return false;
+  const before = memory.annotated.get(publicKey);
+  return observed.endpoint === undefined || (before !== undefined && before !== endpoint) || tunnelState(observed, memory) !== 'up';
+}
+
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  const values = new Set(a);
+  return values.size === b.length && b.every((value) => values.has(value));
+}
+
+function byKey(a: PeerChange, b: PeerChange): number {
+  return a.publicKey < b.publicKey ? -1 : Number(a.publicKey > b.publicKey);
+}

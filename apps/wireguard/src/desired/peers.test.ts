@@ -1,0 +1,161 @@
+import { overlaps } from '@kube-semaphore/net';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { calicoClaims } from '../remote/calico-blocks.ts';
+import { desiredPeers } from './peers.ts';
+import type { RemoteNode } from './remote-node.ts';
+import { cidr, key, remoteNode } from '../../test/support/builders.ts';
+
+const OWN = key(200);
+const ownKeys = new Set([OWN]);
+
+/** Who has what, and what is left out, in short. */
+function brief(nodes: readonly RemoteNode[]) {
+  const { peers, left } = desiredPeers(nodes, { ownKeys });
+  return { peers: peers.map(({ node, allowedIps }) => `${node} ${allowedIps.join(' ')}`), left: left.map(({ node, reason, detail }) => `${node} ${reason}: ${detail}`) };
+}
+
+const A = '10.4.1.0/24';
+const B = '10.4.2.0/24';
+
+describe('desiredPeers', () => {
+  it('makes a peer of each Node', () => {
+    expect(desiredPeers([remoteNode('n2', [B, 'fd00:4::/64']), remoteNode('n1', [A])], { ownKeys })).toEqual({
+      peers: [
+        { node: 'n1', publicKey: key(1), endpoint: '192.0.2.1:51820', allowedIps: [A] },
+        { node: 'n2', publicKey: key(2), endpoint: '192.0.2.2:51820', allowedIps: [B, 'fd00:4::/64'] },
+      ],
+      left: [],
+    });
+  });
+
+  it.each([
+    { name: 'gives a CIDR to the oldest', nodes: [remoteNode('n2', [A]), remoteNode('n1', [A])], peers: [`n1 ${A}`], left: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`] },
+    {
+      name: 'keeps the other CIDRs of one that loses one',
+      nodes: [remoteNode('n1', [A]), remoteNode('n2', [A, B])],
+      peers: [`n1 ${A}`, `n2 ${B}`],
+      left: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`],
+    },
+    {
+      name: 'refuses a part of an older one’s',
+      nodes: [remoteNode('n1', [A]), remoteNode('n2', ['10.4.1.7/32'])],
+      peers: [`n1 ${A}`],
+      left: ['n2 cidr-taken: 10.4.1.7/32 is refused: n1 has it, or a part of it'],
+    },
+    {
+      name: 'refuses what holds an older one’s',
+      nodes: [remoteNode('n1', [A]), remoteNode('n2', ['10.4.0.0/16'])],
+      peers: [`n1 ${A}`],
+      left: ['n2 cidr-taken: 10.4.0.0/16 is refused: n1 has it, or a part of it'],
+    },
+    { name: 'decides by name between two of one age', nodes: [remoteNode('n2', [A], { createdMs: 5 }), remoteNode('n1', [A], { createdMs: 5 })], peers: [`n1 ${A}`], left: [expect.stringMatching(/^n2 cidr-taken/)] },
+    { name: 'takes one that hides its age for the youngest', nodes: [remoteNode('n1', [A], { createdMs: 0 }), remoteNode('n2', [A])], peers: [`n2 ${A}`], left: [expect.stringMatching(/^n1 cidr-taken/)] },
+    { name: 'lets one that the last list lacked lose', nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [A])], peers: [`n2 ${A}`], left: [expect.stringMatching(/^n1 cidr-taken/)] },
+    { name: 'keeps one that the last list lacked otherwise', nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [B])], peers: [`n1 ${A}`, `n2 ${B}`], left: [] },
+    { name: 'gives a key to the oldest', nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) })], peers: [`n1 ${A}`], left: ['n2 key-taken: its public key is that of n1'] },
+    {
+      name: 'leaves the CIDRs of one that has another’s key to others',
+      nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) }), remoteNode('n3', [B])],
+      peers: [`n1 ${A}`, `n3 ${B}`],
+      left: ['n2 key-taken: its public key is that of n1'],
+    },
+    { name: 'leaves the key of one without a CIDR to others', nodes: [remoteNode('n1', []), remoteNode('n2', [B], { publicKey: key(1) })], peers: [`n2 ${B}`], left: [] },
+    { name: 'has no peer with our own key', nodes: [remoteNode('n1', [A], { publicKey: OWN }), remoteNode('n2', [A])], peers: [`n2 ${A}`], left: ['n1 own-key: its public key is our own'] },
+  ])('$name', ({ nodes, peers, left }) => {
+    expect(brief(nodes)).toEqual({ peers, left });
+    expect(brief(nodes.toReversed())).toEqual({ peers, left });
+  });
+
+  it('takes the blocks of Calico for those that say so', () => {
+    const claims = new Map([['n1', [{ cidr: cidr(A), isBorrowed: false }, { cidr: cidr('10.4.2.7/32'), isBorrowed: true }]], ['n2', [{ cidr: cidr(B), isBorrowed: false }]]]);
+    const { peers, left } = desiredPeers([remoteNode('n1', []), remoteNode('n2', []), remoteNode('n3', [])], { ownKeys, calicoClaims: claims });
+    expect(peers.map(({ node, allowedIps }) => [node, ...allowedIps])).toEqual([['n1', A, '10.4.2.7/32'], ['n2', B]]);
+    expect(left).toEqual([{ kind: 'problem', node: 'n3', reason: 'no-cidr', detail: 'the Node has no confirmed block in a pod subnet' }]);
+  });
+
+  it('lends an address to one Node only', () => {
+    const borrowed = [{ cidr: cidr('10.4.2.7/32'), isBorrowed: true }];
+    const { peers, left } = desiredPeers([remoteNode('n2', []), remoteNode('n1', [])], { ownKeys, calicoClaims: new Map([['n1', borrowed], ['n2', borrowed]]) });
+    expect(peers.map(({ node }) => node)).toEqual(['n1']);
+    expect(left).toMatchObject([{ node: 'n2', reason: 'cidr-taken' }]);
+  });
+
+  it('keeps what the kernel had from before the start, where the blocks of Calico count', () => {
+    const ghost = remoteNode('n9', [A, '10.4.2.7/32'], { held: true, endpoint: undefined });
+    const { peers } = desiredPeers([remoteNode('n2', []), ghost], { ownKeys, calicoClaims: new Map([['n2', [{ cidr: cidr(B), isBorrowed: false }]]]) });
+    expect(peers).toMatchObject([{ node: 'n2', allowedIps: [B] }, { node: 'n9', endpoint: undefined, allowedIps: [A, '10.4.2.7/32'] }]);
+  });
+});
+
+/** Few keys and few blocks, so that everything collides. A Node's own blocks don't overlap, as it is read. */
+const blocks = fc
+  .uniqueArray(fc.constantFrom(A, B, '10.4.0.0/16', '10.4.1.128/25', '10.4.1.7/32', 'fd00:4::/48', 'fd00:4:0:1::/64'), { maxLength: 3 })
+  .map((texts) => texts.filter((text, i) => !texts.slice(0, i).some((other) => overlaps(cidr(other), cidr(text)))));
+const nodes = fc.uniqueArray(
+  fc.record({ number: fc.integer({ min: 1, max: 30 }), cidrs: blocks, publicKey: fc.constantFrom(key(1), key(2), key(3), key(4), OWN), createdMs: fc.nat(3), held: fc.boolean() }),
+  { selector: ({ number }) => number, maxLength: 10 },
+).map((list) => list.map(({ number, cidrs, publicKey, createdMs, held }) => remoteNode(`n${number}`, cidrs, { publicKey, createdMs, ...(held ? { held } : {}) })));
+
+describe('whatever Nodes say', () => {
+  it('no two peers share a key or an address, and none has our key', () => {
+    fc.assert(
+      fc.property(nodes, (list) => {
+        const { peers } = desiredPeers(list, { ownKeys });
+        const keys = peers.map(({ publicKey }) => publicKey);
+        expect(new Set(keys).size).toBe(keys.length);
+        expect(keys).not.toContain(OWN);
+        const all = peers.flatMap(({ allowedIps }) => allowedIps.map(cidr));
+        expect(all.filter((one, i) => all.slice(0, i).some((other) => overlaps(one, other)))).toEqual([]);
+      }),
+    );
+  });
+
+  it('the order in which they come changes nothing', () => {
+    fc.assert(
+      fc.property(nodes.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length }))), ([list, shuffled]) => {
+        expect(desiredPeers(shuffled, { ownKeys })).toEqual(desiredPeers(list, { ownKeys }));
+      }),
+    );
+  });
+
+  it('a younger Node takes nothing from an older one', () => {
+    fc.assert(
+      fc.property(nodes, blocks, fc.constantFrom(key(1), key(2), key(5)), (list, cidrs, publicKey) => {
+        // Held, without an age, and last by name: after it comes nobody.
+        const young = remoteNode('n99', cidrs, { publicKey, createdMs: 0, held: true });
+        const { peers } = desiredPeers([...list, young], { ownKeys });
+        expect(peers.filter(({ node }) => node !== 'n99')).toEqual(desiredPeers(list, { ownKeys }).peers);
+      }),
+    );
+  });
+
+  it('everything that a Node has, or a reason why not, is told', () => {
+    fc.assert(
+      fc.property(nodes, (list) => {
+        const { peers, left } = desiredPeers(list, { ownKeys });
+        for (const { name, podCidrs } of list) {
+          const has = peers.find(({ node }) => node === name)?.allowedIps.length ?? 0;
+          expect(has < podCidrs.length).toBe(podCidrs.length > 0 && left.some(({ node }) => node === name));
+        }
+      }),
+    );
+  });
+
+  it('with the blocks of Calico no address is given out twice with one length of prefix', () => {
+    const names = fc.constantFrom('n1', 'n2', 'n3', 'n4');
+    const affinity = fc.record({ node: names, cidr: fc.constantFrom('10.4.1.0/26', '10.4.1.64/26', '10.4.1.128/26', '10.5.0.0/26').map(cidr), uid: fc.constant('') });
+    const borrowed = fc.record({ node: names, cidr: fc.nat(255).map((last) => cidr(`10.4.1.${last}/32`)) });
+    fc.assert(
+      fc.property(fc.array(affinity), fc.array(borrowed), (affinities, singles) => {
+        const claims = calicoClaims(affinities, [{ uid: '', borrowed: singles }], [cidr('10.4.0.0/16')]);
+        const list = ['n1', 'n2', 'n3', 'n4'].map((name) => remoteNode(name, []));
+        const all = desiredPeers(list, { ownKeys, calicoClaims: claims }).peers.flatMap(({ allowedIps }) => allowedIps);
+        expect(new Set(all).size).toBe(all.length);
+        expect(all.filter((text) => !text.startsWith('10.4.'))).toEqual([]);
+        const whole = all.filter((text) => text.endsWith('/26')).map(cidr);
+        expect(whole.filter((one, i) => whole.slice(0, i).some((other) => overlaps(one, other)))).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { createMetrics } from '@kube-semaphore/runtime';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FakeTools } from '../../test/support/fake-tools.ts';
+import { lookAround } from './observe.ts';
+import { metrics as metricTable } from '../metrics/metrics.ts';
+import type { AnnotationPatch } from '../desired/own-node.ts';
+import { Strays } from './orphans.ts';
+import { remoteSettings, silentLog } from '../../test/support/builders.ts';
+
+const { signal } = new AbortController();
+
+let tools: FakeTools;
+let patches: AnnotationPatch[];
+let refusal: Error | undefined;
+const { metrics, registry } = createMetrics(metricTable);
+beforeEach(() => ([tools, patches, refusal] = [new FakeTools(), [], undefined]));
+
+const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k' });
+
+/** Looks once, with `c2` in the config and what our Node says. */
+async function look(annotations: Readonly<Record<string, string>> = {}): Promise<boolean> {
+  const node = { uid: 'u', resourceVersion: '1', annotations, internalIps: [], podCidrs: [] };
+  const announce = (patch: AnnotationPatch) => (refusal === undefined ? Promise.resolve(void patches.push(patch)) : Promise.reject(refusal));
+  const strays = new Strays({ tools, local: { node, announce }, remotes: [remoteSettings()], log: silentLog, metrics });
+  return strays.remove(await lookAround(tools, { signal }), { signal });
+}
+
+describe('a device of ours', () => {
+  it('goes with what our Node says, when its remote has left the config', async () => {
+    tools.put('wireguard.c2', { alias: 'semaphore-wireguard c2' });
+    tools.put('wireguard.c3', { alias: 'semaphore-wireguard c3' });
+    expect(await look({ ...said('c2'), ...said('c3') })).toBe(true);
+    expect([[...tools.byName.keys()], patches]).toEqual([['wireguard.c2'], [{ 'c3.wireguard.semaphore.uw.io/pubKey': null }]]);
+  });
+
+  it('goes alone, when its remote has another device now', async () => {
+    tools.put('wg-old', { alias: 'semaphore-wireguard c2' });
+    await look(said('c2'));
+    expect([[...tools.byName.keys()], patches]).toEqual([[], []]);
+  });
+
+  it('stays until our Node could be told, and keeps no other from going', async () => {
+    tools.put('wireguard.c3', { alias: 'semaphore-wireguard c3' });
+    tools.put('wireguard.c4', { alias: 'semaphore-wireguard c4' });
+    refusal = new Error('no');
+    expect(await look(said('c3'))).toBe(true);
+    expect([...tools.byName.keys()]).toEqual(['wireguard.c3']);
+  });
+});
+
+it('what isn’t ours, and what others say, stays and is counted', async () => {
+  tools.put('wireguard.go');
+  tools.put('wg0');
+  expect(await look({ ...said('c2'), ...said('c9') })).toBe(false);
+  expect([[...tools.byName.keys()], patches]).toEqual([['wireguard.go', 'wg0'], []]);
+  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('semaphore_wg_orphans{'));
+  expect(lines).toEqual(['semaphore_wg_orphans{cluster="go"} 1', 'semaphore_wg_orphans{cluster="c9"} 1']);
+});

@@ -1,0 +1,37 @@
+import { type Samples, sampleLine } from '@kube-semaphore/runtime';
+import type { Device, Peer } from '@kube-semaphore/wireguard-tools';
+import { type HandshakeClock, tunnelState } from '../desired/handshake.ts';
+import { metrics as table, type WireGuardMetrics } from './metrics.ts';
+
+/** What is shown of each peer: a thousand peers are six thousand series, so they are text at once. */
+const ofPeers: readonly (readonly [name: string, samples: (peer: Peer) => readonly (readonly [more: Readonly<Record<string, string>>, value: number])[]])[] = [
+  [table.peerInfo.name, ({ endpoint = '' }) => [[{ endpoint }, 1]]],
+  [table.peerAllowedIps.name, ({ allowedIps }) => allowedIps.map((allowed_ips) => [{ allowed_ips }, 1])],
+  [table.peerReceivedBytes.name, ({ receivedBytes }) => [[{}, receivedBytes]]],
+  [table.peerSentBytes.name, ({ sentBytes }) => [[{}, sentBytes]]],
+  [table.peerLastHandshake.name, ({ latestHandshakeSeconds = 0 }) => [[{}, latestHandshakeSeconds]]],
+];
+
+/**
+ * Sets the metrics of all devices to what they show; what isn't there any more isn't exported.
+ *
+ * @returns the samples of their peers, which are not kept
+ */
+export function showDevices({ deviceInfo, peers: peerCounts }: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>, devices: readonly Device[], clock: HandshakeClock): Samples {
+  deviceInfo.reset();
+  peerCounts.reset();
+  for (const { name: device, publicKey, peers } of devices) {
+    if (publicKey !== undefined) deviceInfo.set({ device, public_key: publicKey }, 1);
+    const counts = { up: 0, stale: 0, never: 0 };
+    for (const peer of peers) counts[tunnelState(peer, clock)]++;
+    for (const [state, count] of Object.entries(counts)) peerCounts.set({ device, state }, count);
+  }
+  return new Map(
+    ofPeers.map(([name, samples]) => {
+      const lines = devices.flatMap(({ name: device, peers }) =>
+        peers.flatMap((peer) => samples(peer).map(([more, value]) => sampleLine(name, { device, public_key: peer.publicKey, ...more }, value))),
+      );
+      return [name, lines.join('')];
+    }),
+  );
+}

@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ClusterWatches, type Left, limitedLog, POLL_INTERVAL_MS, remoteBudget, SkipRegister } from '@kube-semaphore/app';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { Logger } from '@kube-semaphore/runtime';
+import type { Device } from '@kube-semaphore/wireguard-tools';
+import { desiredPeers } from '../desired/peers.ts';
+import { ghostsOf } from './seed.ts';
+import type { WireGuardMetrics } from '../metrics/metrics.ts';
+import type { Notice } from '../desired/diagnostic.ts';
+import type { WireGuardOptions } from '../config/options.ts';
+import { RemoteBlocks } from './blocks.ts';
+import type { NodeRules } from './node.ts';
+import { RemoteNodes } from './nodes.ts';
+import type { RemoteSettings } from '../config/settings.ts';
+
+export type RemoteOptions = {
+  readonly settings: RemoteSettings;
+  readonly client: KubeClient;
+  readonly options: WireGuardOptions;
+  /** By which its Nodes are read now. */
+  readonly rules: () => NodeRules;
+  readonly log: Logger;
+  readonly metrics: WireGuardMetrics;
+  /** Its device may have to change. */
+  readonly onChange: () => void;
+};
+
+type SkipOptions = ConstructorParameters<typeof SkipRegister>[0];
+
+/** One remote cluster: its Nodes, what is left out of them, and whether they are known. */
+export class Remote {
+  readonly settings: RemoteSettings;
+  readonly #options: RemoteOptions;
+  readonly #skips: SkipRegister;
+  readonly #deviceSkips: SkipRegister;
+  readonly #watches: ClusterWatches;
+  readonly #nodes: RemoteNodes;
+  readonly #blocks: RemoteBlocks | undefined;
+  readonly #firstSync = Promise.withResolvers<void>();
+  #noticed: ReadonlySet<string> = new Set();
+
+  constructor(remote: RemoteOptions) {
+    const { settings, client, options, metrics } = remote;
+    const cluster = settings.name;
+    const log = limitedLog(remote.log, { cluster });
+    this.#options = { ...remote, log };
+    this.settings = settings;
+    const onCount = (labels: Parameters<SkipOptions['onCount']>[0], count: number): void => metrics.skippedObjects.set({ remote: cluster, ...labels }, count);
+    this.#deviceSkips = new SkipRegister({
+      onCount,
+      onNew: (device, { reason, detail }) => log.warn({ cluster, device, reason, detail }, 'the device is not all that it should be'),
+    });
+    this.#skips = new SkipRegister({
+      onCount,
+      onNew: (subject, { kind, reason, detail }) => log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
+    });
+    this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#firstSync.resolve() });
+    const watching = {
+      client,
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      budget: remoteBudget(options),
+      guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
+      holdMs: options.deletionGuardHoldMs,
+      hooks: () => this.#hooks(this.#watches.hooks()),
+      onChange: () => this.#changed(),
+    };
+    this.#nodes = new RemoteNodes({ ...watching, rules: remote.rules, onLeft: (node, left) => this.#skips.replace(`node ${node}`, left) });
+    this.#blocks = settings.allowedIpsFrom === 'calico-blocks' ? new RemoteBlocks(watching) : undefined;
+  }
+
+  /** Whether everything that its peers are made of was listed. */
+  get synced(): boolean {
+    return this.#nodes.synced && this.#blocks?.synced !== false;
+  }
+
+  /** Resolves when that is so. */
+  get firstSync(): Promise<void> {
+    return this.#firstSync.promise;
+  }
+
+  /** Why it isn't reached, in words; as of `ClusterWatches`. */
+  get failure(): string | undefined {
+    return this.#watches.failure;
+  }
+
+  /** How many objects a list lacked that isn't believed yet. */
+  get held(): number {
+    return this.#nodes.held + (this.#blocks?.held ?? 0);
+  }
+
+  /** Milliseconds since its most silent watch last stirred. */
+  get silentMs(): number {
+    return Math.max(this.#nodes.silentMs, this.#blocks?.silentMs ?? 0);
+  }
+
+  /** What is left out now, by Node. */
+  get skipped(): readonly Notice[] {
+    return this.#skips.all().map(({ subject, ...left }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...left }));
+  }
+
+  /**
+   * The peers that its device should have; undefined as long as its Nodes aren't known.
+   *
+   * @param ownKeys our own public keys
+   */
+  peers(ownKeys: ReadonlySet<string>): ReturnType<typeof desiredPeers> | undefined {
+    const nodes = this.#nodes.candidates();
+    const calicoClaims = this.#blocks?.claims(this.settings.podSubnets);
+    if (nodes === undefined || (this.#blocks !== undefined && calicoClaims === undefined)) return undefined;
+    return desiredPeers(nodes, { ownKeys, calicoClaims });
+  }
+
+  /** What is worth knowing of its peers and of its device from now on. */
+  notice(peers: readonly Notice[], device: readonly Left[]): void {
+    const byNode = Map.groupBy(peers, ({ node }) => `peer ${node}`);
+    for (const subject of this.#noticed) if (!byNode.has(subject)) this.#skips.replace(subject, []);
+    for (const [subject, left] of byNode) this.#skips.replace(subject, left);
+    this.#noticed = new Set(byNode.keys());
+    this.#deviceSkips.replace(this.settings.device, device);
+  }
+
+  /** The peers that its device has as we start. */
+  remember(device: Pick<Device, 'peers'>): void {
+    if (this.#options.options.deletionGuardPercent < 100) this.#nodes.seed(ghostsOf(device, this.settings.podSubnets));
+  }
+
+  /** Reads all of its Nodes anew: the rules have changed. */
+  reread(): void {
+    this.#nodes.reread();
+  }
+
+  /** Watches until `signal` is aborted; once. @param delayMs how long to wait before */
+  async run({ signal, delayMs = 0 }: RunOptions & { readonly delayMs?: number }): Promise<void> {
+    if (delayMs > 0) await delay(delayMs, undefined, { signal }).catch(() => undefined); // an abort, which the watches see next
+    await Promise.all([this.#nodes.run({ signal }), this.#blocks?.run({ signal })]);
+  }
+
+  #hooks(hooks: ReflectorHooks): ReflectorHooks {
+    const { metrics, settings } = this.#options;
+    return {
+      ...hooks,
+      onSynced: () => {
+        hooks.onSynced?.();
+        this.#listed();
+      },
+      onRestart: (restart) => {
+        if (restart.error !== undefined) metrics.nodeWatcherFailures.inc({ cluster: settings.name, verb: restart.verb });
+        hooks.onRestart?.(restart);
+      },
+    };
+  }
+
+  #listed(): void {
+    if (!this.synced) return;
+    const { log, options, settings } = this.#options;
+    const { held } = this;
+    log.info({ cluster: settings.name, nodes: this.#nodes.size - this.#nodes.held }, 'remote nodes listed');
+    if (held > 0) log.warn({ cluster: settings.name, held, holdMs: options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
+    this.#changed();
+  }
+
+  #changed(): void {
+    const { metrics, settings, onChange } = this.#options;
+    // Before the first list is complete, what is held is only what it is to be measured by.
+    if (this.synced) metrics.heldDeletions.set({ remote: settings.name }, this.held);
+    onChange();
+  }
+}

@@ -1,0 +1,67 @@
+import type { Left } from '@kube-semaphore/app';
+import type { Node } from '@kube-semaphore/kube-objects';
+import { endpointAnnotation, isDnsSubdomain, pubKeyAnnotation } from '@kube-semaphore/naming';
+import type { Cidr } from '@kube-semaphore/net';
+import { parsePublicKey } from '@kube-semaphore/wireguard-tools';
+import { type EndpointRules, parseEndpoint, refusalOf } from '../desired/endpoint.ts';
+import { problemOf } from '../desired/diagnostic.ts';
+import type { RemoteNode } from '../desired/remote-node.ts';
+import { type OwnBlocks, readOwnBlocks } from './own-blocks.ts';
+
+/** The candidate, if the Node can be one, and everything that is wrong with it. */
+export type NodeReading = { readonly node: RemoteNode | undefined; readonly left: readonly Left[] };
+
+/** By which a remote's Nodes are read. They change only when we start anew, or our own Node gets other addresses. */
+export type NodeRules = {
+  /** The local cluster: the one that the annotations are for. */
+  readonly local: string;
+  /** Of this remote. */
+  readonly podSubnets: readonly Cidr[];
+  readonly allowedIpsFrom: 'podCIDRs' | 'calico-blocks';
+  readonly endpoints: EndpointRules;
+};
+
+const NOT_ANNOTATED: NodeReading = {
+  node: undefined,
+  left: [{ kind: 'expected', reason: 'not-annotated', detail: 'no semaphore-wireguard of its cluster has announced itself on the Node' }],
+};
+
+const NO_BLOCKS: OwnBlocks = { cidrs: [], left: [] };
+
+/**
+ * Reads a remote Node. Its annotations are written by whoever has its node, so nothing of them is believed that would
+ * bring us to send packets to where they don't belong. A key or an endpoint that is no good makes it no peer, as there
+ * would be nobody to talk to; a CIDR that is no good leaves the others.
+ */
+export function readNode({ metadata, spec }: Node, rules: NodeRules): NodeReading {
+  const { uid, name, annotations, creationTimestamp: createdMs } = metadata;
+  const raw = { key: annotations[pubKeyAnnotation(rules.local)], endpoint: annotations[endpointAnnotation(rules.local)] };
+  if (raw.key === undefined && raw.endpoint === undefined) return NOT_ANNOTATED;
+  const isNamed = isDnsSubdomain(name);
+  const key = raw.key === undefined ? missing('public key') : readKey(raw.key);
+  const endpoint = raw.endpoint === undefined ? missing('endpoint') : readEndpoint(raw.endpoint, rules.endpoints);
+  // The first versions of the API have one podCIDR only, and current ones repeat it there.
+  const podCidrs = spec.podCIDRs.length > 0 || spec.podCIDR === '' ? spec.podCIDRs : [spec.podCIDR];
+  const blocks = rules.allowedIpsFrom === 'podCIDRs' ? readOwnBlocks(podCidrs, rules.podSubnets) : NO_BLOCKS;
+  const left = [...problemOf('bad-name', isNamed ? [] : ['its name is no name of a Node']), ...key.left, ...endpoint.left, ...blocks.left];
+  if (!isNamed || key.value === undefined || endpoint.value === undefined) return { node: undefined, left };
+  return { node: { uid, name, createdMs, publicKey: key.value, endpoint: endpoint.value, podCidrs: blocks.cidrs }, left };
+}
+
+type Reading = { readonly value: string | undefined; readonly left: readonly Left[] };
+
+function readKey(raw: string): Reading {
+  const key = parsePublicKey(raw);
+  return key.ok ? { value: key.value, left: [] } : refused('bad-key', `its public key is no good: ${key.reason}`);
+}
+
+function readEndpoint(raw: string, rules: EndpointRules): Reading {
+  const endpoint = parseEndpoint(raw);
+  if (!endpoint.ok) return refused('bad-endpoint', `its endpoint is no good: ${endpoint.reason}`);
+  const refusal = refusalOf(endpoint.value, rules);
+  return refusal === undefined ? { value: endpoint.value.text, left: [] } : refused('refused-endpoint', `its endpoint ${endpoint.value.text} is refused: ${refusal}`);
+}
+
+const refused = (reason: string, detail: string): Reading => ({ value: undefined, left: problemOf(reason, [detail]) });
+
+const missing = (what: string): Reading => refused('half-annotated', `the annotation with its ${what} is missing`);

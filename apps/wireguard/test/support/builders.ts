@@ -1,0 +1,73 @@
+import { type Cidr, parseCidr } from '@kube-semaphore/net';
+import type { Logger } from '@kube-semaphore/runtime';
+import type { Device, Link, Peer } from '@kube-semaphore/wireguard-tools';
+import type { RemoteNode } from '../../src/desired/remote-node.ts';
+import type { RemoteSettings } from '../../src/config/settings.ts';
+
+/** A block, for tests. */
+export function cidr(text: string): Cidr {
+  const parsed = parseCidr(text);
+  if (!parsed.ok) throw new TypeError(parsed.reason);
+  return parsed.value;
+}
+
+/** A public key by its number. */
+export const key = (number: number): string => Buffer.from(new Uint8Array(32).fill(number + 1)).toString('base64');
+
+/** A Node that could be a peer. The number of its name decides its key and endpoint, and when it was made: `n1` is the oldest. */
+export function remoteNode(name: string, podCidrs: readonly string[], more: Partial<RemoteNode> = {}): RemoteNode {
+  const number = Number(name.slice(1));
+  return {
+    uid: `uid of ${name}`,
+    name,
+    createdMs: number * 1_000,
+    publicKey: key(number),
+    endpoint: `192.0.2.${number}:51820`,
+    podCidrs: podCidrs.map(cidr),
+    ...more,
+  };
+}
+
+/** A peer as `wg` shows it; its tunnel works at 1,000 s of Unix time. */
+export function observedPeer(publicKey: string, more: Partial<Peer> = {}): Peer {
+  return {
+    publicKey,
+    hasPresharedKey: false,
+    endpoint: '192.0.2.1:51820',
+    allowedIps: ['10.4.1.0/24'],
+    latestHandshakeSeconds: 990,
+    receivedBytes: 0,
+    sentBytes: 0,
+    keepaliveSeconds: 25,
+    ...more,
+  };
+}
+
+/** A device as `wg` shows it. */
+export const observedDevice = (peers: readonly Peer[], more: Partial<Device> = {}): Device => {
+  return { name: 'wireguard.c2', publicKey: key(200), listenPort: 51_820, fwMark: 0, peers, ...more };
+};
+
+/** The same device as `ip` shows it. */
+export const observedLink = (more: Partial<Link> = {}): Link => {
+  return { name: 'wireguard.c2', index: 7, kind: 'wireguard', up: true, mtuBytes: 1420, alias: 'semaphore-wireguard c2', addresses: [], ...more };
+};
+
+/** A logger that says nothing. */
+export const silentLog: Logger = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The remote `c2` as a config file has it that says no more than it must. */
+export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettings => ({
+  name: 'c2',
+  reference: { kind: 'in-cluster' },
+  podSubnets: [cidr('10.4.0.0/16')],
+  device: 'wireguard.c2',
+  mtuBytes: 1420,
+  listenPort: 51_820,
+  resyncPeriodMs: 0,
+  endpointFamily: undefined,
+  allowedIpsFrom: 'podCIDRs',
+  allowedEndpoints: undefined,
+  deviceAddress: 'none',
+  ...more,
+});
