@@ -13,7 +13,7 @@ const program = { name: 'semaphore-x', description: 'Does x.' };
 describe('referencePage', () => {
   it('has the options and the metrics', () => {
     const page = referencePage({ app: 'x', program, options, metrics });
-    expect(page).toMatch(/^# semaphore-x: reference\n\n<!-- Generated .* apps\/x\/src\/options\.ts .*-->\n/);
+    expect(page).toMatch(/^# semaphore-x: reference\n\n<!-- Generated .* apps\/x\/src: change those. -->\n/);
     expect(page).toContain('\n\nDoes x.\n\n## Options\n');
     expect(page).toContain('### Remote\n\n| Flag |');
     expect(page).toContain('| `-name <name>` | `SX_NAME` | required | Its name. |\n\n## Metrics\n');
