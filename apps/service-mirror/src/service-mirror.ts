@@ -64,6 +64,8 @@ export class ServiceMirror {
   readonly #reconciler: ServiceReconciler;
   readonly #localListed = Promise.withResolvers<void>();
   #watchingSince: number | undefined;
+  /** Whether the local objects were counted since one of them changed. */
+  #isSampled = false;
 
   constructor(input: ServiceMirrorInput) {
     const { options, settings, remotes, log, metrics } = input;
@@ -201,6 +203,7 @@ export class ServiceMirror {
       // What somebody did to an object is put right, but it isn't a remote event: `repairs_total` counts it, `propagation_seconds` doesn't.
       onChange: (name) => this.#enqueue(this.#sources.keysOfName(name), Infinity),
       onObject: (watch, { previous, current }) => {
+        this.#isSampled = false;
         this.#counts.changed(watch, { previous, current });
         if (watch === 'services' && current === undefined) this.#absences.ended(previous!.name);
       },
@@ -258,6 +261,9 @@ export class ServiceMirror {
 
   #sample(): void {
     this.#queueMetrics.sample();
+    // Between changes there is nothing to count, and an idle process should not stir.
+    if (this.#isSampled) return;
+    this.#isSampled = true;
     const { metrics } = this.#input;
     for (const [remote, count] of mirrorsWithoutReadyEndpoints(this.#local, this.#sources.prefixes)) metrics.mirrorsWithoutReadyEndpoints.set({ remote }, count);
   }
