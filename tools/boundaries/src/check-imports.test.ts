@@ -97,6 +97,34 @@ describe('checkImports', () => {
     expect(check(project, 'src/a.ts', specifier)).toEqual([`${project.folder}/src/a.ts: ${want}`]);
   });
 
+  describe('in src/desired', () => {
+    const app = named('policy', 'type:app', ['client', 'net']);
+    const faultsOf = (what: string, specifier: string, path = 'src/desired/a.ts') =>
+      checkImports(app, { files: [{ path, text: `import ${what} from '${specifier}';` }], projects });
+
+    it.each([
+      { name: 'another decision', what: '{ b }', specifier: './global/b.ts' },
+      { name: 'a pure package', what: '{ b }', specifier: '@kube-semaphore/net' },
+      { name: 'types of a library', what: 'type { B }', specifier: '@kube-semaphore/client' },
+      { name: 'a comparison', what: '{ isDeepStrictEqual }', specifier: 'node:util' },
+    ])('allows $name', ({ what, specifier }) => {
+      expect(faultsOf(what, specifier)).toEqual([]);
+    });
+
+    it.each([
+      { name: 'another room', what: '{ b }', specifier: '../local/b.ts', want: '../local/b.ts leaves src/desired/, which only decides' },
+      { name: 'a type of another room', what: 'type { B }', specifier: '../local/b.ts', want: '../local/b.ts leaves src/desired/, which only decides' },
+      { name: 'a library', what: '{ b, type C }', specifier: '@kube-semaphore/client', want: 'src/desired/ may import @kube-semaphore/client for its types only' },
+      { name: 'Node.js', what: '{ readFile }', specifier: 'node:fs/promises', want: 'src/desired/ may import node:fs/promises for its types only' },
+    ])('reports $name', ({ what, specifier, want }) => {
+      expect(faultsOf(what, specifier)).toEqual([`policy/src/desired/a.ts: ${want}`]);
+    });
+
+    it('leaves tests alone', () => {
+      expect(faultsOf('{ b }', '../local/b.ts', 'src/desired/a.test.ts')).toEqual([]);
+    });
+  });
+
   it('takes a development dependency for undeclared outside of tests', () => {
     const project = { ...net, devDependencies: ['@kube-semaphore/client'] };
     expect(check(project, 'src/a.test.ts', '@kube-semaphore/client')).toEqual([]);

@@ -1,10 +1,13 @@
 import { posix } from 'node:path';
 import { tagOf } from './check-manifests.ts';
 import { isTest, type Project, type SourceFile } from './project.ts';
-import { appEntries, pureBuiltins } from './rules.ts';
+import { appEntries, DECISIONS, pureBuiltins } from './rules.ts';
 
 /** `from '…'`, `import '…'`, `import('…')`, at the start of a statement or in an expression. */
 const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g;
+
+/** `import type …;` and `export type … from …;`: gone when the program runs. */
+const TYPES = /^(?:import|export) type [^;]*;/gm;
 
 /** What a text imports, in order. Words in comments may look like imports; ours don't. */
 export function importsOf(text: string): string[] {
@@ -13,7 +16,8 @@ export function importsOf(text: string): string[] {
 
 /**
  * What is wrong with the imports of a project's files: a path that leaves the project, a project of the workspace that
- * isn't declared or that only tests may use, a part of an app that isn't data, Node.js in a pure package.
+ * isn't declared or that only tests may use, a part of an app that isn't data, Node.js in a pure package, anything but
+ * decisions in an app's `src/desired`.
  *
  * @returns one line per fault, in the order of the files
  */
@@ -22,19 +26,33 @@ export function checkImports(
   { files, projects }: { files: readonly SourceFile[]; projects: readonly Project[] },
 ): string[] {
   const byName = new Map(projects.map((other) => [other.name, other]));
-  return files.flatMap((file) =>
-    importsOf(file.text).flatMap((specifier) => {
+  return files.flatMap((file) => {
+    const whenRun = new Set(importsOf(file.text.replaceAll(TYPES, '')));
+    return importsOf(file.text).flatMap((specifier) => {
+      const each = { file, specifier, byName };
       const fault = specifier.startsWith('.')
         ? relativeFault(file, specifier)
-        : (builtinFault(project, { file, specifier }) ?? projectFault(project, { file, specifier, byName }));
+        : (builtinFault(project, each) ?? projectFault(project, each) ?? (whenRun.has(specifier) ? impureFault(each) : undefined));
       return fault === undefined ? [] : [`${project.folder}/${file.path}: ${fault}`];
-    }),
-  );
+    });
+  });
 }
 
-function relativeFault({ path }: SourceFile, specifier: string): string | undefined {
-  const target = posix.join(posix.dirname(path), specifier);
-  return target.startsWith('..') ? `${specifier} leaves the project: import another one by its name` : undefined;
+function relativeFault(file: SourceFile, specifier: string): string | undefined {
+  const target = posix.join(posix.dirname(file.path), specifier);
+  if (target.startsWith('..')) return `${specifier} leaves the project: import another one by its name`;
+  return decides(file) && !target.startsWith(DECISIONS) ? `${specifier} leaves ${DECISIONS}, which only decides` : undefined;
+}
+
+/** Whether it is a pure part of an app. */
+const decides = (file: SourceFile): boolean => file.path.startsWith(DECISIONS) && !isTest(file);
+
+/** In a decision only types may come from a package that does something. */
+function impureFault({ file, specifier, byName }: Import & { byName: ReadonlyMap<string, Project> }): string | undefined {
+  if (!decides(file)) return undefined;
+  const target = byName.get(specifier);
+  const isPure = target === undefined ? pureBuiltins.includes(specifier) : tagOf(target) === 'type:pure';
+  return isPure ? undefined : `${DECISIONS} may import ${specifier} for its types only`;
 }
 
 type Import = { readonly file: SourceFile; readonly specifier: string };

@@ -30,5 +30,8 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
 /** What a tool may import of an app: tables of data, nothing that runs. */
 export const appEntries: readonly string[] = ['/options', '/metrics'];
 
-/** What a pure package may import of Node.js: hashing is a function of its input. */
-export const pureBuiltins: readonly string[] = ['node:crypto'];
+/** What a pure package may import of Node.js: hashing and comparing are functions of their input. */
+export const pureBuiltins: readonly string[] = ['node:crypto', 'node:util'];
+
+/** Where an app decides what should be: in pure functions, which import each other and pure packages. */
+export const DECISIONS = 'src/desired/';
