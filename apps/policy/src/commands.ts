@@ -1,5 +1,5 @@
 import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, overriddenAddresses, parseConfigFile, readConfigSource, remoteOfFlags, remotesOfFile, serve } from '@kube-semaphore/app';
-import { type Leadership, SoleLeader } from '@kube-semaphore/controller';
+import { type Leadership, SoleLeader } from '@kube-semaphore/leader-election';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
 import { createMetrics, type Logger } from '@kube-semaphore/runtime';

@@ -11,7 +11,8 @@ import {
   WriteLog,
 } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { Controller, type Leadership, Limiter, NotLeadingError, type ReconcileContext } from '@kube-semaphore/controller';
+import { Controller, Limiter, type ReconcileContext } from '@kube-semaphore/controller';
+import { type Leadership, NotLeadingError } from '@kube-semaphore/leader-election';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { CalicoApi } from '@kube-semaphore/kube-objects';
 import type { Cidr } from '@kube-semaphore/net';

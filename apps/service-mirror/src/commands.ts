@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, readConfigSource, remoteOfFlags, remotesOfFile, serve } from '@kube-semaphore/app';
-import { type Leadership, SoleLeader } from '@kube-semaphore/controller';
+import { type Leadership, SoleLeader } from '@kube-semaphore/leader-election';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
 import { createMetrics, type Logger } from '@kube-semaphore/runtime';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { LeaderElector, leaderIdentity, type Leadership, leaseLock, previousLeaseLock, SoleLeader } from '@kube-semaphore/controller';
+import { LeaderElector, leaderIdentity, type Leadership, leaseLock, previousLeaseLock, SoleLeader } from '@kube-semaphore/leader-election';
 import type { KubeClient } from '@kube-semaphore/kube-client';
 import { isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
 import type { LeaderElectionOptions } from '@kube-semaphore/options';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { bundle } from '@kube-semaphore/bundle';
+import { bundle } from '@kube-semaphore/images-tool/bundle';
 import { type BenchOptions, parseOptions, usage } from './options.ts';
 import { benchPolicy } from './policy/policy.ts';
 import { renderJson, renderMarkdown, renderText, type Report } from './report/report.ts';

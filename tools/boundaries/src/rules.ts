@@ -8,7 +8,7 @@ export const allowedTags: Readonly<Record<Tag, readonly Tag[]>> = {
   // Nothing of ours that talks to an API server, so that client and embedded server can't share a bug.
   'type:test': ['type:pure'],
   'type:app': ['type:pure', 'type:lib'],
-  'type:tool': ['type:pure', 'type:lib', 'type:test', 'type:app'],
+  'type:tool': ['type:pure', 'type:lib', 'type:test', 'type:app', 'type:tool'],
 };
 
 /**
@@ -19,12 +19,12 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
   'packages/cluster-auth': [],
   'packages/kube-client': ['packages/cluster-auth'],
   'packages/informers': ['packages/kube-client'],
-  'packages/controller': ['packages/kube-client'],
+  'packages/controller': [],
+  'packages/leader-election': ['packages/kube-client'],
   'packages/options': [],
   'packages/runtime': [],
-  'packages/app': ['packages/cluster-auth', 'packages/kube-client', 'packages/informers', 'packages/controller', 'packages/options', 'packages/runtime'],
+  'packages/app': ['packages/cluster-auth', 'packages/kube-client', 'packages/informers', 'packages/controller', 'packages/leader-election', 'packages/options', 'packages/runtime'],
   'packages/wireguard-tools': [],
-  'packages/bundle': [],
 };
 
 /** What a tool may import of an app: tables of data, nothing that runs. */

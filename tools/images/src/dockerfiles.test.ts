@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { apps } from '@kube-semaphore/bundle';
+import { apps } from './bundle/bundle.ts';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { help } from './command-line.ts';

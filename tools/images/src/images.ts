@@ -1,13 +1,13 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type App, apps, bundle } from '@kube-semaphore/bundle';
+import { type App, apps, bundle } from './bundle/bundle.ts';
 import { findBinaries, imageName } from '@kube-semaphore/testkit';
 import { buildLocalImages } from './base.ts';
 import { buildImage, type Builder, fetchImage, imageBytes, tidyUp } from './builder.ts';
 import { epochOf, originOf } from './checkout.ts';
 import { DEBOOTSTRAP, type Ingredients } from './command-line.ts';
 import { pinnedImage, versionOf } from './dockerfile.ts';
-import { writeImageBom } from './image-bom.ts';
+import { writeImageBom } from './bom/image-bom.ts';
 import { bundleBytes, type Sizes } from './sizes.ts';
 import { startTimes } from './start-time.ts';
 

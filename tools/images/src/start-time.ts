@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { App } from '@kube-semaphore/bundle';
+import type { App } from './bundle/bundle.ts';
 import { type EmbeddedCluster, spawnProgram, startEmbeddedCluster, waitFor } from '@kube-semaphore/testkit';
 
 const STARTS = 5;

@@ -1,7 +1,7 @@
 import type { Lease } from '@kube-semaphore/kube-objects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, nextLookMs, released, see, type Sighting, UNSEEN, writesEndMs } from './leader-state.ts';
+import { decide, nextLookMs, released, see, type Sighting, UNSEEN, writesEndMs } from './state.ts';
 
 const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 const EPOCH_MS = Date.UTC(2025, 10, 21);

@@ -1,5 +1,5 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import type { Attempt, LeaseClaim } from './leader-claim.ts';
+import type { Attempt, LeaseClaim } from './claim.ts';
 
 /**
  * Claims to all Leases that a replica must hold in order to lead, as client-go's MultiLock has them where a lock moves.

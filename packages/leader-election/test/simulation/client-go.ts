@@ -1,6 +1,6 @@
 import { type Lease, microTime } from '@kube-semaphore/kube-objects';
-import { sleep, within } from '../../src/leader-clock.ts';
-import type { LeaseLock } from '../../src/leader-lock.ts';
+import { sleep, within } from '../../src/clock.ts';
+import type { LeaseLock } from '../../src/lock.ts';
 import { lockOver } from './lease-server.ts';
 import type { Contender, ReplicaOptions } from './replica.ts';
 

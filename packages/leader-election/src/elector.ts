@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { LeaseClaim } from './leader-claim.ts';
-import { LeaseClaims } from './leader-claims.ts';
-import { type LeaderClock, machineClock, sleep } from './leader-clock.ts';
-import type { LeaseLock } from './leader-lock.ts';
-import type { LeaderTimes } from './leader-state.ts';
-import { LeaderTerm } from './leader-term.ts';
-import { NotLeadingError, type Write } from './leader-writes.ts';
+import { LeaseClaim } from './claim.ts';
+import { LeaseClaims } from './claims.ts';
+import { type LeaderClock, machineClock, sleep } from './clock.ts';
+import type { LeaseLock } from './lock.ts';
+import type { LeaderTimes } from './state.ts';
+import { LeaderTerm } from './term.ts';
+import { NotLeadingError, type Write } from './writes.ts';
 import { type Leadership, type LeadershipRun, SHUTDOWN_GRACE_MS } from './leadership.ts';
 
 export type LeaderHooks = {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { LeaderClock } from './leader-clock.ts';
+import type { LeaderClock } from './clock.ts';
 
 /** This process doesn't lead, or doesn't any more: the write was not begun, or was cut off. */
 export class NotLeadingError extends Error {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NotLeadingError } from './leader-writes.ts';
+import { NotLeadingError } from './writes.ts';
 import { SoleLeader } from './leadership.ts';
 
 describe('SoleLeader', () => {

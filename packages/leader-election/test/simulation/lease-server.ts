@@ -1,6 +1,6 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import type { Lease } from '@kube-semaphore/kube-objects';
-import type { LeaseLock } from '../../src/leader-lock.ts';
+import type { LeaseLock } from '../../src/lock.ts';
 import type { Network } from './network.ts';
 
 /** An API server that has one Lease. */

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { apps, bundle } from '@kube-semaphore/bundle';
-import { epochOf } from './checkout.ts';
+import { apps, bundle } from './bundle.ts';
+import { epochOf } from '../checkout.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !apps.some((app) => app === name));
 if (unknown.length > 0) {

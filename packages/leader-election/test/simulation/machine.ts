@@ -1,4 +1,4 @@
-import type { LeaderClock } from '../../src/leader-clock.ts';
+import type { LeaderClock } from '../../src/clock.ts';
 import type { Wakeup, World } from './world.ts';
 
 /** When something is out of order, in true time. */

@@ -4,7 +4,7 @@
  * happens it says line by line: started, stopped, and the identity of each leader that it sees.
  */
 import { Codec, leaseKind } from '@kube-semaphore/kube-objects';
-import { machineClock, sleep } from '../../src/leader-clock.ts';
+import { machineClock, sleep } from '../../src/clock.ts';
 import { type ElectorOptions, electorOf, NAMESPACE } from './elector.ts';
 
 const WRITE_PERIOD_MS = 20;

@@ -1,8 +1,8 @@
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import { renderBom } from './sbom/bom.ts';
-import { type Lock, npmComponents } from './sbom/npm.ts';
+import { renderBom } from '../bom/bom.ts';
+import { type Lock, npmComponents } from '../bom/npm.ts';
 
 /** CommonJS packages call `require`, which a module doesn't have. */
 const banner = "const require=(await import('node:module')).createRequire(import.meta.url);";

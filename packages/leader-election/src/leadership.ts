@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { machineClock } from './leader-clock.ts';
-import { NotLeadingError, RunningWrites, type Write } from './leader-writes.ts';
+import { machineClock } from './clock.ts';
+import { NotLeadingError, RunningWrites, type Write } from './writes.ts';
 
 /** What happens while a process tries to lead. */
 export type LeadershipRun = RunOptions & {

@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Machine } from '../test/simulation/machine.ts';
 import { World } from '../test/simulation/world.ts';
-import { LeaderTerm } from './leader-term.ts';
-import { NotLeadingError, type Permit } from './leader-writes.ts';
+import { LeaderTerm } from './term.ts';
+import { NotLeadingError, type Permit } from './writes.ts';
 
 const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 const stopped = AbortSignal.abort();

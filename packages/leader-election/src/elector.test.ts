@@ -6,8 +6,8 @@ import { LeaseServer, lockOver } from '../test/simulation/lease-server.ts';
 import { Machine, type Period } from '../test/simulation/machine.ts';
 import { type Cut, Network } from '../test/simulation/network.ts';
 import { World } from '../test/simulation/world.ts';
-import { LeaderElector } from './leader-elector.ts';
-import { NotLeadingError } from './leader-writes.ts';
+import { LeaderElector } from './elector.ts';
+import { NotLeadingError } from './writes.ts';
 
 const MINUTE_MS = 60_000;
 /** After so long nothing goes wrong any more. */

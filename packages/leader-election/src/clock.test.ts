@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { machineClock, sleep, within } from './leader-clock.ts';
+import { machineClock, sleep, within } from './clock.ts';
 
 const clock = machineClock;
 const HOUR_MS = 3_600_000;

@@ -2,9 +2,9 @@ import { KubeApiError } from '@kube-semaphore/kube-client';
 import type { Lease } from '@kube-semaphore/kube-objects';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LeaseServer } from '../test/simulation/lease-server.ts';
-import { LeaseClaim } from './leader-claim.ts';
-import { machineClock } from './leader-clock.ts';
-import type { LeaseLock } from './leader-lock.ts';
+import { LeaseClaim } from './claim.ts';
+import { machineClock } from './clock.ts';
+import type { LeaseLock } from './lock.ts';
 
 const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 const { signal } = new AbortController();

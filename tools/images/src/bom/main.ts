@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { apps } from '@kube-semaphore/bundle';
-import { findBuilder } from './builder.ts';
-import { epochOf } from './checkout.ts';
-import { pinnedImage, versionOf } from './dockerfile.ts';
+import { apps } from '../bundle/bundle.ts';
+import { findBuilder } from '../builder.ts';
+import { epochOf } from '../checkout.ts';
+import { pinnedImage, versionOf } from '../dockerfile.ts';
 import { writeImageBom } from './image-bom.ts';
 
 // The bill of materials of an image in a registry that was built on the images of the Dockerfiles, after "npm run bundle".
 // "npm run images" writes those of its images itself.
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const help = `Usage: npm run sbom -- APP IMAGE PLATFORM
 
 APP is one of ${apps.join(', ')}; IMAGE has a digest; PLATFORM is linux/amd64 or the like`;

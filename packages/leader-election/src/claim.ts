@@ -1,8 +1,8 @@
 import { KubeApiError, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Lease } from '@kube-semaphore/kube-objects';
-import { type LeaderClock, within } from './leader-clock.ts';
-import type { LeaseLock } from './leader-lock.ts';
-import { decide, type Decision, type LeaderTimes, nextLookMs, released, see, UNSEEN } from './leader-state.ts';
+import { type LeaderClock, within } from './clock.ts';
+import type { LeaseLock } from './lock.ts';
+import { decide, type Decision, type LeaderTimes, nextLookMs, released, see, UNSEEN } from './state.ts';
 
 export type LeaseClaimOptions = LeaderTimes & {
   readonly lock: LeaseLock;

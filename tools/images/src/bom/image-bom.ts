@@ -3,18 +3,13 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  type App,
-  type Bom,
-  bomPath,
-  type Component,
-  debianComponents,
-  goComponents,
-  renderBom,
-} from '@kube-semaphore/bundle';
-import { type Builder, exportFiles } from './builder.ts';
+import { type App, bomPath } from '../bundle/bundle.ts';
+import { type Bom, type Component, renderBom } from './bom.ts';
+import { debianComponents } from './debian.ts';
+import { goComponents } from './go.ts';
+import { type Builder, exportFiles } from '../builder.ts';
 
-const parts = fileURLToPath(new URL('../base/parts.Dockerfile', import.meta.url));
+const parts = fileURLToPath(new URL('../../base/parts.Dockerfile', import.meta.url));
 
 /** An image that was built, and what it can't tell itself. */
 export type Image = {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apps, bomPath, bundle } from './bundle.ts';
 
 const run = promisify(execFile);
-const workspace = fileURLToPath(new URL('../../../', import.meta.url));
+const workspace = fileURLToPath(new URL('../../../../', import.meta.url));
 
 type Lock = {
   readonly packages: Readonly<

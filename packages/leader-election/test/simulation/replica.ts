@@ -1,6 +1,6 @@
-import { sleep } from '../../src/leader-clock.ts';
-import { LeaderElector } from '../../src/leader-elector.ts';
-import type { LeaderTimes } from '../../src/leader-state.ts';
+import { sleep } from '../../src/clock.ts';
+import { LeaderElector } from '../../src/elector.ts';
+import type { LeaderTimes } from '../../src/state.ts';
 import type { Journal, Term } from './journal.ts';
 import { lockOver, type LeaseServer, previousLockOver } from './lease-server.ts';
 import type { Machine } from './machine.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import type { LeaderClock } from './leader-clock.ts';
-import { type LeaderTimes, writesEndMs } from './leader-state.ts';
-import { NotLeadingError, RunningWrites, type Write } from './leader-writes.ts';
+import type { LeaderClock } from './clock.ts';
+import { type LeaderTimes, writesEndMs } from './state.ts';
+import { NotLeadingError, RunningWrites, type Write } from './writes.ts';
 
 /**
  * One time of leading, from the Lease taken to the Lease lost. Everything is counted from the moment at which the last
