@@ -145,7 +145,7 @@ export class Policy {
           // Its writes are refused from then on, and the next term begins with a look at everything.
           onStoppedLeading: () => undefined,
         }),
-        ...this.#remotes.map((remote) => everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys(), Infinity), options)),
+        ...this.#remotes.map((remote) => everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys()), options)),
         everyPeriod(fullStoreResyncPeriodMs, () => this.#compareAll(localSets), options),
       );
       await Promise.all(loops);
@@ -240,7 +240,7 @@ export class Policy {
       // What somebody did to a set is put right, but it isn't a remote event: `repairs_total` counts it, `propagation_seconds` doesn't.
       onChange: (keys) => {
         this.#settleRemotes();
-        this.#enqueue(keys, Infinity);
+        this.#enqueue(keys);
       },
       onOrphans: (cluster, count) => metrics.orphans.set({ cluster }, count),
     });
@@ -310,9 +310,9 @@ export class Policy {
     }
   }
 
-  #count(remote: string, since: number): void {
+  #count(remote: string, since: number | undefined): void {
     const { propagation, repairs } = this.#input.metrics;
-    if (since === Infinity) repairs.inc({ remote });
+    if (since === undefined) repairs.inc({ remote });
     else propagation.observe({ remote }, (performance.now() - since) / 1000);
   }
 
@@ -322,7 +322,7 @@ export class Policy {
   }
 
   /** Every key that there are Pods or sets for. */
-  #enqueueAll(since: number): void {
+  #enqueueAll(since?: number): void {
     for (const remote of this.#remotes) this.#enqueue(remote.keys(), since);
     this.#enqueue(this.#localSets?.keys() ?? [], since);
   }
@@ -330,14 +330,14 @@ export class Policy {
   #compareAll(localSets: LocalSets): void {
     localSets.reflector.relist();
     this.#noticeOlderSets();
-    this.#enqueueAll(Infinity);
+    this.#enqueueAll();
   }
 
   #noticeOlderSets(): void {
     for (const remote of this.#remotes) remote.noticeOlderSets();
   }
 
-  #enqueue(keys: Iterable<string>, since: number): void {
+  #enqueue(keys: Iterable<string>, since?: number): void {
     // Before any remote is known there is nothing to decide; each enqueues everything once it is.
     if (!this.#remotes.some((remote) => remote.synced)) return;
     for (const key of keys) this.#controller.enqueue(key, since);

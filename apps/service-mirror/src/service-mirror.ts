@@ -202,7 +202,7 @@ export class ServiceMirror {
       pollIntervalMs: POLL_INTERVAL_MS,
       hooks: () => this.#localWatches.hooks(),
       // What somebody did to an object is put right, but it isn't a remote event: `repairs_total` counts it, `propagation_seconds` doesn't.
-      onChange: (name) => this.#enqueue(this.#sources.keysOfName(name), Infinity),
+      onChange: (name) => this.#enqueue(this.#sources.keysOfName(name)),
       onObject: (watch, { previous, current }) => {
         this.#isSampled = false;
         this.#counts.changed(watch, { previous, current });
@@ -233,9 +233,9 @@ export class ServiceMirror {
   }
 
   /** @param remote undefined where it isn't known */
-  #count(remote: string | undefined, since: number): void {
+  #count(remote: string | undefined, since: number | undefined): void {
     const { propagation, repairs } = this.#input.metrics;
-    if (since === Infinity) repairs.inc({ remote: remote ?? GLOBAL });
+    if (since === undefined) repairs.inc({ remote: remote ?? GLOBAL });
     else if (remote !== undefined) propagation.observe({ remote }, (performance.now() - since) / 1000);
   }
 
@@ -269,7 +269,7 @@ export class ServiceMirror {
     for (const [remote, count] of mirrorsWithoutReadyEndpoints(this.#local, this.#sources.prefixes)) metrics.mirrorsWithoutReadyEndpoints.set({ remote }, count);
   }
 
-  #enqueue(keys: Iterable<string>, since: number): void {
+  #enqueue(keys: Iterable<string>, since?: number): void {
     // Before anything is known there is nothing to decide; each cluster enqueues everything once it is.
     if (!this.#local.synced) return;
     for (const key of keys) this.#controller.enqueue(key, since);

@@ -94,7 +94,7 @@ export class WireGuard {
       remotes: new Map(settings.remotes.map(({ device, name }) => [device, name])),
       log,
       retryMs: options.observePeriodMs,
-      onChange: (remote) => this.#enqueue(remote, Infinity),
+      onChange: (remote) => this.#enqueue(remote),
     });
     this.#reconciler = new Reconciler({
       ...devices,
@@ -152,12 +152,12 @@ export class WireGuard {
    */
   run({ signal }: RunOptions): Promise<void> {
     return this.#withClusters(signal, { purpose: 'change' }, async (loops, running) => {
-      this.#enqueueAll(Infinity);
+      this.#enqueueAll();
       loops.push(
         this.#controller.run(running),
         this.#deviceWatch.run(running),
         everyPeriod(this.#input.options.observePeriodMs, () => this.#observe(running), running),
-        ...this.#input.settings.remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#controller.enqueue(name, Infinity), running)),
+        ...this.#input.settings.remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#controller.enqueue(name), running)),
       );
       await Promise.all(loops);
     });
@@ -260,8 +260,8 @@ export class WireGuard {
     try {
       const { wrote, peers } = await this.#reconciler.reconcile(remote, { signal });
       metrics.syncPeers.inc({ device, success: '1' });
-      if (since === Infinity && stood && wrote) metrics.repairs.inc({ remote: name });
-      if (since !== Infinity && peers > 0) metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
+      if (since === undefined && stood && wrote) metrics.repairs.inc({ remote: name });
+      if (since !== undefined && peers > 0) metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
       this.#failures.succeeded(name);
       this.#announced(name, true);
       return { wrote };
@@ -294,7 +294,7 @@ export class WireGuard {
   }
 
   #observe({ signal }: RunOptions): void {
-    this.#enqueueAll(Infinity);
+    this.#enqueueAll();
     void this.#lookForStrays(signal);
   }
 
@@ -313,14 +313,14 @@ export class WireGuard {
       return;
     }
     this.#remotes.localChanged();
-    this.#enqueueAll(Infinity);
+    this.#enqueueAll();
   }
 
-  #enqueueAll(since: number): void {
+  #enqueueAll(since?: number): void {
     for (const name of this.#remotes.names) this.#enqueue(name, since);
   }
 
-  #enqueue(name: string, since: number): void {
+  #enqueue(name: string, since?: number): void {
     // Before that, nobody has looked what is in the way.
     if (this.#watchingSince !== undefined) this.#controller.enqueue(name, since);
   }

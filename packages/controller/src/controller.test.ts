@@ -57,7 +57,7 @@ describe('Controller', () => {
   });
 
   it('tries a failed key again, later each time, and keeps the time of its oldest event', async () => {
-    const since: number[] = [];
+    const since: (number | undefined)[] = [];
     const { controller, failures, stop } = start({
       reconcile: async (_, context) => {
         since.push(context.since);

@@ -6,8 +6,8 @@ export type Outcome = { readonly wrote: boolean };
 
 export type ReconcileContext = {
   readonly signal: AbortSignal;
-  /** Monotonic milliseconds (`performance.now()`) of the oldest event that this reconcile answers. */
-  readonly since: number;
+  /** Monotonic milliseconds (`performance.now()`) of the oldest event that this reconcile answers; undefined: it answers none. */
+  readonly since: number | undefined;
 };
 
 /** What may be known of the queue, key by key; called synchronously. */
@@ -62,8 +62,9 @@ export class Controller {
     return first === Infinity ? 0 : this.#now() - first;
   }
 
+  /** @param since as `ReconcileContext.since` */
   enqueue(key: string, since?: number): void {
-    this.#add(key, since);
+    if (this.#queue.add(key, since)) this.#options.observer?.added(key);
   }
 
   /** Works until `signal` is aborted and the running reconciles have returned. Never rejects. */
@@ -95,15 +96,11 @@ export class Controller {
     }
   }
 
-  #fail(key: string, since: number, error: unknown): void {
+  #fail(key: string, since: number | undefined, error: unknown): void {
     const { retryAfterMs } = error as { retryAfterMs?: number };
     const retryInMs = backoffMs(this.#queue.failures(key) + 1, BACKOFF, retryAfterMs);
     this.#options.onFailure({ key, error, retryInMs });
-    this.#add(key, since);
+    this.enqueue(key, since);
     this.#queue.done(key, { failed: true, restMs: retryInMs });
-  }
-
-  #add(key: string, since: number | undefined): void {
-    if (this.#queue.add(key, since)) this.#options.observer?.added(key);
   }
 }

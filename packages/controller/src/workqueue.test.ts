@@ -19,6 +19,17 @@ describe('Workqueue', () => {
     expect(queue.depth).toBe(0);
   });
 
+  it('hands out a key without a time if no event asks for it, and with one as soon as an event does', async () => {
+    const queue = new Workqueue();
+    queue.add('a');
+    queue.add('b');
+    queue.add('b', 20);
+    queue.add('b');
+    expect(queue.depth).toBe(2);
+    expect(await queue.take()).toEqual({ key: 'a', since: undefined });
+    expect(await queue.take()).toEqual({ key: 'b', since: 20 });
+  });
+
   it('hands keys out in the order in which they came', async () => {
     const queue = new Workqueue();
     for (const key of ['a', 'b', 'c', 'd']) queue.add(key, 0);

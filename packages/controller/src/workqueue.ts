@@ -1,8 +1,10 @@
-/** A key that is handed out, with the monotonic time of the oldest event that it is for. */
-export type Task = { readonly key: string; readonly since: number };
+/** A key that is handed out. `since`: as `add` takes it. */
+export type Task = { readonly key: string; readonly since: number | undefined };
 
 type Entry = {
-  /** Time of the oldest event since the key was last handed out; undefined: nothing to do. */
+  /** Whether it is to be handed out. */
+  due: boolean;
+  /** Of the oldest event since the key was last handed out. */
   since: number | undefined;
   working: boolean;
   failures: number;
@@ -35,22 +37,20 @@ export class Workqueue {
   /** Keys that wait to be handed out, resting ones included. */
   get depth(): number {
     let depth = 0;
-    for (const { since } of this.#entries.values()) if (since !== undefined) depth++;
+    for (const { due } of this.#entries.values()) if (due) depth++;
     return depth;
   }
 
   /**
-   * @param since when the event was seen; the oldest one counts
+   * @param since monotonic time at which the event was seen that asks for it, the oldest one counts; undefined: no event does
    * @returns whether the key waits from now on, and didn't before
    */
-  add(key: string, since = this.#now()): boolean {
+  add(key: string, since?: number): boolean {
     if (this.#closed) return false;
     const entry = this.#entry(key);
-    if (entry.since !== undefined) {
-      entry.since = Math.min(entry.since, since);
-      return false;
-    }
-    entry.since = since;
+    entry.since = since === undefined || entry.since === undefined ? (since ?? entry.since) : Math.min(entry.since, since);
+    if (entry.due) return false;
+    entry.due = true;
     if (!entry.working) this.#schedule(key, entry);
     return true;
   }
@@ -61,7 +61,8 @@ export class Workqueue {
       const key = this.#nextReady();
       if (key !== undefined) {
         const entry = this.#entries.get(key)!;
-        const task = { key, since: entry.since! };
+        const task = { key, since: entry.since };
+        entry.due = false;
         entry.since = undefined;
         entry.working = true;
         return task;
@@ -81,7 +82,7 @@ export class Workqueue {
     entry.working = false;
     entry.failures = failed ? entry.failures + 1 : 0;
     entry.notBefore = this.#now() + restMs;
-    if (entry.since !== undefined) this.#schedule(key, entry);
+    if (entry.due) this.#schedule(key, entry);
     else if (restMs === 0) this.#entries.delete(key);
     else this.#later(key, entry);
   }
@@ -102,7 +103,7 @@ export class Workqueue {
   #entry(key: string): Entry {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
-      entry = { since: undefined, working: false, failures: 0, notBefore: 0, timer: undefined };
+      entry = { due: false, since: undefined, working: false, failures: 0, notBefore: 0, timer: undefined };
       this.#entries.set(key, entry);
     }
     return entry;
@@ -127,7 +128,7 @@ export class Workqueue {
       () => {
         entry.timer = undefined;
         if (entry.working) return;
-        if (entry.since !== undefined) this.#schedule(key, entry);
+        if (entry.due) this.#schedule(key, entry);
         else if (entry.failures === 0) this.#entries.delete(key);
       },
       Math.ceil(entry.notBefore - this.#now()),

@@ -34,8 +34,8 @@ export type SourcesOptions = {
   readonly local: Pick<LocalObjects, 'service' | 'slices' | 'services' | 'namesWithSlices'>;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
-  /** These keys may need something now. `since`: when that was seen; Infinity if it wasn't a source's event. */
-  readonly onKeys: (keys: Iterable<string>, since: number) => void;
+  /** These keys may need something now. `since`: when that was seen; undefined if it wasn't a source's event. */
+  readonly onKeys: (keys: Iterable<string>, since?: number) => void;
 };
 
 /** The Services of all clusters, and what follows from them: which keys there are, who has which name, what each wants. */
@@ -72,7 +72,7 @@ export class Sources {
       ...this.clusters.map((cluster) => cluster.run({ signal })),
       ...(this.#zones === undefined ? [] : [this.#zones.run({ signal })]),
       ...remotes.map((remote) => everyPeriod(staleCheckMs(remote), () => this.#checkStale(remote), { signal })),
-      ...remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#options.onKeys(this.#keysOfCluster(name), Infinity), { signal })),
+      ...remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#options.onKeys(this.#keysOfCluster(name)), { signal })),
     ]);
   }
 
@@ -173,7 +173,7 @@ export class Sources {
       onService: (uses, change) => this.#serviceChanged(cluster, uses, change),
       onSlices: (uses, namespace, name) => onKeys(uses.map((use) => keyOf(use, cluster, { namespace, name })), performance.now()),
       onKnown: () => onKeys(this.allKeys(), performance.now()),
-      onSettled: () => onKeys(this.allKeys(), Infinity),
+      onSettled: () => onKeys(this.allKeys()),
     });
   }
 
@@ -185,7 +185,7 @@ export class Sources {
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
       log,
-      onChange: () => onKeys(this.allKeys(), Infinity),
+      onChange: () => onKeys(this.allKeys()),
     });
   }
 
