@@ -1,36 +1,24 @@
-import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  ClusterWatches,
-  everyPeriod,
-  liveness,
-  POLL_INTERVAL_MS,
-  readiness,
-  RemoteWrites,
-  RemoteWritesError,
-  WriteLog,
-} from '@kube-semaphore/app';
+import { ClusterWatches, everyPeriod, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { Controller, Limiter, type ReconcileContext } from '@kube-semaphore/controller';
-import { type Leadership, NotLeadingError } from '@kube-semaphore/leader-election';
+import { Controller, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
-import type { CalicoApi } from '@kube-semaphore/kube-objects';
+import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Cidr } from '@kube-semaphore/net';
 import type { Given } from '@kube-semaphore/options';
 import type { Health, Instruments, Logger } from '@kube-semaphore/runtime';
-import { configuredIdentity } from './desired/identity.ts';
-import { discoverCalicoApi } from './local/calico-api.ts';
+import type { PolicyOptions } from './config/options.ts';
+import type { RemoteSettings } from './config/settings.ts';
 import type { Change } from './desired/change.ts';
 import { changeEvent } from './desired/change-facts.ts';
-import { LocalSets } from './local/sets.ts';
-import type { metrics } from './metrics.ts';
-import type { PolicyOptions } from './config/options.ts';
-import type { Plan } from './plan.ts';
-import { Remote } from './remote/cluster.ts';
+import { configuredIdentity } from './desired/identity.ts';
 import { domainsWith, readOwner } from './desired/labels.ts';
-import { SetReconciler } from './reconciler.ts';
+import { chosenCalicoApi } from './local/calico-api.ts';
+import { LocalSets } from './local/sets.ts';
 import { setWriter, type WriteSet, type Written } from './local/writer.ts';
-import type { RemoteSettings } from './config/settings.ts';
+import type { metrics } from './metrics.ts';
+import type { Plan } from './plan.ts';
+import { SetReconciler } from './reconciler.ts';
+import { Remote } from './remote/cluster.ts';
 
 export type PolicyInput = {
   readonly options: PolicyOptions;
@@ -47,9 +35,6 @@ export type PolicyInput = {
   readonly userAgent: string;
 };
 
-/** What is there once all clusters are being watched; `loops` are awaited in the end. */
-type OpenClusters = { readonly localSets: LocalSets; readonly loops: Promise<void>[]; readonly signal: AbortSignal };
-
 /** The local cluster's name in metrics and logs, where remotes have their own. */
 const LOCAL = 'local';
 
@@ -60,70 +45,71 @@ const LOCAL = 'local';
 export class Policy {
   readonly #input: PolicyInput;
   readonly #domains: readonly string[];
-  readonly #client: KubeClient;
   readonly #leadership: Leadership;
   readonly #controller: Controller;
-  readonly #limiter: Limiter;
-  readonly #writeLog: WriteLog;
-  readonly #remoteWrites: RemoteWrites;
+  readonly #runner: Runner;
+  readonly #writes: LocalWrites;
+  readonly #localWatches: ClusterWatches;
+  readonly #localListed = Promise.withResolvers<void>();
   #localSets: LocalSets | undefined;
-  #localWatches: ClusterWatches | undefined;
+  #writeSet: WriteSet | undefined;
   /** Why the API groups couldn't be listed. */
   #undiscovered: unknown;
   #remotes: readonly Remote[] = [];
   #reconciler: SetReconciler | undefined;
-  #watchingSince: number | undefined;
   #watchForbidden = false;
   /** A plan chooses as the leader would. */
   #plans = false;
-  readonly #localListed = Promise.withResolvers<void>();
 
   constructor(input: PolicyInput) {
-    const { options, metrics, log } = input;
+    const { options, metrics, log, remotes } = input;
     this.#input = input;
-    this.#client = this.#localClient();
-    this.#leadership = input.leadership(this.#client);
+    const client = this.#localClient();
+    this.#leadership = input.leadership(client);
     this.#domains = domainsWith(configuredIdentity(options).domain);
-    this.#writeLog = new WriteLog({ log, what: 'set', onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
-    this.#remoteWrites = new RemoteWrites({
-      remotes: input.remotes.map(({ settings }) => settings.name),
+    this.#writes = new LocalWrites({
+      leadership: this.#leadership,
+      concurrency: options.writeConcurrency,
+      what: 'set',
+      remotes: remotes.map(({ settings }) => settings.name),
       objectsOf: (remote) => this.#localSets?.ownSets(remote) ?? 0,
       perSecond: options.maxRemoteWrites,
       metrics,
       log,
     });
-    this.#limiter = new Limiter(options.writeConcurrency);
     this.#controller = new Controller({
       // A standby decides nothing: its stores are warm, and every key is looked at when it takes over.
-      reconcile: async (key, context) =>
-        this.#leadership.isLeader && this.#reconciler !== undefined ? this.#reconciler.reconcile(key, context) : { wrote: false },
+      reconcile: async (key, context) => (this.#leadership.isLeader ? this.#reconciler!.reconcile(key, context) : { wrote: false }),
       workers: options.writeConcurrency,
       minWriteIntervalMs: options.minWriteIntervalMs,
       onFailure: (failure) => {
-        if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return;
-        metrics.requeues.inc({});
-        this.#writeLog.failed(failure);
+        if (this.#writes.failed(failure)) metrics.requeues.inc({});
       },
     });
-  }
-
-  /** Whether the loops turn. */
-  isLive(): Health {
-    const loops = [
-      { name: 'local sets', silentMs: this.#localSets?.reflector.silentMs ?? 0 },
-      ...this.#remotes.map(({ cluster, silentMs }) => ({ name: `the pods of ${cluster}`, silentMs })),
-    ];
-    const { watchIdleTimeoutMs } = this.#input.options;
-    return liveness({ loops, longestReconcileMs: this.#controller.longestRunningMs, idleTimeoutMs: watchIdleTimeoutMs });
-  }
-
-  /** Whether the local side stands, and each remote has synced or had its time. */
-  isReady(): Health {
-    return readiness({
-      localSynced: this.#localSets?.synced === true,
-      remotes: this.#remotes.map(({ cluster, synced }) => ({ name: cluster, synced })),
-      watchedMs: this.#watchingSince === undefined ? undefined : performance.now() - this.#watchingSince,
+    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: this.#localListed.resolve, onWatchForbidden: () => (this.#watchForbidden = true) });
+    this.#runner = new Runner({
+      local: {
+        what: 'the local sets',
+        run: (running) => this.#watchLocal(client, running),
+        listed: this.#localListed.promise,
+        isSynced: () => this.#localSets?.synced === true,
+        loops: () => [{ name: 'the local sets', silentMs: this.#localSets?.reflector.silentMs ?? 0 }],
+        failure: () => this.#localWatches.failure ?? this.#undiscovered,
+      },
+      watch: async (running) => this.#watchRemotes(running),
+      remotes: () => this.#remotes,
+      watched: 'pods',
+      longestReconcileMs: () => this.#controller.longestRunningMs,
+      idleTimeoutMs: options.watchIdleTimeoutMs,
     });
+  }
+
+  isLive(): Health {
+    return this.#runner.isLive();
+  }
+
+  isReady(): Health {
+    return this.#runner.isReady();
   }
 
   /**
@@ -131,73 +117,35 @@ export class Policy {
    *
    * @throws {ConfigError} when the local sets carry more than one identity, and no flag says which
    */
-  run({ signal }: RunOptions): Promise<void> {
-    return this.#withClusters(signal, async ({ localSets, loops, ...options }) => {
-      const { fullStoreResyncPeriodMs } = this.#input.options;
-      loops.push(
-        this.#controller.run(options),
-        this.#leadership.run({
-          ...options,
-          onStartedLeading: () => {
-            this.#settleRemotes();
-            this.#enqueueAll(performance.now());
-          },
-          // Its writes are refused from then on, and the next term begins with a look at everything.
-          onStoppedLeading: () => undefined,
-        }),
-        ...this.#remotes.map((remote) => everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys()), options)),
-        everyPeriod(fullStoreResyncPeriodMs, () => this.#compareAll(localSets), options),
-      );
-      await Promise.all(loops);
-    });
+  run(options: RunOptions): Promise<void> {
+    return this.#runner.run(options, (running) => [
+      this.#controller.run(running),
+      this.#leadership.run({
+        ...running,
+        onStartedLeading: () => {
+          this.#settleRemotes();
+          this.#enqueueAll(performance.now());
+        },
+        // Its writes are refused from then on, and the next term begins with a look at everything.
+        onStoppedLeading: () => undefined,
+      }),
+      ...this.#remotes.map((remote) => everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys()), running)),
+      everyPeriod(this.#input.options.fullStoreResyncPeriodMs, () => this.#compareAll(), running),
+    ]);
   }
 
   /**
    * What `run` would write now, without writing it: the same informers and the same reconcile.
    *
-   * @param timeoutMs how long to wait for the first list of the local sets, and then for those of all remotes
    * @throws {ConfigError} as `run`; Error when the local sets can't be listed in time
    */
-  async plan({ signal, timeoutMs }: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
+  plan(options: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
     this.#plans = true;
-    const plans: Plan[] = [];
-    const gaveUp = new AbortController();
-    const timer = setTimeout(() => gaveUp.abort(new Error(`the local sets couldn't be listed within ${timeoutMs} ms`, { cause: this.#localWatches?.failure ?? this.#undiscovered })), timeoutMs);
-    await this.#withClusters(AbortSignal.any([signal, gaveUp.signal]), async ({ localSets, signal: whileRunning }) => {
-      clearTimeout(timer);
-      const patience = delay(timeoutMs, undefined, { signal: whileRunning, ref: false });
-      await Promise.race([Promise.all(this.#remotes.map(({ firstSync }) => firstSync)), patience]);
-      const keys = new Set([...localSets.keys(), ...this.#remotes.flatMap((remote) => remote.keys())]);
+    return this.#runner.once(options, () => {
+      const keys = new Set([...this.#localSets!.keys(), ...this.#remotes.flatMap((remote) => remote.keys())]);
       const changes = [...keys].toSorted().flatMap((key) => this.#reconciler!.plan(key).flat());
-      plans.push({ changes, remotes: this.#remotes.map((remote) => remote.plan()) });
-    }).finally(() => clearTimeout(timer));
-    return plans[0]!;
-  }
-
-  /** Opens the local sets and then the remotes, calls `work`, and in the end stops everything. */
-  async #withClusters(stopped: AbortSignal, work: (clusters: OpenClusters) => Promise<void>): Promise<void> {
-    const ended = new AbortController();
-    const signal = AbortSignal.any([stopped, ended.signal]);
-    // Every request listens to it for as long as it runs.
-    setMaxListeners(0, signal);
-    const loops: Promise<void>[] = [];
-    try {
-      const client = this.#client;
-      const api = await this.#calicoApi(client, signal);
-      const localSets = this.#openLocalSets(client, api);
-      loops.push(localSets.reflector.run({ signal }));
-      await Promise.race([this.#localListed.promise, ...loops]);
-      signal.throwIfAborted();
-      this.#remotes = this.#openRemotes(localSets);
-      this.#noticeOlderSets();
-      this.#reconciler = this.#newReconciler(localSets, setWriter(client, api));
-      this.#watchingSince = performance.now();
-      loops.push(...this.#remotes.map((remote) => remote.run({ signal })));
-      await work({ localSets, loops, signal });
-    } finally {
-      ended.abort();
-      await Promise.all(loops);
-    }
+      return { changes, remotes: this.#remotes.map((remote) => remote.plan()) };
+    });
   }
 
   #localClient(): KubeClient {
@@ -209,26 +157,10 @@ export class Policy {
     return new KubeClient({ connection: local, userAgent, onRequest });
   }
 
-  async #calicoApi(client: KubeClient, signal: AbortSignal): Promise<CalicoApi> {
-    const { options, log } = this.#input;
-    if (options.calicoApi !== 'auto') return options.calicoApi;
-    let said = false;
-    const api = await discoverCalicoApi(client, {
-      signal,
-      onFailure: (error) => {
-        this.#undiscovered = error;
-        log[said ? 'debug' : 'warn']({ cluster: LOCAL, error }, 'API groups not listed, will try again');
-        said = true;
-      },
-    });
-    log.info({ api }, 'Calico API chosen');
-    return api;
-  }
-
-  #openLocalSets(client: KubeClient, api: CalicoApi): LocalSets {
+  async #watchLocal(client: KubeClient, { signal }: RunOptions): Promise<void> {
     const { options, remotes, log, metrics } = this.#input;
-    const { resolve: onFirstSync } = this.#localListed;
-    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync, onWatchForbidden: () => (this.#watchForbidden = true) });
+    const api = await chosenCalicoApi(options.calicoApi, client, { signal, log, onFailure: (error) => (this.#undiscovered = error) });
+    this.#writeSet = setWriter(client, api);
     this.#localSets = new LocalSets({
       client,
       api,
@@ -244,20 +176,50 @@ export class Policy {
       },
       onOrphans: (cluster, count) => metrics.orphans.set({ cluster }, count),
     });
-    return this.#localSets;
+    await this.#localSets.reflector.run({ signal });
   }
 
-  #openRemotes(localSets: LocalSets): readonly Remote[] {
-    return this.#input.remotes.map(({ settings, connection }) =>
-      new Remote({
-        ...this.#input,
-        settings,
-        connection,
-        mayChoose: () => this.#plans || this.#leadership.isLeader,
-        localSets,
-        domains: this.#domains,
-        onChange: (keys) => this.#enqueue(keys, performance.now()),
-        onKnown: () => this.#enqueueAll(performance.now()),
+  #watchRemotes(running: RunOptions): readonly Promise<void>[] {
+    const { options, given, remotes } = this.#input;
+    const localSets = this.#localSets!;
+    this.#remotes = remotes.map(
+      ({ settings, connection }) =>
+        new Remote({
+          ...this.#input,
+          settings,
+          connection,
+          mayChoose: () => this.#plans || this.#leadership.isLeader,
+          localSets,
+          domains: this.#domains,
+          onChange: (keys) => this.#enqueue(keys, performance.now()),
+          onKnown: () => this.#enqueueAll(performance.now()),
+        }),
+    );
+    this.#reconciler = new SetReconciler({
+      remotes: this.#remotes,
+      domains: this.#domains,
+      maxNetsPerSet: options.maxNetsPerSet,
+      hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'grandfather',
+      localSets,
+      write: (change, context) => this.#write(change, context),
+      onNotices: (key, notices) => {
+        for (const remote of this.#remotes) remote.notice(key, notices);
+      },
+    });
+    this.#noticeOlderSets();
+    return this.#remotes.map((remote) => remote.run(running));
+  }
+
+  #write(change: Change, { since }: ReconcileContext): Promise<Written> {
+    const { labels } = change.kind === 'delete' ? change.from : change.to;
+    const remote = readOwner(labels, this.#domains)?.cluster;
+    const write = { payer: remote, isDeletion: change.kind === 'delete', since, remote, repairs: remote, event: () => changeEvent(change) };
+    return this.#writes.write(write, (options) =>
+      this.#writeSet!(change, options).catch((error: unknown) => {
+        // Somebody wrote in between. A watch tells us what; where there is none, only a list does. A set that is there and
+        // that we don't know of was made just now, or the list that we go by lacked it.
+        if (isStale(error) && (this.#watchForbidden || change.kind === 'create')) this.#localSets!.reflector.recheck();
+        throw error;
       }),
     );
   }
@@ -266,75 +228,20 @@ export class Policy {
     for (const remote of this.#remotes) remote.settle();
   }
 
-  #newReconciler(localSets: LocalSets, write: WriteSet): SetReconciler {
-    const { options, given } = this.#input;
-    return new SetReconciler({
-      remotes: this.#remotes,
-      domains: this.#domains,
-      maxNetsPerSet: options.maxNetsPerSet,
-      hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'grandfather',
-      localSets,
-      write: async (change, context) => {
-        this.#spend(change);
-        return this.#limiter.run(() => this.#leadership.guard(({ signal, check }) => this.#write(change, context, { localSets, send: () => write(change, { signal, beforeSend: check }) })));
-      },
-      onNotices: (key, notices) => {
-        for (const remote of this.#remotes) remote.notice(key, notices);
-      },
-    });
-  }
-
-  /** @throws RemoteWritesError when its remote must wait: before it takes a turn from another */
-  #spend(change: Change): void {
-    const remote = this.#clusterOf(change);
-    if (remote !== undefined) this.#remoteWrites.spend(remote, { isDeletion: change.kind === 'delete' });
-  }
-
-  async #write(
-    change: Change,
-    { since }: ReconcileContext,
-    { send, localSets }: { send: () => Promise<Written>; localSets: LocalSets },
-  ): Promise<Written> {
-    try {
-      const written = await send();
-      const { event, facts } = changeEvent(change);
-      this.#writeLog.written(event, facts);
-      const remote = this.#clusterOf(change);
-      if (remote !== undefined) this.#count(remote, since);
-      return written;
-    } catch (error) {
-      // Somebody wrote in between. A watch tells us what; where there is none, only a list does. A set that is there and
-      // that we don't know of was made just now, or the list that we go by lacked it.
-      if (isStale(error) && (this.#watchForbidden || change.kind === 'create')) localSets.reflector.recheck();
-      throw error;
-    }
-  }
-
-  #count(remote: string, since: number | undefined): void {
-    const { propagation, repairs } = this.#input.metrics;
-    if (since === undefined) repairs.inc({ remote });
-    else propagation.observe({ remote }, (performance.now() - since) / 1000);
-  }
-
-  #clusterOf(change: Change): string | undefined {
-    const { labels } = change.kind === 'delete' ? change.from : change.to;
-    return readOwner(labels, this.#domains)?.cluster;
-  }
-
-  /** Every key that there are Pods or sets for. */
-  #enqueueAll(since?: number): void {
-    for (const remote of this.#remotes) this.#enqueue(remote.keys(), since);
-    this.#enqueue(this.#localSets?.keys() ?? [], since);
-  }
-
-  #compareAll(localSets: LocalSets): void {
-    localSets.reflector.relist();
+  #compareAll(): void {
+    this.#localSets!.reflector.relist();
     this.#noticeOlderSets();
     this.#enqueueAll();
   }
 
   #noticeOlderSets(): void {
     for (const remote of this.#remotes) remote.noticeOlderSets();
+  }
+
+  /** Every key that there are Pods or sets for. */
+  #enqueueAll(since?: number): void {
+    for (const remote of this.#remotes) this.#enqueue(remote.keys(), since);
+    this.#enqueue(this.#localSets?.keys() ?? [], since);
   }
 
   #enqueue(keys: Iterable<string>, since?: number): void {

@@ -1,28 +1,26 @@
-import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
-import { ClusterWatches, everyPeriod, liveness, POLL_INTERVAL_MS, readiness, RemoteWrites, RemoteWritesError, WriteLog } from '@kube-semaphore/app';
+import { ClusterWatches, everyPeriod, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { Controller, Limiter, type ReconcileContext } from '@kube-semaphore/controller';
-import { type Leadership, NotLeadingError } from '@kube-semaphore/leader-election';
+import { Controller, type ReconcileContext } from '@kube-semaphore/controller';
 import { KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
+import type { Leadership } from '@kube-semaphore/leader-election';
 import { GLOBAL, mirrorClusterLabel, parseServiceKey, serviceNameLabel } from '@kube-semaphore/naming';
 import type { Health, Logger } from '@kube-semaphore/runtime';
-import { Absences } from './metrics/gaps.ts';
-import type { Change } from './desired/change.ts';
-import { LocalCounts } from './metrics/local-counts.ts';
-import { sourcesOf } from './desired/local-names.ts';
-import { LocalObjects } from './local/objects.ts';
-import type { MirrorMetrics } from './metrics/metrics.ts';
-import { ObjectWriter } from './local/object-writer.ts';
 import type { MirrorOptions } from './config/options.ts';
-import type { Plan } from './plan.ts';
-import { QueueMetrics } from './metrics/queue.ts';
-import { mirrorsWithoutReadyEndpoints } from './desired/ready-mirrors.ts';
-import { ServiceReconciler } from './reconciler.ts';
 import type { Settings } from './config/settings.ts';
-import { Sources } from './remote/sources.ts';
+import type { Change } from './desired/change.ts';
+import { sourcesOf } from './desired/local-names.ts';
+import { mirrorsWithoutReadyEndpoints } from './desired/ready-mirrors.ts';
+import { LocalObjects } from './local/objects.ts';
+import { ObjectWriter } from './local/object-writer.ts';
 import { changeEvent, writeChange } from './local/write-change.ts';
+import { Absences } from './metrics/gaps.ts';
+import { LocalCounts } from './metrics/local-counts.ts';
+import type { MirrorMetrics } from './metrics/metrics.ts';
+import { QueueMetrics } from './metrics/queue.ts';
+import type { Plan } from './plan.ts';
+import { ServiceReconciler } from './reconciler.ts';
+import { Sources } from './remote/sources.ts';
 
 export type ServiceMirrorInput = {
   readonly options: MirrorOptions;
@@ -52,10 +50,9 @@ export class ServiceMirror {
   readonly #input: ServiceMirrorInput;
   readonly #leadership: Leadership;
   readonly #controller: Controller;
-  readonly #limiter: Limiter;
+  readonly #runner: Runner;
   readonly #queueMetrics: QueueMetrics;
-  readonly #writeLog: WriteLog;
-  readonly #remoteWrites: RemoteWrites;
+  readonly #writes: LocalWrites;
   readonly #absences = new Absences();
   readonly #counts: LocalCounts;
   readonly #localWatches: ClusterWatches;
@@ -63,8 +60,6 @@ export class ServiceMirror {
   readonly #writer: ObjectWriter;
   readonly #sources: Sources;
   readonly #reconciler: ServiceReconciler;
-  readonly #localListed = Promise.withResolvers<void>();
-  #watchingSince: number | undefined;
   /** Whether the local objects were counted since one of them changed. */
   #isSampled = false;
 
@@ -73,8 +68,10 @@ export class ServiceMirror {
     this.#input = input;
     const client = this.#clientOf(input.local);
     this.#leadership = input.leadership(client);
-    this.#writeLog = new WriteLog({ log, what: 'service', onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
-    this.#remoteWrites = new RemoteWrites({
+    this.#writes = new LocalWrites({
+      leadership: this.#leadership,
+      concurrency: options.writeConcurrency,
+      what: 'service',
       remotes: [...settings.remotes.map(({ name }) => name), GLOBAL],
       // A Service and its slice.
       objectsOf: (remote) => 2 * this.#sources.servicesOf(remote),
@@ -82,10 +79,10 @@ export class ServiceMirror {
       metrics,
       log,
     });
-    this.#limiter = new Limiter(options.writeConcurrency);
     this.#queueMetrics = new QueueMetrics({ metrics, nameOf: (key) => queueName(key, settings.local.name) });
     this.#counts = new LocalCounts({ metrics, prefixes: new Map(settings.remotes.map(({ name, prefix }) => [name, prefix])), local: settings.local.name });
-    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: () => this.#localListed.resolve() });
+    const localListed = Promise.withResolvers<void>();
+    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: localListed.resolve });
     this.#local = this.#newLocal(client);
     this.#writer = new ObjectWriter(client, settings.mirrorNamespace);
     const clientOf = (connection: Connection): KubeClient => this.#clientOf(connection);
@@ -104,84 +101,57 @@ export class ServiceMirror {
       workers: options.writeConcurrency,
       minWriteIntervalMs: options.minWriteIntervalMs,
       observer: this.#queueMetrics,
-      onFailure: (failure) => {
-        if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return;
-        this.#writeLog.failed(failure);
+      onFailure: (failure) => void this.#writes.failed(failure),
+    });
+    this.#runner = new Runner({
+      local: {
+        what: 'the local objects',
+        run: (running) => this.#local.run(running),
+        listed: localListed.promise,
+        isSynced: () => this.#local.synced,
+        loops: () => this.#local.loops,
+        failure: () => this.#localWatches.failure,
       },
+      watch: (running) => Promise.resolve([this.#sources.run(running)]),
+      remotes: () => this.#sources.clusters,
+      watched: 'services',
+      longestReconcileMs: () => this.#controller.longestRunningMs,
+      idleTimeoutMs: options.watchIdleTimeoutMs,
     });
   }
 
-  /** Whether the loops turn. */
   isLive(): Health {
-    const clusters = this.#sources.clusters.map(({ cluster, silentMs }) => ({ name: `the services of ${cluster}`, silentMs }));
-    const loops = [...this.#local.loops, ...(this.#watchingSince === undefined ? [] : clusters)];
-    return liveness({ loops, longestReconcileMs: this.#controller.longestRunningMs, idleTimeoutMs: this.#input.options.watchIdleTimeoutMs });
+    return this.#runner.isLive();
   }
 
-  /** Whether the local side stands, and each remote has synced or had its time. */
   isReady(): Health {
-    return readiness({
-      localSynced: this.#local.synced,
-      // Nobody waits for what isn't allowed.
-      remotes: this.#sources.clusters.map(({ cluster, synced, isLeftOut }) => ({ name: cluster, synced: synced || isLeftOut })),
-      watchedMs: this.#watchingSince === undefined ? undefined : performance.now() - this.#watchingSince,
-    });
+    return this.#runner.isReady();
   }
 
   /** Works until `signal` is aborted. */
-  run({ signal }: RunOptions): Promise<void> {
-    return this.#withClusters(signal, async (loops, running) => {
-      loops.push(
-        this.#controller.run(running),
-        this.#leadership.run({
-          ...running,
-          onStartedLeading: () => this.#enqueue(this.#sources.allKeys(), performance.now()),
-          // Its writes are refused from then on, and the next term begins with a look at everything.
-          onStoppedLeading: () => undefined,
-        }),
-        everyPeriod(SAMPLE_MS, () => this.#sample(), running),
-      );
-      await Promise.all(loops);
-    });
+  run(options: RunOptions): Promise<void> {
+    return this.#runner.run(options, (running) => [
+      this.#controller.run(running),
+      this.#leadership.run({
+        ...running,
+        onStartedLeading: () => this.#enqueue(this.#sources.allKeys(), performance.now()),
+        // Its writes are refused from then on, and the next term begins with a look at everything.
+        onStoppedLeading: () => undefined,
+      }),
+      everyPeriod(SAMPLE_MS, () => this.#sample(), running),
+    ]);
   }
 
   /**
    * What `run` would write now, without writing it: the same informers and the same reconcile.
    *
-   * @param timeoutMs how long to wait for the first lists of the local cluster, and then for those of all remotes
    * @throws Error when the local objects can't be listed in time
    */
-  async plan({ signal, timeoutMs }: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
-    const gaveUp = new AbortController();
-    const timer = setTimeout(() => gaveUp.abort(new Error(`the local objects couldn't be listed within ${timeoutMs} ms`, { cause: this.#localWatches.failure })), timeoutMs);
-    const plans: Plan[] = [];
-    await this.#withClusters(AbortSignal.any([signal, gaveUp.signal]), async (_, running) => {
-      clearTimeout(timer);
-      const patience = delay(timeoutMs, undefined, { ...running, ref: false });
-      await Promise.race([Promise.all(this.#sources.clusters.map(({ firstSync }) => firstSync)), patience]);
+  plan(options: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
+    return this.#runner.once(options, () => {
       const changes = [...new Set(this.#sources.allKeys())].toSorted().flatMap((key) => this.#reconciler.plan(key));
-      plans.push({ changes, remotes: this.#sources.plan(), orphans: this.#counts.orphans });
-    }).finally(() => clearTimeout(timer));
-    return plans[0]!;
-  }
-
-  /** Lists what is local, then watches all clusters, calls `work`, and in the end stops everything. */
-  async #withClusters(stopped: AbortSignal, work: (loops: Promise<void>[], running: RunOptions) => Promise<void>): Promise<void> {
-    const ended = new AbortController();
-    const signal = AbortSignal.any([stopped, ended.signal]);
-    // Every request listens to it for as long as it runs.
-    setMaxListeners(0, signal);
-    const loops: Promise<void>[] = [this.#local.run({ signal })];
-    try {
-      await Promise.race([this.#localListed.promise, ...loops]);
-      signal.throwIfAborted();
-      this.#watchingSince = performance.now();
-      loops.push(this.#sources.run({ signal }));
-      await work(loops, { signal });
-    } finally {
-      ended.abort();
-      await Promise.all(loops);
-    }
+      return { changes, remotes: this.#sources.plan(), orphans: this.#counts.orphans };
+    });
   }
 
   #clientOf(connection: Connection): KubeClient {
@@ -211,32 +181,24 @@ export class ServiceMirror {
     });
   }
 
-  async #write(change: Change, { since }: ReconcileContext): Promise<Service | undefined> {
-    const payer = this.#payerOf(change);
-    if (payer !== undefined) this.#remoteWrites.spend(payer, { isDeletion: change.kind.startsWith('delete') });
-    return this.#limiter.run(() =>
-      this.#leadership.guard(async ({ signal, check }) => {
-        // Its end may be told before the answer.
-        if (change.kind === 'replace-service') this.#absences.expect(change.to.name);
-        const service = await writeChange(change, { writer: this.#writer, local: this.#local }, { signal, beforeSend: check }).catch((error: unknown) => {
-          // What is there and isn't known was made just now, or the list that we go by lacked it. Slices are looked at by `writeChange`.
-          if (isConflict(error) && change.kind === 'create-service') this.#local.recheck();
-          throw error;
-        });
-        const { event, facts } = changeEvent(change);
-        const awayMs = change.kind === 'create-service' ? this.#absences.over(change.to.name) : undefined;
-        this.#writeLog.written(event, awayMs === undefined ? facts : { ...facts, awayMs });
-        this.#count(this.#remoteOf(change), since);
-        return service;
-      }),
-    );
+  #write(change: Change, { since }: ReconcileContext): Promise<Service | undefined> {
+    const remote = this.#remoteOf(change);
+    const write = { payer: this.#payerOf(change), isDeletion: change.kind.startsWith('delete'), since, remote, repairs: remote ?? GLOBAL, event: () => this.#eventOf(change) };
+    return this.#writes.write(write, async (options) => {
+      // Its end may be told before the answer.
+      if (change.kind === 'replace-service') this.#absences.expect(change.to.name);
+      return writeChange(change, { writer: this.#writer, local: this.#local }, options).catch((error: unknown) => {
+        // What is there and isn't known was made just now, or the list that we go by lacked it. Slices are looked at by `writeChange`.
+        if (isConflict(error) && change.kind === 'create-service') this.#local.recheck();
+        throw error;
+      });
+    });
   }
 
-  /** @param remote undefined where it isn't known */
-  #count(remote: string | undefined, since: number | undefined): void {
-    const { propagation, repairs } = this.#input.metrics;
-    if (since === undefined) repairs.inc({ remote: remote ?? GLOBAL });
-    else if (remote !== undefined) propagation.observe({ remote }, (performance.now() - since) / 1000);
+  #eventOf(change: Change): ReturnType<typeof changeEvent> {
+    const { event, facts } = changeEvent(change);
+    const awayMs = change.kind === 'create-service' ? this.#absences.over(change.to.name) : undefined;
+    return { event, facts: awayMs === undefined ? facts : { ...facts, awayMs } };
   }
 
   /** The remote that a change comes from; of global Services that isn't known. */

@@ -137,7 +137,7 @@ describe('plan', () => {
       const [ofRemote, ofLocal] = await Promise.all([plan({ 'target-kube-config': there!.kubeconfig }), plan({ 'kube-config': here!.kubeconfig })]);
       expect([await ofRemote.exited, await ofLocal.exited]).toMatchObject([{ code: 1 }, { code: 1 }]);
       expect(ofRemote.stdout()).toMatch(/^c2: not reached: .*forbidden/m);
-      expect(ofLocal.stderr()).toMatch(/couldn't be listed within 3000 ms: .*forbidden/);
+      expect(ofLocal.stderr()).toMatch(/couldn't be read within 3000 ms: .*forbidden/);
     });
   });
 

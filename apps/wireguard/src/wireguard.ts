@@ -1,6 +1,4 @@
-import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
-import { ClusterWatches, ConfigError, everyPeriod, liveness, POLL_INTERVAL_MS, readiness } from '@kube-semaphore/app';
+import { ClusterWatches, ConfigError, everyPeriod, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Outcome, type ReconcileContext } from '@kube-semaphore/controller';
 import { ConnectionError, IdleTimeoutError, KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
@@ -40,11 +38,8 @@ export type WireGuardInput = {
   readonly userAgent: string;
 };
 
-/** What `plan` and `status` do without, once they have waited for it so long. */
-type Patience = { readonly timeoutMs: number };
-
-/** What clusters are opened for, and how long our own Node may take; without a limit, as long as it takes. */
-type Opening = { readonly purpose: 'change' | 'plan' | 'status'; readonly timeoutMs?: number };
+/** How long `plan` and `status` wait for our own Node, and then for the first lists of all remotes. */
+type Timeout = { readonly timeoutMs: number };
 
 /** The local cluster's name in metrics and logs, where remotes have their own. */
 const LOCAL = 'local';
@@ -65,18 +60,20 @@ export class WireGuard {
   readonly #tunnels: Tunnels;
   readonly #deviceWatch: DeviceWatch;
   readonly #failures: FailureLog;
-  readonly #localListed = Promise.withResolvers<void>();
+  readonly #runner: Runner;
   /** Remotes whose device was set up, and isn't known to be gone. */
   readonly #standing = new Set<string>();
   /** Remotes that our Node couldn't be announced to. */
   readonly #unannounced = new Set<string>();
-  #watchingSince: number | undefined;
+  /** What clusters are opened for. */
+  #purpose: 'change' | 'plan' | 'status' = 'change';
 
   constructor(input: WireGuardInput) {
     const { options, settings, devices, log, metrics } = input;
     this.#input = input;
     this.#failures = new FailureLog(log);
-    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: () => this.#localListed.resolve() });
+    const localListed = Promise.withResolvers<void>();
+    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: localListed.resolve });
     this.#local = new LocalNode({
       client: this.#clientOf(input.local),
       name: options.nodeName,
@@ -112,24 +109,35 @@ export class WireGuard {
       minWriteIntervalMs: options.minWriteIntervalMs,
       onFailure: (failure) => this.#failures.failed(failure),
     });
+    this.#runner = new Runner({
+      local: {
+        what: 'our own Node',
+        run: (running) => this.#local.run(running),
+        listed: localListed.promise,
+        isSynced: () => this.#local.synced,
+        loops: () => [{ name: 'our own node', silentMs: this.#local.silentMs }],
+        failure: () => this.#localWatches.failure,
+      },
+      watch: async (running) => {
+        const { devices } = await this.#prepare(running);
+        return this.#remotes.run(devices, { ...running, isRestart: this.#purpose === 'change' });
+      },
+      remotes: () => this.#remotes.all,
+      watched: 'nodes',
+      longestReconcileMs: () => this.#controller.longestRunningMs,
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+    });
   }
 
-  /** Whether the loops turn. */
   isLive(): Health {
-    const remotes = this.#watchingSince === undefined ? [] : this.#remotes.all.map(({ settings: { name }, silentMs }) => ({ name: `the nodes of ${name}`, silentMs }));
-    const loops = [{ name: 'our own node', silentMs: this.#local.silentMs }, ...remotes];
-    return liveness({ loops, longestReconcileMs: this.#controller.longestRunningMs, idleTimeoutMs: this.#input.options.watchIdleTimeoutMs });
+    return this.#runner.isLive();
   }
 
   /** Whether the devices stand, and each remote has synced or had its time. */
   isReady(): Health {
     const missing = this.#remotes.names.filter((name) => !this.#standing.has(name));
-    if (this.#watchingSince !== undefined && missing.length > 0) return { ok: false, reason: `there is no device yet for ${missing.join(', ')}` };
-    return readiness({
-      localSynced: this.#local.synced,
-      remotes: this.#remotes.all.map(({ settings: { name }, synced }) => ({ name, synced })),
-      watchedMs: this.#watchingSince === undefined ? undefined : performance.now() - this.#watchingSince,
-    });
+    if (this.#runner.isWatching && missing.length > 0) return { ok: false, reason: `there is no device yet for ${missing.join(', ')}` };
+    return this.#runner.isReady();
   }
 
   /** Sets the metrics of our devices to what is now. Never rejects. @returns the samples of their peers */
@@ -150,28 +158,28 @@ export class WireGuard {
    *
    * @throws {ConfigError} if there is no such Node, or something on this node is in the way
    */
-  run({ signal }: RunOptions): Promise<void> {
-    return this.#withClusters(signal, { purpose: 'change' }, async (loops, running) => {
+  run(options: RunOptions): Promise<void> {
+    return this.#runner.run(options, (running) => {
       this.#enqueueAll();
-      loops.push(
+      return [
         this.#controller.run(running),
         this.#deviceWatch.run(running),
         everyPeriod(this.#input.options.observePeriodMs, () => this.#observe(running), running),
         ...this.#input.settings.remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#controller.enqueue(name), running)),
-      );
-      await Promise.all(loops);
+      ];
     });
   }
 
   /**
    * What `run` would do now, without doing it.
    *
-   * @param timeoutMs how long to wait for our own Node, and then for the first lists of all remotes
    * @throws {ConfigError} as `run`; Error when our own Node can't be read in time
    */
-  async plan({ signal, timeoutMs }: RunOptions & Patience): Promise<Plan> {
-    return this.#once({ signal, timeoutMs }, 'plan', async (around, running) => {
-      const { settings } = this.#input;
+  plan(options: RunOptions & Timeout): Promise<Plan> {
+    const { settings, devices } = this.#input;
+    this.#purpose = 'plan';
+    return this.#runner.once(options, async (running) => {
+      const around = await lookAround(devices.tools, running);
       const remotes = await Promise.all(this.#remotes.all.map((remote) => this.#planOf(remote, running)));
       return { strays: ourStrays(around, settings.remotes).map(strayChanges), unmarked: strayDevices(around, settings.remotes).unmarked, remotes };
     });
@@ -182,11 +190,13 @@ export class WireGuard {
     return this.#local.synced && this.#local.node === undefined;
   }
 
-  /** What there is of each remote on this node. @param timeoutMs as in `plan`; without our own Node it goes on */
-  async status({ signal, timeoutMs }: RunOptions & Patience): Promise<readonly RemoteStatus[]> {
-    return this.#once({ signal, timeoutMs }, 'status', ({ devices, links }) => {
+  /** What there is of each remote on this node; without our own Node it goes on. */
+  status(options: RunOptions & Timeout): Promise<readonly RemoteStatus[]> {
+    this.#purpose = 'status';
+    return this.#runner.once({ ...options, needsLocal: false }, async (running) => {
+      const { devices, links } = await lookAround(this.#input.devices.tools, running);
       const ownKeys = new Set(devices.flatMap(({ publicKey }) => publicKey ?? []));
-      const statuses = this.#remotes.all.map((remote) => {
+      return this.#remotes.all.map((remote) => {
         const { name, device: deviceName } = remote.settings;
         const peers = remote.peers(ownKeys);
         const desired = peers && { peers: peers.peers, left: [...remote.skipped, ...peers.left] };
@@ -194,51 +204,19 @@ export class WireGuard {
         const marked = links.some((link) => link.name === deviceName && remoteOfAlias(link.alias) === name);
         return remoteStatus({ remote: name, deviceName, device, marked, desired, clock: this.#reconciler.clock() });
       });
-      return Promise.resolve(statuses);
     });
-  }
-
-  /** Opens all clusters, waits for them as long as that may take, and looks once. */
-  async #once<T>({ signal, timeoutMs }: RunOptions & Patience, purpose: 'plan' | 'status', look: (around: NodeDevices, running: RunOptions) => Promise<T>): Promise<T> {
-    const results: T[] = [];
-    await this.#withClusters(signal, { purpose, timeoutMs }, async (_, running) => {
-      await Promise.race([this.#remotes.firstSync(), patience(timeoutMs, running)]);
-      results.push(await look(await lookAround(this.#input.devices.tools, running), running));
-    });
-    return results[0]!;
-  }
-
-  /** Reads our own Node and the devices, then watches the remotes, calls `work`, and in the end stops everything. */
-  async #withClusters(stopped: AbortSignal, { purpose, timeoutMs }: Opening, work: (loops: Promise<void>[], running: RunOptions) => Promise<void>): Promise<void> {
-    const ended = new AbortController();
-    const signal = AbortSignal.any([stopped, ended.signal]);
-    // Every request listens to it for as long as it runs.
-    setMaxListeners(0, signal);
-    const loops: Promise<void>[] = [this.#local.run({ signal })];
-    try {
-      await Promise.race([this.#localListed.promise, ...loops, ...(timeoutMs === undefined ? [] : [patience(timeoutMs, { signal })])]);
-      signal.throwIfAborted();
-      if (purpose !== 'status' && !this.#local.synced) throw new Error(`our own Node couldn't be read within ${timeoutMs} ms`, { cause: this.#localWatches.failure });
-      const around = await this.#prepare(purpose, { signal });
-      this.#watchingSince = performance.now();
-      loops.push(...this.#remotes.run(around.devices, { signal, isRestart: purpose === 'change' }));
-      await work(loops, { signal });
-    } finally {
-      ended.abort();
-      await Promise.all(loops);
-    }
   }
 
   /** Sees to what is in the way of all remotes. @returns what is on the node then */
-  async #prepare(purpose: Opening['purpose'], { signal }: RunOptions): Promise<NodeDevices> {
+  async #prepare({ signal }: RunOptions): Promise<NodeDevices> {
     const { options, settings, devices } = this.#input;
     const around = await lookAround(devices.tools, { signal });
-    if (purpose === 'status') return around;
+    if (this.#purpose === 'status') return around;
     const { node } = this.#local;
     if (node === undefined) throw new ConfigError(noNode(options.nodeName));
     const problems = await nodeProblems(settings.remotes, { node, around, examine: (...args) => this.#reconciler.examine(...args), signal });
     if (problems.length > 0) throw new ConfigError(problems);
-    if (purpose === 'plan') return around;
+    if (this.#purpose === 'plan') return around;
     // 0 is any port that is free.
     for (const device of displacedDevices(around, settings.remotes)) await devices.tools.changeDevice(device, { listenPort: 0 }, { signal });
     return (await this.#strays.remove(around, { signal })) ? lookAround(devices.tools, { signal }) : around;
@@ -307,7 +285,7 @@ export class WireGuard {
   }
 
   #localChanged(): void {
-    if (this.#watchingSince === undefined) return;
+    if (!this.#runner.isWatching) return;
     if (this.#local.node === undefined) {
       this.#input.log.warn({ node: this.#input.options.nodeName }, 'our own Node is gone: everything stays as it is until it is back');
       return;
@@ -322,7 +300,7 @@ export class WireGuard {
 
   #enqueue(name: string, since?: number): void {
     // Before that, nobody has looked what is in the way.
-    if (this.#watchingSince !== undefined) this.#controller.enqueue(name, since);
+    if (this.#runner.isWatching) this.#controller.enqueue(name, since);
   }
 
   #clientOf(connection: Connection): KubeClient {
@@ -334,8 +312,3 @@ export class WireGuard {
 
 /** What to say where the local cluster has no such Node. */
 export const noNode = (name: string): string => `there is no Node ${name} in the local cluster: -node-name or SWG_NODE_NAME`;
-
-/** Resolves after `timeoutMs`, and keeps nobody running. */
-async function patience(timeoutMs: number, { signal }: RunOptions): Promise<void> {
-  await delay(timeoutMs, undefined, { signal, ref: false });
-}

@@ -1,10 +1,10 @@
 import type { Health } from '@kube-semaphore/runtime';
 
 /** A loop that can tell for how long it has done nothing. */
-type Loop = { readonly silentMs: number };
+export type Loop = { readonly name: string; readonly silentMs: number };
 
 export type LivenessInput = {
-  readonly loops: readonly (Loop & { readonly name: string })[];
+  readonly loops: readonly Loop[];
   readonly longestReconcileMs: number;
   readonly idleTimeoutMs: number;
 };

@@ -6,16 +6,15 @@ export { type Command, connectAll, readConfigSource, runCommand } from './comman
 export { ConfigError } from './config-error.ts';
 export { durationOf, keysOf, parseConfigFile, type ParsedFile } from './config-file.ts';
 export { goDocument } from './go-document.ts';
-export { liveness, readiness } from './health.ts';
 export { leadershipOf } from './leadership.ts';
+export { type LocalWrite, LocalWrites } from './local-writes.ts';
 export { limitedLog } from './limited-log.ts';
 export { listAll } from './list-all.ts';
 export { everyPeriod } from './periodic.ts';
 export { notReached, withoutChange } from './plan-lines.ts';
 export { POLL_INTERVAL_MS } from './polling.ts';
 export { remoteBudget } from './remote-budget.ts';
-export { RemoteWrites, RemoteWritesError } from './remote-writes.ts';
 export { reportRestriction } from './restriction.ts';
+export { Runner } from './runner.ts';
 export { serve } from './serve.ts';
 export { type Left, SkipRegister } from './skip-register.ts';
-export { WriteLog } from './write-log.ts';

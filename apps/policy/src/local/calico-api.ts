@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import type { CalicoApi } from '@kube-semaphore/kube-objects';
+import type { Logger } from '@kube-semaphore/runtime';
 
 /** The custom resource that Calico keeps its own kind in. */
 const STORED: CalicoApi = 'crd.projectcalico.org/v1';
@@ -30,6 +31,26 @@ export async function discoverCalicoApi(
     }
     await delay(retryMs, undefined, { signal });
   }
+}
+
+/** The API that an option names, or the one that is found; told in the log. @param onFailure as of `discoverCalicoApi` */
+export async function chosenCalicoApi(
+  option: CalicoApi | 'auto',
+  client: Pick<KubeClient, 'getRaw'>,
+  { signal, log, onFailure }: RunOptions & { readonly log: Logger; readonly onFailure: (error: unknown) => void },
+): Promise<CalicoApi> {
+  if (option !== 'auto') return option;
+  let told = false;
+  const api = await discoverCalicoApi(client, {
+    signal,
+    onFailure: (error) => {
+      onFailure(error);
+      log[told ? 'debug' : 'warn']({ cluster: 'local', error }, 'API groups not listed, will try again');
+      told = true;
+    },
+  });
+  log.info({ api }, 'Calico API chosen');
+  return api;
 }
 
 /** Whether there are GlobalNetworkSets for us under an API: 403 and 404 say no, any other failure says nothing. */

@@ -70,6 +70,10 @@ export class Remote {
     this.#blocks = settings.allowedIpsFrom === 'calico-blocks' ? new RemoteBlocks(watching) : undefined;
   }
 
+  get cluster(): string {
+    return this.settings.name;
+  }
+
   /** Whether everything that its peers are made of was listed. */
   get synced(): boolean {
     return this.#nodes.synced && this.#blocks?.synced !== false;
