@@ -24,6 +24,11 @@ describe('readMarkdown', () => {
     expect(links).toEqual(['b.md', '../f.md#g']);
   });
 
+  it('finds pictures of HTML', () => {
+    const { links } = readMarkdown('<picture>\n  <source srcset="dark.svg">\n  <img alt="a" src="light.svg">\n</picture>\n');
+    expect(links).toEqual(['dark.svg', 'light.svg']);
+  });
+
   it.each([
     { heading: 'When things fail', anchor: 'when-things-fail' },
     { heading: 'Names in `CoreDNS`, twice', anchor: 'names-in-coredns-twice' },

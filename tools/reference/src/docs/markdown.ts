@@ -23,8 +23,8 @@ export type Markdown = {
 
 const FENCE = /^( *)```(\S*) *(\S*)$/;
 const HEADING = /^#+ (.*)$/;
-/** `](target)` and `](target "title")`. */
-const LINK = /\]\(([^)\s]+)(?: "(?:[^"\\]|\\.)*")?\)/g;
+/** `](target)` and `](target "title")`; in HTML `src="target"` and `srcset="target"`. */
+const LINK = /\]\(([^)\s]+)(?: "(?:[^"\\]|\\.)*")?\)|\bsrc(?:set)?="([^"\s]+)"/g;
 
 type Open = Omit<Block, 'text'> & { readonly indentation: string; readonly lines: string[] };
 
@@ -62,7 +62,7 @@ function closed({ indentation, lines, ...block }: Open): Block {
 
 function linksIn(prose: string): readonly string[] {
   // What stands in backticks is code, whatever it looks like.
-  return Array.from(prose.replaceAll(/`[^`\n]+`/g, '`'.repeat(2)).matchAll(LINK), ([, target = '']) => target);
+  return Array.from(prose.replaceAll(/`[^`\n]+`/g, '`'.repeat(2)).matchAll(LINK), ([, target, source = '']) => target ?? source);
 }
 
 function anchorsOf(headings: readonly string[]): ReadonlySet<string> {
