@@ -13,7 +13,7 @@ const merged = { [globalName('web')]: ['10.1.0.1', '10.4.0.1', '10.4.0.2', 'fd00
 const theirs = [...ofRemote, ...ofLocal].flatMap(({ slices }) => Object.keys(slices)).map(goSliceName).toSorted();
 
 /** What the page would have people paste: while neither program runs, and when the Go program does. */
-const [before, after] = docBlocks('service-mirror.md', 'The way back of global services');
+const [before, after] = docBlocks('migration.md', 'The way back of global services');
 
 describe.skipIf(goesWithoutKubectl)('the way back of global services to the Go program', () => {
   it.for([{ endpointSliceSync: true }, { endpointSliceSync: false }])(

@@ -11,7 +11,7 @@ const sourcesOfAll: readonly GoSource[] = [
   { name: 'idle', addresses: [] },
 ];
 /** What the page would have people paste: variables, and commands. */
-const wayBack = docBlocks('service-mirror.md', 'The way back').join('');
+const wayBack = docBlocks('migration.md', 'The way back of mirrors').join('');
 
 const mirrored = Object.fromEntries(sourcesOfAll.map(({ name, addresses }) => [mirrorName(name), addresses]));
 

@@ -65,7 +65,7 @@ export type { Runtime } from './pods/runtime.ts';
 export type { RunningContainer } from './pods/container.ts';
 export type { RunningPod } from './pods/running-pod.ts';
 export { runWorkload } from './pods/workload.ts';
-export { docBlocks, docPage } from './doc-blocks.ts';
+export { docBlocks, docMetrics, docPage } from './doc-blocks.ts';
 export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';
 export { expressionWarnings } from './real/expression-warnings.ts';
 export { RandomChanges } from './trial/changes.ts';

@@ -5,7 +5,7 @@ import { it } from '../support/migration.ts';
 import type { LabelledPod } from '../support/pods.ts';
 import { labelsOf, type SetView } from '../support/sets.ts';
 
-const [variables = '', commands = ''] = docBlocks('policy.md', 'The way back');
+const [variables = '', commands = ''] = docBlocks('migration.md', 'The way back of policy');
 
 /** A workload of three shards, and one that has an address of each family, of which a Go program knows the first. */
 const known: readonly LabelledPod[] = [
@@ -40,7 +40,7 @@ function variablesOf(ours: Labels, go: GoRelease): string {
   ].join('\n');
 }
 
-describe.skipIf(goesWithoutKubectl)('the commands of docs/policy.md', () => {
+describe.skipIf(goesWithoutKubectl)('the commands of docs/migration.md', () => {
   const [first, second] = goReleases as [GoRelease, GoRelease];
   const others = { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' };
 
@@ -87,7 +87,7 @@ describe.skipIf(goesWithoutKubectl)('the commands of docs/policy.md', () => {
   );
 
   it('can be followed by one that keeps a set which Go has no name for', async ({ local, pods, witness, goProgram, start }) => {
-    const [, keep = ''] = /`(kubectl label "\$sets" NAME managed-by-)`/.exec(docPage('policy.md')) ?? [];
+    const [, keep = ''] = /`(kubectl label "\$sets" NAME managed-by-)`/.exec(docPage('migration.md')) ?? [];
     const { sets, history } = await witness('crd.projectcalico.org');
     await pods.add(...known, ...suffixed);
     const policy = await start({ 'calico-api': 'crd.projectcalico.org/v1' });

@@ -53,7 +53,7 @@ const warningsOf = (policy: PolicyProcess) =>
     .map(({ msg, reason }) => (typeof reason === 'string' ? `${msg}: ${reason}` : msg))
     .toSorted();
 
-/** Each once: what docs/policy.md says that a release's command line, role and sets are told of. */
+/** Each once: what docs/migration.md says that a release's command line, role and sets are told of. */
 function promised({ prefix }: GoRelease): readonly string[] {
   const names = ['LOCAL_KUBE_CONFIG', 'REMOTE_API_URL', 'REMOTE_CA_URL', 'REMOTE_SERVICE_ACCOUNT_TOKEN', 'TARGET_CLUSTER_NAME'];
   const older = prefix === 'KPS' ? names.map((name) => `KPS_${name} is an older spelling: use SP_${name}`) : [];
