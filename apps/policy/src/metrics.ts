@@ -3,6 +3,8 @@ import { leaderMetrics, podAddressMetrics, sharedMetrics, type Instruments, type
 
 const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 
+const remote = { help: 'name of the remote, or `local`' };
+
 /** The shared metrics, and those of the Go program under their old names. */
 export const metrics = {
   ...sharedMetrics('semaphore_policy', restartReasons),
@@ -11,14 +13,14 @@ export const metrics = {
   heldDeletions: {
     name: 'semaphore_policy_held_deletions',
     type: 'gauge',
-    help: 'Pods, or addresses from before the start, that a list lacked and that are kept until the next one.',
-    labels: { remote: { help: 'the remote cluster' } },
+    help: 'Pods, or addresses from before the start, whose deletion is held until the next list.',
+    labels: { remote },
   },
   repairs: {
     name: 'semaphore_policy_repairs_total',
     type: 'counter',
-    help: 'Writes of sets that answer no event of the remote: what somebody changed or deleted was put right.',
-    labels: { remote: { help: 'the remote cluster' } },
+    help: 'Writes that restored what another program changed or deleted.',
+    labels: { remote },
   },
   calicoRequests: {
     name: 'semaphore_policy_calico_client_request_total',
@@ -29,19 +31,19 @@ export const metrics = {
   podWatcherFailures: {
     name: 'semaphore_policy_pod_watcher_failures_total',
     type: 'counter',
-    help: 'Lists and watches of remote pods that failed.',
+    help: 'Failed lists and watches of remote Pods.',
     labels: { type: { values: ['list', 'watch'] } },
   },
   queueFullFailures: {
     name: 'semaphore_policy_sync_queue_full_failures_total',
     type: 'counter',
-    help: 'Changes that found the queue full: always 0, our queue holds keys and has no limit.',
+    help: 'Always 0: the queue has no limit.',
     labels: {},
   },
   requeues: {
     name: 'semaphore_policy_sync_requeue_total',
     type: 'counter',
-    help: 'Sets that are tried again after a failure.',
+    help: 'Retries of sets after a failure.',
     labels: {},
   },
 } as const satisfies MetricTable;

@@ -12,7 +12,7 @@ export type CommonOptions = {
   readonly minWriteIntervalMs: number;
   /** Parallel writes per API server. */
   readonly writeConcurrency: number;
-  /** A watch without an event for so long is opened again. */
+  /** Opens a watch again after this time without an event. */
   readonly watchIdleTimeoutMs: number;
   /** Of what we watch in one remote, so many objects are kept at most, ... */
   readonly maxRemoteObjects: number;
@@ -43,7 +43,7 @@ export function commonOptions({
       group: 'Process',
       type: listenAddress,
       fallback: { host: '', port },
-      help: 'Where health and metrics are served: /healthz, /readyz, /metrics.',
+      help: 'Address of /healthz, /readyz and /metrics.',
     },
     logLevel: {
       ...named('log-level'),
@@ -51,21 +51,21 @@ export function commonOptions({
       group: 'Process',
       type: logLevel,
       fallback: 'info',
-      help: 'Least important level that is logged, in any case; off logs nothing.',
+      help: 'Lowest level that is logged; off logs nothing.',
     },
     logFormat: {
       ...named('log-format'),
       group: 'Process',
       type: oneOf(['auto', 'json', 'pretty']),
       fallback: 'auto',
-      help: 'Form of the log on stderr; auto is pretty on a terminal and json elsewhere.',
+      help: 'Format of the log on stderr; auto is pretty on a terminal, else json.',
     },
     minWriteIntervalMs: {
       ...named('min-write-interval'),
       group: 'Pacing',
       type: duration(),
       fallback: 200,
-      help: 'Least time between two writes of one object; a lone change is written at once.',
+      help: 'Minimum time between two writes of one object; the first is immediate.',
     },
     writeConcurrency: {
       ...named('write-concurrency'),
@@ -79,21 +79,21 @@ export function commonOptions({
       group: 'Pacing',
       type: duration({ minMs: 1_000 }),
       fallback: 90_000,
-      help: 'A watch without an event for so long is opened again.',
+      help: 'Opens a watch again after this time without an event.',
     },
     maxRemoteObjects: {
       ...named('max-remote-objects'),
       group: 'Limits',
       type: integer({ min: 1, max: 100_000_000 }),
       fallback: 200_000,
-      help: 'Objects that are kept of one remote; the watches of one that has more stop.',
+      help: 'Objects kept per remote; with more, its watches stop.',
     },
     maxRemoteMib: {
       ...named('max-remote-mib'),
       group: 'Limits',
       type: integer({ min: 1, max: 1_000_000 }),
-      absent: 'a quarter of the memory limit, at least 64',
-      help: 'MiB of memory that the objects kept of one remote may take, as we estimate it; the watches of one that has more stop.',
+      absent: '1/4 of the memory limit, at least 64',
+      help: 'Estimated MiB of memory per remote; with more, its watches stop.',
     },
   };
 }

@@ -23,19 +23,19 @@ export function deletionGuardOptions({ prefix }: { prefix: string }): OptionTabl
       ...named('deletion-guard-percent'),
       type: integer({ min: 0, max: 100 }),
       fallback: 50,
-      help: 'A list that takes away a larger share of what a remote gave us is not believed at once; 100 believes all.',
+      help: 'Holds deletions if a list is missing more than this percentage; 100 holds none.',
     },
     deletionGuardMin: {
       ...named('deletion-guard-min'),
       type: integer({ min: 0, max: 1_000_000 }),
       fallback: 10,
-      help: 'A list that takes away no more objects than this is believed, however large a share they are.',
+      help: 'Never holds this many deletions or fewer.',
     },
     deletionGuardHoldMs: {
       ...named('deletion-guard-hold'),
       type: duration({ minMs: 1 }),
       fallback: 300_000,
-      help: 'After so long the remote is listed once more, and believed.',
+      help: 'Time before the remote is listed again, and believed.',
     },
   };
 }

@@ -45,13 +45,13 @@ export function leaderElectionOptions({
       ...row('leader-elect'),
       type: boolean,
       fallback: false,
-      help: 'Write only while holding a Lease in the local cluster, so that several replicas may run.',
+      help: 'Writes only while holding a Lease; required for several replicas.',
     },
     leaseName: {
       ...row('lease-name'),
       type: text('name'),
       absent: leaseName,
-      help: 'Name of the Lease; replicas that share it have one writer among them.',
+      help: 'Name of the Lease; one of the replicas that share it writes.',
     },
     leaseNamespace: {
       ...row('lease-namespace'),
@@ -63,25 +63,25 @@ export function leaderElectionOptions({
       ...row('previous-lease-namespace'),
       type: text('namespace'),
       absent: 'none',
-      help: 'Where the Lease was before: as long as there is one of its name, the leader holds that as well.',
+      help: 'Old namespace of the Lease; the leader holds a Lease there too, if it exists.',
     },
     leaseDurationMs: {
       ...row('lease-duration'),
       type: leaseDuration,
       fallback: 15_000,
-      help: 'How long after the last renewal another replica takes over; whole seconds.',
+      help: 'Time from the last renewal until another replica takes over; whole seconds.',
     },
     renewDeadlineMs: {
       ...row('renew-deadline'),
       type: duration({ minMs: 1 }),
       fallback: 10_000,
-      help: 'How long after the last renewal the leader stops writing.',
+      help: 'Time from the last renewal until the leader stops writing.',
     },
     retryPeriodMs: {
       ...row('retry-period'),
       type: duration({ minMs: 1 }),
       fallback: 2_000,
-      help: 'How often the leader renews the Lease, and the others look at it.',
+      help: 'Time between two renewals, or two checks by the others.',
     },
   };
 }

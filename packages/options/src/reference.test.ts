@@ -24,14 +24,14 @@ it('renders a table per group and leaves no bar unescaped', () => {
   expect(optionsReference(table)).toBe(`### One
 
 | Flag | Variable | Default | Meaning |
-| --- | --- | --- | --- |
+|---|---|---|---|
 | \`-name <name>\` | \`SP_NAME\`, older: \`KPS_NAME\` | required | A\\|B. |
 | \`-sync\` | \`SP_SYNC\` | \`false\` | Sync. |
 
 ### Two
 
 | Flag | Variable | Default | Meaning |
-| --- | --- | --- | --- |
+|---|---|---|---|
 | \`-level <a\\|b>\` | \`SP_LEVEL\` | \`a\` | Level. |
 |  | \`SP_TOKEN\` |  | Token. |
 `);

@@ -10,7 +10,7 @@ export function optionsReference<C>(table: OptionTable<C>): string {
 }
 
 function section(group: string, specs: readonly AnySpec[]): string {
-  const head = ['| Flag | Variable | Default | Meaning |', '| --- | --- | --- | --- |'];
+  const head = ['| Flag | Variable | Default | Meaning |', '|---|---|---|---|'];
   const lines = specs.map((spec) => [flagOf(spec), variablesOf(spec), otherwise(spec), cell(spec.help)]);
   return [`### ${group}`, '', ...head, ...lines.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n');
 }

@@ -40,41 +40,41 @@ export function remoteClusterOptions({ prefix }: { prefix: string }): OptionTabl
     targetKubeConfig: {
       ...row('target-kube-config'),
       type: text('file'),
-      help: 'Kubeconfig of the remote cluster; or the next three.',
+      help: 'Kubeconfig of the remote; or use the next options.',
     },
     remoteApiUrl: {
       ...row('remote-api-url'),
       type: apiServerUrl,
-      help: 'API server of the remote cluster: https:, or, with a warning, http: to this machine.',
+      help: 'API server of the remote: https:; http: to this machine only, with a warning.',
     },
     remoteCaUrl: {
       ...row('remote-ca-url'),
       type: absoluteUrl('https', 'http', 'file'),
-      help: 'CA certificate of the remote API server: https:, file:, or, with a warning unless its hash is given, http:.',
+      help: 'CA certificate of the remote API server: https:, file:, or http: (a warning without its hash).',
     },
     remoteCaCertHash: {
       ...row('remote-ca-cert-hash'),
       type: keyHashList,
       absent: 'any',
-      help: "Hash of the CA's public key, as kubeadm's --discovery-token-ca-cert-hash; no other certificate of the CA URL is trusted.",
+      help: "Hash of the CA's public key, as for kubeadm's --discovery-token-ca-cert-hash; others are refused.",
     },
     remoteSaTokenPath: {
       ...row('remote-sa-token-path'),
       type: text('file'),
-      help: 'File with the service account token for the remote cluster, read again when it changes.',
+      help: 'File with the token for the remote; read again when it changes.',
     },
     remoteSaToken: {
       env: `${prefix}_REMOTE_SERVICE_ACCOUNT_TOKEN`,
       secret: true,
       group: 'Remote cluster',
       type: token,
-      help: 'The service account token itself; a file can be renewed, this can not.',
+      help: 'The token itself, which can not be renewed.',
     },
     allowedPodCidrs: {
       ...row('allowed-pod-cidrs'),
       type: cidrList,
       absent: 'all',
-      help: 'Comma-separated CIDRs; addresses of remote pods outside of them are left out.',
+      help: 'CIDRs of the remote Pods; other addresses are skipped.',
     },
   };
 }

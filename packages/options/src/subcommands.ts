@@ -27,19 +27,19 @@ export function subcommandOptions({ prefix, printing, local }: { prefix: string;
       env: `${prefix}_OUTPUT`,
       type: oneOf(['text', 'json']),
       fallback: 'text',
-      help: `Form of what ${printing.join(' and ')} print${s}.`,
+      help: `Output format of ${printing.join(' and ')}.`,
     },
     timeoutMs: {
       ...row('timeout'),
       type: duration({ minMs: 1_000 }),
       fallback: 30_000,
-      help: `How long ${printing.join(' and ')} wait${s} for ${local}, and then for the remotes.`,
+      help: `How long ${printing.join(' and ')} wait${s} for ${local}, and then for remotes.`,
     },
     yes: {
       ...row('yes'),
       type: boolean,
       fallback: false,
-      help: 'Do not ask before cleanup removes anything.',
+      help: 'Makes cleanup remove without a question.',
     },
   };
 }

@@ -24,21 +24,25 @@ export type MetricTable = Readonly<Record<string, MetricSpec>>;
 /** The names of a metric's labels. */
 export type LabelOf<Spec extends MetricSpec> = keyof Spec['labels'] & string;
 
-/** The metrics of a table as a markdown table, in its order. Ends in a line break. */
+/**
+ * The metrics of a table as a markdown table, in its order. A label that several metrics have is explained once, in a
+ * list above. Ends in a line break.
+ */
 export function metricsReference(table: MetricTable): string {
-  const lines = Object.values(table).map(
-    ({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labelsCell(labels)} | ${cell(help)} |`,
-  );
-  return ['| Name | Type | Labels | Meaning |', '| --- | --- | --- | --- |', ...lines, ''].join('\n');
+  const metrics = Object.values(table);
+  const labels = metrics.flatMap((metric) => Object.entries(metric.labels).map(([name, spec]) => explained(name, spec)));
+  const shared = [...new Set(labels.filter((text, i) => text.includes(': ') && labels.indexOf(text) !== i))];
+  const lines = metrics.map((metric) => {
+    const cells = Object.entries(metric.labels).map(([name, spec]) => (shared.includes(explained(name, spec)) ? `\`${name}\`` : explained(name, spec)));
+    return `| \`${metric.name}\` | ${metric.type} | ${cells.join('; ')} | ${cell(metric.help)} |`;
+  });
+  const list = shared.length === 0 ? [] : [...shared.map((text) => `- ${text}`), ''];
+  return [...list, '| Name | Type | Labels | Meaning |', '|---|---|---|---|', ...lines, ''].join('\n');
 }
 
-function labelsCell(labels: MetricSpec['labels']): string {
-  return Object.entries(labels)
-    .map(([name, { help, values }]) => {
-      const meaning = help ?? values?.map((value) => `\`${value}\``).join(', ');
-      return meaning === undefined ? `\`${name}\`` : `\`${name}\`: ${cell(meaning)}`;
-    })
-    .join('; ');
+function explained(name: string, { help, values }: LabelSpec): string {
+  const meaning = help ?? values?.map((value) => `\`${value}\``).join(', ');
+  return meaning === undefined ? `\`${name}\`` : `\`${name}\`: ${cell(meaning)}`;
 }
 
 /** A bar ends a cell. */

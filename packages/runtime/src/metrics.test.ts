@@ -88,14 +88,29 @@ describe('sharedMetrics', () => {
   });
 });
 
-it('metricsReference renders a row per metric and leaves no bar unescaped', () => {
-  expect(metricsReference({ writes: table.writes, up: table.up, took: table.took })).toBe(`\
+describe('metricsReference', () => {
+  it('renders a row per metric and leaves no bar unescaped', () => {
+    expect(metricsReference({ writes: table.writes, up: table.up, took: table.took })).toBe(`\
 | Name | Type | Labels | Meaning |
-| --- | --- | --- | --- |
+|---|---|---|---|
 | \`app_writes_total\` | counter | \`type\`: \`create\`, \`delete\`; \`success\`: \`0\`, \`1\` | Writes. |
 | \`app_up\` | gauge | \`remote\`: the remote | Up. |
 | \`app_took_seconds\` | histogram | \`remote\` | A\\|B. |
 `);
+  });
+
+  it('explains a label once that means the same in several metrics', () => {
+    const down = { ...table.up, name: 'app_down', labels: { remote: { help: 'the remote' }, type: { values: ['a'] } } } as const;
+    expect(metricsReference({ writes: table.writes, up: table.up, down })).toBe(`\
+- \`remote\`: the remote
+
+| Name | Type | Labels | Meaning |
+|---|---|---|---|
+| \`app_writes_total\` | counter | \`type\`: \`create\`, \`delete\`; \`success\`: \`0\`, \`1\` | Writes. |
+| \`app_up\` | gauge | \`remote\` | Up. |
+| \`app_down\` | gauge | \`remote\`; \`type\`: \`a\` | Up. |
+`);
+  });
 });
 
 describe('beforeScrape', () => {

@@ -1,6 +1,6 @@
 import type { MetricTable } from './metric-table.ts';
 
-const remote = { help: 'the remote cluster' };
+const remote = { help: 'name of the remote, or `local`' };
 
 /** Of a local write that follows a remote event: 1 ms to 60 s, finest where p50 and p99 are expected. */
 const PROPAGATION_SECONDS = [
@@ -13,7 +13,7 @@ export function leaderMetrics<const Prefix extends string>(prefix: Prefix) {
     leader: {
       name: `${prefix}_leader`,
       type: 'gauge',
-      help: 'Whether this replica may write: 1 or 0. Always 1 without -leader-elect.',
+      help: 'Whether this replica may write; always 1 without -leader-elect.',
       labels: {},
     },
   } as const satisfies MetricTable;
@@ -25,7 +25,7 @@ export function podAddressMetrics<const Prefix extends string>(prefix: Prefix) {
     remoteUnrestricted: {
       name: `${prefix}_remote_unrestricted`,
       type: 'gauge',
-      help: 'Whether the remote may bring in any address, as it has no `allowedPodCIDRs`: 1 or 0.',
+      help: 'Whether the remote has no allowedPodCIDRs, so it may announce any address.',
       labels: { remote },
     },
   } as const satisfies MetricTable;
@@ -42,50 +42,50 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix, resta
     remoteUp: {
       name: `${prefix}_remote_up`,
       type: 'gauge',
-      help: 'Whether the last exchange with the API server succeeded: 1 or 0.',
+      help: 'Whether the last exchange with the API server succeeded.',
       labels: { remote },
     },
     remoteLastSync: {
       name: `${prefix}_remote_last_sync_timestamp_seconds`,
       type: 'gauge',
-      help: 'When what we know of the remote was last confirmed by it, in Unix time; before its first list, when the process began.',
+      help: 'Unix time when the remote last confirmed what we know; before its first list, the start of the process.',
       labels: { remote },
     },
     remoteWatchRestarts: {
       name: `${prefix}_remote_watch_restarts_total`,
       type: 'counter',
-      help: 'Watches that were opened again, by what ended the one before.',
+      help: 'Watches opened again, by why the last one ended.',
       labels: { remote, reason: { values: restartReasons } },
     },
     remoteOverBudget: {
       name: `${prefix}_remote_over_budget`,
       type: 'gauge',
-      help: 'Whether the remote has more than we keep of one (objects, bytes: its watches stop), or makes us write or have more (writes wait, new sets and services are left out): 1 or 0.',
+      help: 'Whether the remote exceeds a budget: its watches stop (objects, bytes), writes wait, or new sets and services are skipped.',
       labels: { remote, budget: { values: ['objects', 'bytes', 'writes', 'sets', 'services'] } },
     },
     propagation: {
       name: `${prefix}_propagation_seconds`,
       type: 'histogram',
-      help: 'From seeing a remote event to the answer of the local write: one per write, for its oldest event.',
+      help: 'Time from a remote event to the answer of the local write; one per write, for its oldest event.',
       labels: { remote },
       buckets: PROPAGATION_SECONDS,
     },
     skippedObjects: {
       name: `${prefix}_skipped_objects`,
       type: 'gauge',
-      help: 'Remote objects that are left out now, by reason; only those of kind "problem" call for action.',
-      labels: { remote, reason: { help: 'a word, also in the log' }, kind: { values: ['expected', 'problem'] } },
+      help: 'Objects that are skipped now; only kind "problem" needs action.',
+      labels: { remote, reason: { help: 'see the page of the app' }, kind: { values: ['expected', 'problem'] } },
     },
     orphans: {
       name: `${prefix}_orphans`,
       type: 'gauge',
-      help: 'Local objects that carry our label and a cluster that is not in the config.',
-      labels: { cluster: { help: 'the cluster that they name' } },
+      help: 'Local objects of a cluster that is not in the config.',
+      labels: { cluster: {} },
     },
     configStale: {
       name: `${prefix}_config_stale`,
       type: 'gauge',
-      help: 'Whether the config file changed on disk since it was read: 1 or 0.',
+      help: 'Whether the config file changed since it was read.',
       labels: {},
     },
   } as const satisfies MetricTable;

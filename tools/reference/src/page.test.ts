@@ -23,7 +23,7 @@ describe('referencePage', () => {
   it('lists the commands of a program that has some', () => {
     const subcommands = [{ name: 'plan', description: 'prints what would change.' }];
     const page = referencePage({ app: 'x', program: { ...program, subcommands }, options, metrics });
-    expect(page).toContain('\n\n## Commands\n\n- `semaphore-x …flags…`: runs until');
-    expect(page).toContain('- `semaphore-x plan …flags…`: prints what would change.\n\n## Options\n');
+    expect(page).toContain('\n\n## Commands\n\n- `semaphore-x`: Run until');
+    expect(page).toContain('- `semaphore-x plan`: prints what would change.\n\n## Options\n');
   });
 });

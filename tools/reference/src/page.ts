@@ -20,21 +20,21 @@ ${program.description}
 ${commands(program)}
 ## Options
 
-Flags take one hyphen or two, and their value after a space or \`=\`; switches take theirs after \`=\` only. A flag
-beats its variable, an older spelling of a variable counts where the newer one is not set, and an empty variable
-counts as not set. Durations are Go's: \`1h30m\`, \`1.5s\`, \`200ms\`, \`0\`. Whatever is wrong is listed at once, and
-the exit code is 2.
+Flags take one hyphen or two, and their value after a space or \`=\`; switches after \`=\` only. A flag overrides its
+variable. An empty variable is not set, and an older one is read only if the new one is not set. Lists of CIDRs have
+commas. Durations are Go's: \`1h30m\`, \`1.5s\`, \`200ms\`, \`0\`. If anything is wrong, all problems are listed at
+once, and the exit code is 2.
 
 ${optionsReference(options)}
 ## Metrics
 
-At \`/metrics\`, with those that every Node.js process exports under \`process_\` and \`nodejs_\`.
+\`/metrics\` has these, and those of every Node.js process (\`process_\`, \`nodejs_\`). "Whether" is 1 or 0.
 
 ${metricsReference(metrics)}`;
 }
 
 function commands({ name, subcommands = [] }: PageInput<unknown>['program']): string {
   if (subcommands.length === 0) return '';
-  const lines = subcommands.map((command) => `- \`${name} ${command.name} …flags…\`: ${command.description}`);
-  return `\n## Commands\n\n- \`${name} …flags…\`: runs until SIGTERM or SIGINT.\n${lines.join('\n')}\n`;
+  const lines = subcommands.map((command) => `- \`${name} ${command.name}\`: ${command.description}`);
+  return `\n## Commands\n\n- \`${name}\`: Run until SIGTERM or SIGINT.\n${lines.join('\n')}\n`;
 }

@@ -1,8 +1,8 @@
 import { restartReasons } from '@kube-semaphore/informers';
 import { leaderMetrics, podAddressMetrics, sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
 
-const host = { help: 'host and port of the API server' };
-const method = { help: 'of HTTP: `GET`, `POST`, `PUT`, `DELETE`' };
+const host = { help: 'of the API server, with port' };
+const method = { help: '`GET`, `POST`, `PUT`, `DELETE`' };
 const watcher = {
   help:
     '`<cluster>-serviceWatcher`, `-mirrorServiceWatcher`, `-endpointsWatcher`, `-mirrorEndpointsWatcher`, ' +
@@ -11,6 +11,7 @@ const watcher = {
 const kind = { values: ['service', 'endpoints', 'endpointslice'] } as const;
 const runner = { help: '`mirror-<cluster>` or `global-<cluster>`' };
 const name = { help: '`<cluster>-service`, `-endpoints`, `-global-service` or `-endpointslice`' };
+const remote = { help: 'name of the remote, or `local`' };
 
 /** The shared metrics, and those of the Go program under their old names. */
 export const metrics = {
@@ -20,92 +21,92 @@ export const metrics = {
   heldDeletions: {
     name: 'semaphore_service_mirror_held_deletions',
     type: 'gauge',
-    help: 'Services and EndpointSlices, also from before the start, that a list lacked and that are kept until the next one.',
-    labels: { remote: { help: 'the remote cluster' } },
+    help: 'Services and EndpointSlices whose deletion is held until the next list.',
+    labels: { remote },
   },
   mirrorsWithoutReadyEndpoints: {
     name: 'semaphore_service_mirror_mirrors_without_ready_endpoints',
     type: 'gauge',
-    help: 'Mirrors none of whose endpoints is ready: connections to them fail. A Service that is scaled to 0 counts.',
-    labels: { remote: { help: 'the remote cluster' } },
+    help: 'Mirrors without a ready endpoint: connections fail. Services scaled to 0 count.',
+    labels: { remote },
   },
   repairs: {
     name: 'semaphore_service_mirror_repairs_total',
     type: 'counter',
-    help: 'Writes of objects that answer no event of a remote: what somebody changed or deleted was put right.',
-    labels: { remote: { help: 'the remote cluster, or `global` for what all clusters share' } },
+    help: 'Writes that restored what another program changed or deleted.',
+    labels: { remote: { help: 'or `global` for global Services' } },
   },
   kubeRequests: {
     name: 'semaphore_service_mirror_kube_http_request_total',
     type: 'counter',
     help: 'Requests to API servers.',
-    labels: { host, code: { help: 'the status of the answer, or `<error>`' }, method },
+    labels: { host, code: { help: 'HTTP status, or `<error>`' }, method },
   },
   kubeRequestDuration: {
     name: 'semaphore_service_mirror_kube_http_request_duration_seconds',
     type: 'histogram',
-    help: 'From sending a request to the head of its answer.',
+    help: 'Time from a request to the head of its answer.',
     labels: { host, method },
   },
   watcherObjects: {
     name: 'semaphore_service_mirror_kube_watcher_objects',
     type: 'gauge',
-    help: 'Objects that a watcher knows. Those of kind endpoints are EndpointSlices here.',
+    help: 'Objects that a watcher knows; kind endpoints means EndpointSlices.',
     labels: { watcher, kind, runner },
   },
   watcherEvents: {
     name: 'semaphore_service_mirror_kube_watcher_events_total',
     // As in the Go program, in spite of its name.
     type: 'gauge',
-    help: 'Events that a watcher saw since the start.',
+    help: 'Events since the start.',
     labels: { watcher, kind, event_type: { values: ['ADDED', 'MODIFIED', 'DELETED'] }, runner },
   },
   queueDepth: {
     name: 'semaphore_service_mirror_queue_depth',
     type: 'gauge',
-    help: 'Keys that wait to be worked.',
+    help: 'Keys that wait.',
     labels: { name },
   },
   queueAdds: {
     name: 'semaphore_service_mirror_queue_adds_total',
     type: 'counter',
-    help: 'Keys that were added to the queue.',
+    help: 'Keys added.',
     labels: { name },
   },
   queueLatency: {
     name: 'semaphore_service_mirror_queue_latency_duration_seconds',
     type: 'histogram',
-    help: 'How long a key waited to be worked.',
+    help: 'How long a key waited.',
     labels: { name },
   },
   queueWorkDuration: {
     name: 'semaphore_service_mirror_queue_work_duration_seconds',
     type: 'histogram',
-    help: 'How long a key was worked.',
+    help: 'How long the work on a key took.',
     labels: { name },
   },
   queueUnfinishedWork: {
     name: 'semaphore_service_mirror_queue_unfinished_work_seconds',
     type: 'gauge',
-    help: 'How long the keys that are worked now have been, added up.',
+    help: 'Sum of the times since work on current keys began.',
     labels: { name },
   },
   queueLongestRunning: {
     name: 'semaphore_service_mirror_queue_longest_running_processor_seconds',
     type: 'gauge',
-    help: 'How long the key that is worked for the longest time now has been.',
+    help: 'The longest of these times.',
     labels: { name },
   },
   queueRetries: {
     name: 'semaphore_service_mirror_queue_retries_total',
     type: 'counter',
-    help: 'Keys that were added again after a failure.',
+    help: 'Retries after a failure.',
     labels: { name },
   },
   queueRequeued: {
     name: 'semaphore_service_mirror_queue_requeued_items',
     type: 'gauge',
-    help: 'Keys that failed and have not succeeded since.',
+    help: 'Keys that failed, and have not succeeded since.',
     labels: { name },
   },
 } as const satisfies MetricTable;

@@ -38,11 +38,11 @@ export type WireGuardOptions = CommonOptions & DeletionGuardOptions & Subcommand
 /** The program as `-help` and `-version` introduce it. */
 export const program = {
   name: 'semaphore-wireguard',
-  description: 'Makes the nodes of the local cluster and of remote clusters one mesh of WireGuard tunnels between their pods.',
+  description: 'Connects the Pods of clusters by WireGuard tunnels between all nodes.',
   subcommands: [
-    { name: 'plan', description: 'Print what would be changed on this node and why something is left out, and change nothing.' },
-    { name: 'status', description: 'Print the peers of this node, and which remote Nodes are left out and why.' },
-    { name: 'cleanup', description: 'Remove our devices and routes from this node, and our annotations from its Node: of one remote with -cluster, or all.' },
+    { name: 'plan', description: 'Print what would change on this node, and what is skipped and why; change nothing.' },
+    { name: 'status', description: 'Print the peers of this node, and which Nodes are skipped and why.' },
+    { name: 'cleanup', description: 'Remove devices, routes and annotations of this node: of all remotes, or of -cluster.' },
   ],
   retired: [
     {
@@ -72,14 +72,14 @@ export const options: OptionTable<WireGuardOptions> = {
     group: 'Clusters',
     type: text('file'),
     required: true,
-    help: 'A JSON or YAML file with the local cluster and the remote ones.',
+    help: 'JSON or YAML file with the local cluster and the remotes.',
   },
   encoding: {
     ...ours('encoding'),
     group: 'Clusters',
     type: oneOf(['auto', 'json']),
     fallback: 'auto',
-    help: 'How objects are asked for: auto is protobuf where it is spoken; json is slower, for a proxy that passes no other.',
+    help: 'Format of answers: auto prefers protobuf; json is slower, for proxies that need it.',
   },
   nodeName: {
     ...inherited('node-name'),
@@ -87,35 +87,35 @@ export const options: OptionTable<WireGuardOptions> = {
     group: 'Node',
     type: text('name'),
     required: true,
-    help: 'The Node that this process runs on.',
+    help: 'Name of this Node.',
   },
   wgKeyPath: {
     ...inherited('wg-key-path'),
     group: 'Node',
     type: text('folder'),
     fallback: '/var/lib/semaphore-wireguard',
-    help: 'Folder of the private keys, one per remote; made where there is none.',
+    help: 'Folder of the private keys; created if missing.',
   },
   userspace: {
     ...ours('userspace'),
     group: 'Node',
     type: oneOf(['auto', 'always', 'never']),
     fallback: 'auto',
-    help: 'Whether wireguard-go carries the tunnels: auto is where the kernel has no WireGuard.',
+    help: 'Whether to use wireguard-go; auto: if the kernel has no WireGuard.',
   },
   observePeriodMs: {
     ...ours('observe-period'),
     group: 'Node',
     type: duration({ minMs: 1_000 }),
     fallback: 30_000,
-    help: 'How often devices and routes are compared with what they should be, whatever changed them.',
+    help: 'Time between two checks of devices and routes.',
   },
   staleHandshakeMs: {
     ...ours('stale-handshake'),
     group: 'Node',
     type: duration({ minMs: 1_000 }),
     fallback: 180_000,
-    help: 'A peer without a handshake for so long counts as stale, and gets the endpoint of its annotation again.',
+    help: 'A peer without a handshake for this time is stale, and gets its announced endpoint again.',
   },
   ...subcommandOptions({ prefix: 'SWG', printing: ['plan', 'status'], local: 'our own Node' }),
   cleanupCluster: {
@@ -124,7 +124,7 @@ export const options: OptionTable<WireGuardOptions> = {
     group: 'Subcommands',
     type: clusterName,
     absent: 'all',
-    help: 'The remote cluster that cleanup is for.',
+    help: 'Remote that cleanup is for.',
   },
   ...deletionGuardOptions({ prefix: 'SWG' }),
   ...common,
