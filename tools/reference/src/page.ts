@@ -21,9 +21,7 @@ ${commands(program)}
 ## Options
 
 Flags take one hyphen or two, and their value after a space or \`=\`; switches after \`=\` only. A flag overrides its
-variable. An empty variable is not set, and an older one is read only if the new one is not set. Lists of CIDRs have
-commas. Durations are Go's: \`1h30m\`, \`1.5s\`, \`200ms\`, \`0\`. If anything is wrong, all problems are listed at
-once, and the exit code is 2.
+variable. An empty variable is not set. Durations are Go's: \`1h30m\`, \`1.5s\`, \`200ms\`, \`0\`.
 
 ${optionsReference(options)}
 ## Metrics
