@@ -36,7 +36,7 @@ const existing = (path: string) => path.replace('deploy/overlays/mine', 'deploy/
 
 const flagsOf = (name: string): readonly string[] => {
   const { options } = programs.find((program) => program.name === name)!;
-  return ['h', 'help', 'version', ...Object.values(options).flatMap((row) => ('flag' in row ? [row.flag] : []))];
+  return ['h', 'help', 'version', ...Object.values(options).flatMap((row) => ('flag' in row ? [row.flag, ...(row.olderFlags ?? [])] : []))];
 };
 
 describe('the pages', () => {
@@ -59,6 +59,11 @@ describe('the pages', () => {
     const short = Array.from(text.matchAll(/`…(_[a-z_]+)/g), ([, end = '']) => end);
     expect(names.filter((name) => !reference.includes(`\`${name.replace(/_(?:bucket|sum|count)$/, '')}\``))).toEqual([]);
     expect(short.filter((end) => !reference.includes(`${end}\``))).toEqual([]);
+  });
+
+  it.each(pages.filter(({ path }) => !path.startsWith('docs/reference/')))('name no flag that no program has: $path', ({ text }) => {
+    const flags = programs.flatMap(({ name }) => flagsOf(name));
+    for (const [, flag] of text.matchAll(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g)) expect(flags).toContain(flag);
   });
 
   it.each(pages)('lead nowhere that is not there: $path', ({ path, links }) => {
