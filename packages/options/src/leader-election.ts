@@ -63,7 +63,7 @@ export function leaderElectionOptions({
       ...row('previous-lease-namespace'),
       type: text('namespace'),
       absent: 'none',
-      help: 'Old namespace of the Lease; the leader holds a Lease there too, if it exists.',
+      help: 'Old namespace of the Lease; the leader also holds one that exists there.',
     },
     leaseDurationMs: {
       ...row('lease-duration'),

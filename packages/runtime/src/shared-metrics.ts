@@ -48,7 +48,7 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix, resta
     remoteLastSync: {
       name: `${prefix}_remote_last_sync_timestamp_seconds`,
       type: 'gauge',
-      help: 'Unix time when the remote last confirmed what we know; before its first list, the start of the process.',
+      help: 'Unix time when the remote last confirmed what we know; at first, the start of the process.',
       labels: { remote },
     },
     remoteWatchRestarts: {
@@ -60,13 +60,13 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix, resta
     remoteOverBudget: {
       name: `${prefix}_remote_over_budget`,
       type: 'gauge',
-      help: 'Whether the remote exceeds a budget: its watches stop (objects, bytes), writes wait, or new sets and services are skipped.',
+      help: 'Whether the remote exceeds a budget: watches stop (objects, bytes), writes wait, new sets and services are skipped.',
       labels: { remote, budget: { values: ['objects', 'bytes', 'writes', 'sets', 'services'] } },
     },
     propagation: {
       name: `${prefix}_propagation_seconds`,
       type: 'histogram',
-      help: 'Time from a remote event to the answer of the local write; one per write, for its oldest event.',
+      help: 'Time from a remote event, the oldest of a write, to the answer of the local API server.',
       labels: { remote },
       buckets: PROPAGATION_SECONDS,
     },

@@ -132,7 +132,7 @@ export const options: OptionTable<PolicyOptions> = {
     group: 'Remote cluster',
     type: oneOf(['auto', 'json']),
     fallback: 'auto',
-    help: 'Format of answers: auto prefers protobuf; json is slower, for proxies that need it.',
+    help: 'auto prefers protobuf; json is slower, for proxies that need it.',
   },
   labelDomain: {
     ...ours('label-domain'),

@@ -159,7 +159,7 @@ export const options: OptionTable<MirrorOptions> = {
     group: 'Remote cluster',
     type: oneOf(['auto', 'json']),
     fallback: 'auto',
-    help: 'Format of answers: auto prefers protobuf; json is slower, for proxies that need it.',
+    help: 'auto prefers protobuf; json is slower, for proxies that need it.',
   },
   resyncPeriodMs: {
     ...inherited('resync-period'),

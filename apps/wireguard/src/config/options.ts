@@ -79,7 +79,7 @@ export const options: OptionTable<WireGuardOptions> = {
     group: 'Clusters',
     type: oneOf(['auto', 'json']),
     fallback: 'auto',
-    help: 'Format of answers: auto prefers protobuf; json is slower, for proxies that need it.',
+    help: 'auto prefers protobuf; json is slower, for proxies that need it.',
   },
   nodeName: {
     ...inherited('node-name'),
