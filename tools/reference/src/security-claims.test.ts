@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 /** The tests that show each claim of docs/security.md: words of the claim, then files and titles. */
 const evidence: Readonly<Record<string, readonly (readonly [path: string, title: string])[]>> = {
   'the oldest Service decides': [
-    ['apps/service-mirror/src/merge-definitions.test.ts', 'goes by age before names'],
-    ['apps/service-mirror/src/global-service.test.ts', 'routes anywhere where only a younger one asks'],
+    ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'goes by age before names'],
+    ['apps/service-mirror/src/desired/global/service.test.ts', 'routes anywhere where only a younger one asks'],
     [
-      'apps/service-mirror/src/merge-ports.test.ts',
+      'apps/service-mirror/src/desired/global/merge-ports.test.ts',
       'its port "http" (TCP 8080) is left out: the name is that of TCP 80 of c1',
     ],
     [
@@ -43,25 +43,25 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'apps/service-mirror/test/skipped.test.ts',
       'is never the local cluster, nor what no Pod can be, wherever the remote may lead to',
     ],
-    ['apps/wireguard/src/remote-node.test.ts', 'leaves out of the CIDRs $name, and keeps the others'],
+    ['apps/wireguard/src/remote/node.test.ts', 'leaves out of the CIDRs $name, and keeps the others'],
   ],
   'bring in an address that no Pod or Node has': [
     ['packages/net/src/special.test.ts', 'lets no IPv4 address pass in an IPv6 notation, whatever it is'],
-    ['apps/policy/src/membership.test.ts', 'never takes %s, in the network of a Pod or of its node'],
+    ['apps/policy/src/desired/member.test.ts', 'never takes %s, in the network of a Pod or of its node'],
     [
-      'apps/service-mirror/src/read-slice.test.ts',
+      'apps/service-mirror/src/remote/read-slice.test.ts',
       'is left out if no Pod has such an address ($addressType), although nothing says what is allowed',
     ],
-    ['apps/wireguard/src/remote-node.test.ts', 'makes no peer of one at $name'],
+    ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of one at $name'],
   ],
   'bring in reserved addresses': [
-    ['apps/policy/src/membership.test.ts', 'takes a reserved address only where a block of it is allowed'],
+    ['apps/policy/src/desired/member.test.ts', 'takes a reserved address only where a block of it is allowed'],
   ],
   'block valid objects by invalid ones': [
-    ['apps/policy/src/membership.test.ts', 'never throws, whatever the remote writes'],
-    ['apps/service-mirror/src/read-slice.test.ts', 'is left out alone if it is $address ($addressType)'],
-    ['apps/service-mirror/src/read.test.ts', 'leaves out $name'],
-    ['apps/wireguard/src/desired-peers.test.ts', 'everything that a Node has, or a reason why not, is told'],
+    ['apps/policy/src/desired/member.test.ts', 'never throws, whatever the remote writes'],
+    ['apps/service-mirror/src/remote/read-slice.test.ts', 'is left out alone if it is $address ($addressType)'],
+    ['apps/service-mirror/src/remote/read.test.ts', 'leaves out $name'],
+    ['apps/wireguard/src/desired/peers.test.ts', 'everything that a Node has, or a reason why not, is told'],
   ],
   'stop kube-proxy or CoreDNS': [
     [
@@ -79,40 +79,40 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'open node ports, external IPs or load balancers': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
-    ['apps/service-mirror/src/read-slice.test.ts', 'has neither node nor zone, which are those of another cluster'],
+    ['apps/service-mirror/src/remote/read-slice.test.ts', 'has neither node nor zone, which are those of another cluster'],
     [
-      'apps/service-mirror/src/global-service.test.ts',
+      'apps/service-mirror/src/desired/global/service.test.ts',
       'has hints on all endpoints or on none, and a node only of the local cluster',
     ],
     [
-      'apps/service-mirror/src/read-slice.test.ts',
+      'apps/service-mirror/src/remote/read-slice.test.ts',
       'of a remote Pod has no namespace, which would be one of this cluster',
     ],
   ],
   'pass on mirrors': [
-    ['apps/service-mirror/src/read.test.ts', 'passes over our own product by its label %s'],
+    ['apps/service-mirror/src/remote/read.test.ts', 'passes over our own product by its label %s'],
   ],
   'delay or delete what other clusters have': [
-    ['apps/policy/src/carry-out.test.ts', 'goes on for the other clusters'],
-    ['apps/service-mirror/src/service-reconciler.test.ts', 'of one cluster go, also if what comes of another $name'],
-    ['apps/service-mirror/src/key-writer.test.ts', 'takes %i for a refusal of that object alone'],
-    ['apps/service-mirror/src/global-service.test.ts', 'loses the slices of a cluster that leaves, and no others'],
+    ['apps/policy/src/local/carry-out.test.ts', 'goes on for the other clusters'],
+    ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster go, also if what comes of another $name'],
+    ['apps/service-mirror/src/local/writer.test.ts', 'takes %i for a refusal of that object alone'],
+    ['apps/service-mirror/src/desired/global/service.test.ts', 'loses the slices of a cluster that leaves, and no others'],
     ['apps/service-mirror/test/globals.test.ts', 'merges those of all clusters, and each takes its own with it'],
   ],
   'make a global Service invalid': [
-    ['apps/service-mirror/src/merge-definitions.test.ts', 'makes a Service that the API takes'],
+    ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'makes a Service that the API takes'],
     [
       'apps/service-mirror/test/net/coredns.test.ts',
       'has its SRV records, also if a Pod of another cluster is called $what',
     ],
   ],
   'remove the last ready endpoints by its silence': [
-    ['apps/service-mirror/src/global-service.test.ts', 'never takes the last ready endpoint because of staleness'],
+    ['apps/service-mirror/src/desired/global/service.test.ts', 'never takes the last ready endpoint because of staleness'],
   ],
   'hide a slice of others by a hash collision': [
     ['apps/service-mirror/test/slice-names.test.ts', 'are all there, also of names that share ten digits of a hash'],
     [
-      'apps/service-mirror/src/fit-slices.test.ts',
+      'apps/service-mirror/src/desired/fit-slices.test.ts',
       'gives a name that two slices have to the one whose source comes first, whatever their order, and tells of the other',
     ],
   ],
@@ -135,7 +135,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'cost more CPU time than its size suggests': [
-    ['apps/policy/src/linear.test.ts', 'a Pod of $name costs by its size, up to 1 MB'],
+    ['apps/policy/src/desired/linear.test.ts', 'a Pod of $name costs by its size, up to 1 MB'],
     ['apps/service-mirror/src/linear.test.ts', '$name costs by its size, up to 1 MB'],
     ['apps/wireguard/src/linear.test.ts', '$name costs by its size, up to 1 MB'],
   ],
@@ -179,7 +179,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'names each cluster that is overruled': [
     [
-      'apps/service-mirror/src/merge-definitions.test.ts',
+      'apps/service-mirror/src/desired/global/merge-definitions.test.ts',
       'names each cluster that does not get what it says, and no other',
     ],
   ],
@@ -208,30 +208,30 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'choose labels of sets or mirrors': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
-    ['apps/service-mirror/src/read.test.ts', 'leaves out $name'],
+    ['apps/service-mirror/src/remote/read.test.ts', 'leaves out $name'],
   ],
   'bring in all Pods of a node by': [
     ['apps/policy/test/host-network.test.ts', 'is no member (Go let its whole node in)'],
   ],
   'any address in `allowedEndpointCIDRs`': [
-    ['apps/wireguard/src/remote-node.test.ts', 'keeps endpoints to the CIDRs that are allowed'],
+    ['apps/wireguard/src/remote/node.test.ts', 'keeps endpoints to the CIDRs that are allowed'],
   ],
   'take a key or an address from an older Node': [
-    ['apps/wireguard/src/desired-peers.test.ts', 'a younger Node takes nothing from an older one'],
-    ['apps/wireguard/src/desired-peers.test.ts', 'no two peers share a key or an address, and none has our key'],
-    ['apps/wireguard/src/desired-peers.test.ts', 'the order in which they come changes nothing'],
+    ['apps/wireguard/src/desired/peers.test.ts', 'a younger Node takes nothing from an older one'],
+    ['apps/wireguard/src/desired/peers.test.ts', 'no two peers share a key or an address, and none has our key'],
+    ['apps/wireguard/src/desired/peers.test.ts', 'the order in which they come changes nothing'],
   ],
   'get `0.0.0.0/0`': [
     [
-      'apps/wireguard/src/remote-node.test.ts',
+      'apps/wireguard/src/remote/node.test.ts',
       'never has anything outside of the pod subnets, nor an endpoint that is not an address, whatever a Node says',
     ],
   ],
   'make us look up a name': [
-    ['apps/wireguard/src/remote-node.test.ts', 'makes no peer of one at $name'],
+    ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of one at $name'],
   ],
   'disturb other peers': [
-    ['apps/wireguard/src/remote-node.test.ts', 'makes no peer of $name'],
+    ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of $name'],
     [
       'apps/wireguard/test/net/trust.test.ts',
       'refuses what a Node of a remote may not claim, and the others lose nothing',
@@ -242,11 +242,11 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'Its endpoints may have any address': [
-    ['apps/service-mirror/src/read-slice.test.ts', 'is what the local API server took, if it is local'],
+    ['apps/service-mirror/src/remote/read-slice.test.ts', 'is what the local API server took, if it is local'],
   ],
   'break kube-proxy through us': [
     [
-      'apps/service-mirror/src/fit-slices.test.ts',
+      'apps/service-mirror/src/desired/fit-slices.test.ts',
       'lets no slice through with port %i, which an older build may have written',
     ],
   ],
@@ -336,16 +336,16 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   "A tunnel's private key never leaves its node": [
     [
-      'apps/wireguard/src/key-file.test.ts',
+      'apps/wireguard/src/local/key-file.test.ts',
       'is made for its owner alone, in a folder for its owner alone, and keeps the key',
     ],
     ['apps/wireguard/test/secrets.test.ts', 'is on no command line, and in nothing that the agent says'],
     ['packages/wireguard-tools/test/run-tool.test.ts', 'shows no key that the tool wrote, or was given'],
   ],
   'A key file that others can read or replace': [
-    ['apps/wireguard/src/key-file.test.ts', 'that others can read'],
-    ['apps/wireguard/src/key-file.test.ts', 'in a folder that its $name can write to, to read and to make'],
-    ['apps/wireguard/src/key-file.test.ts', 'is never overwritten'],
+    ['apps/wireguard/src/local/key-file.test.ts', 'that others can read'],
+    ['apps/wireguard/src/local/key-file.test.ts', 'in a folder that its $name can write to, to read and to make'],
+    ['apps/wireguard/src/local/key-file.test.ts', 'is never overwritten'],
   ],
   'A kubeconfig or exec plugin that anyone may write': [
     ['packages/cluster-auth/test/kubeconfig.test.ts', 'is refused if anyone may: %o'],
@@ -358,7 +358,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'no write begins after another replica may hold the Lease': [
     [
-      'packages/controller/src/leader-term.test.ts',
+      'packages/leader-election/src/term.test.ts',
       'is over when the process wakes from a SIGSTOP, before any timer has said so',
     ],
     ['apps/policy/test/real/leadership-audit.test.ts', 'a leader that wakes from a SIGSTOP writes nothing any more'],
@@ -408,7 +408,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'change a bundle on one build machine unseen': [
     [
-      'packages/bundle/src/reproducible.test.ts',
+      'tools/images/src/bundle/reproducible.test.ts',
       'a bundle has the same bytes wherever it is made, and so has what tells of its parts',
     ],
   ],
