@@ -5,7 +5,7 @@ import type { Health } from '@kube-semaphore/runtime';
 import { liveness, type Loop, readiness } from './health.ts';
 
 /** What the runner needs of the local cluster. */
-export type LocalSide = {
+type LocalSide = {
   /** In errors: `the local sets`. */
   readonly what: string;
   /** Watches it until `signal` is aborted. */
@@ -19,7 +19,7 @@ export type LocalSide = {
 };
 
 /** What the runner needs of a remote cluster. */
-export type RemoteSide = {
+type RemoteSide = {
   readonly cluster: string;
   readonly synced: boolean;
   /** It may not be seen, and is done without: nothing waits for it. */
