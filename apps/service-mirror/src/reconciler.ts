@@ -30,6 +30,8 @@ export type ServiceReconcilerOptions = {
 /** All that a key needs now, in phases: nothing of one begins before the one before it has ended. */
 type Phases = {
   readonly notices: readonly Notice[];
+  /** The Service that is there, to which slices belong. */
+  readonly owner: Owner | undefined;
   readonly service: ServiceChange | undefined;
   readonly slices: (owner: Owner | undefined) => SlicePhasesOfAll;
 };
@@ -54,7 +56,7 @@ export class ServiceReconciler {
     const phases = this.#phases(key);
     const writer = new KeyWriter({ key, context, write: this.#options.write, refused: this.#refused });
     try {
-      return await this.#carryOut(key, phases, writer);
+      return await this.#carryOut(phases, writer);
     } finally {
       this.#refused.replace(key, writer.refused);
       const refused = writer.refused.map(({ why }) => problem(key, 'refused', why));
@@ -65,15 +67,14 @@ export class ServiceReconciler {
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly Change[] {
-    const { notices, service, slices } = this.#phases(key);
+    const { notices, service, slices, owner } = this.#phases(key);
     this.#options.onNotices(key, notices);
-    const owner = service?.kind === 'create-service' || service?.kind === 'replace-service' ? undefined : ownerOf(this.#observed(key));
-    const { writes, adopted, deletes } = slices(owner);
+    const { writes, adopted, deletes } = slices(service?.kind === 'replace-service' ? undefined : owner);
     return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
   }
 
-  async #carryOut(key: string, { service, slices }: Phases, writer: KeyWriter): Promise<Outcome> {
-    let owner = ownerOf(this.#observed(key));
+  async #carryOut({ owner: there, service, slices }: Phases, writer: KeyWriter): Promise<Outcome> {
+    let owner = there;
     const failures: unknown[] = [];
     if (service !== undefined) {
       const written = await writer.write(service).catch((error: unknown) => {
@@ -96,11 +97,6 @@ export class ServiceReconciler {
     failures.push(...writer.taken.map(({ error }) => error));
     if (failures.length > 0) throw failures[0];
     return { wrote: writer.wrote };
-  }
-
-  #observed(key: string): ObservedService | undefined {
-    const target = this.#options.target(key);
-    return target && this.#options.local.service(target.name);
   }
 
   #phases(key: string): Phases {
@@ -126,6 +122,7 @@ export class ServiceReconciler {
     if (observed?.isTerminating === true) return nothing(notices);
     return {
       notices,
+      owner: observed && { name, uid: observed.uid },
       service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service, ownAnnotations),
       slices: (owner) => this.#slicePhases(target, fitting.slices, owner),
     };
@@ -170,9 +167,7 @@ async function writeParts(parts: readonly SlicePart[], { isEmptied, writer }: Wr
   await allTried(departures);
 }
 
-const nothing = (notices: readonly Notice[]): Phases => ({ notices, service: undefined, slices: () => NO_SLICES });
-
-const ownerOf = (service: ObservedService | undefined): Owner | undefined => service && { name: service.name, uid: service.uid };
+const nothing = (notices: readonly Notice[]): Phases => ({ notices, owner: undefined, service: undefined, slices: () => NO_SLICES });
 
 function problem(key: string, reason: string, detail: string): Notice {
   return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };

@@ -14,6 +14,7 @@ export { everyPeriod } from './periodic.ts';
 export { notReached, withoutChange } from './plan-lines.ts';
 export { POLL_INTERVAL_MS } from './polling.ts';
 export { remoteBudget } from './remote-budget.ts';
+export { RemoteState } from './remote-state.ts';
 export { reportRestriction } from './restriction.ts';
 export { Runner } from './runner.ts';
 export { serve } from './serve.ts';

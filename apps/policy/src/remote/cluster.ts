@@ -1,13 +1,4 @@
-import {
-  ClusterWatches,
-  ConfigError,
-  type Left,
-  limitedLog,
-  POLL_INTERVAL_MS,
-  remoteBudget,
-  reportRestriction,
-  SkipRegister,
-} from '@kube-semaphore/app';
+import { ConfigError, type Left, POLL_INTERVAL_MS, remoteBudget, RemoteState, reportRestriction } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
@@ -65,9 +56,8 @@ const OLDER_SETS = 'sets of v0.1.0';
 export class Remote implements KnownRemote {
   readonly cluster: string;
   readonly #options: RemoteOptions;
-  readonly #skips: SkipRegister;
+  readonly #state: RemoteState;
   readonly #client: KubeClient;
-  readonly #watches: ClusterWatches;
   readonly #hooks: ReflectorHooks;
   /** By each domain that may count: more than one until something says which it is. */
   readonly #candidates: readonly RemotePods[];
@@ -79,18 +69,14 @@ export class Remote implements KnownRemote {
   constructor(remote: RemoteOptions) {
     const { settings, options, metrics } = remote;
     const cluster = settings.name;
-    const log = limitedLog(remote.log, { cluster });
-    this.#options = { ...remote, log };
     this.cluster = cluster;
-    this.#skips = new SkipRegister({
-      onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
-      onNew: (subject, left) => logLeft(log, { cluster, subject }, left),
-    });
+    this.#state = new RemoteState({ cluster, metrics, log: remote.log, holdMs: options.deletionGuardHoldMs, onFirstSync: () => undefined });
+    const { log } = this.#state;
+    this.#options = { ...remote, log };
     reportRestriction({ cluster, allowed: settings.allowedPodCidrs, metrics, log });
     const client = new KubeClient({ connection: remote.connection, userAgent: remote.userAgent, encoding: options.encoding });
     this.#client = client;
-    this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => undefined });
-    const hooks = this.#watches.hooks();
+    const hooks = this.#state.watches.hooks();
     this.#hooks = {
       ...hooks,
       onRestart: (restart) => {
@@ -145,7 +131,7 @@ export class Remote implements KnownRemote {
     const identity = this.#identity();
     if (!identity.ok) {
       // At the start this ends the process; now others of its remotes are being served.
-      this.#skips.replace(WHOLE_CLUSTER, [{ kind: 'problem', reason: 'two-identities', detail: identity.reason }]);
+      this.#state.skips.replace(WHOLE_CLUSTER, [{ kind: 'problem', reason: 'two-identities', detail: identity.reason }]);
       return;
     }
     if (identity.value !== undefined) {
@@ -155,7 +141,7 @@ export class Remote implements KnownRemote {
     const choice = mayChoose() && this.#areAllSynced ? this.#choiceByPods() : undefined;
     if (choice === undefined) return;
     if (choice.overlooked > 0) {
-      this.#skips.replace(OTHER_DOMAIN, [otherDomain(choice)]);
+      this.#state.skips.replace(OTHER_DOMAIN, [otherDomain(choice)]);
       log.warn({ cluster: this.cluster, ...choice }, 'Pods carry the name label of another domain, and are in no set');
     }
     this.#choose(identityOfDomain(choice.domain, options));
@@ -175,22 +161,22 @@ export class Remote implements KnownRemote {
     return {
       cluster: this.cluster,
       reached: this.#listedOnce,
-      failure: this.#listedOnce ? undefined : this.#watches.failure,
+      failure: this.#listedOnce ? undefined : this.#state.watches.failure,
       heldBack: isHeldForWantOfPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
       heldDeletions: this.#chosen?.pods.synced === true ? this.#chosen.pods.held : 0,
-      skipped: this.#skips.all(),
+      skipped: this.#state.skips.all(),
       sets: this.#options.localSets.own().filter(({ cluster }) => cluster === this.cluster).map(({ set }) => set.name).toSorted(),
     };
   }
 
   /** What is worth knowing about its sets of a key from now on. */
   notice(key: string, notices: readonly Notice[]): void {
-    this.#skips.replace(`set ${key}`, notices.filter(({ cluster }) => cluster === this.cluster));
+    this.#state.skips.replace(`set ${key}`, notices.filter(({ cluster }) => cluster === this.cluster));
   }
 
   /** Looks which sets v0.1.0 left: they are told, and stay as they are. */
   noticeOlderSets(): void {
-    this.#skips.replace(OLDER_SETS, this.#options.localSets.ofFirstRelease(this.cluster).map(olderSet));
+    this.#state.skips.replace(OLDER_SETS, this.#options.localSets.ofFirstRelease(this.cluster).map(olderSet));
   }
 
   /** Watches until `signal` is aborted. */
@@ -221,7 +207,7 @@ export class Remote implements KnownRemote {
     const pods = this.#candidates.find(({ domain }) => domain === identity.domain)!;
     this.#chosen = { identity, pods };
     log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
-    this.#skips.replace(WHOLE_CLUSTER, []);
+    this.#state.skips.replace(WHOLE_CLUSTER, []);
     for (const other of this.#candidates) if (other !== pods) other.end();
     pods.begin();
     if (pods.synced) this.#listed();
@@ -241,7 +227,7 @@ export class Remote implements KnownRemote {
       sets: {
         limit: options.maxRemoteSets,
         isHere: (key) => localSets.ofKey(key).some((set) => set.cluster === this.cluster),
-        onLeftOut: (pair, isLeftOut) => this.#skips.replace(`set of ${pair}`, isLeftOut ? [tooManySets(options.maxRemoteSets)] : []),
+        onLeftOut: (pair, isLeftOut) => this.#state.skips.replace(`set of ${pair}`, isLeftOut ? [tooManySets(options.maxRemoteSets)] : []),
       },
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
@@ -257,7 +243,7 @@ export class Remote implements KnownRemote {
       },
       onCandidate: () => this.settle(),
       onFirstPod: () => {
-        this.#skips.replace(WHOLE_CLUSTER, []);
+        this.#state.skips.replace(WHOLE_CLUSTER, []);
         onKnown();
       },
       onChange: (keys) => {
@@ -266,7 +252,7 @@ export class Remote implements KnownRemote {
         metrics.remoteOverBudget.set({ remote: this.cluster, budget: 'sets' }, isOverSets ? 1 : 0);
         onChange(keys);
       },
-      onSkipped: (pod, skipped) => this.#skips.replace(`pod ${pod}`, skipped),
+      onSkipped: (pod, skipped) => this.#state.skips.replace(`pod ${pod}`, skipped),
     });
   }
 
@@ -275,7 +261,7 @@ export class Remote implements KnownRemote {
     this.settle();
     if (this.#chosen !== undefined) return;
     const { log } = this.#options;
-    if (this.#choiceByPods() === undefined) this.#skips.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
+    if (this.#choiceByPods() === undefined) this.#state.skips.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
     if (!this.#listedOnce) log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
     this.#syncedFirst();
   }
@@ -297,21 +283,18 @@ export class Remote implements KnownRemote {
   }
 
   #listed(): void {
-    const { log, options, onKnown } = this.#options;
     const sighting = this.#sighting();
-    if (isHeldForWantOfPods(sighting)) this.#skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
+    if (isHeldForWantOfPods(sighting)) this.#state.skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
     const { held, size } = this.#chosen!.pods;
-    log.info({ cluster: this.cluster, pods: size - held }, 'remote pods listed');
-    if (held > 0) log.warn({ cluster: this.cluster, held, holdMs: options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
+    this.#state.listed('remote pods listed', { pods: size - held }, held);
     this.#countHeld();
     this.#syncedFirst();
-    onKnown();
+    this.#options.onKnown();
   }
 
   #countHeld(): void {
-    // Before the first list is complete, what is held is only what it is to be measured by.
     const pods = this.#chosen?.pods;
-    if (pods?.synced === true) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, pods.held);
+    this.#state.setHeld(pods?.synced === true ? pods.held : undefined);
   }
 
   #sighting() {
@@ -346,7 +329,3 @@ function otherDomain({ domain, overlooked }: DomainChoice): Left {
 }
 
 const olderSet = (name: string): Left => ({ kind: 'problem', reason: 'first-release', detail: `${name} has labels that are not ours, and stays as it is` });
-
-function logLeft(log: Logger, about: { cluster: string; subject: string }, { kind, reason, detail }: Left): void {
-  log[kind === 'problem' ? 'warn' : 'debug']({ ...about, reason, detail }, 'left out');
-}

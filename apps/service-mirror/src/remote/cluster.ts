@@ -1,4 +1,4 @@
-import { ClusterWatches, type Left, limitedLog, POLL_INTERVAL_MS, remoteBudget, SkipRegister } from '@kube-semaphore/app';
+import { type Left, POLL_INTERVAL_MS, remoteBudget, RemoteState } from '@kube-semaphore/app';
 import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -35,26 +35,20 @@ export type SourceClusterOptions = {
 export class SourceCluster {
   readonly cluster: string;
   readonly #options: SourceClusterOptions;
-  readonly #watches: ClusterWatches;
+  readonly #state: RemoteState;
   /** What is in our own cluster is our own affair. */
   readonly #budget: RemoteBudget | undefined;
-  readonly #skips: SkipRegister;
   readonly #sources: readonly { readonly selector: string; readonly uses: readonly Use[]; readonly source: ServiceSource }[];
   readonly #firstSync = Promise.withResolvers<void>();
   #settling: NodeJS.Timeout | undefined;
   #settled = false;
 
   constructor(options: SourceClusterOptions) {
-    const { cluster, metrics } = options;
-    const log = limitedLog(options.log, { cluster });
-    this.#options = { ...options, log };
+    const { cluster, metrics, log } = options;
+    this.#options = options;
     this.cluster = cluster;
-    this.#skips = new SkipRegister({
-      onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
-      onNew: (subject, { kind, reason, detail }) => log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
-    });
+    this.#state = new RemoteState({ cluster, metrics, log, holdMs: options.options.deletionGuardHoldMs, onFirstSync: () => this.#listed() });
     this.#budget = options.rules.isLocal ? undefined : remoteBudget(options.options);
-    this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#listed() });
     this.#sources = usesBySelector(options.selectors).map(([selector, uses]) => ({ selector, uses, source: this.#source(selector, uses) }));
   }
 
@@ -82,22 +76,22 @@ export class SourceCluster {
 
   /** Whether all of its watches answered last time. */
   get isUp(): boolean {
-    return this.#watches.isUp;
+    return this.#state.watches.isUp;
   }
 
   /** Why it isn't reached, in words; as of `ClusterWatches`. */
   get failure(): string | undefined {
-    return this.#watches.failure;
+    return this.#state.watches.failure;
   }
 
   /** Whether we may not see it, and do without: it is the local one, and a Role in one namespace is all that we have. */
   get isLeftOut(): boolean {
-    return this.#watches.isForbidden;
+    return this.#state.watches.isForbidden;
   }
 
   /** Milliseconds since it last confirmed what is known of it; Infinity before. */
   get unseenMs(): number {
-    return this.#watches.unseenMs;
+    return this.#state.watches.unseenMs;
   }
 
   /** How many Services and slices a list lacked that isn't believed yet. */
@@ -106,8 +100,8 @@ export class SourceCluster {
   }
 
   /** What is left out of it now. */
-  get skipped(): ReturnType<SkipRegister['all']> {
-    return this.#skips.all();
+  get skipped(): ReturnType<RemoteState['skips']['all']> {
+    return this.#state.skips.all();
   }
 
   /** The selectors that find no Service of it. */
@@ -127,7 +121,7 @@ export class SourceCluster {
 
   /** What is worth knowing about a key from now on, as far as this cluster is concerned. */
   notice(key: string, notices: readonly Left[]): void {
-    this.#skips.replace(key, notices);
+    this.#state.skips.replace(key, notices);
   }
 
   /** Watches until `signal` is aborted; once. */
@@ -153,7 +147,7 @@ export class SourceCluster {
       budget: this.#budget,
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
-      hooks: (watch) => merged(this.#watches.hooks(rules.isLocal ? { whenForbidden: LEFT_OUT[watch] } : {}), hooks?.(watch, uses) ?? {}, { onSynced: () => this.#countHeld(), onRestart: () => this.#passOver() }),
+      hooks: (watch) => merged(this.#state.watches.hooks(rules.isLocal ? { whenForbidden: LEFT_OUT[watch] } : {}), hooks?.(watch, uses) ?? {}, { onSynced: () => this.#countHeld(), onRestart: () => this.#passOver() }),
       onFirstService: () => this.#firstService(selector),
       onService: (change) => {
         this.#countHeld();
@@ -162,24 +156,22 @@ export class SourceCluster {
       onSlices: (namespace, service) => onSlices(uses, namespace, service),
       onObject: (watch, change, size) => counts[watch].changed(change, size),
       // A Service that two selectors find is left out twice, and told of once for each.
-      onSkipped: (what, skipped) => this.#skips.replace(`${subject} ${what}`, skipped),
+      onSkipped: (what, skipped) => this.#state.skips.replace(`${subject} ${what}`, skipped),
     });
   }
 
   #listed(): void {
-    const { cluster, log, onKnown } = this.#options;
     const services = this.#sources.map(({ source }) => source.services().length).reduce((sum, count) => sum + count, 0);
-    log.info({ cluster, services }, 'services listed');
-    if (this.held > 0) log.warn({ cluster, held: this.held, holdMs: this.#options.options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
-    for (const { selector, source } of this.#sources) this.#skips.replace(unmatched(selector), source.heldForWantOfServices === 0 ? [] : [noServiceMatches(selector, source.heldForWantOfServices)]);
+    this.#state.listed('services listed', { services }, this.held);
+    for (const { selector, source } of this.#sources) this.#state.skips.replace(unmatched(selector), source.heldForWantOfServices === 0 ? [] : [noServiceMatches(selector, source.heldForWantOfServices)]);
     this.#firstSync.resolve();
     this.#settle();
-    onKnown();
+    this.#options.onKnown();
   }
 
   /** With a Service to show that the selector is right, what else was held can be decided. */
   #firstService(selector: string): void {
-    this.#skips.replace(unmatched(selector), []);
+    this.#state.skips.replace(unmatched(selector), []);
     if (this.synced) this.#options.onKnown();
   }
 
@@ -198,8 +190,7 @@ export class SourceCluster {
   }
 
   #countHeld(): void {
-    // Before the first lists are complete, what is held is only what they are to be measured by.
-    if (this.synced) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, this.held);
+    this.#state.setHeld(this.synced ? this.held : undefined);
   }
 }
 

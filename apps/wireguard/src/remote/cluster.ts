@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClusterWatches, type Left, limitedLog, POLL_INTERVAL_MS, remoteBudget, SkipRegister } from '@kube-semaphore/app';
+import { type Left, POLL_INTERVAL_MS, remoteBudget, RemoteState, SkipRegister } from '@kube-semaphore/app';
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -26,15 +26,12 @@ export type RemoteOptions = {
   readonly onChange: () => void;
 };
 
-type SkipOptions = ConstructorParameters<typeof SkipRegister>[0];
-
 /** One remote cluster: its Nodes, what is left out of them, and whether they are known. */
 export class Remote {
   readonly settings: RemoteSettings;
   readonly #options: RemoteOptions;
-  readonly #skips: SkipRegister;
+  readonly #state: RemoteState;
   readonly #deviceSkips: SkipRegister;
-  readonly #watches: ClusterWatches;
   readonly #nodes: RemoteNodes;
   readonly #blocks: RemoteBlocks | undefined;
   readonly #firstSync = Promise.withResolvers<void>();
@@ -43,19 +40,13 @@ export class Remote {
   constructor(remote: RemoteOptions) {
     const { settings, client, options, metrics } = remote;
     const cluster = settings.name;
-    const log = limitedLog(remote.log, { cluster });
-    this.#options = { ...remote, log };
+    this.#options = remote;
     this.settings = settings;
-    const onCount = (labels: Parameters<SkipOptions['onCount']>[0], count: number): void => metrics.skippedObjects.set({ remote: cluster, ...labels }, count);
+    this.#state = new RemoteState({ cluster, metrics, log: remote.log, holdMs: options.deletionGuardHoldMs, onFirstSync: this.#firstSync.resolve });
     this.#deviceSkips = new SkipRegister({
-      onCount,
-      onNew: (device, { reason, detail }) => log.warn({ cluster, device, reason, detail }, 'the device is not all that it should be'),
+      onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
+      onNew: (device, { reason, detail }) => this.#state.log.warn({ cluster, device, reason, detail }, 'the device is not all that it should be'),
     });
-    this.#skips = new SkipRegister({
-      onCount,
-      onNew: (subject, { kind, reason, detail }) => log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
-    });
-    this.#watches = new ClusterWatches({ cluster, metrics, log, onFirstSync: () => this.#firstSync.resolve() });
     const watching = {
       client,
       idleTimeoutMs: options.watchIdleTimeoutMs,
@@ -63,10 +54,10 @@ export class Remote {
       budget: remoteBudget(options),
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
-      hooks: () => this.#hooks(this.#watches.hooks()),
+      hooks: () => this.#hooks(this.#state.watches.hooks()),
       onChange: () => this.#changed(),
     };
-    this.#nodes = new RemoteNodes({ ...watching, rules: remote.rules, onLeft: (node, left) => this.#skips.replace(`node ${node}`, left) });
+    this.#nodes = new RemoteNodes({ ...watching, rules: remote.rules, onLeft: (node, left) => this.#state.skips.replace(`node ${node}`, left) });
     this.#blocks = settings.allowedIpsFrom === 'calico-blocks' ? new RemoteBlocks(watching) : undefined;
   }
 
@@ -86,7 +77,7 @@ export class Remote {
 
   /** Why it isn't reached, in words; as of `ClusterWatches`. */
   get failure(): string | undefined {
-    return this.#watches.failure;
+    return this.#state.watches.failure;
   }
 
   /** How many objects a list lacked that isn't believed yet. */
@@ -101,7 +92,7 @@ export class Remote {
 
   /** What is left out now, by Node. */
   get skipped(): readonly Notice[] {
-    return this.#skips.all().map(({ subject, ...left }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...left }));
+    return this.#state.skips.all().map(({ subject, ...left }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...left }));
   }
 
   /**
@@ -119,8 +110,8 @@ export class Remote {
   /** What is worth knowing of its peers and of its device from now on. */
   notice(peers: readonly Notice[], device: readonly Left[]): void {
     const byNode = Map.groupBy(peers, ({ node }) => `peer ${node}`);
-    for (const subject of this.#noticed) if (!byNode.has(subject)) this.#skips.replace(subject, []);
-    for (const [subject, left] of byNode) this.#skips.replace(subject, left);
+    for (const subject of this.#noticed) if (!byNode.has(subject)) this.#state.skips.replace(subject, []);
+    for (const [subject, left] of byNode) this.#state.skips.replace(subject, left);
     this.#noticed = new Set(byNode.keys());
     this.#deviceSkips.replace(this.settings.device, device);
   }
@@ -158,17 +149,12 @@ export class Remote {
 
   #listed(): void {
     if (!this.synced) return;
-    const { log, options, settings } = this.#options;
-    const { held } = this;
-    log.info({ cluster: settings.name, nodes: this.#nodes.size - this.#nodes.held }, 'remote nodes listed');
-    if (held > 0) log.warn({ cluster: settings.name, held, holdMs: options.deletionGuardHoldMs }, 'a list lacks too much to be believed at once');
+    this.#state.listed('remote nodes listed', { nodes: this.#nodes.size - this.#nodes.held }, this.held);
     this.#changed();
   }
 
   #changed(): void {
-    const { metrics, settings, onChange } = this.#options;
-    // Before the first list is complete, what is held is only what it is to be measured by.
-    if (this.synced) metrics.heldDeletions.set({ remote: settings.name }, this.held);
-    onChange();
+    this.#state.setHeld(this.synced ? this.held : undefined);
+    this.#options.onChange();
   }
 }

@@ -1,0 +1,45 @@
+import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
+import { ClusterWatches, type ClusterWatchesOptions } from './cluster-watches.ts';
+import { limitedLog } from './limited-log.ts';
+import { SkipRegister } from './skip-register.ts';
+
+export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {
+  readonly metrics: ClusterWatchesOptions['metrics'] &
+    Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'skippedObjects'> & { readonly heldDeletions: { set(labels: { readonly remote: string }, value: number): void } };
+  /** `-deletion-guard-hold`. */
+  readonly holdMs: number;
+};
+
+/** What each app knows of a remote cluster beside its objects, with the log lines and metrics of that. */
+export class RemoteState {
+  readonly cluster: string;
+  /** For what the remote causes: limited. */
+  readonly log: Logger;
+  readonly skips: SkipRegister;
+  readonly watches: ClusterWatches;
+  readonly #options: RemoteStateOptions;
+
+  constructor(options: RemoteStateOptions) {
+    const { cluster, metrics } = options;
+    this.#options = options;
+    this.cluster = cluster;
+    this.log = limitedLog(options.log, { cluster });
+    this.watches = new ClusterWatches({ ...options, log: this.log });
+    this.skips = new SkipRegister({
+      onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
+      onNew: (subject, { kind, reason, detail }) => this.log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
+    });
+  }
+
+  /** A list is complete. @param counts of what it has: `{ pods: 12 }` */
+  listed(message: string, counts: Readonly<Record<string, number>>, held: number): void {
+    const { cluster, log } = this;
+    log.info({ cluster, ...counts }, message);
+    if (held > 0) log.warn({ cluster, held, holdMs: this.#options.holdMs }, 'a list lacks too much to be believed at once');
+  }
+
+  /** @param held how many deletions are held now; undefined before the first list, when that is only what it is measured by */
+  setHeld(held: number | undefined): void {
+    if (held !== undefined) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, held);
+  }
+}
