@@ -6,7 +6,7 @@ import { discoverCalicoApi } from './local/calico-api.ts';
 import { observedSet, type ObservedSet } from './desired/network-set.ts';
 import { classify } from './desired/ownership.ts';
 import type { PolicyOptions } from './config/options.ts';
-import { setWriter } from './local/writer.ts';
+import { changeSender } from './local/writer.ts';
 
 export type CleanupInput = {
   readonly cluster: string;
@@ -23,7 +23,7 @@ export type CleanupInput = {
  */
 export async function removalsOf({ cluster, options, client }: CleanupInput, { signal }: RunOptions): Promise<readonly Removal[]> {
   const api = await apiOf(client, options, signal);
-  const write = setWriter(client, api);
+  const write = changeSender(client, api);
   return (await setsOf(client, { api, cluster, options, signal })).map((from) => ({
     line: `delete  ${from.name}  ${from.nets.length} nets`,
     carryOut: async (run) => void (await write({ kind: 'delete', from }, run)),

@@ -1,6 +1,6 @@
 import { ClusterWatches, everyPeriod, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { Controller, type ReconcileContext } from '@kube-semaphore/controller';
+import { Controller } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Cidr } from '@kube-semaphore/net';
@@ -8,13 +8,11 @@ import type { Given } from '@kube-semaphore/options';
 import type { Health, Instruments, Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from './config/options.ts';
 import type { RemoteSettings } from './config/settings.ts';
-import type { Change } from './desired/change.ts';
-import { changeEvent } from './desired/change-facts.ts';
 import { configuredIdentity } from './desired/identity.ts';
-import { domainsWith, readOwner } from './desired/labels.ts';
+import { domainsWith } from './desired/labels.ts';
 import { chosenCalicoApi } from './local/calico-api.ts';
 import { LocalSets } from './local/sets.ts';
-import { setWriter, type WriteSet, type Written } from './local/writer.ts';
+import { changeSender, setWriter, type WriteSet } from './local/writer.ts';
 import type { metrics } from './metrics.ts';
 import type { Plan } from './plan.ts';
 import { SetReconciler } from './reconciler.ts';
@@ -160,8 +158,7 @@ export class Policy {
   async #watchLocal(client: KubeClient, { signal }: RunOptions): Promise<void> {
     const { options, remotes, log, metrics } = this.#input;
     const api = await chosenCalicoApi(options.calicoApi, client, { signal, log, onFailure: (error) => (this.#undiscovered = error) });
-    this.#writeSet = setWriter(client, api);
-    this.#localSets = new LocalSets({
+    const localSets = new LocalSets({
       client,
       api,
       clusters: new Set(remotes.map(({ settings }) => settings.name)),
@@ -176,7 +173,9 @@ export class Policy {
       },
       onOrphans: (cluster, count) => metrics.orphans.set({ cluster }, count),
     });
-    await this.#localSets.reflector.run({ signal });
+    this.#localSets = localSets;
+    this.#writeSet = setWriter({ send: changeSender(client, api), writes: this.#writes, localSets, domains: this.#domains, isWatchForbidden: () => this.#watchForbidden });
+    await localSets.reflector.run({ signal });
   }
 
   #watchRemotes(running: RunOptions): readonly Promise<void>[] {
@@ -201,27 +200,13 @@ export class Policy {
       maxNetsPerSet: options.maxNetsPerSet,
       hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'grandfather',
       localSets,
-      write: (change, context) => this.#write(change, context),
+      write: this.#writeSet!,
       onNotices: (key, notices) => {
         for (const remote of this.#remotes) remote.notice(key, notices);
       },
     });
     this.#noticeOlderSets();
     return this.#remotes.map((remote) => remote.run(running));
-  }
-
-  #write(change: Change, { since }: ReconcileContext): Promise<Written> {
-    const { labels } = change.kind === 'delete' ? change.from : change.to;
-    const remote = readOwner(labels, this.#domains)?.cluster;
-    const write = { payer: remote, isDeletion: change.kind === 'delete', since, remote, repairs: remote, event: () => changeEvent(change) };
-    return this.#writes.write(write, (options) =>
-      this.#writeSet!(change, options).catch((error: unknown) => {
-        // Somebody wrote in between. A watch tells us what; where there is none, only a list does. A set that is there and
-        // that we don't know of was made just now, or the list that we go by lacked it.
-        if (isStale(error) && (this.#watchForbidden || change.kind === 'create')) this.#localSets!.reflector.recheck();
-        throw error;
-      }),
-    );
   }
 
   #settleRemotes(): void {
@@ -250,5 +235,3 @@ export class Policy {
     for (const key of keys) this.#controller.enqueue(key, since);
   }
 }
-
-const isStale = (error: unknown): boolean => [404, 409].includes((error as { status?: number }).status ?? 0);

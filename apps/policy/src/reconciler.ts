@@ -1,6 +1,6 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import { carryOut } from './local/carry-out.ts';
-import type { Change, Phase } from './desired/change.ts';
+import type { Phase } from './desired/change.ts';
 import { desiredSets } from './desired/sets.ts';
 import { diffSets } from './desired/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
@@ -8,7 +8,7 @@ import type { LocalSets } from './local/sets.ts';
 import type { PairMembers } from './desired/member.ts';
 import type { Notice } from './desired/diagnostic.ts';
 import type { Identity } from './desired/labels.ts';
-import type { Written } from './local/writer.ts';
+import type { WriteSet } from './local/writer.ts';
 
 /** What a reconcile needs to know of one remote. */
 export type KnownRemote = {
@@ -28,7 +28,7 @@ export type SetReconcilerOptions = {
   readonly maxNetsPerSet: number;
   readonly hostNetworkPods: HostNetworkPods;
   readonly localSets: LocalSets;
-  readonly write: (change: Change, context: ReconcileContext) => Promise<Written>;
+  readonly write: WriteSet;
   /** What is worth knowing about the sets of a key from now on. */
   readonly onNotices: (key: string, notices: readonly Notice[]) => void;
 };
@@ -48,7 +48,7 @@ export class SetReconciler {
 
   async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
     const phases = this.plan(key);
-    await carryOut(phases, this.#options.domains, (change) => this.#writeChange(change, context));
+    await carryOut(phases, this.#options.domains, (change) => this.#options.write(change, context));
     return { wrote: phases.length > 0 };
   }
 
@@ -71,13 +71,6 @@ export class SetReconciler {
     });
     onNotices(key, desired.notices);
     return diffSets(sets, desired.sets, domains);
-  }
-
-  async #writeChange(change: Change, context: ReconcileContext): Promise<void> {
-    const { localSets, write } = this.#options;
-    const written = await write(change, context);
-    if (written.kind === 'written') localSets.written(written.object);
-    else if (change.kind !== 'create') localSets.deleted(change.from);
   }
 }
 
