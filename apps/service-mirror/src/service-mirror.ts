@@ -1,20 +1,18 @@
 import { ClusterWatches, everyPeriod, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { Controller, type ReconcileContext } from '@kube-semaphore/controller';
-import { KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
-import type { Service } from '@kube-semaphore/kube-objects';
+import { Controller } from '@kube-semaphore/controller';
+import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
-import { GLOBAL, mirrorClusterLabel, parseServiceKey, serviceNameLabel } from '@kube-semaphore/naming';
+import { GLOBAL } from '@kube-semaphore/naming';
 import type { Health, Logger } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from './config/options.ts';
 import type { Settings } from './config/settings.ts';
-import type { Change } from './desired/change.ts';
 import { sourcesOf } from './desired/local-names.ts';
 import { mirrorsWithoutReadyEndpoints } from './desired/ready-mirrors.ts';
 import { LocalObjects } from './local/objects.ts';
 import { ObjectWriter } from './local/object-writer.ts';
-import { changeEvent, writeChange } from './local/write-change.ts';
-import { Absences } from './metrics/gaps.ts';
+import { changeWriter } from './local/change-writer.ts';
+import { Gaps } from './metrics/gaps.ts';
 import { LocalCounts } from './metrics/local-counts.ts';
 import type { MirrorMetrics } from './metrics/metrics.ts';
 import { QueueMetrics } from './metrics/queue.ts';
@@ -53,7 +51,7 @@ export class ServiceMirror {
   readonly #runner: Runner;
   readonly #queueMetrics: QueueMetrics;
   readonly #writes: LocalWrites;
-  readonly #absences = new Absences();
+  readonly #gaps = new Gaps();
   readonly #counts: LocalCounts;
   readonly #localWatches: ClusterWatches;
   readonly #local: LocalObjects;
@@ -92,7 +90,7 @@ export class ServiceMirror {
       target: (key) => this.#sources.target(key),
       claimants: (name) => this.#sources.claimants(name),
       sources: (observed) => sourcesOf(observed, this.#sources.prefixes),
-      write: (change, context) => this.#write(change, context),
+      write: changeWriter({ writes: this.#writes, writer: this.#writer, local: this.#local, gaps: this.#gaps, sources: this.#sources }),
       onNotices: (key, notices) => this.#sources.notice(key, notices),
     });
     this.#controller = new Controller({
@@ -176,50 +174,9 @@ export class ServiceMirror {
       onObject: (watch, { previous, current }) => {
         this.#isSampled = false;
         this.#counts.changed(watch, { previous, current });
-        if (watch === 'services' && current === undefined) this.#absences.ended(previous!.name);
+        if (watch === 'services' && current === undefined) this.#gaps.ended(previous!.name);
       },
     });
-  }
-
-  #write(change: Change, { since }: ReconcileContext): Promise<Service | undefined> {
-    const remote = this.#remoteOf(change);
-    const write = { payer: this.#payerOf(change), isDeletion: change.kind.startsWith('delete'), since, remote, repairs: remote ?? GLOBAL, event: () => this.#eventOf(change) };
-    return this.#writes.write(write, async (options) => {
-      // Its end may be told before the answer.
-      if (change.kind === 'replace-service') this.#absences.expect(change.to.name);
-      return writeChange(change, { writer: this.#writer, local: this.#local }, options).catch((error: unknown) => {
-        // What is there and isn't known was made just now, or the list that we go by lacked it. Slices are looked at by `writeChange`.
-        if (isConflict(error) && change.kind === 'create-service') this.#local.recheck();
-        throw error;
-      });
-    });
-  }
-
-  #eventOf(change: Change): ReturnType<typeof changeEvent> {
-    const { event, facts } = changeEvent(change);
-    const awayMs = change.kind === 'create-service' ? this.#absences.over(change.to.name) : undefined;
-    return { event, facts: awayMs === undefined ? facts : { ...facts, awayMs } };
-  }
-
-  /** The remote that a change comes from; of global Services that isn't known. */
-  #remoteOf(change: Change): string | undefined {
-    const [key = ''] = this.#sources.keysOfName(serviceOf(change));
-    const parsed = parseServiceKey(key);
-    return parsed?.kind === 'mirror' ? parsed.cluster : undefined;
-  }
-
-  /**
-   * Whose writes a change counts among; undefined: nobody's. The definition of a global Service that several remotes have
-   * a part in could be any one's: all such writes count together, as those of `global`.
-   */
-  #payerOf(change: Change): string | undefined {
-    const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
-    if (cluster !== undefined) return this.#sources.prefixes.has(cluster) ? cluster : undefined;
-    const mirrored = this.#remoteOf(change);
-    if (mirrored !== undefined) return mirrored;
-    const [key = ''] = this.#sources.keysOfName(serviceOf(change));
-    const remotes = this.#sources.remotesOfGlobal(key);
-    return remotes.length > 1 ? GLOBAL : remotes[0];
   }
 
   #sample(): void {
@@ -237,15 +194,6 @@ export class ServiceMirror {
     for (const key of keys) this.#controller.enqueue(key, since);
   }
 }
-
-/** The local Service that a change is about. */
-function serviceOf(change: Change): string {
-  if ('owner' in change) return change.owner.name;
-  if (change.kind === 'delete-slice') return change.from.labels[serviceNameLabel] ?? '';
-  return 'to' in change ? change.to.name : change.from.name;
-}
-
-const isConflict = (error: unknown): boolean => error instanceof KubeApiError && error.status === 409;
 
 /** What the Go program called the queue that a key would have been in. */
 const queueName = (key: string, local: string): string => (key.startsWith(`${GLOBAL}/`) ? `${local}-global-service` : `${key.slice(0, key.indexOf('/'))}-service`);

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { Absences } from './gaps.ts';
+import { Gaps } from './gaps.ts';
 
-function absences() {
+function gaps() {
   const clock = { ms: 0 };
-  return { clock, of: new Absences(() => clock.ms) };
+  return { clock, of: new Gaps(() => clock.ms) };
 }
 
 it('lasts from the end of a Service to the next of its name', () => {
-  const { clock, of } = absences();
+  const { clock, of } = gaps();
   of.expect('web');
   clock.ms = 100;
   of.ended('web');
@@ -17,7 +17,7 @@ it('lasts from the end of a Service to the next of its name', () => {
 });
 
 it('is none where nobody meant to make the Service anew, or its end was not seen', () => {
-  const { of } = absences();
+  const { of } = gaps();
   of.ended('web');
   expect(of.over('web')).toBeUndefined();
   of.expect('db');

@@ -1,5 +1,5 @@
 /** How long Services are away that are deleted to be made anew: from when the watch tells of the end to when the next is there. */
-export class Absences {
+export class Gaps {
   readonly #now: () => number;
   /** When each ended, by name; undefined while it has yet to. */
   readonly #ends = new Map<string, number | undefined>();
