@@ -1,0 +1,189 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import {
+  blockAffinityKind, Codec, DecodeError, ipamBlockKind, type Kind, type KubeObject, nodeKind, parseJson,
+} from '@kube-semaphore/kube-objects';
+import { hostCidr } from '@kube-semaphore/net';
+import { Dice, waitFor } from '@kube-semaphore/testkit';
+import { expect } from 'vitest';
+import type { RemoteSettings } from '../../src/config/settings.ts';
+import { type DesiredPeer, desiredPeers } from '../../src/desired/peers.ts';
+import { Reconciler } from '../../src/reconciler.ts';
+import { calicoClaims, readAffinity, readBlock } from '../../src/remote/calico-blocks.ts';
+import { readNode } from '../../src/remote/node.ts';
+import { cidr, remoteSettings, silentLog } from '../support/builders.ts';
+import { type HostileObjects, hostileObjects } from '../support/hostile-nodes.ts';
+import { type MeshNode, wireGuardGo } from '../support/mesh.ts';
+import { itWithMesh } from '../support/mesh-it.ts';
+
+const { signal } = new AbortController();
+const DEVICE = 'wireguard.c2';
+const PODS = ['10.2.0.0/16', 'fd00:2::/48'];
+const NODES = ['198.51.100.0/24', '2001:db8::/32'];
+
+/** What else is of the local cluster. */
+const LOCAL = ['10.1.0.0/16', 'fd00:1::/48', '10.96.0.0/12', '10.96.0.1', '172.31.0.0/24'];
+
+/** No Node of a remote is there, wherever its Nodes may be. */
+const NOBODY = [
+  '0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32', '::/96', 'fe80::/10', 'ff00::/8',
+  ...PODS,
+];
+
+/** The key of zeros: `wg` accepts it for a peer, although it says that a device has no key. */
+const NO_KEY = `${'A'.repeat(43)}=`;
+
+const ROUNDS = 12;
+
+/** Each round makes at least so many peers: an empty device shows nothing wrong. */
+const SOME_PEERS = 40;
+
+const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1 }));
+
+it('makes wg show what we mean, and never the local cluster, whatever a remote says', async ({ mesh }) => {
+  const near = mesh.nodes[0]!;
+  const nodeIps = [near.machine.ipv4, near.machine.ipv6];
+  const local = [...nodeIps, ...near.podCidrs, ...Object.values(near.podIps), ...LOCAL];
+  const reconciler = reconcilerOn(near);
+  const reconcile = (settings: RemoteSettings, peers: readonly DesiredPeer[]) =>
+    reconciler.reconcile({ settings, peers: () => ({ peers, left: [] }), notice: () => undefined }, { signal });
+  await reconcile(settingsOf(0), []);
+  const ourKey = (await near.tools.device(DEVICE, { signal }))!.publicKey!;
+  for (let round = 1; round <= ROUNDS; round++) {
+    const settings = settingsOf(round);
+    const peers = meantPeers(hostileObjects(new Dice(round), { ourKey, local }), { settings, nodeIps, ourKey });
+    await reconcile(settings, peers);
+    const shown = await shownPeers(near);
+    expect([round, shown]).toEqual([round, peers.map(textOf).toSorted()]);
+    const nowhere = settings.allowedEndpoints === undefined ? [...NOBODY, ...nodeIps.map(hostCidr)] : undefined;
+    const harm = shown.flatMap((peer) => harmOf(peer, { ourKey, nowhere }));
+    expect([round, shown.length >= SOME_PEERS, harm]).toEqual([round, true, []]);
+  }
+});
+
+/** Rounds differ in who says which blocks a Node has, and in whether endpoints must be in allowed CIDRs. */
+function settingsOf(round: number): RemoteSettings {
+  return remoteSettings({
+    podSubnets: PODS.map(cidr),
+    allowedIpsFrom: round % 2 === 0 ? 'calico-blocks' : 'podCIDRs',
+    allowedEndpoints: round % 4 < 2 ? undefined : NODES.map(cidr),
+  });
+}
+
+type MeaningOptions = {
+  readonly settings: RemoteSettings;
+  readonly nodeIps: readonly string[];
+  readonly ourKey: string;
+};
+
+/** The peers that the app makes of objects. It skips what it can't decode, as a watch does. */
+function meantPeers({ nodes, affinities, blocks }: HostileObjects, options: MeaningOptions): readonly DesiredPeer[] {
+  const { settings, nodeIps, ourKey } = options;
+  const { podSubnets, allowedIpsFrom, allowedEndpoints } = settings;
+  const endpoints = { podSubnets, allowedEndpoints, ownIps: new Set(nodeIps) };
+  const rules = { local: 'c1', podSubnets, allowedIpsFrom, endpoints };
+  const candidates = readAll(nodeKind, nodes).flatMap((node) => readNode(node, rules).node ?? []);
+  const claims = calicoClaims(
+    readAll(blockAffinityKind, affinities).flatMap((affinity) => readAffinity(affinity) ?? []),
+    readAll(ipamBlockKind, blocks).map(readBlock),
+    podSubnets,
+  );
+  // As in a store, of two with one name the later counts.
+  const byName = new Map(candidates.map((node) => [node.name, node]));
+  return desiredPeers(byName.values(), {
+    ownKeys: new Set([ourKey]),
+    calicoClaims: allowedIpsFrom === 'podCIDRs' ? undefined : claims,
+  }).peers;
+}
+
+function readAll<K extends Kind>(kind: K, objects: readonly Buffer[]): readonly KubeObject<K>[] {
+  const codec = new Codec(kind);
+  return objects.flatMap((bytes) => {
+    try {
+      return [codec.objectFromJson(parseJson(bytes))];
+    } catch (error) {
+      if (error instanceof DecodeError) return [];
+      throw error;
+    }
+  });
+}
+
+/** The reconciler of the app, with the tools of the node. It announces nothing. */
+function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconciler {
+  return new Reconciler({
+    tools,
+    startUserspace: async ({ name }) => {
+      const { pid } = machine.spawn(wireGuardGo(), ['-f', name], { stdio: 'ignore' });
+      await waitFor(`wireguard-go on ${name}`, () => tools.device(name, { signal }));
+      return { pid: pid! };
+    },
+    userspace: 'auto',
+    logFile: (device) => join(keyFolder, `${device}.log`),
+    local: {
+      node: {
+        uid: 'u',
+        resourceVersion: '1',
+        annotations: {},
+        internalIps: [machine.ipv4, machine.ipv6],
+        podCidrs: podCidrs.map(cidr),
+      },
+      announce: () => Promise.resolve(),
+    },
+    keyFolder,
+    staleSeconds: 180,
+    nowSeconds: () => Date.now() / 1_000,
+    log: silentLog,
+    onLook: () => undefined,
+    onStanding: () => undefined,
+  });
+}
+
+const textOf = ({ publicKey, endpoint, allowedIps }: DesiredPeer): string =>
+  [publicKey, endpoint, ...allowedIps.toSorted()].join(' ');
+
+/** The key, the endpoint and the blocks of each peer, as `wg` prints them. */
+async function shownPeers({ machine }: MeshNode): Promise<readonly string[]> {
+  const [, ...lines] = (await machine.run('wg', ['show', DEVICE, 'dump'])).trim().split('\n');
+  return lines
+    .map((line) => {
+      const [publicKey, , endpoint, allowedIps = ''] = line.split('\t');
+      return [publicKey, endpoint, ...allowedIps.split(',').toSorted()].join(' ');
+    })
+    .toSorted();
+}
+
+type HarmOptions = {
+  readonly ourKey: string;
+  /** Where no endpoint may be; undefined: each must be in `NODES`. */
+  readonly nowhere: readonly string[] | undefined;
+};
+
+/** What is wrong with a peer, even if we mean it. Node.js reads the addresses here, not our own code. */
+function harmOf(peer: string, { ourKey, nowhere }: HarmOptions): readonly string[] {
+  const [publicKey, endpoint = '', ...allowedIps] = peer.split(' ');
+  const [host, port] = [
+    endpoint.slice(0, endpoint.lastIndexOf(':')).replace(/^\[|\]$/g, ''),
+    Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)),
+  ];
+  const isGoodHost = isIP(host) !== 0 && (nowhere === undefined ? isIn(host, NODES) : !isIn(host, nowhere));
+  return [
+    ...(publicKey === ourKey || publicKey === NO_KEY ? [`the key ${publicKey}`] : []),
+    ...(isGoodHost && port > 0 ? [] : [`the endpoint ${endpoint}`]),
+    ...(allowedIps.every(isOfPods) && allowedIps.length > 0 ? [] : [`the blocks ${allowedIps.join(' ')}`]),
+  ];
+}
+
+/** A block whose first address is in a larger block lies in that. */
+function isOfPods(block: string): boolean {
+  const [ip = '', length = ''] = block.split('/');
+  return isIn(ip, PODS) && Number(length) >= (isIPv6(ip) ? 48 : 16);
+}
+
+function isIn(ip: string, blocks: readonly string[]): boolean {
+  const list = new BlockList();
+  for (const block of blocks) {
+    const [network = '', length = ''] = block.split('/');
+    list.addSubnet(network, Number(length), isIPv6(network) ? 'ipv6' : 'ipv4');
+  }
+  return list.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
+}
