@@ -5,6 +5,9 @@ import type { ServicePort, SlicePort } from './source.ts';
 /** Of a Service, and of a slice: far more than anybody has, and few enough to compare each with each. */
 export const MAX_PORTS = 1_000;
 
+/** Of a global Service, for all clusters together. Each takes up to 600 bytes in etcd, which takes 1.5 MiB. */
+export const MAX_GLOBAL_PORTS = 2_000;
+
 export function servicePortOf({ name, protocol, port, targetPort, appProtocol }: Service['spec']['ports'][number]): ServicePort | undefined {
   if (protocol !== '' && !isProtocol(protocol)) return undefined;
   // 0 and '' are what the table has for no target.

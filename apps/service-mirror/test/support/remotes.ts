@@ -7,7 +7,16 @@ import { MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
 
 /** What a test says about a remote cluster of its config file; the credentials are the fixture's. */
-type RemoteEntry = { readonly name: string; readonly kubeConfigPath: string; readonly servicePrefix: string; readonly [field: string]: unknown };
+export type RemoteEntry = { readonly name: string; readonly kubeConfigPath: string; readonly servicePrefix: string; readonly [field: string]: unknown };
+
+/** How a start with a file differs from the usual. */
+type FileStart = {
+  readonly ready?: boolean;
+  readonly ofSecond?: object;
+  readonly flags?: readonly string[];
+  readonly others?: readonly RemoteEntry[];
+  readonly kubeconfig?: string;
+};
 
 /** A test with a second remote, `c2-a`, whose prefix begins as that of `c2` does, and both in a config file. */
 export const itWithTwoRemotes = it
@@ -29,16 +38,21 @@ export const itWithTwoRemotes = it
     onCleanup(() => proxy.stop());
     return proxy;
   })
-  /** A proxy is before the second remote. `global` is what the file says there besides, `ofSecond` what it says of that remote. */
+  /**
+   * A proxy is before the second remote. `global` is what the file says there besides, `ofSecond` what it says of that
+   * remote. `others` are more remotes, and `kubeconfig` leads to the local cluster in another way.
+   */
   .extend('startWithFile', ({ local, accounts, secondAccount, secondProxy, startWith }) => {
-    return async (global: object = {}, { ofSecond = {}, flags = [], ...options }: { readonly ready?: boolean; readonly ofSecond?: object; readonly flags?: readonly string[] } = {}) => {
+    return async (global: object = {}, start: FileStart = {}) => {
+      const { ofSecond = {}, flags = [], others = [], kubeconfig = accounts.local.kubeconfig, ...options } = start;
       const remotes: RemoteEntry[] = [
         { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' },
         { name: 'c2-a', kubeConfigPath: await secondProxy.kubeconfig(secondAccount), servicePrefix: 'c2-a', ...ofSecond },
+        ...others,
       ];
       const file = {
         global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS, ...global },
-        localCluster: { name: 'c1', kubeConfigPath: accounts.local.kubeconfig },
+        localCluster: { name: 'c1', kubeConfigPath: kubeconfig },
         remoteClusters: remotes,
       };
       const path = join(local.dir, 'service-mirror.json');

@@ -1,4 +1,4 @@
-import { type MergedPort, mergePorts, placePorts, type PortNames } from './merge-ports.ts';
+import { type MergedPort, mergePorts, placePorts, type PortNames, portShare } from './merge-ports.ts';
 import type { Notice } from '../diagnostic.ts';
 import type { Definition } from '../source.ts';
 
@@ -33,7 +33,7 @@ export function mergeDefinitions(participants: readonly Participant[]): Merged {
   const ports = mergePorts(byAge.map(portsOf));
   const families = [...new Set(byAge.flatMap(({ definition }) => definition.families))];
   const definition = { ...oldest.definition, families, ports: ports.map(({ port }) => port) };
-  return fitted(byAge, { definition, ports, holder: oldest.cluster });
+  return fitted(byAge, { definition, ports, holder: oldest.cluster, share: portShare(byAge.length) });
 }
 
 /** A Service that stays as it is, and what it calls the ports of those clusters that are known. */
@@ -56,10 +56,12 @@ type Decided = {
   /** Whose it is, for sentences, but for its ports. */
   readonly holder: string;
   readonly ports: readonly MergedPort[];
+  /** How many a cluster may bring, if the ports were merged just now. */
+  readonly share?: number;
 };
 
-function fitted(participants: readonly Participant[], { definition, holder, ports }: Decided): Merged {
-  const placed = participants.map((participant) => ({ participant, ...placePorts(portsOf(participant), ports) }));
+function fitted(participants: readonly Participant[], { definition, holder, ports, share }: Decided): Merged {
+  const placed = participants.map((participant) => ({ participant, ...placePorts(portsOf(participant), ports, share) }));
   return {
     definition,
     portNames: new Map(placed.map(({ participant, names }) => [participant.cluster, names])),

@@ -101,6 +101,33 @@ describe('ports of several clusters', () => {
     ]);
   });
 
+  describe('that are too many for one Service', () => {
+    const range = (cluster: string, from: number) => ({
+      cluster,
+      ports: Array.from({ length: 1_000 }, (_, i) => ports(`${cluster}-${i}:${from + i}`)[0]!),
+    });
+
+    it('are the first of each cluster, so that none takes the room of another', () => {
+      const small = { cluster: 'c4', ports: ports('http:80 admin:81') };
+      const sources = [range('c1', 1_000), range('c2', 2_000), range('c3', 3_000), small];
+      const merged = mergePorts(sources);
+      const counts = Array.from(Map.groupBy(merged, ({ holder }) => holder), ([holder, { length }]) => [holder, length]);
+      expect(counts).toEqual([['c1', 500], ['c2', 500], ['c3', 500], ['c4', 2]]);
+      const placed = sources.map((source) => placePorts(source, merged, 500));
+      const why = 'the clusters have more than 2000 together, and each may bring 500';
+      const notice = { kind: 'problem', reason: 'port-conflict', detail: `500 of its 1000 ports are left out: ${why}` };
+      const notices = ['c1', 'c2', 'c3'].map((cluster) => ({ cluster, ...notice }));
+      expect(placed.flatMap((each) => each.notices)).toEqual(notices);
+      const unplaced = placed.map(({ names }) => [...names.values()].filter((name) => name === undefined).length);
+      expect(unplaced).toEqual([500, 500, 500, 0]);
+    });
+
+    it('are all there where the clusters have the same ones', () => {
+      const sources = ['c1', 'c2', 'c3'].map((cluster) => ({ ...range('c1', 1_000), cluster }));
+      expect(mergePorts(sources)).toHaveLength(1_000);
+    });
+  });
+
   it('wait where the Service stays as it is', () => {
     const merged = ports('http:80').map((port) => ({ port, holder: 'the Service that is there' }));
     const { names, notices } = placePorts({ cluster: 'c2', ports: ports('http:80 admin:81') }, merged);

@@ -1,4 +1,5 @@
 import type { Notice } from '../diagnostic.ts';
+import { MAX_GLOBAL_PORTS } from '../ports.ts';
 import type { ServicePort } from '../source.ts';
 
 /** The ports of one cluster's Service; names are unique, and so are numbers within a protocol. */
@@ -16,14 +17,23 @@ export type MergedPort = {
 
 /**
  * The ports of a merged Service: all of the oldest, and of the others each one whose name and number are free. Where there
- * are two, both need names, so one without stays alone.
+ * are two, both need names, so one without stays alone. If all were too many, each cluster has its share of them, so
+ * that no cluster takes the room of another.
  *
  * @param clusters the oldest first
  */
 export function mergePorts(clusters: readonly ClusterPorts[]): readonly MergedPort[] {
+  const all = mergeFirst(MAX_GLOBAL_PORTS, clusters);
+  return all.length > MAX_GLOBAL_PORTS ? mergeFirst(portShare(clusters.length), clusters) : all;
+}
+
+/** How many ports a cluster may bring at least, whatever the others bring. */
+export const portShare = (clusters: number): number => Math.floor(MAX_GLOBAL_PORTS / clusters);
+
+function mergeFirst(most: number, clusters: readonly ClusterPorts[]): readonly MergedPort[] {
   const merged = new PortIndex();
   for (const { cluster, ports } of clusters) {
-    for (const port of ports) {
+    for (const port of ports.slice(0, most)) {
       if (merged.obstacle(port) === undefined) merged.add({ port, holder: cluster });
     }
   }
@@ -33,18 +43,28 @@ export function mergePorts(clusters: readonly ClusterPorts[]): readonly MergedPo
 /**
  * What the merged Service calls the ports of a cluster, and where that isn't what the cluster says. A port is where its
  * protocol and number are, by which clients know it, and dropped where there is no such place.
+ *
+ * @param share how many ports a cluster may bring, where only too many others keep one out
  */
-export function placePorts({ cluster, ports }: ClusterPorts, merged: readonly MergedPort[]): { readonly names: PortNames; readonly notices: readonly Notice[] } {
+export function placePorts(
+  { cluster, ports }: ClusterPorts,
+  merged: readonly MergedPort[],
+  share?: number,
+): { readonly names: PortNames; readonly notices: readonly Notice[] } {
   const index = new PortIndex(merged);
   const names = new Map<string, string | undefined>();
-  const notices: Notice[] = [];
+  const losses: Loss[] = [];
+  let excess = 0;
   for (const port of ports) {
     const place = index.at(port);
     names.set(port.name, place?.port.name);
-    const loss = place === undefined ? dropped(port, index.obstacle(port)) : lost(port, place);
-    if (loss !== undefined) notices.push({ cluster, kind: 'problem', ...loss });
+    const obstacle = index.obstacle(port);
+    if (place !== undefined) losses.push(...lost(port, place));
+    else if (obstacle === undefined && share !== undefined) excess += 1;
+    else losses.push(dropped(port, obstacle));
   }
-  return { names, notices };
+  if (excess > 0 && share !== undefined) losses.push(tooMany(`${excess} of its ${ports.length} ports`, share));
+  return { names, notices: losses.map((loss) => ({ cluster, kind: 'problem', ...loss })) };
 }
 
 /** Ports of one Service by name and by number: a remote decides how many there are. */
@@ -78,12 +98,12 @@ class PortIndex {
 type Loss = Pick<Notice, 'reason' | 'detail'>;
 
 /** What a port loses to the one in whose place it is. Where they go to in a Pod may differ: slices tell. */
-function lost(port: ServicePort, { port: other, holder }: MergedPort): Loss | undefined {
+function lost(port: ServicePort, { port: other, holder }: MergedPort): readonly Loss[] {
   if (port.name !== other.name) {
     const name = other.name === '' ? 'has no name' : `is called ${JSON.stringify(other.name)}`;
-    return conflict(`its port ${text(port)} ${name}, as in ${holder}`);
+    return [conflict(`its port ${text(port)} ${name}, as in ${holder}`)];
   }
-  return port.appProtocol === other.appProtocol ? undefined : conflict(`the appProtocol of its port ${text(port)} is as in ${holder}`);
+  return port.appProtocol === other.appProtocol ? [] : [conflict(`the appProtocol of its port ${text(port)} is as in ${holder}`)];
 }
 
 function dropped(port: ServicePort, obstacle: MergedPort | undefined): Loss {
@@ -93,6 +113,9 @@ function dropped(port: ServicePort, obstacle: MergedPort | undefined): Loss {
   if (obstacle.port.name === port.name && port.name !== '') return conflict(`${subject}: the name is that of ${other}`);
   return conflict(`${subject}: it can't be beside ${other}, unless both have names`);
 }
+
+const tooMany = (ports: string, share: number): Loss =>
+  conflict(`${ports} are left out: the clusters have more than ${MAX_GLOBAL_PORTS} together, and each may bring ${share}`);
 
 const conflict = (detail: string): Loss => ({ reason: 'port-conflict', detail });
 
