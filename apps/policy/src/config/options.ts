@@ -158,10 +158,10 @@ export const options: OptionTable<PolicyOptions> = {
   maxNetsPerSet: {
     ...ours('max-nets-per-set'),
     group: 'Sets',
-    // An object of 50,000 addresses is what etcd still takes.
+    // An object of 50,000 IPv4 addresses is what etcd still takes.
     type: integer({ min: 1, max: 50_000 }),
     fallback: 1_000,
-    help: 'Addresses per set; larger sets are split into shards.',
+    help: 'Addresses per set, at most 30,000 if one is IPv6; larger sets are split into shards.',
   },
   maxRemoteSets: {
     ...ours('max-remote-sets'),

@@ -62,6 +62,16 @@ describe('a desired set', () => {
     ]);
   });
 
+  it.each([
+    { family: 'IPv4', count: 50_000, ipOf: (i: number) => `10.0.${i >> 8}.${i & 255}`, want: [50_000] },
+    { family: 'IPv6', count: 30_000, ipOf: (i: number) => `fd00::${i.toString(16)}`, want: [30_000] },
+    { family: 'IPv6', count: 30_001, ipOf: (i: number) => `fd00::${i.toString(16)}`, want: [30_000, 1] },
+  ])('is small enough for etcd with $count addresses of $family', ({ count, ipOf, want }) => {
+    const pairs = [pair('ns/app', ...Array.from({ length: count }, (_, i) => ipOf(i + 1)))];
+    const { sets } = desired({ pairs, maxNetsPerSet: 50_000 });
+    expect(sets.map(({ nets }) => nets.length)).toEqual(want);
+  });
+
   it.each<{ name: string; pairs: readonly PairMembers[]; want: Record<string, string> }>([
     {
       name: 'lists addresses by number, IPv6 as /128 (Go wrote /32)',

@@ -38,7 +38,7 @@ export type Desired = {
  * let in stay (`HostNetworkPods`). Applied, the result is what the next call returns.
  */
 export function desiredSets(input: DesiredInput): Desired {
-  const { identityOf, domains, pairs, observed, maxNetsPerSet: max, hostNetworkPods } = input;
+  const { identityOf, domains, pairs, observed, maxNetsPerSet, hostNetworkPods } = input;
   const contenders = pairs
     .map((pair) => ({ ...pair, names: setNames(pair.cluster, pair.namespace, pair.app) }))
     .toSorted(comparePrecedence);
@@ -61,6 +61,7 @@ export function desiredSets(input: DesiredInput): Desired {
     };
     const nameOf = (shard: number): string | undefined => namesFor(pair, shard).find(isFreeName);
     const isFree = (shard: number): boolean => nameOf(shard) !== undefined;
+    const max = Math.min(maxNetsPerSet, addresses.wanted.some(isIpv6) ? MOST_WITH_IPV6 : Infinity);
     for (const [shard, nets] of distribute({ wanted: addresses.wanted, held, max, isFree })) {
       // Shards were distributed over the free ones only.
       const name = nameOf(shard)!;
@@ -74,6 +75,11 @@ export function desiredSets(input: DesiredInput): Desired {
     notices: notices.flat().toSorted(compareNotices),
   };
 }
+
+/** An IPv6 address takes up to 46 bytes, and etcd takes objects of 1.5 MiB. With IPv4 alone a set may have 50,000. */
+const MOST_WITH_IPV6 = 30_000;
+
+const isIpv6 = (cidr: string): boolean => cidr.includes(':');
 
 type Contender = NamedPair & PairMembers;
 
