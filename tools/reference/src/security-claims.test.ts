@@ -99,7 +99,16 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/service-mirror/src/desired/global/service.test.ts', 'loses the slices of a cluster that leaves, and no others'],
     ['apps/service-mirror/test/globals.test.ts', 'merges those of all clusters, and each takes its own with it'],
   ],
-  'make a global Service invalid': [
+  'make a set that is too large': [
+    ['apps/policy/src/desired/sets.test.ts', 'is small enough for etcd with $count addresses of $family'],
+    [
+      'apps/service-mirror/test/too-large.test.ts',
+      'is small enough to be written, whatever the remotes have together, and the ports of each are there',
+    ],
+    [
+      'apps/service-mirror/src/desired/global/merge-ports.test.ts',
+      'are the first of each cluster, so that none takes the room of another',
+    ],
     ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'makes a Service that the API takes'],
     [
       'apps/service-mirror/test/net/coredns.test.ts',
@@ -235,6 +244,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     [
       'apps/wireguard/test/net/trust.test.ts',
       'refuses what a Node of a remote may not claim, and the others lose nothing',
+    ],
+    [
+      'apps/wireguard/test/net/fuzz.test.ts',
+      'makes wg show what we mean, and never the local cluster, whatever a remote says',
     ],
     [
       'apps/wireguard/test/plan.test.ts',
