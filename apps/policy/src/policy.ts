@@ -1,4 +1,4 @@
-import { ClusterWatches, everyPeriod, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
+import { ClusterWatches, everyPeriod, localServiceRanges, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
@@ -94,7 +94,7 @@ export class Policy {
         loops: () => [{ name: 'the local sets', silentMs: this.#localSets?.reflector.silentMs ?? 0 }],
         failure: () => this.#localWatches.failure ?? this.#undiscovered,
       },
-      watch: async (running) => this.#watchRemotes(running),
+      watch: async (running) => this.#watchRemotes(running, await localServiceRanges(client, { ...running, log })),
       remotes: () => this.#remotes,
       watched: 'pods',
       longestReconcileMs: () => this.#controller.longestRunningMs,
@@ -178,7 +178,7 @@ export class Policy {
     await localSets.reflector.run({ signal });
   }
 
-  #watchRemotes(running: RunOptions): readonly Promise<void>[] {
+  #watchRemotes(running: RunOptions, serviceRanges: readonly Cidr[]): readonly Promise<void>[] {
     const { options, given, remotes } = this.#input;
     const localSets = this.#localSets!;
     this.#remotes = remotes.map(
@@ -187,6 +187,7 @@ export class Policy {
           ...this.#input,
           settings,
           connection,
+          serviceRanges,
           mayChoose: () => this.#plans || this.#leadership.isLeader,
           localSets,
           domains: this.#domains,

@@ -1,9 +1,10 @@
-import { ClusterWatches, everyPeriod, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
+import { ClusterWatches, everyPeriod, localServiceRanges, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import { GLOBAL } from '@kube-semaphore/naming';
+import type { Cidr } from '@kube-semaphore/net';
 import type { Health, Logger } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from './config/options.ts';
 import type { Settings } from './config/settings.ts';
@@ -84,7 +85,8 @@ export class ServiceMirror {
     this.#local = this.#newLocal(client);
     this.#writer = new ObjectWriter(client, settings.mirrorNamespace);
     const clientOf = (connection: Connection): KubeClient => this.#clientOf(connection);
-    this.#sources = new Sources({ settings, options, client, remotes, clientOf, local: this.#local, log, metrics, onKeys: (keys, since) => this.#enqueue(keys, since) });
+    const serviceRanges: Cidr[] = [];
+    this.#sources = new Sources({ settings, options, client, remotes, clientOf, local: this.#local, serviceRanges, log, metrics, onKeys: (keys, since) => this.#enqueue(keys, since) });
     this.#reconciler = new ServiceReconciler({
       local: this.#local,
       target: (key) => this.#sources.target(key),
@@ -110,7 +112,10 @@ export class ServiceMirror {
         loops: () => this.#local.loops,
         failure: () => this.#localWatches.failure,
       },
-      watch: (running) => Promise.resolve([this.#sources.run(running)]),
+      watch: async (running) => {
+        serviceRanges.push(...(await localServiceRanges(client, { ...running, log })));
+        return [this.#sources.run(running)];
+      },
       remotes: () => this.#sources.clusters,
       watched: 'services',
       longestReconcileMs: () => this.#controller.longestRunningMs,

@@ -18,4 +18,5 @@ export { RemoteState } from './remote-state.ts';
 export { reportRestriction } from './restriction.ts';
 export { Runner } from './runner.ts';
 export { serve } from './serve.ts';
+export { localServiceRanges } from './service-ranges.ts';
 export { type Left, SkipRegister } from './skip-register.ts';

@@ -1,6 +1,6 @@
 import { containsCidr } from './blocks.ts';
 import { type Cidr, contains } from './cidr.ts';
-import { type SpecialUse, specialUse } from './special.ts';
+import { specialUse } from './special.ts';
 
 /** Which addresses a remote cluster may bring in. */
 export type AddressRules = {
@@ -8,6 +8,8 @@ export type AddressRules = {
   readonly allowed: readonly Cidr[] | undefined;
   /** Blocks of the local cluster: no other cluster has an address in them, whatever is allowed. */
   readonly local: readonly Cidr[];
+  /** Service ranges of the local cluster, as it tells them: only an allowed block inside of one lets an address pass. */
+  readonly services?: readonly Cidr[];
 };
 
 /** Why a remote may not bring in an address. `bad-address`: it can't be that of a Pod or Node of any cluster. */
@@ -19,18 +21,20 @@ export type AddressRefusal = { readonly reason: 'bad-address' | 'address-not-all
  * @param ip canonical
  * @returns undefined if it may
  */
-export function addressRefusal(ip: string, { allowed, local }: AddressRules): AddressRefusal | undefined {
+export function addressRefusal(ip: string, { allowed, local, services = [] }: AddressRules): AddressRefusal | undefined {
   const use = specialUse(ip);
   if (use !== undefined && !use.isReserved) return { reason: 'bad-address', detail: `${ip} is ${use.what}` };
   const own = local.find((cidr) => contains(cidr, ip));
   if (own !== undefined) return notAllowed(`${ip} is in ${own.text} of the local cluster`);
-  if (use !== undefined && !isNamed(ip, use, allowed)) return notAllowed(`${ip} is ${use.what}, and allowedPodCIDRs has no block of ${use.cidr.text}`);
+  const range = services.find((cidr) => contains(cidr, ip));
+  if (range !== undefined && !isNamed(ip, range, allowed)) return notAllowed(`${ip} is in ${range.text}, a Service range of the local cluster`);
+  if (use !== undefined && !isNamed(ip, use.cidr, allowed)) return notAllowed(`${ip} is ${use.what}, and allowedPodCIDRs has no block of ${use.cidr.text}`);
   if (allowed === undefined || allowed.some((cidr) => contains(cidr, ip))) return undefined;
   return notAllowed(`${ip} is outside of allowedPodCIDRs`);
 }
 
 /** `0.0.0.0/0` allows everything, but names nothing. */
-function isNamed(ip: string, { cidr: reserved }: SpecialUse, allowed: readonly Cidr[] = []): boolean {
+function isNamed(ip: string, reserved: Cidr, allowed: readonly Cidr[] = []): boolean {
   return allowed.some((cidr) => containsCidr(reserved, cidr) && contains(cidr, ip));
 }
 

@@ -26,6 +26,8 @@ export type RemoteOptions = {
   readonly settings: RemoteSettings;
   /** Of the local cluster: it may bring in no address in them. */
   readonly localCidrs: readonly Cidr[];
+  /** Of the local cluster, too: it brings in one in them only where a block of them is allowed. */
+  readonly serviceRanges: readonly Cidr[];
   readonly connection: Connection;
   readonly userAgent: string;
   /** Whether this replica may choose the label domain by Pods now. */
@@ -214,13 +216,13 @@ export class Remote implements KnownRemote {
   }
 
   #openPods(domain: string, budget: RemoteBudget): RemotePods {
-    const { settings, localCidrs, localSets, domains, options, given, metrics, onKnown, onChange } = this.#options;
+    const { settings, localCidrs, serviceRanges, localSets, domains, options, given, metrics, onKnown, onChange } = this.#options;
     return new RemotePods({
       client: this.#client,
       cluster: this.cluster,
       domain,
       fieldSelector: fieldSelectorOf(options.hostNetworkPods === 'include' || !given.has('hostNetworkPods')),
-      addresses: { allowed: settings.allowedPodCidrs, local: localCidrs },
+      addresses: { allowed: settings.allowedPodCidrs, local: localCidrs, services: serviceRanges },
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
       budget,

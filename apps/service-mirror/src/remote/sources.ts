@@ -2,6 +2,7 @@ import { Admissions, everyPeriod, POLL_INTERVAL_MS, reportRestriction } from '@k
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { GLOBAL, globalKey, globalServiceName, mirrorClusterLabel, mirrorKey, mirrorPrefixLabel, mirrorServiceName, parseServiceKey } from '@kube-semaphore/naming';
+import type { Cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import { Claims } from '../desired/claims.ts';
 import { type GlobalSource, globalTarget } from '../desired/global/target.ts';
@@ -32,6 +33,8 @@ export type SourcesOptions = {
   readonly remotes: readonly Connection[];
   readonly clientOf: (connection: Connection) => KubeClient;
   readonly local: Pick<LocalObjects, 'service' | 'slices' | 'services' | 'namesWithSlices'>;
+  /** Of the local cluster: filled before the remotes are watched. */
+  readonly serviceRanges: readonly Cidr[];
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
   /** These keys may need something now. `since`: when that was seen; undefined if it wasn't a source's event. */
@@ -144,7 +147,7 @@ export class Sources {
     reportRestriction({ cluster: remote.name, allowed: remote.allowedPodCidrs, metrics, log });
     return this.#newCluster(remote.name, {
       client,
-      addresses: { allowed: remote.allowedPodCidrs, local: this.#options.settings.local.cidrs },
+      addresses: { allowed: remote.allowedPodCidrs, local: this.#options.settings.local.cidrs, services: this.#options.serviceRanges },
       isLocal: false,
       selectors: { mirror: mirrorSelector, ...(global !== undefined && { global: global.selector }) },
       onConfirmed: () => this.#checkStale(remote),
