@@ -14,7 +14,8 @@ const net = named('net', 'type:pure');
 const client = named('client', 'type:lib', ['net']);
 const policy = named('policy', 'type:app', ['client']);
 const reference = named('reference', 'type:tool', ['policy', 'testkit']);
-const projects = [net, client, policy, reference, named('testkit', 'type:test')];
+const proxy = named('proxy', 'type:test', ['testkit']);
+const projects = [net, client, policy, reference, named('testkit', 'type:test'), proxy];
 
 const check = (project: Project, path: string, specifier: string) =>
   checkImports(project, { files: [{ path, text: `import { a } from '${specifier}';` }], projects });
@@ -48,6 +49,7 @@ describe('checkImports', () => {
     { name: 'the testkit, from a test', project: client, path: 'src/a.test.ts', specifier: '@kube-semaphore/testkit' },
     { name: 'the testkit, in test/', project: client, path: 'test/b.ts', specifier: '@kube-semaphore/testkit' },
     { name: 'the testkit, from a tool', project: reference, path: 'src/a.ts', specifier: '@kube-semaphore/testkit' },
+    { name: 'the testkit, from another package for tests', project: proxy, path: 'src/a.ts', specifier: '@kube-semaphore/testkit' },
     { name: 'hashing, in a pure package', project: net, path: 'src/a.ts', specifier: 'node:crypto' },
     { name: 'Node.js, in a library', project: client, path: 'src/a.ts', specifier: 'node:fs' },
     { name: 'Node.js, in a test', project: net, path: 'src/a.test.ts', specifier: 'node:net' },

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { tagOf } from './check-manifests.ts';
 import { isTest, type Project, type SourceFile } from './project.ts';
-import { appEntries, DECISIONS, pureBuiltins } from './rules.ts';
+import { allowedTags, appEntries, DECISIONS, pureBuiltins } from './rules.ts';
 
 /** `from '…'`, `import '…'`, `import('…')`, at the start of a statement or in an expression. */
 const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g;
@@ -70,7 +70,8 @@ function projectFault(
   const target = byName.get(name);
   if (target === undefined || target === project) return undefined;
   const [own, tag] = [tagOf(project), tagOf(target)];
-  if (tag === 'type:test' && own !== 'type:tool' && !isTest(file)) return `${name} is for tests only`;
+  const mayTest = own !== undefined && allowedTags[own].includes('type:test');
+  if (tag === 'type:test' && !mayTest && !isTest(file)) return `${name} is for tests only`;
   if (tag === 'type:app' && !appEntries.includes(specifier.slice(name.length))) {
     return `${specifier}: of an app only ${appEntries.map((entry) => `.${entry}`).join(' and ')} may be imported`;
   }

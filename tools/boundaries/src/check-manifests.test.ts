@@ -16,10 +16,11 @@ function project(folder: string, tag: string | undefined, dependencies: readonly
 const net = project('packages/net', 'type:pure');
 const auth = project('packages/cluster-auth', 'type:lib', ['packages/net']);
 const client = project('packages/kube-client', 'type:lib', ['packages/cluster-auth']);
-const testkit = project('packages/testkit', 'type:test', ['packages/net']);
+const proxy = project('packages/fault-proxy', 'type:test');
+const testkit = project('packages/testkit', 'type:test', ['packages/fault-proxy', 'packages/net']);
 const policy = project('apps/policy', 'type:app', ['packages/kube-client', 'packages/net']);
 const bench = project('tools/bench', 'type:tool', ['apps/policy', 'packages/testkit']);
-const sound = [net, auth, client, testkit, policy, bench];
+const sound = [net, auth, client, proxy, testkit, policy, bench];
 
 /** The sound workspace with some projects replaced, or added. */
 function having(...changed: readonly Project[]): Project[] {

@@ -6,7 +6,7 @@ export const allowedTags: Readonly<Record<Tag, readonly Tag[]>> = {
   'type:pure': ['type:pure'],
   'type:lib': ['type:pure', 'type:lib'],
   // Nothing of ours that talks to an API server, so that client and embedded server can't share a bug.
-  'type:test': ['type:pure'],
+  'type:test': ['type:pure', 'type:test'],
   'type:app': ['type:pure', 'type:lib'],
   'type:tool': ['type:pure', 'type:lib', 'type:test', 'type:app', 'type:tool'],
 };

@@ -1,0 +1,32 @@
+import { insert } from './create.ts';
+import { apiVersion } from './resources.ts';
+import type { Storage } from './storage.ts';
+import type { KubeObject } from './test-cluster.ts';
+
+/** What a new cluster holds: the namespaces that always exist, and the role that may do everything. */
+const initialObjects: readonly KubeObject[] = [
+  ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  })),
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'cluster-admin' },
+    rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  },
+];
+
+/** Fills an empty cluster. */
+export const bootstrap = (storage: Storage): void => initialObjects.forEach((object) => seed(storage, object));
+
+/** Stores a new object with the status that it has, past the API. @throws {Error} for a kind that isn't served */
+export function seed(storage: Storage, object: KubeObject): void {
+  const resource = storage.resources.find(
+    (each) => each.kind === object.kind && apiVersion(each) === object.apiVersion,
+  );
+  if (!resource) throw new Error(`no resource for ${object.apiVersion} ${object.kind}`);
+  const { status } = object;
+  insert(storage, status === undefined ? resource : { ...resource, initialStatus: status }, object);
+}

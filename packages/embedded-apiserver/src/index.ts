@@ -1,0 +1,14 @@
+export { createAccount, issueAccount } from './account.ts';
+export { type Authority, type Certificate, createAuthority } from './certificates.ts';
+export { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster } from './embedded-cluster.ts';
+export type { Encoder } from './encoder.ts';
+export { jsonEncoder } from './json-encoder.ts';
+export { type Credentials, writeKubeconfig } from './kubeconfig.ts';
+export { negotiate } from './negotiation.ts';
+export { protobufEncoder } from './protobuf/encoder.ts';
+export { requestInfo } from './request-info.ts';
+export { builtIns, type Resource } from './resources.ts';
+export { ApiError } from './status.ts';
+export { StoredObject } from './stored-object.ts';
+export { createAgent, createTestClient } from './test-client.ts';
+export type { Answer, KubeObject, PolicyRule, TestAccount, TestClient, TestCluster } from './test-cluster.ts';

@@ -1,0 +1,78 @@
+import { waitFor } from '@kube-semaphore/eventually';
+import { expect, it } from 'vitest';
+import type { KubeObject } from '../../src/index.ts';
+import { onEachServer, read, type Server } from './harness.ts';
+import { paths, smallPod } from './objects.ts';
+
+const names = (items: readonly KubeObject[]) => items.map(({ metadata }) => metadata.name);
+
+async function makePods(server: Server, pods: string, wanted: readonly string[]): Promise<KubeObject[]> {
+  const made: KubeObject[] = [];
+  for (const name of wanted) made.push(await server.cluster.admin.create(pods, smallPod(name)));
+  return made;
+}
+
+onEachServer('what a restart forgets', (server) => {
+  it('ends a watch from before it with an ERROR event, and open watches without one', async () => {
+    const pods = paths.pods(await server().namespace());
+    const [first] = await makePods(server(), pods, ['a', 'b', 'c']);
+    const open = await server().watch(`${pods}?watch=1&resourceVersion=${first!.metadata.resourceVersion}`);
+    expect((await open.take(2)).map(({ object }) => object.metadata.name)).toEqual(['b', 'c']);
+    const cut = open.next().then(
+      () => 'an event',
+      (error: Error) => (error as NodeJS.ErrnoException).code,
+    );
+    await server().cluster.restart();
+    expect(await cut).toBe('ECONNRESET');
+
+    const watch = await server().watch(`${pods}?watch=1&resourceVersion=${first!.metadata.resourceVersion}`);
+    const events = await watch.until(() => false);
+    expect({ status: watch.status, events }).toMatchObject({
+      status: 200,
+      events: [{ type: 'ERROR', object: { kind: 'Status', status: 'Failure', code: 410, reason: 'Expired' } }],
+    });
+    expect(events[0]?.object['message']).toMatch(/^too old resource version: \d+ \(\d+\)$/);
+    expect(names(await server().cluster.admin.list(pods))).toEqual(['a', 'b', 'c']);
+  });
+});
+
+onEachServer(
+  'what compaction forgets',
+  (server) => {
+    it('is the list of a continue token, for which there is one that goes on with what is there', async () => {
+      const pods = paths.pods(await server().namespace());
+      await makePods(server(), pods, ['a', 'b', 'c']);
+      const page = read(await server().send('GET', `${pods}?limit=1`));
+      const next = `${pods}?limit=1&continue=${page.metadata['continue'] as string}`;
+      await makePods(server(), pods, ['aa', 'd']);
+      server().compact();
+      const gone = await waitFor(
+        'an expired token',
+        async () => {
+          const reply = await server().send('GET', next);
+          return reply.status === 410 ? read(reply) : undefined;
+        },
+        { timeoutMs: 60_000, intervalMs: 200 },
+      );
+      expect(gone).toMatchObject({ kind: 'Status', reason: 'Expired', code: 410 });
+      const rest: KubeObject[] = [];
+      for (let token = gone.metadata['continue'] as string; token;) {
+        const reply = await server().send('GET', `${pods}?limit=2&continue=${token}`);
+        // If this token, too, was forgotten meanwhile, there is another one.
+        if (reply.status !== 410) rest.push(...read(reply).items);
+        token = read(reply).metadata['continue'] as string;
+      }
+      expect(names(rest)).toEqual(['aa', 'b', 'c', 'd']);
+    });
+
+    it('is not what an open watch still has to say', async () => {
+      const pods = paths.pods(await server().namespace());
+      const watch = await server().watch(`${pods}?watch=1`);
+      server().compact();
+      await makePods(server(), pods, ['a']);
+      expect((await watch.next())?.object.metadata.name).toBe('a');
+      watch.close();
+    });
+  },
+  { apiserverFlags: { 'etcd-compaction-interval': '1s' } },
+);

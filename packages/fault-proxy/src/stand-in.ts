@@ -1,0 +1,95 @@
+import { ApiError, type Encoder, jsonEncoder, negotiate, protobufEncoder } from '@kube-semaphore/embedded-apiserver';
+import { Dice } from './dice.ts';
+import type { Fault, FaultOf } from './fault.ts';
+
+/** An answer that doesn't come from the API server. */
+export type StandIn = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Iterable<Uint8Array>;
+  /** After the body comes nothing, not even its end. */
+  readonly hangs?: boolean;
+};
+
+/** What a stand-in has to know of the request. */
+export type Asked = { readonly target: string; readonly verb: string; readonly accept: string | undefined };
+
+/** The answer that a fault has in the API server's place; undefined if it leaves that to the API server. */
+export function standIn(fault: Fault, asked: Asked): StandIn | undefined {
+  switch (fault.kind) {
+    case 'answer':
+      return statusAnswer(fault, asked);
+    case 'garbage':
+      return garbage(fault, asked);
+    case 'redirect':
+      return { status: 307, headers: { location: fault.to + asked.target }, body: [] };
+    default:
+      return undefined;
+  }
+}
+
+/** The reasons that kube-apiserver has for status codes; of 410 the one that a watch gets. */
+const reasons: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+function statusAnswer({ status, retryAfterSeconds, as }: FaultOf<'answer'>, { accept }: Asked): StandIn {
+  const reason = reasons[status] ?? '';
+  const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
+  const body = new ApiError(status, reason, `the fault proxy answers ${status} ${reason}`, details).status;
+  const encoder = encoderFor(accept);
+  if (as === 'event') {
+    return { status: 200, headers: { 'content-type': encoder.watchContentType }, body: encoder.error(body) };
+  }
+  const retryAfter = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  return { status, headers: { 'content-type': encoder.contentType, ...retryAfter }, body: encoder.status(body) };
+}
+
+const GARBAGE_BYTES = 64 * 1024;
+const TIB = 2 ** 40;
+
+const portal = '<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body>Please log in.</body></html>\n';
+
+function garbage(fault: FaultOf<'garbage'>, { verb, accept }: Asked): StandIn {
+  const watch = verb === 'watch';
+  const encoder = encoderFor(accept);
+  const headers = { 'content-type': watch ? encoder.watchContentType : encoder.contentType };
+  switch (fault.body) {
+    case 'random':
+      return { status: 200, headers, body: [new Dice(fault.seed).bytes(GARBAGE_BYTES)] };
+    case 'html':
+      return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: [Buffer.from(portal)] };
+    case 'endless':
+      return { status: 200, headers, body: spaces() };
+    case 'huge': {
+      const start = encoder === protobufEncoder ? Buffer.of(0xff, 0xff, 0xff, 0xff) : Buffer.from('{"type":"ADDED"');
+      const length = watch ? {} : { 'content-length': String(TIB) };
+      return { status: 200, headers: { ...headers, ...length }, body: [start], hangs: true };
+    }
+  }
+}
+
+/** White space is a good beginning of any JSON: a reader who waits for the end of it waits for ever. */
+function* spaces(): Generator<Uint8Array> {
+  const chunk = Buffer.alloc(GARBAGE_BYTES, ' ');
+  for (;;) yield chunk;
+}
+
+/** Who accepts neither encoding is told so by the API server, not here. */
+function encoderFor(accept: string | undefined): Encoder {
+  try {
+    return negotiate(accept, ['json', 'protobuf']) === 'protobuf' ? protobufEncoder : jsonEncoder;
+  } catch {
+    return jsonEncoder; // 406 is no answer to a client that is about to be told something else
+  }
+}

@@ -1,0 +1,93 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { waitFor } from '@kube-semaphore/eventually';
+import type { Place } from './namespace.ts';
+import { PingReplies } from './ping-replies.ts';
+
+/** After so long a reply that didn't come is lost. */
+const PATIENCE_MS = 10_000;
+
+/** How to ping. */
+export type PingOptions = {
+  /** Time between two requests. Default 10. */
+  readonly intervalMs?: number;
+  /** Up to 16 bytes in hex that fill the requests, to be found again in a capture. */
+  readonly pattern?: string;
+  /** How long to wait for the first reply. Default 30 s. */
+  readonly timeoutMs?: number;
+};
+
+/** How a ping went. */
+export type PingResult = { readonly received: number; readonly lost: number };
+
+/** A ping that goes on until it is stopped. */
+export interface Ping {
+  /** Resolves when so many more replies have come. @throws {Error} after ten seconds */
+  replies(count: number): Promise<void>;
+  /**
+   * Waits for the reply to a request that is sent after this call, for two seconds at most, and ends the ping. Requests
+   * before the first reply don't count.
+   */
+  stop(): Promise<PingResult>;
+}
+
+/**
+ * Pings an address from a place, and goes on.
+ *
+ * @returns after the first reply
+ * @throws {Error} if there is none
+ */
+export async function startPing(place: Place, address: string, { intervalMs = 10, pattern, timeoutMs = 30_000 }: PingOptions = {}): Promise<Ping> {
+  const args = ['-n', '-i', String(intervalMs / 1_000), ...(pattern === undefined ? [] : ['-p', pattern]), address];
+  const ping = place.spawn('ping', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout, stderr } = ping;
+  if (stdout === null || stderr === null) throw new Error('no pipes');
+  const ended = once(ping, 'close');
+  let output = '';
+  const replies = new PingReplies();
+  stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output = (output + chunk).slice(-1_000);
+    replies.push(chunk);
+  });
+  const reached = (count: number, limit: number) =>
+    waitFor(`replies of ${address}`, () => (replies.received >= count ? true : undefined), { timeoutMs: limit, intervalMs: 5 });
+  try {
+    await reached(1, timeoutMs);
+  } catch (error) {
+    ping.kill('SIGKILL');
+    throw error;
+  }
+  const before = replies.missing();
+  return {
+    replies: async (count) => {
+      await reached(replies.received + count, 30_000);
+    },
+    stop: async () => {
+      const sentBefore = await sentSoFar(ping, stderr);
+      const later = () => (replies.latest > sentBefore ? true : undefined);
+      const answered = await waitFor('a last reply', later, { timeoutMs: PATIENCE_MS, intervalMs: 5 }).catch(() => false);
+      ping.kill('SIGINT');
+      await ended;
+      // At the end a request may be on its way, unless nothing came for seconds: then all since are lost.
+      const sent = Number(/^(\d+) packets transmitted/m.exec(output)?.[1]);
+      return { received: replies.received, lost: replies.missing(answered ? replies.latest : sent) - before };
+    },
+  };
+}
+
+/** How many requests a ping has sent by now: what it says when it gets SIGQUIT. */
+async function sentSoFar(ping: ChildProcess, stderr: Readable): Promise<number> {
+  let words = '';
+  const read = (chunk: Buffer) => (words += chunk.toString());
+  stderr.on('data', read);
+  ping.kill('SIGQUIT');
+  try {
+    return await waitFor('the count of a ping', () => {
+      const sent = /(\d+)\/\d+ packets/.exec(words)?.[1];
+      return sent === undefined ? undefined : Number(sent);
+    }, { intervalMs: 5 });
+  } finally {
+    stderr.off('data', read);
+  }
+}
