@@ -1,4 +1,5 @@
-import { eventually, type KubeObject, type PolicyRule } from '@kube-semaphore/testkit';
+import type { KubeObject, PolicyRule } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { remoteRules } from './support/accounts.ts';
 import { itBehindProxies } from './support/it.ts';

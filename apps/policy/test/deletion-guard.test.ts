@@ -1,4 +1,7 @@
-import { createPod, deletePod, eventually, type FaultProxy, pod, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { createPod, deletePod, pod } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { it as itOnClusters } from './support/it.ts';
 import type { PolicyProcess } from './support/policy-process.ts';

@@ -1,4 +1,5 @@
-import { eventually, harmIn, pod, startHostileServer, STEERING, TOKEN } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { harmIn, pod, startHostileServer, STEERING, TOKEN } from '@kube-semaphore/testkit';
 import { describe, expect, onTestFinished } from 'vitest';
 import { argvOf, usualFlags } from './support/command-line.ts';
 import { it } from './support/it.ts';

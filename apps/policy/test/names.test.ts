@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { itWithPolicy as it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';

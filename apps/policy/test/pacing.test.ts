@@ -1,4 +1,5 @@
-import { eventually, type SeenRequest } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import type { SeenRequest } from '@kube-semaphore/fault-proxy';
 import { describe, expect } from 'vitest';
 import { itBehindProxies as it } from './support/it.ts';
 

@@ -1,5 +1,6 @@
+import type { PolicyRule, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { eventually, type PolicyRule, type TestCluster } from '@kube-semaphore/testkit';
 import { localRules, remoteRules } from './support/accounts.ts';
 import { it } from './support/it.ts';
 

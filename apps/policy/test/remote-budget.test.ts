@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { createAuthority, eventually, waitFor, writeKubeconfig } from '@kube-semaphore/testkit';
+import { createAuthority, writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { it as base } from './support/it.ts';
 

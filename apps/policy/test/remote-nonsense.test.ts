@@ -1,4 +1,4 @@
-import type { Fault, RequestFilter } from '@kube-semaphore/testkit';
+import type { Fault, RequestFilter } from '@kube-semaphore/fault-proxy';
 import { describe, expect } from 'vitest';
 import { itBehindProxies as it } from './support/it.ts';
 import { hasFailed, isUp } from './support/remote-state.ts';

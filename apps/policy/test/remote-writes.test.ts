@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deployAccount, eventually, startCluster } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { deployAccount, startCluster } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from './support/accounts.ts';
 import { it as base } from './support/it.ts';

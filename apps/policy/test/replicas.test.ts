@@ -1,4 +1,6 @@
-import { eventually, longLease, shortLease, startFaultProxy } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { longLease, shortLease } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import type { PolicyFlags } from './support/command-line.ts';
 import { it as itOnClusters } from './support/it.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { itBehindProxies as it } from './support/it.ts';
 import { labelsOf, type SetView } from './support/sets.ts';

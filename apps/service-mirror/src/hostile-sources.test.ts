@@ -1,5 +1,5 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { Codec, endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
-import type { KubeObject } from '@kube-semaphore/testkit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indigestible } from '../test/support/digestible.ts';

@@ -1,4 +1,4 @@
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { accountInNamespace, goRules, type GoSource, mirrorName } from './support/go-program.ts';
 import { addSources, it, UNRESTRICTED } from './support/migration.ts';

@@ -1,4 +1,4 @@
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { it as itOnClusters } from './support/it.ts';
 

@@ -1,5 +1,5 @@
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { eventually } from '@kube-semaphore/testkit';
 import { itWithTwoRemotes } from './support/remotes.ts';
 import { RemoteServices } from './support/remote-services.ts';
 

@@ -1,4 +1,4 @@
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { goSelectors, it } from './support/go-file.ts';
 import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go-globals.ts';

@@ -1,12 +1,5 @@
-import {
-  endpointSlice,
-  eventually,
-  harmIn,
-  service,
-  startHostileServer,
-  STEERING,
-  TOKEN,
-} from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { endpointSlice, harmIn, service, startHostileServer, STEERING, TOKEN } from '@kube-semaphore/testkit';
 import { describe, expect, onTestFinished } from 'vitest';
 import { it } from './support/it.ts';
 import { argvOf, usualFlags } from './support/mirror-process.ts';

@@ -1,4 +1,4 @@
-import { eventually, waitFor } from '@kube-semaphore/testkit';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { localRules } from './support/accounts.ts';
 import { it } from './support/it.ts';

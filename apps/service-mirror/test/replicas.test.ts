@@ -1,4 +1,6 @@
-import { eventually, type FaultProxy, longLease, shortLease, startFaultProxy } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { longLease, shortLease } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { it as itOnClusters } from './support/it.ts';
 import { type MirrorFlags, type MirrorProcess, MIRRORS } from './support/mirror-process.ts';

@@ -1,4 +1,5 @@
-import { eventually, type PolicyRule } from '@kube-semaphore/testkit';
+import type { PolicyRule } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { componentRules } from './support/accounts.ts';
 import { it as itByFile } from './support/go-file.ts';

@@ -1,4 +1,5 @@
-import { bash, docBlocks, eventually, goesWithoutKubectl } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { bash, docBlocks, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { it } from './support/go-file.ts';
 import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go-globals.ts';

@@ -1,4 +1,5 @@
-import { bash, docBlocks, eventually, goesWithoutKubectl } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { bash, docBlocks, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { type GoSource, mirrorName } from './support/go-program.ts';
 import { addSources, it } from './support/migration.ts';

@@ -1,4 +1,4 @@
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { itBehindProxy as it } from './support/it.ts';
 import { requestsOf, writesOf } from './support/requests.ts';

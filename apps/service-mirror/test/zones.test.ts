@@ -1,4 +1,6 @@
-import { eventually, node, type TestAccount } from '@kube-semaphore/testkit';
+import type { TestAccount } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { node } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { componentRules, globalRules, localRules } from './support/accounts.ts';
 import { addGlobals, type GoGlobal, globalName } from './support/go-globals.ts';

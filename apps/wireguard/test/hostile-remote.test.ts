@@ -1,4 +1,5 @@
-import { eventually, harmIn, node, startHostileServer, STEERING, TOKEN } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { harmIn, node, startHostileServer, STEERING, TOKEN } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect, onTestFinished } from 'vitest';
 import { it } from './support/it.ts';

@@ -1,4 +1,6 @@
-import { eventually, node, type PolicyRule, type TestCluster } from '@kube-semaphore/testkit';
+import type { PolicyRule, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { node } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
 import { it } from './support/it.ts';

@@ -1,4 +1,4 @@
-import { createAuthority } from '@kube-semaphore/testkit';
+import { createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { describe, expect, it } from 'vitest';
 import { createAgent } from './agent.ts';
 

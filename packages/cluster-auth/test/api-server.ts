@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
-import type { Authority, Certificate } from '@kube-semaphore/testkit';
+import type { Authority, Certificate } from '@kube-semaphore/embedded-apiserver';
 
 /** What the server saw of a request. */
 export type Sighting = {

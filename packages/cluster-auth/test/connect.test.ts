@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAuthority } from '@kube-semaphore/testkit';
+import { createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ClusterAuthError, type ClusterReference, connect, type Environment } from '../src/index.ts';
 import { Recorder, temporaryFolder, writeConfig } from './world.ts';

@@ -1,6 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAuthority, waitFor } from '@kube-semaphore/testkit';
+import { createAuthority } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, send, temporaryFolder, writeConfig } from './world.ts';

@@ -1,6 +1,6 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAuthority } from '@kube-semaphore/testkit';
+import { createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, open, send, temporaryFolder, writeConfig } from './world.ts';

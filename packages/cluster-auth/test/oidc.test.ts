@@ -1,4 +1,4 @@
-import { createAuthority } from '@kube-semaphore/testkit';
+import { createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, FakeClock, send, temporaryFolder, writeConfig } from './world.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import type { Certificate } from '@kube-semaphore/testkit';
+import type { Certificate } from '@kube-semaphore/embedded-apiserver';
 import { onTestFinished } from 'vitest';
 
 /** A proxy that leads every connection to one port of this machine, whatever host it was asked for. */

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAuthority } from '@kube-semaphore/testkit';
+import { createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { expect, it, onTestFinished } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, send, temporaryFolder, writeConfig } from './world.ts';

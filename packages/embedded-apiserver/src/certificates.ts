@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import { bitString, element, octetString, oid, sequence, setOf, unsigned, utcTime, utf8String, yes } from './der.ts';
 
 /** What a certificate is for. A server certificate is valid for `dnsNames` and `ips`; a client one names a user. */
-export type CertificateRequest = {
+type CertificateRequest = {
   readonly usage: 'server' | 'client';
   /** For Kubernetes the user name of a client certificate. */
   readonly commonName: string;

@@ -33,7 +33,7 @@ export type EmbeddedClusterOptions = {
 };
 
 /** One write, as `EmbeddedCluster.onWrite` reports it. */
-export type Write = {
+type Write = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly group: string;
   /** The plural name. */

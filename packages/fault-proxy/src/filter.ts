@@ -1,5 +1,5 @@
 /** The verbs of the Kubernetes API, as RBAC and audit logs name them. */
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 /** What a filter sees of a request. */
 export type FilteredRequest = {

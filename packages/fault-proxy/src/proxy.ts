@@ -21,7 +21,7 @@ export type SeenRequest = FilteredRequest & {
 };
 
 /** Takes a fault back; resolves when things are as they would be without it. Idempotent. */
-export type Undo = () => Promise<void>;
+type Undo = () => Promise<void>;
 
 /**
  * Something between a program and the API server of a test cluster, which at first does nothing but pass on what it

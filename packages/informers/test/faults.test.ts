@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '@kube-semaphore/cluster-auth';
+import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
+import {
+  Dice, type Fault, faultKinds, type FaultProxy, faultSeed, play, randomSchedule, type RequestFilter, startFaultProxy,
+} from '@kube-semaphore/fault-proxy';
 import { KubeClient } from '@kube-semaphore/kube-client';
 import { podKind } from '@kube-semaphore/kube-objects';
-import {
-  createPod, deletePod, Dice, eventually, type Fault, faultKinds, type FaultProxy, faultSeed, play, pod, randomSchedule,
-  type RequestFilter, startCluster, startFaultProxy, type TestAccount, type TestCluster, waitFor,
-} from '@kube-semaphore/testkit';
+import { createPod, deletePod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Reflector, Store } from '../src/index.ts';
 import { connectTo, PATIENT, reflectPods, type Seen } from './reflect-pods.ts';

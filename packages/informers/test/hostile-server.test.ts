@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { waitFor } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
 import { describe, expect, it } from 'vitest';
 import { RemoteBudget } from '../src/index.ts';
 import { PATIENT, reflectPods } from './reflect-pods.ts';

@@ -1,5 +1,7 @@
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { createPod, deletePod, eventually, pod, startCluster, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { createPod, deletePod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
 

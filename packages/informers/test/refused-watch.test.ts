@@ -1,5 +1,8 @@
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { createPod, type FaultProxy, pod, startCluster, startFaultProxy, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
+import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { createPod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
 

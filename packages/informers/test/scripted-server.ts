@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Connection, connect } from '@kube-semaphore/cluster-auth';
-import { createAuthority, writeKubeconfig } from '@kube-semaphore/testkit';
+import { createAuthority, writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -1,4 +1,6 @@
-import { pod, startEmbeddedCluster, waitFor } from '@kube-semaphore/testkit';
+import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
+import { pod } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
 

@@ -1,4 +1,6 @@
-import { startCluster, type TestAccount, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
+import { startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NotLeadingError } from '../src/index.ts';
 import { ELECTION_RULES, LONG, SHORT } from './support/elector.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject, TestClient } from './cluster.ts';
+import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { fieldsV1 } from './managed-fields.ts';
 
 /** What matters about a pod to a test; the rest is made up to look real. */

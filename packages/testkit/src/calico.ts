@@ -1,4 +1,4 @@
-import type { KubeObject } from './cluster.ts';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 
 /** The groups in which Calico serves its resources: as stored, and as meant for users (also a CRD from 3.32 on). */
 export type CalicoGroup = 'crd.projectcalico.org' | 'projectcalico.org';

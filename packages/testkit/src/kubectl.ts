@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { TestCluster } from './cluster.ts';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { findBinaries } from './real/binaries.ts';
 
 const run = promisify(execFile);

@@ -1,4 +1,4 @@
-import type { KubeObject } from './cluster.ts';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -1,5 +1,6 @@
-import type { TestCluster } from './cluster.ts';
-import { type EmbeddedClusterOptions, startEmbeddedCluster } from './embedded/cluster.ts';
+import {
+  type EmbeddedClusterOptions, startEmbeddedCluster, type TestCluster,
+} from '@kube-semaphore/embedded-apiserver';
 import { startRealCluster } from './real/real-cluster.ts';
 
 /** The servers that a suite can run on. */

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { waitFor } from '@kube-semaphore/eventually';
 import { expect, it } from 'vitest';
 import type { Component } from '../src/real/protocol.ts';
 import { Supervision } from '../src/real/supervision.ts';
-import { waitFor } from '../src/wait-for.ts';
 import { leftovers } from './leftovers.ts';
 import { sleeper } from './sleeper.ts';
 

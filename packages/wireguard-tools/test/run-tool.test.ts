@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { eventually, waitFor } from '@kube-semaphore/testkit';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { generatePrivateKey } from '../src/keys.ts';
 import { runFor, runTool } from '../src/run-tool.ts';

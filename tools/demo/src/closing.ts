@@ -1,4 +1,4 @@
-import type { Place } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 import type { App } from './stage/app.ts';
 import type { Mesh } from './stage/mesh.ts';
 import { mirrorNamespace } from './stage/mirror-watch.ts';

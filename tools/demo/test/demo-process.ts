@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { clusterKind, waitFor } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
+import { clusterKind } from '@kube-semaphore/testkit';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 

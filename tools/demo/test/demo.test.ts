@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually, goesWithoutKubectl, kubectlFolder } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { goesWithoutKubectl, kubectlFolder } from '@kube-semaphore/testkit';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { DemoProcess, END_MS } from './demo-process.ts';
 

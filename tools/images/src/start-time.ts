@@ -1,8 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type EmbeddedCluster, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
+import { spawnProgram } from '@kube-semaphore/testkit';
 import type { App } from './bundle/bundle.ts';
-import { type EmbeddedCluster, spawnProgram, startEmbeddedCluster, waitFor } from '@kube-semaphore/testkit';
 
 const STARTS = 5;
 

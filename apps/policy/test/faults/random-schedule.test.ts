@@ -1,4 +1,5 @@
-import { faultSeed, randomFaults } from '@kube-semaphore/testkit';
+import { faultSeed } from '@kube-semaphore/fault-proxy';
+import { randomFaults } from '@kube-semaphore/testkit';
 import { describe } from 'vitest';
 import { it as itUnderFaults } from '../support/under-faults.ts';
 

@@ -1,4 +1,5 @@
-import { bash, docBlocks, docPage, eventually, goesWithoutKubectl } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { bash, docBlocks, docPage, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { type GoRelease, goReleases } from '../support/go-releases.ts';
 import { it } from '../support/migration.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { type GoRelease, goReleases } from '../support/go-releases.ts';
 import { it } from '../support/migration.ts';

@@ -1,12 +1,7 @@
+import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
 import {
-  eventually,
-  globalNetworkSetCrd,
-  type LeaseTimes,
-  type RealCluster,
-  type Roles,
-  startEmbeddedCluster,
-  startRealCluster,
-  type TestCluster,
+  globalNetworkSetCrd, type LeaseTimes, type RealCluster, type Roles, startRealCluster,
 } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
 import { PolicyPair } from '../support/replica-pair.ts';

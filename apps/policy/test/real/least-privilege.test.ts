@@ -1,4 +1,7 @@
-import { deployedRights, eventually, globalNetworkSetCrd, longLease, type RealCluster, rightsIn, shortLease, startRealCluster, useOf } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import {
+  deployedRights, globalNetworkSetCrd, longLease, type RealCluster, rightsIn, shortLease, startRealCluster, useOf,
+} from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { argvOf, usualFlags } from '../support/command-line.ts';

@@ -1,4 +1,9 @@
-import { type Answer, type CalicoGroup, deployAccount, deployedRights, deployPolicies, eventually, expressionWarnings, type Foreign, foreignWrites, globalNetworkSetCrd, type KubeObject, type RealCluster, startRealCluster, type TestClient } from '@kube-semaphore/testkit';
+import type { Answer, KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import {
+  type CalicoGroup, deployAccount, deployedRights, deployPolicies, expressionWarnings, type Foreign, foreignWrites,
+  globalNetworkSetCrd, type RealCluster, startRealCluster,
+} from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { labelsOf, setsPath } from '../support/sets.ts';

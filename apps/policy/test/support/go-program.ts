@@ -1,4 +1,4 @@
-import type { KubeObject, TestClient } from '@kube-semaphore/testkit';
+import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { calicoMetadataAnnotation } from '@kube-semaphore/naming';
 import type { GoRelease } from './go-releases.ts';
 import { setsPath } from './sets.ts';

@@ -1,4 +1,5 @@
-import type { CalicoGroup, PolicyRule } from '@kube-semaphore/testkit';
+import type { PolicyRule } from '@kube-semaphore/embedded-apiserver';
+import type { CalicoGroup } from '@kube-semaphore/testkit';
 
 /** A release of the Go program, by what one sees of it from outside. */
 export type GoRelease = {

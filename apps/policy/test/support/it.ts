@@ -1,4 +1,7 @@
-import { eventually, globalNetworkSetCrd, startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { globalNetworkSetCrd, startCluster } from '@kube-semaphore/testkit';
 import { test } from 'vitest';
 import { createAccounts } from './accounts.ts';
 import { argvOf, type PolicyFlags, usualFlags } from './command-line.ts';

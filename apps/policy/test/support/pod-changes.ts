@@ -1,4 +1,6 @@
-import { type Dice, type KubeObject, RandomChanges, type TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import type { Dice } from '@kube-semaphore/fault-proxy';
+import { RandomChanges } from '@kube-semaphore/testkit';
 import type { LabelledPod, Pods } from './pods.ts';
 import { labelsOf, type SetView } from './sets.ts';
 

@@ -1,4 +1,5 @@
-import { createPod, deletePod, pod, type PodOptions, type TestClient, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { createPod, deletePod, pod, type PodOptions } from '@kube-semaphore/testkit';
 
 /** A pod by what a policy looks at. */
 export type LabelledPod = Omit<PodOptions, 'labels'> & {

@@ -1,4 +1,5 @@
-import { eventually, remoteUp, watchRestarts } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { remoteUp, watchRestarts } from '@kube-semaphore/testkit';
 import type { PolicyProcess } from './policy-process.ts';
 
 /** What the metrics of a policy begin with. */

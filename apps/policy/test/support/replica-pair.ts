@@ -1,4 +1,5 @@
-import { type RealCluster, ReplicaPair, type ReplicaPairOptions, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { type RealCluster, ReplicaPair, type ReplicaPairOptions } from '@kube-semaphore/testkit';
 import { localRules, remoteRules } from './accounts.ts';
 import { argvOf, usualFlags } from './command-line.ts';
 import { Pods } from './pods.ts';

@@ -1,5 +1,6 @@
+import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { calicoMetadataAnnotation, labelDomains } from '@kube-semaphore/naming';
-import { type CalicoGroup, type KubeObject, lapsesIn, ObjectHistory, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
+import { type CalicoGroup, lapsesIn, ObjectHistory } from '@kube-semaphore/testkit';
 import { setsPath, type SetView, viewOf } from './sets.ts';
 
 /** All sets, as they were after one write. */

@@ -1,4 +1,6 @@
-import { type CalicoGroup, eventually, type KubeObject, type TestClient, type TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import type { CalicoGroup } from '@kube-semaphore/testkit';
 
 /** A GlobalNetworkSet by what matters. */
 export type SetView = {

@@ -1,4 +1,5 @@
-import { eventually, type FaultProxy, type SeenRequest } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import type { FaultProxy, SeenRequest } from '@kube-semaphore/fault-proxy';
 import { describe } from 'vitest';
 import { staying } from '../support/service-changes.ts';
 import { it, patience } from '../support/under-faults.ts';

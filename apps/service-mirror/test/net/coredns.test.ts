@@ -1,4 +1,7 @@
-import { eventually, type KubeObject, type Network, type Place, type RealCluster, startCoreDns } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { type RealCluster, startCoreDns } from '@kube-semaphore/testkit';
+import type { Network, Place } from '@kube-semaphore/testnet';
 import { describe } from 'vitest';
 import { deployedCorefile, documentedCorefile } from '../support/net-corefile.ts';
 import type { RecordType } from '../support/net-dns-message.ts';

@@ -1,4 +1,6 @@
-import { eventually, node as nodeObject, type Place, startKubeProxy, waitFor } from '@kube-semaphore/testkit';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { node as nodeObject, startKubeProxy } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { hostileService, hostileSlice } from '../support/hostile-sources.ts';

@@ -1,4 +1,7 @@
-import { eventually, type KubeObject, node as nodeObject, type Place, startKubeProxy } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { node as nodeObject, startKubeProxy } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 import { describe } from 'vitest';
 import { globalLabels, it as itOnNetwork, localFirst, ZONE } from '../support/net-it.ts';
 import { whoAnswers } from '../support/net-programs.ts';

@@ -1,4 +1,6 @@
-import { eventually, type LeaseTimes, type RealCluster, type Roles, startEmbeddedCluster, startRealCluster, type TestCluster } from '@kube-semaphore/testkit';
+import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { type LeaseTimes, type RealCluster, type Roles, startRealCluster } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
 import { MIRRORS } from '../support/mirror-process.ts';
 import { MirrorPair } from '../support/replica-pair.ts';

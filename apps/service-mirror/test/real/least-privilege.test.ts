@@ -1,6 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AuditEvent, deployComponent, deployedRights, eventually, node, type RealCluster, rightsIn, shortLease, startRealCluster, useOf } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import {
+  type AuditEvent, deployComponent, deployedRights, node, type RealCluster, rightsIn, shortLease, startRealCluster,
+  useOf,
+} from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { mirrorName } from '../support/go-program.ts';

@@ -1,5 +1,6 @@
+import { eventually, waitFor } from '@kube-semaphore/eventually';
 import { mirrorServiceName } from '@kube-semaphore/naming';
-import { bash, docBlocks, eventually, expressionWarnings, waitFor } from '@kube-semaphore/testkit';
+import { bash, docBlocks, expressionWarnings } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { table } from '../support/name-length-cases.ts';
 import { NameLengthCluster } from '../support/name-length-cluster.ts';

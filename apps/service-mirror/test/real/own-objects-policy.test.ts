@@ -1,5 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { type Answer, bash, deployAccount, deployedRights, deployPolicies, eventually, expressionWarnings, foreignWrites, type KubeObject, type RealCluster, startRealCluster, type TestClient } from '@kube-semaphore/testkit';
+import type { Answer, KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import {
+  bash, deployAccount, deployedRights, deployPolicies, expressionWarnings, foreignWrites, type RealCluster,
+  startRealCluster,
+} from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { MIRRORS, mirrorLabels } from '../support/mirror-process.ts';

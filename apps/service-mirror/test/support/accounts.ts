@@ -1,4 +1,5 @@
-import { deployAccount, deployComponent, deployedRights, deployPolicies, rulesOf, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { deployAccount, deployComponent, deployedRights, deployPolicies, rulesOf } from '@kube-semaphore/testkit';
 
 /** Whom a mirror is on each of its two clusters. */
 export type Accounts = { readonly local: TestAccount; readonly remote: TestAccount };

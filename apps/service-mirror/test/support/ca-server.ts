@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createAuthority, type TestCluster } from '@kube-semaphore/testkit';
+import { createAuthority, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 
 /** Where a cluster's CA can be had. */
 export type CaServer = {

@@ -1,4 +1,5 @@
-import { clusterKind, startEmbeddedCluster, startRealCluster, type TestCluster } from '@kube-semaphore/testkit';
+import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { clusterKind, startRealCluster } from '@kube-semaphore/testkit';
 
 /** What a test needs of its local cluster. */
 export type LocalOptions = {

@@ -1,4 +1,5 @@
-import { type KubeObject, lapsesIn, ObjectHistory, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { lapsesIn, ObjectHistory } from '@kube-semaphore/testkit';
 import { MIRRORS } from './mirror-process.ts';
 import { readyAddresses, type Slice } from './slices.ts';
 

@@ -1,4 +1,4 @@
-import type { KubeObject, TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { MIRRORS } from './mirror-process.ts';
 import type { Slice } from './slices.ts';
 

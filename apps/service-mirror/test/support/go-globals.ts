@@ -1,4 +1,4 @@
-import type { KubeObject, TestAccount, TestClient, TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestAccount, TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { MIRRORS } from './mirror-process.ts';
 import type { RemoteServices } from './remote-services.ts';
 import { upsert } from './upsert.ts';

@@ -1,4 +1,6 @@
-import { clusterKind, eventually, type KubeObject, type PolicyRule, type TestAccount, type TestClient, type TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, PolicyRule, TestAccount, TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { clusterKind } from '@kube-semaphore/testkit';
 import { MIRRORS, mirrorLabels } from './mirror-process.ts';
 import { readyAddresses, type Slice } from './slices.ts';
 import { upsert } from './upsert.ts';

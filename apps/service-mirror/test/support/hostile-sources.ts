@@ -1,4 +1,5 @@
-import { endpointSlice, type KubeObject, service } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { endpointSlice, service } from '@kube-semaphore/testkit';
 import fc from 'fast-check';
 
 /** For property tests: Services and slices that no cluster of good will has, but that its API server may well show. */

@@ -1,4 +1,6 @@
-import { startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { startCluster } from '@kube-semaphore/testkit';
 import { test } from 'vitest';
 import { createAccounts } from './accounts.ts';
 import { type LocalOptions, startLocal } from './clusters.ts';

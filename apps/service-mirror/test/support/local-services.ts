@@ -1,4 +1,5 @@
-import { eventually, type KubeObject, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
 import { MIRRORS } from './mirror-process.ts';
 import { readyAddresses, type Slice } from './slices.ts';
 

@@ -1,4 +1,6 @@
-import { type Answer, bash, docBlocks, eventually, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import type { Answer } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { bash, docBlocks, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { type Case, everyLabel, type Group } from './name-length-cases.ts';
 import { serviceOf } from './name-length-service.ts';
 import type { Change, Parameters, Version } from './name-length-verdict.ts';

@@ -1,4 +1,6 @@
-import { bash, docBlocks, type KubeObject, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
+import { bash, docBlocks } from '@kube-semaphore/testkit';
 
 const TEMPLATES = '/apis/templates.gatekeeper.sh/v1/constrainttemplates';
 const CONSTRAINTS = '/apis/constraints.gatekeeper.sh/v1beta1/semaphoremirrornamelength';

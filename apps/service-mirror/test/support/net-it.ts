@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Network, type RealCluster, startNetwork, startRealCluster } from '@kube-semaphore/testkit';
+import { type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { createGlobalAccounts } from './accounts.ts';
 import { it as itOnClusters } from './it.ts';
 import { MIRRORS } from './mirror-process.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Place } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 import { decodeAnswer, type DnsAnswer, encodeQuery, type RecordType } from './net-dns-message.ts';
 
 const programs = { ask: fileURLToPath(new URL('./net-ask.ts', import.meta.url)), call: fileURLToPath(new URL('./net-call.ts', import.meta.url)) };

@@ -1,4 +1,5 @@
-import { createPod, type NetworkNode, pod, type RealCluster } from '@kube-semaphore/testkit';
+import { createPod, pod, type RealCluster } from '@kube-semaphore/testkit';
+import type { NetworkNode } from '@kube-semaphore/testnet';
 import { serve } from './net-programs.ts';
 
 /** Where pods run: a Node of a cluster, and the node of the network that is it. */

@@ -1,4 +1,5 @@
-import { endpointSlice, type EndpointSliceOptions, type KubeObject, service, type ServiceOptions, type TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { endpointSlice, type EndpointSliceOptions, service, type ServiceOptions } from '@kube-semaphore/testkit';
 
 type RemoteKind = 'services' | 'endpointslices';
 

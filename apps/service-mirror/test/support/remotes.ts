@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deployAccount, startCluster, startFaultProxy, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { deployAccount, startCluster } from '@kube-semaphore/testkit';
 import { createGlobalAccounts, folders } from './accounts.ts';
 import { it } from './it.ts';
 import { MIRRORS } from './mirror-process.ts';

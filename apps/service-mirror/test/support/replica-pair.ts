@@ -1,4 +1,5 @@
-import { type LeaseTimes, type RealCluster, ReplicaPair, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { type LeaseTimes, type RealCluster, ReplicaPair } from '@kube-semaphore/testkit';
 import { localRules, remoteRules } from './accounts.ts';
 import { LocalServices } from './local-services.ts';
 import { argvOf, spawnMirror, usualFlags } from './mirror-process.ts';

@@ -1,4 +1,5 @@
-import { type Dice, RandomChanges } from '@kube-semaphore/testkit';
+import type { Dice } from '@kube-semaphore/fault-proxy';
+import { RandomChanges } from '@kube-semaphore/testkit';
 import type { RemoteServices } from './remote-services.ts';
 
 /** The Services of the remote cluster, and those of the local one that are for global Services. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 
 type Endpoint = {
   readonly addresses: readonly string[];

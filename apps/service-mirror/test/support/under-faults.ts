@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Lab, startFaultProxy, Trial, type TrialStart } from '@kube-semaphore/testkit';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { type Lab, Trial, type TrialStart } from '@kube-semaphore/testkit';
 import { createGlobalAccounts, globalRules, remoteRules } from './accounts.ts';
 import type { EndpointHistory } from './endpoint-history.ts';
 import { observedView, wantedView } from './expected-objects.ts';

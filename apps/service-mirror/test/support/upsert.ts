@@ -1,4 +1,4 @@
-import type { KubeObject, TestClient } from '@kube-semaphore/testkit';
+import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 
 /**
  * Creates an object, or puts `update` of the one that is there in its place, without a look at its version: the Go program

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect, it } from 'vitest';
 import { DeviceWatch } from './device-watch.ts';
 import { silentLog } from '../../test/support/builders.ts';

@@ -1,4 +1,5 @@
-import { eventually, startPing, waitFor } from '@kube-semaphore/testkit';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { startPing } from '@kube-semaphore/testnet';
 import { expect } from 'vitest';
 import type { Agent } from '../support/agent-process.ts';
 import type { MeshNode } from '../support/mesh.ts';

@@ -1,5 +1,8 @@
 import { once } from 'node:events';
-import { endpointSlice, eventually, type KubeObject, node as nodeObject, type Place, service, startKubeProxy, startRealCluster } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { endpointSlice, node as nodeObject, service, startKubeProxy, startRealCluster } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 import { onTestFinished } from 'vitest';
 import type { MeshNode } from '../support/mesh.ts';
 import { itWithAgents } from '../support/mesh-it.ts';

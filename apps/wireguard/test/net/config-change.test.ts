@@ -1,4 +1,4 @@
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { expect } from 'vitest';
 import type { MeshNode } from '../support/mesh.ts';
 import { itWithMesh } from '../support/mesh-it.ts';

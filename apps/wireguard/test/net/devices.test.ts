@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, startPing, waitFor } from '@kube-semaphore/testkit';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { startPing } from '@kube-semaphore/testnet';
 import { generatePrivateKey, publicKeyOf, type Link } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
 import type { Mesh, MeshNode } from '../support/mesh.ts';

@@ -1,4 +1,5 @@
-import { eventually, type Packet, packetIn, startPing, wireGuardMessage } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { type Packet, packetIn, startPing, wireGuardMessage } from '@kube-semaphore/testnet';
 import { expect } from 'vitest';
 import type { MeshNode } from '../support/mesh.ts';
 import { itWithAgents } from '../support/mesh-it.ts';

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
-import { docBlocks, eventually, waitFor } from '@kube-semaphore/testkit';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { docBlocks } from '@kube-semaphore/testkit';
 import { expect } from 'vitest';
 import { itWithAgents as it } from '../support/mesh-it.ts';
 

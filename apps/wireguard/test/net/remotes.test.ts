@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { expect } from 'vitest';
 import type { MeshCluster, MeshNode } from '../support/mesh.ts';
 import { itWithMesh } from '../support/mesh-it.ts';

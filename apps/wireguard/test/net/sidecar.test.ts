@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { eventually, startPing, waitFor } from '@kube-semaphore/testkit';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { startPing } from '@kube-semaphore/testnet';
 import { describe, expect } from 'vitest';
 import type { Agent } from '../support/agent-process.ts';
 import { type Mesh, type MeshNode, wireGuardGo } from '../support/mesh.ts';

@@ -1,4 +1,5 @@
-import { eventually, recordCalls, startPing, waitFor } from '@kube-semaphore/testkit';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { recordCalls, startPing } from '@kube-semaphore/testnet';
 import { expect, vi } from 'vitest';
 import { addCrowd, leadNowhere } from '../support/crowd.ts';
 import type { MeshNode } from '../support/mesh.ts';

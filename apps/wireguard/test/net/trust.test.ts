@@ -1,4 +1,5 @@
-import { eventually, startPing } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { startPing } from '@kube-semaphore/testnet';
 import { expect } from 'vitest';
 import type { Agent } from '../support/agent-process.ts';
 import { itWithAgents } from '../support/mesh-it.ts';

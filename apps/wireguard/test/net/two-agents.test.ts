@@ -1,4 +1,4 @@
-import { startPing } from '@kube-semaphore/testkit';
+import { startPing } from '@kube-semaphore/testnet';
 import { expect } from 'vitest';
 import { itWithAgents as it } from '../support/mesh-it.ts';
 import { changesBy } from '../support/mesh-nodes.ts';

@@ -1,4 +1,5 @@
-import { deployedRights, eventually, ipamCrds, type RealCluster, rightsIn, startRealCluster, useOf } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { deployedRights, ipamCrds, type RealCluster, rightsIn, startRealCluster, useOf } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
 import { createAccounts, folders } from '../support/accounts.ts';

@@ -1,4 +1,6 @@
-import { deployedRights, eventually, expressionWarnings, foreignWrites, type TestClient } from '@kube-semaphore/testkit';
+import type { TestClient } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { deployedRights, expressionWarnings, foreignWrites } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { folders } from '../support/accounts.ts';

@@ -1,4 +1,5 @@
-import { deployAccount, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { deployAccount } from '@kube-semaphore/testkit';
 
 /** The accounts of a cluster: of its own agents, and of those of other clusters. */
 export type Accounts = { readonly agent: TestAccount; readonly reader: TestAccount };

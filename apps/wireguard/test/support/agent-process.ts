@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { type Place, type Program, spawnProgram } from '@kube-semaphore/testkit';
+import { type Program, spawnProgram } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 
 /** semaphore-wireguard as a process. */
 export type Agent = Program;

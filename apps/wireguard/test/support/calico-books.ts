@@ -1,4 +1,5 @@
-import { ipamCrds, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { ipamCrds } from '@kube-semaphore/testkit';
 
 /** A block of addresses in Calico's books. */
 export type Block = {

@@ -1,5 +1,7 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
 import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
-import { type KubeObject, node as nodeObject, waitFor } from '@kube-semaphore/testkit';
+import { node as nodeObject } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import type { Agent } from './agent-process.ts';
 import type { MeshCluster, MeshNode } from './mesh.ts';

@@ -1,7 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findBinaries, type Network, type NetworkNode, node as nodeObject, type Place, startEmbeddedCluster, startNetwork, startRealCluster, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
+import { findBinaries, node as nodeObject, startRealCluster } from '@kube-semaphore/testkit';
+import { type Network, type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import { runTool, systemTools, type WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Agent, type AgentFlags, spawnAgent } from './agent-process.ts';

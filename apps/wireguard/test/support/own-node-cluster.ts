@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { type Answer, bash, docBlocks, eventually, type KubeObject, node, type RealCluster, startRealCluster, type TestClient } from '@kube-semaphore/testkit';
+import type { Answer, KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { bash, docBlocks, node, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 

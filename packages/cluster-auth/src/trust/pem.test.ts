@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createAuthority } from '@kube-semaphore/testkit';
+import { createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { describe, expect, it } from 'vitest';
 import { readCertificates, readKeyPair, readPinned } from './pem.ts';
 

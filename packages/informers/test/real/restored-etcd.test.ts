@@ -1,4 +1,5 @@
-import { createPod, pod, startRealCluster, waitFor } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
+import { createPod, pod, startRealCluster } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { connectTo, reflectPods } from '../reflect-pods.ts';
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { findBinaries, type RealCluster, startRealCluster, waitFor } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
+import { findBinaries, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { SHORT } from '../support/elector.ts';
 import { startReplica } from '../support/replica.ts';

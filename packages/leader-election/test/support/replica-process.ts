@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { waitFor, type WaitOptions } from '@kube-semaphore/testkit';
+import { waitFor, type WaitOptions } from '@kube-semaphore/eventually';
 import type { ElectorOptions } from './elector.ts';
 
 const main = fileURLToPath(new URL('replica-main.ts', import.meta.url));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Place } from '../net/namespace.ts';
+import type { Place } from '@kube-semaphore/testnet';
 import { type Program, startProgram } from '../program/program.ts';
 import { podman } from './image.ts';
 import { podmanFlags, runWords } from './run.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Dice } from '../faults/dice.ts';
+import { Dice } from '@kube-semaphore/fault-proxy';
 import { superlinearAt } from '../growth.ts';
 import type { Mutator } from './mutate.ts';
 

@@ -1,4 +1,4 @@
-import type { Dice } from '../faults/dice.ts';
+import type { Dice } from '@kube-semaphore/fault-proxy';
 import { mutateBytes, type Mutator } from './mutate.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -1,4 +1,4 @@
-import type { Dice } from '../faults/dice.ts';
+import type { Dice } from '@kube-semaphore/fault-proxy';
 import { mutateBytes, type Mutator } from './mutate.ts';
 
 /** A field as it is on the wire: its tag, and the fields in it if its bytes are a message, or else the bytes. */

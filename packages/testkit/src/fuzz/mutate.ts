@@ -1,4 +1,4 @@
-import type { Dice } from '../faults/dice.ts';
+import type { Dice } from '@kube-semaphore/fault-proxy';
 
 /**
  * Makes an input out of a valid one.

@@ -1,9 +1,6 @@
-import type { KubeObject } from '../cluster.ts';
-import type { Encoder } from '../embedded/encoder.ts';
-import { jsonEncoder } from '../embedded/json-encoder.ts';
-import { protobufEncoder } from '../embedded/protobuf/encoder.ts';
-import { builtIns, type Resource } from '../embedded/resources.ts';
-import { StoredObject } from '../embedded/stored-object.ts';
+import {
+  builtIns, type Encoder, jsonEncoder, type KubeObject, protobufEncoder, type Resource, StoredObject,
+} from '@kube-semaphore/embedded-apiserver';
 
 /** Answers of an API server that has some objects of one kind: a page, and what a watch sends. */
 export type Answers = { readonly page: Buffer; readonly events: readonly Buffer[] };

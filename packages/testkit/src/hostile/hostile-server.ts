@@ -5,9 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuthority } from '../certificates.ts';
-import type { KubeObject } from '../cluster.ts';
-import { writeKubeconfig } from '../kubeconfig.ts';
+import { createAuthority, type KubeObject, writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
 
 type HostileServerOptions = {
   /** The token by which a client comes. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
-import type { TestCluster } from '../../src/index.ts';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 
 /** Where a connection goes: what every request of a suite shares. */
 export type Endpoint = { readonly url: string; readonly agent: Agent; readonly token: string };

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { KubeObject } from '../../src/index.ts';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { open, type Asked, type Endpoint } from './http.ts';
 
 /** How long an event may take; much longer than any server needs. */

@@ -1,11 +1,10 @@
 import { setInterval } from 'node:timers/promises';
-import type { PolicyRule, TestAccount } from '../cluster.ts';
-import { eventually } from '../eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../faults/proxy.ts';
+import type { PolicyRule, TestAccount } from '@kube-semaphore/embedded-apiserver';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import type { Program } from '../program/program.ts';
 import type { AuditEvent } from '../real/audit.ts';
 import type { RealCluster } from '../real/real-cluster.ts';
-import { waitFor } from '../wait-for.ts';
 import { type AuditedWrite, hasSucceeded, looksAtLease, tenuresOf, writesOf } from './audit-trail.ts';
 import { LEASE_NAMESPACE } from './lease.ts';
 

@@ -1,11 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KubeObject, TestCluster } from '../cluster.ts';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
+import { forward, type NetworkNode, type Place } from '@kube-semaphore/testnet';
 import type { Bind } from '../containers/run.ts';
-import { forward } from '../net/forward.ts';
-import type { Place } from '../net/namespace.ts';
-import type { NetworkNode } from '../net/node.ts';
-import { waitFor } from '../wait-for.ts';
 import { RunningContainer } from './container.ts';
 import { expand, fieldsOf, type PodFacts, variablesOf } from './environment.ts';
 import { bindsOf } from './mounts.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../cluster.ts';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { PodSpec } from './pod-spec.ts';
 
 type Template = { readonly metadata?: { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> }; readonly spec: PodSpec };

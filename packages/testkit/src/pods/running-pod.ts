@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KubeObject, TestCluster } from '../cluster.ts';
-import { ask } from '../net/ask.ts';
-import type { Place } from '../net/namespace.ts';
-import { waitFor } from '../wait-for.ts';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
+import { ask, type Place } from '@kube-semaphore/testnet';
 import type { RunningContainer } from './container.ts';
 import type { Container, PodSpec } from './pod-spec.ts';
 

@@ -1,6 +1,6 @@
+import type { Place } from '@kube-semaphore/testnet';
 import type { Bind } from '../containers/run.ts';
 import type { SecurityContext } from '../containers/security.ts';
-import type { Place } from '../net/namespace.ts';
 
 /** A container that is to run: all that its Pod and its node say of it. */
 export type ContainerStart = {

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../cluster.ts';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Item } from './pod-spec.ts';
 
 /** Files of a folder: contents by their paths in it. */

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { TestCluster } from '../cluster.ts';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { fieldAt, fieldsOf, type PodFacts } from './environment.ts';
 import type { PodSpec, Projection, Volume } from './pod-spec.ts';
 import { dataOfConfigMap, dataOfSecret, type FolderFiles, selectItems } from './volume-files.ts';

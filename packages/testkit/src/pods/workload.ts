@@ -1,4 +1,4 @@
-import type { KubeObject } from '../cluster.ts';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Kubelet } from './kubelet.ts';
 import { countOf, podOf } from './pod-object.ts';
 import type { RunningPod } from './running-pod.ts';

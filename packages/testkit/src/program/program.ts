@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { ask } from '../net/ask.ts';
-import type { Place } from '../net/namespace.ts';
-import { waitFor } from '../wait-for.ts';
+import { waitFor } from '@kube-semaphore/eventually';
+import { ask, type Place } from '@kube-semaphore/testnet';
 import { freshScrapes } from './fresh-scrapes.ts';
 import { NODE_COMPILE_CACHE, readLauncher } from './launcher.ts';
 import { type Labels, seriesValue } from './metrics-text.ts';

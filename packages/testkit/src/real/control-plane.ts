@@ -1,8 +1,8 @@
 import { cp, rm } from 'node:fs/promises';
-import { waitFor } from '../wait-for.ts';
+import { waitFor } from '@kube-semaphore/eventually';
+import { freePort } from '@kube-semaphore/fault-proxy';
 import type { Binaries } from './binaries.ts';
 import { type Files, etcd, kubeApiserver, kubeControllerManager } from './components.ts';
-import { freePort } from './port.ts';
 import { ComponentError, isListening, startComponent } from './start-component.ts';
 import type { Running, Supervision } from './supervision.ts';
 

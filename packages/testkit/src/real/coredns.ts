@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PolicyRule, TestCluster } from '../cluster.ts';
-import type { Place } from '../net/namespace.ts';
+import type { PolicyRule, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import type { Place } from '@kube-semaphore/testnet';
 import { findBinaries } from './binaries.ts';
 import { inPlace, type NodeComponent } from './node-component.ts';
 import { startComponent } from './start-component.ts';

@@ -1,5 +1,5 @@
-import type { KubeObject, TestClient } from '../cluster.ts';
-import { waitFor } from '../wait-for.ts';
+import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
 
 type Condition = { type: string; lastTransitionTime: string };
 

@@ -1,5 +1,5 @@
-import type { TestClient } from '../cluster.ts';
-import { waitFor } from '../wait-for.ts';
+import type { TestClient } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
 
 const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import type { Authority } from '../certificates.ts';
+import type { Authority } from '@kube-semaphore/embedded-apiserver';
 import type { Files } from './components.ts';
 
 /**

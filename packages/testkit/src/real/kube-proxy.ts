@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../kubeconfig.ts';
-import type { NetworkNode } from '../net/node.ts';
+import { writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
+import type { NetworkNode } from '@kube-semaphore/testnet';
 import { findBinaries } from './binaries.ts';
 import { inPlace, type NodeComponent } from './node-component.ts';
 import type { RealCluster } from './real-cluster.ts';

@@ -1,4 +1,4 @@
-import type { Place } from '../net/namespace.ts';
+import type { Place } from '@kube-semaphore/testnet';
 import type { Component } from './protocol.ts';
 
 /** A program that runs on a node, started by a supervisor out here. */

@@ -1,15 +1,14 @@
-import { createAccount } from '../account.ts';
-import { type Certificate, createAuthority } from '../certificates.ts';
-import type { TestClient, TestCluster } from '../cluster.ts';
-import { defineResource } from '../define-resource.ts';
-import { writeKubeconfig } from '../kubeconfig.ts';
+import {
+  type Certificate, createAccount, createAgent, createAuthority, createTestClient, type TestClient, type TestCluster,
+  writeKubeconfig,
+} from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
 import { rightsCount } from '../rights/counted.ts';
-import { createAgent, createTestClient } from '../test-client.ts';
-import { waitFor } from '../wait-for.ts';
 import { type AuditEvent, readAuditLog, writeAuditPolicy } from './audit.ts';
 import { findBinaries, type Tool } from './binaries.ts';
 import { filesIn } from './components.ts';
 import { ControlPlane } from './control-plane.ts';
+import { defineResource } from './define-resource.ts';
 import { backdateEstablished } from './established.ts';
 import { writeIdentity } from './identity.ts';
 import { Supervision } from './supervision.ts';

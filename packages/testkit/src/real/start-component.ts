@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { waitFor } from '../wait-for.ts';
+import { waitFor } from '@kube-semaphore/eventually';
 import type { Component } from './protocol.ts';
 import type { Running, Supervision } from './supervision.ts';
 

@@ -1,5 +1,5 @@
-import type { PolicyRule, TestClient } from '../cluster.ts';
-import { waitFor } from '../wait-for.ts';
+import type { PolicyRule, TestClient } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
 import type { Grant, Rights } from './manifests.ts';
 
 /**

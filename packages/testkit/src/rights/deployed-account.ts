@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { issueAccount } from '../account.ts';
-import type { KubeObject, TestAccount, TestClient, TestCluster } from '../cluster.ts';
-import { waitFor } from '../wait-for.ts';
+import {
+  issueAccount, type KubeObject, type TestAccount, type TestClient, type TestCluster,
+} from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
 import { rightsCount } from './counted.ts';
 import { deployedPolicies, deployedRights, type Rights } from './manifests.ts';
 

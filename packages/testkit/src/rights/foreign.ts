@@ -1,4 +1,4 @@
-import type { KubeObject, TestClient } from '../cluster.ts';
+import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import type { Grant } from './manifests.ts';
 import { type Right, rightsIn } from './used.ts';
 

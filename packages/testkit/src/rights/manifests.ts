@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { KubeObject, PolicyRule } from '@kube-semaphore/embedded-apiserver';
 import { parse, parseAllDocuments } from 'yaml';
-import type { KubeObject, PolicyRule } from '../cluster.ts';
 import { docBlocks } from '../doc-blocks.ts';
 
 /** Rules, and the namespace that they hold in; undefined: everywhere. */

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../cluster.ts';
+import type { PolicyRule } from '@kube-semaphore/embedded-apiserver';
 import type { AuditEvent } from '../real/audit.ts';
 import type { Grant, Rights } from './manifests.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Dice } from '../faults/dice.ts';
+import { Dice } from '@kube-semaphore/fault-proxy';
 
 /** How long an API server may be away from those who change what it holds. */
 const PATIENCE_MS = 45_000;

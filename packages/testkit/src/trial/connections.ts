@@ -1,5 +1,5 @@
-import { eventually } from '../eventually.ts';
-import type { Fault } from '../faults/fault.ts';
+import { eventually } from '@kube-semaphore/eventually';
+import type { Fault } from '@kube-semaphore/fault-proxy';
 import { type Lab, useUpVersions } from './lab.ts';
 import type { Side } from './sides.ts';
 import type { Trial } from './trial.ts';

@@ -1,5 +1,5 @@
-import type { PolicyRule, TestCluster } from '../cluster.ts';
-import type { FaultProxy } from '../faults/proxy.ts';
+import type { PolicyRule, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import type { FaultProxy } from '@kube-semaphore/fault-proxy';
 import type { Side } from './sides.ts';
 import type { Trial } from './trial.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '../eventually.ts';
-import { faultKinds, play, randomSchedule } from '../faults/schedule.ts';
+import { eventually } from '@kube-semaphore/eventually';
+import { faultKinds, play, randomSchedule } from '@kube-semaphore/fault-proxy';
 import type { Lab } from './lab.ts';
 
 /** An empty list isn't told from a true one, but by the guard: that has tests of its own. */

@@ -1,4 +1,4 @@
-import type { TestCluster } from '../cluster.ts';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import type { RealCluster } from '../real/real-cluster.ts';
 import { type Lab, useUpVersions } from './lab.ts';
 import type { Side } from './sides.ts';

@@ -1,8 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import { eventually } from '../eventually.ts';
-import type { Fault } from '../faults/fault.ts';
-import type { RequestFilter } from '../faults/filter.ts';
-import type { FaultProxy, SeenRequest } from '../faults/proxy.ts';
+import { eventually } from '@kube-semaphore/eventually';
+import type { Fault, FaultProxy, RequestFilter, SeenRequest } from '@kube-semaphore/fault-proxy';
 import type { Lab } from './lab.ts';
 import type { Trial } from './trial.ts';
 

@@ -1,8 +1,8 @@
 import { doesNotMatch, strictEqual } from 'node:assert/strict';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestAccount, TestCluster } from '../cluster.ts';
-import { eventually } from '../eventually.ts';
+import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
 import type { Lab } from './lab.ts';
 import type { Side } from './sides.ts';
 

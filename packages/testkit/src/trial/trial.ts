@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { eventually } from '../eventually.ts';
+import { eventually } from '@kube-semaphore/eventually';
 import type { Program } from '../program/program.ts';
 import type { RandomChanges } from './changes.ts';
 import { remoteUp, watchRestarts } from './cluster-metrics.ts';

@@ -1,8 +1,10 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { waitFor } from '@kube-semaphore/eventually';
+import { startNetwork } from '@kube-semaphore/testnet';
 import { expect, onTestFinished, test } from 'vitest';
-import { imageName, imageRuntime, podman, startNetwork, waitFor } from '../../src/index.ts';
+import { imageName, imageRuntime, podman } from '../../src/index.ts';
 import { RunningContainer } from '../../src/pods/container.ts';
 import type { ContainerStart } from '../../src/pods/runtime.ts';
 

@@ -1,8 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { startNetwork } from '@kube-semaphore/testnet';
 import { expect, it, onTestFinished } from 'vitest';
-import { ComponentError, eventually, startCoreDns, startEmbeddedCluster, startNetwork } from '../../src/index.ts';
+import { startCoreDns } from '../../src/index.ts';
+import { ComponentError } from '../../src/real/start-component.ts';
 import { leftovers } from '../leftovers.ts';
 import { startComponents } from './start-components.ts';
 

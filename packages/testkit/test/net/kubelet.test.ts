@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { waitFor } from '@kube-semaphore/eventually';
+import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Kubelet, type Network, node as nodeObject, processRuntime, type RealCluster, type RunningPod, runWorkload, startNetwork, startRealCluster, waitFor } from '../../src/index.ts';
+import {
+  Kubelet, node as nodeObject, processRuntime, type RealCluster, type RunningPod, runWorkload, startRealCluster,
+} from '../../src/index.ts';
 
 const launcher = fileURLToPath(new URL('./pod-program.ts', import.meta.url));
 

@@ -1,4 +1,5 @@
-import { node as nodeObject, startCoreDns, startKubeProxy, startNetwork, startRealCluster } from '@kube-semaphore/testkit';
+import { startNetwork } from '@kube-semaphore/testnet';
+import { node as nodeObject, startCoreDns, startKubeProxy, startRealCluster } from '../../src/index.ts';
 
 /** A cluster with one Node, where CoreDNS and kube-proxy run. */
 export async function startComponents() {

@@ -4,15 +4,10 @@ import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import {
-  eventually,
-  globalNetworkSetCrd,
-  type RealCluster,
-  startRealCluster,
-  waitFor,
-  writeKubeconfig,
-} from '@kube-semaphore/testkit';
+import { writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
+import { eventually, waitFor } from '@kube-semaphore/eventually';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { globalNetworkSetCrd, type RealCluster, startRealCluster } from '../../src/index.ts';
 import { leftovers } from '../leftovers.ts';
 
 const owner = fileURLToPath(new URL('./owner.ts', import.meta.url));

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBinaries, type Network, type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testkit';
+import { findBinaries } from '@kube-semaphore/testkit';
+import { type Network, type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import { generatePrivateKey, publicKeyOf, runTool, systemTools, type WireGuardTools } from '../../src/index.ts';
 
 const program = fileURLToPath(new URL('./start-device.ts', import.meta.url));

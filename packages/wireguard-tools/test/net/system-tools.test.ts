@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NetworkNode } from '@kube-semaphore/testkit';
+import type { NetworkNode } from '@kube-semaphore/testnet';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { generatePrivateKey, publicKeyOf, type WireGuardTools } from '../../src/index.ts';
 import { DEVICE, Lab, signal, toolsOn } from './lab.ts';

@@ -1,4 +1,5 @@
-import { eventually, type Packet, packetIn, startPing, wireGuardMessage } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { type Packet, packetIn, startPing, wireGuardMessage } from '@kube-semaphore/testnet';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { generatePrivateKey, publicKeyOf } from '../../src/index.ts';
 import { DEVICE, Lab, signal, toolsOn } from './lab.ts';

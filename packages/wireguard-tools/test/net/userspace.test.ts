@@ -1,5 +1,6 @@
+import { eventually } from '@kube-semaphore/eventually';
+import type { NetworkNode } from '@kube-semaphore/testnet';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { eventually, type NetworkNode } from '@kube-semaphore/testkit';
 import { DEVICE, Lab, signal, toolsOn } from './lab.ts';
 
 let lab: Lab;

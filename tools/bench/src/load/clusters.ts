@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type EmbeddedCluster, type PolicyRule, type RealCluster, startEmbeddedCluster, startRealCluster, type TestAccount, type TestCluster, waitFor,
-} from '@kube-semaphore/testkit';
+  type EmbeddedCluster, type PolicyRule, startEmbeddedCluster, type TestAccount, type TestCluster,
+} from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
+import { type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 
 /** One request, as either server logs it. */
 export type LoggedRequest = { readonly user: string; readonly verb: string };

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { TestAccount, TestCluster } from '@kube-semaphore/testkit';
+import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 
 /** What to download, and as whom. */
 export type Download = {

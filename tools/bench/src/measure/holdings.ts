@@ -1,4 +1,4 @@
-import type { KubeObject } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { WatchEvent } from './watch-stream.ts';
 
 /** What an object is part of, and what it has in it: a set's nets, say. */

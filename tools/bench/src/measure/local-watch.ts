@@ -1,4 +1,5 @@
-import { type KubeObject, type TestAccount, type TestCluster, waitFor } from '@kube-semaphore/testkit';
+import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { waitFor } from '@kube-semaphore/eventually';
 import { type Holding, Holdings } from './holdings.ts';
 import { WatchStream } from './watch-stream.ts';
 

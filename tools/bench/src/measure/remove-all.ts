@@ -1,4 +1,4 @@
-import type { TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { CONNECTIONS } from '../load/clusters.ts';
 import type { LocalWatch } from './local-watch.ts';
 import { inParallel } from './pace.ts';

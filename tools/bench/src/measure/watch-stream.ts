@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { createInterface } from 'node:readline';
-import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 
 /** What a watch brought, and when it was here, as `performance.now()` has it. */
 export type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject; readonly atMs: number };

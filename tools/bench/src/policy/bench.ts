@@ -1,4 +1,5 @@
-import { deployedRights, type KubeObject, rulesOf } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { deployedRights, rulesOf } from '@kube-semaphore/testkit';
 import { CONNECTIONS, type Rights } from '../load/clusters.ts';
 import type { Holding } from '../measure/holdings.ts';
 import type { Watched } from '../measure/local-watch.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { createPod, type KubeObject, pod, type TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { createPod, pod } from '@kube-semaphore/testkit';
 import { type Entry, Etcd } from '../load/etcd.ts';
 import { Stamp } from '../load/stamp.ts';
 import { type Member, podOptions } from './fleet.ts';

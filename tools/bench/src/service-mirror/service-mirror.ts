@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { TestAccount, TestCluster } from '@kube-semaphore/testkit';
+import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { createNamespaces, enrol, startClusters } from '../load/clusters.ts';
 import { ours, peer } from '../measure/contender.ts';
 import { bareDownloadFact, download, type Downloaded, together, watchListPath } from '../measure/download.ts';

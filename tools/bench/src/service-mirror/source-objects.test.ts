@@ -1,4 +1,4 @@
-import type { KubeObject } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { expect, it } from 'vitest';
 import { Catalog } from './catalog.ts';
 import { objectWith, selector, slicesFor, sourceObjects } from './source-objects.ts';

@@ -1,4 +1,5 @@
-import { endpointSlice, type KubeObject, service } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { endpointSlice, service } from '@kube-semaphore/testkit';
 import type { Backend, RemoteService } from './catalog.ts';
 
 /** What a program takes a Service's endpoints from, by the resource's name. */

@@ -1,4 +1,4 @@
-import type { TestClient } from '@kube-semaphore/testkit';
+import type { TestClient } from '@kube-semaphore/embedded-apiserver';
 import { CONNECTIONS } from '../load/clusters.ts';
 import { inParallel } from '../measure/pace.ts';
 import type { Change } from '../phases/bench.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TestClient } from '@kube-semaphore/testkit';
+import type { TestClient } from '@kube-semaphore/embedded-apiserver';
 import { pollUntil } from '../measure/poll.ts';
 import { summarize, type Summary } from '../measure/summary.ts';
 import { announcement, type RemoteNode } from './remote-nodes.ts';

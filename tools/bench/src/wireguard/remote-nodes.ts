@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
-import { type KubeObject, node } from '@kube-semaphore/testkit';
+import { node } from '@kube-semaphore/testkit';
 import { digits } from '../load/digits.ts';
 
 /** The local cluster, as the remote Nodes call it. */

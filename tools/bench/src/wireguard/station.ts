@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { deviceName } from '@kube-semaphore/naming';
-import { type Network, type NetworkNode, node, recordCalls, type RecordedCalls, startNetwork } from '@kube-semaphore/testkit';
+import { node } from '@kube-semaphore/testkit';
+import { type Network, type NetworkNode, recordCalls, type RecordedCalls, startNetwork } from '@kube-semaphore/testnet';
 import { clusterName, type Clusters } from '../load/clusters.ts';
 import type { Contender } from '../measure/contender.ts';
 import { UNDERLAY } from './remote-nodes.ts';

@@ -9,8 +9,8 @@ import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { mirrorServiceName } from '@kube-semaphore/naming';
-import type { KubeObject } from '@kube-semaphore/testkit';
 
 const PAUSE_MS = 20;
 

@@ -1,5 +1,5 @@
 import { pubKeyAnnotation, endpointAnnotation } from '@kube-semaphore/naming';
-import { type PingResult, startPing } from '@kube-semaphore/testkit';
+import { type PingResult, startPing } from '@kube-semaphore/testnet';
 import type { Ability } from '../stage/ability.ts';
 import type { MeshNode } from '../stage/mesh.ts';
 import { nodesPath } from '../stage/site.ts';

@@ -1,12 +1,7 @@
-import {
-  type FaultProxy,
-  type Network,
-  startEmbeddedCluster,
-  startFaultProxy,
-  startNetwork,
-  startRealCluster,
-  type TestCluster,
-} from '@kube-semaphore/testkit';
+import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { startRealCluster } from '@kube-semaphore/testkit';
+import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { System } from '../system/system.ts';
 import { App, type AppOptions } from './app.ts';
 

@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
 import type { App } from './app.ts';
 import type { Site } from './site.ts';
 

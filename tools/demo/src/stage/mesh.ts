@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { waitFor } from '@kube-semaphore/eventually';
 import { deviceName } from '@kube-semaphore/naming';
-import { type NetworkNode, type Place, waitFor } from '@kube-semaphore/testkit';
+import type { NetworkNode, Place } from '@kube-semaphore/testnet';
 import { type PreparedAgent, prepareAgent } from './agent.ts';
 import type { App } from './app.ts';
 import type { Backstage } from './backstage.ts';

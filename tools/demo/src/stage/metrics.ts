@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
 import type { App } from './app.ts';
 
 /** Which lines of an app's metrics. */

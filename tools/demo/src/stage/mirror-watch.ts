@@ -1,4 +1,4 @@
-import type { KubeObject, PolicyRule, TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, PolicyRule, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { Latest, type Watched } from './latest.ts';
 import { openWatch, type WatchOptions } from './open-watch.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { type RequestOptions, get } from 'node:https';
-import type { KubeObject, TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
 
 type WatchEvent = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';

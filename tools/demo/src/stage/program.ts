@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { Place } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 import { untilAborted } from '../interruption.ts';
 import { readLauncher } from './launcher.ts';
 

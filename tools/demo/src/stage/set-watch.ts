@@ -1,4 +1,5 @@
-import { globalNetworkSetCrd, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { globalNetworkSetCrd } from '@kube-semaphore/testkit';
 import { Latest, type Watched } from './latest.ts';
 import { openWatch, type WatchOptions } from './open-watch.ts';
 

@@ -1,4 +1,5 @@
-import { deployAccount, node as nodeObject, type NodeOptions, type TestAccount, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { deployAccount, node as nodeObject, type NodeOptions } from '@kube-semaphore/testkit';
 import type { Watched } from './latest.ts';
 import { type Mirror, mirrorNamespace, watchMirrors, watchMirrorsRules } from './mirror-watch.ts';
 import { type NetworkSet, networkSetCrd, watchSets, watchSetsRules } from './set-watch.ts';

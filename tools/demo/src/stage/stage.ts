@@ -1,4 +1,4 @@
-import type { FaultProxy } from '@kube-semaphore/testkit';
+import type { FaultProxy } from '@kube-semaphore/fault-proxy';
 import type { Narrator } from '../narrator.ts';
 import type { Backstage } from './backstage.ts';
 import type { Mesh } from './mesh.ts';

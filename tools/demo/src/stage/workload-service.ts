@@ -1,4 +1,5 @@
-import { endpointSlice, type KubeObject, service, type TestCluster } from '@kube-semaphore/testkit';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { endpointSlice, service } from '@kube-semaphore/testkit';
 import type { RunningPod } from './workload.ts';
 
 /** Whose Service it is, and where. */

@@ -1,5 +1,6 @@
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { globalServiceName, labelDomains, mirrorServiceName, nameLabel } from '@kube-semaphore/naming';
-import { type KubeObject, type TestCluster, createPod, deletePod, pod } from '@kube-semaphore/testkit';
+import { createPod, deletePod, pod } from '@kube-semaphore/testkit';
 import { type ServiceLabel, WorkloadService } from './workload-service.ts';
 
 /** What somebody runs in a cluster. */

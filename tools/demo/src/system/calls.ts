@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
 
 /** One call, as the program that made it tells. */
 export type Call = {

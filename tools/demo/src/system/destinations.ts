@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { waitFor, type Place } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
+import type { Place } from '@kube-semaphore/testnet';
 
 /** Where calls were led to. */
 export interface Destinations {

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bash, type KubeObject, type RealCluster } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { bash, type RealCluster } from '@kube-semaphore/testkit';
 
 const deploy = fileURLToPath(new URL('../../../../deploy', import.meta.url));
 

@@ -1,4 +1,5 @@
-import { type KubeObject, type RunningPod, runWorkload } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { type RunningPod, runWorkload } from '@kube-semaphore/testkit';
 import { SHOP, webDeployment, webService } from './shop-manifests.ts';
 import type { Side, SystemNode } from './side.ts';
 

@@ -1,28 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import {
-  createPod,
-  docBlocks,
-  findBinaries,
-  globalNetworkSetCrd,
-  imageRuntime,
-  Kubelet,
-  type KubeObject,
-  type Network,
-  type NetworkNode,
-  node as nodeObject,
-  pod,
-  processRuntime,
-  type RealCluster,
-  type RunningPod,
-  runWorkload,
-  type Runtime,
-  service,
-  startCoreDns,
-  startKubeProxy,
+  createPod, docBlocks, findBinaries, globalNetworkSetCrd, imageRuntime, Kubelet, node as nodeObject, pod,
+  processRuntime, type RealCluster, type RunningPod, type Runtime, runWorkload, service, startCoreDns, startKubeProxy,
   startRealCluster,
 } from '@kube-semaphore/testkit';
+import type { Network, NetworkNode } from '@kube-semaphore/testnet';
 import { launchers } from '../stage/program.ts';
 import { applyManifests, bringSecrets, deployedIn } from './manifests.ts';
 import { SHOP } from './shop-manifests.ts';

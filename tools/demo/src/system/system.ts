@@ -1,4 +1,6 @@
-import { type Network, type RunningPod, startNetwork, waitFor } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
+import type { RunningPod } from '@kube-semaphore/testkit';
+import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { Calls } from './calls.ts';
 import { callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';

@@ -1,4 +1,5 @@
-import { type RunningPod, waitFor } from '@kube-semaphore/testkit';
+import { waitFor } from '@kube-semaphore/eventually';
+import type { RunningPod } from '@kube-semaphore/testkit';
 import type { Calls, Tally } from './calls.ts';
 import { watchDestinations } from './destinations.ts';
 import type { Shop } from './shop.ts';

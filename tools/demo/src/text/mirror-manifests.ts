@@ -1,4 +1,4 @@
-import type { KubeObject } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { table } from './table.ts';
 import type { Mirror, MirrorSlice } from '../stage/mirror-watch.ts';
 

@@ -1,4 +1,4 @@
-import { packetIn, wireGuardMessage } from '@kube-semaphore/testkit';
+import { packetIn, wireGuardMessage } from '@kube-semaphore/testnet';
 
 /** What crossed a wire: how many frames of which kind, and in how many of them a secret can be read. */
 export type Wire = {

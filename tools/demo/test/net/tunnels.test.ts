@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { afterEach, expect, it } from 'vitest';
 import { DemoProcess, END_MS } from '../demo-process.ts';
 

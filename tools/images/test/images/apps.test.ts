@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Container, createPod, endpointSlice, eventually, imageName, node, pod, service, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { type Container, createPod, endpointSlice, imageName, node, pod, service } from '@kube-semaphore/testkit';
 import { expect } from 'vitest';
 import { entryOf, it } from '../support/it.ts';
 

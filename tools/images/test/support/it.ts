@@ -1,7 +1,12 @@
 import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Container, type ContainerOptions, deployAccount, deployedRights, globalNetworkSetCrd, imageName, startContainer, startNetwork, startRealCluster, type TestCluster } from '@kube-semaphore/testkit';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import {
+  type Container, type ContainerOptions, deployAccount, deployedRights, globalNetworkSetCrd, imageName, startContainer,
+  startRealCluster,
+} from '@kube-semaphore/testkit';
+import { startNetwork } from '@kube-semaphore/testnet';
 import { test } from 'vitest';
 
 /** What a Pod's volumes bring into a container, by where they are there. */

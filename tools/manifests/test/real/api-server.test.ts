@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { bash, docBlocks, eventually, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { bash, docBlocks, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choices, deploy, render } from '../support/render.ts';
 import { specOf, workloadsIn } from '../support/workload.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { KubeObject } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { programs } from '../support/programs.ts';
 import { deploy, render } from '../support/render.ts';

@@ -1,4 +1,5 @@
-import { bash, eventually, globalNetworkSetCrd, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { bash, globalNetworkSetCrd, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kustomize, objectsIn } from '../support/render.ts';
 import { only, specOf, workloadsIn } from '../support/workload.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KubeObject } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { programs } from '../support/programs.ts';
 import { deploy, render } from '../support/render.ts';

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type KubeObject, kubectlFolder } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { kubectlFolder } from '@kube-semaphore/testkit';
 import { parseAllDocuments, stringify } from 'yaml';
 
 const run = promisify(execFile);

@@ -1,4 +1,4 @@
-import { eventually } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { expect } from 'vitest';
 import { it } from '../support/it.ts';
 import { blocksOf, commandsIn, wordsInPod } from '../support/pages.ts';

@@ -1,6 +1,9 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bash, calicoApiCrds, imageRuntime, Kubelet, node as nodeObject, type RealCluster, startNetwork, startRealCluster } from '@kube-semaphore/testkit';
+import {
+  bash, calicoApiCrds, imageRuntime, Kubelet, node as nodeObject, type RealCluster, startRealCluster,
+} from '@kube-semaphore/testkit';
+import { startNetwork } from '@kube-semaphore/testnet';
 import { it as base } from 'vitest';
 import { LiveNode } from './live-node.ts';
 import { addUserspace } from './userspace.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kubelet, KubeObject, RealCluster, RunningPod } from '@kube-semaphore/testkit';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import type { Kubelet, RealCluster, RunningPod } from '@kube-semaphore/testkit';
 
 const POLL_MS = 100;
 
