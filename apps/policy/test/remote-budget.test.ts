@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createAuthority, writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { it as base } from './support/it.ts';
 
@@ -62,7 +62,7 @@ async function startHostileServer() {
     dir,
     kubeConfigPath,
     async say(frames: readonly Buffer[]): Promise<void> {
-      const [watch] = await waitFor('a watch', () => (watches.size > 0 ? [...watches] : undefined));
+      const [watch] = await eventually(() => (watches.size > 0 ? [...watches] : undefined), isDefined);
       Readable.from(frames).pipe(watch!, { end: false });
     },
     async stop(): Promise<void> {

@@ -7,7 +7,7 @@ const pod = { name: 'a', app: 'app', ips: ['10.4.0.1', 'fd00::1'] };
 const nets = ['10.4.0.1/32', 'fd00::1/128'];
 const labels = labelsOf('app');
 
-// Long before anybody looks again unasked: within the patience of `eventually`. The Go program took up to an hour
+// Long before anybody looks again unasked: within the timeout of `eventually`. The Go program took up to an hour
 // (-full-store-resync-period).
 describe('a set is put right at once', () => {
   it.for([

@@ -26,7 +26,7 @@ describe('a Service that changes between headless and not', () => {
       await sources.add({ ...web, headless: !headless });
       const program = await start();
       const isHeadless = async () => (await mirrors.services()).map(({ spec }) => (spec as { clusterIP?: string }).clusterIP === 'None');
-      await eventually(isHeadless, [!headless], { timeoutMs: 30_000 });
+      await eventually(isHeadless, [!headless]);
       const after = await mirrors.service(mirror);
       expect(after.metadata.uid).not.toBe(before.metadata.uid);
       // The very slices that were there, owned anew, and labelled as the case is.

@@ -144,7 +144,7 @@ describe('a slice of somebody else that bears the name', () => {
 
     await mirrors.remove('endpointslices', name);
     // Nothing tells of that, but it is tried again, 10 s later at most.
-    await eventually(() => mirrors.endpoints(), { [mirror]: ['10.4.0.1', '10.4.0.3'] }, { timeoutMs: 30_000 });
+    await eventually(() => mirrors.endpoints(), { [mirror]: ['10.4.0.1', '10.4.0.3'] });
     await eventually(() => program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'name-taken', kind: 'problem' }), 0);
   });
 });

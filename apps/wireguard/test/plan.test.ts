@@ -14,7 +14,7 @@ const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.
 const annotationsOf = async (cluster: TestCluster, name: string) => (await cluster.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations;
 
 /** What an API server takes much longer than, and one that is away always has. */
-const PATIENCE = { timeout: '10s' };
+const TIMEOUT = { timeout: '10s' };
 
 /** Leads to a port where nobody listens. */
 async function kubeconfigOfNobody(dir: string): Promise<string> {
@@ -83,7 +83,7 @@ describe('plan', () => {
 
   it('says what is not known of a remote that doesn’t answer, and is no success', async ({ run, addNode, local, dir }) => {
     await addNode(local, ownNode);
-    const { code, stdout } = await run({ word: 'plan', flags: PATIENCE, remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
+    const { code, stdout } = await run({ word: 'plan', flags: TIMEOUT, remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
     expect(stdout).toMatch(/^c2: not reached: .*\nThe peers of its Nodes stay as they are:\n/m);
     // What doesn't depend on the remote is known.
     expect([code, stdout.split('\n').filter((line) => line.startsWith('create  route'))]).toEqual([1, ['create  route       10.4.0.0/16  through wireguard.c2']]);
@@ -116,7 +116,7 @@ describe('status', () => {
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
     await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: announce(peer, endpoint) });
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key), peers: [{ publicKey: peer, endpoint, allowedIps, sentBytes: 148 }] });
-    expect(await run({ word: 'status', flags: PATIENCE, file: { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } } })).toMatchObject({
+    expect(await run({ word: 'status', flags: TIMEOUT, file: { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } } })).toMatchObject({
       code: 0,
       stdout: `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}\nnever  r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
     });

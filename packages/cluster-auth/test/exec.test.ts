@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthority } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, send, temporaryFolder, writeConfig } from './world.ts';
@@ -211,13 +211,10 @@ describe('an exec plugin', () => {
       setInterval(() => {}, 1000);`);
     const { connection } = await connectedBy();
     const waiting = connection.authorize({ signal: never });
-    const pid = await waitFor(
-      'the plugin',
-      async () => Number(await readFile(file, 'utf8').catch(() => '')) || undefined,
-    );
+    const pid = await eventually(async () => Number(await readFile(file, 'utf8').catch(() => '')), (read) => read > 0);
     connection.close();
     await expect(waiting).rejects.toMatchObject({ code: 'CLUSTER_CLOSED' });
-    expect(await waitFor('its end', () => isGone(pid) || undefined)).toBe(true);
+    await eventually(() => isGone(pid), true);
   });
 });
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthority } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ClusterReference } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
@@ -91,7 +91,7 @@ describe('an HTTP proxy', () => {
     const proxy = await startConnectProxy({ leadsTo: api.port, answer: undefined });
     const { connection } = await connectedThrough(`http://127.0.0.1:${proxy.port}`);
     const request = send(connection);
-    await waitFor('the request', () => proxy.asked.length > 0 || undefined);
+    await eventually(() => proxy.asked.length > 0, true);
     connection.close();
     await expect(request).rejects.toThrow('aborted');
   });

@@ -1,2 +1,1 @@
-export { eventually } from './eventually.ts';
-export { waitFor, type WaitOptions } from './wait-for.ts';
+export { eventually, isDefined, TIMEOUT_MS, type WaitOptions } from './eventually.ts';

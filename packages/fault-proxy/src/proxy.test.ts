@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { createAuthority } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultProxy, startFaultProxy } from './proxy.ts';
 
@@ -142,8 +142,12 @@ describe('a fault proxy', () => {
     behind = (_, response) => fill(response);
     const response = await ask();
     let before = 0;
-    const isStuck = () => sent === before || void (before = sent);
-    await waitFor('a server that can send no more', isStuck, { intervalMs: 200 });
+    const isStuck = () => {
+      const grown = sent - before;
+      before = sent;
+      return grown === 0;
+    };
+    await eventually(isStuck, true, { intervalMs: 200 });
     // What fits into the buffers of three sockets.
     expect(sent).toBeLessThan(64 * 1024 * 1024);
     response.destroy();

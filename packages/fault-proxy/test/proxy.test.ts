@@ -6,7 +6,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { createTestClient, type TestAccount, type TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import {
   createPod, deletePod, type Endpoint, open, pod, send, startCluster, WatchStream,
 } from '@kube-semaphore/testkit';
@@ -235,7 +235,7 @@ describe('stall', () => {
   it('of answers only lets a request be carried out that nobody hears of', async () => {
     const undo = await proxy.set({ kind: 'stall', direction: 'answers' });
     const answer = send(through, 'POST', pods, { body: pod({ name: 'unheard' }) });
-    await waitFor('the pod', async () => (await cluster.admin.list(pods)).length > 0 || undefined);
+    await eventually(async () => (await cluster.admin.list(pods)).length > 0, true);
     expect(await outcomeNow(answer)).toBe('pending');
     await undo();
     expect((await answer).status).toBe(201);
@@ -365,7 +365,7 @@ it.each([
   expect(await outcome(stream.next())).toBe(want);
   // One that is cut before its head was sent can't end cleanly.
   const next = () => outcome(watch().then((another) => another.next()));
-  await waitFor('another watch that is cut', async () => (await next()) === want || undefined);
+  await eventually(async () => (await next()) === want, true);
 });
 
 describe('empty', () => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import {
   Dice, type Fault, faultKinds, type FaultProxy, faultSeed, play, randomSchedule, type RequestFilter, startFaultProxy,
 } from '@kube-semaphore/fault-proxy';
@@ -72,7 +72,7 @@ async function changePods(dice: Dice, signal: AbortSignal): Promise<void> {
 
 type Reflected = ReturnType<typeof reflectPods>;
 
-const isSynced = ({ store }: Reflected) => waitFor('the first list', () => store.view.synced || undefined);
+const isSynced = ({ store }: Reflected) => eventually(() => store.view.synced, true);
 
 /** What a store should hold, as the cluster itself says. */
 async function truth(): Promise<Map<string, Seen>> {
@@ -88,7 +88,7 @@ async function truth(): Promise<Map<string, Seen>> {
 /** Waits until the store equals the cluster. */
 async function isEqual({ store }: Reflected): Promise<void> {
   const objects = await truth();
-  await expect.poll(() => store.view, { timeout: 30_000, interval: 25 }).toEqual({ synced: true, objects });
+  await eventually(() => store.view, { synced: true, objects });
 }
 
 /** Which of the pods that were there all along the store ever lost. */
@@ -99,7 +99,7 @@ const lost = ({ changes }: Reflected): string[] =>
 async function isFelt({ restarts }: Reflected, { fault: { kind } }: Trouble): Promise<void> {
   const struck = () => proxy.requests().filter(({ faults }) => faults.includes(kind)).length;
   const [before, restartsBefore] = [struck(), restarts.length];
-  await waitFor('trouble', () => Math.max(struck() - before, restarts.length - restartsBefore) >= 2 || undefined);
+  await eventually(() => Math.max(struck() - before, restarts.length - restartsBefore) >= 2, true);
 }
 
 type Trouble = { readonly name: string; readonly fault: Fault; readonly filter?: RequestFilter };
@@ -220,7 +220,7 @@ describe('a reflector does not spin', () => {
   ])(`on $name: ${ATTEMPTS} attempts take $leastSeconds s or more`, async ({ leastSeconds, ...trouble }) => {
     await bring(trouble);
     const { pausesMs, requests, stop } = hurriedReflector();
-    await waitFor(`${ATTEMPTS} attempts`, () => pausesMs.length >= ATTEMPTS || undefined);
+    await eventually(() => pausesMs.length >= ATTEMPTS, true, { what: `${ATTEMPTS} attempts` });
     await stop();
     const totalMs = pausesMs.slice(0, ATTEMPTS).reduce((sum, ms) => sum + ms);
     expect(totalMs / 1000).toBeGreaterThan(leastSeconds);
@@ -239,7 +239,7 @@ describe('a reflector does not spin', () => {
     await bring(trouble);
     const reflected = reflectPods(connection);
     const struck = () => proxy.requests().filter(({ faults }) => faults.length > 0).map(({ at }) => at);
-    await waitFor('two attempts', () => struck().length >= 2 || undefined);
+    await eventually(() => struck().length >= 2, true);
     await reflected.stop();
     const [first = 0, second = 0] = struck();
     // A timer may go off a millisecond early.
@@ -266,16 +266,14 @@ describe('a reflector that is stopped leaves no socket and no timer behind', () 
     await isSynced(reflected);
     const restarts = reflected.restarts.length;
     await bring(trouble);
-    await waitFor('a restart', () => reflected.restarts.length > restarts || undefined);
+    await eventually(() => reflected.restarts.length > restarts, true);
     const { agent } = await connection.authorize({ signal: new AbortController().signal });
     await reflected.stop();
     // Before the connection is closed, which would do away with what the reflector left behind.
     await eventually(() => Object.keys({ ...agent.sockets, ...agent.requests }), []);
     await disconnect();
     const leaked = () => [...resources()].filter(([name, { length }]) => length > (before.get(name)?.length ?? 0));
-    // No expect.poll here: it has a timer of its own. What is left in the end is told below.
-    await waitFor('nothing to be left', () => leaked().length === 0 || undefined).catch(() => {});
-    expect(leaked()).toEqual([]);
+    await eventually(leaked, []);
   });
 });
 

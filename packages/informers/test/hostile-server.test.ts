@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect, it } from 'vitest';
 import { RemoteBudget } from '../src/index.ts';
 import { PATIENT, reflectPods } from './reflect-pods.ts';
@@ -82,7 +82,7 @@ it.each([
   const server = await startScriptedServer([answer, answer], sane);
   const { store, restarts, stop } = reflectPods(server.connection, reason === 'idle' ? {} : PATIENT);
   try {
-    await waitFor('a complete list', () => store.view.synced || undefined);
+    await eventually(() => store.view.synced, true);
     expect(store.view).toEqual({ synced: true, objects: new Map([['ns/good', { uid: 'uid-good', ips: ['10.0.0.1'] }]]) });
     expect(restarts).toContain(reason);
   } finally {
@@ -96,7 +96,10 @@ it('keeps what it knows, and goes on from there, when a good watch turns to garb
   const server = await startScriptedServer([watch(`${good}${event('ADDED', pod('later', '10.0.0.2'))}rubbish\n`)], sane);
   const { store, restarts, stop } = reflectPods(server.connection, PATIENT);
   try {
-    await waitFor('a watch that goes on', () => server.requests.some((url) => url.includes('watch=true') && url.includes('resourceVersion=7')) || undefined);
+    await eventually(
+      () => server.requests.some((url) => url.includes('watch=true') && url.includes('resourceVersion=7')),
+      true,
+    );
     expect(restarts).toEqual(['garbage']);
     expect(store.size).toBe(2);
   } finally {
@@ -115,7 +118,7 @@ it.each([
   const server = await startScriptedServer([status(200, body)], sane);
   const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never' });
   try {
-    await waitFor('a complete list', () => store.view.synced || undefined);
+    await eventually(() => store.view.synced, true);
     expect(restarts).toEqual([]);
     expect(server.requests.map((url) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean)).toEqual(['500', '250']);
   } finally {
@@ -135,7 +138,7 @@ it.each([
   const server = await startScriptedServer([], (request, response) => status(200, page(`token-${++asked}`, ...items))(request, response));
   const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never', sleep: forEver });
   try {
-    await waitFor('the end of the attempt', () => restarts.length > 0 || undefined);
+    await eventually(() => restarts.length > 0, true);
     expect(restarts).toEqual(['garbage']);
     expect(store.view.synced).toBe(false);
     expect(server.requests.length).toBeLessThan(500);
@@ -154,7 +157,7 @@ it('takes a watch that begins an event and never ends it for a silent one', asyn
   const server = await startScriptedServer([trickle], sane);
   const { restarts, stop } = reflectPods(server.connection, { ...PATIENT, initialEventsIdleMs: 1_500, sleep: forEver });
   try {
-    await waitFor('pages in its place', () => server.requests.some((url) => url.includes('limit=500')) || undefined);
+    await eventually(() => server.requests.some((url) => url.includes('limit=500')), true);
     expect(restarts).toEqual([]);
   } finally {
     await stop();
@@ -173,7 +176,7 @@ it.each([
   const sleep = (ms: number, options: { signal: AbortSignal }) => (pausesMs.push(ms), forEver(ms, options));
   const { stop } = reflectPods(server.connection, { ...PATIENT, random: () => 0.999, sleep });
   try {
-    await waitFor('a pause', () => pausesMs.length > 0 || undefined);
+    await eventually(() => pausesMs.length > 0, true);
     expect(pausesMs[0]).toBeGreaterThan(3_600_000);
     expect(pausesMs[0]).toBeLessThanOrEqual(1.1 * 3_600_000);
   } finally {
@@ -201,7 +204,7 @@ describe('a remote that has more than its budget', () => {
     const reflected = reflectPods(server.connection, { ...PATIENT, budget: new RemoteBudget(limits), sleep: () => Promise.resolve(), hooks: { onRestart } });
     const { store, stop } = reflected;
     try {
-      await waitFor('the one Pod that there is then', () => (store.view.synced && store.size === 1 && store.view.objects.has('ns/good')) || undefined);
+      await eventually(() => store.view.synced && store.size === 1 && store.view.objects.has('ns/good'), true);
       expect(stops).toMatchObject([{ error: { code: 'KUBE_OVER_BUDGET', budget: 'objects' }, known: 100 }]);
       expect(stops[0]?.delayMs).toBeGreaterThanOrEqual(300_000);
     } finally {
@@ -220,7 +223,7 @@ it.each([
   const server = await startScriptedServer([watch(event('ADDED', pod('a', '10.0.0.1')) + event('ADDED', large) + event('ADDED', pod('z', '10.0.0.3')) + endOfInitialEvents)], sane);
   const { addresses, restarts, store, stop } = reflectPods(server.connection, PATIENT);
   try {
-    await waitFor('a complete list', () => store.view.synced || undefined);
+    await eventually(() => store.view.synced, true);
     expect(addresses()).toEqual({ 'ns/a': ['10.0.0.1'], 'ns/z': ['10.0.0.3'] });
     expect(restarts).toEqual([]);
   } finally {

@@ -1,6 +1,6 @@
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { createPod, deletePod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
@@ -28,7 +28,11 @@ const remove = (name: string) => deletePod(cluster.admin, { name });
 
 /** Waits until the store is synced and holds just these addresses. */
 async function holds({ addresses, store }: ReturnType<typeof reflectPods>, want: Record<string, string[]>): Promise<void> {
-  await waitFor(`a store of ${JSON.stringify(want)}`, () => (store.view.synced && JSON.stringify(addresses()) === JSON.stringify(want)) || undefined);
+  await eventually(
+    () => store.view.synced && JSON.stringify(addresses()) === JSON.stringify(want),
+    true,
+    { what: `a store of ${JSON.stringify(want)}` },
+  );
 }
 
 describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)('Reflector with WatchList: $watchList', ({ watchList }) => {
@@ -47,7 +51,7 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)('Reflect
 
   it('is synced, and empty, where there is nothing', async () => {
     const reflected = reflectPods(connection, { watchList });
-    await waitFor('the first list', () => reflected.store.view.synced || undefined);
+    await eventually(() => reflected.store.view.synced, true);
     await reflected.stop();
     expect(reflected.addresses()).toEqual({});
   });
@@ -55,13 +59,16 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)('Reflect
   it('finds, after the API server was away, what was deleted and what was made anew under an old name', async () => {
     await Promise.all([create('stays', '10.0.0.1'), create('goes', '10.0.0.2'), create('anew', '10.0.0.3')]);
     const reflected = reflectPods(connection, { watchList, idleTimeoutMs: 90_000 });
-    await waitFor('the first list', () => reflected.store.view.synced || undefined);
+    await eventually(() => reflected.store.view.synced, true);
     reflected.changes.length = 0;
     await cluster.restart();
     await Promise.all([remove('goes'), remove('anew')]);
     await create('anew', '10.0.0.3');
-    await waitFor('the deletion', () => ('default/goes' in reflected.addresses() ? undefined : true));
-    await waitFor('the new object', () => reflected.changes.some(({ key, current }) => key === 'default/anew' && current?.ips.length === 1) || undefined);
+    await eventually(() => 'default/goes' in reflected.addresses(), false);
+    await eventually(
+      () => reflected.changes.some(({ key, current }) => key === 'default/anew' && current?.ips.length === 1),
+      true,
+    );
     await reflected.stop();
     expect(reflected.changes.filter(({ key }) => key === 'default/stays')).toEqual([]);
     expect(reflected.changes.some(({ key, current }) => key === 'default/anew' && current === undefined)).toBe(true);
@@ -84,7 +91,7 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)('Reflect
 it('opens a silent watch again, and goes on where it was', async () => {
   await create('a', '10.0.0.1');
   const reflected = reflectPods(connection, { ...PATIENT, idleTimeoutMs: 300 });
-  await waitFor('two silences', () => reflected.restarts.filter((reason) => reason === 'idle').length >= 2 || undefined);
+  await eventually(() => reflected.restarts.filter((reason) => reason === 'idle').length >= 2, true);
   await create('b', '10.0.0.2');
   await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2'] });
   await reflected.stop();
@@ -120,7 +127,7 @@ it('is rechecked once in a while only, however often somebody asks', async () =>
   let later = 0;
   const reflected = reflectPods(connection, { ...PATIENT, watchList: 'never', now: () => later });
   const count = (verb: string) => reflected.requests.filter((each) => each === verb).length;
-  const watched = (times: number) => waitFor(`watch ${times}`, () => count('watch') === times || undefined);
+  const watched = (times: number) => eventually(() => count('watch') === times, true, { what: `watch ${times}` });
   await watched(1);
   reflected.reflector.recheck();
   await watched(2);
@@ -139,7 +146,11 @@ it('is rechecked once in a while only, however often somebody asks', async () =>
 it('is rechecked after a while, however soon somebody asked again', async () => {
   let later = 0;
   const reflected = reflectPods(connection, { ...PATIENT, watchList: 'never', now: () => later });
-  const listed = (times: number) => waitFor(`list ${times}`, () => reflected.requests.filter((verb) => verb === 'list').length === times || undefined);
+  const listed = (times: number) => eventually(
+    () => reflected.requests.filter((verb) => verb === 'list').length === times,
+    true,
+    { what: `list ${times}` },
+  );
   await listed(1);
   reflected.reflector.recheck();
   await listed(2);
@@ -151,7 +162,7 @@ it('is rechecked after a while, however soon somebody asked again', async () => 
 
 it('ends at once when aborted, whatever it waits for', async () => {
   const reflected = reflectPods(connection, PATIENT);
-  await waitFor('the first list', () => reflected.store.view.synced || undefined);
+  await eventually(() => reflected.store.view.synced, true);
   const before = performance.now();
   await reflected.stop();
   // Long before the watch would have been silent for too long.

@@ -1,6 +1,6 @@
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { createPod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -44,9 +44,9 @@ it('asks again soon for a watch that is refused for a moment', async () => {
   // A WatchList, the watch after the pages in its place, and both once more.
   await proxy.set({ kind: 'answer', status: 403 }, { verb: 'watch', times: 4 });
   const { pauses, restarts, requests, store, stop } = reflect();
-  await waitFor('a watch', () => requests.filter((verb) => verb === 'watch').length === 5 || undefined);
+  await eventually(() => requests.filter((verb) => verb === 'watch').length === 5, true);
   await createPod(cluster.admin, pod({ name: 'late', ips: ['10.0.0.1'] }));
-  await waitFor('its event', () => store.size === 1 || undefined);
+  await eventually(() => store.size === 1, true);
   await stop();
   expect(pauses).toEqual([2_000, 2_000]);
   expect(restarts).toEqual(['poll', 'poll']);
@@ -57,10 +57,10 @@ it('asks again soon for a watch that is refused for a moment', async () => {
 it('asks for it once per poll when it goes on being refused, and goes back to watching when it may', async () => {
   const undo = await proxy.set({ kind: 'answer', status: 403 }, { verb: 'watch' });
   const { pauses, requests, stop } = reflect();
-  await waitFor('polls', () => pauses.length >= 6 || undefined);
+  await eventually(() => pauses.length >= 6, true);
   await undo();
   const refused = requests.length;
-  await waitFor('a watch that lasts', () => requests.slice(refused).includes('watch') || undefined);
+  await eventually(() => requests.slice(refused).includes('watch'), true);
   await stop();
   expect(pauses.slice(0, 6)).toEqual([2_000, 2_000, 60_000, 60_000, 60_000, 60_000]);
 });

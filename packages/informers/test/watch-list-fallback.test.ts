@@ -1,5 +1,5 @@
 import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { pod } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
@@ -13,17 +13,17 @@ it('lists by pages a server that never ends the initial events, and remembers it
   let later = 0;
   const reflected = reflectPods(connection, { ...PATIENT, initialEventsIdleMs: 300, now: () => performance.now() + later });
   try {
-    await waitFor('the first list', () => reflected.store.view.synced || undefined);
+    await eventually(() => reflected.store.view.synced, true);
     expect(reflected.store.size).toBe(1_200);
     expect(reflected.requests.slice(0, 4)).toEqual(['watch', 'list', 'list', 'list']);
     cluster.clearRequests();
     reflected.reflector.relist();
-    await waitFor('three more pages', () => cluster.requests().filter(({ query }) => query.includes('limit=500')).length >= 3 || undefined);
+    await eventually(() => cluster.requests().filter(({ query }) => query.includes('limit=500')).length >= 3, true);
     const watchLists = () => cluster.requests().filter(({ query }) => query.includes('sendInitialEvents')).length;
     expect(watchLists()).toBe(0);
     later = 3_600_000;
     reflected.reflector.relist();
-    await waitFor('another WatchList', () => watchLists() === 1 || undefined);
+    await eventually(() => watchLists() === 1, true);
   } finally {
     await reflected.stop();
     connection.close();

@@ -1,5 +1,5 @@
 import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NotLeadingError } from '../src/index.ts';
@@ -12,7 +12,6 @@ type Spec = { holderIdentity: string; acquireTime: string; renewTime: string };
 
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
-const PATIENT = { timeoutMs: 30_000 };
 
 let cluster: TestCluster;
 let account: TestAccount;
@@ -47,7 +46,7 @@ function spawn(identity: string, times = SHORT) {
 
 /** Waits until something is true, longer than a busy machine takes. */
 const until = (what: string, holds: () => boolean | Promise<boolean>) =>
-  waitFor(what, async () => (await holds()) || undefined, PATIENT);
+  eventually(() => holds(), true, { what });
 
 const leads = ({ identity, elector }: Replica) => until(`${identity} to lead`, () => elector.isLeader);
 const sees = (replica: Replica, leader: string) => until(`a look at ${leader}`, () => replica.leaders.includes(leader));
@@ -88,7 +87,7 @@ describe('LeaderElector', () => {
 
   it('hands over at once when it is asked to stop, and ends', async () => {
     const first = spawn('first', LONG);
-    await first.said('started', PATIENT);
+    await first.said('started');
     const second = await start('second', LONG);
     await sees(second, 'first');
     first.kill('SIGTERM');
@@ -108,7 +107,7 @@ describe('LeaderElector', () => {
 
   it('waits out the Lease of one that was killed', async () => {
     const first = spawn('first');
-    await first.said('started', PATIENT);
+    await first.said('started');
     const second = await start('second');
     await sees(second, 'first');
     first.kill('SIGKILL');
@@ -122,7 +121,7 @@ describe('LeaderElector', () => {
 
   it('writes nothing when it wakes from a SIGSTOP after its Lease has ended', async () => {
     const first = spawn('first');
-    await first.said('started', PATIENT);
+    await first.said('started');
     await until('writes', async () => (await written('first')).length > 10);
     const second = await start('second');
     await sees(second, 'first');
@@ -130,8 +129,8 @@ describe('LeaderElector', () => {
     await leads(second);
     const before = await written('first');
     first.kill('SIGCONT');
-    await first.said('stopped', PATIENT);
-    await first.said('second', PATIENT);
+    await first.said('stopped');
+    await first.said('second');
     expect(await written('first')).toEqual(before);
     expect(second.events).toEqual(['started']);
   });
@@ -166,7 +165,7 @@ describe('LeaderElector', () => {
     const second = await start('second', LONG);
     await sees(second, 'first');
     await cluster.admin.delete(`${LEASES}/${lease}`);
-    const { holderIdentity } = await waitFor('a new Lease', () => spec().catch(() => undefined), PATIENT);
+    const { holderIdentity } = await eventually(() => spec().catch(() => undefined), isDefined);
     await renewed();
     expect([holderIdentity, first.events, second.events]).toEqual(['first', ['started'], []]);
   });

@@ -2,13 +2,11 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { eventually } from '@kube-semaphore/eventually';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { MAX_CONNECTIONS, startHealthServer, type Health } from './health-server.ts';
 
 const registry = { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('up 1\n') };
-
-/** How long a state may take to come about on a machine that does much else. */
-const PATIENCE = { timeout: 20_000, interval: 20 };
 
 let stop: () => Promise<void>;
 afterEach(() => stop());
@@ -143,7 +141,7 @@ describe('metrics', () => {
     const { source, release } = heldRegistry();
     const { port } = await start({ registry: source, nowMs: () => nowMs });
     const scrapes = Array.from({ length: 20 }, () => ask(port, '/metrics'));
-    await vi.waitFor(() => expect(source.count).toBe(1), PATIENCE);
+    await eventually(() => source.count, 1);
     release();
     const first = { status: 200, body: 'collections 1\n' };
     for (const answer of await Promise.all(scrapes)) expect(answer).toMatchObject(first);
@@ -168,7 +166,7 @@ describe('metrics', () => {
     const { source, release } = heldRegistry();
     const { port } = await start({ registry: source });
     const scrape = ask(port, '/metrics');
-    await vi.waitFor(() => expect(source.count).toBe(1), PATIENCE);
+    await eventually(() => source.count, 1);
     expect(await ask(port, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
     release();
     expect(await scrape).toMatchObject({ status: 200 });
@@ -201,7 +199,7 @@ describe('a neighbour', () => {
     onTestFinished(() => silent.forEach(({ socket }) => socket.destroy()));
     expect(await ask(port, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
     // The probe's connection was one of them, and the last.
-    await vi.waitFor(() => expect(silent.filter(({ socket }) => !socket.destroyed).length).toBe(MAX_CONNECTIONS - 1), PATIENCE);
+    await eventually(() => silent.filter(({ socket }) => !socket.destroyed).length, MAX_CONNECTIONS - 1);
     expect(silent.findIndex(({ socket }) => !socket.destroyed), 'the oldest go').toBe(500 - (MAX_CONNECTIONS - 1));
   });
 
@@ -210,7 +208,7 @@ describe('a neighbour', () => {
     const kubelet = await dial(port, '127.0.0.3');
     const flood = await Promise.all(Array.from({ length: 500 }, () => dial(port, '127.0.0.2')));
     onTestFinished(() => flood.forEach(({ socket }) => socket.destroy()));
-    await vi.waitFor(() => expect(flood.filter(({ socket }) => !socket.destroyed).length).toBe(MAX_CONNECTIONS - 1), PATIENCE);
+    await eventually(() => flood.filter(({ socket }) => !socket.destroyed).length, MAX_CONNECTIONS - 1);
     kubelet.socket.write(GET('/healthz'));
     await kubelet.closed;
     expect(kubelet.said()).toMatch(/^HTTP\/1.1 200 OK/);

@@ -1,11 +1,9 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { eventually } from '@kube-semaphore/eventually';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { watchForStaleness } from './stale-file.ts';
-
-/** Longer than a busy machine takes, and shorter than a test may. */
-const PATIENCE = { timeout: 30_000, interval: 25 };
 
 let dir: string;
 
@@ -23,10 +21,10 @@ it('tells when the file says something else, and when it says the same again', {
   const done = watchForStaleness(path, { content: 'a', intervalMs: 1, signal: aborter.signal, onStale: (isStale) => told.push(isStale) });
   await writeFile(join(dir, 'next'), 'b');
   await rename(join(dir, 'next'), path);
-  await vi.waitFor(() => expect(told).toEqual([true]), PATIENCE);
+  await eventually(() => told, [true]);
   await rm(path);
   await writeFile(path, 'a');
-  await vi.waitFor(() => expect(told).toEqual([true, false]), PATIENCE);
+  await eventually(() => told, [true, false]);
   aborter.abort();
   await done;
 });

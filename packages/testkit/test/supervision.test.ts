@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { expect, it } from 'vitest';
 import type { Component } from '../src/real/protocol.ts';
 import { Supervision } from '../src/real/supervision.ts';
@@ -12,14 +12,12 @@ import { sleeper } from './sleeper.ts';
 
 const owner = fileURLToPath(new URL('./supervision-owner.ts', import.meta.url));
 
-const patience = { timeout: 30_000 };
-
 /** The pid of the supervisor, once the sleeper has told it. */
 const parentOf = ({ log }: Component) =>
-  waitFor('a line of log', () => {
+  eventually(() => {
     const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
     return text.endsWith('\n') ? Number(text) : undefined;
-  });
+  }, isDefined);
 
 it('kills one component and reports its end', async () => {
   const supervision = await Supervision.start();
@@ -64,7 +62,7 @@ it('leaves nothing when the supervisor itself is killed', async () => {
   const { exited } = supervision.spawn(component);
   process.kill(await parentOf(component), 'SIGKILL');
   expect(await exited).toBe('the supervisor is gone');
-  await expect.poll(() => leftovers(supervision.dir), patience).toEqual([]);
+  await eventually(() => leftovers(supervision.dir), []);
 });
 
 it('cleans up when the supervisor itself is asked to end', async () => {
@@ -72,7 +70,7 @@ it('cleans up when the supervisor itself is asked to end', async () => {
   const component = sleeper(supervision.dir);
   supervision.spawn(component);
   process.kill(await parentOf(component), 'SIGTERM');
-  await expect.poll(() => leftovers(supervision.dir), patience).toEqual([]);
+  await eventually(() => leftovers(supervision.dir), []);
   await supervision.stop();
 });
 
@@ -86,5 +84,5 @@ it.each([
   await parentOf(sleeper(dir));
   process.kill(group ? -Number(child.pid) : Number(child.pid), signal);
   await once(child, 'exit');
-  await expect.poll(() => leftovers(dir), patience).toEqual([]);
+  await eventually(() => leftovers(dir), []);
 });

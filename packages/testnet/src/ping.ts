@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { Place } from './namespace.ts';
 import { PingReplies } from './ping-replies.ts';
 
 /** After so long a reply that didn't come is lost. */
-const PATIENCE_MS = 10_000;
+const LAST_REPLY_TIMEOUT_MS = 10_000;
 
 /** How to ping. */
 export type PingOptions = {
@@ -51,7 +51,11 @@ export async function startPing(place: Place, address: string, { intervalMs = 10
     replies.push(chunk);
   });
   const reached = (count: number, limit: number) =>
-    waitFor(`replies of ${address}`, () => (replies.received >= count ? true : undefined), { timeoutMs: limit, intervalMs: 5 });
+    eventually(
+      () => replies.received >= count,
+      true,
+      { what: `replies of ${address}`, timeoutMs: limit, intervalMs: 5 },
+    );
   try {
     await reached(1, timeoutMs);
   } catch (error) {
@@ -65,8 +69,12 @@ export async function startPing(place: Place, address: string, { intervalMs = 10
     },
     stop: async () => {
       const sentBefore = await sentSoFar(ping, stderr);
-      const later = () => (replies.latest > sentBefore ? true : undefined);
-      const answered = await waitFor('a last reply', later, { timeoutMs: PATIENCE_MS, intervalMs: 5 }).catch(() => false);
+      const isLater = (latest: number): boolean => latest > sentBefore;
+      const answered = await eventually(
+        () => replies.latest,
+        isLater,
+        { timeoutMs: LAST_REPLY_TIMEOUT_MS, intervalMs: 5 },
+      ).then(() => true, () => false);
       ping.kill('SIGINT');
       await ended;
       // At the end a request may be on its way, unless nothing came for seconds: then all since are lost.
@@ -83,10 +91,10 @@ async function sentSoFar(ping: ChildProcess, stderr: Readable): Promise<number> 
   stderr.on('data', read);
   ping.kill('SIGQUIT');
   try {
-    return await waitFor('the count of a ping', () => {
+    return await eventually(() => {
       const sent = /(\d+)\/\d+ packets/.exec(words)?.[1];
       return sent === undefined ? undefined : Number(sent);
-    }, { intervalMs: 5 });
+    }, isDefined, { what: 'the count of a ping', intervalMs: 5 });
   } finally {
     stderr.off('data', read);
   }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { watchLinks } from '../src/link-watch.ts';
 
@@ -43,7 +43,7 @@ it('tells of each link that changes as soon as the program does, until it is ask
   expect(isAlive(pid)).toBe(true);
   stopping.abort();
   await watching;
-  await waitFor('its end', () => !isAlive(pid) || undefined);
+  await eventually(() => !isAlive(pid), true);
 });
 
 it('rejects with the words of a program that ends, after what it told', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { generatePrivateKey } from '../src/keys.ts';
 import { runFor, runTool } from '../src/run-tool.ts';
@@ -25,10 +25,10 @@ async function tool(script: string): Promise<string> {
 
 /** The pid that the tool wrote into the file `pid`, once it is there. */
 const pidOf = () =>
-  waitFor('the tool', async () => {
+  eventually(async () => {
     const text = await readFile(join(dir, 'pid'), 'utf8').catch(() => '');
     return text.endsWith('\n') ? Number(text) : undefined;
-  });
+  }, isDefined);
 
 const isAlive = (pid: number): boolean => {
   try {

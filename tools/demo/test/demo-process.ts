@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { clusterKind } from '@kube-semaphore/testkit';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -48,7 +48,7 @@ export class DemoProcess {
 
   /** Resolves once it has printed `text`. */
   async says(text: string): Promise<void> {
-    await waitFor(`"${text}" in the output`, () => this.output.includes(text) || undefined, { timeoutMs: 90_000 });
+    await eventually(() => this.output.includes(text), true, { what: `"${text}" in the output`, timeoutMs: 90_000 });
   }
 
   /** Command lines of the processes that have files of this demo among their arguments. */

@@ -19,12 +19,12 @@ async function start(args: readonly string[] = [], env: Readonly<Record<string, 
 }
 
 /** A whole demo takes half a minute where nothing else runs. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** Supervisors of real clusters clean up when the demo is gone already, if it was in a hurry. */
 const leavesNothing = (demo: DemoProcess): Promise<void> => eventually(() => demo.leftovers(), []);
 
-it('plays to its end, in plain text, and cleans up', { timeout: PATIENCE_MS }, async () => {
+it('plays to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, async () => {
   const demo = await start();
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
   expect(await demo.leftovers()).toEqual([]);
@@ -71,7 +71,7 @@ it('plays to its end, in plain text, and cleans up', { timeout: PATIENCE_MS }, a
   ]);
 });
 
-it('shows what an agent would do where no tunnel can be had', { timeout: PATIENCE_MS }, async () => {
+it('shows what an agent would do where no tunnel can be had', { timeout: TIMEOUT_MS }, async () => {
   const path = await mkdtemp(join(tmpdir(), 'demo-path-'));
   onTestFinished(() => rm(path, { recursive: true }));
   // A machine without any device.
@@ -96,7 +96,7 @@ it.each([
   { name: 'while a Service is mirrored', signal: 'SIGINT', text: 'c1 has a Service' },
   { name: 'while an app is started anew', signal: 'SIGINT', text: '16. One Service' },
   { name: 'while a global Service lacks a cluster', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
-] as const)('ends soon and leaves nothing when it is interrupted $name', { timeout: PATIENCE_MS }, async ({ signal, text }) => {
+] as const)('ends soon and leaves nothing when it is interrupted $name', { timeout: TIMEOUT_MS }, async ({ signal, text }) => {
   // With --keep it isn't over before it is interrupted, however late that is.
   const demo = await start(['--keep']);
   await demo.says(text);
@@ -130,7 +130,7 @@ it('fails with the end of the logs when an app dies', async () => {
 
 const env = { ...process.env, PATH: [kubectlFolder, process.env['PATH']].join(delimiter) };
 
-it.skipIf(goesWithoutKubectl)('goes on with --keep, and the commands that it prints work', { timeout: PATIENCE_MS }, async () => {
+it.skipIf(goesWithoutKubectl)('goes on with --keep, and the commands that it prints work', { timeout: TIMEOUT_MS }, async () => {
   const demo = await start(['--keep']);
   await demo.says('Your turn');
   // The metrics of the three apps come last.

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedCluster, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { spawnProgram } from '@kube-semaphore/testkit';
 import type { App } from './bundle/bundle.ts';
 
@@ -35,7 +35,7 @@ async function startTime(launcher: string, args: readonly string[], cluster: Emb
     // In a container with nothing to write to there is no cache of compiled code.
     const program = spawnProgram(launcher, args, { NODE_DISABLE_COMPILE_CACHE: '1' });
     try {
-      const request = waitFor('a request', () => cluster.requests()[0]);
+      const request = eventually(() => cluster.requests()[0], isDefined, { what: 'a request' });
       const ended = program.exited.then(() => Promise.reject(new Error(`${launcher} ended without a request:\n${program.stderr()}`)));
       const { at } = await Promise.race([request, ended]);
       times.push(at - startedAt);

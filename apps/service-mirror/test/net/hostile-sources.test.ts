@@ -1,4 +1,4 @@
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { node as nodeObject, startKubeProxy } from '@kube-semaphore/testkit';
 import type { Place } from '@kube-semaphore/testnet';
 import fc from 'fast-check';
@@ -85,7 +85,7 @@ describe('what a remote has', () => {
 
 async function waitForEndpoint(mirrors: LocalServices, mirror: string, address: string): Promise<void> {
   const isThere = async () => (await mirrors.endpoints())[mirror]?.includes(address);
-  await waitFor(`${address} of ${mirror}`, async () => (await isThere()) || undefined);
+  await eventually(() => isThere(), true, { what: `${address} of ${mirror}` });
 }
 
 /** A Service of this cluster, with one endpoint. */

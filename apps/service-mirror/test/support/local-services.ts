@@ -1,5 +1,5 @@
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { MIRRORS } from './mirror-process.ts';
 import { readyAddresses, type Slice } from './slices.ts';
 
@@ -64,7 +64,7 @@ export class LocalServices {
 
   /** Removes everything, also what controllers make of it meanwhile, and what was on its way when a program was killed. */
   async clear(): Promise<void> {
-    await waitFor('an empty mirror namespace', async () => (await this.#removeAll()) === 0 || undefined);
+    await eventually(async () => (await this.#removeAll()) === 0, true, { what: 'an empty mirror namespace' });
   }
 
   /** @returns how many objects there were */

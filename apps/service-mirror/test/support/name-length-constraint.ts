@@ -1,5 +1,5 @@
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { bash, docBlocks } from '@kube-semaphore/testkit';
 
 const TEMPLATES = '/apis/templates.gatekeeper.sh/v1/constrainttemplates';
@@ -25,10 +25,10 @@ export async function applyConstraint(cluster: TestCluster): Promise<unknown> {
 
 async function establish(cluster: TestCluster): Promise<void> {
   const { admin } = cluster;
-  const [template] = await waitFor('the template', async () => {
+  const [template] = await eventually(async () => {
     const templates = await admin.list(TEMPLATES);
     return templates.length > 0 ? templates : undefined;
-  });
+  }, isDefined, { what: 'the template' });
   const { crd } = template!['spec'] as { crd: { spec: { names: { kind: string }; validation: { openAPIV3Schema: object } } } };
   const { names, validation } = crd.spec;
   const schema = { type: 'object', properties: { spec: { type: 'object', properties: { match: open, parameters: validation.openAPIV3Schema } } } };

@@ -1,4 +1,4 @@
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { startPing } from '@kube-semaphore/testnet';
 import { expect } from 'vitest';
 import type { Agent } from '../support/agent-process.ts';
@@ -16,7 +16,7 @@ const it = itWithAgents
 async function resynced(agent: Agent): Promise<void> {
   const count = async () => (await agent.metric('semaphore_wg_sync_peers_total', { device: DEVICE, success: '1' })) ?? 0;
   const before = await count();
-  await waitFor('two more looks', async () => (await count()) >= before + 2 || undefined);
+  await eventually(async () => (await count()) >= before + 2, true);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { startPing } from '@kube-semaphore/testnet';
 import { generatePrivateKey, publicKeyOf, type Link } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
@@ -77,10 +77,10 @@ describe('the agent of a node', () => {
     const [n1, n2] = mesh.nodes;
     const before = await linkOn(n1!);
     await killWireGuardGo(n1!);
-    await waitFor('another device', async () => {
+    await eventually(async () => {
       const link = await linkOn(n1!);
-      return (link !== undefined && link.index !== before?.index) || undefined;
-    });
+      return link !== undefined && link.index !== before?.index;
+    }, true);
     const ping = await startPing(n1!.pod, n2!.podIps.v6);
     await ping.replies(10);
     expect(await ping.stop()).toMatchObject({ lost: 0 });

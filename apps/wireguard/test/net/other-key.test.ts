@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { docBlocks } from '@kube-semaphore/testkit';
 import { expect } from 'vitest';
 import { itWithAgents as it } from '../support/mesh-it.ts';
@@ -8,7 +8,7 @@ const { signal } = new AbortController();
 const KEYS = '/var/lib/semaphore-wireguard';
 
 /** The agent looks at everything each half a minute. */
-const PATIENCE = { timeoutMs: 45_000 };
+const TIMEOUT = { timeoutMs: 45_000 };
 
 /** What docs/operations.md has the agent's container run. */
 const [block = ''] = docBlocks('operations.md', 'Other keys of wireguard', 'sh pods');
@@ -23,10 +23,14 @@ it('is made by the commands of docs/operations.md, and the other side takes it',
   // As the page says: should the agent look between the two commands, the key is the old one, and they are said again.
   for (let said = 0; said < 2 && key === before; said++) {
     for (const command of commands) await n1!.machine.run('sh', ['-c', command.replace(KEYS, n1!.keyFolder)]);
-    key = await waitFor('a key of the device', async () => (await n1!.tools.device('wireguard.c2', { signal }))?.publicKey, PATIENCE);
+    key = await eventually(
+      async () => (await n1!.tools.device('wireguard.c2', { signal }))?.publicKey,
+      isDefined,
+      TIMEOUT,
+    );
   }
   expect(key).not.toBe(before);
-  await eventually(announced, key, PATIENCE);
+  await eventually(announced, key, TIMEOUT);
   const other = mesh.cluster('c2').nodes[0]!;
   await eventually(async () => (await other.tools.device('wireguard.c1', { signal }))?.peers.map(({ publicKey }) => publicKey), [key]);
 });

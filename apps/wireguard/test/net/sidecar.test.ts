@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { startPing } from '@kube-semaphore/testnet';
 import { describe, expect } from 'vitest';
 import type { Agent } from '../support/agent-process.ts';
@@ -97,7 +97,7 @@ describe('in a Pod whose tunnels a sidecar carries', () => {
       expect(await agent.get('/readyz')).toMatchObject({ status: 503 });
       again = startSidecar(near);
       await agent.ready();
-      await waitFor('a peer', async () => (await near.tools.device(DEVICE, { signal }))?.peers.length === 1 || undefined);
+      await eventually(async () => (await near.tools.device(DEVICE, { signal }))?.peers.length === 1, true);
     });
     expect(lost).toBeGreaterThan(0);
     expect((await near.tools.links({ signal })).find(({ name }) => name === DEVICE)).toMatchObject({ alias: 'semaphore-wireguard c2', mtuBytes: 1380 });

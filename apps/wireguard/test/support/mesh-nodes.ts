@@ -1,5 +1,5 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
 import { node as nodeObject } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
@@ -42,7 +42,11 @@ export async function annotate({ server }: MeshCluster, name: string, annotation
 
 /** The public key of a node's device, which its peers know it by. */
 export async function publicKeyOn({ tools }: MeshNode, device: string): Promise<string> {
-  return waitFor(`a key of ${device}`, async () => (await tools.device(device, { signal }))?.publicKey);
+  return eventually(
+    async () => (await tools.device(device, { signal }))?.publicKey,
+    isDefined,
+    { what: `a key of ${device}` },
+  );
 }
 
 /** The peers of a node's device: the endpoint that each has now, by its public key. */

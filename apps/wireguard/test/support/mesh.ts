@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { findBinaries, node as nodeObject, startRealCluster } from '@kube-semaphore/testkit';
 import { type Network, type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import { runTool, systemTools, type WireGuardTools } from '@kube-semaphore/wireguard-tools';
@@ -148,9 +148,13 @@ export class Mesh {
       for (const other of this.#clusters.values()) {
         const isThere = async () => {
           const peers = (await tools.device(`wireguard.${other.name}`, options))?.peers ?? [];
-          return (peers.length === other.nodes.length && peers.every(({ publicKey }) => isTold(publicKey))) || undefined;
+          return peers.length === other.nodes.length && peers.every(({ publicKey }) => isTold(publicKey));
         };
-        if (other !== cluster) await waitFor(`the nodes of ${other.name} on ${cluster.name}-${name}`, isThere);
+        if (other !== cluster) await eventually(
+          isThere,
+          true,
+          { what: `the nodes of ${other.name} on ${cluster.name}-${name}` },
+        );
       }
     }
   }

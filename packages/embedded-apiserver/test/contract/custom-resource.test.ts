@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { globalNetworkSetCrd } from '@kube-semaphore/testkit';
 import { beforeAll, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/index.ts';
@@ -152,6 +152,6 @@ onEachServer('a custom resource', (server) => {
     await server().cluster.defineResource(crd);
     await server().cluster.admin.delete('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/passing.example.net');
     const gone = () => server().send('GET', '/apis/example.net/v1/passing');
-    expect(await waitFor('404', async () => (await gone()).status === 404 || undefined)).toBe(true);
+    await eventually(async () => (await gone()).status, 404);
   });
 });

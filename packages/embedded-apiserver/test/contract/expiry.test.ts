@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../src/index.ts';
 import { onEachServer, read, type Server } from './harness.ts';
@@ -46,14 +46,10 @@ onEachServer(
       const next = `${pods}?limit=1&continue=${page.metadata['continue'] as string}`;
       await makePods(server(), pods, ['aa', 'd']);
       server().compact();
-      const gone = await waitFor(
-        'an expired token',
-        async () => {
-          const reply = await server().send('GET', next);
-          return reply.status === 410 ? read(reply) : undefined;
-        },
-        { timeoutMs: 60_000, intervalMs: 200 },
-      );
+      const gone = await eventually(async () => {
+        const reply = await server().send('GET', next);
+        return reply.status === 410 ? read(reply) : undefined;
+      }, isDefined, { timeoutMs: 60_000, intervalMs: 200 });
       expect(gone).toMatchObject({ kind: 'Status', reason: 'Expired', code: 410 });
       const rest: KubeObject[] = [];
       for (let token = gone.metadata['continue'] as string; token;) {

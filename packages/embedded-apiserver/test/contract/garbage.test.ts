@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../src/index.ts';
 import { onEachServer, read } from './harness.ts';
@@ -37,7 +37,7 @@ onEachServer(
       const passing = await create(services, service('passing', { clusterIP: 'None' }));
       await create(slices, slice('of-passing', {}, ownedBy(passing)));
       await remove(`${services}/passing`);
-      await waitFor('the end of the slice that was made last', async () => (await isGone(`${slices}/of-passing`)) || undefined);
+      await eventually(() => isGone(`${slices}/of-passing`), true);
     }
 
     it.each([
@@ -47,14 +47,14 @@ onEachServer(
     ])('$name, and leaves those that belong to somebody else as well', async ({ body }) => {
       const { a, slices, b } = await family();
       await remove(a, body);
-      await waitFor('the end of all three', async () => {
+      await eventually(async () => {
         const gone = await Promise.all([a, `${slices}/of-a`, `${slices}/of-slice`].map(isGone));
-        return gone.every(Boolean) || undefined;
-      });
-      await waitFor('a slice with one owner', async () => {
+        return gone.every(Boolean);
+      }, true);
+      await eventually(async () => {
         const { metadata } = read(await server().send('GET', `${slices}/of-both`));
-        return (metadata['ownerReferences'] as { uid: string }[]).every(({ uid }) => uid === b.metadata.uid) || undefined;
-      });
+        return (metadata['ownerReferences'] as { uid: string }[]).every(({ uid }) => uid === b.metadata.uid);
+      }, true);
       expect(await isGone(`${slices}/of-nobody`)).toBe(false);
     });
 
@@ -65,7 +65,7 @@ onEachServer(
       expect((await server().send('PUT', `${slices}/of-a`, { body: moved })).status).toBe(200);
       await create(slices, slice('last', {}, ownedBy(read(await server().send('GET', a)))));
       await remove(a);
-      await waitFor('the end of what still belongs to it', async () => (await isGone(`${slices}/last`)) || undefined);
+      await eventually(() => isGone(`${slices}/last`), true);
       expect(await isGone(`${slices}/of-a`)).toBe(false);
     });
 
@@ -74,7 +74,7 @@ onEachServer(
       await isNoticed({ services, slices });
       const { metadata: before } = read(await server().send('GET', `${slices}/of-a`));
       await remove(`${a}?propagationPolicy=Orphan`);
-      await waitFor('the end of the owner', async () => (await isGone(a)) || undefined);
+      await eventually(() => isGone(a), true);
       const { metadata } = read(await server().send('GET', `${slices}/of-a`));
       expect(metadata).not.toHaveProperty('ownerReferences');
       expect({ uid: metadata.uid, isOther: metadata.resourceVersion !== before.resourceVersion }).toEqual({

@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { beforeAll, expect, it } from 'vitest';
 import { onEachServer, read } from './harness.ts';
 import { object, smallPod } from './objects.ts';
@@ -80,9 +80,7 @@ onEachServer('who a request is from', (server) => {
     expect((await server().send('GET', '/api', { token })).status).toBe(200);
     await server().cluster.admin.delete(`${serviceAccounts}/fired`);
     // A real server remembers a token for ten seconds.
-    await waitFor('401', async () => (await server().send('GET', '/api', { token })).status === 401 || undefined, {
-      timeoutMs: 30_000,
-    });
+    await eventually(async () => (await server().send('GET', '/api', { token })).status === 401, true);
   });
 });
 
@@ -143,11 +141,11 @@ onEachServer('what a role allows', (server) => {
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
     const subjects = [{ kind: 'ServiceAccount', namespace: 'kube-system', name: 'local' }];
     await admin.create(`${roles}/rolebindings`, object(`${type} RoleBinding`, 'b', { roleRef, subjects }));
-    await waitFor('the binding', async () => (await allowed(token, 'GET', pods)) || undefined);
+    await eventually(() => allowed(token, 'GET', pods), true);
     const elsewhere = await allowed(token, 'GET', '/api/v1/namespaces/default/pods');
     const everywhere = await allowed(token, 'GET', '/api/v1/pods');
     await admin.delete(`${roles}/rolebindings/b`);
-    await waitFor('its end', async () => !(await allowed(token, 'GET', pods)) || undefined);
+    await eventually(async () => !(await allowed(token, 'GET', pods)), true);
     expect({ before, elsewhere, everywhere }).toEqual({ before: false, elsewhere: false, everywhere: false });
   });
 
@@ -159,7 +157,7 @@ onEachServer('what a role allows', (server) => {
     const pods = `/api/v1/namespaces/${namespace}/pods`;
     const watch = await server().watch(`${pods}?watch=1`, { token });
     await server().cluster.admin.delete(`${rbac}/clusterrolebindings/watcher`);
-    await waitFor('403', async () => !(await allowed(token, 'GET', pods)) || undefined);
+    await eventually(async () => !(await allowed(token, 'GET', pods)), true);
     await server().cluster.admin.create(pods, smallPod('seen'));
     expect((await watch.next())?.object.metadata.name).toBe('seen');
     watch.close();

@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { WatchEvent } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { onEachServer, refusal } from './harness.ts';
@@ -114,7 +114,7 @@ onEachServer('a watch', (server) => {
     let pods = 0;
     const create = async () => (await admin().create(paths.pods(other), smallPod(`p${pods++}`))).metadata;
     // It says so two seconds before: again, where a busy machine had no time for the pod before that, or for the bookmark.
-    const object = await waitFor('a bookmark', async () => {
+    const object = await eventually(async () => {
       const before = await create();
       const query = `watch=1&timeoutSeconds=4&allowWatchBookmarks=true&resourceVersion=${before.resourceVersion}`;
       const watch = await server().watch(`${paths.pods(silent)}?${query}`);
@@ -123,7 +123,7 @@ onEachServer('a watch', (server) => {
       expect(events.filter(({ type }) => type !== 'BOOKMARK')).toEqual([]);
       const last = events.at(-1)?.object;
       return Number(last?.metadata.resourceVersion) >= Number(after.resourceVersion) ? last : undefined;
-    });
+    }, isDefined);
     expect(object).toMatchObject({ apiVersion: 'v1', kind: 'Pod' });
     expect(object.metadata.annotations).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { createPod, pod, startRealCluster } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { connectTo, reflectPods } from '../reflect-pods.ts';
@@ -11,9 +11,9 @@ it('lists again when etcd was restored to an older snapshot, where a watch from 
   for (let i = 0; i < 20; i++) await createPod(cluster.admin, pod({ name: `new-${i}`, ips: ['10.0.0.2'] }));
   const reflected = reflectPods(connection, { idleTimeoutMs: 90_000 });
   try {
-    await waitFor('the first list', () => reflected.store.size === 21 || undefined);
+    await eventually(() => reflected.store.size === 21, true);
     await cluster.restoreEtcd(snapshot);
-    await waitFor('the list of the restored etcd', () => reflected.store.size === 1 || undefined, { timeoutMs: 60_000 });
+    await eventually(() => reflected.store.size === 1, true, { timeoutMs: 60_000 });
     expect(reflected.addresses()).toEqual({ 'default/old': ['10.0.0.1'] });
   } finally {
     await reflected.stop();

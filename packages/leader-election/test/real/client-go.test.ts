@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { findBinaries, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { SHORT } from '../support/elector.ts';
@@ -59,7 +59,7 @@ const spec = async () => (await cluster.admin.get(LEASE))['spec'] as Spec;
 
 /** Waits until something is true, longer than a busy machine takes. */
 const until = (what: string, holds: () => boolean | Promise<boolean>) =>
-  waitFor(what, async () => (await holds()) || undefined, { timeoutMs: 60_000 });
+  eventually(() => holds(), true, { what, timeoutMs: 60_000 });
 
 /** Waits until the Lease was renewed for so long. */
 async function renewedFor(ms: number): Promise<void> {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { waitFor, type WaitOptions } from '@kube-semaphore/eventually';
+import { eventually, type WaitOptions } from '@kube-semaphore/eventually';
 import type { ElectorOptions } from './elector.ts';
 
 const main = fileURLToPath(new URL('replica-main.ts', import.meta.url));
@@ -25,7 +25,7 @@ export function spawnReplica(options: ElectorOptions) {
     /** What it said, oldest first. */
     lines,
     said: (line: string, wait: WaitOptions = {}) =>
-      waitFor(`${options.identity} says ${line}`, () => lines.includes(line) || undefined, wait),
+      eventually(() => lines.includes(line), true, { what: `${options.identity} says ${line}`, ...wait }),
     kill,
     /** The exit code; null if a signal ended it. */
     exited,

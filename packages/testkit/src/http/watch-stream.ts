@@ -1,9 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { TIMEOUT_MS } from '@kube-semaphore/eventually';
 import { open, type Asked, type Endpoint } from './http.ts';
-
-/** How long an event may take; much longer than any server needs. */
-const PATIENCE_MS = 30_000;
 
 export type WatchEvent = { readonly type: string; readonly object: KubeObject };
 
@@ -77,7 +75,7 @@ export class WatchStream {
 
   async #read(): Promise<Buffer | undefined> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`nothing for ${PATIENCE_MS} ms`)), PATIENCE_MS);
+    const timer = setTimeout(() => reject(new Error(`nothing for ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
     try {
       const { done, value } = await Promise.race([this.#chunks.next(), promise]);
       return done ? undefined : value;

@@ -1,6 +1,6 @@
 import { setInterval } from 'node:timers/promises';
 import type { PolicyRule, TestAccount } from '@kube-semaphore/embedded-apiserver';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import type { Program } from '../program/program.ts';
 import type { AuditEvent } from '../real/audit.ts';
@@ -116,7 +116,11 @@ export class ReplicaPair {
     const release = await this.line.set({ kind: 'stall', direction: 'answers' }, { verb: 'create', target });
     await work();
     const created = async () => (await this.written(leader)).length;
-    await waitFor(`${WRITE_CONCURRENCY} writes of ${leader.account}`, async () => (await created()) >= WRITE_CONCURRENCY || undefined, TAKEOVER);
+    await eventually(
+      async () => (await created()) >= WRITE_CONCURRENCY,
+      true,
+      { what: `${WRITE_CONCURRENCY} writes of ${leader.account}`, ...TAKEOVER },
+    );
     leader.program.signal('SIGSTOP');
     await release();
   }
@@ -128,14 +132,14 @@ export class ReplicaPair {
 
   /** Waits until a replica has written after some time, in ms since the epoch. */
   async hasWritten(replica: Replica, afterMs = 0): Promise<void> {
-    const hasNow = async () => (await this.written(replica)).some(({ receivedMs }) => receivedMs > afterMs) || undefined;
-    await waitFor(`a write of ${replica.account}`, hasNow, TAKEOVER);
+    const hasNow = async () => (await this.written(replica)).some(({ receivedMs }) => receivedMs > afterMs);
+    await eventually(hasNow, true, { what: `a write of ${replica.account}`, ...TAKEOVER });
   }
 
   /** Waits until a replica has looked at the Lease after some time, in ms since the epoch. */
   async hasLooked({ account }: Replica, afterMs: number): Promise<void> {
-    const hasNow = async () => looksAtLease(await this.#events(), account).some((ms) => ms > afterMs) || undefined;
-    await waitFor(`${account} to look at the Lease`, hasNow, TAKEOVER);
+    const hasNow = async () => looksAtLease(await this.#events(), account).some((ms) => ms > afterMs);
+    await eventually(hasNow, true, { what: `${account} to look at the Lease`, ...TAKEOVER });
   }
 
   /**

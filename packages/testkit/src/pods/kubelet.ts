@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { forward, type NetworkNode, type Place } from '@kube-semaphore/testnet';
 import type { Bind } from '../containers/run.ts';
 import { RunningContainer } from './container.ts';
@@ -136,8 +136,8 @@ export class Kubelet {
 async function started({ name, startupProbe }: Container, container: RunningContainer): Promise<void> {
   const [file, ...args] = startupProbe?.exec?.command ?? [];
   if (file === undefined) return;
-  const answers = () => container.exec(file, args).then(() => true, () => undefined);
-  await waitFor(`${name} to start`, answers, { timeoutMs: 30_000, intervalMs: 100 }).catch((error: unknown) => {
+  const answers = () => container.exec(file, args).then(() => true, () => false);
+  await eventually(answers, true, { what: `${name} to start`, intervalMs: 100 }).catch((error: unknown) => {
     throw new Error(`${name} does not start:\n${container.output}`, { cause: error });
   });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { ask, type Place } from '@kube-semaphore/testnet';
 import type { RunningContainer } from './container.ts';
 import type { Container, PodSpec } from './pod-spec.ts';
@@ -61,10 +61,10 @@ export class RunningPod {
     const isReady = async () => {
       const broken = [...this.#containers].find(([, { isBroken }]) => isBroken);
       if (broken !== undefined) throw new Error(`${this.name}: ${broken[0]} ends again and again\n${this.logs}`);
-      for (const { port, path } of probed) if ((await this.get(port, path)).status !== 200) return undefined;
+      for (const { port, path } of probed) if ((await this.get(port, path)).status !== 200) return false;
       return true;
     };
-    await waitFor(`${this.name} to be ready`, isReady, { timeoutMs: 30_000, intervalMs: 50 }).catch((error: unknown) => {
+    await eventually(isReady, true, { what: `${this.name} to be ready`, intervalMs: 50 }).catch((error: unknown) => {
       throw new Error(`${this.name} is not ready:\n${this.logs}`, { cause: error });
     });
     await this.#report('True');

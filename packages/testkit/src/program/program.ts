@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { ask, type Place } from '@kube-semaphore/testnet';
 import { freshScrapes } from './fresh-scrapes.ts';
 import { NODE_COMPILE_CACHE, readLauncher } from './launcher.ts';
@@ -81,11 +81,11 @@ export function startProgram([file, args]: readonly [file: string, args: readonl
 
   const log = () => linesOf(stderr);
   const logged: Program['logged'] = (msg, facts = {}) =>
-    waitFor(`a line "${msg}" with ${JSON.stringify(facts)}`, () => {
+    eventually(() => {
       const line = log().find((each) => each.msg === msg && hasFacts(each, facts));
       if (line === undefined && gone) throw new Error(`ended without a line "${msg}":\n${stderr}`);
       return line;
-    });
+    }, isDefined, { what: `a line "${msg}" with ${JSON.stringify(facts)}` });
   const askFor: Program['get'] = async (path) => {
     const { port } = await logged('started');
     const answer = await (place === undefined ? askHere(Number(port), path) : ask(place, Number(port), path));
@@ -102,7 +102,7 @@ export function startProgram([file, args]: readonly [file: string, args: readonl
     log,
     logged,
     async ready() {
-      await waitFor('/readyz to say 200', async () => (await get('/readyz')).status === 200 || undefined);
+      await eventually(async () => (await get('/readyz')).status === 200, true, { what: '/readyz to say 200' });
     },
     get,
     metric: async (name, labels = {}) => seriesValue((await get('/metrics')).body, name, labels),

@@ -1,5 +1,5 @@
 import { cp, rm } from 'node:fs/promises';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { freePort } from '@kube-semaphore/fault-proxy';
 import type { Binaries } from './binaries.ts';
 import { type Files, etcd, kubeApiserver, kubeControllerManager } from './components.ts';
@@ -111,7 +111,7 @@ export class ControlPlane {
 
   /** Waits for an API server that lost etcd to find it again. */
   async #recovered(): Promise<void> {
-    await waitFor('an answer from kube-apiserver', async () => (await this.#options.serves(this.url)) || undefined);
+    await eventually(() => this.#options.serves(this.url), true, { what: 'an answer from kube-apiserver' });
   }
 
   #portWasTaken(error: unknown): boolean {

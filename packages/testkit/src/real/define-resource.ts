@@ -1,5 +1,5 @@
 import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 
 type CrdSpec = { group: string; names: { plural: string }; versions: { name: string; served: boolean }[] };
 
@@ -13,11 +13,15 @@ export async function defineResource(admin: TestClient, crd: KubeObject): Promis
   const { group, names, versions } = crd['spec'] as CrdSpec;
   for (const { name } of versions.filter(({ served }) => served)) {
     const path = `/apis/${group}/${name}/${names.plural}?resourceVersion=0`;
-    await waitFor(`a list of ${path}`, async () => {
+    await eventually(async () => {
       const { status } = await admin.request('GET', path);
-      return status === 200 || undefined;
-    });
-    await waitFor(`${group}/${name} to be told of`, async () => (await tellsOf(admin, `${group}/${name}`, names.plural)) || undefined);
+      return status === 200;
+    }, true, { what: `a list of ${path}` });
+    await eventually(
+      () => tellsOf(admin, `${group}/${name}`, names.plural),
+      true,
+      { what: `${group}/${name} to be told of` },
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import {
   type Certificate, createAccount, createAgent, createAuthority, createTestClient, type TestClient, type TestCluster,
   writeKubeconfig,
 } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { rightsCount } from '../rights/counted.ts';
 import { type AuditEvent, readAuditLog, writeAuditPolicy } from './audit.ts';
 import { findBinaries, type Tool } from './binaries.ts';
@@ -121,7 +121,7 @@ async function bringUp(
     adminKubeconfig,
     async account(account, rules) {
       // Whoever isn't the admin needs the default roles, if only to ask which resources there are.
-      await waitFor('default roles', async () => (await succeeds(admin, '/readyz')) || undefined);
+      await eventually(() => succeeds(admin, '/readyz'), true, { what: 'default roles' });
       const made = await createAccount({ clusterName: name, url, caPem, dir, admin }, account, rules);
       await rightsCount(admin, { namespace: 'kube-system', name: account }, [{ namespace: undefined, rules }]);
       return made;

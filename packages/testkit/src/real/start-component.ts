@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import type { Component } from './protocol.ts';
 import type { Running, Supervision } from './supervision.ts';
 
@@ -28,10 +28,10 @@ export async function startComponent(
   void running.exited.then((reason) => (gone = reason));
   const probe = async () => {
     if (gone !== undefined) throw new Error(gone);
-    return (await answers().catch(() => false)) || undefined;
+    return answers().catch(() => false);
   };
   try {
-    await waitFor('an answer', probe, { timeoutMs: START_TIMEOUT_MS, intervalMs: 10 });
+    await eventually(probe, true, { what: 'an answer', timeoutMs: START_TIMEOUT_MS, intervalMs: 10 });
     return running;
   } catch (error) {
     await running.kill();

@@ -1,5 +1,5 @@
 import type { PolicyRule, TestClient } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import type { Grant, Rights } from './manifests.ts';
 
 /**
@@ -10,14 +10,14 @@ export async function rightsCount(admin: TestClient, { namespace, name }: Rights
   const user = `system:serviceaccount:${namespace}:${name}`;
   const attributes = grants.flatMap((grant) => grant.rules.map((rule) => attributesOf(rule, grant.namespace)));
   for (const resourceAttributes of attributes) {
-    await waitFor(`${user} to be allowed ${JSON.stringify(resourceAttributes)}`, async () => {
+    await eventually(async () => {
       const { status } = await admin.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
         spec: { user, resourceAttributes },
       });
-      return (status as { allowed: boolean }).allowed || undefined;
-    });
+      return (status as { allowed: boolean }).allowed;
+    }, true, { what: `${user} to be allowed ${JSON.stringify(resourceAttributes)}` });
   }
 }
 

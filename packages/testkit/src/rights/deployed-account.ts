@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import {
   issueAccount, type KubeObject, type TestAccount, type TestClient, type TestCluster,
 } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { rightsCount } from './counted.ts';
 import { deployedPolicies, deployedRights, type Rights } from './manifests.ts';
 
@@ -26,7 +26,7 @@ export async function deployAccount(cluster: TestCluster, ...folders: readonly s
   const rights = deployedRights(...folders);
   const { name: clusterName, url, dir, admin, caFile } = cluster;
   // Whoever isn't the admin needs the default roles, if only to ask which resources there are.
-  await waitFor('default roles', async () => (await admin.request('GET', '/readyz')).status === 200 || undefined);
+  await eventually(async () => (await admin.request('GET', '/readyz')).status === 200, true, { what: 'default roles' });
   await give(cluster, rights, rights.objects);
   return issueAccount({ clusterName, url, dir, admin, caPem: await readFile(caFile, 'utf8') }, rights.account);
 }
@@ -50,10 +50,10 @@ export async function deployPolicies({ admin, kind }: TestCluster, folder: strin
   // Impersonated, so that it isn't the account's own doing in an audit log; and as a dry run, as it may come before the policy.
   const headers = { 'Impersonate-User': `system:serviceaccount:${account.namespace}:${account.name}` };
   const foreign = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'foreign' } };
-  await waitFor(`the policies of ${folder}`, async () => {
+  await eventually(async () => {
     const { body } = await admin.request('POST', `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases?dryRun=All`, foreign, { headers });
-    return String(body['message']).includes('ValidatingAdmissionPolicy') || undefined;
-  });
+    return String(body['message']).includes('ValidatingAdmissionPolicy');
+  }, true, { what: `the policies of ${folder}` });
 }
 
 const identityOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Dice } from '@kube-semaphore/fault-proxy';
 
 /** How long an API server may be away from those who change what it holds. */
-const PATIENCE_MS = 45_000;
+const TIMEOUT_MS = 45_000;
 
 export type RandomChangesOptions = {
   readonly seed: number;
@@ -35,7 +35,7 @@ export class RandomChanges {
         made += 1;
         lastMadeAt = performance.now();
       } catch (cause) {
-        if (performance.now() - lastMadeAt > PATIENCE_MS) throw new Error('nothing can be changed', { cause });
+        if (performance.now() - lastMadeAt > TIMEOUT_MS) throw new Error('nothing can be changed', { cause });
       }
       await delay(this.#dice.integer(0, 40));
     }

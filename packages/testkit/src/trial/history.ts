@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 
 type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject };
 
@@ -53,10 +53,10 @@ export class ObjectHistory<T> {
   /** Waits until everything that has happened so far is in the history. */
   async caughtUp(): Promise<void> {
     const { cluster, path } = this.#options;
-    await waitFor(`the watch of ${path} to tell what a list shows`, async () => {
+    await eventually(async () => {
       const listed = versionsOf(await cluster.admin.list(path));
-      return (this.#watching && listed === versionsOf([...this.#current.values()])) || undefined;
-    });
+      return this.#watching && listed === versionsOf([...this.#current.values()]);
+    }, true, { what: `the watch of ${path} to tell what a list shows` });
   }
 
   /** Oldest first. What was there at the beginning was added then. */

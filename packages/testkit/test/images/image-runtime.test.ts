@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { startNetwork } from '@kube-semaphore/testnet';
 import { expect, onTestFinished, test } from 'vitest';
 import { imageName, imageRuntime, podman } from '../../src/index.ts';
@@ -57,7 +57,7 @@ const it = test
   });
 
 async function runs(container: RunningContainer): Promise<void> {
-  await waitFor('the container', () => container.exec('true', []).then(() => true, () => undefined), { timeoutMs: 30_000 });
+  await eventually(() => container.exec('true', []).then(() => true, () => false), true);
 }
 
 /** What the kernel says of the program, by the names that it has there. */
@@ -94,7 +94,7 @@ it('gives it the network, name, variables and volumes of its Pod', async ({ star
 
 it('starts it again when it ends, and leaves nothing of it when it is stopped against its will', async ({ start }) => {
   const { container, isThere } = await start({ command: ['sleep', '2'] });
-  await waitFor('a restart', () => container.restarts || undefined);
+  await eventually(() => container.restarts, (restarts) => restarts > 0);
   await runs(container);
   // Who is the first process of a container and has no handler for SIGTERM doesn't get it.
   await container.stop(100);
@@ -103,7 +103,7 @@ it('starts it again when it ends, and leaves nothing of it when it is stopped ag
 
 it('leaves nothing of one that is stopped before it runs', async ({ begin }) => {
   const { container, isThere } = begin({});
-  await waitFor('its record', async () => (await isThere()) || undefined);
+  await eventually(() => isThere(), true);
   await container.stop(0);
   expect(await isThere()).toBe(false);
 });

@@ -34,7 +34,7 @@ it('leaves nothing of them when the process that started them is killed', async 
   const [dirs] = (await once(child, 'message')) as [readonly string[]];
   for (const dir of dirs) await eventually(() => partsIn(dir), PARTS);
   child.kill('SIGKILL');
-  for (const dir of dirs) await expect.poll(() => leftovers(dir), { timeout: 30_000 }).toEqual([]);
+  for (const dir of dirs) await eventually(() => leftovers(dir), []);
 });
 
 it('says what CoreDNS does not like, and starts another one there', async () => {

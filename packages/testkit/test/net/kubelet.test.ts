@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
@@ -116,7 +116,7 @@ it('says that the Pod is ready, and starts a container again that ends', async (
   expect(status).toMatchObject({ podIP: '10.4.1.2', conditions: [{ type: 'Ready', status: 'True' }] });
   const app = pod.container('app');
   expect((await pod.get(8080, '/end')).status).toBe(0);
-  await waitFor('a restart', () => app.restarts || undefined);
+  await eventually(() => app.restarts, (restarts) => restarts > 0);
   await pod.ready();
   expect(pod.container('side').restarts).toBe(0);
 });

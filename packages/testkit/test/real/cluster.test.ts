@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { globalNetworkSetCrd, type RealCluster, startRealCluster } from '../../src/index.ts';
 import { leftovers } from '../leftovers.ts';
@@ -102,18 +102,18 @@ describe('a running cluster', () => {
     await cluster.admin.request('PATCH', `${api}/pods/web-1/status`, { status });
     const slices =
       '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name=web';
-    const addresses = await waitFor('an endpoint', async () => {
+    const addresses = await eventually(async () => {
       const [slice] = await cluster.admin.list(slices);
       return (slice?.['endpoints'] as { addresses: string[] }[] | undefined)?.[0]?.addresses;
-    });
+    }, isDefined);
     expect(addresses).toEqual(['10.4.0.1']);
   });
 
   it('records who asked for what', async () => {
     await cluster.admin.create(configMaps, configMap('audited'));
-    const event = await waitFor('the event', async () =>
-      (await cluster.auditLog()).find(({ requestURI, verb }) => requestURI === configMaps && verb === 'create'),
-    );
+    const created = async () =>
+      (await cluster.auditLog()).find(({ requestURI, verb }) => requestURI === configMaps && verb === 'create');
+    const event = await eventually(created, isDefined);
     expect(event).toMatchObject({ verb: 'create', user: { username: 'admin' }, responseStatus: { code: 201 } });
   });
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { eventually, waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { afterEach, expect, it } from 'vitest';
 import { type Network, packetIn, startNetwork, startPing } from '../../src/index.ts';
 
@@ -137,7 +137,7 @@ it('kills everything when it is stopped, also what left its session', async () =
   const node = network.node('a');
   const inode = (await node.run('stat', ['-L', '-c', '%i', '/proc/self/ns/net'])).trim();
   const sleeper = node.spawn('setsid', ['sleep', '1000'], { stdio: 'ignore' });
-  await waitFor('the program', () => (inodeOf(Number(sleeper.pid)) === inode ? true : undefined));
+  await eventually(() => inodeOf(Number(sleeper.pid)) === inode, true);
   await network.stop();
   expect(processesIn(inode)).toEqual([]);
   await network.stop();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type EmbeddedCluster, type PolicyRule, startEmbeddedCluster, type TestAccount, type TestCluster,
 } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 
 /** One request, as either server logs it. */
@@ -75,10 +75,10 @@ async function startReal(name: string): Promise<BenchCluster> {
       // A watch may show what a request did before the log has it. When it has one that came later, it has that, too.
       const last = `/version?${randomUUID()}`;
       await api.admin.request('GET', last);
-      const events = await waitFor('the audit log', async () => {
+      const events = await eventually(async () => {
         const log = await api.auditLog();
         return log.some(({ requestURI }) => requestURI === last) ? log : undefined;
-      });
+      }, isDefined, { what: 'the audit log' });
       // A watch has two events, and the second one comes when it ends.
       const once = events.filter(({ verb, stage }) => verb !== 'watch' || stage === 'ResponseStarted');
       return once.map(({ user, verb }) => ({ user: user.username, verb }));

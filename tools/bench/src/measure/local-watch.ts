@@ -1,5 +1,5 @@
 import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { type Holding, Holdings } from './holdings.ts';
 import { WatchStream } from './watch-stream.ts';
 
@@ -38,7 +38,7 @@ export class LocalWatch {
   /** Resolves once so many objects are known here. */
   async holding(count: number): Promise<void> {
     // As many as a bench has are gone after seconds, and told of a little later.
-    await waitFor(`${count} local objects`, () => this.#holdings.size === count || undefined, { timeoutMs: 60_000 });
+    await eventually(() => this.#holdings.size === count, true, { what: `${count} local objects`, timeoutMs: 60_000 });
   }
 
   /** Calls `listener` for each change from now on, until the result is called. */

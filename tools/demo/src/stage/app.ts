@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { type Invocation, spawnProgram } from './program.ts';
 
 /** What to start. */
@@ -110,10 +110,10 @@ export class App {
   async ready({ signal }: { signal: AbortSignal }): Promise<number> {
     const { port } = await this.logged('started', { signal });
     const url = `http://127.0.0.1:${String(port)}`;
-    await waitFor(
-      `${this.title} to be ready`,
-      async () => ((await this.#isReady(url, signal)) ? true : undefined),
-      { timeoutMs: READY_MS, intervalMs: this.#options.place === undefined ? POLL_MS.here : POLL_MS.elsewhere },
+    await eventually(
+      () => this.#isReady(url, signal),
+      true,
+      { what: `${this.title} to be ready`, timeoutMs: READY_MS, intervalMs: this.#options.place === undefined ? POLL_MS.here : POLL_MS.elsewhere },
     );
     this.#url = url;
     return performance.now() - this.#startedMs;
@@ -121,17 +121,13 @@ export class App {
 
   /** Waits for a line of its log with this message, and returns the line's facts. */
   logged(message: string, { signal }: { signal: AbortSignal }): Promise<Readonly<Record<string, unknown>>> {
-    return waitFor(
-      `${this.title} to log "${message}"`,
-      async () => {
-        signal.throwIfAborted();
-        const lines = (await readFile(this.log, 'utf8')).split('\n').slice(0, -1);
-        // Not every line is JSON: a program that can't start says so in plain words.
-        const line = lines.find((each) => each.includes(`"msg":"${message}"`));
-        return line === undefined ? undefined : (JSON.parse(line) as Record<string, unknown>);
-      },
-      { timeoutMs: READY_MS, intervalMs: 5 },
-    );
+    return eventually(async () => {
+      signal.throwIfAborted();
+      const lines = (await readFile(this.log, 'utf8')).split('\n').slice(0, -1);
+      // Not every line is JSON: a program that can't start says so in plain words.
+      const line = lines.find((each) => each.includes(`"msg":"${message}"`));
+      return line === undefined ? undefined : (JSON.parse(line) as Record<string, unknown>);
+    }, isDefined, { what: `${this.title} to log "${message}"`, timeoutMs: READY_MS, intervalMs: 5 });
   }
 
   /** The last lines of its log. */

@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { App } from './app.ts';
 import type { Site } from './site.ts';
 
@@ -13,18 +13,14 @@ export function waitForHolder(
   { site, namespace, name }: LeaseQuery,
   { apps, signal }: { apps: readonly App[]; signal: AbortSignal },
 ): Promise<Holder> {
-  return waitFor(
-    `a holder of the Lease ${name}`,
-    async () => {
-      signal.throwIfAborted();
-      const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
-      const { status, body } = await site.server.admin.request('GET', path);
-      if (status !== 200) return undefined;
-      const { holderIdentity, acquireTime } = body['spec'] as { holderIdentity: string; acquireTime: string };
-      const identities = await Promise.all(apps.map((app) => app.logged('waiting for the Lease', { signal })));
-      const app = apps[identities.findIndex(({ identity }) => identity === holderIdentity)];
-      return app && { app, sinceMs: Date.parse(acquireTime) };
-    },
-    { timeoutMs: 15_000 },
-  );
+  return eventually(async () => {
+    signal.throwIfAborted();
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
+    const { status, body } = await site.server.admin.request('GET', path);
+    if (status !== 200) return undefined;
+    const { holderIdentity, acquireTime } = body['spec'] as { holderIdentity: string; acquireTime: string };
+    const identities = await Promise.all(apps.map((app) => app.logged('waiting for the Lease', { signal })));
+    const app = apps[identities.findIndex(({ identity }) => identity === holderIdentity)];
+    return app && { app, sinceMs: Date.parse(acquireTime) };
+  }, isDefined, { what: `a holder of the Lease ${name}`, timeoutMs: 15_000 });
 }

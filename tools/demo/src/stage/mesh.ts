@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { deviceName } from '@kube-semaphore/naming';
 import type { NetworkNode, Place } from '@kube-semaphore/testnet';
 import { type PreparedAgent, prepareAgent } from './agent.ts';
@@ -89,15 +89,11 @@ export class Mesh {
   /** Waits until the device of a node, as `wg` shows it, has so many peers. */
   async peers({ machine, remote }: MeshNode, count: number): Promise<void> {
     const device = deviceName(remote.name);
-    await waitFor(
-      `${count} peers of ${device} on ${machine.name}`,
-      async () => {
-        this.#options.signal.throwIfAborted();
-        const keys = await machine.run('wg', ['show', device, 'peers']);
-        return keys.split('\n').filter((key) => key !== '').length === count || undefined;
-      },
-      { timeoutMs: 15_000 },
-    );
+    await eventually(async () => {
+      this.#options.signal.throwIfAborted();
+      const keys = await machine.run('wg', ['show', device, 'peers']);
+      return keys.split('\n').filter((key) => key !== '').length === count;
+    }, true, { what: `${count} peers of ${device} on ${machine.name}`, timeoutMs: 15_000 });
   }
 
   /** A node leaves its cluster: its Node is deleted. */

@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { App } from './app.ts';
 
 /** Which lines of an app's metrics. */
@@ -17,14 +17,10 @@ export async function readSeries({ app, series, signal }: SeriesQuery): Promise<
 
 /** Waits until the lines' values add up to what `isMet` is content with; returns the lines. */
 export function waitForSeries(query: SeriesQuery, isMet: (sum: number) => boolean): Promise<string[]> {
-  return waitFor(
-    `${query.series} of ${query.app.title}`,
-    async () => {
-      const lines = await readSeries(query);
-      return isMet(sumOf(lines)) ? lines : undefined;
-    },
-    { timeoutMs: 15_000, intervalMs: 5 },
-  );
+  return eventually(async () => {
+    const lines = await readSeries(query);
+    return isMet(sumOf(lines)) ? lines : undefined;
+  }, isDefined, { what: `${query.series} of ${query.app.title}`, timeoutMs: 15_000, intervalMs: 5 });
 }
 
 /** What the lines count together. */

@@ -30,7 +30,7 @@ type Change = () => Promise<unknown>;
  * measured isn't the rest of a wait that the change before it began.
  */
 const QUIET_MS = 250;
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /**
  * Makes a change, and watches until `site` has the set of `workload` that it should have afterwards.
@@ -115,16 +115,16 @@ async function watchUntilRight<T>(
     versions.push({ value, ms: atMs - startMs });
     if (isAsWanted(value)) resolve(atMs - startMs);
   });
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
     await change();
     const changeMs = performance.now() - startMs;
-    const rightMs = await untilAborted(right, AbortSignal.any([signal, patience]));
+    const rightMs = await untilAborted(right, AbortSignal.any([signal, timeout]));
     return { rightMs, changeMs, versions };
   } catch (error) {
-    if (!patience.aborted || signal.aborted) throw error;
+    if (!timeout.aborted || signal.aborted) throw error;
     const count = countOf(watched.get(name)) ?? 'no';
-    throw new Error(`${complaint} is not right after ${PATIENCE_MS / 1000} s: it has ${count} addresses, its pods have ${wanted()}`);
+    throw new Error(`${complaint} is not right after ${TIMEOUT_MS / 1000} s: it has ${count} addresses, its pods have ${wanted()}`);
   } finally {
     unsubscribe();
   }

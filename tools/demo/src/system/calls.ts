@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 
 /** One call, as the program that made it tells. */
 export type Call = {
@@ -41,13 +41,21 @@ export class Calls {
   /** Waits until so many calls in a row that begin from now on are answered. */
   async answered(count: number, timeoutMs = 30_000): Promise<void> {
     const from = Date.now();
-    await waitFor(`${count} answers in a row`, () => endsWell(this.all().filter(({ at }) => at >= from), count) || undefined, { timeoutMs });
+    await eventually(
+      () => endsWell(this.all().filter(({ at }) => at >= from), count),
+      true,
+      { what: `${count} answers in a row`, timeoutMs },
+    );
   }
 
   /** Waits until a call that begins from now on ends like this. */
   async one(what: string, matches: (call: Call) => boolean, timeoutMs = 30_000): Promise<Call> {
     const from = Date.now();
-    return waitFor(what, () => this.all().find((call) => call.at >= from && matches(call)), { timeoutMs });
+    return eventually(
+      () => this.all().find((call) => call.at >= from && matches(call)),
+      isDefined,
+      { what, timeoutMs },
+    );
   }
 
   /** What came of the calls that began while something was going on. Waits for the last of them. */
@@ -55,7 +63,7 @@ export class Calls {
     const start = Date.now();
     await change();
     const end = Date.now();
-    const calls = await waitFor('the end of all calls', () => completeUntil(this.all(), end));
+    const calls = await eventually(() => completeUntil(this.all(), end), isDefined, { what: 'the end of all calls' });
     const those = calls.filter(({ at }) => at >= start && at < end);
     return { calls: those, failed: those.filter((call) => !isAnswered(call)), ms: end - start };
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { Place } from '@kube-semaphore/testnet';
 
 /** Where calls were led to. */
@@ -19,10 +19,10 @@ export async function watchDestinations(place: Place, link: string): Promise<Des
   stdout.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk));
   stderr.setEncoding('utf8').on('data', (chunk: string) => (words += chunk));
   const ended = once(tcpdump, 'close');
-  await waitFor(`tcpdump on ${link}`, () => {
+  await eventually(() => {
     if (tcpdump.exitCode !== null) throw new Error(`tcpdump: ${words.trim()}`);
     return words.includes('listening on') ? true : undefined;
-  });
+  }, isDefined, { what: `tcpdump on ${link}` });
   return {
     of: (port) => destinationsIn(lines).get(port),
     stop: async () => {

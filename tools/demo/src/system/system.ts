@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import type { RunningPod } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { Calls } from './calls.ts';
@@ -63,15 +63,11 @@ export class System {
   async mirrored(pods: readonly RunningPod[]): Promise<void> {
     const wanted = pods.flatMap(({ ips }) => ips).toSorted().join(' ');
     const path = `/apis/discovery.k8s.io/v1/namespaces/sys-semaphore/endpointslices?labelSelector=kubernetes.io/service-name=${MIRROR}`;
-    await waitFor(
-      `a mirror with ${wanted}`,
-      async () => {
-        const slices = (await this.c1.cluster.admin.list(path)) as unknown as readonly { readonly endpoints?: readonly Endpoint[] | null }[];
-        const ready = slices.flatMap(({ endpoints }) => endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false);
-        return ready.flatMap(({ addresses }) => addresses).toSorted().join(' ') === wanted || undefined;
-      },
-      { timeoutMs: 30_000 },
-    );
+    await eventually(async () => {
+      const slices = (await this.c1.cluster.admin.list(path)) as unknown as readonly { readonly endpoints?: readonly Endpoint[] | null }[];
+      const ready = slices.flatMap(({ endpoints }) => endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false);
+      return ready.flatMap(({ addresses }) => addresses).toSorted().join(' ') === wanted;
+    }, true, { what: `a mirror with ${wanted}` });
   }
 
   /** Starts a Pod in c1 that calls the app of c2 from now on, twenty times a second. */

@@ -1,4 +1,4 @@
-import { waitFor } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import type { RunningPod } from '@kube-semaphore/testkit';
 import type { Calls, Tally } from './calls.ts';
 import { watchDestinations } from './destinations.ts';
@@ -98,7 +98,11 @@ export class Trials {
       const startMs = performance.now();
       await c2.cluster.stopApiserver();
       await allSee(0);
-      await waitFor('the outage to be long enough', () => performance.now() - startMs >= downMs || undefined, { timeoutMs: downMs + 1_000 });
+      await eventually(
+        () => performance.now() - startMs >= downMs,
+        true,
+        { what: 'the outage to be long enough', timeoutMs: downMs + 1_000 },
+      );
       await c2.cluster.restart();
       await allSee(1);
       await this.calls.answered(WELL);
@@ -109,5 +113,9 @@ export class Trials {
 /** Waits until a service mirror knows whether it sees c2. */
 async function sees(mirror: RunningPod, value: 0 | 1): Promise<void> {
   const line = `semaphore_service_mirror_remote_up{remote="c2"} ${value}\n`;
-  await waitFor(`${mirror.name}: ${line}`, async () => (await mirror.get(8080, '/metrics')).body.includes(line) || undefined, { timeoutMs: 60_000, intervalMs: 200 });
+  await eventually(
+    async () => (await mirror.get(8080, '/metrics')).body.includes(line),
+    true,
+    { what: `${mirror.name}: ${line}`, timeoutMs: 60_000, intervalMs: 200 },
+  );
 }

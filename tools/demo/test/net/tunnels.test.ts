@@ -7,7 +7,7 @@ import { DemoProcess, END_MS } from '../demo-process.ts';
 
 const run = promisify(execFile);
 /** A whole demo before anything happens. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 const demos: DemoProcess[] = [];
 afterEach(() => Promise.all(demos.splice(0).map((demo) => demo.dispose())));
@@ -42,7 +42,7 @@ async function expectNothingLeft(demo: DemoProcess, namespaces: ReadonlySet<stri
   await eventually(async () => [...(await demo.leftovers()), ...(await inside())], []);
 }
 
-it('carries packets between the clusters, and with --keep goes on to do so', { timeout: PATIENCE_MS }, async () => {
+it('carries packets between the clusters, and with --keep goes on to do so', { timeout: TIMEOUT_MS }, async () => {
   const demo = await start(['--keep']);
   await demo.says('Your turn');
   // The metrics of the three apps and the two agents come last.
@@ -77,7 +77,7 @@ it('carries packets between the clusters, and with --keep goes on to do so', { t
 it.each([
   { name: 'while the agents start', text: 'is told of c2 by a file' },
   { name: 'under a ping, while an agent is dead', text: 'It is started again' },
-])('ends soon and leaves nothing when it is interrupted $name', { timeout: PATIENCE_MS }, async ({ text }) => {
+])('ends soon and leaves nothing when it is interrupted $name', { timeout: TIMEOUT_MS }, async ({ text }) => {
   // With --keep it isn't over before it is interrupted, however late that is.
   const demo = await start(['--keep']);
   await demo.says(text);
