@@ -49,7 +49,7 @@ const makers: { readonly [K in FaultKind]: (dice: Dice) => FaultOf<K> } = {
 export const faultKinds = Object.keys(makers) as readonly FaultKind[];
 
 /**
- * Endless misfortune: the same for the same seed and options. Most faults strike everything, some only watches, or
+ * Endless faults: the same for the same seed and options. Most faults strike everything, some only watches, or
  * one request in a few.
  */
 export function* randomSchedule(

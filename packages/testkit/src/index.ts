@@ -35,19 +35,19 @@ export { runWorkload } from './pods/workload.ts';
 export { docBlocks, docMetrics, docPage } from './doc-blocks.ts';
 export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';
 export { expressionWarnings } from './real/expression-warnings.ts';
-export { RandomChanges } from './trial/changes.ts';
-export { remoteUp, watchRestarts } from './trial/cluster-metrics.ts';
-export { halfOpen, hiddenEdit, restarts, watchCuts } from './trial/connections.ts';
-export { lapsesIn, ObjectHistory } from './trial/history.ts';
-export type { Lab, TrialStart } from './trial/lab.ts';
-export { randomFaults } from './trial/misfortune.ts';
-export { restoreEtcd } from './trial/restored-etcd.ts';
-export { bothSides } from './trial/sides.ts';
+export { RandomChanges } from './fault-scenarios/changes.ts';
+export { remoteUp, watchRestarts } from './fault-scenarios/cluster-metrics.ts';
+export { halfOpen, hiddenEdit, restarts, watchCuts } from './fault-scenarios/connections.ts';
+export { lapsesIn, ObjectHistory } from './fault-scenarios/history.ts';
+export type { Lab, ScenarioStart } from './fault-scenarios/lab.ts';
+export { randomFaults } from './fault-scenarios/random-faults.ts';
+export { restoreEtcd } from './fault-scenarios/restored-etcd.ts';
+export { bothSides } from './fault-scenarios/sides.ts';
 export {
-  failWrites, loseAnswers, refuseWrites, storms, throttleWrites, weatherStorm, writeStorms,
-} from './trial/storms.ts';
-export { letTokenExpire, renewToken } from './trial/tokens.ts';
-export { Trial, trialPatience } from './trial/trial.ts';
+  errorAnswers, failWrites, loseAnswers, refuseWrites, surviveErrorAnswers, throttleWrites, writeFailures,
+} from './fault-scenarios/error-answers.ts';
+export { letTokenExpire, renewToken } from './fault-scenarios/tokens.ts';
+export { FaultScenario, scenarioTimeout } from './fault-scenarios/fault-scenario.ts';
 export { harmIn, STEERING, TOKEN } from './hostile/harm.ts';
 export { startHostileServer } from './hostile/hostile-server.ts';
 export { type Asked, type Endpoint, endpointOf, open, type Reply, send } from './http/http.ts';

@@ -1,8 +1,8 @@
-import { restarts } from '@kube-semaphore/testkit';
+import { restarts, scenarioTimeout } from '@kube-semaphore/testkit';
 import { describe } from 'vitest';
-import { it, patience } from '../support/under-faults.ts';
+import { it } from '../support/under-faults.ts';
 
-describe('an API server that restarts while pods come and go', patience, () => {
+describe('an API server that restarts while pods come and go', scenarioTimeout, () => {
   it.for([
     { name: 'the remote one', restarted: ['remote'] },
     { name: 'the local one', restarted: ['local'] },

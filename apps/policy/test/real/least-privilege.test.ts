@@ -27,7 +27,7 @@ const it = itOnClusters
   })
   .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
   /** All that a policy does to the sets of one API, and all that it is asked on the command line. */
-  .extend('ordeal', ({ local, accounts, pods, start, startWith }) => async (group: keyof typeof APIS) => {
+  .extend('exercise', ({ local, accounts, pods, start, startWith }) => async (group: keyof typeof APIS) => {
     const sets = new Sets(local, group);
     const api = { 'calico-api': APIS[group] };
     const policy = await start({ ...api, ...shortLease('semaphore-policy'), ...longLease, 'lease-namespace': 'semaphore-policy', 'previous-lease-namespace': 'kube-system' });
@@ -49,9 +49,9 @@ const it = itOnClusters
   });
 
 describe('the accounts of deploy/policy', () => {
-  it('need each of their rights, and no other', async ({ server, ordeal }) => {
-    await ordeal('crd.projectcalico.org');
-    await ordeal('projectcalico.org');
+  it('need each of their rights, and no other', async ({ server, exercise }) => {
+    await exercise('crd.projectcalico.org');
+    await exercise('projectcalico.org');
     const sides = [deployedRights(folders.local), deployedRights(folders.remote)];
     const use = async () => {
       const events = await server.auditLog();

@@ -1,7 +1,7 @@
-import { bothSides, restoreEtcd } from '@kube-semaphore/testkit';
+import { bothSides, restoreEtcd, scenarioTimeout } from '@kube-semaphore/testkit';
 import { describe } from 'vitest';
-import { it, patience } from '../support/under-faults.ts';
+import { it } from '../support/under-faults.ts';
 
-describe('an etcd that was restored to an older snapshot', patience, () => {
+describe('an etcd that was restored to an older snapshot', scenarioTimeout, () => {
   it.for(bothSides)('is noticed on the $side side, whose watch would be silent', ({ side }, { lab }) => restoreEtcd(lab, side));
 });

@@ -1,4 +1,4 @@
-import { type Lab, Trial, type TrialStart } from '@kube-semaphore/testkit';
+import { FaultScenario, type Lab, type ScenarioStart } from '@kube-semaphore/testkit';
 import { localRules, remoteRules } from './accounts.ts';
 import { itBehindProxies } from './it.ts';
 import { netOf, podChanges, staying, wantedSets } from './pod-changes.ts';
@@ -6,22 +6,20 @@ import { prefix } from './remote-state.ts';
 import type { SetHistory } from './set-history.ts';
 import type { Sets } from './sets.ts';
 
-export { trialPatience as patience } from '@kube-semaphore/testkit';
-
 /**
  * A test with a lab in which a policy begins with sets that are right, and with pods of which some will stay all along.
  * By `seed` the others change.
  */
 export const it = itBehindProxies
   .extend('seed', 1)
-  .extend('begin', ({ seed, accounts, remote, localProxy, remoteProxy, pods, sets, history, start }) => async ({ kubeconfigs = {}, flags }: TrialStart = {}) => {
+  .extend('begin', ({ seed, accounts, remote, localProxy, remoteProxy, pods, sets, history, start }) => async ({ kubeconfigs = {}, flags }: ScenarioStart = {}) => {
     await pods.add(...staying);
     const program = await start({
       'target-kube-config': kubeconfigs.remote ?? (await remoteProxy.kubeconfig(accounts.remote)),
       'local-kube-config': kubeconfigs.local ?? (await localProxy.kubeconfig(accounts.local)),
       ...flags,
     });
-    const trial = new Trial({
+    const scenario = new FaultScenario({
       program,
       prefix,
       watches: { remote: 1, local: 1 },
@@ -32,8 +30,8 @@ export const it = itBehindProxies
       tamper: () => sets.patch('c2-default-cart', { spec: { nets: ['10.4.0.3/32', '192.0.2.1/32'] } }),
       served: () => sets.served(),
     });
-    await trial.settled();
-    return trial;
+    await scenario.settled();
+    return scenario;
   })
   .extend('lab', ({ clusters, accounts, localProxy, remoteProxy, begin }): Lab => ({
     clusters,

@@ -1,8 +1,9 @@
 import { eventually } from '@kube-semaphore/eventually';
 import type { FaultProxy, SeenRequest } from '@kube-semaphore/fault-proxy';
+import { scenarioTimeout } from '@kube-semaphore/testkit';
 import { describe } from 'vitest';
 import { staying } from '../support/service-changes.ts';
-import { it, patience } from '../support/under-faults.ts';
+import { it } from '../support/under-faults.ts';
 
 /** Everything of a path is listed as empty from now on, and each watch has to list it so many times. */
 async function pretendEmpty(proxy: FaultProxy, path: RegExp, times?: number): Promise<void> {
@@ -28,18 +29,18 @@ function sinceWrite(requests: Seen, path: RegExp): Seen {
   return first < 0 ? [] : requests.slice(first);
 }
 
-describe('lists that are empty for a moment', patience, () => {
+describe('lists that are empty for a moment', scenarioTimeout, () => {
   it('are held where they are a remote\'s', async ({ lab: { begin, proxies } }) => {
     // Much longer than it takes until the last of four watches has an empty list after the first has: then it is believed.
-    const trial = await begin({ flags: { 'deletion-guard-min': '0', 'deletion-guard-hold': '20s' } });
-    await trial.change();
-    await trial.settled();
+    const scenario = await begin({ flags: { 'deletion-guard-min': '0', 'deletion-guard-hold': '20s' } });
+    await scenario.change();
+    await scenario.settled();
     await pretendEmpty(proxies.remote, /\/(services|endpointslices)\b/);
-    const held = () => trial.program.metric('semaphore_service_mirror_held_deletions', { remote: 'c2' });
+    const held = () => scenario.program.metric('semaphore_service_mirror_held_deletions', { remote: 'c2' });
     const most = staying.filter(({ cluster }) => cluster === 'c2').reduce((sum, { slices }) => sum + 1 + slices.length, 0);
-    await trial.changeUntil(async () => ((await held()) ?? 0) >= most);
+    await scenario.changeUntil(async () => ((await held()) ?? 0) >= most);
     await proxies.remote.clear();
-    await trial.survived();
+    await scenario.survived();
     await eventually(held, 0);
   });
 
@@ -47,18 +48,18 @@ describe('lists that are empty for a moment', patience, () => {
     { what: 'Services', path: /\/sys-semaphore\/services\b/ },
     { what: 'slices', path: /\/sys-semaphore\/endpointslices\b/ },
   ])('are found out where they are of our own $what', async ({ path }, { lab: { begin, proxies } }) => {
-    const trial = await begin();
-    await trial.change();
-    await trial.settled();
+    const scenario = await begin();
+    await scenario.change();
+    await scenario.settled();
     // What goes at its source before it could be made again isn't met by any write.
     const permitWrites = await proxies.local.set({ kind: 'answer', status: 500 }, { method: 'POST' });
     await pretendEmpty(proxies.local, path, 1);
-    await trial.changeUntil(() => isBelieved(proxies.local.requests(), path));
-    await trial.change();
+    await scenario.changeUntil(() => isBelieved(proxies.local.requests(), path));
+    await scenario.change();
     await permitWrites();
     // By which is found out that the list was wrong, and the next one is as wrong.
-    await trial.changeUntil(() => isBelieved(sinceWrite(proxies.local.requests(), path), path));
+    await scenario.changeUntil(() => isBelieved(sinceWrite(proxies.local.requests(), path), path));
     await proxies.local.clear();
-    await trial.survived();
+    await scenario.survived();
   });
 });

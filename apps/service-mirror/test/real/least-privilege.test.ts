@@ -13,7 +13,7 @@ import { argvOf, mirrorLabels, type MirrorProcess, MIRRORS, usualFlags } from '.
 
 const [web, slice] = [{ name: 'web' }, { name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] }];
 const WEB = mirrorName('web');
-const LEASE = { ...shortLease('semaphore-service-mirror-ordeal'), 'lease-namespace': MIRRORS };
+const LEASE = { ...shortLease('semaphore-service-mirror-exercise'), 'lease-namespace': MIRRORS };
 
 const complaintsOf = (mirror: MirrorProcess) =>
   mirror.log().flatMap(({ level, msg }) => (level === 'warn' || level === 'error' ? [msg] : []));

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
-import { type Lab, Trial, type TrialStart } from '@kube-semaphore/testkit';
+import { FaultScenario, type Lab, type ScenarioStart } from '@kube-semaphore/testkit';
 import { createGlobalAccounts, globalRules, remoteRules } from './accounts.ts';
 import type { EndpointHistory } from './endpoint-history.ts';
 import { observedView, wantedView } from './expected-objects.ts';
@@ -10,8 +10,6 @@ import type { LocalServices } from './local-services.ts';
 import { argvOf, MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
 import { addStaying, serviceChanges, staying } from './service-changes.ts';
-
-export { trialPatience as patience } from '@kube-semaphore/testkit';
 
 /**
  * A test with a lab in which a mirror begins with mirrors and global Services that are right, of which some will stay all
@@ -31,7 +29,7 @@ export const it = itBehindProxy
     return proxy;
   })
   .extend('begin', ({ seed, clusters, accounts, localProxy, remoteProxy, sources, localSources, mirrors, history, startWith }) => {
-    return async ({ kubeconfigs = {}, flags = {} }: TrialStart = {}) => {
+    return async ({ kubeconfigs = {}, flags = {} }: ScenarioStart = {}) => {
       const all = { c2: sources, c1: localSources };
       await addStaying(all);
       const file = join(clusters.local.dir, 'service-mirror.json');
@@ -42,7 +40,7 @@ export const it = itBehindProxy
           remote: kubeconfigs.remote ?? (await remoteProxy.kubeconfig(accounts.remote)),
         }),
       );
-      const trial = new Trial({
+      const scenario = new FaultScenario({
         program: await startWith(argvOf({ config: file, 'listen-address': '127.0.0.1:0', ...flags })),
         prefix: 'semaphore_service_mirror',
         // Services and slices, of either selector; and what is in the mirror namespace.
@@ -53,8 +51,8 @@ export const it = itBehindProxy
         lapses: () => lapsesOf(history),
         tamper: () => addStranger(mirrors),
       });
-      await trial.settled();
-      return trial;
+      await scenario.settled();
+      return scenario;
     };
   })
   .extend('lab', ({ clusters, accounts, localProxy, remoteProxy, begin }): Lab => ({

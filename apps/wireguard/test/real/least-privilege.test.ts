@@ -31,7 +31,7 @@ const it = itOnClusters
     return { given: sides.map(({ grants }) => rightsIn(grants)), use };
   })
   /** All that an agent does, and all that it is asked on the command line. */
-  .extend('ordeal', ({ server, rights, addNode, bareNode, spawn, run }) => async () => {
+  .extend('exercise', ({ server, rights, addNode, bareNode, spawn, run }) => async () => {
     const key = generatePrivateKey();
     const remote = { allowedIPsFrom: 'calico-blocks' };
     await addNode(server, { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] });
@@ -53,8 +53,8 @@ const it = itOnClusters
   });
 
 describe('the accounts of deploy/wireguard', () => {
-  it('need each of their rights, and no other', async ({ rights, ordeal }) => {
-    await ordeal();
+  it('need each of their rights, and no other', async ({ rights, exercise }) => {
+    await exercise();
     await eventually(rights.use, rights.given.map((needed) => ({ needed, refused: [] })));
   });
 });

@@ -11,22 +11,22 @@ const UNTIL_RESTARTED_MS = 60_000;
 
 /** Faults on both sides and changes, all of them at random but by a seed; so long, and until all watches felt it. */
 export async function randomFaults({ begin, proxies }: Lab, { seed, lastsMs }: { readonly seed: number; readonly lastsMs: number }): Promise<void> {
-  const trial = await begin({ flags: { 'watch-idle-timeout': '2s', 'log-level': 'debug' } });
+  const scenario = await begin({ flags: { 'watch-idle-timeout': '2s', 'log-level': 'debug' } });
   const over = new AbortController();
   const { signal } = over;
   const playing = Promise.all([
     play(proxies.remote, randomSchedule(seed, { kinds }), { signal }),
     play(proxies.local, randomSchedule(seed + 1, { kinds }), { signal }),
   ]);
-  const isFelt = async () => (await trial.restarted('remote', { times: 5 })) && trial.restarted('local', { times: 5 });
+  const isFelt = async () => (await scenario.restarted('remote', { times: 5 })) && scenario.restarted('local', { times: 5 });
   const felt = delay(lastsMs)
     .then(() => eventually(isFelt, true, { timeoutMs: UNTIL_RESTARTED_MS }))
     .finally(() => over.abort());
-  await trial.changeDuring(Promise.all([playing, felt])).catch((cause: unknown) => {
+  await scenario.changeDuring(Promise.all([playing, felt])).catch((cause: unknown) => {
     throw new Error(`FAULT_SEED=${seed}: while faults came and went`, { cause });
   });
   const steps = await playing;
-  await trial.survived().catch((cause: unknown) => {
+  await scenario.survived().catch((cause: unknown) => {
     throw new Error(`FAULT_SEED=${seed}: after ${JSON.stringify(steps)}`, { cause });
   });
 }

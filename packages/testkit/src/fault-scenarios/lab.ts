@@ -1,10 +1,10 @@
 import type { PolicyRule, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import type { FaultProxy } from '@kube-semaphore/fault-proxy';
 import type { Side } from './sides.ts';
-import type { Trial } from './trial.ts';
+import type { FaultScenario } from './fault-scenario.ts';
 
-/** How a trial differs from the usual. */
-export type TrialStart = {
+/** How a scenario differs from the usual. */
+export type ScenarioStart = {
   /** The way to each cluster. Default: through its proxy. */
   readonly kubeconfigs?: Partial<Readonly<Record<Side, string>>>;
   /** Flags that all programs have, without their hyphen. */
@@ -20,7 +20,7 @@ export type Lab = {
   /** What the program needs to be allowed. */
   readonly rules: Readonly<Record<Side, readonly PolicyRule[]>>;
   /** Starts the program, and resolves when everything is right. */
-  readonly begin: (start?: TrialStart) => Promise<Trial>;
+  readonly begin: (start?: ScenarioStart) => Promise<FaultScenario>;
 };
 
 /** Uses up versions: whoever knows none of these will miss them when an API server forgets its history. */

@@ -14,17 +14,17 @@ function isReal(cluster: TestCluster): cluster is RealCluster {
 export async function restoreEtcd({ begin, clusters, proxies }: Lab, side: Side): Promise<void> {
   const cluster = clusters[side];
   if (!isReal(cluster)) throw new Error('this needs an etcd');
-  const trial = await begin();
-  await trial.change();
-  await trial.settled();
+  const scenario = await begin();
+  await scenario.change();
+  await scenario.settled();
   const snapshot = await cluster.snapshotEtcd();
   await useUpVersions(cluster, VERSIONS);
-  await trial.change();
-  await trial.settled();
+  await scenario.change();
+  await scenario.settled();
   // After several failures a program lists in any case: so that there is only one, it sees nothing of the restore.
   await proxies[side].set({ kind: 'stall' });
   await cluster.restoreEtcd(snapshot);
-  await trial.served();
+  await scenario.served();
   await proxies[side].clear();
-  await trial.survived();
+  await scenario.survived();
 }

@@ -2,12 +2,12 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { eventually } from '@kube-semaphore/eventually';
 import type { Fault, FaultProxy, RequestFilter, SeenRequest } from '@kube-semaphore/fault-proxy';
 import type { Lab } from './lab.ts';
-import type { Trial } from './trial.ts';
+import type { FaultScenario } from './fault-scenario.ts';
 
-type Storm = { readonly name: string; readonly fault: Fault; readonly filter?: RequestFilter; readonly reason: string };
+type ErrorAnswers = { readonly name: string; readonly fault: Fault; readonly filter?: RequestFilter; readonly reason: string };
 
 /** Errors that an API server may answer for a while, and why a watch is opened again then. */
-export const storms: readonly Storm[] = [
+export const errorAnswers: readonly ErrorAnswers[] = [
   { name: '410 to every watch', fault: { kind: 'answer', status: 410, as: 'event' }, filter: { verb: 'watch' }, reason: 'expired' },
   { name: '410 to everything', fault: { kind: 'answer', status: 410 }, reason: 'expired' },
   { name: '429 with Retry-After', fault: { kind: 'answer', status: 429, retryAfterSeconds: 1 }, reason: 'throttled' },
@@ -15,18 +15,18 @@ export const storms: readonly Storm[] = [
   { name: '500 to every second request', fault: { kind: 'answer', status: 500 }, filter: { every: 2 }, reason: 'server_error' },
 ];
 
-/** A storm costs nothing but time, on either side. */
-export async function weatherStorm({ begin, proxies }: Lab, { fault, filter, reason }: Storm): Promise<void> {
-  const trial = await begin();
-  // One after the other: what the remote's storm did locally would be undone before the local one lets it be seen.
+/** Error answers cost nothing but time, on either side. */
+export async function surviveErrorAnswers({ begin, proxies }: Lab, { fault, filter, reason }: ErrorAnswers): Promise<void> {
+  const scenario = await begin();
+  // One after the other: what the remote's answers change locally would be undone before the local one lets it be seen.
   for (const side of ['remote', 'local'] as const) {
     await proxies[side].set(fault, filter);
-    // What is open would last through the storm otherwise, and what was let through as well.
+    // What is open would last until the end of it otherwise, and what was let through as well.
     await proxies[side].set({ kind: 'cut', everyMs: 500, by: 'reset' }, { verb: 'watch' });
     // The third failure in a row has a watch list anew.
-    await trial.changeUntil(async () => (await trial.restarts(side, reason)) >= 3 && trial.restarted(side, { reason, times: 2 }));
+    await scenario.changeUntil(async () => (await scenario.restarts(side, reason)) >= 3 && scenario.restarted(side, { reason, times: 2 }));
     await proxies[side].clear();
-    await trial.survived();
+    await scenario.survived();
   }
 }
 
@@ -39,15 +39,15 @@ const STRUCK = 6;
 const struck = (proxy: FaultProxy): readonly SeenRequest[] => proxy.requests().filter(({ faults }) => faults.length > 0);
 
 /** Changes something until some local writes were struck, of which the program knows no more than that they were sent. */
-async function strikeWrites({ proxies: { local } }: Lab, trial: Trial, fault: Fault): Promise<void> {
+async function strikeWrites({ proxies: { local } }: Lab, scenario: FaultScenario, fault: Fault): Promise<void> {
   // The answer to one of before would say that writes work again when others have failed.
   await eventually(() => local.underWay().filter(({ method }) => method !== 'GET'), []);
   for (const filter of writes) await local.set(fault, filter);
-  await trial.changeUntil(() => struck(local).length >= STRUCK);
+  await scenario.changeUntil(() => struck(local).length >= STRUCK);
 }
 
 /** Ways in which all local writes may fail. */
-export const writeStorms: readonly { readonly name: string; readonly fault: Fault }[] = [
+export const writeFailures: readonly { readonly name: string; readonly fault: Fault }[] = [
   { name: 'answered 500', fault: { kind: 'answer', status: 500 } },
   { name: 'answered 429', fault: { kind: 'answer', status: 429, retryAfterSeconds: 1 } },
   { name: 'reset before they arrive', fault: { kind: 'reset', connections: 'new' } },
@@ -59,41 +59,41 @@ export const writeStorms: readonly { readonly name: string; readonly fault: Faul
  * @param complaint the log's message
  */
 export async function failWrites(lab: Lab, fault: Fault, complaint: string): Promise<void> {
-  const trial = await lab.begin({ flags: { 'log-level': 'debug' } });
-  await strikeWrites(lab, trial, fault);
-  const { program } = trial;
+  const scenario = await lab.begin({ flags: { 'log-level': 'debug' } });
+  await strikeWrites(lab, scenario, fault);
+  const { program } = scenario;
   // After the first one they are told at debug.
   await eventually(() => program.log().filter(({ msg }) => msg === complaint).length > 1, true);
   const warnings = program.log().filter(({ level }) => level === 'warn');
   deepStrictEqual(warnings.map(({ msg }) => msg), [complaint]);
-  strictEqual(await trial.isUp('local'), 0);
+  strictEqual(await scenario.isUp('local'), 0);
   await lab.proxies.local.clear();
   // So that there is something to write, also where the changes have undone each other.
-  await trial.tamper();
-  await trial.survived();
+  await scenario.tamper();
+  await scenario.survived();
   await program.logged('local writes work again');
 }
 
 /** Writes that are carried out, and whose answers are lost, have their effect all the same. */
 export async function loseAnswers(lab: Lab): Promise<void> {
-  const trial = await lab.begin();
-  await strikeWrites(lab, trial, { kind: 'truncate', after: 0, by: 'reset' });
-  await trial.settled();
+  const scenario = await lab.begin();
+  await strikeWrites(lab, scenario, { kind: 'truncate', after: 0, by: 'reset' });
+  await scenario.settled();
   await lab.proxies.local.clear();
-  await trial.survived();
+  await scenario.survived();
 }
 
 /** Writes that are refused by 429 are tried again no sooner than it says. */
 export async function throttleWrites(lab: Lab): Promise<void> {
-  const trial = await lab.begin();
-  await strikeWrites(lab, trial, { kind: 'answer', status: 429, retryAfterSeconds: 1 });
+  const scenario = await lab.begin();
+  await strikeWrites(lab, scenario, { kind: 'answer', status: 429, retryAfterSeconds: 1 });
   // More than one try of one object.
-  await trial.changeUntil(() => pausesOf(struck(lab.proxies.local)).length > 0);
+  await scenario.changeUntil(() => pausesOf(struck(lab.proxies.local)).length > 0);
   // A timer may go off a millisecond early.
   const tooSoon = pausesOf(struck(lab.proxies.local)).filter((ms) => ms < 999);
   deepStrictEqual(tooSoon, []);
   await lab.proxies.local.clear();
-  await trial.survived();
+  await scenario.survived();
 }
 
 /** The milliseconds between two updates of one object. */
@@ -109,10 +109,10 @@ function pausesOf(requests: readonly SeenRequest[]): readonly number[] {
  * @param complaint the log's message, at debug
  */
 export async function refuseWrites(lab: Lab, complaint: string): Promise<void> {
-  const trial = await lab.begin({ flags: { 'log-level': 'debug' } });
-  await strikeWrites(lab, trial, { kind: 'answer', status: 409 });
+  const scenario = await lab.begin({ flags: { 'log-level': 'debug' } });
+  await strikeWrites(lab, scenario, { kind: 'answer', status: 409 });
   await lab.proxies.local.clear();
-  await trial.survived();
-  await trial.program.logged(complaint, { level: 'debug' });
-  deepStrictEqual(trial.program.log().filter(({ level }) => level === 'warn'), []);
+  await scenario.survived();
+  await scenario.program.logged(complaint, { level: 'debug' });
+  deepStrictEqual(scenario.program.log().filter(({ level }) => level === 'warn'), []);
 }

@@ -5,16 +5,16 @@ import type { RandomChanges } from './changes.ts';
 import { remoteUp, watchRestarts } from './cluster-metrics.ts';
 import { type Side, sides } from './sides.ts';
 
-/** Longer than the longest pause between two attempts (30 s), for which nobody is to blame after a long storm. */
+/** Longer than the longest pause between two attempts (30 s), which follows many failures and is no fault. */
 const RECOVERY_MS = 45_000;
 
-/** For a test that waits for a program to recover more than once. */
-export const trialPatience = { timeout: 4 * RECOVERY_MS } as const;
+/** For vitest: a test that waits more than once for a program to recover. */
+export const scenarioTimeout = { timeout: 4 * RECOVERY_MS } as const;
 
 /** How much changes while something goes wrong, and once more when it is over. */
 const CHANGES = { during: 10, after: 5 };
 
-export type TrialOptions = {
+export type FaultScenarioOptions = {
   readonly program: Program;
   /** What its metrics begin with: `semaphore_policy`. */
   readonly prefix: string;
@@ -33,12 +33,12 @@ export type TrialOptions = {
   readonly served?: () => Promise<void>;
 };
 
-/** A program that is going through something while its sources change, and what must hold of it whatever that is. */
-export class Trial {
+/** A program that meets faults while its sources change, and what must hold of it whatever the faults are. */
+export class FaultScenario {
   readonly program: Program;
-  readonly #options: TrialOptions;
+  readonly #options: FaultScenarioOptions;
 
-  constructor(options: TrialOptions) {
+  constructor(options: FaultScenarioOptions) {
     this.program = options.program;
     this.#options = options;
   }

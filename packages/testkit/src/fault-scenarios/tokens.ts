@@ -36,14 +36,14 @@ async function expire(cluster: TestCluster, name: string, { token }: TestAccount
 export async function letTokenExpire(lab: Lab, side: Side): Promise<void> {
   const { clusters, proxies, begin } = lab;
   const { file, first, next } = await tokensOf(lab, side, 'late');
-  const trial = await begin({ kubeconfigs: { [side]: await proxies[side].kubeconfig({ tokenFile: file }) } });
+  const scenario = await begin({ kubeconfigs: { [side]: await proxies[side].kubeconfig({ tokenFile: file }) } });
   await expire(clusters[side], 'late', first);
   // An API server lets a watch outlive its token.
   await proxies[side].set({ kind: 'reset', connections: 'open' });
-  await trial.changeUntil(() => trial.restarted(side, { reason: 'denied', times: 2 }));
-  strictEqual(await trial.isUp(side), 0);
+  await scenario.changeUntil(() => scenario.restarted(side, { reason: 'denied', times: 2 }));
+  strictEqual(await scenario.isUp(side), 0);
   await replace(file, next);
-  await trial.survived();
+  await scenario.survived();
 }
 
 /** A token in a file that is replaced before it expires: nobody notices. */
@@ -51,14 +51,14 @@ export async function renewToken(lab: Lab, side: Side): Promise<void> {
   const { clusters, proxies, begin } = lab;
   const { file, first, next } = await tokensOf(lab, side, 'early');
   const kubeconfigs = { [side]: await proxies[side].kubeconfig({ tokenFile: file }) };
-  const trial = await begin({ kubeconfigs, flags: { 'watch-idle-timeout': '1s' } });
+  const scenario = await begin({ kubeconfigs, flags: { 'watch-idle-timeout': '1s' } });
   await replace(file, next);
   // With a request the file is looked at, once a second at most: by the second one that is for sure.
-  const before = await trial.restarts(side, 'idle');
-  await eventually(() => trial.restarted(side, { reason: 'idle', times: 2, before }), true);
+  const before = await scenario.restarts(side, 'idle');
+  await eventually(() => scenario.restarted(side, { reason: 'idle', times: 2, before }), true);
   await expire(clusters[side], 'early', first);
   await proxies[side].set({ kind: 'reset', connections: 'open' });
-  await trial.survived();
-  strictEqual(await trial.restarts(side, 'denied'), 0);
-  doesNotMatch(trial.program.stderr(), /"status":401/);
+  await scenario.survived();
+  strictEqual(await scenario.restarts(side, 'denied'), 0);
+  doesNotMatch(scenario.program.stderr(), /"status":401/);
 }
