@@ -8,7 +8,7 @@ import type { Gaps } from '../metrics/gaps.ts';
 import { changeEvent, writeChange, type WriteTargets } from './write-change.ts';
 
 /** Whose a change is. */
-export type ChangeSources = {
+type ChangeSources = {
   /** Of the remotes, by cluster. */
   readonly prefixes: ReadonlyMap<string, string>;
   /** The keys that a local Service of this name may be for. */

@@ -4,7 +4,8 @@ import {
   blockAffinityKind, Codec, DecodeError, ipamBlockKind, type Kind, type KubeObject, nodeKind, parseJson,
 } from '@kube-semaphore/kube-objects';
 import { hostCidr } from '@kube-semaphore/net';
-import { Dice, waitFor } from '@kube-semaphore/testkit';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
+import { Dice } from '@kube-semaphore/fault-proxy';
 import { expect } from 'vitest';
 import type { RemoteSettings } from '../../src/config/settings.ts';
 import { type DesiredPeer, desiredPeers } from '../../src/desired/peers.ts';
@@ -114,7 +115,7 @@ function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconc
     tools,
     startUserspace: async ({ name }) => {
       const { pid } = machine.spawn(wireGuardGo(), ['-f', name], { stdio: 'ignore' });
-      await waitFor(`wireguard-go on ${name}`, () => tools.device(name, { signal }));
+      await eventually(() => tools.device(name, { signal }), isDefined, { what: `wireguard-go on ${name}` });
       return { pid: pid! };
     },
     userspace: 'auto',

@@ -1,5 +1,6 @@
 import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
-import { type Dice, mutateJson, node } from '@kube-semaphore/testkit';
+import type { Dice } from '@kube-semaphore/fault-proxy';
+import { mutateJson, node } from '@kube-semaphore/testkit';
 
 /** What there is for hostile Nodes to claim. The remote's pods are in 10.2.0.0/16 and fd00:2::/48. */
 export type HostileOptions = {
