@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { itBehindProxy, it } from './support/it.ts';
 import { argvOf, type MirrorFlags, mirrorLabels, usualFlags } from './support/mirror-process.ts';
 import { itWithTwoRemotes } from './support/remotes.ts';
@@ -23,6 +26,18 @@ type Json = {
   }[];
   readonly orphans: readonly object[];
 };
+
+/** Where a server listens until the test ends. */
+async function portOf(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => void sockets.add(socket));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
 
 /** Names of slices end in a hash. */
 const withoutHash = (text: string): string => text.replaceAll(/-[0-9a-f]{20}\b/g, '-HASH');
@@ -114,15 +129,23 @@ describe('plan', () => {
     const cluster = (change: Record<string, string>) => (file: Kubeconfig) => void Object.assign(file.clusters[0]!.cluster, change);
     const user = (becomes: object) => (file: Kubeconfig) => void Object.assign(file.users[0]!, { user: becomes });
 
-    it.for<{ name: string; change: (file: Kubeconfig) => void; told: RegExp }>([
+    const atServer = (server: Server) => async (file: Kubeconfig) => cluster({ server: `https://127.0.0.1:${await portOf(server)}` })(file);
+
+    it.for<{ name: string; change: (file: Kubeconfig) => void | Promise<void>; told: RegExp }>([
       { name: 'a closed port', change: cluster({ server: 'https://127.0.0.1:1' }), told: /ECONNREFUSED/ },
       { name: 'an unknown host', change: cluster({ server: 'https://nowhere.invalid' }), told: /nowhere\.invalid/ },
       { name: 'an authority that did not sign its certificate', change: ({ clusters }) => void delete clusters[0]!.cluster['certificate-authority-data'], told: /certificate/ },
       { name: 'a token that it does not know', change: user({ token: 'of-another-cluster' }), told: /401|Unauthorized/ },
       { name: 'an exec plugin that is not there', change: user({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never' } }), told: /no-such-plugin/ },
+      { name: 'a server that takes connections and never answers', change: atServer(createServer()), told: /^c2: not reached: no answer$/m },
+      {
+        name: 'a server that speaks HTTP without TLS',
+        change: atServer(createHttpServer((_, response) => response.end('{}'))),
+        told: /^c2: not reached: 127\.0\.0\.1:\d+: it answers without TLS \(.+$/m,
+      },
     ])('names $name, and never says that there is nothing to change', async ({ change, told }, { accounts, local, startWith }) => {
       const file = JSON.parse(await readFile(accounts.remote.kubeconfig, 'utf8')) as Kubeconfig;
-      change(file);
+      await change(file);
       const path = join(local.dir, `${randomUUID()}.kubeconfig`);
       await writeFile(path, JSON.stringify(file), { mode: 0o600 });
       const plan = await startWith(['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': path })], { ready: false });

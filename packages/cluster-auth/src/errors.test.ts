@@ -1,6 +1,6 @@
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { reasonOf, untrusted } from './errors.ts';
+import { reasonOf, tlsFailure } from './errors.ts';
 
 /** What Node.js says of a certificate with these names to who wanted `host`. */
 const refusal = (host: string, certificate: object): Error | undefined => checkServerIdentity(host, certificate as PeerCertificate);
@@ -20,11 +20,17 @@ describe('a certificate for another name', () => {
     },
   ])('is told with what it has: $name', ({ host, certificate, want }) => {
     const error = new Error('list pods', { cause: refusal(host, certificate) });
-    expect(untrusted(error)).toBe(`its certificate is for another name: ${want}; write one of its names in the URL, or in a kubeconfig as tls-server-name`);
+    expect(tlsFailure(error)).toBe(`its certificate is for another name: ${want}; write one of its names in the URL, or in a kubeconfig as tls-server-name`);
     expect(reasonOf(error.cause)).toBe(`its certificate is for another name: ${want}`);
   });
 
   it('is nothing that is said of another error', () => {
-    expect(untrusted(new Error('x', { cause: Object.assign(new Error('y'), { code: 'ECONNREFUSED' }) }))).toBeUndefined();
+    expect(tlsFailure(new Error('x', { cause: Object.assign(new Error('y'), { code: 'ECONNREFUSED' }) }))).toBeUndefined();
   });
+});
+
+it('tells a server that answers without TLS in words, and not in those of OpenSSL', () => {
+  const error = Object.assign(new Error('40CDA4FC347F0000:error:0A00010B:SSL routines'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' });
+  expect(tlsFailure(error)).toBe('it answers without TLS (ERR_SSL_WRONG_VERSION_NUMBER): is the address that of an API server?');
+  expect(reasonOf(error)).toBe('it answers without TLS (ERR_SSL_WRONG_VERSION_NUMBER)');
 });

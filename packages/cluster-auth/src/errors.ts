@@ -60,10 +60,11 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * What to say of an API server whose certificate isn't accepted; undefined for other errors. Node.js's own words for it
- * advise a flag that doesn't apply here.
+ * What to say of an API server that answers without TLS, or whose certificate isn't accepted; undefined for other errors.
+ * OpenSSL's own words name lines of its source, and those of Node.js advise a flag that doesn't apply here.
  */
-export function untrusted(error: unknown): string | undefined {
+export function tlsFailure(error: unknown): string | undefined {
+  if (error instanceof Error && 'code' in error && error.code === NOT_TLS) return `${WORDS[NOT_TLS]} (${NOT_TLS}): is the address that of an API server?`;
   const names = misnamed(error);
   return names === undefined ? unsigned(error) : `${names}; write one of its names in the URL, or in a kubeconfig as tls-server-name`;
 }
@@ -73,6 +74,9 @@ function unsigned(error: unknown): string | undefined {
   return code === undefined ? undefined : `its certificate is signed by nobody who is trusted here (${code})`;
 }
 
+/** What OpenSSL finds where the first bytes of an answer are no TLS record. */
+const NOT_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
+
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EACCES: 'permission denied',
@@ -80,4 +84,5 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'there is no such host',
+  [NOT_TLS]: 'it answers without TLS',
 };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { type Authorization, type Connection, untrusted } from '@kube-semaphore/cluster-auth';
+import { type Authorization, type Connection, tlsFailure } from '@kube-semaphore/cluster-auth';
 import { ConnectionError, IdleTimeoutError } from './errors.ts';
 
 /** Not imported: an import of it costs 8 MB, see `http.ts` of cluster-auth. */
@@ -101,8 +101,8 @@ function isStaleSocket(error: unknown): boolean {
 /** What a connection failed with, before the answer or within its body, as an error that names the server. */
 export function brokenOff(server: URL, cause: unknown): ConnectionError | IdleTimeoutError {
   if (cause instanceof IdleTimeoutError) return cause;
-  const distrust = untrusted(cause);
-  if (distrust !== undefined) return new ConnectionError(`${server.host}: ${distrust}`);
+  const known = tlsFailure(cause);
+  if (known !== undefined) return new ConnectionError(`${server.host}: ${known}`);
   const { code, message } = cause as { code?: string; message?: string };
   return new ConnectionError(`${server.host}: ${message || code || 'the connection failed'}`, { cause });
 }
