@@ -126,6 +126,29 @@ describe('the deletion guard', () => {
     },
   );
 
+  it('gives up after the hold what the first list lacks where it has one Service left', async ({ sources, mirrors, history, start }) => {
+    await addAll(sources);
+    const first = await start();
+    await mirrors.become(all);
+    await first.stop();
+    const [left, ...gone] = many;
+    for (const name of gone) {
+      await sources.remove('endpointslices', { name: `${name}-a` });
+      await sources.remove('services', { name });
+    }
+    const second = await start(guard);
+    await second.logged('a list lacks too much to be believed at once', { cluster: 'c2' });
+    // Each has a slice, too.
+    await eventually(() => second.metric(...held), 2 * gone.length);
+    await history.caughtUp();
+    expect(history.deletions).toEqual([]);
+    await second.stop();
+    const third = await start({ 'deletion-guard-hold': '1s' });
+    await mirrors.become({ [mirrorOf(left!)]: ['10.4.0.0'] });
+    await eventually(() => third.metric(...held), 0);
+    expect(await mirrors.slices()).toHaveLength(1);
+  });
+
   it('holds what a relist lacks for a moment, until another one shows it', async ({ sources, mirrors, history, remoteProxy, viaProxy, start }) => {
     await addAll(sources);
     const program = await start({ ...viaProxy, 'deletion-guard-hold': '5s' });
