@@ -19,6 +19,7 @@ const input: StatusInput = {
   ]),
   marked: true,
   desired: { peers: [wanted(1), wanted(2), wanted(3)], left },
+  failure: undefined,
   clock: { nowSeconds: 1_000, staleSeconds: 180 },
 };
 
@@ -39,10 +40,11 @@ describe('the status', () => {
   });
 
   it('says what is not known, and what is not there', () => {
-    expect(statusText([remoteStatus({ ...input, device: undefined, desired: undefined }), remoteStatus({ ...input, desired: { peers: [], left: [] }, device: observedDevice([]) })])).toBe(
+    expect(statusText([remoteStatus({ ...input, device: undefined, desired: undefined, failure: 'list nodes: refused' }), remoteStatus({ ...input, desired: { peers: [], left: [] }, device: observedDevice([]) })])).toBe(
       [
         'c2: wireguard.c2 is not there',
-        'not reached: which Nodes its peers are, and which are left out, is not known',
+        'c2: not reached: list nodes: refused',
+        'Which Nodes its peers are, and which are left out, is not known',
         '',
         `c2: wireguard.c2, port 51820, public key ${key(200)}`,
         '',
@@ -71,6 +73,11 @@ describe('the status', () => {
       expect.objectContaining({ node: 'n2', state: 'stale' }),
       expect.objectContaining({ node: null, state: 'never', handshakeAgeSeconds: null, endpoint: null }),
     ]);
+  });
+
+  it('has why a remote was not reached, and nothing of what broke off where it was', () => {
+    expect(remoteStatus({ ...input, desired: undefined, failure: 'list nodes: refused' })).toMatchObject({ reached: false, failure: 'list nodes: refused' });
+    expect(remoteStatus({ ...input, failure: 'list nodes: refused' })).toMatchObject({ reached: true, failure: undefined });
   });
 
   it('has the same order whatever wg shows', () => {

@@ -1,3 +1,4 @@
+import { notReached } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired/peers.ts';
@@ -26,6 +27,8 @@ export type RemoteStatus = {
   readonly device: { readonly publicKey: string | null; readonly listenPort: number; readonly marked: boolean } | null;
   /** Whether its Nodes were listed in time. */
   readonly reached: boolean;
+  /** Why it was not reached, in words; undefined: it was, or there was no answer at all. */
+  readonly failure: string | undefined;
   readonly peers: readonly PeerStatus[];
   /** Nodes that should be peers, and aren't there yet. */
   readonly missing: readonly string[];
@@ -40,11 +43,13 @@ export type StatusInput = {
   readonly marked: boolean;
   /** Undefined: the remote wasn't reached. */
   readonly desired: { readonly peers: readonly DesiredPeer[]; readonly left: readonly Notice[] } | undefined;
+  /** Why it isn't reached, if it isn't, in words. */
+  readonly failure: string | undefined;
   readonly clock: HandshakeClock;
 };
 
 /** What there is of a remote on this node; peers in the order of their Nodes and keys, those without a Node last. */
-export function remoteStatus({ remote, deviceName, device, marked, desired, clock }: StatusInput): RemoteStatus {
+export function remoteStatus({ remote, deviceName, device, marked, desired, failure, clock }: StatusInput): RemoteStatus {
   const nodes = new Map(desired?.peers.map(({ publicKey, node }) => [publicKey, node]));
   const peers = (device?.peers ?? []).map((peer) => ({
     node: nodes.get(peer.publicKey) ?? null,
@@ -62,6 +67,7 @@ export function remoteStatus({ remote, deviceName, device, marked, desired, cloc
     deviceName,
     device: device === undefined ? null : { publicKey: device.publicKey ?? null, listenPort: device.listenPort, marked },
     reached: desired !== undefined,
+    failure: desired === undefined ? failure : undefined,
     peers: peers.toSorted(byNodeAndKey),
     missing: desired?.peers.filter(({ publicKey }) => !here.has(publicKey)).map(({ node }) => node) ?? [],
     skipped: desired?.left ?? [],
@@ -75,11 +81,11 @@ export const statusJson = (remotes: readonly RemoteStatus[]): string => jsonPage
 export const statusText = (remotes: readonly RemoteStatus[]): string =>
   pageOf(remotes.flatMap((remote, i) => [...(i === 0 ? [] : ['']), ...linesOf(remote)]));
 
-function linesOf({ remote, deviceName, device, reached, peers, missing, skipped }: RemoteStatus): readonly string[] {
+function linesOf({ remote, deviceName, device, reached, failure, peers, missing, skipped }: RemoteStatus): readonly string[] {
   const head = device === null ? `${deviceName} is not there` : `${deviceName}, port ${device.listenPort}, public key ${device.publicKey ?? '(none)'}${device.marked ? '' : ', without our mark'}`;
   return [
     `${remote}: ${head}`,
-    ...(reached ? [] : ['not reached: which Nodes its peers are, and which are left out, is not known']),
+    ...(reached ? [] : [notReached(remote, failure), 'Which Nodes its peers are, and which are left out, is not known']),
     ...peers.map(peerLine),
     ...missing.map((node) => `none   ${printable(node)}`),
     ...skipped.map(({ node, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}  ${printable(node)}: ${printable(detail)}`),

@@ -202,7 +202,7 @@ export class WireGuard {
         const desired = peers && { peers: peers.peers, left: [...remote.skipped, ...peers.left] };
         const device = devices.find((candidate) => candidate.name === deviceName);
         const marked = links.some((link) => link.name === deviceName && remoteOfAlias(link.alias) === name);
-        return remoteStatus({ remote: name, deviceName, device, marked, desired, clock: this.#reconciler.clock() });
+        return remoteStatus({ remote: name, deviceName, device, marked, desired, failure: remote.failure, clock: this.#reconciler.clock() });
       });
     });
   }

@@ -111,6 +111,18 @@ describe('status', () => {
     });
   });
 
+  it('says why a remote was not reached, and ends with 1', async ({ run, addNode, local, dir }) => {
+    await addNode(local, ownNode);
+    const { code, stdout } = await run({ word: 'status', flags: PATIENCE, remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
+    expect(stdout.split('\n')).toEqual([
+      'c2: wireguard.c2 is not there',
+      expect.stringMatching(/^c2: not reached: .*ECONNREFUSED/),
+      'Which Nodes its peers are, and which are left out, is not known',
+      '',
+    ]);
+    expect(code).toBe(1);
+  });
+
   it('prints the peers although our own API server is away', async ({ run, addNode, remote, bareNode, dir }) => {
     const [key, peer] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
