@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { parseConfigFile } from '@kube-semaphore/app';
 import { restartReasons } from '@kube-semaphore/informers';
+import { labelDomains } from '@kube-semaphore/naming';
 import { docBlocks, docMetrics, docPage, documentedRules } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { configFileSchema } from '../src/config/file.ts';
@@ -49,4 +51,11 @@ describe('docs/policy.md and docs/concepts.md', () => {
     const [file = ''] = docBlocks('policy.md', 'Several remotes', 'yaml');
     expect(parseConfigFile(file, configFileSchema, { unknownKeys: 'error' })).toMatchObject({ ok: true });
   });
+});
+
+it('docs/operations.md looks for sets under each label domain', () => {
+  const [hops = ''] = docBlocks('operations.md', "c1 can't reach X of c2", 'sh pods');
+  const fourth = hops.slice(hops.indexOf('# 4.'), hops.indexOf('# 5.'));
+  const said = execFileSync('sh', ['-c', `kubectl() { echo "$@"; }\nremote=c2\n${fourth}`], { encoding: 'utf8' });
+  expect(said.match(/(?<=-l )\S+/g)).toEqual(labelDomains.map((domain) => `${domain}/cluster=c2`));
 });
