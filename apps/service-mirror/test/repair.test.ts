@@ -1,6 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { it as itOnClusters } from './support/it.ts';
+import { argvOf, usualFlags } from './support/mirror-process.ts';
 
 const web = { name: 'web', namespace: 'default' };
 const mirror = 'c2-default-73736d-web';
@@ -48,6 +49,21 @@ describe('a Service that somebody edited', () => {
     const { metadata } = await mirrors.service(mirror);
     expect(metadata.labels).toEqual({ 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2', team: 'shop' });
     expect(metadata.annotations).toEqual({ 'mirror-svc-source': 'c2/default/web', note: 'mine' });
+    expect(program.log().filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
+  it('keeps what somebody set in other fields of its spec until its source changes, and loses it then', async ({ accounts, sources, mirrors, program, startWith }) => {
+    const byHand = { trafficDistribution: 'PreferClose', externalIPs: ['192.0.2.7'] };
+    const spec = async () => (await mirrors.service(mirror))['spec'] as Readonly<Record<string, unknown>>;
+    await mirrors.patch('services', mirror, { spec: byHand });
+    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
+    expect(await plan.exited).toEqual({ code: 0, signal: null });
+    expect(plan.stdout()).toMatch(/^Nothing to change\.\n/);
+    expect(await spec()).toMatchObject(byHand);
+    await sources.patch('services', web, { spec: { sessionAffinity: 'ClientIP' } });
+    await eventually(async () => (await spec())['sessionAffinity'], 'ClientIP');
+    for (const field of Object.keys(byHand)) expect(await spec()).not.toHaveProperty(field);
+    expect((await program.metric('semaphore_service_mirror_repairs_total', { remote: 'c2' })) ?? 0).toBe(0);
     expect(program.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
