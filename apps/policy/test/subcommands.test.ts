@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { argvOf, usualFlags } from './support/command-line.ts';
+import { argvOf, type PolicyFlags, usualFlags } from './support/command-line.ts';
 import { it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
 
@@ -21,6 +21,19 @@ describe('plan', () => {
     await plan.exited;
     const { changes } = JSON.parse(plan.stdout()) as { changes: unknown };
     expect(changes).toEqual([{ change: 'create', name: 'c2-default-app', labels: labelsOf('app'), nets: ['10.4.0.1/32'] }]);
+  });
+
+  it('names a right that is missing, of the remote and of the local cluster, and ends with 1', async ({ accounts, local, remote, startWith }) => {
+    const [here, there] = await Promise.all([local, remote].map((each) => each.account('nobody', [])));
+    const plan = (flags: PolicyFlags) =>
+      startWith(['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
+    const [ofRemote, ofLocal] = await Promise.all([
+      plan({ 'target-kube-config': there!.kubeconfig }),
+      plan({ 'local-kube-config': here!.kubeconfig }),
+    ]);
+    expect([await ofRemote.exited, await ofLocal.exited]).toMatchObject([{ code: 1 }, { code: 1 }]);
+    expect(ofRemote.stdout()).toMatch(/^What would change is not known: c2 not reached\.\n\nc2: not reached: .*forbidden/);
+    expect(ofLocal.stderr()).toMatch(/couldn't be listed within 3000 ms: .*forbidden/);
   });
 });
 

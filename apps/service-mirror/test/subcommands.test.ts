@@ -137,9 +137,9 @@ describe('plan', () => {
       { name: 'an authority that did not sign its certificate', change: ({ clusters }) => void delete clusters[0]!.cluster['certificate-authority-data'], told: /certificate/ },
       { name: 'a token that it does not know', change: user({ token: 'of-another-cluster' }), told: /401|Unauthorized/ },
       { name: 'an exec plugin that is not there', change: user({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never' } }), told: /no-such-plugin/ },
-      { name: 'a server that takes connections and never answers', change: atServer(createServer()), told: /^c2: not reached: no answer$/m },
+      { name: 'a server that never answers', change: atServer(createServer()), told: /^c2: not reached: no answer$/m },
       {
-        name: 'a server that speaks HTTP without TLS',
+        name: 'a server without TLS',
         change: atServer(createHttpServer((_, response) => response.end('{}'))),
         told: /^c2: not reached: 127\.0\.0\.1:\d+: it answers without TLS \(.+$/m,
       },
