@@ -7,15 +7,19 @@ import type { Resource } from './resources.ts';
 import { check } from './rules.ts';
 import { alreadyExists, badRequest, invalid, notFound, unexpected } from './status.ts';
 import type { Storage } from './storage.ts';
-import type { StoredObject } from './stored-object.ts';
+import { StoredObject } from './stored-object.ts';
 import type { KubeObject } from './test-cluster.ts';
 import { timestamp } from './timestamp.ts';
 
-/** Answers a POST. @throws {ApiError} 404 for a missing namespace, 409 if the name is taken, 422 for a broken rule */
-export async function create({ request, resource, target, storage }: Call): Promise<StoredObject> {
+/**
+ * Answers a POST; with `dryRun` nothing is stored.
+ *
+ * @throws {ApiError} 404 for a missing namespace, 409 if the name is taken, 422 for a broken rule
+ */
+export async function create({ info, request, resource, target, storage }: Call): Promise<StoredObject> {
   const object = await readObject(request, resource);
   if (object.metadata.resourceVersion) throw unexpected('resourceVersion should not be set on objects to be created');
-  return insert(storage, resource, inNamespace(object, target.namespace));
+  return insert(storage, resource, inNamespace(object, target.namespace), { isDryRun: info.query.has('dryRun') });
 }
 
 /** The object with the namespace of the request. @throws {ApiError} 400 if it names another */
@@ -26,8 +30,13 @@ export function inNamespace(object: KubeObject, namespace: string): KubeObject {
   return namespace === '' ? object : { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-/** Stores a new object. @throws {ApiError} as `create` */
-export function insert(storage: Storage, resource: Resource, object: KubeObject): StoredObject {
+/** Stores a new object, unless it is a dry run. @throws {ApiError} as `create` */
+export function insert(
+  storage: Storage,
+  resource: Resource,
+  object: KubeObject,
+  { isDryRun = false }: { readonly isDryRun?: boolean } = {},
+): StoredObject {
   const { namespace = '', name, generateName } = object.metadata;
   if (!name && !generateName) {
     throw invalid(resource.group, resource.kind, '', [required('metadata.name', 'name or generateName is required')]);
@@ -43,7 +52,7 @@ export function insert(storage: Storage, resource: Resource, object: KubeObject)
     throw notFound({ group: '', plural: 'namespaces', name: namespace });
   }
   if (storage.collection(resource).get(namespace, complete.metadata.name)) throw alreadyExists(subject);
-  return storage.put(resource, complete);
+  return isDryRun ? new StoredObject(resource, complete) : storage.put(resource, complete);
 }
 
 function withSystemFields({ clusterIps }: Storage, resource: Resource, object: KubeObject): KubeObject {

@@ -108,9 +108,14 @@ export class KubeClient {
     return this.#request('get', raw, { path, signal }, (body) => parseJson(body));
   }
 
-  async create<K extends Kind>(codec: Codec<K>, object: Writable, options: WriteOptions): Promise<KubeObject<K>> {
+  /** @param dryRun the server does everything but store it */
+  async create<K extends Kind>(
+    codec: Codec<K>,
+    object: Writable,
+    { dryRun = false, ...options }: WriteOptions & { readonly dryRun?: boolean },
+  ): Promise<KubeObject<K>> {
     const { namespace } = object.metadata;
-    const at = namespace === undefined ? {} : { namespace };
+    const at = { ...(namespace !== undefined && { namespace }), ...(dryRun && { query: { dryRun: 'All' } }) };
     return this.#request('create', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) => codec.objectFromJson(parseJson(body)));
   }
 

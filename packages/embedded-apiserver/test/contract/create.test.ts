@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { onEachServer, read, refusal } from './harness.ts';
-import { object, paths, smallPod } from './objects.ts';
+import { object, paths, service, smallPod } from './objects.ts';
 
 const json = { 'content-type': 'application/json' };
 
@@ -43,6 +43,17 @@ onEachServer('a create', (server) => {
       metadata: { labels: { 'kubernetes.io/metadata.name': name } },
       status: { phase: 'Active' },
     });
+  });
+
+  it('answers a dry run as if it had created, and creates nothing', async () => {
+    const services = paths.services(await server().namespace());
+    const body = service('tried', { clusterIP: 'None', ports: [{ port: 1 }] });
+    const tried = await server().send('POST', `${services}?dryRun=All`, { body });
+    expect(tried.status).toBe(201);
+    expect(read(tried)).toMatchObject({ kind: 'Service', metadata: { name: 'tried' }, spec: { clusterIP: 'None' } });
+    expect(await server().cluster.admin.list(services)).toEqual([]);
+    const nowhere = await server().send('POST', `${paths.services('nowhere')}?dryRun=All`, { body });
+    expect(refusal(nowhere)).toEqual({ status: 404, reason: 'NotFound' });
   });
 
   it('does not need to be told a built-in kind', async () => {
