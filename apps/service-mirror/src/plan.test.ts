@@ -18,7 +18,7 @@ const changes: readonly Change[] = [
   { kind: 'delete-endpoints', from: { name: 'c2-shop-73736d-db', uid: 'u', resourceVersion: '1', labels: {}, addresses: [] } },
 ];
 const reached = { cluster: 'c2', reached: true, failure: undefined, leftOut: false, heldDeletions: 0, unmatched: [], skipped: [], services: ['c2-shop-73736d-db'] };
-const plan: Plan = { changes, remotes: [reached], orphans: [] };
+const plan: Plan = { missingNamespace: undefined, changes, remotes: [reached], orphans: [] };
 
 describe('a plan', () => {
   it('tells people what would be written, and whose clients would be led otherwise', () => {
@@ -38,9 +38,11 @@ describe('a plan', () => {
 
   it('tells of what is held, left out and unknown', () => {
     const skipped = [{ subject: 'service shop/web', kind: 'problem', reason: 'name-too-long', detail: 'it is 3 characters too long' }] as const;
-    const text = planText({ changes: [], remotes: [{ ...reached, heldDeletions: 2, unmatched: ['mirror=true'], skipped }, { ...reached, cluster: 'c3', reached: false, failure: 'list services: 401' }], orphans: [{ cluster: 'c9', objects: 2 }] });
+    const text = planText({ missingNamespace: 'mirrors', changes: [], remotes: [{ ...reached, heldDeletions: 2, unmatched: ['mirror=true'], skipped }, { ...reached, cluster: 'c3', reached: false, failure: 'list services: 401' }], orphans: [{ cluster: 'c9', objects: 2 }] });
     expect(text).toBe(
       [
+        'missing Namespace mirrors: create it, or nothing can be written',
+        '',
         'What would change is not known: c3 not reached.',
         '',
         'c2: 1 service now',
@@ -59,7 +61,7 @@ describe('a plan', () => {
   });
 
   it('of a local cluster that may not be seen is the truth about all else', () => {
-    const leftOut: Plan = { changes: [], remotes: [reached, { ...reached, cluster: 'c1', reached: false, leftOut: true, services: [] }], orphans: [] };
+    const leftOut: Plan = { missingNamespace: undefined, changes: [], remotes: [reached, { ...reached, cluster: 'c1', reached: false, leftOut: true, services: [] }], orphans: [] };
     expect(planText(leftOut)).toContain('\n\nc1: not allowed to be seen, so it has no part in global services, and what it has there would stay as it is\n');
     expect(exitCodeOf(leftOut)).toBe(0);
     expect(exitCodeOf({ ...leftOut, remotes: [{ ...reached, reached: false }] })).toBe(1);
@@ -75,8 +77,9 @@ describe('a plan', () => {
     });
   });
 
-  it('ends with 1 if it is but a part of the truth', () => {
+  it('ends with 1 if it is but a part of the truth, or can not be carried out', () => {
     expect(exitCodeOf(plan)).toBe(0);
     expect(exitCodeOf({ ...plan, remotes: [reached, { ...reached, reached: false }] })).toBe(1);
+    expect(exitCodeOf({ ...plan, missingNamespace: 'mirrors' })).toBe(1);
   });
 });

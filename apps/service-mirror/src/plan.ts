@@ -24,15 +24,25 @@ type RemotePlan = {
 /** What is there of a cluster that isn't in the config: its name, or the prefix of its mirrors. */
 type Orphans = { readonly cluster: string; readonly objects: number };
 
-export type Plan = { readonly changes: readonly Change[]; readonly remotes: readonly RemotePlan[]; readonly orphans: readonly Orphans[] };
+export type Plan = {
+  /** The mirror namespace, if it isn't there: nothing can be written until somebody creates it. */
+  readonly missingNamespace: string | undefined;
+  readonly changes: readonly Change[];
+  readonly remotes: readonly RemotePlan[];
+  readonly orphans: readonly Orphans[];
+};
 
-/** 0, or 1 if a remote wasn't reached and the plan is but a part of the truth. */
-export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached, leftOut }) => reached || leftOut) ? 0 : 1);
+/** 0, or 1 if a remote wasn't reached and the plan is but a part of the truth, or the mirror namespace isn't there. */
+export const exitCodeOf = ({ missingNamespace, remotes }: Plan): 0 | 1 =>
+  missingNamespace === undefined && remotes.every(({ reached, leftOut }) => reached || leftOut) ? 0 : 1;
 
 /** A plan for people. Ends in a line break. */
-export function planText({ changes, remotes, orphans }: Plan): string {
+export function planText({ missingNamespace, changes, remotes, orphans }: Plan): string {
   const unreached = remotes.filter(({ reached, leftOut }) => !reached && !leftOut).map(({ cluster }) => cluster);
-  const lines = changes.length === 0 ? [withoutChange(unreached)] : changes.map(changeLine);
+  const lines = [
+    ...missingLines(missingNamespace),
+    ...(changes.length === 0 ? [withoutChange(unreached)] : changes.map(changeLine)),
+  ];
   const routing = routingChanges(changes).map(({ service, to, zones }) => `route   ${service}: ${to === 'everywhere' ? 'to endpoints of all clusters alike' : `to local endpoints first, by hints to ${zones.join(', ')}`}`);
   if (routing.length > 0) lines.push('', ...routing);
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
@@ -40,9 +50,12 @@ export function planText({ changes, remotes, orphans }: Plan): string {
   return pageOf(lines);
 }
 
+const missingLines = (namespace: string | undefined): readonly string[] =>
+  namespace === undefined ? [] : [`missing Namespace ${namespace}: create it, or nothing can be written`, ''];
+
 /** A plan for programs: one JSON object, and a line break. */
 export function planJson(plan: Plan): string {
-  return jsonPage({ changes: plan.changes.map(changeFacts), routing: routingChanges(plan.changes), remotes: plan.remotes, orphans: plan.orphans });
+  return jsonPage({ ...plan, changes: plan.changes.map(changeFacts), routing: routingChanges(plan.changes) });
 }
 
 const VERBS = {

@@ -11,6 +11,7 @@ import type { Settings } from './config/settings.ts';
 import { sourcesOf } from './desired/local-names.ts';
 import { mirrorsWithoutReadyEndpoints } from './desired/ready-mirrors.ts';
 import { LocalObjects } from './local/objects.ts';
+import { NoNamespaceError } from './local/no-namespace-error.ts';
 import { ObjectWriter } from './local/object-writer.ts';
 import { changeWriter } from './local/change-writer.ts';
 import { Gaps } from './metrics/gaps.ts';
@@ -137,7 +138,10 @@ export class ServiceMirror {
       this.#controller.run(running),
       this.#leadership.run({
         ...running,
-        onStartedLeading: () => this.#enqueue(this.#sources.allKeys(), performance.now()),
+        onStartedLeading: () => {
+          this.#enqueue(this.#sources.allKeys(), performance.now());
+          void this.#warnOfNoNamespace(running);
+        },
         // Its writes are refused from then on, and the next term begins with a look at everything.
         onStoppedLeading: () => undefined,
       }),
@@ -151,10 +155,31 @@ export class ServiceMirror {
    * @throws Error when the local objects can't be listed in time
    */
   plan(options: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
-    return this.#runner.once(options, () => {
+    return this.#runner.once(options, async (running) => {
       const changes = [...new Set(this.#sources.allKeys())].toSorted().flatMap((key) => this.#reconciler.plan(key));
-      return { changes, remotes: this.#sources.plan(), orphans: this.#counts.orphans };
+      const missingNamespace = (await this.#hasNamespace(running)) ? undefined : this.#input.settings.mirrorNamespace;
+      return { missingNamespace, changes, remotes: this.#sources.plan(), orphans: this.#counts.orphans };
     });
+  }
+
+  /** Says it before the first write, which may be long in coming. Never rejects. */
+  async #warnOfNoNamespace(running: RunOptions): Promise<void> {
+    if (await this.#hasNamespace(running)) return;
+    const { settings, log } = this.#input;
+    const namespace = settings.mirrorNamespace;
+    log.warn({ namespace }, 'the mirror namespace is not there: create it, or nothing can be written');
+  }
+
+  /** @returns false only where the API server says that the mirror namespace isn't there */
+  async #hasNamespace({ signal }: RunOptions): Promise<boolean> {
+    if (this.#local.services().length > 0) return true;
+    try {
+      await this.#writer.checkNamespace({ signal });
+    } catch (error) {
+      if (error instanceof NoNamespaceError) return false;
+      this.#input.log.debug({ error }, 'not known whether the mirror namespace is there');
+    }
+    return true;
   }
 
   #clientOf(connection: Connection): KubeClient {

@@ -1,22 +1,62 @@
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { localRules } from './support/accounts.ts';
 import { it } from './support/it.ts';
+import { argvOf, usualFlags } from './support/mirror-process.ts';
 
 const nowhere = 'nowhere';
 const names = ['a', 'b', 'c'];
+const WARNING = 'the mirror namespace is not there: create it, or nothing can be written';
+
+/** In all namespaces, as what goes by a Role is told of that, and not of the namespace. */
+const anywhere = async (local: TestCluster, name: string, rules = localRules) =>
+  (await local.account(name, rules)).kubeconfig;
 
 describe('a mirror namespace that is not there', () => {
+  it('is said at the start, before there is anything to write, and ends nothing', async ({ local, start }) => {
+    const program = await start({ 'mirror-ns': nowhere, 'kube-config': await anywhere(local, 'early') });
+    await program.logged(WARNING, { level: 'warn', namespace: nowhere });
+    expect((await program.get('/readyz')).status).toBe(200);
+  });
+
+  it('is said by plan, for people and for programs, which ends with 1', async ({ accounts, local, sources, startWith }) => {
+    await sources.add({ name: 'a' });
+    const kubeconfig = await anywhere(local, 'planner');
+    const argv = argvOf({ ...usualFlags(accounts), 'mirror-ns': nowhere, 'kube-config': kubeconfig });
+    const plan = (...more: string[]) => startWith(['plan', ...more, ...argv], { ready: false });
+    const [text, json] = await Promise.all([plan(), plan('-o=json')]);
+    expect([await text.exited, await json.exited]).toMatchObject([{ code: 1 }, { code: 1 }]);
+    const [missing, ...changes] = text.stdout().split('\n\n');
+    expect(missing).toBe('missing Namespace nowhere: create it, or nothing can be written');
+    expect(changes[0]).toMatch(/^create {2}Service /);
+    expect(JSON.parse(json.stdout())).toMatchObject({ missingNamespace: nowhere, changes: [{ change: 'create' }] });
+  });
+
+  it('is what a Role leaves open: the account may not list there', async ({ accounts, startWith }) => {
+    const argv = argvOf({ ...usualFlags(accounts), 'mirror-ns': nowhere });
+    const plan = await startWith(['plan', '-timeout=3s', ...argv], { ready: false });
+    expect(await plan.exited).toEqual({ code: 1, signal: null });
+    expect(plan.stderr()).toMatch(/couldn't be listed within 3000 ms: .*forbidden.* in the namespace "nowhere"/);
+  });
+
+  it('is not what an account is told that may only look', async ({ accounts, local, startWith }) => {
+    const rules = localRules.map((rule) => ({ ...rule, verbs: ['list', 'watch'] }));
+    const argv = argvOf({ ...usualFlags(accounts), 'kube-config': await anywhere(local, 'onlooker', rules) });
+    const plan = await startWith(['plan', ...argv], { ready: false });
+    expect(await plan.exited).toEqual({ code: 0, signal: null });
+    expect(plan.stdout()).toMatch(/^Nothing to change\.\n/);
+  });
+
   it('is said once, and all Services come when it is', async ({ local, sources, start }) => {
     for (const name of names) await sources.add({ name });
-    // In all namespaces, as what goes by a Role is told of that, and not of the namespace.
-    const { kubeconfig } = await local.account('anywhere', localRules);
-    const program = await start({ 'mirror-ns': nowhere, 'kube-config': kubeconfig });
+    const program = await start({ 'mirror-ns': nowhere, 'kube-config': await anywhere(local, 'anywhere') });
     await eventually(() => program.metric('semaphore_service_mirror_remote_up', { remote: 'local' }), 0);
     await eventually(async () => {
       const retries = await program.metric('semaphore_service_mirror_queue_retries_total', { name: 'c2-service' });
       return (retries ?? 0) >= 2 * names.length;
     }, true);
+    expect(program.log().filter(({ msg }) => msg === WARNING)).toHaveLength(1);
     const complaints = program.log().filter(({ msg }) => msg === 'service not written, will try again');
     expect(complaints).toMatchObject([{ level: 'warn', error: { code: 'NO_NAMESPACE', message: expect.stringContaining(`there is no namespace ${nowhere}`) } }]);
 

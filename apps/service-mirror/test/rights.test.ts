@@ -7,7 +7,7 @@ import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go-gl
 import { accountInNamespace, goRemoteRules, goRules, type GoSource, mirrorName } from './support/go-program.ts';
 import { addSources, UNRESTRICTED } from './support/migration.ts';
 import type { MirrorProcess } from './support/mirror-process.ts';
-import { writesOf } from './support/requests.ts';
+import { DRY_RUNS, writesOf } from './support/requests.ts';
 
 const LEFT_OUT = [
   'EndpointSlices of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
@@ -39,7 +39,7 @@ describe('the Role of the Go program', () => {
     const program = await goStartFile({ localCluster: { zones: [], kubeConfigPath: kubeconfig }, remote }, { env: { SSM_LOG_LEVEL: 'debug' } });
     const partly = { [mirrorName('db')]: ['10.4.0.3'], [globalName('web')]: ['10.4.0.1'] };
     await mirrors.become(partly);
-    const written = 4;
+    const written = DRY_RUNS + 4;
     await eventually(() => writesOf(program), written);
 
     // They are asked for again and again, with a pause that grows.

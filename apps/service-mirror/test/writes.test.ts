@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { itBehindProxy as it } from './support/it.ts';
-import { requestsOf, writesOf } from './support/requests.ts';
+import { DRY_RUNS, requestsOf, writesOf } from './support/requests.ts';
 
 const web = { name: 'web', namespace: 'default' };
 const mirror = 'c2-default-73736d-web';
@@ -14,16 +14,16 @@ describe('the writes of a mirror', () => {
     for (const n of [1, 2, 3, 4, 5]) await sources.addSlice({ name: `web-${n}`, service: 'web', endpoints: addresses(20, `10.4.${n}`) });
     const program = await start();
     await eventually(async () => (await mirrors.endpoints())[mirror]?.length, 100);
-    await eventually(() => writesOf(program), 6);
+    await eventually(() => writesOf(program), DRY_RUNS + 6);
     await sources.patch('endpointslices', { name: 'web-3' }, { endpoints: endpointsOf(addresses(21, '10.4.3')) });
     await eventually(async () => (await mirrors.endpoints())[mirror]?.length, 101);
-    await eventually(() => writesOf(program), 7);
+    await eventually(() => writesOf(program), DRY_RUNS + 7);
     // What changes nothing for us is no event at all.
     await sources.patch('endpointslices', { name: 'web-3' }, { metadata: { annotations: { note: 'x' } } });
     await sources.patch('services', web, { metadata: { labels: { team: 'shop' } } });
     await sources.patch('endpointslices', { name: 'web-4' }, { endpoints: endpointsOf(addresses(21, '10.4.4')) });
     await eventually(async () => (await mirrors.endpoints())[mirror]?.length, 102);
-    await eventually(() => writesOf(program), 8);
+    await eventually(() => writesOf(program), DRY_RUNS + 8);
   });
 
   it('are few for a burst', async ({ sources, mirrors, start }) => {
@@ -59,7 +59,7 @@ describe('the writes of a mirror', () => {
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
     const program = await start(viaProxy);
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'], 'c2-default-73736d-gone': [] });
-    const before = 4;
+    const before = DRY_RUNS + 4;
     await eventually(() => writesOf(program), before);
     const restarts = () => program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'expired' });
 

@@ -2,6 +2,7 @@ import { KubeApiError, type KubeClient, type RunOptions, type WriteOptions } fro
 import {
   Codec, type EndpointSlice, endpointSliceKind, endpointsKind, type Service, serviceKind, type WrittenEndpoint, type WrittenEndpointSlice, type WrittenService,
 } from '@kube-semaphore/kube-objects';
+import { mirroredServiceLabel } from '@kube-semaphore/naming';
 import type { DesiredEndpoint, DesiredService, DesiredSlice } from '../desired/objects.ts';
 import { annotationsOf } from '../desired/diff-service.ts';
 import type { Owner } from '../desired/diff-slices.ts';
@@ -30,11 +31,20 @@ export class ObjectWriter {
 
   /** @throws NoNamespaceError. Before all other objects there is a Service, so this is where that shows. */
   async createService(to: DesiredService, options: WriteOptions): Promise<Service> {
-    try {
-      return await this.#client.create(services, this.#service(to, undefined), options);
-    } catch (error) {
-      throw isMissing(error) ? new NoNamespaceError(this.#namespace, { cause: error }) : error;
-    }
+    const object = this.#service(to, undefined);
+    return this.#client.create(services, object, options).catch(this.#failed);
+  }
+
+  /**
+   * Tries to create a Service and stores nothing: it takes no right that a mirror doesn't have.
+   *
+   * @throws NoNamespaceError; any other error says nothing about the namespace
+   */
+  async checkNamespace({ signal }: RunOptions): Promise<void> {
+    const labels = { [mirroredServiceLabel]: 'true' };
+    const metadata = { namespace: this.#namespace, name: 'semaphore-service-mirror', labels };
+    const object = { metadata, spec: { clusterIP: 'None', ports: [{ port: 1 }] } };
+    await this.#client.create(services, object, { signal, dryRun: true }).catch(this.#failed);
   }
 
   updateService(from: ObservedService, to: DesiredService, options: WriteOptions): Promise<Service> {
@@ -66,6 +76,10 @@ export class ObjectWriter {
   async deleteEndpoints(from: ObservedEndpoints, options: WriteOptions): Promise<void> {
     await this.#client.delete(endpoints, { ...options, ...this.#identity(from) }).catch(unlessGone);
   }
+
+  readonly #failed = (error: unknown): never => {
+    throw isMissing(error) ? new NoNamespaceError(this.#namespace, { cause: error }) : error;
+  };
 
   #identity({ name, uid, resourceVersion }: { readonly name: string; readonly uid: string; readonly resourceVersion: string }) {
     return { namespace: this.#namespace, name, uid, resourceVersion };

@@ -1,5 +1,8 @@
 import type { MirrorProcess } from './mirror-process.ts';
 
+/** A program that starts with an empty mirror namespace tries a creation, to see whether the namespace is there. */
+export const DRY_RUNS = 1;
+
 /** How many requests of these methods a mirror has sent to all clusters, whatever the answers were; by its own metric. */
 export async function requestsOf(mirror: MirrorProcess, methods: readonly string[]): Promise<number> {
   const { body } = await mirror.get('/metrics');
@@ -7,5 +10,5 @@ export async function requestsOf(mirror: MirrorProcess, methods: readonly string
   return series.filter((line) => methods.some((method) => line.includes(`method="${method}"`))).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-/** Requests that change something. */
+/** Requests that change something, and dry runs. */
 export const writesOf = (mirror: MirrorProcess): Promise<number> => requestsOf(mirror, ['POST', 'PUT', 'DELETE']);
