@@ -37,7 +37,7 @@ describe('a mirror namespace that is not there', () => {
     const argv = argvOf({ ...usualFlags(accounts), 'mirror-ns': nowhere });
     const plan = await startWith(['plan', '-timeout=3s', ...argv], { ready: false });
     expect(await plan.exited).toEqual({ code: 1, signal: null });
-    expect(plan.stderr()).toMatch(/couldn't be listed within 3000 ms: .*forbidden.* in the namespace "nowhere"/);
+    expect(plan.stderr()).toMatch(/couldn't be read within 3000 ms: .*forbidden.* in the namespace "nowhere"/);
   });
 
   it('is not what an account is told that may only look', async ({ accounts, local, startWith }) => {
