@@ -43,12 +43,13 @@ const podMetadata = (name: string, uid: string) => [field(1, name), field(3, 'ns
 const endMark = field(12, field(1, 'k8s.io/initial-events-end'), field(2, 'true'));
 const endOfInitialEvents = frame('BOOKMARK', [field(6, '1'), endMark]);
 
-/** An API server that has no Pods, and then says whatever it is told to. */
+/** An API server that has no Pods and nothing else, and then says whatever it is told to. */
 async function startHostileServer() {
   const authority = createAuthority();
   const { certPem, keyPem } = authority.issue({ usage: 'server', commonName: 'hostile', ips: ['127.0.0.1'] });
   const watches = new Set<ServerResponse>();
-  const server = createServer({ cert: certPem, key: keyPem }, (_, response) => {
+  const server = createServer({ cert: certPem, key: keyPem }, ({ url = '' }, response) => {
+    if (!url.includes('watch=true')) return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'application/vnd.kubernetes.protobuf;stream=watch' }).write(endOfInitialEvents);
     watches.add(response);
     response.once('close', () => watches.delete(response));

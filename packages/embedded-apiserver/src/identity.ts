@@ -13,6 +13,8 @@ type Grant = { readonly namespace: string; readonly name: string; readonly uid: 
 /** Tells who a bearer token belongs to, and makes tokens for ServiceAccounts. */
 export class Identities {
   readonly adminToken = token();
+  /** As if tokens were signed, and not only made up. */
+  readonly signingKeyId = randomBytes(32).toString('base64url');
   readonly #storage: Storage;
   readonly #grants = new Map<string, Grant>();
 

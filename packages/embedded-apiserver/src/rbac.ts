@@ -10,6 +10,8 @@ type Subject = { kind: string; name: string; namespace?: string };
 /** What system:discovery and system:public-info-viewer allow; the former only to those who are somebody. */
 const publicPaths = /^\/(healthz|livez|readyz|version)\/?$/;
 const discoveryPaths = /^\/(api|apis|openapi)(\/.*)?$/;
+/** What system:service-account-issuer-discovery allows to all service accounts. */
+const issuerPath = '/openid/v1/jwks';
 
 /** Throws a 403 unless some Role or ClusterRole that is bound to `user` allows the request. */
 export function authorize(storage: Storage, user: User, info: RequestInfo): void {
@@ -17,6 +19,7 @@ export function authorize(storage: Storage, user: User, info: RequestInfo): void
   if (!info.target) {
     const authenticated = user.groups.includes('system:authenticated');
     if (publicPaths.test(info.path) || (authenticated && discoveryPaths.test(info.path))) return;
+    if (info.path === issuerPath && user.groups.includes('system:serviceaccounts')) return;
     throw forbidden(`forbidden: User "${user.name}" cannot ${info.verb} path "${info.path}"`);
   }
   for (const rule of boundRules(storage, user, info.target.namespace)) {

@@ -49,7 +49,7 @@ export async function answer(backend: Backend, request: IncomingMessage, respons
     if (target && backend.storage.serves(target)) {
       await serveResource({ ...backend, info, request, response, begin }, target);
     } else {
-      await servePath(info, backend.storage, response, begin);
+      await servePath(info, backend, response, begin);
     }
   } catch (error) {
     if (response.headersSent) throw error;
@@ -61,16 +61,20 @@ export async function answer(backend: Backend, request: IncomingMessage, respons
   response.end();
 }
 
-/** /version, the health checks and discovery. */
+/** /version, the health checks, discovery, and the keys that sign tokens. */
 async function servePath(
   { path }: RequestInfo,
-  { resources }: Storage,
+  { storage: { resources }, identities }: Backend,
   response: ServerResponse,
   begin: Call['begin'],
 ) {
   if (/^\/(healthz|livez|readyz)$/.test(path)) {
     begin(200, 'text/plain; charset=utf-8');
     return send(response, [Buffer.from('ok')]);
+  }
+  if (path === '/openid/v1/jwks') {
+    begin(200, 'application/jwk-set+json');
+    return send(response, [Buffer.from(JSON.stringify({ keys: [{ use: 'sig', kid: identities.signingKeyId }] }))]);
   }
   const found = path === '/version' ? versionInfo : (discover(path, resources) ?? openApi(path, resources));
   if (!found) {

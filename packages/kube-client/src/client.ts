@@ -102,10 +102,13 @@ export class KubeClient {
     return this.#request('get', codec.kind, { ...at, signal }, (body) => codec.objectFromJson(parseJson(body)));
   }
 
-  /** A path that is no resource, such as `/apis`; JSON. */
-  async getRaw(path: string, { signal }: RunOptions): Promise<unknown> {
+  /** A path that is no resource, such as `/apis`. @param accept a media type that is JSON */
+  async getRaw(
+    path: string,
+    { signal, accept = JSON_TYPE }: RunOptions & { readonly accept?: string },
+  ): Promise<unknown> {
     const raw = { group: '', version: '', kind: path, plural: path, protobuf: false } as unknown as Kind;
-    return this.#request('get', raw, { path, signal }, (body) => parseJson(body));
+    return this.#request('get', raw, { path, signal, accept }, (body) => parseJson(body));
   }
 
   /** @param dryRun the server does everything but store it */

@@ -28,4 +28,13 @@ onEachServer('a path', (server) => {
     const reply = await server().send('GET', path);
     expect({ status: reply.status, type: reply.contentType.split(';')[0] }).toEqual({ status: want, type });
   });
+
+  it('of the keys that sign tokens is for each service account, and names keys that no other cluster has', async () => {
+    const { token } = await server().cluster.account('no-rights', []);
+    const asked = { headers: { accept: 'application/jwk-set+json' }, token };
+    const reply = await server().send('GET', '/openid/v1/jwks', asked);
+    expect([reply.status, reply.contentType.split(';')[0]]).toEqual([200, 'application/jwk-set+json']);
+    const { keys } = JSON.parse(reply.body.toString()) as { keys: { kid: string }[] };
+    expect(keys.map(({ kid }) => kid)).toEqual([expect.stringMatching(/^[\w-]{20,}$/)]);
+  });
 });
