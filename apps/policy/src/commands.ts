@@ -1,4 +1,4 @@
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, overriddenAddresses, parseConfigFile, readConfigSource, remoteOfFlags, remotesOfFile, serve } from '@kube-semaphore/app';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, overriddenAddresses, parseConfigFile, readConfigSource, remoteOfFlags, remotesOfFile, serve, warnOfSameCluster } from '@kube-semaphore/app';
 import { type Leadership, SoleLeader } from '@kube-semaphore/leader-election';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
@@ -24,7 +24,7 @@ export async function runPolicy(command: PolicyCommand, { signal }: RunOptions):
     const health = { isLive: () => policy.isLive(), isReady: () => policy.isReady() };
     await serve((run) => policy.run(run), { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log }, { signal });
     return 0;
-  });
+  }, { signal });
 }
 
 /** Prints what `runPolicy` would write, and writes nothing. */
@@ -33,7 +33,7 @@ export async function runPlan(command: PolicyCommand, { signal }: RunOptions): P
     const plan = await policy.plan({ signal, timeoutMs: command.options.timeoutMs });
     command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
-  });
+  }, { signal });
 }
 
 /** Removes the sets of a cluster that is served no more. */
@@ -70,18 +70,24 @@ async function withPolicy(
   { options, given, log, notices, secrets, userAgent }: PolicyCommand,
   leadership: (local: KubeClient, parts: Parts) => Leadership,
   use: (policy: Policy, parts: Parts) => Promise<number>,
+  run: RunOptions,
 ): Promise<number> {
   const file = options.config === undefined ? undefined : readConfigSource(options.config);
   const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, notices);
-  const [local, ...others] = await connectAll(clustersOf(settings, options), { notices, secrets });
+  const clusters = clustersOf(settings, options);
+  const connections = await connectAll(clusters, { notices, secrets });
+  const compared = warnOfSameCluster({ clusters, connections, notices, userAgent }, run);
+  const [local, ...others] = connections;
   const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: others[i]! }));
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   const parts = { settings, metrics, registry, file };
   try {
     const policy = new Policy({ options, given, local: local!, localCidrs: settings.localCidrs, remotes, log, metrics, leadership: (client) => leadership(client, parts), userAgent });
-    return await use(policy, parts);
+    const code = await use(policy, parts);
+    await compared;
+    return code;
   } finally {
-    for (const connection of [local!, ...others]) connection.close();
+    for (const connection of connections) connection.close();
   }
 }
 

@@ -1,4 +1,5 @@
-import { describe, expect } from 'vitest';
+import { startFaultProxy } from '@kube-semaphore/testkit';
+import { describe, expect, onTestFinished } from 'vitest';
 import { argvOf, type PolicyFlags, usualFlags } from './support/command-line.ts';
 import { it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
@@ -21,6 +22,16 @@ describe('plan', () => {
     await plan.exited;
     const { changes } = JSON.parse(plan.stdout()) as { changes: unknown };
     expect(changes).toEqual([{ change: 'create', name: 'c2-default-app', labels: labelsOf('app'), nets: ['10.4.0.1/32'] }]);
+  });
+
+  it('tells of a remote that is the local cluster at another address', async ({ accounts, local, startWith }) => {
+    const proxy = await startFaultProxy(local);
+    onTestFinished(() => proxy.stop());
+    const elsewhere = { 'target-kube-config': await proxy.kubeconfig(accounts.local) };
+    const argv = argvOf({ ...usualFlags(accounts), ...elsewhere });
+    const plan = await startWith(['plan', '-timeout=3s', ...argv], { ready: false });
+    await plan.exited;
+    expect(plan.stderr()).toMatch(/: warning: -target-kube-config.* leads to the same cluster as -local-kube-config/);
   });
 
   it('names a right that is missing, of the remote and of the local cluster, and ends with 1', async ({ accounts, local, remote, startWith }) => {

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, readConfigSource, remoteOfFlags, remotesOfFile, serve } from '@kube-semaphore/app';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, readConfigSource, remoteOfFlags, remotesOfFile, serve, warnOfSameCluster } from '@kube-semaphore/app';
 import { type Leadership, SoleLeader } from '@kube-semaphore/leader-election';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
@@ -26,7 +26,7 @@ export async function runMirror(command: MirrorCommand, { signal }: RunOptions):
     const health = { isLive: () => mirror.isLive(), isReady: () => mirror.isReady() };
     await serve((run) => mirror.run(run), { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log }, { signal });
     return 0;
-  });
+  }, { signal });
 }
 
 /** Prints what `runMirror` would write, and writes nothing. */
@@ -35,7 +35,7 @@ export async function runPlan(command: MirrorCommand, { signal }: RunOptions): P
     const plan = await mirror.plan({ signal, timeoutMs: command.options.timeoutMs });
     command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
-  });
+  }, { signal });
 }
 
 /** Removes what a cluster left that is served no more. */
@@ -76,16 +76,22 @@ async function withMirror(
   { options, log, notices, secrets, userAgent }: MirrorCommand,
   leadership: (local: KubeClient, parts: Parts) => Leadership,
   use: (mirror: ServiceMirror, parts: Parts) => Promise<number>,
+  run: RunOptions,
 ): Promise<number> {
   const file = options.config === undefined ? undefined : readConfigSource(options.config);
   const settings = file === undefined ? settingsOfOptions(options) : settingsOf(file, options, notices);
-  const [local, ...remotes] = await connectAll(clustersOf(settings, options), { notices, secrets });
+  const clusters = clustersOf(settings, options);
+  const connections = await connectAll(clusters, { notices, secrets });
+  const compared = warnOfSameCluster({ clusters, connections, notices, userAgent }, run);
+  const [local, ...remotes] = connections;
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
   const parts = { settings, metrics, registry, file };
   try {
-    return await use(new ServiceMirror({ options, settings, local: local!, remotes, log, metrics, leadership: (client) => leadership(client, parts), userAgent }), parts);
+    const code = await use(new ServiceMirror({ options, settings, local: local!, remotes, log, metrics, leadership: (client) => leadership(client, parts), userAgent }), parts);
+    await compared;
+    return code;
   } finally {
-    for (const connection of [local!, ...remotes]) connection.close();
+    for (const connection of connections) connection.close();
   }
 }
 

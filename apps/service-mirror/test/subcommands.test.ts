@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { eventually, startFaultProxy } from '@kube-semaphore/testkit';
 import { describe, expect, onTestFinished } from 'vitest';
 import { itBehindProxy, it } from './support/it.ts';
 import { argvOf, type MirrorFlags, mirrorLabels, usualFlags } from './support/mirror-process.ts';
@@ -103,7 +104,7 @@ describe('plan', () => {
     await program.stop();
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toBe('Nothing to change.\n\nc2: 1 service now\n');
+    expect([plan.stdout(), plan.stderr()]).toEqual(['Nothing to change.\n\nc2: 1 service now\n', '']);
   });
 
   it('keeps mirrors where a wrong selector finds no Service, says so, and goes on with the first that it finds', async ({ accounts, sources, mirrors, start, startWith }) => {
@@ -168,6 +169,20 @@ describe('plan', () => {
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': accounts.local.kubeconfig, 'timeout': '3s' })], { ready: false });
     await plan.exited;
     expect(plan.stderr()).toMatch(/^semaphore-service-mirror: warning: -target-kube-config.* leads to the same API server as -kube-config/m);
+  });
+
+  it('tells of the local cluster at another address, as the app does', async ({ accounts, local, start, startWith }) => {
+    const proxy = await startFaultProxy(local);
+    onTestFinished(() => proxy.stop());
+    const elsewhere = { 'target-kube-config': await proxy.kubeconfig(accounts.local) };
+    const argv = argvOf({ ...usualFlags(accounts), ...elsewhere, timeout: '3s' });
+    const plan = await startWith(['plan', ...argv], { ready: false });
+    await plan.exited;
+    expect(plan.stderr()).toMatch(/: warning: -target-kube-config.* leads to the same cluster as -kube-config/);
+    const program = await start(elsewhere, { ready: false });
+    const said = /leads to the same cluster as -kube-config/;
+    const warned = () => program.log().filter(({ level, msg }) => level === 'warn' && said.test(String(msg))).length;
+    await eventually(warned, 1);
   });
 
   it('tells people on stderr what is odd about its options', async ({ accounts, startWith }) => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, overriddenAddresses, readConfigSource, remotesOfFile, serve } from '@kube-semaphore/app';
+import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, overriddenAddresses, readConfigSource, remotesOfFile, serve, warnOfSameCluster } from '@kube-semaphore/app';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { beforeScrape, createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { pageOf } from '@kube-semaphore/text';
@@ -24,7 +24,7 @@ export async function runAgent(command: WireGuardCommand, { signal }: RunOptions
     const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
     await serve((run) => wireguard.run(run), { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log }, { signal });
     return 0;
-  });
+  }, { signal });
 }
 
 /** Prints what `runAgent` would change on this node, and changes nothing. */
@@ -33,7 +33,7 @@ export async function runPlan(command: WireGuardCommand, { signal }: RunOptions)
     const plan = await wireguard.plan({ signal, timeoutMs: command.options.timeoutMs });
     command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
-  });
+  }, { signal });
 }
 
 /** Prints the peers of this node. */
@@ -44,7 +44,7 @@ export async function runStatus(command: WireGuardCommand, { signal }: RunOption
     if (!wireguard.hasNoNode) return remotes.every(({ reached }) => reached) ? 0 : 1;
     process.stderr.write(`semaphore-wireguard: ${noNode(command.options.nodeName)}\n`);
     return 1;
-  });
+  }, { signal });
 }
 
 /** Takes leave of one remote, or of all: removes what is ours from this node. */
@@ -76,10 +76,16 @@ type Parts = {
 };
 
 /** Connects all clusters, hands the app to `use`, and closes them again. */
-async function withWireGuard({ options, log, notices, secrets, userAgent }: WireGuardCommand, use: (wireguard: WireGuard, parts: Parts) => Promise<number>): Promise<number> {
+async function withWireGuard(
+  { options, log, notices, secrets, userAgent }: WireGuardCommand,
+  use: (wireguard: WireGuard, parts: Parts) => Promise<number>,
+  run: RunOptions,
+): Promise<number> {
   const { file, settings } = readSettings(options, notices);
   const clusters = [localOf(file, settings), ...remotesOfFile(settings.remotes, `${file.path}: remotes`)];
-  const [local, ...remotes] = await connectAll(clusters, { notices, secrets });
+  const connections = await connectAll(clusters, { notices, secrets });
+  const compared = warnOfSameCluster({ clusters, connections, notices, userAgent }, run);
+  const [local, ...remotes] = connections;
   const names = settings.remotes.map(({ name }) => name);
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device: settings.remotes.map(({ device }) => device) });
   const logFile = (device: string): string => join(options.wgKeyPath, `${device}.log`);
@@ -88,9 +94,11 @@ async function withWireGuard({ options, log, notices, secrets, userAgent }: Wire
   const startUserspace = isContained ? undefined : startUserspaceDevice;
   const devices = { tools: systemTools(), startUserspace, userspace: options.userspace, logFile };
   try {
-    return await use(new WireGuard({ options, settings, local: local!, remotes, devices, watchLinks, log, metrics, userAgent }), { metrics, registry, file });
+    const code = await use(new WireGuard({ options, settings, local: local!, remotes, devices, watchLinks, log, metrics, userAgent }), { metrics, registry, file });
+    await compared;
+    return code;
   } finally {
-    for (const connection of [local!, ...remotes]) connection.close();
+    for (const connection of connections) connection.close();
   }
 }
 

@@ -1,8 +1,9 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { addBlock, defineBooks } from './support/calico-books.ts';
 import { it } from './support/it.ts';
 
@@ -87,6 +88,15 @@ describe('plan', () => {
     expect(stdout).toMatch(/^c2: not reached: .*ECONNREFUSED.*\nThe peers of its Nodes stay as they are:\n/m);
     // What doesn't depend on the remote is known.
     expect([code, stdout.split('\n').filter((line) => line.startsWith('create  route'))]).toEqual([1, ['create  route       10.4.0.0/16  through wireguard.c2']]);
+  });
+
+  it('tells of a remote that is the local cluster at another address', async ({ run, addNode, accounts, local }) => {
+    await addNode(local, ownNode);
+    const proxy = await startFaultProxy(local);
+    onTestFinished(() => proxy.stop());
+    const kubeConfigPath = await proxy.kubeconfig(accounts.local.agent);
+    const { stderr } = await run({ word: 'plan', remote: { kubeConfigPath } });
+    expect(stderr).toMatch(/: warning: .* \(c2\) leads to the same cluster as .*local\.kubeConfigPath/);
   });
 
   it('is JSON for programs', async ({ run, addNode, local }) => {

@@ -17,6 +17,7 @@ export { remoteBudget } from './remote-budget.ts';
 export { RemoteState } from './remote-state.ts';
 export { reportRestriction } from './restriction.ts';
 export { Runner } from './runner.ts';
+export { warnOfSameCluster } from './same-cluster.ts';
 export { serve } from './serve.ts';
 export { localServiceRanges } from './service-ranges.ts';
 export { type Left, SkipRegister } from './skip-register.ts';
