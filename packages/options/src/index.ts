@@ -8,6 +8,6 @@ export type { Program, Retired } from './program.ts';
 export { resolveOptions, type Given, type Superseded } from './resolve.ts';
 export { nearest } from './nearest.ts';
 export { subcommandOptions, type SubcommandOptions } from './subcommands.ts';
-export { spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';
+export { type AnySpec, defaultOf, rowsOf, spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';
 export { absoluteUrl, apiServerUrl, boolean, cidrList, duration, integer, keyHashList, listenAddress, oneOf, text } from './types.ts';
 export { parseDuration } from './duration.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { optionsReference } from './reference.ts';
-import type { OptionTable } from './table.ts';
+import { rowsOf, type OptionTable } from './table.ts';
 import { boolean, oneOf, text } from './types.ts';
 
 type Config = { name: string; level: 'a' | 'b'; sync: boolean; token: string | undefined };
@@ -20,19 +20,12 @@ const table: OptionTable<Config> = {
   token: { env: 'SP_TOKEN', secret: true, group: 'Two', type: text('token'), help: 'Token.' },
 };
 
-it('renders a table per group and leaves no bar unescaped', () => {
-  expect(optionsReference(table)).toBe(`### One
-
-| Flag | Variable | Default | Meaning |
+it('renders a row per option and leaves no bar unescaped', () => {
+  expect(optionsReference(rowsOf(table).map(([, spec]) => spec))).toBe(`| Flag | Variable | Default | Meaning |
 |---|---|---|---|
 | \`-name <name>\` | \`SP_NAME\`, older: \`KPS_NAME\` | required | A\\|B. |
-| \`-sync\` | \`SP_SYNC\` | \`false\` | Sync. |
-
-### Two
-
-| Flag | Variable | Default | Meaning |
-|---|---|---|---|
 | \`-level <a\\|b>\` | \`SP_LEVEL\` | \`a\` | Level. |
+| \`-sync\` | \`SP_SYNC\` | \`false\` | Sync. |
 |  | \`SP_TOKEN\` |  | Token. |
 `);
 });

@@ -1,18 +1,10 @@
-import { defaultOf, rowsOf, type AnySpec, type OptionTable } from './table.ts';
+import { defaultOf, type AnySpec } from './table.ts';
 
-/**
- * The options of a table as markdown: a heading of the third level and a table per group, in the order of the rows.
- * Ends in a line break.
- */
-export function optionsReference<C>(table: OptionTable<C>): string {
-  const groups = Map.groupBy(rowsOf(table), ([, spec]) => spec.group);
-  return [...groups].map(([group, rows]) => section(group, rows.map(([, spec]) => spec))).join('\n');
-}
-
-function section(group: string, specs: readonly AnySpec[]): string {
+/** Options as a markdown table, in their order. Ends in a line break. */
+export function optionsReference(specs: readonly AnySpec[]): string {
   const head = ['| Flag | Variable | Default | Meaning |', '|---|---|---|---|'];
   const lines = specs.map((spec) => [flagOf(spec), variablesOf(spec), otherwise(spec), cell(spec.help)]);
-  return [`### ${group}`, '', ...head, ...lines.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n');
+  return [...head, ...lines.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n');
 }
 
 function flagOf({ flag, type }: AnySpec): string {

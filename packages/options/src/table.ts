@@ -25,7 +25,7 @@ type Row<T> = {
   readonly olderFlags?: readonly string[];
   /** The value never appears in help, in an error or in a log. */
   readonly secret?: true;
-  /** Heading that help and the reference page list it under; groups appear in the order of their first row. */
+  /** Heading that help lists it under; groups appear in the order of their first row. */
   readonly group: string;
   readonly type: OptionType<Exclude<T, undefined>>;
   /** One sentence for help and the reference page, without the default and without the variable. */

@@ -2,7 +2,7 @@ export { endOnBrokenPipe } from './broken-pipe.ts';
 export { keepMemoryFromCoreDumps } from './core-dumps.ts';
 export { startHealthServer, type Health } from './health-server.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { metricsReference, type MetricTable } from './metric-table.ts';
+export { metricsReference, type MetricSpec, type MetricTable } from './metric-table.ts';
 export { beforeScrape, createMetrics, type Instruments, sampleLine, type Samples } from './metrics.ts';
 export { addProcessMetrics } from './process-metrics.ts';
 export { runUntilSignal } from './run-until-signal.ts';

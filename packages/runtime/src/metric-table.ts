@@ -25,11 +25,10 @@ export type MetricTable = Readonly<Record<string, MetricSpec>>;
 export type LabelOf<Spec extends MetricSpec> = keyof Spec['labels'] & string;
 
 /**
- * The metrics of a table as a markdown table, in its order. A label that several metrics have is explained once, in a
- * list above. Ends in a line break.
+ * Metrics as a markdown table, in their order. A label that several metrics have is explained once, in a list above.
+ * Ends in a line break.
  */
-export function metricsReference(table: MetricTable): string {
-  const metrics = Object.values(table);
+export function metricsReference(metrics: readonly MetricSpec[]): string {
   const labels = metrics.flatMap((metric) => Object.entries(metric.labels).map(([name, spec]) => explained(name, spec)));
   const shared = [...new Set(labels.filter((text, i) => text.includes(': ') && labels.indexOf(text) !== i))];
   const lines = metrics.map((metric) => {

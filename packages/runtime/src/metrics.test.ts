@@ -90,7 +90,7 @@ describe('sharedMetrics', () => {
 
 describe('metricsReference', () => {
   it('renders a row per metric and leaves no bar unescaped', () => {
-    expect(metricsReference({ writes: table.writes, up: table.up, took: table.took })).toBe(`\
+    expect(metricsReference([table.writes, table.up, table.took])).toBe(`\
 | Name | Type | Labels | Meaning |
 |---|---|---|---|
 | \`app_writes_total\` | counter | \`type\`: \`create\`, \`delete\`; \`success\`: \`0\`, \`1\` | Writes. |
@@ -101,7 +101,7 @@ describe('metricsReference', () => {
 
   it('explains a label once that means the same in several metrics', () => {
     const down = { ...table.up, name: 'app_down', labels: { remote: { help: 'the remote' }, type: { values: ['a'] } } } as const;
-    expect(metricsReference({ writes: table.writes, up: table.up, down })).toBe(`\
+    expect(metricsReference([table.writes, table.up, down])).toBe(`\
 - \`remote\`: the remote
 
 | Name | Type | Labels | Meaning |

@@ -1,28 +1,55 @@
-import { text, type OptionTable } from '@kube-semaphore/options';
+import { type OptionTable, rowsOf, text } from '@kube-semaphore/options';
 import { describe, expect, it } from 'vitest';
-import { referencePage } from './page.ts';
+import { type Documented, referencePages } from './page.ts';
 
-type Config = { name: string };
+/** An app with an option and a metric that others have, too, and one of each of its own. */
+function app(letter: string): Documented {
+  const variables = `S${letter.toUpperCase()}`;
+  const option = (flag: string) => ({ flag, env: `${variables}_${flag.toUpperCase()}`, group: 'Remote', type: text('name') });
+  const options: OptionTable<{ name: string; own: string | undefined }> = {
+    name: { ...option('name'), aliases: [`OLD_${variables}_NAME`], required: true, help: 'Its name.' },
+    own: { ...option('own'), help: `Of ${letter}.` },
+  };
+  return {
+    app: letter,
+    program: { name: `semaphore-${letter}`, description: `Does ${letter}.` },
+    variables,
+    series: `semaphore_${letter}`,
+    options: rowsOf(options).map(([, spec]) => spec),
+    metrics: [
+      { name: `semaphore_${letter}_up`, type: 'gauge', help: 'Whether it is up.', labels: {} },
+      { name: `semaphore_${letter}_own`, type: 'gauge', help: `Of ${letter}.`, labels: {} },
+    ],
+  };
+}
 
-const options: OptionTable<Config> = {
-  name: { flag: 'name', env: 'SX_NAME', group: 'Remote', type: text('name'), required: true, help: 'Its name.' },
-};
-const metrics = { up: { name: 'sx_up', type: 'gauge', help: 'Whether it is up.', labels: {} } } as const;
-const program = { name: 'semaphore-x', description: 'Does x.' };
-
-describe('referencePage', () => {
-  it('has the options and the metrics', () => {
-    const page = referencePage({ app: 'x', program, options, metrics });
-    expect(page).toMatch(/^# semaphore-x: reference\n\n<!-- Generated .* apps\/x\/src: change those. -->\n/);
-    expect(page).toContain('\n\nDoes x.\n\n## Options\n');
-    expect(page).toContain('### Remote\n\n| Flag |');
-    expect(page).toContain('| `-name <name>` | `SX_NAME` | required | Its name. |\n\n## Metrics\n');
-    expect(page).toMatch(/\| `sx_up` \| gauge \| {2}\| Whether it is up\. \|\n$/);
+describe('referencePages', () => {
+  it('have a page for each app, with what it alone has', () => {
+    const { 'x.md': page } = referencePages([app('x'), app('y')]);
+    expect(page).toMatch(/^# semaphore-x: reference\n\n<!-- Generated .* apps\/x\/src: change those. -->\n\nDoes x\. \[Common .*\]\(common\.md\)/);
+    expect(page).toMatch(/## Options\n\n\| Flag .*\n.*\n\| `-own <name>` \| `SX_OWN` \| {2}\| Of x\. \|\n\n## Metrics\n/);
+    expect(page).toMatch(/## Metrics\n\n\| Name .*\n.*\n\| `semaphore_x_own` \| gauge \| {2}\| Of x\. \|\n$/);
   });
 
-  it('lists the commands of a program that has some', () => {
+  it('have what several apps have once, with the older variables of each', () => {
+    const { 'common.md': page } = referencePages([app('x'), app('y')]);
+    expect(page).toContain('- semaphore-y: `SY_…`, `semaphore_y_…`\n');
+    expect(page).toContain('| `-name <name>` | `…_NAME`, older: `OLD_SX_NAME`, `OLD_SY_NAME` | required | Its name. |\n\n## Metrics of all programs\n');
+    expect(page).toMatch(/\| `…_up` \| gauge \| {2}\| Whether it is up\. \|\n$/);
+    expect(page).not.toContain('own');
+  });
+
+  it('say which apps have what not all have', () => {
+    const alone: Documented = { ...app('z'), options: [], metrics: [] };
+    const { 'common.md': page } = referencePages([app('x'), app('y'), alone]);
+    expect(page).toContain('## Options of x and y\n');
+    expect(page).toContain('## Metrics of x and y\n');
+  });
+
+  it('list the commands of a program that has some', () => {
+    const x = app('x');
     const subcommands = [{ name: 'plan', description: 'prints what would change.' }];
-    const page = referencePage({ app: 'x', program: { ...program, subcommands }, options, metrics });
+    const { 'x.md': page } = referencePages([{ ...x, program: { ...x.program, subcommands } }]);
     expect(page).toContain('\n\n## Commands\n\n- `semaphore-x`: Run until');
     expect(page).toContain('- `semaphore-x plan`: prints what would change.\n\n## Options\n');
   });

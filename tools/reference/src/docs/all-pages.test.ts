@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { options as policyOptions, program as policy } from '@kube-semaphore/policy/options';
-import { options as mirrorOptions, program as mirror } from '@kube-semaphore/service-mirror/options';
-import { options as wireguardOptions, program as wireguard } from '@kube-semaphore/wireguard/options';
 import { describe, expect, it } from 'vitest';
 import { callsIn, pathsIn, scriptsIn, typedIn, yamlIn } from './commands.ts';
+import { documented } from '../pages.ts';
 import { readMarkdown } from './markdown.ts';
 import { type Kind, kindsIn } from './yaml-kind.ts';
 
@@ -23,20 +21,15 @@ const documents = [
   ...scripts.flatMap((block) => yamlIn(block.text).map((text) => ({ ...block, text }))),
 ];
 
-/** Has every variable and every metric in backticks; npm run docs sees to that. */
-const reference = globSync('docs/reference/*.md').map(read).join('\n');
-const programs = [
-  { ...policy, options: policyOptions },
-  { ...mirror, options: mirrorOptions },
-  { ...wireguard, options: wireguardOptions },
-];
+/** Every variable, old ones included, and every metric. */
+const names = new Set(documented.flatMap(({ options, metrics }) => [...options.flatMap(({ env, aliases = [] }) => [env, ...aliases]), ...metrics.map(({ name }) => name)]));
 const { scripts: npmScripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 /** The folder that getting-started has people copy the example to. */
 const existing = (path: string) => path.replace('deploy/overlays/mine', 'deploy/overlays/example');
 
 const flagsOf = (name: string): readonly string[] => {
-  const { options } = programs.find((program) => program.name === name)!;
-  return ['h', 'help', 'version', ...Object.values(options).flatMap((row) => ('flag' in row ? [row.flag, ...(row.olderFlags ?? [])] : []))];
+  const { options } = documented.find(({ program }) => program.name === name)!;
+  return ['h', 'help', 'version', ...options.flatMap(({ flag, olderFlags = [] }) => (flag === undefined ? [] : [flag, ...olderFlags]))];
 };
 
 describe('the pages', () => {
@@ -54,15 +47,15 @@ describe('the pages', () => {
     for (const script of scriptsIn(text)) expect(Object.keys(npmScripts)).toContain(script);
   });
 
-  it.each(pages)('name no variable and no metric that the reference lacks: $path', ({ text }) => {
-    const names = Array.from(text.matchAll(/\b(?:SP|SSM|SWG)_[A-Z][A-Z_]+\b|\bsemaphore_(?:policy|service_mirror|wg)_[a-z_]+[a-z]\b/g), ([name]) => name);
-    const short = Array.from(text.matchAll(/`…(_[a-z_]+)/g), ([, end = '']) => end);
-    expect(names.filter((name) => !reference.includes(`\`${name.replace(/_(?:bucket|sum|count)$/, '')}\``))).toEqual([]);
-    expect(short.filter((end) => !reference.includes(`${end}\``))).toEqual([]);
+  it.each(pages)('name no variable and no metric that no program has: $path', ({ text }) => {
+    const named = Array.from(text.matchAll(/\b(?:SP|SSM|SWG)_[A-Z][A-Z_]+\b|\bsemaphore_(?:policy|service_mirror|wg)_[a-z_]+[a-z]\b/g), ([name]) => name);
+    const short = Array.from(text.matchAll(/`…(_[A-Za-z_]+)/g), ([, end = '']) => end);
+    expect(named.filter((name) => !names.has(name.replace(/_(?:bucket|sum|count)$/, '')))).toEqual([]);
+    expect(short.filter((end) => ![...names].some((name) => name.endsWith(end)))).toEqual([]);
   });
 
   it.each(pages.filter(({ path }) => !path.startsWith('docs/reference/')))('name no flag that no program has: $path', ({ text }) => {
-    const flags = programs.flatMap(({ name }) => flagsOf(name));
+    const flags = documented.flatMap(({ program }) => flagsOf(program.name));
     for (const [, flag] of text.matchAll(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g)) expect(flags).toContain(flag);
   });
 
@@ -91,7 +84,7 @@ describe('commands', () => {
   it.each(scripts.flatMap(({ at, text }) => callsIn(text).map((call) => ({ at, ...call }))))(
     'call $program with flags that it has: $at',
     ({ program, subcommand, flags }) => {
-      const { subcommands } = programs.find(({ name }) => name === program)!;
+      const { subcommands = [] } = documented.find(({ program: { name } }) => name === program)!.program;
       expect([undefined, ...subcommands.map(({ name }) => name)]).toContain(subcommand);
       for (const flag of flags) expect(flagsOf(program)).toContain(flag);
     },
