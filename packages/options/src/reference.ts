@@ -1,27 +1,24 @@
 import { defaultOf, type AnySpec } from './table.ts';
 
-/** Options as a markdown table, in their order. Ends in a line break. */
+/** Options as a markdown list, in their order: flag, variable, default in parentheses, meaning. Ends in a line break. */
 export function optionsReference(specs: readonly AnySpec[]): string {
-  const head = ['| Flag | Variable | Default | Meaning |', '|---|---|---|---|'];
-  const lines = specs.map((spec) => [flagOf(spec), variablesOf(spec), otherwise(spec), cell(spec.help)]);
-  return [...head, ...lines.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n');
+  return specs.map((spec) => `- ${namesOf(spec)}${otherwise(spec)}: ${spec.help}${olderOf(spec)}\n`).join('');
 }
 
-function flagOf({ flag, type }: AnySpec): string {
-  if (flag === undefined) return '';
-  return code(type.isSwitch ? `-${flag}` : `-${flag} <${type.label}>`);
-}
-
-function variablesOf({ env, aliases = [] }: AnySpec): string {
-  return aliases.length === 0 ? code(env) : `${code(env)}, older: ${aliases.map(code).join(', ')}`;
+function namesOf({ flag, type, env }: AnySpec): string {
+  if (flag === undefined) return code(env);
+  return `${code(type.isSwitch ? `-${flag}` : `-${flag} <${type.label}>`)}, ${code(env)}`;
 }
 
 function otherwise(spec: AnySpec): string {
   const value = defaultOf(spec);
-  return spec.fallback === undefined || value === '' ? cell(value) : code(value);
+  if (value === '') return '';
+  // Outside of code, markdown would take `<name>` for a tag.
+  return spec.fallback === undefined && !value.includes('<') ? ` (${value})` : ` (${code(value)})`;
 }
 
-const code = (raw: string): string => `\`${cell(raw)}\``;
+function olderOf({ aliases = [] }: AnySpec): string {
+  return aliases.length === 0 ? '' : ` Older: ${aliases.map(code).join(', ')}.`;
+}
 
-/** A bar ends a cell, also inside a code span. */
-const cell = (raw: string): string => raw.replaceAll('|', '\\|');
+const code = (raw: string): string => `\`${raw}\``;

@@ -25,24 +25,21 @@ export type MetricTable = Readonly<Record<string, MetricSpec>>;
 export type LabelOf<Spec extends MetricSpec> = keyof Spec['labels'] & string;
 
 /**
- * Metrics as a markdown table, in their order. A label that several metrics have is explained once, in a list above.
- * Ends in a line break.
+ * Metrics as a markdown list, in their order: name, type and labels in parentheses, meaning. A label that several
+ * metrics have is explained once, in a list above. Ends in a line break.
  */
 export function metricsReference(metrics: readonly MetricSpec[]): string {
   const labels = metrics.flatMap((metric) => Object.entries(metric.labels).map(([name, spec]) => explained(name, spec)));
   const shared = [...new Set(labels.filter((text, i) => text.includes(': ') && labels.indexOf(text) !== i))];
-  const lines = metrics.map((metric) => {
-    const cells = Object.entries(metric.labels).map(([name, spec]) => (shared.includes(explained(name, spec)) ? `\`${name}\`` : explained(name, spec)));
-    return `| \`${metric.name}\` | ${metric.type} | ${cells.join('; ')} | ${cell(metric.help)} |`;
+  const lines = metrics.map(({ name, type, labels: own, help }) => {
+    const parts = Object.entries(own).map(([label, spec]) => (shared.includes(explained(label, spec)) ? `\`${label}\`` : explained(label, spec)));
+    return `- \`${name}\` (${[type, ...parts].join('; ')}): ${help}\n`;
   });
-  const list = shared.length === 0 ? [] : [...shared.map((text) => `- ${text}`), ''];
-  return [...list, '| Name | Type | Labels | Meaning |', '|---|---|---|---|', ...lines, ''].join('\n');
+  const list = shared.length === 0 ? '' : `Labels:\n\n${shared.map((text) => `- ${text}\n`).join('')}\nMetrics:\n\n`;
+  return list + lines.join('');
 }
 
 function explained(name: string, { help, values }: LabelSpec): string {
   const meaning = help ?? values?.map((value) => `\`${value}\``).join(', ');
-  return meaning === undefined ? `\`${name}\`` : `\`${name}\`: ${cell(meaning)}`;
+  return meaning === undefined ? `\`${name}\`` : `\`${name}\`: ${meaning}`;
 }
-
-/** A bar ends a cell. */
-const cell = (raw: string): string => raw.replaceAll('|', '\\|');

@@ -89,26 +89,27 @@ describe('sharedMetrics', () => {
 });
 
 describe('metricsReference', () => {
-  it('renders a row per metric and leaves no bar unescaped', () => {
-    expect(metricsReference([table.writes, table.up, table.took])).toBe(`\
-| Name | Type | Labels | Meaning |
-|---|---|---|---|
-| \`app_writes_total\` | counter | \`type\`: \`create\`, \`delete\`; \`success\`: \`0\`, \`1\` | Writes. |
-| \`app_up\` | gauge | \`remote\`: the remote | Up. |
-| \`app_took_seconds\` | histogram | \`remote\` | A\\|B. |
+  it('renders a line per metric', () => {
+    expect(metricsReference([table.writes, table.retries, table.up, table.took])).toBe(`\
+- \`app_writes_total\` (counter; \`type\`: \`create\`, \`delete\`; \`success\`: \`0\`, \`1\`): Writes.
+- \`app_retries_total\` (counter): Retries.
+- \`app_up\` (gauge; \`remote\`: the remote): Up.
+- \`app_took_seconds\` (histogram; \`remote\`): A|B.
 `);
   });
 
   it('explains a label once that means the same in several metrics', () => {
     const down = { ...table.up, name: 'app_down', labels: { remote: { help: 'the remote' }, type: { values: ['a'] } } } as const;
     expect(metricsReference([table.writes, table.up, down])).toBe(`\
+Labels:
+
 - \`remote\`: the remote
 
-| Name | Type | Labels | Meaning |
-|---|---|---|---|
-| \`app_writes_total\` | counter | \`type\`: \`create\`, \`delete\`; \`success\`: \`0\`, \`1\` | Writes. |
-| \`app_up\` | gauge | \`remote\` | Up. |
-| \`app_down\` | gauge | \`remote\`; \`type\`: \`a\` | Up. |
+Metrics:
+
+- \`app_writes_total\` (counter; \`type\`: \`create\`, \`delete\`; \`success\`: \`0\`, \`1\`): Writes.
+- \`app_up\` (gauge; \`remote\`): Up.
+- \`app_down\` (gauge; \`remote\`; \`type\`: \`a\`): Up.
 `);
   });
 });

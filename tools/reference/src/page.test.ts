@@ -27,15 +27,15 @@ describe('referencePages', () => {
   it('have a page for each app, with what it alone has', () => {
     const { 'x.md': page } = referencePages([app('x'), app('y')]);
     expect(page).toMatch(/^# semaphore-x: reference\n\n<!-- Generated .* apps\/x\/src: change those. -->\n\nDoes x\. \[Common .*\]\(common\.md\)/);
-    expect(page).toMatch(/## Options\n\n\| Flag .*\n.*\n\| `-own <name>` \| `SX_OWN` \| {2}\| Of x\. \|\n\n## Metrics\n/);
-    expect(page).toMatch(/## Metrics\n\n\| Name .*\n.*\n\| `semaphore_x_own` \| gauge \| {2}\| Of x\. \|\n$/);
+    expect(page).toMatch(/## Options\n\n- `-own <name>`, `SX_OWN`: Of x\.\n\n## Metrics\n/);
+    expect(page).toMatch(/## Metrics\n\n- `semaphore_x_own` \(gauge\): Of x\.\n$/);
   });
 
   it('have what several apps have once, with the older variables of each', () => {
     const { 'common.md': page } = referencePages([app('x'), app('y')]);
     expect(page).toContain('- semaphore-y: `SY_…`, `semaphore_y_…`\n');
-    expect(page).toContain('| `-name <name>` | `…_NAME`, older: `OLD_SX_NAME`, `OLD_SY_NAME` | required | Its name. |\n\n## Metrics of all programs\n');
-    expect(page).toMatch(/\| `…_up` \| gauge \| {2}\| Whether it is up\. \|\n$/);
+    expect(page).toContain('- `-name <name>`, `…_NAME` (required): Its name. Older: `OLD_SX_NAME`, `OLD_SY_NAME`.\n\n## Metrics of all programs\n');
+    expect(page).toMatch(/- `…_up` \(gauge\): Whether it is up\.\n$/);
     expect(page).not.toContain('own');
   });
 

@@ -64,7 +64,8 @@ What several programs have. Their variables and metrics begin with:
 ${prefixes.join('\n')}
 
 Flags take one hyphen or two, and their value after a space or \`=\`; switches after \`=\` only. A flag overrides its
-variable. An empty variable is not set. Durations are Go's: \`1h30m\`, \`1.5s\`, \`200ms\`, \`0\`.
+variable. An empty variable is not set. Durations are Go's: \`1h30m\`, \`1.5s\`, \`200ms\`, \`0\`. Defaults are in
+parentheses.
 
 \`/metrics\` also has those of every Node.js process (\`process_\`, \`nodejs_\`). "Whether" is 1 or 0.
 
