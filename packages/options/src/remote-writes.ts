@@ -16,7 +16,7 @@ export function remoteWritesOptions({ prefix }: { prefix: string }): OptionTable
       group: 'Limits',
       type: integer({ min: 1, max: 1_000_000 }),
       fallback: 20,
-      help: 'Average local writes per second for one remote; short bursts and the start may exceed it.',
+      help: 'Average local writes per second for one remote; the start and bursts may exceed it.',
     },
   };
 }
