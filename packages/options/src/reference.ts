@@ -1,6 +1,6 @@
 import { defaultOf, type AnySpec } from './table.ts';
 
-/** Options as a markdown list, in their order: flag, variable, default in parentheses, meaning. Ends in a line break. */
+/** Options as a markdown list, in order: flag, variable, default in parentheses, meaning. Ends in a line break. */
 export function optionsReference(specs: readonly AnySpec[]): string {
   return specs.map((spec) => `- ${namesOf(spec)}${otherwise(spec)}: ${spec.help}${olderOf(spec)}\n`).join('');
 }

@@ -32,7 +32,10 @@ export function metricsReference(metrics: readonly MetricSpec[]): string {
   const labels = metrics.flatMap((metric) => Object.entries(metric.labels).map(([name, spec]) => explained(name, spec)));
   const shared = [...new Set(labels.filter((text, i) => text.includes(': ') && labels.indexOf(text) !== i))];
   const lines = metrics.map(({ name, type, labels: own, help }) => {
-    const parts = Object.entries(own).map(([label, spec]) => (shared.includes(explained(label, spec)) ? `\`${label}\`` : explained(label, spec)));
+    const parts = Object.entries(own).map(([label, spec]) => {
+      const text = explained(label, spec);
+      return shared.includes(text) ? `\`${label}\`` : text;
+    });
     return `- \`${name}\` (${[type, ...parts].join('; ')}): ${help}\n`;
   });
   const list = shared.length === 0 ? '' : `Labels:\n\n${shared.map((text) => `- ${text}\n`).join('')}\nMetrics:\n\n`;

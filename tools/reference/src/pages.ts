@@ -9,9 +9,30 @@ import { type Documented, referencePages } from './page.ts';
 
 /** What the reference tells of every program. */
 export const documented: readonly Documented[] = [
-  { app: 'policy', program: policy, variables: 'SP', series: 'semaphore_policy', options: specs(policyOptions), metrics: Object.values(policyMetrics) },
-  { app: 'service-mirror', program: mirror, variables: 'SSM', series: 'semaphore_service_mirror', options: specs(mirrorOptions), metrics: Object.values(mirrorMetrics) },
-  { app: 'wireguard', program: wireguard, variables: 'SWG', series: 'semaphore_wg', options: specs(wireguardOptions), metrics: Object.values(wireguardMetrics) },
+  {
+    app: 'policy',
+    program: policy,
+    variables: 'SP',
+    series: 'semaphore_policy',
+    options: specs(policyOptions),
+    metrics: Object.values(policyMetrics),
+  },
+  {
+    app: 'service-mirror',
+    program: mirror,
+    variables: 'SSM',
+    series: 'semaphore_service_mirror',
+    options: specs(mirrorOptions),
+    metrics: Object.values(mirrorMetrics),
+  },
+  {
+    app: 'wireguard',
+    program: wireguard,
+    variables: 'SWG',
+    series: 'semaphore_wg',
+    options: specs(wireguardOptions),
+    metrics: Object.values(wireguardMetrics),
+  },
 ];
 
 /** Every page below docs/reference, by file name. */

@@ -13,5 +13,8 @@ export type Shared<T> = { readonly apps: readonly string[]; readonly rows: reado
 export function byApps<T>(told: readonly Told<T>[]): readonly Shared<T>[] {
   const same = [...Map.groupBy(told, ({ says }) => says).values()];
   const groups = Map.groupBy(same, (rows) => rows.map(({ app }) => app).join(' '));
-  return [...groups.values()].map((of) => ({ apps: of[0]!.map(({ app }) => app), rows: of.map((rows) => rows.map(({ row }) => row)) }));
+  return [...groups.values()].map((of) => ({
+    apps: of[0]!.map(({ app }) => app),
+    rows: of.map((rows) => rows.map(({ row }) => row)),
+  }));
 }

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { callsIn, pathsIn, scriptsIn, typedIn, yamlIn } from './commands.ts';
 import { documented } from '../pages.ts';
+import { callsIn, pathsIn, scriptsIn, typedIn, yamlIn } from './commands.ts';
 import { readMarkdown } from './markdown.ts';
 import { type Kind, kindsIn } from './yaml-kind.ts';
 
@@ -22,7 +22,10 @@ const documents = [
 ];
 
 /** Every variable, old ones included, and every metric. */
-const names = new Set(documented.flatMap(({ options, metrics }) => [...options.flatMap(({ env, aliases = [] }) => [env, ...aliases]), ...metrics.map(({ name }) => name)]));
+const names = new Set(documented.flatMap(({ options, metrics }) => [
+  ...options.flatMap(({ env, aliases = [] }) => [env, ...aliases]),
+  ...metrics.map(({ name }) => name),
+]));
 const { scripts: npmScripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 /** The folder that getting-started has people copy the example to. */
 const existing = (path: string) => path.replace('deploy/overlays/mine', 'deploy/overlays/example');
