@@ -1,4 +1,4 @@
-import { startFaultProxy } from '@kube-semaphore/testkit';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { describe, expect, onTestFinished } from 'vitest';
 import { argvOf, type PolicyFlags, usualFlags } from './support/command-line.ts';
 import { it } from './support/it.ts';

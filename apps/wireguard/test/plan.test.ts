@@ -123,7 +123,7 @@ describe('status', () => {
 
   it('says why a remote was not reached, and ends with 1', async ({ run, addNode, local, dir }) => {
     await addNode(local, ownNode);
-    const { code, stdout } = await run({ word: 'status', flags: PATIENCE, remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
+    const { code, stdout } = await run({ word: 'status', flags: TIMEOUT, remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
     expect(stdout.split('\n')).toEqual([
       'c2: wireguard.c2 is not there',
       expect.stringMatching(/^c2: not reached: .*ECONNREFUSED/),
