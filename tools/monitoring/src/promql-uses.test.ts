@@ -26,6 +26,8 @@ describe('usesOf', () => {
     { name: 'every operator', query: `a{b="1", c!='2', d=~"3|4", e!~\`5\`}`, want: ['b = 1', 'c != 2', 'd =~ 3|4', 'e !~ 5'] },
     { name: 'a comma at the end', query: 'a{b="1",}', want: ['b = 1'] },
     { name: 'signs in a text', query: 'a{b="}\\",c=\\"1"}', want: ['b = }",c="1'] },
+    { name: 'a comment among them', query: 'a{b="1" # c="2"\n}', want: ['b = 1'] },
+    { name: 'a label in quotes', query: `a{"b.c"='1'}`, want: ['b.c = 1'] },
     { name: 'none', query: 'a{}', want: [] },
   ])('reads matchers: $name', ({ query, want }) => {
     expect(usesOf(query).selectors.flatMap(({ matchers }) => matchers.map(({ label, operator, value }) => `${label} ${operator} ${value}`))).toEqual(want);
@@ -42,6 +44,10 @@ describe('usesOf', () => {
     { name: 'a matcher that is none', query: 'a{b="c" d}' },
     { name: 'signs that mean nothing', query: 'a ? b' },
     { name: 'a text that never ends', query: 'a{b="c}' },
+    { name: 'a parenthesis that is never closed', query: 'rate(a[5m]' },
+    { name: 'two series side by side', query: 'a b' },
+    { name: 'a function that PromQL does not have', query: 'rates(a[5m])' },
+    { name: 'a duration that is none', query: 'rate(a[$interval])' },
   ])('refuses $name', ({ query }) => {
     expect(() => usesOf(query)).toThrow(SyntaxError);
   });

@@ -1,4 +1,4 @@
-import { type Token, tokensOf } from './promql-tokens.ts';
+import { parser } from '@prometheus-io/lezer-promql';
 
 export type Matcher = { readonly label: string; readonly operator: string; readonly value: string };
 
@@ -11,63 +11,55 @@ export type Uses = {
   readonly groupings: readonly string[];
 };
 
-/** What is followed by labels in parentheses. */
-const GROUPINGS = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
-const OPERATORS = new Set(['and', 'or', 'unless', 'atan2', 'bool', 'offset', 'start', 'end', 'inf', 'nan']);
+/** A piece of a query, named as in Prometheus' own grammar. */
+type Node = ReturnType<typeof parser.parse>['topNode'];
 
-/** They make labels out of texts, which nobody here can follow. */
+/** Functions that make labels out of texts, which no test here follows. */
 const OPAQUE = new Set(['label_replace', 'label_join', 'info']);
 
 /**
- * The series and the labels that a PromQL query names.
+ * The series and the labels that a PromQL query names, in its order. Types of arguments are for promtool to check.
  *
- * @throws {SyntaxError} if it is none, or selects series other than by their name
+ * @throws {SyntaxError} if it is not PromQL, or selects series other than by their name
  */
 export function usesOf(query: string): Uses {
-  const tokens = tokensOf(query);
   const selectors: Selector[] = [];
   const groupings: string[] = [];
-  for (let i = 0; i < tokens.length; i++) {
-    const { kind, text } = tokens[i]!;
-    const follows = (sign: string): boolean => isSign(tokens[i + 1], sign);
-    if (kind === 'sign' && text === '{') throw new SyntaxError(`series without a name: ${query}`);
-    if (kind !== 'name' || OPERATORS.has(text.toLowerCase())) continue;
-    if (OPAQUE.has(text)) throw new SyntaxError(`labels that ${text} makes can't be checked: ${query}`);
-    if (GROUPINGS.has(text)) {
-      if (!follows('(')) continue;
-      const end = endOf(tokens, i + 1, ')');
-      groupings.push(...namesIn(tokens.slice(i + 2, end)));
-      i = end;
-    } else if (follows('{')) {
-      const end = endOf(tokens, i + 1, '}');
-      selectors.push({ series: text, matchers: matchersIn(tokens.slice(i + 2, end)) });
-      i = end;
-    } else if (!follows('(') && !isGrouping(tokens[i + 1])) selectors.push({ series: text, matchers: [] });
-  }
+  const textOf = ({ from, to }: Node): string => unquoted(query.slice(from, to));
+  const matcherOf = (matcher: Node): Matcher => {
+    const [label = '', operator = '', value = ''] = childrenOf(matcher).map(textOf);
+    return { label, operator, value };
+  };
+  const selectorOf = (selector: Node): Selector => {
+    const name = selector.getChild('Identifier');
+    if (name === null) throw new SyntaxError(`series without a name: ${query}`);
+    const matchers = selector.getChild('LabelMatchers');
+    return { series: textOf(name), matchers: matchers === null ? [] : childrenOf(matchers).map(matcherOf) };
+  };
+  parser.parse(query).iterate({
+    enter({ type, from, node }) {
+      if (type.isError) throw new SyntaxError(`no PromQL: ${query.slice(from) || `${query} ends too early`}`);
+      if (type.name === 'VectorSelector') selectors.push(selectorOf(node));
+      if (type.name === 'GroupingLabels') groupings.push(...childrenOf(node).map(textOf));
+      if (type.name === 'FunctionIdentifier' && OPAQUE.has(textOf(node))) {
+        throw new SyntaxError(`labels that ${textOf(node)} makes can't be checked: ${query}`);
+      }
+    },
+  });
   return { selectors, groupings };
 }
 
-const isSign = (token: Token | undefined, sign: string): boolean => token?.kind === 'sign' && token.text === sign;
-
-/** After an aggregation: `sum by (job) (…)`. */
-const isGrouping = (token: Token | undefined): boolean => token?.kind === 'name' && (token.text === 'by' || token.text === 'without');
-
-function endOf(tokens: readonly Token[], start: number, sign: string): number {
-  const end = tokens.findIndex((token, i) => i > start && isSign(token, sign));
-  if (end === -1) throw new SyntaxError(`no ${sign} where one is due`);
-  return end;
+/** The grammar allows a comment between any two pieces. */
+function childrenOf(node: Node): readonly Node[] {
+  const children: Node[] = [];
+  for (let child = node.firstChild; child !== null; child = child.nextSibling) {
+    if (child.name !== 'LineComment') children.push(child);
+  }
+  return children;
 }
 
-const namesIn = (tokens: readonly Token[]): readonly string[] => tokens.filter(({ kind }) => kind === 'name').map(({ text }) => text);
-
-/** `label="value"`, with commas in between. */
-function matchersIn(tokens: readonly Token[]): readonly Matcher[] {
-  const matchers: Matcher[] = [];
-  for (let i = 0; i < tokens.length; i += 4) {
-    const [label, operator, value, comma] = tokens.slice(i, i + 4);
-    const isWhole = label?.kind === 'name' && operator?.kind === 'sign' && value?.kind === 'text' && (comma === undefined || isSign(comma, ','));
-    if (!isWhole) throw new SyntaxError(`no matcher: ${tokens.map(({ text }) => text).join(' ')}`);
-    matchers.push({ label: label.text, operator: operator.text, value: value.text });
-  }
-  return matchers;
+/** Of the escapes, only those that make a sign stand for itself are used here. */
+function unquoted(text: string): string {
+  if (text.startsWith('`')) return text.slice(1, -1);
+  return /^["']/.test(text) ? text.slice(1, -1).replaceAll(/\\(.)/g, '$1') : text;
 }
