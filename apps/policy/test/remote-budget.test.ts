@@ -45,8 +45,8 @@ const endOfInitialEvents = frame('BOOKMARK', [field(6, '1'), endMark]);
 
 /** An API server that has no Pods and nothing else, and then says whatever it is told to. */
 async function startHostileServer() {
-  const authority = createAuthority();
-  const { certPem, keyPem } = authority.issue({ usage: 'server', commonName: 'hostile', ips: ['127.0.0.1'] });
+  const authority = await createAuthority();
+  const { certPem, keyPem } = await authority.issue({ usage: 'server', commonName: 'hostile', ips: ['127.0.0.1'] });
   const watches = new Set<ServerResponse>();
   const server = createServer({ cert: certPem, key: keyPem }, ({ url = '' }, response) => {
     if (!url.includes('watch=true')) return void response.writeHead(404).end();

@@ -2,12 +2,12 @@ import { createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { describe, expect, it } from 'vitest';
 import { createAgent } from './agent.ts';
 
-const authority = createAuthority();
+const authority = await createAuthority();
 
 describe('createAgent', () => {
-  it('says what it is that OpenSSL refuses', () => {
-    const { certPem } = authority.issue({ usage: 'client', commonName: 'jane' });
-    const { keyPem } = authority.issue({ usage: 'client', commonName: 'joe' });
+  it('says what it is that OpenSSL refuses', async () => {
+    const { certPem } = await authority.issue({ usage: 'client', commonName: 'jane' });
+    const { keyPem } = await authority.issue({ usage: 'client', commonName: 'joe' });
     const make = () => createAgent({ ca: authority.caPem, keyPair: { certPem, keyPem } });
     expect(make).toThrow(expect.objectContaining({ code: 'CLUSTER_CERTIFICATE' }));
     expect(make).toThrow("the CA or the client certificate can't be used: ERR_OSSL_X509_KEY_VALUES_MISMATCH");

@@ -118,6 +118,6 @@ export class ApiServer implements AsyncDisposable {
 }
 
 /** A server certificate for 127.0.0.1 and localhost. */
-export function localCertificate(authority: Authority): Certificate {
+export function localCertificate(authority: Authority): Promise<Certificate> {
   return authority.issue({ usage: 'server', commonName: 'api', dnsNames: ['localhost'], ips: ['127.0.0.1'] });
 }

@@ -5,16 +5,16 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { createAuthority } from '@kube-semaphore/embedded-apiserver';
+import { type Authority, createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ClusterReference } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { startSocksProxy } from './proxies.ts';
 import { connected, open, send, temporaryFolder } from './world.ts';
 
-const first = createAuthority('first CA');
-const second = createAuthority('second CA');
-const web = createAuthority('public CA');
+const first = await createAuthority('first CA');
+const second = await createAuthority('second CA');
+const web = await createAuthority('public CA');
 const unverified = expect.objectContaining({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
 const never = new AbortController().signal;
 
@@ -22,13 +22,13 @@ let api: ApiServer;
 let dir: string;
 
 beforeEach(async () => {
-  api = await started(localCertificate(first));
+  api = await started(first);
   dir = await temporaryFolder();
   await writeFile(join(dir, 'roots.pem'), web.caPem);
 });
 
-async function started(certificate: ReturnType<typeof localCertificate>): Promise<ApiServer> {
-  const server = await ApiServer.start(certificate);
+async function started(signer: Authority): Promise<ApiServer> {
+  const server = await ApiServer.start(await localCertificate(signer));
   onTestFinished(() => server[Symbol.asyncDispose]());
   return server;
 }
@@ -52,7 +52,7 @@ describe('a CA file', () => {
     await writeFile(join(dir, 'ca.pem'), first.caPem);
     const { connection, clock } = await connected(reference(`file://${dir}/ca.pem`));
     await send(connection);
-    await api.restart(localCertificate(second));
+    await api.restart(await localCertificate(second));
     await writeFile(join(dir, 'ca.pem'), second.caPem);
     await expect(send(connection), 'within a second of the last look').rejects.toThrow(unverified);
     clock.advance(1_000);
@@ -63,7 +63,7 @@ describe('a CA file', () => {
     await writeFile(join(dir, 'ca.pem'), `${first.caPem}\n${second.caPem}`);
     const { connection } = await connected(reference(`file://${dir}/ca.pem`));
     expect(await send(connection)).toBe(200);
-    await api.restart(localCertificate(second));
+    await api.restart(await localCertificate(second));
     expect(await send(connection)).toBe(200);
   });
 
@@ -103,7 +103,7 @@ describe('a CA file', () => {
 
 describe('a CA at an https: URL', () => {
   it('is fetched with the first request, verified by SSL_CERT_FILE, and kept', async () => {
-    const ca = await started(localCertificate(web));
+    const ca = await started(web);
     ca.body = first.caPem;
     const { connection } = await connected(reference(`${ca.url}/ca.crt`), {
       env: { SSL_CERT_FILE: join(dir, 'roots.pem') },
@@ -118,7 +118,7 @@ describe('a CA at an https: URL', () => {
 
   describe('is verified by the directories of SSL_CERT_DIR', () => {
     const fetchedBy = async (env: Readonly<Record<string, string>>) => {
-      const ca = await started(localCertificate(web));
+      const ca = await started(web);
       ca.body = first.caPem;
       const { connection } = await connected(reference(`${ca.url}/ca.crt`), { env });
       return send(connection);
@@ -147,7 +147,7 @@ describe('a CA at an https: URL', () => {
   });
 
   it('holds back nothing but the request while it is unreachable', async () => {
-    const ca = await started(localCertificate(web));
+    const ca = await started(web);
     ca.body = first.caPem;
     ca.status = 503;
     const { connection } = await connected(reference(`${ca.url}/ca.crt`), {
@@ -161,13 +161,13 @@ describe('a CA at an https: URL', () => {
   });
 
   it('is fetched again when TLS verification fails, at most once a minute', async () => {
-    const ca = await started(localCertificate(web));
+    const ca = await started(web);
     ca.body = first.caPem;
     const { connection, clock, log } = await connected(reference(`${ca.url}/ca.crt`), {
       env: { SSL_CERT_FILE: join(dir, 'roots.pem') },
     });
     await send(connection);
-    await api.restart(localCertificate(second));
+    await api.restart(await localCertificate(second));
 
     clock.advance(59_999);
     await expect(send(connection)).rejects.toThrow(unverified);
@@ -183,23 +183,23 @@ describe('a CA at an https: URL', () => {
   });
 
   it('keeps the last CA when it can not be fetched again', async () => {
-    const ca = await started(localCertificate(web));
+    const ca = await started(web);
     ca.body = first.caPem;
     const { connection, clock, log } = await connected(reference(`${ca.url}/ca.crt`), {
       env: { SSL_CERT_FILE: join(dir, 'roots.pem') },
     });
     await send(connection);
-    await api.restart(localCertificate(second));
+    await api.restart(await localCertificate(second));
     ca.body = '<html>';
     clock.advance(60_000);
     await expect(send(connection)).rejects.toThrow(unverified);
     expect(log.lines.join()).toContain('CA can not be fetched again');
-    await api.restart(localCertificate(first));
+    await api.restart(await localCertificate(first));
     expect(await send(connection)).toBe(200);
   });
 
   it('is not fetched again for an error that no CA mends', async () => {
-    const ca = await started(localCertificate(web));
+    const ca = await started(web);
     ca.body = first.caPem;
     const { connection, clock } = await connected(reference(`${ca.url}/ca.crt`), {
       env: { SSL_CERT_FILE: join(dir, 'roots.pem') },
@@ -218,7 +218,7 @@ describe('a CA at an https: URL', () => {
     { name: 'a broken certificate', body: first.caPem.replace('MII', 'AAA'), want: 'broken PEM certificate, number 1' },
     { name: 'more than a megabyte', body: 'x'.repeat(1024 * 1024 + 1), want: 'it answered more than 1048576 bytes' },
   ])('refuses $name', async ({ env, status = 200, body = first.caPem, want }) => {
-    const ca = await started(localCertificate(web));
+    const ca = await started(web);
     Object.assign(ca, { status, body });
     const { connection } = await connected(reference(`${ca.url}/ca.crt?token=secret`), {
       env: { SSL_CERT_FILE: join(dir, 'roots.pem'), ...env },
@@ -255,7 +255,7 @@ describe('a redirect of the CA', () => {
     { name: 'to a URL', to: ({ url }: ApiServer) => `${url}/new?v=1` },
     { name: 'to a URL with a password', to: ({ port }: ApiServer) => `https://jane:secret@127.0.0.1:${port}/new?v=1` },
   ])('is followed $name of the same host, and no credential goes along', async ({ to }) => {
-    const ca = await started(localCertificate(web));
+    const ca = await started(web);
     Object.assign(ca, { body: first.caPem, locations: { '/ca.crt': to(ca) } });
     const { outcome, seen } = await fetched(ca, `https://joe:secret@127.0.0.1:${ca.port}/ca.crt`);
     expect(outcome).toBe(200);
@@ -263,7 +263,7 @@ describe('a redirect of the CA', () => {
   });
 
   it('is followed from http: to https:', async () => {
-    const ca = await started(localCertificate(web));
+    const ca = await started(web);
     ca.body = first.caPem;
     const plain = createHttpServer((_request, response) => response.writeHead(308, { location: `${ca.url}/new` }).end()).listen(0, '127.0.0.1');
     await once(plain, 'listening');
@@ -278,7 +278,7 @@ describe('a redirect of the CA', () => {
     { name: 'to no URL', to: () => 'https://', want: /it redirects to what is no URL$/ },
     { name: 'in a circle', to: () => '/ca.crt', want: /it redirects more than 10 times$/ },
   ])('is not followed $name', async ({ to, want }) => {
-    const ca = await started(localCertificate(web));
+    const ca = await started(web);
     Object.assign(ca, { body: first.caPem, locations: { '/ca.crt': to(ca) } });
     const { outcome, seen } = await fetched(ca, `${ca.url}/ca.crt`);
     expect(String(outcome)).toMatch(want);
@@ -307,7 +307,7 @@ describe('a CA at an http: URL', () => {
     await once(ca, 'listening');
     onTestFinished(() => void ca.close());
     const socks = await startSocksProxy({ leadsTo: portOf(ca) });
-    const overTls = await started(localCertificate(web));
+    const overTls = await started(web);
     overTls.body = first.caPem;
     for (const HTTP_PROXY of [`socks5://127.0.0.1:${socks.port}`, overTls.url]) {
       const { connection } = await connected(reference('http://ca.example.com/ca.crt'), { env: { HTTP_PROXY, SSL_CERT_FILE: join(dir, 'roots.pem') } });
@@ -360,7 +360,7 @@ describe('a CA whose hash is given', () => {
 
   it('is not trusted if it is another one, and is fetched again with the next request', async () => {
     const ca = await served(second.caPem);
-    await api.restart(localCertificate(second));
+    await api.restart(await localCertificate(second));
     const { connection } = await connected(reference(ca.url, [hashOf(first)]));
     const failure = connection.authorize({ signal: never });
     await expect(failure).rejects.toMatchObject({
@@ -368,7 +368,7 @@ describe('a CA whose hash is given', () => {
       message: `${ca.url} holds no certificate that is trusted here: the hash of its key is ${hashOf(second)}, and should be ${hashOf(first)}`,
     });
     ca.body = first.caPem;
-    await api.restart(localCertificate(first));
+    await api.restart(await localCertificate(first));
     expect(await send(connection)).toBe(200);
     expect(ca.requests).toBe(2);
   });
@@ -377,7 +377,7 @@ describe('a CA whose hash is given', () => {
     const ca = await served(`${second.caPem}\n${first.caPem}`);
     const { connection } = await connected(reference(ca.url, [hashOf(first)]));
     expect(await send(connection)).toBe(200);
-    await api.restart(localCertificate(second));
+    await api.restart(await localCertificate(second));
     await expect(send(connection)).rejects.toThrow(unverified);
   });
 
@@ -385,7 +385,7 @@ describe('a CA whose hash is given', () => {
     const ca = await served(first.caPem);
     const { connection, clock } = await connected(reference(ca.url, [hashOf(first), hashOf(second)]));
     expect(await send(connection)).toBe(200);
-    await api.restart(localCertificate(second));
+    await api.restart(await localCertificate(second));
     ca.body = second.caPem;
     clock.advance(60_000);
     expect(await send(connection)).toBe(200);
@@ -395,12 +395,12 @@ describe('a CA whose hash is given', () => {
     const ca = await served(first.caPem);
     const { connection, clock, log } = await connected(reference(ca.url, [hashOf(first)]));
     await send(connection);
-    await api.restart(localCertificate(second));
+    await api.restart(await localCertificate(second));
     ca.body = second.caPem;
     clock.advance(60_000);
     await expect(send(connection)).rejects.toThrow(unverified);
     expect(log.lines).toEqual([expect.stringContaining(`the hash of its key is ${hashOf(second)}`)]);
-    await api.restart(localCertificate(first));
+    await api.restart(await localCertificate(first));
     expect(await send(connection)).toBe(200);
   });
 

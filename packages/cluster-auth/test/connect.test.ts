@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ClusterAuthError, type ClusterReference, connect, type Environment } from '../src/index.ts';
 import { Recorder, temporaryFolder, writeConfig } from './world.ts';
 
-const authority = createAuthority();
+const authority = await createAuthority();
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const east = { server: 'https://east:6443', 'certificate-authority-data': base64(authority.caPem) };
 

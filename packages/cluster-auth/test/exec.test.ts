@@ -6,9 +6,14 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, send, temporaryFolder, writeConfig } from './world.ts';
 
-const authority = createAuthority();
-const clients = createAuthority('client CA');
+const authority = await createAuthority();
+const clients = await createAuthority('client CA');
 const caData = Buffer.from(authority.caPem).toString('base64');
+const fixed = await clients.issue({ usage: 'client', commonName: 'static' });
+const certificateData = {
+  'client-certificate-data': Buffer.from(fixed.certPem).toString('base64'),
+  'client-key-data': Buffer.from(fixed.keyPem).toString('base64'),
+};
 const V1 = 'client.authentication.k8s.io/v1';
 const never = new AbortController().signal;
 
@@ -16,7 +21,7 @@ let api: ApiServer;
 let dir: string;
 
 beforeEach(async () => {
-  api = await ApiServer.start(localCertificate(authority));
+  api = await ApiServer.start(await localCertificate(authority));
   onTestFinished(() => api[Symbol.asyncDispose]());
   dir = await temporaryFolder();
 });
@@ -70,7 +75,7 @@ describe('an exec plugin', () => {
 
   it.each([
     { name: 'alone', user: {} },
-    { name: 'beside a client certificate', user: certificateData() },
+    { name: 'beside a client certificate', user: certificateData },
   ])('runs again after a 401, at most once a second, $name', async ({ user }) => {
     await writeStatus({ token: 'first' });
     const { connection, clock } = await connectedBy({}, {}, user);
@@ -98,18 +103,18 @@ describe('an exec plugin', () => {
   });
 
   it('may give a client certificate, which replaces the agent when it changes', async () => {
-    const mutual = await ApiServer.start(localCertificate(authority), clients.caPem);
+    const mutual = await ApiServer.start(await localCertificate(authority), clients.caPem);
     onTestFinished(() => mutual[Symbol.asyncDispose]());
     const { connection, clock } = await connectedBy({}, { server: mutual.url });
     const expirationTimestamp = new Date(clock.epochMs() + 60_000).toISOString();
-    const statusOf = (name: string) => {
-      const { certPem, keyPem } = clients.issue({ usage: 'client', commonName: name });
+    const statusOf = async (name: string) => {
+      const { certPem, keyPem } = await clients.issue({ usage: 'client', commonName: name });
       return { clientCertificateData: certPem, clientKeyData: keyPem, expirationTimestamp };
     };
-    await writeStatus(statusOf('first'));
+    await writeStatus(await statusOf('first'));
     await send(connection);
     expect(mutual.last?.client).toBe('first');
-    await writeStatus(statusOf('second'));
+    await writeStatus(await statusOf('second'));
     clock.advance(60_000);
     await send(connection);
     expect(mutual.last?.client).toBe('second');
@@ -217,14 +222,6 @@ describe('an exec plugin', () => {
     await eventually(() => isGone(pid), true);
   });
 });
-
-function certificateData() {
-  const { certPem, keyPem } = clients.issue({ usage: 'client', commonName: 'static' });
-  return {
-    'client-certificate-data': Buffer.from(certPem).toString('base64'),
-    'client-key-data': Buffer.from(keyPem).toString('base64'),
-  };
-}
 
 function isGone(pid: number): boolean {
   try {

@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, open, send, temporaryFolder, writeConfig } from './world.ts';
 
-const authority = createAuthority();
-const clients = createAuthority('client CA');
+const authority = await createAuthority();
+const clients = await createAuthority('client CA');
 const clientOf = (commonName: string) => clients.issue({ usage: 'client', commonName });
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const caData = { 'certificate-authority-data': base64(authority.caPem) };
@@ -16,7 +16,7 @@ let api: ApiServer;
 let dir: string;
 
 beforeEach(async () => {
-  api = await ApiServer.start(localCertificate(authority), clients.caPem);
+  api = await ApiServer.start(await localCertificate(authority), clients.caPem);
   onTestFinished(() => api[Symbol.asyncDispose]());
   dir = await temporaryFolder();
 });
@@ -26,7 +26,7 @@ async function connectedBy(cluster: object, user: object, env = {}) {
   const path = await writeConfig(
     dir,
     { server: api.url, ...cluster },
-    { ...certificateData(clientOf('jane')), ...user },
+    { ...certificateData(await clientOf('jane')), ...user },
   );
   return connected({ kind: 'kubeconfig', path }, { env });
 }
@@ -57,7 +57,7 @@ describe('a kubeconfig', () => {
 
   it('names files relative to its own folder', async () => {
     await mkdir(join(dir, 'pki'));
-    const { certPem, keyPem } = clientOf('files');
+    const { certPem, keyPem } = await clientOf('files');
     await writeFile(join(dir, 'pki', 'ca.pem'), authority.caPem);
     await writeFile(join(dir, 'pki', 'cert.pem'), certPem);
     await writeFile(join(dir, 'pki', 'key.pem'), keyPem);
@@ -116,7 +116,7 @@ describe('the server name', () => {
   });
 
   it('is tls-server-name where that is given, for the certificate and in the handshake', async () => {
-    await api.restart(authority.issue({ usage: 'server', commonName: 'api', dnsNames: ['api.internal'] }));
+    await api.restart(await authority.issue({ usage: 'server', commonName: 'api', dnsNames: ['api.internal'] }));
     const { connection } = await connectedBy({ ...caData, 'tls-server-name': 'api.internal' }, {});
     await send(connection);
     expect(api.last?.serverName).toBe('api.internal');
@@ -125,7 +125,7 @@ describe('the server name', () => {
   });
 
   it('may be an address, which is verified and not sent', async () => {
-    await api.restart(authority.issue({ usage: 'server', commonName: 'api', ips: ['10.0.0.1'] }));
+    await api.restart(await authority.issue({ usage: 'server', commonName: 'api', ips: ['10.0.0.1'] }));
     const { connection } = await connectedBy({ ...caData, 'tls-server-name': '10.0.0.1' }, {});
     expect(await send(connection)).toBe(200);
     expect(api.last?.serverName).toBe(false);
@@ -144,7 +144,7 @@ describe('the server name', () => {
 describe('client certificate files', () => {
   it('are presented anew when they were replaced, while a watch goes on with the old one', async () => {
     const files = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') };
-    const before = clientOf('before');
+    const before = await clientOf('before');
     await writeFile(files.cert, before.certPem);
     await writeFile(files.key, before.keyPem);
     const user = { 'client-certificate': 'cert.pem', 'client-key': 'key.pem' };
@@ -152,7 +152,7 @@ describe('client certificate files', () => {
     const { connection, clock, log } = await connected({ kind: 'kubeconfig', path });
     const watch = await open(connection.server, await connection.authorize({ signal: never }), '/watch');
 
-    const after = clientOf('after');
+    const after = await clientOf('after');
     await writeFile(files.cert, after.certPem);
     clock.advance(1_000);
     await send(connection);
@@ -169,7 +169,7 @@ describe('client certificate files', () => {
 
 describe('a kubeconfig that others may write', () => {
   const withMode = async (mode: number) => {
-    const path = await writeConfig(dir, { server: api.url, ...caData }, certificateData(clientOf('jane')));
+    const path = await writeConfig(dir, { server: api.url, ...caData }, certificateData(await clientOf('jane')));
     await chmod(path, mode);
     return path;
   };

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, FakeClock, send, temporaryFolder, writeConfig } from './world.ts';
 
-const authority = createAuthority();
+const authority = await createAuthority();
 const caData = Buffer.from(authority.caPem).toString('base64');
 
 let api: ApiServer;
@@ -11,8 +11,8 @@ let issuer: ApiServer;
 let dir: string;
 
 beforeEach(async () => {
-  api = await ApiServer.start(localCertificate(authority));
-  issuer = await ApiServer.start(localCertificate(authority));
+  api = await ApiServer.start(await localCertificate(authority));
+  issuer = await ApiServer.start(await localCertificate(authority));
   onTestFinished(async () => {
     await api[Symbol.asyncDispose]();
     await issuer[Symbol.asyncDispose]();

@@ -8,9 +8,9 @@ import { ApiServer, localCertificate } from './api-server.ts';
 import { startConnectProxy, startSocksProxy } from './proxies.ts';
 import { connected, open, send, temporaryFolder, writeConfig } from './world.ts';
 
-const authority = createAuthority();
-const web = createAuthority('public CA');
-const certificate = authority.issue({
+const authority = await createAuthority();
+const web = await createAuthority('public CA');
+const certificate = await authority.issue({
   usage: 'server',
   commonName: 'api',
   dnsNames: ['api.example.com'],
@@ -113,7 +113,7 @@ describe('an https: proxy', () => {
     { name: "the cluster's own CA, as for Go", signer: authority },
   ])('is verified with $name', async ({ signer }) => {
     await writeFile(join(dir, 'roots.pem'), web.caPem);
-    const proxy = await startConnectProxy({ leadsTo: api.port }, localCertificate(signer));
+    const proxy = await startConnectProxy({ leadsTo: api.port }, await localCertificate(signer));
     const env = { SSL_CERT_FILE: join(dir, 'roots.pem') };
     const { connection } = await connectedThrough(`https://localhost:${proxy.port}`, { env });
     expect(await send(connection)).toBe(200);
@@ -173,13 +173,14 @@ describe('HTTPS_PROXY', () => {
   });
 
   it('leads to the URL of a CA', async () => {
-    const ca = await ApiServer.start(web.issue({ usage: 'server', commonName: 'ca', dnsNames: ['ca.example.com'] }));
+    const identity = await web.issue({ usage: 'server', commonName: 'ca', dnsNames: ['ca.example.com'] });
+    const ca = await ApiServer.start(identity);
     onTestFinished(() => ca[Symbol.asyncDispose]());
     ca.body = authority.caPem;
     const proxy = await startConnectProxy({ leadsTo: ca.port });
     await writeFile(join(dir, 'roots.pem'), web.caPem);
     const env = { https_proxy: `http://127.0.0.1:${proxy.port}`, SSL_CERT_FILE: join(dir, 'roots.pem') };
-    await api.restart(localCertificate(authority));
+    await api.restart(await localCertificate(authority));
     const reference: ClusterReference = {
       kind: 'api-server',
       apiUrl: api.url,

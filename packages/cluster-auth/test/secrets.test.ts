@@ -5,13 +5,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, send, temporaryFolder, writeConfig } from './world.ts';
 
-const authority = createAuthority();
-const { certPem, keyPem } = authority.issue({ usage: 'client', commonName: 'jane' });
+const authority = await createAuthority();
+const { certPem, keyPem } = await authority.issue({ usage: 'client', commonName: 'jane' });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const keyLine = keyPem.split('\n')[1]!;
 
 async function serverAndFolder() {
-  const api = await ApiServer.start(localCertificate(authority));
+  const api = await ApiServer.start(await localCertificate(authority));
   onTestFinished(() => api[Symbol.asyncDispose]());
   const dir = await temporaryFolder();
   const cluster = { server: api.url, 'certificate-authority-data': base64(authority.caPem) };

@@ -6,8 +6,8 @@ import type { ClusterReference } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, open, send, temporaryFolder } from './world.ts';
 
-const authority = createAuthority();
-const certificate = localCertificate(authority);
+const authority = await createAuthority();
+const certificate = await localCertificate(authority);
 let api: ApiServer;
 let dir: string;
 

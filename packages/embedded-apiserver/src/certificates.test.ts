@@ -5,7 +5,7 @@ import { connect, createServer, type TLSSocket } from 'node:tls';
 import { expect, it } from 'vitest';
 import { createAuthority } from './certificates.ts';
 
-const authority = createAuthority();
+const authority = await createAuthority();
 const ca = new X509Certificate(authority.caPem);
 
 it('makes an authority that signs itself', () => {
@@ -13,8 +13,8 @@ it('makes an authority that signs itself', () => {
   expect(ca.verify(ca.publicKey)).toBe(true);
 });
 
-it('issues a server certificate for names and addresses of both families', () => {
-  const { certPem, keyPem } = authority.issue({
+it('issues a server certificate for names and addresses of both families', async () => {
+  const { certPem, keyPem } = await authority.issue({
     usage: 'server',
     commonName: 'c1',
     dnsNames: ['localhost'],
@@ -30,24 +30,30 @@ it('issues a server certificate for names and addresses of both families', () =>
   expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
 });
 
-it('issues a client certificate whose common name is the user and whose organizations are the groups', () => {
-  const { certPem } = authority.issue({ usage: 'client', commonName: 'zoë', organizations: ['ops', 'dev'] });
+it('issues a client certificate whose common name is the user and whose organizations are the groups', async () => {
+  const { certPem } = await authority.issue({ usage: 'client', commonName: 'zoë', organizations: ['ops', 'dev'] });
   const { subject } = new X509Certificate(certPem).toLegacyObject();
   expect(subject).toEqual(expect.objectContaining({ CN: 'zoë', O: ['ops', 'dev'] }));
 });
 
-it('gives every certificate its own positive serial number', () => {
-  const serials = Array.from({ length: 64 }, () => {
-    const { certPem } = authority.issue({ usage: 'client', commonName: 'x' });
+it.each(['a "b"', String.raw`c\,d+E=f`, '#01'])('takes the user name %j as it is', async (name) => {
+  const { certPem } = await authority.issue({ usage: 'client', commonName: name });
+  expect(new X509Certificate(certPem).toLegacyObject().subject.CN).toBe(name);
+});
+
+it('gives every certificate its own positive serial number', async () => {
+  const issued = Array.from({ length: 64 }, async () => {
+    const { certPem } = await authority.issue({ usage: 'client', commonName: 'x' });
     return new X509Certificate(certPem).serialNumber;
   });
+  const serials = await Promise.all(issued);
   expect(new Set(serials).size).toBe(serials.length);
   expect(serials.filter((serial) => serial.startsWith('-'))).toEqual([]);
 });
 
 it('serves a handshake in which both sides prove who they are', async () => {
-  const server = authority.issue({ usage: 'server', commonName: 'c1', ips: ['127.0.0.1'] });
-  const client = authority.issue({ usage: 'client', commonName: 'ada' });
+  const server = await authority.issue({ usage: 'server', commonName: 'c1', ips: ['127.0.0.1'] });
+  const client = await authority.issue({ usage: 'client', commonName: 'ada' });
   const listener = createServer({
     key: server.keyPem,
     cert: server.certPem,

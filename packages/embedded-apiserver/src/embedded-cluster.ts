@@ -78,8 +78,8 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
     jsonOnly,
     bookmarkIntervalMs,
   };
-  const authority = createAuthority();
-  const certificate = authority.issue({
+  const authority = await createAuthority();
+  const certificate = await authority.issue({
     usage: 'server',
     commonName: 'kube-apiserver',
     dnsNames: ['localhost'],

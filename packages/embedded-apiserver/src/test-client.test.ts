@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuthority } from './certificates.ts';
 import { createAgent, createTestClient } from './test-client.ts';
 
-const authority = createAuthority();
+const authority = await createAuthority();
 const agent = createAgent(authority.caPem);
-const identity = authority.issue({ usage: 'server', commonName: 'echo', ips: ['127.0.0.1'] });
+const identity = await authority.issue({ usage: 'server', commonName: 'echo', ips: ['127.0.0.1'] });
 
 /** Answers what it was asked, as JSON; `/text` answers no JSON, `/status/N` answers N. */
 const server = createServer(
@@ -61,7 +61,8 @@ it.each([
 });
 
 it('shows its certificate, and keeps its connections apart from those of others', async () => {
-  const ada = createTestClient({ url, agent, certificate: authority.issue({ usage: 'client', commonName: 'ada' }) });
+  const certificate = await authority.issue({ usage: 'client', commonName: 'ada' });
+  const ada = createTestClient({ url, agent, certificate });
   const nobody = createTestClient({ url, agent });
   expect(await nobody.get('/')).not.toHaveProperty('user');
   expect(await ada.get('/')).toHaveProperty('user', 'ada');
@@ -105,6 +106,6 @@ it('does not mind deleting what is gone', async () => {
 });
 
 it('trusts no server but that of its authority', async () => {
-  const stranger = createTestClient({ url, agent: createAgent(createAuthority().caPem) });
+  const stranger = createTestClient({ url, agent: createAgent((await createAuthority()).caPem) });
   await expect(stranger.get('/')).rejects.toThrow('certificate');
 });

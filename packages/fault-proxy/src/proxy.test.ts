@@ -12,8 +12,9 @@ import { eventually } from '@kube-semaphore/eventually';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultProxy, startFaultProxy } from './proxy.ts';
 
-const authority = createAuthority();
-const { certPem: cert, keyPem: key } = authority.issue({ usage: 'server', commonName: 'behind', ips: ['127.0.0.1'] });
+const authority = await createAuthority();
+const identity = await authority.issue({ usage: 'server', commonName: 'behind', ips: ['127.0.0.1'] });
+const tls = { cert: identity.certPem, key: identity.keyPem };
 
 /** What the server does with a request. */
 let behind: (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -23,7 +24,7 @@ let proxy: FaultProxy;
 let agent: Agent;
 
 beforeEach(async () => {
-  server = createServer({ cert, key }, (incoming, response) => void behind(incoming, response)).listen(0, '127.0.0.1');
+  server = createServer(tls, (incoming, response) => void behind(incoming, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   dir = await mkdtemp(join(tmpdir(), 'behind-'));
   const caFile = join(dir, 'ca.crt');

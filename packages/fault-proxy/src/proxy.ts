@@ -54,9 +54,9 @@ export interface FaultProxy extends AsyncDisposable {
 
 /** Puts a fault proxy in front of the API server of a cluster of either kind. Stop it before the cluster, or after. */
 export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' | 'caFile'>): Promise<FaultProxy> {
-  const authority = createAuthority();
+  const authority = await createAuthority();
   const names = { dnsNames: ['localhost'], ips: ['127.0.0.1'] };
-  const certificate = authority.issue({ usage: 'server', commonName: 'fault-proxy', ...names });
+  const certificate = await authority.issue({ usage: 'server', commonName: 'fault-proxy', ...names });
   const agent = new Agent({ ca: await readFile(cluster.caFile), keepAlive: true });
   const log: SeenRequest[] = [];
   const switchboard = new Switchboard({ resetAll: () => port.resetAll() });

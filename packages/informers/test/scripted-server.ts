@@ -15,8 +15,8 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => voi
  * follow with `then`.
  */
 export async function startScriptedServer(answers: readonly Answer[], then: Answer) {
-  const authority = createAuthority();
-  const { certPem, keyPem } = authority.issue({ usage: 'server', commonName: 'hostile', ips: ['127.0.0.1'] });
+  const authority = await createAuthority();
+  const { certPem, keyPem } = await authority.issue({ usage: 'server', commonName: 'hostile', ips: ['127.0.0.1'] });
   const requests: string[] = [];
   const server = createServer({ cert: certPem, key: keyPem }, (request, response) => {
     requests.push(request.url ?? '');

@@ -16,7 +16,9 @@ async function start({ name, variables, configVariable }: DeployedProgram): Prom
   const dir = await mkdtemp(join(tmpdir(), 'processes-'));
   const app = name.slice('semaphore-'.length);
   const credentials = { token: 't' };
-  const kubeConfigPath = await writeKubeconfig(join(dir, 'kubeconfig'), { name: 'c2', url: 'https://127.0.0.1:1', caPem: createAuthority().caPem, credentials });
+  const { caPem } = await createAuthority();
+  const cluster = { name: 'c2', url: 'https://127.0.0.1:1', caPem, credentials };
+  const kubeConfigPath = await writeKubeconfig(join(dir, 'kubeconfig'), cluster);
   const config = join(dir, 'config.json');
   const example = JSON.parse(await readFile(join(deploy, 'overlays/example/c1', `${app}.json`), 'utf8')) as Record<string, object>;
   const reached = Object.entries(example).map(([key, value]) => {

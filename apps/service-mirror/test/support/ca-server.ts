@@ -16,11 +16,12 @@ export type CaServer = {
 
 /** Serves a cluster's CA, as the Go program's configuration has it. */
 export async function startCaServer({ caFile, dir }: TestCluster): Promise<CaServer> {
-  const authority = createAuthority('public CA');
-  const { certPem: cert, keyPem: key } = authority.issue({ usage: 'server', commonName: 'ca', ips: ['127.0.0.1'] });
+  const authority = await createAuthority('public CA');
+  const certificate = await authority.issue({ usage: 'server', commonName: 'ca', ips: ['127.0.0.1'] });
   const [rootsFile, ca] = [join(dir, 'roots.pem'), await readFile(caFile)];
   await writeFile(rootsFile, authority.caPem);
-  const server = createServer({ cert, key }, (_, response) => response.end(ca)).listen(0, '127.0.0.1');
+  const tls = { cert: certificate.certPem, key: certificate.keyPem };
+  const server = createServer(tls, (_, response) => response.end(ca)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return { url: `https://127.0.0.1:${port}`, rootsFile, stop: () => server.close().closeAllConnections() };

@@ -21,8 +21,8 @@ type Reading = {
   impersonated: string | undefined;
 };
 
-const authority = createAuthority();
-const { certPem, keyPem } = authority.issue({ usage: 'client', commonName: 'jane' });
+const authority = await createAuthority();
+const { certPem, keyPem } = await authority.issue({ usage: 'client', commonName: 'jane' });
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const east = { server: 'https://east:6443', 'certificate-authority-data': base64(authority.caPem) };
 

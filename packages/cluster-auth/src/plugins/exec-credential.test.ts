@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readExecCredential } from './exec-credential.ts';
 
 const apiVersion = 'client.authentication.k8s.io/v1';
-const { certPem, keyPem } = createAuthority().issue({ usage: 'client', commonName: 'jane' });
+const { certPem, keyPem } = await (await createAuthority()).issue({ usage: 'client', commonName: 'jane' });
 const printed = (status: unknown, rest: object = {}) =>
   JSON.stringify({ kind: 'ExecCredential', apiVersion, status, ...rest });
 const read = (text: string) => readExecCredential(text, apiVersion, 'the plugin');

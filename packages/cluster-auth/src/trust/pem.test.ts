@@ -3,9 +3,9 @@ import { createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { describe, expect, it } from 'vitest';
 import { readCertificates, readKeyPair, readPinned } from './pem.ts';
 
-const [first, second] = [createAuthority('first'), createAuthority('second')];
-const { certPem, keyPem } = first.issue({ usage: 'client', commonName: 'jane' });
-const other = first.issue({ usage: 'client', commonName: 'joe' });
+const [first, second] = [await createAuthority('first'), await createAuthority('second')];
+const { certPem, keyPem } = await first.issue({ usage: 'client', commonName: 'jane' });
+const other = await first.issue({ usage: 'client', commonName: 'joe' });
 const from = (text: string, where = 'x.pem') => ({ text, where });
 
 describe('readCertificates', () => {

@@ -36,8 +36,8 @@ export async function startHostileServer({
   objects = [],
   refusal,
 }: HostileServerOptions): Promise<HostileServer> {
-  const authority = createAuthority();
-  const { certPem, keyPem } = authority.issue({ usage: 'server', commonName: 'hostile', ips: ['127.0.0.1'] });
+  const authority = await createAuthority();
+  const { certPem, keyPem } = await authority.issue({ usage: 'server', commonName: 'hostile', ips: ['127.0.0.1'] });
   const server = createServer({ cert: certPem, key: keyPem }, (request, response) => {
     if (refusal === undefined) serve(request, response, objects);
     else refuse(request, response, refusal(request.headers.authorization ?? ''));

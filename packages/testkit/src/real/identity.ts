@@ -10,7 +10,7 @@ import type { Files } from './components.ts';
  * @returns the admin's token
  */
 export async function writeIdentity(files: Files, authority: Authority): Promise<string> {
-  const serving = authority.issue({
+  const serving = await authority.issue({
     usage: 'server',
     commonName: 'kube-apiserver',
     dnsNames: ['localhost', 'kubernetes.default.svc'],

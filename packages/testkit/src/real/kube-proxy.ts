@@ -42,7 +42,7 @@ export async function startKubeProxy({ cluster, node, clusterCidr, mode = 'nftab
       name: cluster.name,
       url: cluster.url,
       caPem: await readFile(cluster.caFile, 'utf8'),
-      credentials: { certificate: cluster.issueClientCertificate(USER) },
+      credentials: { certificate: await cluster.issueClientCertificate(USER) },
     });
     const flags = {
       kubeconfig,

@@ -35,7 +35,7 @@ export interface RealCluster extends TestCluster {
   /** The socket file on which etcd answers whoever comes, for those who have more to write than the API takes. */
   readonly etcdSocket: string;
   /** A certificate by which the API server knows its holder as `user`, a member of `groups`. */
-  issueClientCertificate(user: string, groups?: readonly string[]): Certificate;
+  issueClientCertificate(user: string, groups?: readonly string[]): Promise<Certificate>;
   /** A client that authenticates with a certificate. */
   clientWith(certificate: Certificate): TestClient;
   /** The requests so far, oldest first. An answered request may be missing for a moment. Needs `audit`. */
@@ -90,7 +90,7 @@ async function bringUp(
 ): Promise<RealCluster> {
   const { dir } = supervision;
   const files = filesIn(dir);
-  const authority = createAuthority();
+  const authority = await createAuthority();
   const { caPem } = authority;
   const adminToken = await writeIdentity(files, authority);
   if (audit) await writeAuditPolicy(files);

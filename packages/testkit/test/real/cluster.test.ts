@@ -54,7 +54,7 @@ describe('a running cluster', () => {
   });
 
   it('knows the holder of a client certificate', async () => {
-    const certificate = cluster.issueClientCertificate('ada', ['ops']);
+    const certificate = await cluster.issueClientCertificate('ada', ['ops']);
     const review = await cluster.clientWith(certificate).create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'SelfSubjectReview',
@@ -131,7 +131,7 @@ describe('a running cluster', () => {
       name: cluster.name,
       url: cluster.url,
       caPem: await readFile(cluster.caFile, 'utf8'),
-      credentials: { certificate: cluster.issueClientCertificate(user) },
+      credentials: { certificate: await cluster.issueClientCertificate(user) },
     });
   }
 });
