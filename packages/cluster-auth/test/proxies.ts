@@ -48,6 +48,21 @@ export async function startSocksProxy({ leadsTo, credentials }: Options): Promis
   return listen(server, asked);
 }
 
+/** A proxy that gives these answers, one for each message, and then hangs up. What it was asked is in hexadecimal. */
+export async function startAnsweringProxy(answers: readonly (readonly number[])[]): Promise<TestProxy> {
+  const asked: string[] = [];
+  const server = createTcpServer((client) => {
+    const left = [...answers];
+    client.on('error', () => client.destroy());
+    client.on('data', (message) => {
+      asked.push(message.toString('hex'));
+      client.write(Buffer.from(left.shift() ?? []));
+      if (left.length === 0) client.end();
+    });
+  });
+  return listen(server, asked);
+}
+
 async function converse(
   client: Socket,
   leadsTo: number,

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ClusterReference } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
-import { startConnectProxy, startSocksProxy } from './proxies.ts';
+import { startAnsweringProxy, startConnectProxy, startSocksProxy } from './proxies.ts';
 import { connected, open, send, temporaryFolder, writeConfig } from './world.ts';
 
 const authority = await createAuthority();
@@ -154,6 +155,44 @@ describe('a SOCKS5 proxy', () => {
     const proxy = await startConnectProxy({ leadsTo: api.port });
     const { connection } = await connectedThrough(`socks5://127.0.0.1:${proxy.port}`);
     await expect(send(connection)).rejects.toThrow('it does not speak SOCKS5');
+  });
+
+  it.each([
+    { name: 'hangs up', answers: [], want: 'it closed the connection' },
+    { name: 'takes no method', answers: [[5, 255]], want: 'it wants another authentication' },
+    { name: 'takes a method that was not offered', answers: [[5, 1]], want: 'it wants another authentication' },
+    { name: 'refuses', answers: [[5, 0], [5, 2, 0, 1, 0, 0, 0, 0, 0, 0]], want: 'NotAllowed' },
+    { name: 'hangs up late', answers: [[5, 0], [5, 0, 0, 1, 127]], want: 'it closed the connection' },
+  ])('is named when it $name, without its password', async ({ answers, want }) => {
+    const { port } = await startAnsweringProxy(answers);
+    const { connection } = await connectedThrough(`socks5://jane:secret@127.0.0.1:${port}`);
+    const failure: unknown = await send(connection).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'CLUSTER_PROXY', message: expect.stringContaining(want) as string });
+    expect((failure as Error).message).toContain(`the proxy socks5://127.0.0.1:${port}`);
+    expect(inspect(failure, { depth: Infinity, showHidden: true })).not.toContain('secret');
+  });
+
+  it('is named when nobody listens', async () => {
+    const { connection } = await connectedThrough('socks5://127.0.0.1:1');
+    await expect(send(connection)).rejects.toThrow('opens no connection to api.example.com:6443: connection refused');
+  });
+
+  it('that never answers is left when the connection is closed', async () => {
+    const proxy = await startAnsweringProxy([[], []]);
+    const { connection } = await connectedThrough(`socks5://127.0.0.1:${proxy.port}`);
+    const request = send(connection);
+    await waitFor('the greeting', () => proxy.asked.length > 0 || undefined);
+    connection.close();
+    await expect(request).rejects.toThrow('aborted');
+  });
+
+  it.each([
+    { name: 'password', login: `jane:${'x'.repeat(256)}` },
+    { name: 'user name', login: `${'x'.repeat(256)}:pass` },
+  ])('takes no $name of more than 255 bytes', async ({ login }) => {
+    const proxy = await startSocksProxy({ leadsTo: api.port, credentials: login });
+    const { connection } = await connectedThrough(`socks5://${login}@127.0.0.1:${proxy.port}`);
+    await expect(send(connection)).rejects.toThrow('it takes names of 255 bytes at most');
   });
 });
 
