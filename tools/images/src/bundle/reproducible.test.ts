@@ -1,12 +1,16 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readFile, readlink, rm } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { rootCertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { apps, bomPath, bundle } from './bundle.ts';
 
 const run = promisify(execFile);
@@ -19,9 +23,22 @@ type Lock = {
 };
 
 let dir = '';
+/** Two places that have the same sources, and the bundles of all apps. */
+let places: readonly string[] = [];
+
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'bundle-'));
-});
+  const archive = join(dir, 'workspace.tar');
+  await pack(archive);
+  places = [join(dir, 'a'), join(dir, 'another', 'place')];
+  await Promise.all(
+    places.map(async (root) => {
+      await mkdir(root, { recursive: true });
+      await run('tar', ['-C', root, '-xf', archive]);
+      for (const app of apps) await bundle(app, { root });
+    }),
+  );
+}, 60_000);
 afterAll(() => rm(dir, { recursive: true }));
 
 /** Packs what a bundle is made of: our sources, and the packages of npm that aren't for development alone. */
@@ -58,18 +75,46 @@ async function contentsOf(folder: string): Promise<Readonly<Record<string, strin
 }
 
 it('a bundle has the same bytes wherever it is made, and so has what tells of its parts', async () => {
-  const archive = join(dir, 'workspace.tar');
-  await pack(archive);
-  const made = await Promise.all(
-    [join(dir, 'a'), join(dir, 'another', 'place')].map(async (root) => {
-      await mkdir(root, { recursive: true });
-      await run('tar', ['-C', root, '-xf', archive]);
-      for (const app of apps) await bundle(app, { root });
-      return contentsOf(join(root, 'dist'));
-    }),
-  );
+  const made = await Promise.all(places.map((root) => contentsOf(join(root, 'dist'))));
   expect(made[1]).toEqual(made[0]);
   for (const app of apps)
     expect(Object.keys(made[0] ?? {})).toContain(bomPath('', `semaphore-${app}`).replace('dist/', ''));
   expect(Object.keys(made[0] ?? {}).length).toBeGreaterThan(20);
 });
+
+// What is loaded when needed is in files of their own, and a library may lose its exports on the way there.
+it('a bundle speaks SOCKS5, by a library that it loads then', async () => {
+  const proxy = createServer((client) => void client.once('data', () => client.end('HTTP'))).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => void proxy.close());
+  const [root = ''] = places;
+  const kubeconfig = join(dir, 'kubeconfig');
+  await writeFile(kubeconfig, kubeconfigThrough(`socks5://127.0.0.1:${(proxy.address() as AddressInfo).port}`));
+  const flags = ['local-kube-config', 'target-kube-config'].map((flag) => `-${flag}=${kubeconfig}`);
+  const main = join(root, 'dist', 'policy', 'usr', 'local', 'lib', 'semaphore-policy', 'main.mjs');
+  const rest = ['-target-cluster-name=c2', '-listen-address=127.0.0.1:0'];
+  const program = spawn(process.execPath, [main, ...flags, ...rest], { stdio: ['ignore', 'ignore', 'pipe'] });
+  onTestFinished(async () => {
+    program.kill('SIGKILL');
+    if (program.exitCode === null && program.signalCode === null) await once(program, 'exit');
+  });
+  const told: string[] = [];
+  for await (const line of createInterface({ input: program.stderr })) {
+    told.push(line);
+    if (line.includes('opens no connection')) break;
+  }
+  expect(told.at(-1)).toContain('it does not speak SOCKS5');
+});
+
+function kubeconfigThrough(proxyUrl: string): string {
+  const ca = Buffer.from(rootCertificates[0] ?? '').toString('base64');
+  const cluster = { server: 'https://api:6443', 'certificate-authority-data': ca, 'proxy-url': proxyUrl };
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c2', cluster }],
+    users: [{ name: 'c2', user: { token: 't' } }],
+    contexts: [{ name: 'c2', context: { cluster: 'c2', user: 'c2' } }],
+    'current-context': 'c2',
+  });
+}
