@@ -181,7 +181,7 @@ describe('a SOCKS5 proxy', () => {
     const proxy = await startAnsweringProxy([[], []]);
     const { connection } = await connectedThrough(`socks5://127.0.0.1:${proxy.port}`);
     const request = send(connection);
-    await waitFor('the greeting', () => proxy.asked.length > 0 || undefined);
+    await eventually(() => proxy.asked.length > 0, true);
     connection.close();
     await expect(request).rejects.toThrow('aborted');
   });
