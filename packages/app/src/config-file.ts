@@ -1,7 +1,7 @@
 import { isDeeper } from '@kube-semaphore/kube-objects';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { nearest, parseDuration } from '@kube-semaphore/options';
-import { parse as parseYaml } from 'yaml';
+import { parseYaml } from '@kube-semaphore/text';
 import type * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 
@@ -54,13 +54,10 @@ function readDocument(source: string): Parsed<unknown> {
       problem = `it is not JSON: ${jsonProblem((error as Error).message, source)}`;
     }
   }
-  try {
-    const document: unknown = parseYaml(source);
-    if (document === null) return bad('it is empty');
-    return shallow(document);
-  } catch (error) {
-    return bad(problem ?? `it is not YAML: ${(error as Error).message.split('\n')[0]?.replace(/:$/, '')}`);
-  }
+  const document = parseYaml(source);
+  if (document.ok) return document.value === null ? bad('it is empty') : shallow(document.value);
+  const { message, place } = document.problem;
+  return bad(problem ?? `it is not YAML: ${message}${place === undefined ? '' : ` at line ${place.line}, column ${place.column}`}`);
 }
 
 /** More than any of our files has. What reads a document recurses. */

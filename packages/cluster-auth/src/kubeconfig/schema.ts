@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument } from 'yaml';
+import { parseYaml, type YamlProblem } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
 import { ClusterAuthError } from '../errors.ts';
 
@@ -86,13 +86,16 @@ export type KubeconfigExec = z.infer<typeof exec>;
  * @throws {ClusterAuthError} that names the line or the field, and repeats nothing of what stands there
  */
 export function parseKubeconfig(raw: string, path: string): Kubeconfig {
-  const result = kubeconfig.safeParse(parseYaml(raw, path));
+  const fail = (what: string) => new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${what}`);
+  const document = parseYaml(raw);
+  if (!document.ok) throw fail(wordsOf(document.problem));
+  const result = kubeconfig.safeParse(document.value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const field = fieldOf(issue?.path ?? []);
   const wanted =
     issue?.code === 'invalid_type' ? ` must be ${WANTED[issue.expected] ?? issue.expected}` : ' is malformed';
-  throw new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${field || 'the file'}${wanted}`);
+  throw fail(`${field || 'the file'}${wanted}`);
 }
 
 const WANTED: Readonly<Record<string, string>> = {
@@ -103,23 +106,10 @@ const WANTED: Readonly<Record<string, string>> = {
   record: 'a map',
 };
 
-function parseYaml(raw: string, path: string): unknown {
-  const broken = (what: string): ClusterAuthError =>
-    new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${what}`);
-  const lines = new LineCounter();
-  try {
-    // Pretty errors quote the line, and the line may hold a token.
-    const document = parseDocument(raw, { prettyErrors: false, lineCounter: lines });
-    const [error] = document.errors;
-    if (error === undefined) return document.toJS();
-    throw broken(`line ${lines.linePos(error.pos[0]).line} is not YAML (${error.code})`);
-  } catch (error) {
-    if (error instanceof ClusterAuthError) throw error;
-    // The parser recurses, and overflows the stack.
-    if (error instanceof RangeError) throw broken('its YAML is nested too deeply');
-    // An alias without its anchor, or so many that they would fill the memory.
-    throw broken("its YAML aliases can't be resolved");
-  }
+/** Without the message: it may quote a token. */
+function wordsOf({ code, place }: YamlProblem): string {
+  if (place !== undefined) return `line ${place.line} is not YAML (${code})`;
+  return code === 'NESTING' ? 'its YAML is nested too deeply' : "its YAML aliases can't be resolved";
 }
 
 /** `users[1].user.token` */
