@@ -38,6 +38,15 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
+/**
+ * How many times its own size protobuf may take in memory, besides what a few small objects take. What an API server
+ * writes comes to half of that: endpoints that have nothing but an address.
+ */
+const MAX_GROWTH = 20;
+const SMALL_BYTES = 64 * 1024;
+
+const allowedBytes = (atMost: number, bytes: number): number => Math.min(atMost, SMALL_BYTES + MAX_GROWTH * bytes);
+
 /** A token names the key of an object, in base64. */
 const listMeta = { resourceVersion: string(2), continue: string(3, 16 * 1024) } as const;
 const listMetaDecoder = new MessageDecoder(listMeta);
@@ -57,7 +66,8 @@ const RAW_TAG = (1 << 3) | LENGTH_DELIMITED;
 
 /**
  * Reads one kind's objects, pages and watch events, from protobuf and from JSON. Every method throws DecodeError
- * for bytes that are not what they should be, and TooLargeError for a page that would take more than 32 MiB of memory.
+ * for bytes that are not what they should be, and TooLargeError for a page that would take more than 32 MiB of memory, or
+ * 20 times its size.
  * An object of a page or event that is too large is told apart, and its neighbours are read. Not for concurrent use
  * within one call, and keeps no input bytes.
  */
@@ -75,27 +85,26 @@ export class Codec<K extends Kind> {
 
   /** @throws TooLargeError, too */
   objectFromJson(value: unknown): KubeObject<K> {
-    const { apiVersion: version, kind } = record(value, this.kind.kind);
-    expectKind({ apiVersion: String(version), kind: String(kind) }, this.#apiVersion, this.kind.kind);
+    expectKind(record(value, this.kind.kind), this.#apiVersion, this.kind.kind);
     return projectJson(value, this.kind.fields, this.kind.kind) as KubeObject<K>;
   }
 
   pageFromProtobuf(bytes: Buffer): Page<KubeObject<K>> {
     const reader = this.#reader;
     reader.reset(bytes, 0);
-    reader.allow(MAX_OBJECT_BYTES);
+    reader.allow(allowedBytes(MAX_PAGE_BYTES, bytes.length));
     const envelope = readEnvelope(bytes, reader, 0, bytes.length);
     expectKind(envelope, this.#apiVersion, `${this.kind.kind}List`);
     reader.seek(envelope.rawStart);
     let metadata = { resourceVersion: '', continue: '' };
     const read: (KubeObject<K> | TooLarge)[] = [];
-    let leftBytes = MAX_PAGE_BYTES;
+    let leftBytes = allowedBytes(MAX_PAGE_BYTES, bytes.length);
     while (reader.position < envelope.rawEnd) {
       const tag = reader.tag(envelope.rawEnd);
       if (tag === LIST_META_TAG) metadata = listMetaDecoder.decode(reader, reader.length(envelope.rawEnd));
       else if (tag === ITEM_TAG) {
         read.push(this.#objectFromProtobuf(reader.length(envelope.rawEnd)));
-        leftBytes -= reader.spentBytes;
+        leftBytes -= PLACE_BYTES + reader.spentBytes;
         if (leftBytes < 0) tooLargePage();
       } else reader.skip(tag, envelope.rawEnd);
     }
@@ -104,7 +113,7 @@ export class Codec<K extends Kind> {
 
   pageFromJson(value: unknown): Page<KubeObject<K>> {
     const list = record(value, 'list');
-    expectKind({ apiVersion: String(list['apiVersion']), kind: String(list['kind']) }, this.#apiVersion, `${this.kind.kind}List`);
+    expectKind(list, this.#apiVersion, `${this.kind.kind}List`);
     const items = array(list['items'] ?? [], 'items');
     // The items of a list carry no kind of their own.
     let leftBytes = MAX_PAGE_BYTES;
@@ -120,7 +129,7 @@ export class Codec<K extends Kind> {
   eventFromProtobuf(bytes: Buffer, start: number, end: number): WatchEvent<KubeObject<K>> {
     const reader = this.#reader;
     reader.reset(bytes, start);
-    reader.allow(MAX_OBJECT_BYTES);
+    reader.allow(allowedBytes(MAX_OBJECT_BYTES, end - start));
     let type = '';
     let objectStart = end;
     let objectEnd = end;
@@ -141,8 +150,7 @@ export class Codec<K extends Kind> {
   eventFromJson(value: unknown): WatchEvent<KubeObject<K>> {
     const { type, object } = record(value, 'watch event');
     if (type === 'ERROR') return { type, status: statusFromJson(object) };
-    const { apiVersion: version, kind } = record(object, 'watch event object');
-    expectKind({ apiVersion: String(version), kind: String(kind) }, this.#apiVersion, this.kind.kind);
+    expectKind(record(object, 'watch event object'), this.#apiVersion, this.kind.kind);
     if (type === 'BOOKMARK') return bookmark(projectJson(object, bookmarkFields, 'BOOKMARK'));
     return change(changeType(type), this.#objectFromJson(object, new JsonBudget(MAX_OBJECT_BYTES)));
   }
@@ -151,7 +159,7 @@ export class Codec<K extends Kind> {
   #objectFromProtobuf(end: number): KubeObject<K> | TooLarge {
     const reader = this.#reader;
     const start = reader.position;
-    reader.allow(MAX_OBJECT_BYTES);
+    reader.allow(allowedBytes(MAX_OBJECT_BYTES, end - start));
     try {
       return this.#object.decode(reader, end) as KubeObject<K>;
     } catch (error) {
@@ -175,8 +183,11 @@ export class Codec<K extends Kind> {
   }
 }
 
+/** Of an object in a page, in an array that has grown. */
+const PLACE_BYTES = 16;
+
 function tooLargePage(): never {
-  throw new TooLargeError(`a page takes more than ${MAX_PAGE_BYTES} bytes of memory`);
+  throw new TooLargeError(`a page takes more than ${MAX_PAGE_BYTES} bytes of memory, or ${MAX_GROWTH} times its own`);
 }
 
 const isTooLarge = (object: object): object is TooLarge => Object.hasOwn(object, 'tooLarge');
@@ -214,7 +225,7 @@ function rawExtension(reader: ProtobufReader, end: number): [start: number, end:
 
 function changeType(type: unknown): 'ADDED' | 'MODIFIED' | 'DELETED' {
   if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') return type;
-  throw new DecodeError(`unknown watch event type ${excerpt(String(type))}`);
+  throw new DecodeError(`unknown watch event type ${excerpt(type)}`);
 }
 
 function bookmark({ metadata }: { metadata: { resourceVersion: string; annotations: { readonly [key: string]: string } } }): WatchEvent<never> {

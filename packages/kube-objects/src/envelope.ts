@@ -35,10 +35,14 @@ export function readEnvelope(bytes: Buffer, reader: ProtobufReader, start: numbe
 }
 
 /** An object of the wrong kind is an error of the server, never something to read as if it were the right one. */
-export function expectKind(found: { apiVersion: string; kind: string }, apiVersion: string, kind: string): void {
+export function expectKind(found: { apiVersion?: unknown; kind?: unknown }, apiVersion: string, kind: string): void {
   if (found.apiVersion === apiVersion && found.kind === kind) return;
   throw new DecodeError(`expected ${apiVersion} ${kind}, got ${excerpt(found.apiVersion)} ${excerpt(found.kind)}`);
 }
 
-/** What a server sent, for an error message: short, and on one line. */
-export const excerpt = (text: string): string => (text === '' ? '(nothing)' : printable(text, 80));
+/** What a server sent in the place of a text, for an error message: short, and on one line. */
+export function excerpt(found: unknown): string {
+  if (found === undefined || found === '') return '(nothing)';
+  // `String` would throw for some of the rest: what is deep, and what has a `toString` of its own.
+  return typeof found === 'string' ? printable(found, 80) : '(not a text)';
+}

@@ -79,5 +79,5 @@ export const message = <const N extends Fields>(number: number, fields: N) =>
 /** @param atMost elements */
 export const messages = <const N extends Fields>(number: number, fields: N, atMost: number = MOST_ELEMENTS) =>
   ({ type: 'messages', number, fields, atMost }) as const;
-/** Kept as it is in JSON, whatever its shape, but nested no deeper than 32; for custom resources, which have no protobuf. */
+/** Kept as it is in JSON, whatever its shape, but nested no deeper than 3; for custom resources, which have no protobuf. */
 export const json = { type: 'json' } as const;

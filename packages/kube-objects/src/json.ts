@@ -1,7 +1,7 @@
 import { DecodeError, TooLargeError } from './errors.ts';
 import { type Field, type Fields, LONGEST_MAP_VALUE, LONGEST_TEXT, type Projected } from './fields.ts';
-import { setEntry, zeroBytes } from './protobuf.ts';
-import { zeroOf } from './zero.ts';
+import { bytesOf, setEntry } from './protobuf.ts';
+import { zeroMessage, zeroOf } from './zero.ts';
 
 /** Counts what an object takes in memory besides its texts, which parsed JSON has already: `{}` may become hundreds of bytes. */
 export class JsonBudget {
@@ -18,19 +18,9 @@ export class JsonBudget {
 
   /** Counts an object that is about to be made. @throws TooLargeError */
   spend(fields: Fields): void {
-    this.#spentBytes += sizeOf(fields);
+    this.#spentBytes += bytesOf(fields);
     if (this.#spentBytes > this.#allowedBytes) throw new TooLargeError(`it takes more than ${this.#allowedBytes} bytes of memory`);
   }
-}
-
-const sizes = new WeakMap<Fields, number>();
-
-function sizeOf(fields: Fields): number {
-  const known = sizes.get(fields);
-  if (known !== undefined) return known;
-  const bytes = zeroBytes(fields);
-  sizes.set(fields, bytes);
-  return bytes;
 }
 
 /**
@@ -39,8 +29,9 @@ function sizeOf(fields: Fields): number {
  * than the table or the budget allows TooLargeError.
  */
 export function projectJson<F extends Fields>(value: unknown, fields: F, path: string, budget = new JsonBudget()): Projected<F> {
-  budget.spend(fields);
   const source = record(value, path);
+  if (Object.keys(source).length === 0) return zeroMessage(fields) as Projected<F>;
+  budget.spend(fields);
   const object: Record<string, unknown> = {};
   for (const name in fields) {
     const field = fields[name]!;
@@ -77,8 +68,8 @@ function read(value: unknown, field: Field, path: string, budget: JsonBudget): u
   }
 }
 
-/** What compares or writes such a value recurses. */
-const DEEPEST_JSON = 32;
+/** More than any field of this kind has. What compares or writes such a value recurses, and arrays in arrays take 28 times their text. */
+const DEEPEST_JSON = 3;
 
 /** Whether a value of JSON has more levels than `depth`. */
 export function isDeeper(value: unknown, depth: number): boolean {

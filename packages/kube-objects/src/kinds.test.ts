@@ -247,13 +247,27 @@ describe('an object that has more than its table allows', () => {
 });
 
 it('a page of objects that would take more than 32 MiB together is too large', () => {
-  const page = () => new Codec(podKind).pageFromProtobuf(list(podKind, ...Array<Message>(70_000).fill([[3, Array<Message[number]>(10).fill([12, []])]])));
+  const page = () => new Codec(podKind).pageFromProtobuf(list(podKind, ...Array<Message>(70_000).fill([[3, Array<Message[number]>(10).fill([12, [[1, 'a']]])]])));
   expect(page).toThrow(TooLargeError);
 });
 
+it('a page of objects that would take more than 20 times its size is too large', () => {
+  const slice: Message = Array<Message[number]>(1_000).fill([2, [[3, '']]]);
+  const page = (count: number) => new Codec(endpointSliceKind).pageFromProtobuf(list(endpointSliceKind, ...Array<Message>(count).fill(slice)));
+  expect(page(1).items).toHaveLength(1);
+  expect(() => page(100)).toThrow(TooLargeError);
+});
+
+it('objects share what is empty, and no one can put anything in', () => {
+  const [one, other] = new Codec(serviceKind).pageFromProtobuf(list(serviceKind, [[1, [[1, 'a']]]], [[1, [[1, 'b']]]])).items;
+  expect(one!.spec).toBe(other!.spec);
+  expect(one!.metadata.labels).toBe(other!.metadata.labels);
+  expect(Object.isFrozen(one!.spec.sessionAffinityConfig.clientIP)).toBe(true);
+});
+
 it.each([
-  { name: 'empty objects', kind: podKind, items: Array.from({ length: 350_000 }, () => ({})) },
-  { name: 'objects that hold empty ones', kind: endpointSliceKind, items: Array.from({ length: 340 }, () => ({ endpoints: Array.from({ length: 1_000 }, () => ({})) })) },
+  { name: 'objects', kind: podKind, items: Array.from({ length: 450_000 }, () => ({ status: { phase: '' } })) },
+  { name: 'objects that hold others', kind: endpointSliceKind, items: Array.from({ length: 450 }, () => ({ endpoints: Array.from({ length: 1_000 }, () => ({ hostname: '' })) })) },
 ])('a page of $name in JSON that would take more than 32 MiB is too large', ({ kind, items }) => {
   const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
   const page = { apiVersion, kind: `${kind.kind}List`, metadata: { resourceVersion: '42' }, items };
@@ -295,3 +309,19 @@ function varint(value: number): Buffer {
   for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
   return Buffer.from([...bytes, Number(rest)]);
 }
+
+const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+
+it.each([
+  { name: 'a deep list', value: deep },
+  { name: 'an object with a toString of its own', value: { toString: 1 } },
+  { name: 'nothing', value: undefined },
+])('$name in the place of a type is garbage', ({ value }) => {
+  const codec = new Codec(podKind);
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: {} };
+  expect(() => codec.eventFromJson({ type: value, object })).toThrow(DecodeError);
+  expect(() => codec.eventFromJson({ type: 'ADDED', object: { ...object, kind: value } })).toThrow(DecodeError);
+  expect(() => codec.eventFromJson({ type: 'ERROR', object: { apiVersion: value } })).toThrow(DecodeError);
+  expect(() => codec.pageFromJson({ apiVersion: 'v1', kind: value })).toThrow(DecodeError);
+  expect(() => codec.objectFromJson({ apiVersion: value, kind: 'Pod' })).toThrow(DecodeError);
+});

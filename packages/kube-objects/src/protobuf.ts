@@ -1,7 +1,7 @@
 import { DecodeError, TooLargeError } from './errors.ts';
 import { type Field, type Fields, LONGEST_MAP_VALUE, LONGEST_TEXT, type Projected } from './fields.ts';
 import { LENGTH_DELIMITED, type ProtobufReader, VARINT } from './protobuf-reader.ts';
-import { zeroOf } from './zero.ts';
+import { NO_ELEMENTS, NO_ENTRIES, zeroMessage, zeroOf } from './zero.ts';
 
 const varints: ReadonlySet<Field['type']> = new Set(['bool', 'int', 'optionalBool', 'optionalInt']);
 
@@ -16,8 +16,9 @@ export class MessageDecoder<F extends Fields = Fields> {
   readonly #slots: readonly Slot[];
   /** By field number. */
   readonly #byNumber: (Slot | undefined)[] = [];
-  /** What an object of this type takes without its texts, in bytes. */
+  /** What an object of this type takes without what its fields lead to, in bytes. */
   readonly #bytes: number;
+  readonly #zero: Projected<F>;
 
   constructor(fields: F) {
     this.#slots = Object.entries(fields).map(([name, field]) => {
@@ -26,40 +27,40 @@ export class MessageDecoder<F extends Fields = Fields> {
       return { name, field, wireType, message: nested ? new MessageDecoder(field.fields) : undefined };
     });
     for (const slot of this.#slots) if (slot.field.type !== 'json') this.#byNumber[slot.field.number] = slot;
-    this.#bytes = zeroBytes(fields);
+    this.#bytes = bytesOf(fields);
+    this.#zero = zeroMessage(fields) as Projected<F>;
   }
 
   /** Reads up to `end`; the reader stands at the message's first tag. Throws DecodeError, and TooLargeError beyond what a table or the reader allows. */
   decode(reader: ProtobufReader, end: number): Projected<F> {
+    if (reader.position === end) return this.#zero;
     reader.spend(this.#bytes);
     const object: Record<string, unknown> = {};
-    // Messages last, for those that are there replace the zero value as a whole; all keys in one order, one V8 shape.
-    for (const slot of this.#slots) object[slot.name] = slot.field.type === 'message' ? undefined : zeroOf(slot.field);
+    // All keys in one order: one V8 shape.
+    for (const slot of this.#slots) object[slot.name] = zeroOf(slot.field);
     while (reader.position < end) {
       const tag = reader.tag(end);
       const slot = this.#byNumber[tag >>> 3];
       if (slot === undefined) reader.skip(tag, end);
       else read(reader, end, tag, slot, object);
     }
-    for (const slot of this.#slots) object[slot.name] ??= zeroOf(slot.field);
     return object as Projected<F>;
   }
 }
 
 /**
- * A message of two bytes may stand for an object of hundreds, so what counts is what it becomes: as V8 has it, three
- * words of head and one for each property, and the arrays and objects that are there even if they are empty.
+ * A message of a few bytes may stand for an object of a hundred, so what counts is what it becomes: as V8 has it, three
+ * words of head and one for each property.
  */
-export function zeroBytes(fields: Fields): number {
-  const inside = Object.values(fields).map((field) => {
-    if (field.type === 'message') return zeroBytes(field.fields);
-    return field.type === 'messages' || field.type === 'strings' || field.type === 'stringMap' ? EMPTY_BYTES : 0;
-  });
-  return inside.reduce((sum, bytes) => sum + WORD_BYTES + bytes, 3 * WORD_BYTES);
-}
+export const bytesOf = (fields: Fields): number => (3 + Object.keys(fields).length) * WORD_BYTES;
 
 const WORD_BYTES = 8;
-const EMPTY_BYTES = 4 * WORD_BYTES;
+/** A list or a map, with the room that V8 gives to its first elements. */
+const LIST_BYTES = 8 * WORD_BYTES;
+/** The place of a key and its value in a hash table that is half full. */
+const ENTRY_BYTES = 8 * WORD_BYTES;
+/** The place of an element in an array that has grown. */
+const ELEMENT_BYTES = 2 * WORD_BYTES;
 
 function read(reader: ProtobufReader, end: number, tag: number, slot: Slot, object: Record<string, unknown>): void {
   const { name, field, wireType } = slot;
@@ -83,26 +84,42 @@ function read(reader: ProtobufReader, end: number, tag: number, slot: Slot, obje
       object[name] = readTime(reader, reader.length(end));
       return;
     case 'stringMap':
-      readMapEntry(reader, reader.length(end), object[name] as Record<string, string>);
+      readMapEntry(reader, reader.length(end), mapAt(object, name, reader));
       return;
     case 'strings':
-      room(object[name] as string[], slot.name, field.atMost).push(reader.string(end, LONGEST_TEXT));
+      room(object, slot, field.atMost, reader).push(reader.string(end, LONGEST_TEXT));
       return;
     case 'message':
       object[name] = slot.message!.decode(reader, reader.length(end));
       return;
     case 'messages':
-      room(object[name] as unknown[], slot.name, field.atMost).push(slot.message!.decode(reader, reader.length(end)));
+      room(object, slot, field.atMost, reader).push(slot.message!.decode(reader, reader.length(end)));
       return;
     case 'json':
       throw new DecodeError(`protobuf: ${name} is only read from JSON`);
   }
 }
 
-/** @throws TooLargeError when there is none */
-function room<T>(list: T[], name: string, atMost: number): T[] {
+/** The list that an element is about to be added to. @throws TooLargeError when there is no room */
+function room(object: Record<string, unknown>, { name }: Slot, atMost: number, reader: ProtobufReader): unknown[] {
+  reader.spend(ELEMENT_BYTES);
+  if (object[name] === NO_ELEMENTS) {
+    reader.spend(LIST_BYTES);
+    object[name] = [];
+  }
+  const list = object[name] as unknown[];
   if (list.length < atMost) return list;
   throw new TooLargeError(`${name} has more than ${atMost} elements`);
+}
+
+/** The map that an entry is about to be put in. */
+function mapAt(object: Record<string, unknown>, name: string, reader: ProtobufReader): Record<string, string> {
+  reader.spend(ENTRY_BYTES);
+  if (object[name] === NO_ENTRIES) {
+    reader.spend(LIST_BYTES);
+    object[name] = {};
+  }
+  return object[name] as Record<string, string>;
 }
 
 /** A map is a repeated message of key = 1 and value = 2. */

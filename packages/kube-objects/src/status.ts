@@ -26,7 +26,6 @@ export function statusFromProtobuf(bytes: Buffer, start = 0, end = bytes.length)
 }
 
 export function statusFromJson(value: unknown): Status {
-  const { apiVersion, kind } = record(value, 'Status');
-  expectKind({ apiVersion: String(apiVersion), kind: String(kind) }, 'v1', 'Status');
+  expectKind(record(value, 'Status'), 'v1', 'Status');
   return projectJson(value, fields, 'Status');
 }

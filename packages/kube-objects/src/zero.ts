@@ -1,6 +1,10 @@
 import type { Field, Fields } from './fields.ts';
 
-/** The value of a field that isn't there: a new object each time, as the decoders fill it in place. */
+/** Of every empty list and map, and no one can put anything in: thousands of objects share them. */
+export const NO_ELEMENTS: readonly unknown[] = Object.freeze([]);
+export const NO_ENTRIES: Readonly<Record<string, string>> = Object.freeze({});
+
+/** The value of a field that isn't there. Objects share it, so that what says nothing takes no memory. */
 export function zeroOf(field: Field): unknown {
   switch (field.type) {
     case 'string':
@@ -12,10 +16,10 @@ export function zeroOf(field: Field): unknown {
     case 'time':
       return 0;
     case 'stringMap':
-      return {};
+      return NO_ENTRIES;
     case 'strings':
     case 'messages':
-      return [];
+      return NO_ELEMENTS;
     case 'message':
       return zeroMessage(field.fields);
     case 'optionalBool':
@@ -25,8 +29,13 @@ export function zeroOf(field: Field): unknown {
   }
 }
 
-function zeroMessage(fields: Fields): Record<string, unknown> {
-  const object: Record<string, unknown> = {};
-  for (const name in fields) object[name] = zeroOf(fields[name]!);
-  return object;
+const zeros = new WeakMap<Fields, object>();
+
+/** A message that says nothing, the same one each time. */
+export function zeroMessage(fields: Fields): object {
+  const known = zeros.get(fields);
+  if (known !== undefined) return known;
+  const zero = Object.freeze(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, zeroOf(field)])));
+  zeros.set(fields, zero);
+  return zero;
 }
