@@ -20,6 +20,9 @@ type FileRules = {
   readonly prepare?: (document: unknown) => unknown;
 };
 
+/** A thousand remotes have as many. What is wrong between two remotes is looked for in all pairs of them. */
+const MOST_BYTES = 256 * 1024;
+
 /** zod/mini has no sentences of its own, and all languages together would be a lot to load. */
 const IN_WORDS = { error: english().localeError };
 
@@ -29,6 +32,8 @@ const IN_WORDS = { error: english().localeError };
  * @param schema of strict objects
  */
 export function parseConfigFile<T>(source: string, schema: z.ZodMiniType<T>, { unknownKeys, prepare = (document) => document }: FileRules): ParsedFile<T> {
+  const bytes = Buffer.byteLength(source);
+  if (bytes > MOST_BYTES) return { ok: false, problems: [`it has ${bytes} bytes, at most ${MOST_BYTES} are allowed`] };
   const read = readDocument(source);
   if (!read.ok) return { ok: false, problems: [read.reason] };
   const document = prepare(read.value);
