@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { ConfigError } from '@kube-semaphore/app';
 import { Codec, DecodeError, endpointSliceKind, parseJson, serviceKind } from '@kube-semaphore/kube-objects';
 import { endpointSlice, fuzz, type FuzzTarget, mutateBytes, mutateJson, service } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
@@ -39,25 +41,45 @@ remoteClusters:
 
 function readConfig(source: string): unknown {
   const file = parseMirrorFile(source);
-  return file.ok ? settingsOfFile(file.value, { options, isPod: true, canRead: () => true }) : file;
+  const settings = file.ok ? settingsOfFile(file.value, { options, isPod: true, canRead: () => true }) : file;
+  return settings.ok ? [settings, file] : new ConfigError(settings.problems);
 }
 
-/** They are a person's own, and every problem is told, so that a bad entry of 5 bytes may take hundreds. */
-const configFiles = { run: (bytes: Buffer) => readConfig(bytes.toString()), isExpected: () => false, allowedBytes: 8 * 1_024 * 1_024, mostBytes: 64 * 1_024 };
+const configFiles = { run: (bytes: Buffer) => readConfig(bytes.toString()), isExpected: () => false };
+
+/** What the API server would refuse, or kube-proxy would fail at, must not get here from a remote. */
+function expectLegalPorts(ports: readonly { readonly name: string; readonly port: number | undefined; readonly targetPort?: number | string | undefined }[]): void {
+  const isPort = (port: unknown): boolean => Number.isInteger(port) && 1 <= Number(port) && Number(port) <= 65_535;
+  for (const { name, port = 1, targetPort = 1 } of ports) {
+    if (!isPort(port) || (typeof targetPort === 'number' && !isPort(targetPort))) throw new Error(`port ${port} with target ${targetPort}`);
+    if (!/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$/.test(name)) throw new Error(`a port has the name ${name}`);
+  }
+}
+
+function legal(reading: ReturnType<typeof readSlice>): ReturnType<typeof readSlice> {
+  expectLegalPorts(reading.value?.ports ?? []);
+  const addresses = reading.value?.endpoints.flatMap((endpoint) => endpoint.addresses) ?? [];
+  for (const address of addresses) if (isIP(address) !== (reading.value?.family === 'IPv6' ? 6 : 4)) throw new Error(`the address ${address}`);
+  return reading;
+}
 
 const targets: readonly (FuzzTarget & { readonly name: string })[] = [
   {
     name: 'a Service',
     seeds: [service({ name: 'web' }), service({ name: 'db', headless: true, spec: { ipFamilies: ['IPv4', 'IPv6'], sessionAffinity: 'ClientIP' } })].map(json),
     mutate: mutateJson,
-    run: (bytes) => readService(services.objectFromJson(parseJson(bytes)), { isLocalFirst: () => false }),
+    run: (bytes) => {
+      const reading = readService(services.objectFromJson(parseJson(bytes)), { isLocalFirst: () => false });
+      expectLegalPorts(reading.value?.definition.ports ?? []);
+      return reading;
+    },
     isExpected,
   },
   {
     name: 'an EndpointSlice',
     seeds: [endpointSlice({ name: 'web-1', service: 'web', endpoints: ['10.0.0.1', '10.0.0.2'] }), endpointSlice({ name: 'web-2', service: 'web', endpoints: ['fd00::1'] })].map(json),
     mutate: mutateJson,
-    run: (bytes) => readSlice(slices.objectFromJson(parseJson(bytes)), { addresses: { allowed: undefined, local: [] }, isLocal: false }),
+    run: (bytes) => legal(readSlice(slices.objectFromJson(parseJson(bytes)), { addresses: { allowed: undefined, local: [] }, isLocal: false })),
     isExpected,
   },
   { ...configFiles, name: 'a config file in JSON', seeds: [json(configFile)], mutate: mutateJson },

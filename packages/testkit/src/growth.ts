@@ -3,8 +3,6 @@ export type GrowthOptions<T> = {
   /** Makes an input of about so many bytes. */
   readonly input: (bytes: number) => T;
   readonly work: (input: T) => unknown;
-  /** The largest size that is tried, in bytes. Default: 1 MB. */
-  readonly upToBytes?: number;
 };
 
 const KB = 1_024;
@@ -21,10 +19,10 @@ const LEAST_MS = 50;
 
 /**
  * The first size, in bytes, at which a piece of input costs more than 8 times what as much costs in pieces of 1 kB; undefined if
- * a function is linear up to 1 MB, or `upToBytes`. The cost is CPU time of this thread, and the best of three runs counts,
+ * a function is linear up to 1 MB. The cost is CPU time of this thread, and the best of three runs counts,
  * so that other load matters little.
  */
-export function superlinearAt<T>({ input, work, upToBytes = Infinity }: GrowthOptions<T>): number | undefined {
+export function superlinearAt<T>({ input, work }: GrowthOptions<T>): number | undefined {
   const costMs = (bytes: number): number => {
     const made = input(bytes);
     const before = process.threadCpuUsage();
@@ -34,5 +32,5 @@ export function superlinearAt<T>({ input, work, upToBytes = Infinity }: GrowthOp
   };
   const runs = [1, 2, 3];
   const limitMs = TOLERANCE * Math.max(LEAST_MS, Math.min(...runs.map(() => costMs(KB))));
-  return SIZES.filter((bytes) => bytes <= upToBytes).find((bytes) => runs.every(() => costMs(bytes) > limitMs * Math.max(1, bytes / LEAST_BYTES)));
+  return SIZES.find((bytes) => runs.every(() => costMs(bytes) > limitMs * Math.max(1, bytes / LEAST_BYTES)));
 }

@@ -9,7 +9,7 @@ type Place = { readonly owner: Json[] | { [key: string]: Json }; readonly key: s
 /** What takes the place of a value, and what a text may be. */
 const VALUES: readonly Json[] = [
   null, true, 0, -1, 1, 65_536, 2 ** 31, 2 ** 53, 1e308, 0.5, '', 'a', '-', '.', 'A.b', '\u0000', '\u202e\n', '\ud800', '__proto__', 'true', '10.0.0.0/8', '10.0.0.1', '127.0.0.1', '::1', 'fd00::/8',
-  '0.0.0.0/0', '1h', '[::]:0', 'IPv6', 'a=b,c in (d)', 'None', {}, [], [[]], [{}], { a: {} },
+  '0.0.0.0/0', '1h', '[::]:0', 'IPv6', 'a=b,c in (d)', 'None', {}, [], [[]], [{}], { a: {} }, { toString: 1 }, 65_535,
 ];
 
 const MARK = '\u0001amplified\u0001';
@@ -59,20 +59,30 @@ function change(place: Place, places: readonly Place[], dice: Dice): void {
 function amplified(root: [Json], dice: Dice, bytes: number): string {
   const place = dice.pick(placesIn(root));
   const value = dice.pick([at(place), at(place), dice.pick(VALUES)]);
-  const how = dice.pick(['often', 'often', 'often', 'long', 'deep'] as const);
+  const how = dice.pick(['often', 'often', 'often', 'differing', 'differing', 'long', 'deep'] as const);
+  const text = JSON.stringify(value);
+  const differing = dice.pick([...(text.match(/"[^"\\]+"/g) ?? ['no text'])]);
   if (bytes > 0) put(place, MARK);
-  const text = JSON.stringify(root).slice(1, -1);
-  const many = bytes === 0 ? '' : repeated({ text: JSON.stringify(value), bytes, how, key: Array.isArray(place.owner) ? undefined : place.key });
-  return text.replace(JSON.stringify(MARK), () => many);
+  const key = Array.isArray(place.owner) ? undefined : place.key;
+  const many = bytes === 0 ? '' : repeated({ text, differing, bytes, how, key });
+  return JSON.stringify(root).slice(1, -1).replace(JSON.stringify(MARK), () => many);
 }
 
-type Repeated = { readonly text: string; readonly bytes: number; readonly how: 'often' | 'long' | 'deep'; readonly key: string | undefined };
+type Repeated = {
+  readonly text: string;
+  /** A part of it that no two copies have in common. */
+  readonly differing: string;
+  readonly bytes: number;
+  readonly how: 'often' | 'differing' | 'long' | 'deep';
+  readonly key: string | undefined;
+};
 
-function repeated({ text, bytes, how, key }: Repeated): string {
+function repeated({ text, differing, bytes, how, key }: Repeated): string {
   const times = (length: number): number => Math.ceil(bytes / length);
   if (how === 'long') return JSON.stringify(text.repeat(times(text.length)));
   if (how === 'deep') return `${'['.repeat(times(2))}${text}${']'.repeat(times(2))}`;
-  if (key === undefined) return Array.from({ length: times(text.length + 1) }, () => text).join(',');
-  const entry = (i: number): string => `${JSON.stringify(`${key}${i}`)}:${text}`;
+  const copy = (i: number): string => (how === 'differing' ? text.replace(differing, `${differing.slice(0, -1)}${i}"`) : text);
+  if (key === undefined) return Array.from({ length: times(copy(1_000).length + 1) }, (_, i) => copy(i)).join(',');
+  const entry = (i: number): string => `${JSON.stringify(`${key}${i}`)}:${copy(i)}`;
   return [text, ...Array.from({ length: times(entry(1_000).length + 1) }, (_, i) => entry(i))].join(',');
 }

@@ -1,8 +1,11 @@
 import type { Dice } from '@kube-semaphore/fault-proxy';
 import { mutateBytes, type Mutator } from './mutate.ts';
 
-/** A field as it is on the wire: its tag, and the fields in it if its bytes are a message, or else the bytes. */
-type Field = { readonly tag: number; bytes: Buffer; inside: Field[] | undefined; times: number };
+/**
+ * A field as it is on the wire: its tag, and the fields in it if its bytes are a message, or else the bytes.
+ * `differs` says that no two of its copies are the same.
+ */
+type Field = { readonly tag: number; bytes: Buffer; inside: Field[] | undefined; times: number; differs?: boolean };
 
 const MAGIC = Buffer.from('k8s\0');
 const LENGTH_DELIMITED = 2;
@@ -11,13 +14,44 @@ const LENGTH_DELIMITED = 2;
 export const mutateProtobuf: Mutator = (seed, dice, bytes) => {
   const root = { tag: 0, bytes: seed, inside: parse(seed), times: 1 };
   for (let turns = dice.integer(0, 3); turns > 0; turns--) change(root, dice);
-  const fields = fieldsIn(root);
-  const field = dice.pick(fields.length > 0 ? fields : [root]);
-  if (dice.integer(0, 2) === 0) Object.assign(field, { bytes: Buffer.alloc(0), inside: undefined });
-  if (bytes > 0) field.times = Math.ceil(bytes / Math.max(1, encode(field).length));
+  grow(root, dice, bytes);
   const input = contents(root);
   return dice.integer(0, 3) === 0 ? mutateBytes(input, dice, 0) : input;
 };
+
+/** Repeats one field, or one in another, until they have `bytes` bytes. */
+function grow(root: Field, dice: Dice, bytes: number): void {
+  const path = pathIn(root, dice);
+  const field = path.at(-1)!;
+  const within = dice.pick(path);
+  const how = dice.pick(['whole', 'whole', 'empty', 'small'] as const);
+  const times = dice.pick([1, 10, 100, 1_000]);
+  const differs = dice.integer(0, 1) === 0;
+  if (how === 'empty') Object.assign(field, { bytes: Buffer.alloc(0), inside: undefined });
+  if (how === 'small') reduce(field, dice);
+  if (bytes === 0) return;
+  if (within !== field) field.times = times;
+  field.differs = differs;
+  within.times = Math.ceil(bytes / Math.max(1, encode(within).length));
+}
+
+/** From the top down to a field at any depth: of what is deep there is more, and it isn't more likely for that. */
+function pathIn(root: Field, dice: Dice): readonly Field[] {
+  const path: Field[] = [];
+  for (let { inside } = root; inside !== undefined && inside.length > 0; { inside } = path.at(-1)!) {
+    path.push(dice.pick(inside));
+    if (dice.integer(0, 3) === 0) break;
+  }
+  return path.length > 0 ? path : [root];
+}
+
+/** Leaves one field in each message, down to one without any. */
+function reduce(field: Field, dice: Dice): void {
+  if (field.inside === undefined || field.inside.length === 0) return;
+  const one = structured(dice.pick(field.inside));
+  reduce(one, dice);
+  field.inside = [one];
+}
 
 function change(root: Field, dice: Dice): void {
   const owners = [root, ...fieldsIn(root)].filter(({ inside }) => inside !== undefined && inside.length > 0);
@@ -83,7 +117,19 @@ function contents({ bytes, inside }: Field): Buffer {
 
 function repeated(field: Field): Buffer {
   const once = encode(field);
-  return Buffer.alloc(once.length * field.times, once);
+  const all = Buffer.alloc(once.length * field.times, once);
+  const at = field.differs ? once.indexOf(firstText(field)) : -1;
+  for (let i = 0; at >= 0 && i < field.times; i++) all.write(i.toString(36).padStart(NUMBER_BYTES, '0'), i * once.length + at);
+  return all;
+}
+
+/** Of a number that tells copies of a text apart. */
+const NUMBER_BYTES = 4;
+const NO_TEXT = Buffer.from('no message has this text');
+
+function firstText(field: Field): Buffer {
+  const texts = [field, ...fieldsIn(field)].filter(({ inside, bytes }) => inside === undefined && bytes.length >= NUMBER_BYTES);
+  return texts[0]?.bytes ?? NO_TEXT;
 }
 
 function encode(field: Field): Buffer {
