@@ -20,7 +20,7 @@ const KIB = 1_024;
 const MIB = KIB * KIB;
 
 /** Inputs of a test in CI. */
-const RUNS = 12;
+const RUNS = 8;
 
 /** From this size on, what is held and how long it takes can be told from noise. */
 const LARGE_BYTES = 64 * KIB;
@@ -31,7 +31,7 @@ const MOST_TIMES_HELD = 20;
  * 30 KiB in a mean of several runs, and to less than 64 KiB in one.
  */
 const ALLOWED_BYTES = 128 * KIB;
-/** As many runs are held together as take this long, and eight at most. */
+/** As many runs are held together as take this long, and eight at most or when one holds too much. */
 const HELD_MS = 50;
 const MOST_HELD_BYTES = 256 * MIB;
 
@@ -43,7 +43,7 @@ const EXCESSIVE = 1_000;
 const LEAST_MS = 50;
 
 /**
- * Reads inputs that are made up from the valid ones: 12, or for FUZZ_SECONDS. Each follows from a number: those from
+ * Reads inputs that are made up from the valid ones: 8, or for FUZZ_SECONDS. Each follows from a number: those from
  * FUZZ_SEED on, or from 1 on, or from a random one with FUZZ_SECONDS. What is wrong names the number.
  *
  * @returns how many were read, and the number of the first
@@ -73,8 +73,12 @@ function problemOf(target: FuzzTarget, seed: number, usualMs: number): Problem |
   if ('error' in outcome && !target.isExpected(outcome.error)) {
     return { words: `it throws ${String(outcome.error)} for ${excerpt(input)}`, cause: outcome.error };
   }
-  const held = input.length < LARGE_BYTES ? 0 : heldBy(target, input, ms);
-  if (held > MOST_TIMES_HELD * input.length + ALLOWED_BYTES) return { words: `it holds ${held} bytes for ${excerpt(input)}` };
+  const allowed = MOST_TIMES_HELD * input.length + ALLOWED_BYTES;
+  const times = Math.min(8, Math.max(1, Math.floor(HELD_MS / ms)));
+  const suspected = input.length < LARGE_BYTES ? 0 : heldBy(target, input, times);
+  // What the last run alone left behind, as in a regular expression, is a small part of eight.
+  const held = suspected > allowed && times < 8 ? Math.min(suspected, heldBy(target, input, 8)) : suspected;
+  if (held > allowed) return { words: `it holds ${held} bytes for ${excerpt(input)}` };
   return slowness(target, { seed, input, ms, usualMs });
 }
 
@@ -94,10 +98,10 @@ function slowness(target: FuzzTarget, { seed, input, ms, usualMs }: Run): Proble
   return at === undefined ? undefined : { words: `it takes more than linear time from ${at} bytes on: ${excerpt(input)}` };
 }
 
-/** One of ten is large. @param bytes how large then, in the place of what the dice say */
+/** One of four is large. @param bytes how large then, in the place of what the dice say */
 function inputOf({ seeds, mutate }: FuzzTarget, seed: number, bytes?: number): Buffer {
   const dice = new Dice(seed);
-  const large = dice.integer(0, 9) === 0 ? LARGE_BYTES * dice.pick([1, 1, 2, 4, 16]) : 0;
+  const large = dice.integer(0, 3) === 0 ? LARGE_BYTES * dice.pick([1, 1, 2, 4, 16]) : 0;
   return mutate(dice.pick(seeds), dice, bytes ?? large);
 }
 
@@ -133,8 +137,7 @@ function usualCost(target: FuzzTarget): number {
 }
 
 /** What an outcome holds, in bytes: the mean of several, as V8 has uses of its own for memory. */
-function heldBy({ run }: FuzzTarget, input: Buffer, ms: number): number {
-  const times = Math.min(8, Math.max(1, Math.floor(HELD_MS / ms)));
+function heldBy({ run }: FuzzTarget, input: Buffer, times: number): number {
   const outcomes: Outcome[] = [];
   const before = liveBytes();
   const isFull = (): boolean => process.memoryUsage().heapUsed > before + MOST_HELD_BYTES;

@@ -57,7 +57,10 @@ function change(place: Place, places: readonly Place[], dice: Dice): void {
 
 /** The text, with one of its values there so often, so long or so deep that it has `bytes` bytes. */
 function amplified(root: [Json], dice: Dice, bytes: number): string {
-  const place = dice.pick(placesIn(root));
+  const places = placesIn(root);
+  const inLists = places.filter(({ owner }) => owner !== root && Array.isArray(owner));
+  // Most of what grows is a list.
+  const place = dice.pick(inLists.length > 0 && dice.integer(0, 1) === 0 ? inLists : places);
   const value = dice.pick([at(place), at(place), dice.pick(VALUES)]);
   const how = dice.pick(['often', 'often', 'often', 'differing', 'differing', 'long', 'deep'] as const);
   const text = JSON.stringify(value);

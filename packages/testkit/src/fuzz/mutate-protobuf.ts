@@ -24,7 +24,7 @@ function grow(root: Field, dice: Dice, bytes: number): void {
   const path = pathIn(root, dice);
   const field = path.at(-1)!;
   const within = dice.pick(path);
-  const how = dice.pick(['whole', 'whole', 'empty', 'small'] as const);
+  const how = dice.pick(['whole', 'empty', 'small', 'small'] as const);
   const times = dice.pick([1, 10, 100, 1_000]);
   const differs = dice.integer(0, 1) === 0;
   if (how === 'empty') Object.assign(field, { bytes: Buffer.alloc(0), inside: undefined });
@@ -35,19 +35,23 @@ function grow(root: Field, dice: Dice, bytes: number): void {
   within.times = Math.ceil(bytes / Math.max(1, encode(within).length));
 }
 
-/** From the top down to a field at any depth: of what is deep there is more, and it isn't more likely for that. */
+/** From the top down to a field at any depth, mostly by way of the largest: that holds the objects. */
 function pathIn(root: Field, dice: Dice): readonly Field[] {
   const path: Field[] = [];
   for (let { inside } = root; inside !== undefined && inside.length > 0; { inside } = path.at(-1)!) {
-    path.push(dice.pick(inside));
+    const largest = inside.reduce((most, field) => (field.bytes.length > most.bytes.length ? field : most));
+    path.push(dice.pick([largest, dice.pick(inside)]));
     if (dice.integer(0, 3) === 0) break;
   }
   return path.length > 0 ? path : [root];
 }
 
-/** Leaves one field in each message, down to one without any. */
+/** Leaves one field in each message, down to an empty one or one without any. */
 function reduce(field: Field, dice: Dice): void {
-  if (field.inside === undefined || field.inside.length === 0) return;
+  if (field.inside === undefined || field.inside.length === 0) {
+    if ((field.tag & 7) === LENGTH_DELIMITED) Object.assign(field, { bytes: Buffer.alloc(0), inside: undefined });
+    return;
+  }
   const one = structured(dice.pick(field.inside));
   reduce(one, dice);
   field.inside = [one];
