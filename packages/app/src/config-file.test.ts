@@ -21,7 +21,7 @@ describe('parseConfigFile', () => {
     { name: 'is JSON that breaks off', source: '{"remotes": [', want: [/^it is not JSON: Unexpected end of JSON input$/] },
     { name: 'is JSON with a mistake', source: '{\n  "local": {}\n  "remotes": 1\n}', want: [/^it is not JSON: line 3, column 3: Expected ',' or '}' after property value$/] },
     { name: 'is JSON with a word that is none', source: '{"remotes": s3cret, "x" y}', want: [/^it is not JSON: Unexpected token 's'$/] },
-    { name: 'is too large', source: `# ${'é'.repeat(128 * 1024)}`, want: [/^it has 262146 bytes, at most 262144 are allowed$/] },
+    { name: 'is too large', source: `# ${'é'.repeat(64 * 1024)}`, want: [/^it has 131074 bytes, at most 131072 are allowed$/] },
     { name: 'is YAML with a mistake', source: 'remotes: a: b', want: [/^it is not YAML: Nested mappings .* at line 1, column 10$/] },
     { name: 'has an end that is its beginning', source: '&all [*all]', want: [/^it is not YAML: an alias leads to what contains it$/] },
     { name: 'is JSON in more brackets than a reader can follow', source: `{"remotes": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`, want: [/^it is nested too deeply$/] },

@@ -20,8 +20,8 @@ type FileRules = {
   readonly prepare?: (document: unknown) => unknown;
 };
 
-/** A thousand remotes have as many. What is wrong between two remotes is looked for in all pairs of them. */
-const MOST_BYTES = 256 * 1024;
+/** Four hundred remotes have as many. What is wrong between two remotes is looked for in all pairs of them. */
+const MOST_BYTES = 128 * 1024;
 
 /** zod/mini has no sentences of its own, and all languages together would be a lot to load. */
 const IN_WORDS = { error: english().localeError };
