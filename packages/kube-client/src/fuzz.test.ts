@@ -1,3 +1,4 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import {
   blockAffinityKind,
   Codec,
@@ -14,7 +15,7 @@ import {
   podKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { answers, endpointSlice, fuzz, type FuzzTarget, mutateBytes, mutateJson, mutateProtobuf, node, pod, service, type KubeObject } from '@kube-semaphore/testkit';
+import { answers, endpointSlice, fuzz, type FuzzTarget, mutateBytes, mutateJson, mutateProtobuf, node, pod, service } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 
 const isExpected = (error: unknown): boolean => error instanceof DecodeError;
