@@ -1,4 +1,4 @@
-import { type Left, notReached, withoutChange } from '@kube-semaphore/app';
+import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './desired/change.ts';
 
@@ -13,7 +13,7 @@ export type RemotePlan = {
   readonly heldBack: string | undefined;
   /** Pods, or addresses in our sets, that its list lacked and that aren't given up yet. */
   readonly heldDeletions: number;
-  readonly skipped: readonly (Left & { readonly subject: string })[];
+  readonly skipped: readonly (Diagnostic & { readonly subject: string })[];
   /** The sets that it has now. */
   readonly sets: readonly string[];
 };

@@ -202,8 +202,8 @@ export class Policy {
       hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'grandfather',
       localSets,
       write: this.#writeSet!,
-      onNotices: (key, notices) => {
-        for (const remote of this.#remotes) remote.notice(key, notices);
+      onDiagnostics: (key, diagnostics) => {
+        for (const remote of this.#remotes) remote.notice(key, diagnostics);
       },
     });
     this.#noticeOlderSets();

@@ -6,7 +6,7 @@ import { diffSets } from './desired/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
 import type { LocalSets } from './local/sets.ts';
 import type { PairMembers } from './desired/member.ts';
-import type { Notice } from './desired/diagnostic.ts';
+import type { SetDiagnostic } from './desired/diagnostic.ts';
 import type { Identity } from './desired/labels.ts';
 import type { WriteSet } from './local/writer.ts';
 
@@ -30,7 +30,7 @@ export type SetReconcilerOptions = {
   readonly localSets: LocalSets;
   readonly write: WriteSet;
   /** What is worth knowing about the sets of a key from now on. */
-  readonly onNotices: (key: string, notices: readonly Notice[]) => void;
+  readonly onDiagnostics: (key: string, diagnostics: readonly SetDiagnostic[]) => void;
 };
 
 /**
@@ -54,7 +54,7 @@ export class SetReconciler {
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly Phase[] {
-    const { localSets, remotes, domains, onNotices, maxNetsPerSet, hostNetworkPods } = this.#options;
+    const { localSets, remotes, domains, onDiagnostics, maxNetsPerSet, hostNetworkPods } = this.#options;
     if (!localSets.synced) return [];
     const isKnown = (cluster: string): boolean => this.#byCluster.get(cluster)?.isKnown() === true;
     const [observed, unknown] = partition(localSets.ofKey(key), ({ cluster }) => isKnown(cluster));
@@ -69,7 +69,7 @@ export class SetReconciler {
       maxNetsPerSet,
       hostNetworkPods,
     });
-    onNotices(key, desired.notices);
+    onDiagnostics(key, desired.diagnostics);
     return diffSets(sets, desired.sets, domains);
   }
 }

@@ -30,7 +30,7 @@ function sourceOf({ service, slices }: { readonly service: KubeObject; readonly 
 function writesOf(target: Target): readonly Change[] {
   const local = { synced: true, service: () => undefined, slices: () => [], endpoints: () => undefined };
   const write = () => Promise.reject(new Error('a plan writes nothing'));
-  return new ServiceReconciler({ local, target: () => target, claimants: () => [], sources: () => [], write, onNotices: () => {} }).plan('c2/default/x');
+  return new ServiceReconciler({ local, target: () => target, claimants: () => [], sources: () => [], write, onDiagnostics: () => {} }).plan('c2/default/x');
 }
 
 const problemsOf = (writes: readonly Change[]): readonly string[] => writes.flatMap((change) => indigestible(change, mirrorNamespace));

@@ -1,4 +1,4 @@
-import { type Left, notReached, withoutChange } from '@kube-semaphore/app';
+import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './desired/change.ts';
 import { routingChanges } from './desired/routing-changes.ts';
@@ -16,7 +16,7 @@ type RemotePlan = {
   readonly heldDeletions: number;
   /** The selectors that find no Service of it. */
   readonly unmatched: readonly string[];
-  readonly skipped: readonly (Left & { readonly subject: string })[];
+  readonly skipped: readonly (Diagnostic & { readonly subject: string })[];
   /** The mirrors that it has now. */
   readonly services: readonly string[];
 };

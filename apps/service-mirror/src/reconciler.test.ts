@@ -26,7 +26,7 @@ async function lookAt({ wanted, keepsEndpoints = false, endpoints, refused, take
   const changes: Change['kind'][] = [];
   const reconciler = new ServiceReconciler({
     local: { synced: true, service: () => undefined, slices: () => [], endpoints: () => endpoints },
-    target: () => ({ name, isOurs: (labels) => labels['ours'] === 'true', wanted, keepsStale: false, keepsEndpoints, notices: [] }),
+    target: () => ({ name, isOurs: (labels) => labels['ours'] === 'true', wanted, keepsStale: false, keepsEndpoints, diagnostics: [] }),
     claimants: () => [],
     sources: () => [],
     write: async (change) => {
@@ -35,7 +35,7 @@ async function lookAt({ wanted, keepsEndpoints = false, endpoints, refused, take
       changes.push(change.kind);
       return change.kind === 'create-service' ? (written as never) : undefined;
     },
-    onNotices: () => {},
+    onDiagnostics: () => {},
   });
   const failure = await reconciler.reconcile(key, { signal: new AbortController().signal, since: 0 }).then(() => undefined, (error: unknown) => error);
   return { changes, failure };
@@ -113,7 +113,7 @@ describe('the slices of several clusters', () => {
         wanted: { service: { ...to, definition: { ...to.definition, ...definition } }, slices: wanted },
         keepsStale: false,
         keepsEndpoints: false,
-        notices: [],
+        diagnostics: [],
       }),
       claimants: () => [],
       sources: () => [],
@@ -124,7 +124,7 @@ describe('the slices of several clusters', () => {
         await answer;
         return undefined;
       },
-      onNotices: (_, notices) => void reasons.push(...notices.map(({ cluster, reason }) => `${cluster} ${reason}`)),
+      onDiagnostics: (_, diagnostics) => void reasons.push(...diagnostics.map(({ cluster, reason }) => `${cluster} ${reason}`)),
     });
     const ended = reconciler.reconcile('global/ns/web', { signal: new AbortController().signal, since: 0 }).then(() => undefined, (error: unknown) => error);
     return { sent, ended, reasons };

@@ -7,8 +7,8 @@ import { diffSlices, type Owner } from './desired/diff-slices.ts';
 import { fitSlices } from './desired/fit-slices.ts';
 import { allTried, KeyWriter } from './local/writer.ts';
 import type { LocalObjects } from './local/objects.ts';
-import { nameVerdict } from './desired/name-ownership.ts';
-import type { Notice } from './desired/diagnostic.ts';
+import { nameOwnership } from './desired/name-ownership.ts';
+import type { ClusterDiagnostic } from './desired/diagnostic.ts';
 import type { ObservedService } from './desired/observed.ts';
 import type { Target } from './desired/target.ts';
 import { ownAnnotations } from './desired/own-annotations.ts';
@@ -24,12 +24,12 @@ export type ServiceReconcilerOptions = {
   readonly sources: (observed: ObservedService) => readonly string[];
   /** Carries out a change. A Service that is written is returned. */
   readonly write: (change: Change, context: ReconcileContext) => Promise<Service | undefined>;
-  readonly onNotices: (key: string, notices: readonly Notice[]) => void;
+  readonly onDiagnostics: (key: string, diagnostics: readonly ClusterDiagnostic[]) => void;
 };
 
 /** All that a key needs now, in phases: nothing of one begins before the one before it has ended. */
 type Phases = {
-  readonly notices: readonly Notice[];
+  readonly diagnostics: readonly ClusterDiagnostic[];
   /** The Service that is there, to which slices belong. */
   readonly owner: Owner | undefined;
   readonly service: ServiceChange | undefined;
@@ -61,14 +61,14 @@ export class ServiceReconciler {
       this.#refused.replace(key, writer.refused);
       const refused = writer.refused.map(({ why }) => problem(key, 'refused', why));
       const taken = writer.taken.map(({ why }) => problem(key, 'name-taken', why));
-      this.#options.onNotices(key, [...phases.notices, ...refused, ...taken]);
+      this.#options.onDiagnostics(key, [...phases.diagnostics, ...refused, ...taken]);
     }
   }
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly Change[] {
-    const { notices, service, slices, owner } = this.#phases(key);
-    this.#options.onNotices(key, notices);
+    const { diagnostics, service, slices, owner } = this.#phases(key);
+    this.#options.onDiagnostics(key, diagnostics);
     const { writes, adopted, deletes } = slices(service?.kind === 'replace-service' ? undefined : owner);
     return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
   }
@@ -105,10 +105,10 @@ export class ServiceReconciler {
     if (!local.synced || target === undefined) return nothing([]);
     const { name, wanted } = target;
     const cluster = key.slice(0, key.indexOf('/'));
-    const fitting = typeof wanted === 'string' ? { slices: [], notices: [] } : fitSlices(wanted.slices, cluster);
-    const notices = [...target.notices, ...fitting.notices];
+    const fitting = typeof wanted === 'string' ? { slices: [], diagnostics: [] } : fitSlices(wanted.slices, cluster);
+    const diagnostics = [...target.diagnostics, ...fitting.diagnostics];
     const observed = local.service(name);
-    const verdict = nameVerdict({
+    const ownership = nameOwnership({
       key,
       target,
       claimants: claimants(name),
@@ -116,12 +116,12 @@ export class ServiceReconciler {
       sources: observed === undefined ? [] : sources(observed),
       isUnknown: (other) => targetOf(other)?.wanted === 'unknown',
     });
-    if (!verdict.ok) return nothing(verdict.notice === undefined ? notices : [...notices, verdict.notice]);
-    if (wanted === 'unknown' || (wanted === 'nothing' && target.keepsStale)) return nothing(notices);
+    if (!ownership.ok) return nothing(ownership.notice === undefined ? diagnostics : [...diagnostics, ownership.notice]);
+    if (wanted === 'unknown' || (wanted === 'nothing' && target.keepsStale)) return nothing(diagnostics);
     // Somebody deletes it, and its end will be told by the watch; another can't be made before.
-    if (observed?.isTerminating === true) return nothing(notices);
+    if (observed?.isTerminating === true) return nothing(diagnostics);
     return {
-      notices,
+      diagnostics,
       owner: observed && { name, uid: observed.uid },
       service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service, ownAnnotations),
       slices: (owner) => this.#slicePhases(target, fitting.slices, owner),
@@ -167,8 +167,8 @@ async function writeParts(parts: readonly SlicePart[], { isEmptied, writer }: Wr
   await allTried(departures);
 }
 
-const nothing = (notices: readonly Notice[]): Phases => ({ notices, owner: undefined, service: undefined, slices: () => NO_SLICES });
+const nothing = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({ diagnostics, owner: undefined, service: undefined, slices: () => NO_SLICES });
 
-function problem(key: string, reason: string, detail: string): Notice {
+function problem(key: string, reason: string, detail: string): ClusterDiagnostic {
   return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };
 }

@@ -94,7 +94,7 @@ export class ServiceMirror {
       claimants: (name) => this.#sources.claimants(name),
       sources: (observed) => sourcesOf(observed, this.#sources.prefixes),
       write: changeWriter({ writes: this.#writes, writer: this.#writer, local: this.#local, gaps: this.#gaps, sources: this.#sources }),
-      onNotices: (key, notices) => this.#sources.notice(key, notices),
+      onDiagnostics: (key, diagnostics) => this.#sources.notice(key, diagnostics),
     });
     this.#controller = new Controller({
       // A standby decides nothing: its stores are warm, and every key is looked at when it takes over.

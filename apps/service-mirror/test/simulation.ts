@@ -124,7 +124,7 @@ export class Simulation {
       claimants: (name) => this.#claims.keys(name),
       sources: (observed) => sourcesOf(observed, prefixes),
       write: (change) => Promise.resolve(this.#write(change)),
-      onNotices: () => {},
+      onDiagnostics: () => {},
     });
   }
 

@@ -4,7 +4,7 @@ import { Codec, nodeKind } from '@kube-semaphore/kube-objects';
 import { clusterOfAnnotation, remoteOfAlias } from '@kube-semaphore/naming';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { findDeviceKey, provingKeys } from './local/device-key.ts';
-import { lookAround } from './local/observe.ts';
+import { observeNode } from './local/observe.ts';
 import { announcedKey } from './desired/device.ts';
 import { ownershipOf } from './local/ownership.ts';
 import { annotationPatch } from './desired/own-node.ts';
@@ -64,7 +64,7 @@ async function annotationsOf({ client, nodeName, onNoNode, signal }: CleanupInpu
 
 /** Those with our mark, and those of the config that an agent would adopt. */
 async function ownDevices({ tools, remotes, keyFolder, signal }: CleanupInput, annotations: Readonly<Record<string, string>>, concerns: (cluster: string | undefined) => cluster is string): Promise<readonly string[]> {
-  const around = await lookAround(tools, { signal });
+  const around = await observeNode(tools, { signal });
   const marked = around.links.filter(({ alias }) => concerns(remoteOfAlias(alias))).map(({ name }) => name);
   const adopted = await Promise.all(
     remotes.filter(({ name }) => concerns(name)).map(async (remote) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diffDevice } from './desired/diff-device.ts';
 import { observedOf } from './local/observe.ts';
-import { changesOf, exitCodeOf, type Plan, planJson, type PlannedChange, planText, type RemotePlan, strayChanges } from './plan.ts';
+import { changesOf, exitCodeOf, type Plan, planJson, type PlannedChange, planText, type RemotePlan, orphanChanges } from './plan.ts';
 import type { Decision } from './reconciler.ts';
 import { key, observedDevice, observedLink, observedPeer } from '../test/support/builders.ts';
 
@@ -82,7 +82,7 @@ describe('a plan', () => {
   it('is for people', () => {
     const changes = changesOf(decision({ ...settled, link: observedLink({ up: false }) }));
     const skipped = [{ node: 'n9', kind: 'problem', reason: 'bad-key', detail: 'its public key is no good' } as const];
-    const whole = { strays: [strayChanges({ device: 'wireguard.c3', remote: 'c3' })], unmarked: ['wireguard.go'], remotes: [{ ...remote, changes, heldDeletions: 12, hindrances: ['too long'], skipped }] };
+    const whole = { strays: [orphanChanges({ device: 'wireguard.c3', remote: 'c3' })], unmarked: ['wireguard.go'], remotes: [{ ...remote, changes, heldDeletions: 12, hindrances: ['too long'], skipped }] };
     expect(planText(whole)).toBe(
       [
         'delete  device      wireguard.c3  it leads to c3, which has no device of this name in the config',

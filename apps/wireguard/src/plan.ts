@@ -2,8 +2,8 @@ import { notReached, withoutChange } from '@kube-semaphore/app';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired/peers.ts';
-import type { Stray } from './local/node-check.ts';
-import type { Notice } from './desired/diagnostic.ts';
+import type { Orphan } from './local/node-check.ts';
+import type { NodeDiagnostic } from './desired/diagnostic.ts';
 import type { Decision } from './reconciler.ts';
 
 /** One thing that would be done. */
@@ -30,7 +30,7 @@ export type RemotePlan = {
   readonly heldDeletions: number;
   /** Routes that somebody else has, and other reasons why the device would not be all that it should. */
   readonly hindrances: readonly string[];
-  readonly skipped: readonly Notice[];
+  readonly skipped: readonly NodeDiagnostic[];
 };
 
 export type Plan = {
@@ -45,7 +45,7 @@ export type Plan = {
 export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
 
 /** What would become of a device whose remote left the config. */
-export const strayChanges = ({ device, remote }: Stray): PlannedChange => ({ action: 'delete', what: 'device', name: device, detail: `it leads to ${remote}, which has no device of this name in the config` });
+export const orphanChanges = ({ device, remote }: Orphan): PlannedChange => ({ action: 'delete', what: 'device', name: device, detail: `it leads to ${remote}, which has no device of this name in the config` });
 
 /** What a decision would do, in the order in which it would be done. */
 export function changesOf({ look, ownership, key, desired, diff, announcement }: Decision): readonly PlannedChange[] {

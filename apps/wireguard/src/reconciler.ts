@@ -2,14 +2,14 @@ import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
-import { announcedKey, announcementsOf, desiredDevice, deviceNotices } from './desired/device.ts';
+import { announcedKey, announcementsOf, desiredDevice, deviceDiagnostics } from './desired/device.ts';
 import { applyDevice, DeviceError, type DeviceTools, makeDevice } from './local/device.ts';
 import { type DeviceKey, findDeviceKey, keepDeviceKey, keyFileOf, provingKeys } from './local/device-key.ts';
 import { type DesiredDevice, type DeviceDiff, diffDevice, isEmpty } from './desired/diff-device.ts';
 import type { HandshakeClock } from './desired/handshake.ts';
 import type { KnownNode, LocalNode } from './local/node.ts';
-import { type Look, lookAt, observedOf } from './local/observe.ts';
-import type { Notice } from './desired/diagnostic.ts';
+import { type Look, observeDevice, observedOf } from './local/observe.ts';
+import type { NodeDiagnostic } from './desired/diagnostic.ts';
 import { type Ownership, ownershipOf } from './local/ownership.ts';
 import { type AnnotationPatch, annotationPatch } from './desired/own-node.ts';
 import type { Remote } from './remote/cluster.ts';
@@ -40,7 +40,7 @@ export type Decision = {
   readonly desired: DesiredDevice;
   readonly diff: DeviceDiff;
   /** Why Nodes are no peers, or not with all of their blocks. */
-  readonly left: readonly Notice[];
+  readonly left: readonly NodeDiagnostic[];
   /** Undefined: our Node says all that it should. */
   readonly announcement: AnnotationPatch | undefined;
 };
@@ -90,7 +90,7 @@ export class Reconciler {
   /** What a remote's device is to us, and where its key is. @throws {KeyFileError}, {WireGuardToolsError} */
   async examine(settings: RemoteSettings, node: KnownNode, { signal }: RunOptions): Promise<Pick<Decision, 'look' | 'ownership' | 'key'>> {
     const { tools, keyFolder, userspace } = this.#options;
-    const look = await lookAt(tools, settings.device, { signal });
+    const look = await observeDevice(tools, settings.device, { signal });
     const announced = announcedKey(settings, node.annotations);
     const key = await findDeviceKey(settings, { folder: keyFolder, look, announced });
     const knownKeys = provingKeys(key, announced);
@@ -119,7 +119,7 @@ export class Reconciler {
     const { alias, mtuBytes } = desiredDevice(settings, { node, links: [], publicKey, peers: undefined });
     const carrier = await makeDevice(this.#options, { name: device, alias, mtuBytes }, { signal });
     log.info({ cluster, device, carrier }, 'device made');
-    return { look: await lookAt(tools, device, { signal }), publicKey };
+    return { look: await observeDevice(tools, device, { signal }), publicKey };
   }
 
   async #apply(remote: Reconciled, node: KnownNode, { look, publicKey, signal }: Prepared & RunOptions): Promise<Outcome & { readonly peers: number }> {
@@ -130,7 +130,7 @@ export class Reconciler {
     const keyFile = keyFileOf(settings, this.#options.keyFolder);
     const surprises = await applyDevice(tools, desired, { diff, keyFile }, TO_THE_END);
     this.#options.onStanding(remote);
-    remote.notice(left, deviceNotices(settings, { node, links: look.links, blocked: [...diff.routes.blocked, ...surprises.map((destination) => ({ destination }))] }));
+    remote.notice(left, deviceDiagnostics(settings, { node, links: look.links, blocked: [...diff.routes.blocked, ...surprises.map((destination) => ({ destination }))] }));
     // Side by side: an API server that gives no answer keeps nobody from the peers.
     const announcing = this.#announce(settings, node, { publicKey, signal });
     if (diff.peers.length > 0) await tools.changeDevice(desired.name, { peers: diff.peers }, TO_THE_END);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Notice } from './desired/diagnostic.ts';
+import type { NodeDiagnostic } from './desired/diagnostic.ts';
 import { remoteStatus, type StatusInput, statusJson, statusText } from './status.ts';
 import { key, observedDevice, observedPeer } from '../test/support/builders.ts';
 
-const left: readonly Notice[] = [
+const left: readonly NodeDiagnostic[] = [
   { node: 'n8', kind: 'problem', reason: 'bad-key', detail: 'its public key is no good' },
   { node: 'n9', kind: 'expected', reason: 'not-annotated', detail: 'nobody has announced himself' },
 ];

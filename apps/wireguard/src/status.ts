@@ -3,7 +3,7 @@ import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired/peers.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './desired/handshake.ts';
-import type { Notice } from './desired/diagnostic.ts';
+import type { NodeDiagnostic } from './desired/diagnostic.ts';
 
 /** A peer of a device, as it is. */
 type PeerStatus = {
@@ -32,7 +32,7 @@ export type RemoteStatus = {
   readonly peers: readonly PeerStatus[];
   /** Nodes that should be peers, and aren't there yet. */
   readonly missing: readonly string[];
-  readonly skipped: readonly Notice[];
+  readonly skipped: readonly NodeDiagnostic[];
 };
 
 export type StatusInput = {
@@ -42,7 +42,7 @@ export type StatusInput = {
   /** Whether that has our mark. */
   readonly marked: boolean;
   /** Undefined: the remote wasn't reached. */
-  readonly desired: { readonly peers: readonly DesiredPeer[]; readonly left: readonly Notice[] } | undefined;
+  readonly desired: { readonly peers: readonly DesiredPeer[]; readonly left: readonly NodeDiagnostic[] } | undefined;
   /** Why it isn't reached, if it isn't, in words. */
   readonly failure: string | undefined;
   readonly clock: HandshakeClock;

@@ -10,19 +10,19 @@ import { showDevices } from './metrics/device.ts';
 import { DeviceWatch } from './local/device-watch.ts';
 import { FailureLog } from './health/failure-log.ts';
 import { LocalNode } from './local/node.ts';
-import { lookAround } from './local/observe.ts';
+import { observeNode } from './local/observe.ts';
 import type { WireGuardMetrics } from './metrics/metrics.ts';
-import { nodeProblems, ourStrays } from './local/node-check.ts';
+import { nodeProblems, ourOrphans } from './local/node-check.ts';
 import type { WireGuardOptions } from './config/options.ts';
-import { displacedDevices, type NodeDevices, strayDevices } from './local/ownership.ts';
-import { type Plan, type RemotePlan, strayChanges } from './plan.ts';
+import { displacedDevices, type NodeDevices, orphanDevices } from './local/ownership.ts';
+import { type Plan, type RemotePlan, orphanChanges } from './plan.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Remote } from './remote/cluster.ts';
 import { remotePlan } from './remote/plan.ts';
 import { Remotes } from './remote/clusters.ts';
 import type { Settings } from './config/settings.ts';
 import { type RemoteStatus, remoteStatus } from './status.ts';
-import { Strays } from './local/orphans.ts';
+import { Orphans } from './local/orphans.ts';
 import { Tunnels } from './health/tunnels.ts';
 
 export type WireGuardInput = {
@@ -56,7 +56,7 @@ export class WireGuard {
   readonly #remotes: Remotes;
   readonly #reconciler: Reconciler;
   readonly #controller: Controller;
-  readonly #strays: Strays;
+  readonly #orphans: Orphans;
   readonly #tunnels: Tunnels;
   readonly #deviceWatch: DeviceWatch;
   readonly #failures: FailureLog;
@@ -85,7 +85,7 @@ export class WireGuard {
     const clients = input.remotes.map((connection) => this.#clientOf(connection));
     this.#remotes = new Remotes({ settings, clients, options, local: this.#local, log, metrics, onChange: (remote) => this.#enqueue(remote, performance.now()) });
     this.#tunnels = new Tunnels({ log, clock: () => this.#reconciler.clock() });
-    this.#strays = new Strays({ tools: devices.tools, local: this.#local, remotes: settings.remotes, log, metrics });
+    this.#orphans = new Orphans({ tools: devices.tools, local: this.#local, remotes: settings.remotes, log, metrics });
     this.#deviceWatch = new DeviceWatch({
       watchLinks: input.watchLinks,
       remotes: new Map(settings.remotes.map(({ device, name }) => [device, name])),
@@ -179,9 +179,9 @@ export class WireGuard {
     const { settings, devices } = this.#input;
     this.#purpose = 'plan';
     return this.#runner.once(options, async (running) => {
-      const around = await lookAround(devices.tools, running);
+      const around = await observeNode(devices.tools, running);
       const remotes = await Promise.all(this.#remotes.all.map((remote) => this.#planOf(remote, running)));
-      return { strays: ourStrays(around, settings.remotes).map(strayChanges), unmarked: strayDevices(around, settings.remotes).unmarked, remotes };
+      return { strays: ourOrphans(around, settings.remotes).map(orphanChanges), unmarked: orphanDevices(around, settings.remotes).unmarked, remotes };
     });
   }
 
@@ -194,7 +194,7 @@ export class WireGuard {
   status(options: RunOptions & Timeout): Promise<readonly RemoteStatus[]> {
     this.#purpose = 'status';
     return this.#runner.once({ ...options, needsLocal: false }, async (running) => {
-      const { devices, links } = await lookAround(this.#input.devices.tools, running);
+      const { devices, links } = await observeNode(this.#input.devices.tools, running);
       const ownKeys = new Set(devices.flatMap(({ publicKey }) => publicKey ?? []));
       return this.#remotes.all.map((remote) => {
         const { name, device: deviceName } = remote.settings;
@@ -210,7 +210,7 @@ export class WireGuard {
   /** Sees to what is in the way of all remotes. @returns what is on the node then */
   async #prepare({ signal }: RunOptions): Promise<NodeDevices> {
     const { options, settings, devices } = this.#input;
-    const around = await lookAround(devices.tools, { signal });
+    const around = await observeNode(devices.tools, { signal });
     if (this.#purpose === 'status') return around;
     const { node } = this.#local;
     if (node === undefined) throw new ConfigError(noNode(options.nodeName));
@@ -219,7 +219,7 @@ export class WireGuard {
     if (this.#purpose === 'plan') return around;
     // 0 is any port that is free.
     for (const device of displacedDevices(around, settings.remotes)) await devices.tools.changeDevice(device, { listenPort: 0 }, { signal });
-    return (await this.#strays.remove(around, { signal })) ? lookAround(devices.tools, { signal }) : around;
+    return (await this.#orphans.remove(around, { signal })) ? observeNode(devices.tools, { signal }) : around;
   }
 
   async #planOf(remote: Remote, { signal }: RunOptions): Promise<RemotePlan> {
@@ -278,7 +278,7 @@ export class WireGuard {
 
   async #lookForStrays(signal: AbortSignal): Promise<void> {
     try {
-      await this.#strays.remove(await lookAround(this.#input.devices.tools, { signal }), { signal });
+      await this.#orphans.remove(await observeNode(this.#input.devices.tools, { signal }), { signal });
     } catch (error) {
       if (!signal.aborted) this.#input.log.debug({ error }, 'devices not looked at');
     }

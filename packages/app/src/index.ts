@@ -20,4 +20,4 @@ export { Runner } from './runner.ts';
 export { warnOfSameCluster } from './same-cluster.ts';
 export { serve } from './serve.ts';
 export { localServiceRanges } from './service-ranges.ts';
-export { type Left, SkipRegister } from './skip-register.ts';
+export { type Diagnostic, DiagnosticRegister } from './diagnostic-register.ts';

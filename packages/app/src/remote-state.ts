@@ -1,7 +1,7 @@
 import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
 import { ClusterWatches, type ClusterWatchesOptions } from './cluster-watches.ts';
 import { limitedLog } from './limited-log.ts';
-import { SkipRegister } from './skip-register.ts';
+import { DiagnosticRegister } from './diagnostic-register.ts';
 
 export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {
   readonly metrics: ClusterWatchesOptions['metrics'] &
@@ -15,7 +15,7 @@ export class RemoteState {
   readonly cluster: string;
   /** For what the remote causes: limited. */
   readonly log: Logger;
-  readonly skips: SkipRegister;
+  readonly skips: DiagnosticRegister;
   readonly watches: ClusterWatches;
   readonly #options: RemoteStateOptions;
 
@@ -25,7 +25,7 @@ export class RemoteState {
     this.cluster = cluster;
     this.log = limitedLog(options.log, { cluster });
     this.watches = new ClusterWatches({ ...options, log: this.log });
-    this.skips = new SkipRegister({
+    this.skips = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (subject, { kind, reason, detail }) => this.log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
     });

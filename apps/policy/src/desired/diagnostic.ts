@@ -2,7 +2,7 @@
  * Something about a Pod or a set that people should be able to find out: in the log, in `plan`, in a metric.
  * `expected`: the normal course of things. `problem`: somebody should look.
  */
-export type Notice = {
+export type SetDiagnostic = {
   readonly kind: 'expected' | 'problem';
   /** One of a few words, fit for a metric's label. */
   readonly reason: 'host-network' | 'host-network-kept' | 'name-taken';

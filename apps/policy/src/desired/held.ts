@@ -12,6 +12,6 @@ export type Sighting = {
  * address away would be right for the first only. One Pod with an address shows that we look at the right thing:
  * from then on what is gone is gone.
  */
-export function isHeldForWantOfPods({ podsSeen, ownSets }: Sighting): boolean {
+export function isHeldWithoutPods({ podsSeen, ownSets }: Sighting): boolean {
   return !podsSeen && ownSets > 0;
 }

@@ -2,7 +2,7 @@ import { hostCidr } from '@kube-semaphore/net';
 import { sortedHosts } from './addresses.ts';
 import type { PairMembers } from './member.ts';
 import type { Member } from './member.ts';
-import type { Notice } from './diagnostic.ts';
+import type { SetDiagnostic } from './diagnostic.ts';
 
 /**
  * What becomes of Pods that use their node's network. `include`: they are members, as in the Go programs: then a
@@ -20,16 +20,16 @@ export function wantedAddresses(
   { cluster, namespace, members }: PairMembers,
   mode: HostNetworkPods,
   isHeld: (cidr: string) => boolean,
-): { readonly wanted: readonly string[]; readonly notices: readonly Notice[] } {
+): { readonly wanted: readonly string[]; readonly diagnostics: readonly SetDiagnostic[] } {
   const ips: string[] = [];
-  const notices: Notice[] = [];
+  const diagnostics: SetDiagnostic[] = [];
   for (const member of members) {
     const counting = countingIps(member, mode, isHeld);
     for (const ip of counting) ips.push(ip);
     if (!member.hostNetwork || mode === 'include') continue;
-    notices.push({ ...noticeOf(counting), cluster, namespace, name: member.name });
+    diagnostics.push({ ...noticeOf(counting), cluster, namespace, name: member.name });
   }
-  return { wanted: sortedHosts(ips), notices };
+  return { wanted: sortedHosts(ips), diagnostics };
 }
 
 function countingIps(
@@ -41,7 +41,7 @@ function countingIps(
   return mode === 'exclude' ? [] : ips.filter((ip) => isHeld(hostCidr(ip)));
 }
 
-function noticeOf(kept: readonly string[]): Pick<Notice, 'kind' | 'reason' | 'detail'> {
+function noticeOf(kept: readonly string[]): Pick<SetDiagnostic, 'kind' | 'reason' | 'detail'> {
   if (kept.length === 0) {
     return { kind: 'expected', reason: 'host-network', detail: 'the Pod uses the network of its node' };
   }

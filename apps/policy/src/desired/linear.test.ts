@@ -1,4 +1,4 @@
-import { type Left, SkipRegister } from '@kube-semaphore/app';
+import { type Diagnostic, DiagnosticRegister } from '@kube-semaphore/app';
 import type { Pod } from '@kube-semaphore/kube-objects';
 import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
@@ -29,9 +29,9 @@ it.each([
 }, 60_000);
 
 it('what is left out of one Pod costs by its size, up to 1 MB', () => {
-  const input = (bytes: number): readonly Left[] => addresses(bytes).map((detail) => ({ kind: 'problem', reason: 'bad-address', detail }));
-  const work = (left: readonly Left[]): void => {
-    const skips = new SkipRegister({ onCount: () => undefined, onNew: () => undefined });
+  const input = (bytes: number): readonly Diagnostic[] => addresses(bytes).map((detail) => ({ kind: 'problem', reason: 'bad-address', detail }));
+  const work = (left: readonly Diagnostic[]): void => {
+    const skips = new DiagnosticRegister({ onCount: () => undefined, onNew: () => undefined });
     skips.replace('pod', left);
     skips.replace('pod', left);
   };

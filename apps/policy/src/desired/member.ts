@@ -24,7 +24,7 @@ export type Member = {
  * Why a Pod or one of its addresses counts for nothing. `expected`: the normal course of things. `problem`: somebody
  * should look. `reason` is one of a few words, fit for a metric's label; `detail` is for people.
  */
-export type Skip = {
+export type PodDiagnostic = {
   readonly kind: 'expected' | 'problem';
   readonly reason: 'finished' | 'no-address' | 'bad-namespace' | 'bad-label' | 'bad-address' | 'address-not-allowed' | 'too-large';
   readonly detail: string;
@@ -33,7 +33,7 @@ export type Skip = {
 /** A set's pair and who is in it; at least one member, in no order. */
 export type PairMembers = Pair & { readonly members: readonly Member[] };
 
-export type Membership = { readonly member: Member | undefined; readonly skipped: readonly Skip[] };
+export type Membership = { readonly member: Member | undefined; readonly skipped: readonly PodDiagnostic[] };
 
 export type MembershipRules = {
   /** Key of the name label: `<domain>/name`. */
@@ -47,7 +47,7 @@ export type MembershipRules = {
 const FINISHED = skip('expected', 'finished', 'the Pod has run to its end, and its address may be given to another');
 const NO_ADDRESS = skip('expected', 'no-address', 'the Pod has no address yet');
 // One for all: nearly every Pod of the store has it.
-const NOTHING_SKIPPED: readonly Skip[] = [];
+const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
 // The watch selects by the label, so this Pod isn't for us to judge.
 const NOBODY: Membership = { member: undefined, skipped: NOTHING_SKIPPED };
 
@@ -72,7 +72,7 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
 
   const { hostNetwork } = spec;
   const ips: string[] = [];
-  const bad: Skip[] = [];
+  const bad: PodDiagnostic[] = [];
   for (const { ip: raw } of status.podIPs) {
     const ip = parseIp(raw);
     const refusal = ip.ok ? addressRefusal(ip.value, rules.addresses) : ({ reason: 'bad-address', detail: ip.reason } as const);
@@ -99,10 +99,10 @@ export function isSameMember(a: Member, b: Member): boolean {
   );
 }
 
-function nobody(reason: Skip): Membership {
+function nobody(reason: PodDiagnostic): Membership {
   return { member: undefined, skipped: [reason] };
 }
 
-function skip(kind: Skip['kind'], reason: Skip['reason'], detail: string): Skip {
+function skip(kind: PodDiagnostic['kind'], reason: PodDiagnostic['reason'], detail: string): PodDiagnostic {
   return { kind, reason, detail };
 }

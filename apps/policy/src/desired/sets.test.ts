@@ -242,7 +242,7 @@ describe('an address of a node', () => {
   });
 });
 
-describe('the notices', () => {
+describe('the diagnostics', () => {
   const onNode = (ip: string) => ({ ips: [ip], hostNetwork: true });
   const hosts = [pair('ns/app', onNode('192.168.0.1'), onNode('192.168.0.2'))];
   const sets = [observed('c2-ns-app', { namespace: 'ns', app: 'app' }, ['192.168.0.1/32'])];
@@ -270,8 +270,8 @@ describe('the notices', () => {
       want: ['problem name-taken ns/app'],
     },
   ])('$name', ({ input, want }) => {
-    const { notices } = desired(input);
-    expect(notices.map(({ kind, reason, namespace, name }) => `${kind} ${reason} ${namespace}/${name}`)).toEqual(want);
+    const { diagnostics } = desired(input);
+    expect(diagnostics.map(({ kind, reason, namespace, name }) => `${kind} ${reason} ${namespace}/${name}`)).toEqual(want);
   });
 });
 

@@ -3,7 +3,7 @@ import { heldShards, type NamedPair } from './current-shards.ts';
 import { type HostNetworkPods, wantedAddresses } from './host-network.ts';
 import type { PairMembers } from './member.ts';
 import type { DesiredSet, ObservedSet } from './network-set.ts';
-import type { Notice } from './diagnostic.ts';
+import type { SetDiagnostic } from './diagnostic.ts';
 import { comparePairs, type Identity, pairText, setLabels } from './labels.ts';
 import { distribute } from './shards.ts';
 
@@ -28,7 +28,7 @@ export type Desired = {
   /** Sorted by name. */
   readonly sets: readonly DesiredSet[];
   /** Sorted by namespace and name. */
-  readonly notices: readonly Notice[];
+  readonly diagnostics: readonly SetDiagnostic[];
 };
 
 /**
@@ -46,12 +46,12 @@ export function desiredSets(input: DesiredInput): Desired {
 
   const claimed = new Set<string>();
   const sets: DesiredSet[] = [];
-  const notices: (readonly Notice[])[] = [];
+  const diagnostics: (readonly SetDiagnostic[])[] = [];
   for (const pair of contenders) {
     const held = heldByPair.get(pairText(pair)) ?? new Map<number, ReadonlySet<string>>();
     const isHeld = (cidr: string): boolean => [...held.values()].some((shard) => shard.has(cidr));
     const addresses = wantedAddresses(pair, hostNetworkPods, isHeld);
-    notices.push(addresses.notices);
+    diagnostics.push(addresses.diagnostics);
 
     const passedOver = new Set<string>();
     const isFreeName = (name: string): boolean => {
@@ -68,11 +68,11 @@ export function desiredSets(input: DesiredInput): Desired {
       claimed.add(name);
       sets.push({ name, labels: setLabels(identityOf(pair.cluster), pair), nets });
     }
-    notices.push(Array.from(passedOver, (name) => nameTaken(pair, name)));
+    diagnostics.push(Array.from(passedOver, (name) => nameTaken(pair, name)));
   }
   return {
     sets: sets.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    notices: notices.flat().toSorted(compareNotices),
+    diagnostics: diagnostics.flat().toSorted(compareNotices),
   };
 }
 
@@ -87,7 +87,7 @@ type Contender = NamedPair & PairMembers;
  * The order in which pairs choose their names. Of those that spell one plain name, the smallest (namespace, name, cluster)
  * comes first, has it, and leaves the suffixed name to the others. A plain name can also equal the suffixed name or
  * a shard of a shorter pair; the shorter one comes first, as it alone has no other name to go to. What is only held,
- * because a list wasn't believed, comes last of all: a rebuilt cluster isn't kept out by its own ghosts.
+ * because a list wasn't believed, comes last of all: a rebuilt cluster isn't kept out by its own old addresses.
  */
 function comparePrecedence(a: Contender, b: Contender): number {
   return Number(isHeld(a)) - Number(isHeld(b)) || a.names.suffixed.length - b.names.suffixed.length || comparePairs(a, b);
@@ -102,12 +102,12 @@ function namesFor({ names }: NamedPair, shard: number): readonly string[] {
   return names.plain === undefined ? [names.suffixed] : [names.plain, names.suffixed];
 }
 
-function nameTaken({ cluster, namespace, app }: NamedPair, name: string): Notice {
+function nameTaken({ cluster, namespace, app }: NamedPair, name: string): SetDiagnostic {
   const detail = `an object that is not ours holds the name ${name}, so the set has another`;
   return { kind: 'problem', reason: 'name-taken', cluster, namespace, name: app, detail };
 }
 
-function compareNotices(a: Notice, b: Notice): number {
+function compareNotices(a: SetDiagnostic, b: SetDiagnostic): number {
   const byPlace = comparePairs({ ...a, app: a.name }, { ...b, app: b.name });
   return byPlace || (a.detail < b.detail ? -1 : 1);
 }

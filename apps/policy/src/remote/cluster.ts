@@ -1,4 +1,4 @@
-import { ConfigError, type Left, POLL_INTERVAL_MS, remoteBudget, RemoteState, reportRestriction } from '@kube-semaphore/app';
+import { ConfigError, type Diagnostic, POLL_INTERVAL_MS, remoteBudget, RemoteState, reportRestriction } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
@@ -8,13 +8,13 @@ import type { Given } from '@kube-semaphore/options';
 import type { Instruments, Logger } from '@kube-semaphore/runtime';
 import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
 import { compareClusterSetId } from './cluster-set-id.ts';
-import { ghostsOf } from './seed.ts';
-import { isHeldForWantOfPods } from '../desired/held.ts';
+import { seedOf } from './seed.ts';
+import { isHeldWithoutPods } from '../desired/held.ts';
 import { chooseDomain, type DomainChoice } from '../desired/label-domain.ts';
 import type { LocalSets } from '../local/sets.ts';
 import type { PairMembers } from '../desired/member.ts';
 import type { metrics } from '../metrics.ts';
-import type { Notice } from '../desired/diagnostic.ts';
+import type { SetDiagnostic } from '../desired/diagnostic.ts';
 import type { PolicyOptions } from '../config/options.ts';
 import type { RemotePlan } from '../plan.ts';
 import { fieldSelectorOf, RemotePods } from './pods.ts';
@@ -120,7 +120,7 @@ export class Remote implements KnownRemote {
   }
 
   isKnown(): boolean {
-    return this.#chosen?.pods.synced === true && !isHeldForWantOfPods(this.#sighting());
+    return this.#chosen?.pods.synced === true && !isHeldWithoutPods(this.#sighting());
   }
 
   /**
@@ -164,7 +164,7 @@ export class Remote implements KnownRemote {
       cluster: this.cluster,
       reached: this.#listedOnce,
       failure: this.#listedOnce ? undefined : this.#state.watches.failure,
-      heldBack: isHeldForWantOfPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
+      heldBack: isHeldWithoutPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
       heldDeletions: this.#chosen?.pods.synced === true ? this.#chosen.pods.held : 0,
       skipped: this.#state.skips.all(),
       sets: this.#options.localSets.own().filter(({ cluster }) => cluster === this.cluster).map(({ set }) => set.name).toSorted(),
@@ -172,8 +172,8 @@ export class Remote implements KnownRemote {
   }
 
   /** What is worth knowing about its sets of a key from now on. */
-  notice(key: string, notices: readonly Notice[]): void {
-    this.#state.skips.replace(`set ${key}`, notices.filter(({ cluster }) => cluster === this.cluster));
+  notice(key: string, diagnostics: readonly SetDiagnostic[]): void {
+    this.#state.skips.replace(`set ${key}`, diagnostics.filter(({ cluster }) => cluster === this.cluster));
   }
 
   /** Looks which sets v0.1.0 left: they are told, and stay as they are. */
@@ -233,7 +233,7 @@ export class Remote implements KnownRemote {
       },
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
-      ghosts: options.deletionGuardPercent === 100 ? new Map() : ghostsOf(localSets.own(), this.cluster, domains),
+      seed: options.deletionGuardPercent === 100 ? new Map() : seedOf(localSets.own(), this.cluster, domains),
       hooks: {
         ...this.#hooks,
         onSynced: () => {
@@ -286,7 +286,7 @@ export class Remote implements KnownRemote {
 
   #listed(): void {
     const sighting = this.#sighting();
-    if (isHeldForWantOfPods(sighting)) this.#state.skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
+    if (isHeldWithoutPods(sighting)) this.#state.skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
     const { held, size } = this.#chosen!.pods;
     this.#state.listed('remote pods listed', { pods: size - held }, held);
     this.#countHeld();
@@ -311,23 +311,23 @@ function aborted(signal: AbortSignal): Promise<void> {
   return promise;
 }
 
-function noPodMatches(ownSets: number): Left {
+function noPodMatches(ownSets: number): Diagnostic {
   const detail = `there are ${ownSets} sets and no Pod matches: nothing is deleted before one does. Is -label-domain right, and the cluster?`;
   return { kind: 'problem', reason: 'no-pod-matches', detail };
 }
 
-const tooManySets = (limit: number): Left => ({ kind: 'problem', reason: 'over-budget', detail: `the remote has its ${limit} sets (-max-remote-sets), and gets no other` });
+const tooManySets = (limit: number): Diagnostic => ({ kind: 'problem', reason: 'over-budget', detail: `the remote has its ${limit} sets (-max-remote-sets), and gets no other` });
 /** Where neither a flag nor a set names the domain. */
-const NO_LABELLED_POD: Left = {
+const NO_LABELLED_POD: Diagnostic = {
   kind: 'expected',
   reason: 'no-labelled-pod',
   detail: `no Pod carries ${labelDomains.map(nameLabel).join(' or ')}: the first that does decides which domain counts`,
 };
 
 // It is looked for only before the domain is settled, so it is no problem by the metric: that would never end.
-function otherDomain({ domain, overlooked }: DomainChoice): Left {
+function otherDomain({ domain, overlooked }: DomainChoice): Diagnostic {
   const detail = `Pods in no set because they carry only the name label of another domain: ${overlooked}. ${domain} is used; give -label-domain to use the other`;
   return { kind: 'expected', reason: 'other-label-domain', detail };
 }
 
-const olderSet = (name: string): Left => ({ kind: 'problem', reason: 'first-release', detail: `${name} has labels that are not ours, and stays as it is` });
+const olderSet = (name: string): Diagnostic => ({ kind: 'problem', reason: 'first-release', detail: `${name} has labels that are not ours, and stays as it is` });

@@ -5,10 +5,10 @@ import { nameLabel } from '@kube-semaphore/naming';
 import type { AddressRules } from '@kube-semaphore/net';
 import type { PairMembers } from '../desired/member.ts';
 import { MemberIndex, type MemberIndexOptions } from './member-index.ts';
-import { isSameMember, type Member, membershipOf, type MembershipRules, type Skip } from '../desired/member.ts';
+import { isSameMember, type Member, membershipOf, type MembershipRules, type PodDiagnostic } from '../desired/member.ts';
 
 /** A Pod as it lies in the store: who it is in its set, if it is in one, and what of it is left out. */
-type RemotePod = { readonly uid: string; readonly member: Member | undefined; readonly skipped: readonly Skip[] };
+type RemotePod = { readonly uid: string; readonly member: Member | undefined; readonly skipped: readonly PodDiagnostic[] };
 
 export type RemotePodsOptions = {
   readonly client: KubeClient;
@@ -25,7 +25,7 @@ export type RemotePodsOptions = {
   readonly guard: DeletionGuard;
   readonly holdMs: number;
   /** What the local sets remember, by a key that no Pod has: the first list is measured against it. */
-  readonly ghosts: ReadonlyMap<string, Member>;
+  readonly seed: ReadonlyMap<string, Member>;
   /** How many sets it may have. */
   readonly sets: MemberIndexOptions;
   readonly hooks: ReflectorHooks;
@@ -36,7 +36,7 @@ export type RemotePodsOptions = {
   /** The sets of these keys may have other members now. */
   readonly onChange: (keys: readonly string[]) => void;
   /** What is left out of a Pod (`namespace/name`) from now on. */
-  readonly onSkipped: (pod: string, skipped: readonly Skip[]) => void;
+  readonly onSkipped: (pod: string, skipped: readonly PodDiagnostic[]) => void;
 };
 
 /** What finished can't come back, and its address may be another Pod's already. */
@@ -45,7 +45,7 @@ const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 /** @param hostNetwork whether Pods of the host's network can be members; if not, the server is told not to send them */
 export const fieldSelectorOf = (hostNetwork: boolean): string => (hostNetwork ? UNFINISHED : `${UNFINISHED},spec.hostNetwork=false`);
 
-const NOTHING_SKIPPED: readonly Skip[] = [];
+const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
 
 /**
  * The Pods of a remote cluster that carry the name label of a domain. Once `begin` says that this domain counts, they are
@@ -121,7 +121,7 @@ export class RemotePods {
   /** Watches until `signal` is aborted, or until the end; once. */
   run(options: RunOptions): Promise<void> {
     const signal = AbortSignal.any([options.signal, this.#ended.signal]);
-    for (const [key, member] of this.#options.ghosts) this.#store.seed(key, { uid: '', member, skipped: NOTHING_SKIPPED });
+    for (const [key, member] of this.#options.seed) this.#store.seed(key, { uid: '', member, skipped: NOTHING_SKIPPED });
     return this.#reflector.run({ signal });
   }
 

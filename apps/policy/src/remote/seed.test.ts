@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ghostsOf } from './seed.ts';
+import { seedOf } from './seed.ts';
 import { domainsWith, setLabels } from '../desired/labels.ts';
 
 const identity = { domain: 'semaphore.uw.systems', managedBy: 'semaphore-policy' };
@@ -14,9 +14,9 @@ it('remembers each address of a cluster once, held, under a key that no Pod has'
     own('c2-ns-app', { cluster: 'c2', namespace: 'ns', app: 'app' }, '10.0.0.1/32', '10.0.0.1', 'fd00::1/128'),
     own('c3-ns-app', { cluster: 'c3', namespace: 'ns', app: 'app' }, '10.9.0.1/32'),
   ];
-  const ghosts = ghostsOf(sets, 'c2', domains);
-  expect([...ghosts.keys()]).toEqual(['ns/app@10.0.0.1', 'ns/app@fd00::1']);
-  expect(ghosts.get('ns/app@10.0.0.1')).toEqual({
+  const seed = seedOf(sets, 'c2', domains);
+  expect([...seed.keys()]).toEqual(['ns/app@10.0.0.1', 'ns/app@fd00::1']);
+  expect(seed.get('ns/app@10.0.0.1')).toEqual({
     uid: '', namespace: 'ns', name: 'app@10.0.0.1', app: 'app', ips: ['10.0.0.1'], hostNetwork: false, held: true,
   });
 });
@@ -28,5 +28,5 @@ it('takes nothing that a Pod never had: ranges, rubbish, and sets whose labels n
     own('c2-ns-app', pair, '10.0.0.0/8', 'rubbish', 'fd00::/64'),
     { ...nameless, set: { ...nameless.set, labels: { [`${identity.domain}/cluster`]: 'c2' } } },
   ];
-  expect(ghostsOf(sets, 'c2', domains).size).toBe(0);
+  expect(seedOf(sets, 'c2', domains).size).toBe(0);
 });

@@ -10,8 +10,8 @@ import { readOwner } from '../desired/labels.ts';
  * @param domains of labels, those that count
  * @returns each with a key that no Pod has
  */
-export function ghostsOf(sets: readonly OwnSet[], cluster: string, domains: readonly string[]): ReadonlyMap<string, Member> {
-  const ghosts = new Map<string, Member>();
+export function seedOf(sets: readonly OwnSet[], cluster: string, domains: readonly string[]): ReadonlyMap<string, Member> {
+  const seed = new Map<string, Member>();
   for (const { set, cluster: of } of sets) {
     const pair = readOwner(set.labels, domains)?.pair;
     if (of !== cluster || pair === undefined) continue;
@@ -19,10 +19,10 @@ export function ghostsOf(sets: readonly OwnSet[], cluster: string, domains: read
       const ip = hostOf(net);
       if (ip === undefined) continue;
       const name = `${pair.app}@${ip}`;
-      ghosts.set(`${pair.namespace}/${name}`, { uid: '', namespace: pair.namespace, name, app: pair.app, ips: [ip], hostNetwork: false, held: true });
+      seed.set(`${pair.namespace}/${name}`, { uid: '', namespace: pair.namespace, name, app: pair.app, ips: [ip], hostNetwork: false, held: true });
     }
   }
-  return ghosts;
+  return seed;
 }
 
 /** The address of a net that is one host; a wider one is nothing that a Pod ever had. */

@@ -5,7 +5,7 @@ import { matchesLabels, parseLabelSelector } from './label-selector.ts';
 const labels = { app: 'web', tier: '3', empty: '', 'example.org/team': 'a' };
 
 /** Whether the labels above meet a selector, or what is wrong with it. */
-function verdict(text: string): boolean | string {
+function ownership(text: string): boolean | string {
   const selector = parseLabelSelector(text);
   return selector.ok ? matchesLabels(selector.value, labels) : selector.reason;
 }
@@ -43,7 +43,7 @@ describe('a label selector', () => {
     { name: 'knows in and notin as keys, too', text: 'notin notin (in),!in', want: true },
     { name: 'finds no label that every object has', text: 'constructor', want: false },
   ])('$name', ({ text, want }) => {
-    expect(verdict(text)).toBe(want);
+    expect(ownership(text)).toBe(want);
   });
 
   it.each([
@@ -64,7 +64,7 @@ describe('a label selector', () => {
     { name: 'names what is no number', text: 'a>b', want: '"b" is no number to compare the label "a" with' },
     { name: 'cuts what it names', text: 'a!!'.repeat(99), want: `"${'a!!'.repeat(27).slice(0, 80)}…" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k` },
   ])('$name', ({ text, want }) => {
-    expect(verdict(text)).toBe(want);
+    expect(ownership(text)).toBe(want);
   });
 
   const key = fc.constantFrom('app', 'tier', 'color', 'example.org/team');
@@ -73,12 +73,12 @@ describe('a label selector', () => {
   it('means the same in all its spellings, with any spaces', () => {
     fc.assert(
       fc.property(key, value, fc.constantFrom('', ' ', '\t '), (k, v, space) => {
-        const equal = verdict(`${k}=${v}`);
+        const equal = ownership(`${k}=${v}`);
         const same = [`${space}${k}${space}=${space}${v}`, `${k}${space}==${v}${space}`, `${k} in${space}(${space}${v},${space}${v})`];
         const opposite = [`${k}${space}!=${space}${v}`, `${k}${space} notin${space}(${v}${space},${v})`];
-        expect(same.map(verdict)).toEqual([equal, equal, equal]);
-        expect(opposite.map(verdict)).toEqual([equal === false, equal === false]);
-        expect(verdict(`!${k}`)).toBe(verdict(k) === false);
+        expect(same.map(ownership)).toEqual([equal, equal, equal]);
+        expect(opposite.map(ownership)).toEqual([equal === false, equal === false]);
+        expect(ownership(`!${k}`)).toBe(ownership(k) === false);
       }),
     );
   });
@@ -87,7 +87,7 @@ describe('a label selector', () => {
     const condition = fc.tuple(key, fc.constantFrom('=', '!='), value).map((parts) => parts.join(''));
     fc.assert(
       fc.property(fc.array(condition, { minLength: 1 }), (conditions) => {
-        expect(verdict(conditions.join(','))).toBe(conditions.every((each) => verdict(each)));
+        expect(ownership(conditions.join(','))).toBe(conditions.every((each) => ownership(each)));
       }),
     );
   });
@@ -96,7 +96,7 @@ describe('a label selector', () => {
     const pieces = fc.array(fc.constantFrom('a', 'in', 'notin', '(', ')', ',', '=', '!', '>', ' ', '1', '/'), { maxLength: 12 });
     fc.assert(
       fc.property(pieces, (all) => {
-        expect(['boolean', 'string']).toContain(typeof verdict(all.join('')));
+        expect(['boolean', 'string']).toContain(typeof ownership(all.join('')));
       }),
     );
   });

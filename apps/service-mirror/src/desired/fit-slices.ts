@@ -1,9 +1,9 @@
 import { mirrorClusterLabel, sourceAnnotation } from '@kube-semaphore/naming';
 import type { DesiredSlice } from './objects.ts';
-import type { Notice } from './diagnostic.ts';
+import type { ClusterDiagnostic } from './diagnostic.ts';
 import { portProblem } from './ports.ts';
 
-type Fitting = { readonly slices: readonly DesiredSlice[]; readonly notices: readonly Notice[] };
+type Fitting = { readonly slices: readonly DesiredSlice[]; readonly diagnostics: readonly ClusterDiagnostic[] };
 
 /**
  * The slices of one Service that may be written, in the order given. What is read is checked as it is read; this is the
@@ -14,17 +14,17 @@ type Fitting = { readonly slices: readonly DesiredSlice[]; readonly notices: rea
  */
 export function fitSlices(slices: readonly DesiredSlice[], cluster: string): Fitting {
   const fitting = new Map<string, DesiredSlice>();
-  const notices: Notice[] = [];
+  const diagnostics: ClusterDiagnostic[] = [];
   for (const slice of slices.toSorted(bySource)) {
     const problem = problemOf(slice, fitting.get(slice.name));
     if (problem === undefined) fitting.set(slice.name, slice);
-    else notices.push({ cluster: slice.labels[mirrorClusterLabel] ?? cluster, kind: 'problem', ...problem });
+    else diagnostics.push({ cluster: slice.labels[mirrorClusterLabel] ?? cluster, kind: 'problem', ...problem });
   }
-  return { slices: slices.filter((slice) => fitting.get(slice.name) === slice), notices };
+  return { slices: slices.filter((slice) => fitting.get(slice.name) === slice), diagnostics };
 }
 
 /** @param holder the slice that has its name */
-function problemOf(slice: DesiredSlice, holder: DesiredSlice | undefined): Pick<Notice, 'reason' | 'detail'> | undefined {
+function problemOf(slice: DesiredSlice, holder: DesiredSlice | undefined): Pick<ClusterDiagnostic, 'reason' | 'detail'> | undefined {
   const source = sourceOf(slice);
   if (holder !== undefined) return { reason: 'name-taken', detail: `${source}: ${slice.name} is that of ${sourceOf(holder)}` };
   const wrong = slice.ports.map(portProblem).find((each) => each !== undefined);

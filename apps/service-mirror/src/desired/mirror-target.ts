@@ -28,6 +28,6 @@ export function mirrorTarget({ namespace, name }: { namespace: string; name: str
     wanted: !source.known ? 'unknown' : service === undefined ? 'nothing' : desiredMirror({ cluster, prefix, service, slices: source.slices(namespace, name) }),
     keepsStale: kept.keepsStale,
     keepsEndpoints: kept.keepsEndpoints,
-    notices: skipped.map((each) => ({ cluster, ...each })),
+    diagnostics: skipped.map((each) => ({ cluster, ...each })),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type NameInput, nameVerdict } from './name-ownership.ts';
+import { type NameInput, nameOwnership } from './name-ownership.ts';
 import type { ObservedService } from './observed.ts';
 import type { Target } from './target.ts';
 
@@ -28,7 +28,7 @@ const inputOf = ({ name: of = name, ...input }: Case, wanted: Target['wanted']):
   target: { name: of, isOurs: (labels) => labels['ours'] === 'true', wanted },
 });
 
-describe('nameVerdict', () => {
+describe('nameOwnership', () => {
   it.each<{ what: string; input: Case }>([
     { what: 'nobody has', input: {} },
     { what: 'is its own', input: { observed: ours, sources: [mine], claimants: [mine, other] } },
@@ -36,7 +36,7 @@ describe('nameVerdict', () => {
     { what: 'its own object has, whose cluster is unknown', input: { observed: ours, sources: [mine], isUnknown: () => true } },
     { what: 'spells it in two ways itself', input: { observed: ours, sources: [other, mine], isUnknown: (key) => key === other } },
   ])('lets a key have a name that $what', ({ input }) => {
-    for (const wanted of [something, 'unknown', 'nothing'] as const) expect(nameVerdict(inputOf(input, wanted))).toEqual({ ok: true });
+    for (const wanted of [something, 'unknown', 'nothing'] as const) expect(nameOwnership(inputOf(input, wanted))).toEqual({ ok: true });
   });
 
   it.each<{ what: string; input: Case; reason: string; detail: string }>([
@@ -52,8 +52,8 @@ describe('nameVerdict', () => {
       detail: `${name} is that of ${other}, whose cluster isn't known`,
     },
   ])('denies it one that $what, and tells only those who are known to want it', ({ input, reason, detail }) => {
-    expect(nameVerdict(inputOf(input, something))).toEqual({ ok: false, notice: { cluster: 'c2', kind: 'problem', reason, detail } });
+    expect(nameOwnership(inputOf(input, something))).toEqual({ ok: false, notice: { cluster: 'c2', kind: 'problem', reason, detail } });
     // A remote that isn't known yet may turn out to want nothing of the kind.
-    for (const wanted of ['unknown', 'nothing'] as const) expect(nameVerdict(inputOf(input, wanted))).toEqual({ ok: false, notice: undefined });
+    for (const wanted of ['unknown', 'nothing'] as const) expect(nameOwnership(inputOf(input, wanted))).toEqual({ ok: false, notice: undefined });
   });
 });

@@ -1,5 +1,5 @@
 import { serviceNameProblem } from '@kube-semaphore/naming';
-import type { Notice } from './diagnostic.ts';
+import type { ClusterDiagnostic } from './diagnostic.ts';
 import type { ObservedService } from './observed.ts';
 import type { Target } from './target.ts';
 
@@ -16,13 +16,13 @@ export type NameInput = {
 };
 
 /** Whether a key may touch what bears its name, and why not; nobody has to know why where nobody says that it wants something. */
-export type NameVerdict = { readonly ok: true } | { readonly ok: false; readonly notice: Notice | undefined };
+export type NameOwnership = { readonly ok: true } | { readonly ok: false; readonly notice: ClusterDiagnostic | undefined };
 
-const YES: NameVerdict = { ok: true };
+const YES: NameOwnership = { ok: true };
 
 /** Whose a name is. One that wants nothing may only take away what is its own: another source may have the name by now. */
-export function nameVerdict({ key, target: { name, isOurs, wanted }, claimants, observed, sources, isUnknown }: NameInput): NameVerdict {
-  const no = (reason: string, detail: string): NameVerdict => ({ ok: false, notice: typeof wanted === 'string' ? undefined : problem(key, reason, detail) });
+export function nameOwnership({ key, target: { name, isOurs, wanted }, claimants, observed, sources, isUnknown }: NameInput): NameOwnership {
+  const no = (reason: string, detail: string): NameOwnership => ({ ok: false, notice: typeof wanted === 'string' ? undefined : problem(key, reason, detail) });
   const illegal = serviceNameProblem(name);
   if (illegal?.reason === 'name-too-long') return no(illegal.reason, `${name} is ${illegal.excess} ${illegal.excess === 1 ? 'character' : 'characters'} too long for a Service`);
   if (illegal !== undefined) return no(illegal.reason, `${name} is no name of a Service`);
@@ -35,6 +35,6 @@ export function nameVerdict({ key, target: { name, isOurs, wanted }, claimants, 
   return unknown === undefined ? YES : no('name-taken', `${name} is that of ${unknown}, whose cluster isn't known`);
 }
 
-function problem(key: string, reason: string, detail: string): Notice {
+function problem(key: string, reason: string, detail: string): ClusterDiagnostic {
   return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };
 }

@@ -1,4 +1,4 @@
-import type { Left } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/app';
 import type { Reading, SourceService } from './source.ts';
 
 /** In a comment of nftables (NFTNL_UDATA_COMMENT_MAXLEN); with more characters the whole transaction fails. */
@@ -17,7 +17,7 @@ export function withoutLongPortNames(source: SourceService, { namespace, name: l
   const { definition } = source;
   const ports = definition.ports.filter(({ name }) => name.length <= most);
   if (ports.length === definition.ports.length) return { value: source, skipped: [] };
-  const skipped = definition.ports.filter(({ name }) => name.length > most).map(({ name }): Left => {
+  const skipped = definition.ports.filter(({ name }) => name.length > most).map(({ name }): Diagnostic => {
     const detail = `the name of its port ${name} is ${name.length - most} characters too long beside ${local}`;
     return { kind: 'problem', reason: 'port-name-too-long', detail };
   });

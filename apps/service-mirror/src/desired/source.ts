@@ -1,7 +1,7 @@
-import type { Left } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/app';
 
 /** What an object is to us, and what of it is left out. */
-export type Reading<T> = { readonly value: T | undefined; readonly skipped: readonly Left[] };
+export type Reading<T> = { readonly value: T | undefined; readonly skipped: readonly Diagnostic[] };
 
 /** An address family, as Services and EndpointSlices name it. */
 export type Family = 'IPv4' | 'IPv6';

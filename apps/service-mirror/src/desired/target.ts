@@ -1,4 +1,4 @@
-import type { Notice } from './diagnostic.ts';
+import type { ClusterDiagnostic } from './diagnostic.ts';
 import type { DesiredObjects } from './objects.ts';
 import type { ObservedService, ObservedSlice } from './observed.ts';
 import type { SourceService, SourceSlice } from './source.ts';
@@ -30,5 +30,5 @@ export type Target = {
   /** Endpoints that a Go program left stay while no slice of ours has a ready endpoint: the source's list is doubted yet. */
   readonly keepsEndpoints: boolean;
   /** What is worth knowing about it, by cluster. */
-  readonly notices: readonly Notice[];
+  readonly diagnostics: readonly ClusterDiagnostic[];
 };

@@ -1,4 +1,4 @@
-import { type Left, POLL_INTERVAL_MS, remoteBudget, RemoteState } from '@kube-semaphore/app';
+import { type Diagnostic, POLL_INTERVAL_MS, remoteBudget, RemoteState } from '@kube-semaphore/app';
 import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -120,8 +120,8 @@ export class SourceCluster {
   }
 
   /** What is worth knowing about a key from now on, as far as this cluster is concerned. */
-  notice(key: string, notices: readonly Left[]): void {
-    this.#state.skips.replace(key, notices);
+  notice(key: string, diagnostics: readonly Diagnostic[]): void {
+    this.#state.skips.replace(key, diagnostics);
   }
 
   /** Watches until `signal` is aborted; once. */
@@ -203,7 +203,7 @@ const LEFT_OUT = {
 /** What the register calls a selector as a whole. */
 const unmatched = (selector: string): string => `selector ${selector}`;
 
-function noServiceMatches(selector: string, before: number): Left {
+function noServiceMatches(selector: string, before: number): Diagnostic {
   const detail = `no Service matches ${selector}, and ${before} of ours are of it: nothing of them is deleted before one does. Is the selector right, and the cluster?`;
   return { kind: 'problem', reason: 'no-service-matches', detail };
 }

@@ -1,4 +1,4 @@
-import type { Left } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/app';
 import type { Service } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
 import { familiesOf } from '../desired/families.ts';
@@ -11,7 +11,7 @@ export type ServiceRules = {
   readonly isLocalFirst: (labels: Readonly<Record<string, string>>) => boolean;
 };
 
-const NOTHING_SKIPPED: readonly Left[] = [];
+const NOTHING_SKIPPED: readonly Diagnostic[] = [];
 // Our own products are never a source, or two clusters would mirror each other's mirrors.
 const OURS: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
 const EXTERNAL_NAME = left('expected', 'external-name', 'it is a name for another host, and has no endpoints');
@@ -46,6 +46,6 @@ function affinityOf({ sessionAffinity, sessionAffinityConfig }: Service['spec'])
   return timeoutSeconds >= 1 && timeoutSeconds <= 86_400 ? timeoutSeconds : 10_800;
 }
 
-function left(kind: Left['kind'], reason: string, detail: string): Reading<never> {
+function left(kind: Diagnostic['kind'], reason: string, detail: string): Reading<never> {
   return { value: undefined, skipped: [{ kind, reason, detail }] };
 }

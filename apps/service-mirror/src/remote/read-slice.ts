@@ -1,4 +1,4 @@
-import type { Left } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/app';
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isDnsSubdomain, serviceNameLabel } from '@kube-semaphore/naming';
 import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
@@ -21,7 +21,7 @@ const MAX_ADDRESSES = 10_000;
 /** kube-proxy holds an object for each: the API server takes 20 million of them in one slice of half a megabyte. */
 const MAX_PAIRS = 100_000;
 
-const NOTHING_SKIPPED: readonly Left[] = [];
+const NOTHING_SKIPPED: readonly Diagnostic[] = [];
 const NOBODY: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
 
 /**
@@ -41,7 +41,7 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
   if (!isFamily(family)) return left('bad-family', `its addressType is ${family}`);
   const excess = excessOf(slice);
   if (excess !== undefined) return left('too-large', excess);
-  const skipped: Left[] = [];
+  const skipped: Diagnostic[] = [];
   const ports = readPorts(slice.ports, skipped);
   // Without ports it would be a slice of another kind: one of a headless Service, say.
   if (ports.length === 0 && slice.ports.length > 0) return { value: undefined, skipped };
@@ -63,7 +63,7 @@ function excessOf({ endpoints, ports }: EndpointSlice): string | undefined {
 }
 
 /** The ports that a slice here may have, the first of each name; one diagnostic for all others. */
-function readPorts(raw: EndpointSlice['ports'], skipped: Left[]): readonly SlicePort[] {
+function readPorts(raw: EndpointSlice['ports'], skipped: Diagnostic[]): readonly SlicePort[] {
   const ports = new Map<string, SlicePort>();
   const problems: string[] = [];
   for (const each of raw) {
@@ -82,7 +82,7 @@ function readPorts(raw: EndpointSlice['ports'], skipped: Left[]): readonly Slice
   return tight([...ports.values()]);
 }
 
-type EndpointRules = SliceRules & { readonly family: Family; readonly skipped: Left[]; readonly shared: Shared };
+type EndpointRules = SliceRules & { readonly family: Family; readonly skipped: Diagnostic[]; readonly shared: Shared };
 
 function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, skipped, shared, ...rules }: EndpointRules): Endpoint | undefined {
   const addresses: string[] = [];
@@ -104,7 +104,7 @@ function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, s
 }
 
 /** One for which the API server would refuse the whole slice is done without. */
-function readHostname(hostname: string, { addresses, skipped }: { readonly addresses: readonly string[]; readonly skipped: Left[] }): string | undefined {
+function readHostname(hostname: string, { addresses, skipped }: { readonly addresses: readonly string[]; readonly skipped: Diagnostic[] }): string | undefined {
   if (hostname === '' || isDnsLabel(hostname)) return hostname || undefined;
   skipped.push(problem('bad-hostname', `the hostname of ${addresses.join(', ')} is none`));
   return undefined;
@@ -122,7 +122,7 @@ function targetOf(target: TargetRef, { isLocal, shared }: Pick<EndpointRules, 'i
   return target.kind === 'Pod' ? { kind: shared(target.kind), namespace: '', name: target.name } : undefined;
 }
 
-function readAddress(raw: string, { family, isLocal, addresses }: Pick<EndpointRules, 'family' | 'isLocal' | 'addresses'>): string | Left {
+function readAddress(raw: string, { family, isLocal, addresses }: Pick<EndpointRules, 'family' | 'isLocal' | 'addresses'>): string | Diagnostic {
   const ip = parseIp(raw);
   if (!ip.ok) return problem('bad-address', ip.reason);
   if (ip.value.includes(':') !== (family === 'IPv6')) return problem('bad-address', `${ip.value} is no ${family} address`);
@@ -130,7 +130,7 @@ function readAddress(raw: string, { family, isLocal, addresses }: Pick<EndpointR
   return refusal === undefined ? ip.value : problem(refusal.reason, refusal.detail);
 }
 
-const problem = (reason: string, detail: string): Left => ({ kind: 'problem', reason, detail });
+const problem = (reason: string, detail: string): Diagnostic => ({ kind: 'problem', reason, detail });
 
 function left(reason: string, detail: string): Reading<never> {
   return { value: undefined, skipped: [problem(reason, detail)] };

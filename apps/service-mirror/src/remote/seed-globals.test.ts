@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
-import { rememberedGlobals } from './seed-globals.ts';
+import { seedGlobals } from './seed-globals.ts';
 
 const definition = { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } as const;
 const SERVICE = 'gl-shop-73736d-web';
@@ -13,9 +13,9 @@ function slice(name: string, cluster: string, source?: string): ObservedSlice {
   return { name, uid: name, resourceVersion: '1', labels: { 'mirror-endpointslice-sync-name': cluster }, annotations, owners: [], family: 'IPv4', ports: [], endpoints: [] };
 }
 
-const remembered = (slices: readonly ObservedSlice[], cluster = 'c2') => rememberedGlobals({ services: [service], slices: () => slices }, cluster);
+const remembered = (slices: readonly ObservedSlice[], cluster = 'c2') => seedGlobals({ services: [service], slices: () => slices }, cluster);
 
-describe('rememberedGlobals', () => {
+describe('seedGlobals', () => {
   it.each([
     { name: 'reads what ours were made of', slices: [slice(`${SERVICE}-0`, 'c2', 'c2/shop/web-a')], want: ['web-a'] },
     { name: 'reads it from the names that a Go program gave', slices: [slice('gl-web-b', 'c2')], want: ['web-b'] },

@@ -15,7 +15,7 @@ type Observed = { readonly services: readonly ObservedService[]; readonly slices
  * What a cluster must have had when the global Services were last written, as they show: its first list is measured
  * against that (deletion guard). Of what a Go program made, only the names say what of.
  */
-export function rememberedGlobals({ services, slices }: Observed, cluster: string): { services: SourceService[]; slices: SourceSlice[] } {
+export function seedGlobals({ services, slices }: Observed, cluster: string): { services: SourceService[]; slices: SourceSlice[] } {
   const parts = services.filter(({ labels, annotations }) => labels[globalServiceLabel] === 'true' && clustersOf(annotations).includes(cluster));
   const found = parts.flatMap((service) => {
     const source = sourceOf(service);

@@ -10,7 +10,7 @@ type Observed = { readonly services: readonly ObservedService[]; readonly slices
  * What a remote must have had when its mirrors were last written, as they show: its first list is measured against that
  * (deletion guard). A mirror that a Go program made has no annotation, and only its name says what of.
  */
-export function rememberedMirrors({ services, slices }: Observed, { cluster, prefix }: { cluster: string; prefix: string }): { services: SourceService[]; slices: SourceSlice[] } {
+export function seedMirrors({ services, slices }: Observed, { cluster, prefix }: { cluster: string; prefix: string }): { services: SourceService[]; slices: SourceSlice[] } {
   const mine = services.filter(({ labels }) => labels[mirroredServiceLabel] === 'true' && labels[mirrorPrefixLabel] === prefix);
   return {
     services: mine.flatMap((service) => sourceService(service, { cluster, prefix }) ?? []),

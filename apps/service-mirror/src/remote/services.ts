@@ -1,4 +1,4 @@
-import type { Left } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/app';
 import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { endpointSliceKind, serviceKind, type TooLarge } from '@kube-semaphore/kube-objects';
@@ -7,7 +7,7 @@ import { readService, type ServiceRules } from './read-service.ts';
 import { readSlice, type SliceRules } from './read-slice.ts';
 import type { Reading, SourceService, SourceSlice } from '../desired/source.ts';
 
-type Kept<T> = Reading<T> & { readonly uid: string };
+type Stored<T> = Reading<T> & { readonly uid: string };
 
 export type ServiceSourceOptions = {
   readonly client: KubeClient;
@@ -31,24 +31,24 @@ export type ServiceSourceOptions = {
   /** An object came, changed or went, and so many are there now. */
   readonly onObject: (watch: 'services' | 'slices', change: { readonly previous: unknown; readonly current: unknown }, size: number) => void;
   /** What is left out of an object (`service ns/name`, `slice ns/name`) from now on. */
-  readonly onSkipped: (subject: string, skipped: readonly Left[]) => void;
+  readonly onSkipped: (subject: string, skipped: readonly Diagnostic[]) => void;
 };
 
 /** The Services of one cluster that a selector finds, with their EndpointSlices. */
 export class ServiceSource {
   readonly #options: ServiceSourceOptions;
-  readonly #services: Store<Kept<SourceService>>;
-  readonly #slices: Store<Kept<SourceSlice>>;
+  readonly #services: Store<Stored<SourceService>>;
+  readonly #slices: Store<Stored<SourceSlice>>;
   /** Services that must have existed before we started, as our local objects show. */
   #seeded = 0;
   #seen = false;
   readonly #slicesOf = new Map<string, Map<string, SourceSlice>>();
-  readonly #reflectors: readonly [Reflector<typeof serviceKind, Kept<SourceService>>, Reflector<typeof endpointSliceKind, Kept<SourceSlice>>];
+  readonly #reflectors: readonly [Reflector<typeof serviceKind, Stored<SourceService>>, Reflector<typeof endpointSliceKind, Stored<SourceSlice>>];
 
   constructor(options: ServiceSourceOptions) {
     this.#options = options;
     const { rules, guard } = options;
-    this.#services = new Store<Kept<SourceService>>({
+    this.#services = new Store<Stored<SourceService>>({
       equal: isSame,
       onChange: ({ key, previous, current }) => {
         options.onSkipped(`service ${key}`, current?.skipped ?? []);
@@ -58,7 +58,7 @@ export class ServiceSource {
       },
       holding: { guard, hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
     });
-    this.#slices = new Store<Kept<SourceSlice>>({
+    this.#slices = new Store<Stored<SourceSlice>>({
       equal: isSame,
       onChange: ({ key, previous, current }) => {
         options.onSkipped(`slice ${key}`, current?.skipped ?? []);
@@ -160,7 +160,7 @@ export class ServiceSource {
   }
 
   /** What only our own objects tell of has no UID, and hasn't been seen. */
-  #see(current: Kept<SourceService> | undefined): void {
+  #see(current: Stored<SourceService> | undefined): void {
     if (this.#seen || current === undefined || current.uid === '') return;
     this.#seen = true;
     this.#options.onFirstService();
@@ -182,25 +182,25 @@ export class ServiceSource {
   }
 }
 
-function readTooLarge({ metadata, tooLarge: detail }: TooLarge): Kept<never> {
+function readTooLarge({ metadata, tooLarge: detail }: TooLarge): Stored<never> {
   return { uid: metadata.uid, value: undefined, skipped: [{ kind: 'problem', reason: 'too-large', detail }] };
 }
 
 const serviceOf = ({ namespace, service }: SourceSlice): string => `${namespace}/${service}`;
 
 /** UIDs and versions are nothing to a mirror. */
-function isSame<T>(a: Kept<T>, b: Kept<T>): boolean {
+function isSame<T>(a: Stored<T>, b: Stored<T>): boolean {
   return isDeepStrictEqual(a.value, b.value) && isDeepStrictEqual(a.skipped, b.skipped);
 }
 
 /** What a list lacked loses every conflict against what it shows, and those go by age. */
-function asYoungest(kept: Kept<SourceService>): Kept<SourceService> {
-  return kept.value === undefined ? kept : { ...kept, value: { ...kept.value, createdAt: Infinity } };
+function asYoungest(stored: Stored<SourceService>): Stored<SourceService> {
+  return stored.value === undefined ? stored : { ...stored, value: { ...stored.value, createdAt: Infinity } };
 }
 
 /** What is left of a held slice when another slice has one of its addresses. */
-function withoutClaim(kept: Kept<SourceSlice>, address: string): Kept<SourceSlice> | undefined {
-  if (kept.value === undefined) return undefined;
-  const endpoints = kept.value.endpoints.filter(({ addresses }) => !addresses.includes(address));
-  return endpoints.length === 0 ? undefined : { ...kept, value: { ...kept.value, endpoints } };
+function withoutClaim(stored: Stored<SourceSlice>, address: string): Stored<SourceSlice> | undefined {
+  if (stored.value === undefined) return undefined;
+  const endpoints = stored.value.endpoints.filter(({ addresses }) => !addresses.includes(address));
+  return endpoints.length === 0 ? undefined : { ...stored, value: { ...stored.value, endpoints } };
 }

@@ -12,12 +12,12 @@ import type { LocalObjects } from '../local/objects.ts';
 import { LocalZones } from '../local/zones.ts';
 import type { MirrorMetrics } from '../metrics/metrics.ts';
 import { mirrorTarget } from '../desired/mirror-target.ts';
-import type { Notice } from '../desired/diagnostic.ts';
+import type { ClusterDiagnostic } from '../desired/diagnostic.ts';
 import type { MirrorOptions } from '../config/options.ts';
 import type { Plan } from '../plan.ts';
 import type { SliceRules } from './read-slice.ts';
-import { rememberedMirrors } from './seed-mirrors.ts';
-import { rememberedGlobals } from './seed-globals.ts';
+import { seedMirrors } from './seed-mirrors.ts';
+import { seedGlobals } from './seed-globals.ts';
 import type { Target } from '../desired/target.ts';
 import type { RemoteSettings, Settings } from '../config/settings.ts';
 import { SourceCluster, type SourceClusterOptions, type Use } from './cluster.ts';
@@ -69,7 +69,7 @@ export class Sources {
 
   /** Watches all clusters until `signal` is aborted; once, when the local objects are known. */
   async run({ signal }: RunOptions): Promise<void> {
-    this.#remember();
+    this.#seed();
     const { remotes } = this.#options.settings;
     await Promise.all([
       ...this.clusters.map((cluster) => cluster.run({ signal })),
@@ -119,9 +119,9 @@ export class Sources {
   }
 
   /** What is worth knowing about a key from now on. What concerns a global Service as a whole is the local cluster's. */
-  notice(key: string, notices: readonly Notice[]): void {
+  notice(key: string, diagnostics: readonly ClusterDiagnostic[]): void {
     const { name } = this.#options.settings.local;
-    for (const each of this.clusters) each.notice(key, notices.filter(({ cluster }) => cluster === each.cluster || (cluster === GLOBAL && each.cluster === name)));
+    for (const each of this.clusters) each.notice(key, diagnostics.filter(({ cluster }) => cluster === each.cluster || (cluster === GLOBAL && each.cluster === name)));
   }
 
   /** What a plan says of each cluster. */
@@ -199,14 +199,14 @@ export class Sources {
   }
 
   /** Measures the first lists of each cluster against what its local objects show. */
-  #remember(): void {
+  #seed(): void {
     const { options, local } = this.#options;
     if (options.deletionGuardPercent === 100) return;
     const observed = { services: local.services(), slices: (name: string) => local.slices(name) };
     for (const cluster of this.clusters) {
       const prefix = this.prefixes.get(cluster.cluster);
-      if (prefix !== undefined) cluster.seed('mirror', rememberedMirrors(observed, { cluster: cluster.cluster, prefix }));
-      if (cluster.source('global') !== undefined) cluster.seed('global', rememberedGlobals(observed, cluster.cluster));
+      if (prefix !== undefined) cluster.seed('mirror', seedMirrors(observed, { cluster: cluster.cluster, prefix }));
+      if (cluster.source('global') !== undefined) cluster.seed('global', seedGlobals(observed, cluster.cluster));
     }
   }
 
@@ -242,7 +242,7 @@ export class Sources {
   }
 
   /** Notices about the clusters whose part in a key is left out, for they have too many. */
-  #leftOut(key: string, cluster: string): readonly Notice[] {
+  #leftOut(key: string, cluster: string): readonly ClusterDiagnostic[] {
     if (this.#admissions.get(cluster)?.isWaiting(key) !== true) return [];
     const detail = `the remote has its ${this.#options.options.maxRemoteServices} services here (-max-remote-services), and gets no other`;
     return [{ cluster, kind: 'problem', reason: 'over-budget', detail }];
@@ -264,7 +264,7 @@ export class Sources {
       keepsEndpoints: !cluster!.settled,
     });
     const leftOut = this.#leftOut(key, of.cluster);
-    return leftOut.length === 0 ? target : { ...target, wanted: 'unknown', notices: leftOut };
+    return leftOut.length === 0 ? target : { ...target, wanted: 'unknown', diagnostics: leftOut };
   }
 
   #globalTarget(key: string, of: { namespace: string; name: string }): Target | undefined {
@@ -281,7 +281,7 @@ export class Sources {
     const keepsStale = !settings.global.slicesSync && !this.#seen.has(key);
     const { mirrorNamespace, global: { hints } } = settings;
     const target = globalTarget(of, { clusters, local, mirrorNamespace, keepsStale, hints, zones: this.#zones?.zones ?? [] });
-    return { ...target, notices: [...leftOut, ...target.notices] };
+    return { ...target, diagnostics: [...leftOut, ...target.diagnostics] };
   }
 
   #staleness(cluster: string): Stale {

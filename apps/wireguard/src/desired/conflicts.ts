@@ -1,5 +1,5 @@
 import { type Cidr, CidrIndex } from '@kube-semaphore/net';
-import { type Notice, problemOf } from './diagnostic.ts';
+import { type NodeDiagnostic, problemOf } from './diagnostic.ts';
 import type { RemoteNode } from './remote-node.ts';
 
 /** A block of addresses that a Node is said to have. */
@@ -13,7 +13,7 @@ export type Claim = {
 export type Candidate = { readonly node: RemoteNode; readonly claims: readonly Claim[] };
 
 /** Candidates that don't conflict, and why something is left out of the others. */
-type Settled = { readonly winners: readonly Candidate[]; readonly left: readonly Notice[] };
+type Settled = { readonly winners: readonly Candidate[]; readonly left: readonly NodeDiagnostic[] };
 
 /**
  * Settles who has a key and a block. WireGuard gives a block to the last that asks for it; here the oldest Node has it,
@@ -26,7 +26,7 @@ export function settle(candidates: readonly Candidate[], ownKeys: ReadonlySet<st
   const keys = new Map<string, string>();
   const blocks = new Blocks();
   const winners: Candidate[] = [];
-  const left: Notice[] = [];
+  const left: NodeDiagnostic[] = [];
   for (const { node, claims } of candidates.toSorted((a, b) => bySeniority(a.node, b.node))) {
     const note = (reason: string, details: readonly string[]) => left.push(...problemOf(reason, details).map((problem) => ({ ...problem, node: node.name })));
     const holder = keys.get(node.publicKey);

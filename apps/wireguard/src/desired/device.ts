@@ -1,5 +1,5 @@
 import { deviceAlias, pubKeyAnnotation } from '@kube-semaphore/naming';
-import type { Left } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/app';
 import type { Link, Route } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './peers.ts';
 import { deviceAddresses } from './device-address.ts';
@@ -44,7 +44,7 @@ export function announcementsOf(settings: DeviceSettings, node: OwnNode, publicK
 export const announcedKey = ({ name }: Pick<DeviceSettings, 'name'>, annotations: Readonly<Record<string, string>>): string | undefined => annotations[pubKeyAnnotation(name)];
 
 /** What keeps a device from doing all that it should. */
-export function deviceNotices(settings: DeviceSettings, { node, links, blocked }: Pick<DeviceInput, 'node' | 'links'> & { readonly blocked: readonly (Pick<Route, 'destination'> & Partial<Route>)[] }): readonly Left[] {
+export function deviceDiagnostics(settings: DeviceSettings, { node, links, blocked }: Pick<DeviceInput, 'node' | 'links'> & { readonly blocked: readonly (Pick<Route, 'destination'> & Partial<Route>)[] }): readonly Diagnostic[] {
   const endpoint = ownEndpoint(node, settings);
   const mtu = endpoint.ok ? mtuWarning(endpoint.value.ip, links, settings) : undefined;
   return [

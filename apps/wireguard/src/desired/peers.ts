@@ -1,6 +1,6 @@
 import { compareCidrs } from '@kube-semaphore/net';
 import { type Claim, settle } from './conflicts.ts';
-import { type Notice, problemOf } from './diagnostic.ts';
+import { type NodeDiagnostic, problemOf } from './diagnostic.ts';
 import type { RemoteNode } from './remote-node.ts';
 
 /** A peer as it should be. */
@@ -27,7 +27,7 @@ export type PeerInput = {
  * @returns peers in the order of their Nodes' names, no two with one key or with one block; and why Nodes, or some of
  *   their blocks, are left out
  */
-export function desiredPeers(nodes: Iterable<RemoteNode>, { ownKeys, calicoClaims }: PeerInput): { readonly peers: readonly DesiredPeer[]; readonly left: readonly Notice[] } {
+export function desiredPeers(nodes: Iterable<RemoteNode>, { ownKeys, calicoClaims }: PeerInput): { readonly peers: readonly DesiredPeer[]; readonly left: readonly NodeDiagnostic[] } {
   const candidates = [...nodes].map((node) => ({ node, claims: calicoClaims?.get(node.name) ?? ownClaims(node, calicoClaims !== undefined) }));
   const { winners, left } = settle(candidates, ownKeys);
   // Of podCIDRs it was said already, when the Node was read.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeTools } from '../../test/support/fake-tools.ts';
 import type { KnownNode } from './node.ts';
-import { lookAround } from './observe.ts';
+import { observeNode } from './observe.ts';
 import { nodeProblems } from './node-check.ts';
 import { Reconciler } from '../reconciler.ts';
 import { remoteSettings, silentLog } from '../../test/support/builders.ts';
@@ -46,7 +46,7 @@ describe('nodeProblems', () => {
       onLook: () => undefined,
       onStanding: () => undefined,
     });
-    const around = await lookAround(tools, { signal });
+    const around = await observeNode(tools, { signal });
     expect(await nodeProblems(remotes, { node, around, examine: (...args) => reconciler.examine(...args), signal })).toEqual(want);
   });
 });

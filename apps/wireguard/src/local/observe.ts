@@ -13,13 +13,13 @@ export type Look = {
 };
 
 /** Looks at a device. */
-export async function lookAt(tools: WireGuardTools, name: string, options: CallOptions): Promise<Look> {
+export async function observeDevice(tools: WireGuardTools, name: string, options: CallOptions): Promise<Look> {
   const [device, links, routes] = await Promise.all([tools.device(name, options), tools.links(options), tools.routes(options)]);
   return { device, link: links.find((link) => link.name === name), links, routes };
 }
 
 /** Looks at all devices of the node. */
-export async function lookAround(tools: WireGuardTools, options: CallOptions): Promise<NodeDevices> {
+export async function observeNode(tools: WireGuardTools, options: CallOptions): Promise<NodeDevices> {
   const [devices, links] = await Promise.all([tools.devices(options), tools.links(options)]);
   return { devices, links };
 }

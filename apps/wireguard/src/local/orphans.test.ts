@@ -1,10 +1,10 @@
 import { createMetrics } from '@kube-semaphore/runtime';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeTools } from '../../test/support/fake-tools.ts';
-import { lookAround } from './observe.ts';
+import { observeNode } from './observe.ts';
 import { metrics as metricTable } from '../metrics/metrics.ts';
 import type { AnnotationPatch } from '../desired/own-node.ts';
-import { Strays } from './orphans.ts';
+import { Orphans } from './orphans.ts';
 import { remoteSettings, silentLog } from '../../test/support/builders.ts';
 
 const { signal } = new AbortController();
@@ -21,8 +21,8 @@ const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubK
 async function look(annotations: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const node = { uid: 'u', resourceVersion: '1', annotations, internalIps: [], podCidrs: [] };
   const announce = (patch: AnnotationPatch) => (refusal === undefined ? Promise.resolve(void patches.push(patch)) : Promise.reject(refusal));
-  const strays = new Strays({ tools, local: { node, announce }, remotes: [remoteSettings()], log: silentLog, metrics });
-  return strays.remove(await lookAround(tools, { signal }), { signal });
+  const strays = new Orphans({ tools, local: { node, announce }, remotes: [remoteSettings()], log: silentLog, metrics });
+  return strays.remove(await observeNode(tools, { signal }), { signal });
 }
 
 describe('a device of ours', () => {

@@ -5,12 +5,12 @@ import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { FailureLog } from '../health/failure-log.ts';
 import type { LocalNode } from './node.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
-import { ourStrays, type Stray } from './node-check.ts';
-import { type NodeDevices, strayDevices } from './ownership.ts';
+import { ourOrphans, type Orphan } from './node-check.ts';
+import { type NodeDevices, orphanDevices } from './ownership.ts';
 import { annotationPatch } from '../desired/own-node.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 
-export type StraysOptions = {
+export type OrphansOptions = {
   readonly tools: Pick<WireGuardTools, 'deleteLink'>;
   readonly local: Pick<LocalNode, 'node' | 'announce'>;
   readonly remotes: readonly RemoteSettings[];
@@ -19,12 +19,12 @@ export type StraysOptions = {
 };
 
 /** What remotes left behind that are in the config no more. */
-export class Strays {
-  readonly #options: StraysOptions;
+export class Orphans {
+  readonly #options: OrphansOptions;
   readonly #failures: FailureLog;
   readonly #told = new Set<string>();
 
-  constructor(options: StraysOptions) {
+  constructor(options: OrphansOptions) {
     this.#options = options;
     this.#failures = new FailureLog(options.log);
   }
@@ -37,7 +37,7 @@ export class Strays {
    */
   async remove(around: NodeDevices, { signal }: RunOptions): Promise<boolean> {
     let removed = false;
-    for (const stray of ourStrays(around, this.#options.remotes)) {
+    for (const stray of ourOrphans(around, this.#options.remotes)) {
       try {
         await this.#remove(stray, { signal });
         this.#failures.succeeded(stray.remote);
@@ -51,7 +51,7 @@ export class Strays {
   }
 
   /** The device goes last: it is all that remembers that there is something to take back. */
-  async #remove({ device, remote }: Stray, { signal }: RunOptions): Promise<void> {
+  async #remove({ device, remote }: Orphan, { signal }: RunOptions): Promise<void> {
     const { tools, local, remotes, log } = this.#options;
     const isServed = remotes.some(({ name }) => name === remote);
     const patch = isServed ? undefined : annotationPatch(local.node?.annotations ?? {}, { announced: [], withdrawn: [remote] });
@@ -62,7 +62,7 @@ export class Strays {
 
   #report(around: NodeDevices): void {
     const { local, remotes, log, metrics } = this.#options;
-    const { unmarked } = strayDevices(around, remotes);
+    const { unmarked } = orphanDevices(around, remotes);
     for (const device of unmarked.filter((name) => !this.#told.has(name))) {
       this.#told.add(device);
       log.warn({ device }, 'a device looks like ours, has no mark of ours and no remote in the config: it stays');

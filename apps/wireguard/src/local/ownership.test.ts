@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { displacedDevices, type NodeDevices, type OwnershipRules, ownershipOf, strayDevices, takenPorts } from './ownership.ts';
+import { displacedDevices, type NodeDevices, type OwnershipRules, ownershipOf, orphanDevices, takenPorts } from './ownership.ts';
 import { key, observedDevice, observedLink, observedPeer } from '../../test/support/builders.ts';
 
 const c2 = { name: 'c2', device: 'wireguard.c2', listenPort: 51_820 };
@@ -45,7 +45,7 @@ describe('ownershipOf', () => {
   });
 });
 
-describe('strayDevices', () => {
+describe('orphanDevices', () => {
   it('are ours of remotes that left the config, and others only by name', () => {
     const node = having(
       ['wireguard.c3', 'semaphore-wireguard c3', key(3)],
@@ -57,15 +57,15 @@ describe('strayDevices', () => {
       ['wg0', '', key(6)],
       ['eth0', ''],
     );
-    expect(strayDevices(node, [c2])).toEqual({ ours: ['wg-b', 'wireguard.c3'], unmarked: ['wireguard.go'] });
+    expect(orphanDevices(node, [c2])).toEqual({ ours: ['wg-b', 'wireguard.c3'], unmarked: ['wireguard.go'] });
   });
 
   it('are none where each device is that of a remote, marked or to be adopted', () => {
-    expect(strayDevices(having(['wireguard.c2', '', key(200)]), [c2])).toEqual({ ours: [], unmarked: [] });
+    expect(orphanDevices(having(['wireguard.c2', '', key(200)]), [c2])).toEqual({ ours: [], unmarked: [] });
   });
 
   it('has a device that is marked for another remote than it is for now', () => {
-    expect(strayDevices(having(['wireguard.c2', 'semaphore-wireguard c3', key(1)]), [c2])).toEqual({ ours: ['wireguard.c2'], unmarked: [] });
+    expect(orphanDevices(having(['wireguard.c2', 'semaphore-wireguard c3', key(1)]), [c2])).toEqual({ ours: ['wireguard.c2'], unmarked: [] });
   });
 });
 

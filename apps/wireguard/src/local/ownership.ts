@@ -40,7 +40,7 @@ export function ownershipOf({ name, device: wanted }: Pick<RemoteSettings, 'name
 }
 
 /** Devices that no remote of the config has, by name: ours, which go, and those that look like the Go program's, which are told. */
-export function strayDevices({ links, devices }: NodeDevices, remotes: readonly Pick<RemoteSettings, 'name' | 'device'>[]): { readonly ours: readonly string[]; readonly unmarked: readonly string[] } {
+export function orphanDevices({ links, devices }: NodeDevices, remotes: readonly Pick<RemoteSettings, 'name' | 'device'>[]): { readonly ours: readonly string[]; readonly unmarked: readonly string[] } {
   const strays = links.filter(({ name, alias }) => !remotes.some((remote) => remote.device === name && (remoteOfAlias(alias) ?? remote.name) === remote.name));
   const [ours, unmarked] = [strays.filter(({ alias }) => remoteOfAlias(alias) !== undefined), strays.filter(({ alias }) => remoteOfAlias(alias) === undefined)];
   const looksGo = (name: string) => name.startsWith(deviceName('')) && !calicoDevices.includes(name) && devices.some((device) => device.name === name);

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Left, POLL_INTERVAL_MS, remoteBudget, RemoteState, SkipRegister } from '@kube-semaphore/app';
+import { type Diagnostic, POLL_INTERVAL_MS, remoteBudget, RemoteState, DiagnosticRegister } from '@kube-semaphore/app';
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import { desiredPeers } from '../desired/peers.ts';
-import { ghostsOf } from './seed.ts';
+import { seedOf } from './seed.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
-import type { Notice } from '../desired/diagnostic.ts';
+import type { NodeDiagnostic } from '../desired/diagnostic.ts';
 import type { WireGuardOptions } from '../config/options.ts';
 import { RemoteBlocks } from './blocks.ts';
 import type { NodeRules } from './node.ts';
@@ -31,7 +31,7 @@ export class Remote {
   readonly settings: RemoteSettings;
   readonly #options: RemoteOptions;
   readonly #state: RemoteState;
-  readonly #deviceSkips: SkipRegister;
+  readonly #deviceSkips: DiagnosticRegister;
   readonly #nodes: RemoteNodes;
   readonly #blocks: RemoteBlocks | undefined;
   readonly #firstSync = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ export class Remote {
     this.#options = remote;
     this.settings = settings;
     this.#state = new RemoteState({ cluster, metrics, log: remote.log, holdMs: options.deletionGuardHoldMs, onFirstSync: this.#firstSync.resolve });
-    this.#deviceSkips = new SkipRegister({
+    this.#deviceSkips = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (device, { reason, detail }) => this.#state.log.warn({ cluster, device, reason, detail }, 'the device is not all that it should be'),
     });
@@ -91,7 +91,7 @@ export class Remote {
   }
 
   /** What is left out now, by Node. */
-  get skipped(): readonly Notice[] {
+  get skipped(): readonly NodeDiagnostic[] {
     return this.#state.skips.all().map(({ subject, ...left }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...left }));
   }
 
@@ -108,7 +108,7 @@ export class Remote {
   }
 
   /** What is worth knowing of its peers and of its device from now on. */
-  notice(peers: readonly Notice[], device: readonly Left[]): void {
+  notice(peers: readonly NodeDiagnostic[], device: readonly Diagnostic[]): void {
     const byNode = Map.groupBy(peers, ({ node }) => `peer ${node}`);
     for (const subject of this.#noticed) if (!byNode.has(subject)) this.#state.skips.replace(subject, []);
     for (const [subject, left] of byNode) this.#state.skips.replace(subject, left);
@@ -118,7 +118,7 @@ export class Remote {
 
   /** The peers that its device has as we start. */
   remember(device: Pick<Device, 'peers'>): void {
-    if (this.#options.options.deletionGuardPercent < 100) this.#nodes.seed(ghostsOf(device, this.settings.podSubnets));
+    if (this.#options.options.deletionGuardPercent < 100) this.#nodes.seed(seedOf(device, this.settings.podSubnets));
   }
 
   /** Reads all of its Nodes anew: the rules have changed. */

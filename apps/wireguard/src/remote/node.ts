@@ -1,4 +1,4 @@
-import type { Left } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/app';
 import type { Node } from '@kube-semaphore/kube-objects';
 import { endpointAnnotation, isDnsSubdomain, pubKeyAnnotation } from '@kube-semaphore/naming';
 import type { Cidr } from '@kube-semaphore/net';
@@ -9,7 +9,7 @@ import type { RemoteNode } from '../desired/remote-node.ts';
 import { type OwnBlocks, readOwnBlocks } from './own-blocks.ts';
 
 /** The candidate, if the Node can be one, and everything that is wrong with it. */
-export type NodeReading = { readonly node: RemoteNode | undefined; readonly left: readonly Left[] };
+export type NodeReading = { readonly node: RemoteNode | undefined; readonly left: readonly Diagnostic[] };
 
 /** By which a remote's Nodes are read. They change only when we start anew, or our own Node gets other addresses. */
 export type NodeRules = {
@@ -48,7 +48,7 @@ export function readNode({ metadata, spec }: Node, rules: NodeRules): NodeReadin
   return { node: { uid, name, createdMs, publicKey: key.value, endpoint: endpoint.value, podCidrs: blocks.cidrs }, left };
 }
 
-type Reading = { readonly value: string | undefined; readonly left: readonly Left[] };
+type Reading = { readonly value: string | undefined; readonly left: readonly Diagnostic[] };
 
 function readKey(raw: string): Reading {
   const key = parsePublicKey(raw);

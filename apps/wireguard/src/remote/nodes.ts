@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Left } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/app';
 import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { nodeKind, type TooLarge } from '@kube-semaphore/kube-objects';
@@ -29,7 +29,7 @@ export type RemoteNodesOptions = WatchOptions & {
   /** As they are now; `reread` when they have changed. */
   readonly rules: () => NodeRules;
   /** What is left out of a Node from now on. */
-  readonly onLeft: (node: string, left: readonly Left[]) => void;
+  readonly onLeft: (node: string, left: readonly Diagnostic[]) => void;
 };
 
 /** The Nodes of a remote cluster, as candidates for peers. */

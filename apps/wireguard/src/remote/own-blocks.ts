@@ -1,9 +1,9 @@
-import type { Left } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/app';
 import { type Cidr, CidrIndex, compareCidrs, containsCidr, parseCidr } from '@kube-semaphore/net';
 import { problemOf } from '../desired/diagnostic.ts';
 
 /** Blocks of addresses that a Node may have, and what is wrong with the others. */
-export type OwnBlocks = { readonly cidrs: readonly Cidr[]; readonly left: readonly Left[] };
+export type OwnBlocks = { readonly cidrs: readonly Cidr[]; readonly left: readonly Diagnostic[] };
 
 /**
  * Reads the blocks that a Node says are its own. Each must lie in a pod subnet: what goes to a pod subnet is all that we

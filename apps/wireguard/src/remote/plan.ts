@@ -1,4 +1,4 @@
-import { deviceNotices } from '../desired/device.ts';
+import { deviceDiagnostics } from '../desired/device.ts';
 import type { OwnNode } from '../desired/own-node.ts';
 import { changesOf, type RemotePlan } from '../plan.ts';
 import type { Decision } from '../reconciler.ts';
@@ -15,7 +15,7 @@ export function remotePlan({ settings, held, skipped, failure }: Pick<Remote, 's
     changes: changesOf(decision),
     unknown: reached ? [] : (look.device?.peers.map(({ publicKey }) => publicKey).toSorted() ?? []),
     heldDeletions: reached ? held : 0,
-    hindrances: deviceNotices(settings, { node, links: look.links, blocked: diff.routes.blocked }).map(({ detail }) => detail),
+    hindrances: deviceDiagnostics(settings, { node, links: look.links, blocked: diff.routes.blocked }).map(({ detail }) => detail),
     skipped: [...skipped, ...left],
   };
 }

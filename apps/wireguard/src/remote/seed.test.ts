@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { claimsOf, ghostsOf } from './seed.ts';
+import { claimsOf, seedOf } from './seed.ts';
 import { cidr, key, observedPeer } from '../../test/support/builders.ts';
 
-describe('ghostsOf', () => {
+describe('seedOf', () => {
   it('has the peers of the device, with what they have of the pod subnets', () => {
     const peers = [observedPeer(key(1), { allowedIps: ['10.4.1.0/24', '192.168.0.0/16'] }), observedPeer(key(2), { allowedIps: ['0.0.0.0/0'] }), observedPeer(key(3), { allowedIps: [] })];
-    expect(ghostsOf({ peers }, [cidr('10.4.0.0/16')])).toEqual([
+    expect(seedOf({ peers }, [cidr('10.4.0.0/16')])).toEqual([
       { uid: '', name: `(peer ${key(1)})`, createdMs: 0, publicKey: key(1), endpoint: undefined, podCidrs: [cidr('10.4.1.0/24')], held: true },
     ]);
   });
 
   it('gives way to whoever has its key or its blocks', () => {
-    const [ghost] = ghostsOf({ peers: [observedPeer(key(1))] }, [cidr('10.4.0.0/16')]);
+    const [ghost] = seedOf({ peers: [observedPeer(key(1))] }, [cidr('10.4.0.0/16')]);
     expect(claimsOf(ghost!)).toEqual([key(1), '10.4.1.0/24']);
   });
 });

@@ -8,7 +8,7 @@ import type { RemoteNode } from '../desired/remote-node.ts';
  *
  * @param podSubnets what lies outside of them isn't kept, nor a peer that has nothing else
  */
-export function ghostsOf({ peers }: Pick<Device, 'peers'>, podSubnets: readonly Cidr[]): readonly RemoteNode[] {
+export function seedOf({ peers }: Pick<Device, 'peers'>, podSubnets: readonly Cidr[]): readonly RemoteNode[] {
   return peers
     .map(({ publicKey, allowedIps }): RemoteNode => {
       const cidrs = allowedIps.map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : []));

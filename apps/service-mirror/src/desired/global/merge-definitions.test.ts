@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as arbitrary from '../../../test/arbitraries.ts';
-import { keepDefinition, mergeDefinitions, type Merged, type Participant } from './merge-definitions.ts';
+import { retainDefinition, mergeDefinitions, type Merged, type Participant } from './merge-definitions.ts';
 import type { Definition, ServicePort } from '../source.ts';
 
 const http: ServicePort = { name: 'http', protocol: 'TCP', port: 80, targetPort: undefined, appProtocol: undefined };
@@ -133,9 +133,9 @@ describe('mergeDefinitions', () => {
   });
 });
 
-describe('keepDefinition', () => {
+describe('retainDefinition', () => {
   it('says what of a cluster has no place', () => {
-    const merged = keepDefinition(web, clusters({ headless: true, ports: [{ ...http, name: 'web' }, { ...http, name: 'admin', port: 81 }] }));
+    const merged = retainDefinition(web, clusters({ headless: true, ports: [{ ...http, name: 'web' }, { ...http, name: 'admin', port: 81 }] }));
     expect(told(merged)).toEqual([
       'c1 headless-conflict: its Service is headless, unlike in the Service that is there',
       'c1 port-conflict: its port "web" (TCP 80) is called "http", as in the Service that is there',
@@ -147,9 +147,9 @@ describe('keepDefinition', () => {
   it('changes nothing, and says of those that were merged into it what was said then', () => {
     fc.assert(
       fc.property(arbitrary.definition, participants(), (definition, given) => {
-        expect(keepDefinition(definition, given).definition).toBe(definition);
+        expect(retainDefinition(definition, given).definition).toBe(definition);
         const merged = mergeDefinitions(given);
-        const kept = keepDefinition(merged.definition, given);
+        const kept = retainDefinition(merged.definition, given);
         expect(kept.portNames).toEqual(merged.portNames);
         expect(kept.conflicts.map(({ cluster, reason }) => [cluster, reason])).toEqual(merged.conflicts.map(({ cluster, reason }) => [cluster, reason]));
       }),

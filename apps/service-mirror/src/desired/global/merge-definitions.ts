@@ -1,5 +1,5 @@
 import { type MergedPort, mergePorts, placePorts, type PortNames, portShare } from './merge-ports.ts';
-import type { Notice } from '../diagnostic.ts';
+import type { ClusterDiagnostic } from '../diagnostic.ts';
 import type { Definition } from '../source.ts';
 
 /** What one cluster says of a global Service. */
@@ -16,7 +16,7 @@ export type Merged = {
   /** What it calls the ports of each cluster. */
   readonly portNames: ReadonlyMap<string, PortNames>;
   /** Where it isn't what a cluster says. By age of the clusters' Services, then by port. */
-  readonly conflicts: readonly Notice[];
+  readonly conflicts: readonly ClusterDiagnostic[];
 };
 
 /**
@@ -37,7 +37,7 @@ export function mergeDefinitions(participants: readonly Participant[]): Merged {
 }
 
 /** A Service that stays as it is, and what it calls the ports of those clusters that are known. */
-export function keepDefinition(definition: Definition, participants: readonly Participant[]): Merged {
+export function retainDefinition(definition: Definition, participants: readonly Participant[]): Merged {
   const holder = 'the Service that is there';
   return fitted(oldestFirst(participants), { definition, holder, ports: definition.ports.map((port) => ({ port, holder })) });
 }
@@ -65,14 +65,14 @@ function fitted(participants: readonly Participant[], { definition, holder, port
   return {
     definition,
     portNames: new Map(placed.map(({ participant, names }) => [participant.cluster, names])),
-    conflicts: placed.flatMap(({ participant, notices }) => [...overruled(participant, definition, holder), ...notices]),
+    conflicts: placed.flatMap(({ participant, diagnostics }) => [...overruled(participant, definition, holder), ...diagnostics]),
   };
 }
 
 /** What a cluster says in vain, but for its ports. */
-function overruled({ cluster, definition: own }: Participant, definition: Definition, holder: string): readonly Notice[] {
+function overruled({ cluster, definition: own }: Participant, definition: Definition, holder: string): readonly ClusterDiagnostic[] {
   const { headless, affinitySeconds, publishNotReadyAddresses } = definition;
-  const losses: Pick<Notice, 'reason' | 'detail'>[] = [];
+  const losses: Pick<ClusterDiagnostic, 'reason' | 'detail'>[] = [];
   if (own.headless !== headless) {
     losses.push({ reason: 'headless-conflict', detail: `its Service is ${own.headless ? '' : 'not '}headless, unlike in ${holder}` });
   }

@@ -84,7 +84,7 @@ describe('ports of several clusters', () => {
     expect(text(merged.map(({ port }) => port))).toBe(want);
     const placed = placePorts(sources.at(-1)!, merged);
     expect(Object.fromEntries(placed.names)).toEqual(names);
-    expect(placed.notices).toEqual(details.map((detail) => ({ cluster: `c${clusters.length}`, kind: 'problem', reason: 'port-conflict', detail })));
+    expect(placed.diagnostics).toEqual(details.map((detail) => ({ cluster: `c${clusters.length}`, kind: 'problem', reason: 'port-conflict', detail })));
   });
 
   it('have the appProtocol of the oldest, and any target', () => {
@@ -96,7 +96,7 @@ describe('ports of several clusters', () => {
     ];
     const merged = mergePorts(sources);
     expect(merged).toEqual([{ holder: 'c1', port: { ...http, targetPort: 'web' } }]);
-    expect(sources.flatMap((source) => placePorts(source, merged).notices)).toEqual([
+    expect(sources.flatMap((source) => placePorts(source, merged).diagnostics)).toEqual([
       { cluster: 'c3', kind: 'problem', reason: 'port-conflict', detail: 'the appProtocol of its port "http" (TCP 80) is as in c1' },
     ]);
   });
@@ -116,8 +116,8 @@ describe('ports of several clusters', () => {
       const placed = sources.map((source) => placePorts(source, merged, 500));
       const why = 'the clusters have more than 2000 together, and each may bring 500';
       const notice = { kind: 'problem', reason: 'port-conflict', detail: `500 of its 1000 ports are left out: ${why}` };
-      const notices = ['c1', 'c2', 'c3'].map((cluster) => ({ cluster, ...notice }));
-      expect(placed.flatMap((each) => each.notices)).toEqual(notices);
+      const diagnostics = ['c1', 'c2', 'c3'].map((cluster) => ({ cluster, ...notice }));
+      expect(placed.flatMap((each) => each.diagnostics)).toEqual(diagnostics);
       const unplaced = placed.map(({ names }) => [...names.values()].filter((name) => name === undefined).length);
       expect(unplaced).toEqual([500, 500, 500, 0]);
     });
@@ -130,8 +130,8 @@ describe('ports of several clusters', () => {
 
   it('wait where the Service stays as it is', () => {
     const merged = ports('http:80').map((port) => ({ port, holder: 'the Service that is there' }));
-    const { names, notices } = placePorts({ cluster: 'c2', ports: ports('http:80 admin:81') }, merged);
+    const { names, diagnostics } = placePorts({ cluster: 'c2', ports: ports('http:80 admin:81') }, merged);
     expect(Object.fromEntries(names)).toEqual({ http: 'http', admin: undefined });
-    expect(notices).toEqual([{ cluster: 'c2', kind: 'problem', reason: 'port-waits', detail: 'its port "admin" (TCP 81) is left out for as long as the Service stays as it is' }]);
+    expect(diagnostics).toEqual([{ cluster: 'c2', kind: 'problem', reason: 'port-waits', detail: 'its port "admin" (TCP 81) is left out for as long as the Service stays as it is' }]);
   });
 });

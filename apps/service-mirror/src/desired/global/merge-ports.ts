@@ -1,4 +1,4 @@
-import type { Notice } from '../diagnostic.ts';
+import type { ClusterDiagnostic } from '../diagnostic.ts';
 import { MAX_GLOBAL_PORTS } from '../ports.ts';
 import type { ServicePort } from '../source.ts';
 
@@ -50,7 +50,7 @@ export function placePorts(
   { cluster, ports }: ClusterPorts,
   merged: readonly MergedPort[],
   share?: number,
-): { readonly names: PortNames; readonly notices: readonly Notice[] } {
+): { readonly names: PortNames; readonly diagnostics: readonly ClusterDiagnostic[] } {
   const index = new PortIndex(merged);
   const names = new Map<string, string | undefined>();
   const losses: Loss[] = [];
@@ -64,7 +64,7 @@ export function placePorts(
     else losses.push(dropped(port, obstacle));
   }
   if (excess > 0 && share !== undefined) losses.push(tooMany(`${excess} of its ${ports.length} ports`, share));
-  return { names, notices: losses.map((loss) => ({ cluster, kind: 'problem', ...loss })) };
+  return { names, diagnostics: losses.map((loss) => ({ cluster, kind: 'problem', ...loss })) };
 }
 
 /** Ports of one Service by name and by number: a remote decides how many there are. */
@@ -95,7 +95,7 @@ class PortIndex {
   }
 }
 
-type Loss = Pick<Notice, 'reason' | 'detail'>;
+type Loss = Pick<ClusterDiagnostic, 'reason' | 'detail'>;
 
 /** What a port loses to the one in whose place it is. Where they go to in a Pod may differ: slices tell. */
 function lost(port: ServicePort, { port: other, holder }: MergedPort): readonly Loss[] {

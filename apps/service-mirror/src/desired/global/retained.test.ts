@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keptForOthers, keptOf, NOTHING_KEPT } from './retained.ts';
+import { retainedForOthers, retainedOf, NOTHING_RETAINED } from './retained.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
 
 const definition = { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } as const;
@@ -15,26 +15,26 @@ const slice = (name: string, cluster: string): ObservedSlice => ({ ...parts(name
 const c2 = { cluster: 'c2', isLocal: false };
 const c1 = { cluster: 'c1', isLocal: true };
 
-describe('keptOf', () => {
+describe('retainedOf', () => {
   it('finds the slices of unknown clusters', () => {
-    const kept = keptOf({ service: undefined, slices: [slice('a', 'c2'), slice('b', 'c3'), slice('c', 'c2')] }, [c1, c2]);
+    const kept = retainedOf({ service: undefined, slices: [slice('a', 'c2'), slice('b', 'c3'), slice('c', 'c2')] }, [c1, c2]);
     expect(kept).toEqual({ clusters: [{ ...c2, slices: [parts('a', 'c2'), parts('c', 'c2')] }], service: undefined });
   });
 
   it('finds clusters without slices on the Service, in any order as Go programs write them', () => {
-    const kept = keptOf({ service: service({ 'global-svc-clusters': 'c3, c2,c1' }), slices: [] }, [c1, c2, { cluster: 'c4', isLocal: false }]);
+    const kept = retainedOf({ service: service({ 'global-svc-clusters': 'c3, c2,c1' }), slices: [] }, [c1, c2, { cluster: 'c4', isLocal: false }]);
     expect(kept.clusters).toEqual([{ ...c1, slices: [] }, { ...c2, slices: [] }]);
   });
 
   it('keeps nothing of a Service in which no unknown cluster has a part', () => {
     const observed = { service: service({ 'global-svc-clusters': 'c1' }), slices: [slice('a', 'c1')] };
-    expect(keptOf(observed, [c2])).toBe(NOTHING_KEPT);
-    expect(keptOf(observed, [])).toBe(NOTHING_KEPT);
+    expect(retainedOf(observed, [c2])).toBe(NOTHING_RETAINED);
+    expect(retainedOf(observed, [])).toBe(NOTHING_RETAINED);
   });
 
   it('keeps the Service as it is, and whom it names', () => {
     const annotations = { 'global-svc-clusters': 'c2,c3', 'global-svc-conflicts': 'c2,c3' };
-    const kept = keptOf({ service: service(annotations), slices: [] }, [c2]);
+    const kept = retainedOf({ service: service(annotations), slices: [] }, [c2]);
     expect(kept.service).toEqual({ definition, localFirst: false, conflicts: ['c2', 'c3'] });
   });
 
@@ -43,7 +43,7 @@ describe('keptOf', () => {
     { name: 'the newer annotation', annotations: { 'service.kubernetes.io/topology-mode': 'auto' }, want: true },
     { name: 'an annotation that says something else', annotations: { 'service.kubernetes.io/topology-mode': 'disabled' }, want: false },
   ])('reads local-first routing from $name', ({ annotations, want }) => {
-    expect(keptOf({ service: service({ ...annotations, 'global-svc-clusters': 'c2' }), slices: [] }, [c2]).service?.localFirst).toBe(want);
+    expect(retainedOf({ service: service({ ...annotations, 'global-svc-clusters': 'c2' }), slices: [] }, [c2]).service?.localFirst).toBe(want);
   });
 
   it.each([
@@ -51,16 +51,16 @@ describe('keptOf', () => {
     // What it would have on a cluster with both, so that it isn't written anew.
     { familyPolicy: 'PreferDualStack', want: ['IPv4', 'IPv6'] },
   ])('keeps the families that $familyPolicy asks for', ({ familyPolicy, want }) => {
-    expect(keptOf({ service: service({ 'global-svc-clusters': 'c2' }, familyPolicy), slices: [] }, [c2]).service?.definition.families).toEqual(want);
+    expect(retainedOf({ service: service({ 'global-svc-clusters': 'c2' }, familyPolicy), slices: [] }, [c2]).service?.definition.families).toEqual(want);
   });
 });
 
-describe('keptForOthers', () => {
+describe('retainedForOthers', () => {
   const configured = new Set(['c1', 'c2']);
   const c9 = { cluster: 'c9', isLocal: false, slices: [] };
   const shared = service({ 'global-svc-clusters': 'c1,c9' });
 
-  it.each<{ name: string; observed: Parameters<typeof keptForOthers>[0]; keepsStale?: boolean; clusters: readonly object[]; changes: boolean }>([
+  it.each<{ name: string; observed: Parameters<typeof retainedForOthers>[0]; keepsStale?: boolean; clusters: readonly object[]; changes: boolean }>([
     { name: 'one that lists nobody else goes', observed: { service: service({ 'global-svc-clusters': 'c1,c2' }), slices: [slice('a', 'c1')] }, clusters: [], changes: false },
     { name: 'one that only others list stays as it is', observed: { service: service({ 'global-svc-clusters': 'c9' }), slices: [slice('a', 'c9')] }, clusters: [c9], changes: false },
     { name: 'one that others have slices of stays, without ours', observed: { service: service({ 'global-svc-clusters': 'c1' }), slices: [slice('a', 'c9')] }, clusters: [c9], changes: true },
@@ -68,7 +68,7 @@ describe('keptForOthers', () => {
     { name: 'one that we are told to leave alone stays as it is', observed: { service: shared, slices: [slice('a', 'c1')] }, keepsStale: true, clusters: [c9], changes: false },
     { name: 'slices without a Service go', observed: { service: undefined, slices: [slice('a', 'c9')] }, clusters: [], changes: false },
   ])('$name', ({ observed, keepsStale = false, clusters, changes }) => {
-    const kept = keptForOthers(observed, { configured, keepsStale });
+    const kept = retainedForOthers(observed, { configured, keepsStale });
     expect(kept.clusters).toEqual(clusters);
     expect(kept.service !== undefined).toBe(changes);
   });

@@ -4,17 +4,17 @@ import type { ObservedService, ObservedSlice } from '../observed.ts';
 import type { Definition, Family } from '../source.ts';
 
 /** A cluster that isn't known now, with the slices that the local cluster has of it. */
-type KeptCluster = { readonly cluster: string; readonly isLocal: boolean; readonly slices: readonly DesiredSlice[] };
+type RetainedCluster = { readonly cluster: string; readonly isLocal: boolean; readonly slices: readonly DesiredSlice[] };
 
 /** What a global Service has of clusters that aren't known now: unknown is not empty, so it stays. */
-export type Kept = {
+export type Retained = {
   /** Those that have a part in it. */
-  readonly clusters: readonly KeptCluster[];
+  readonly clusters: readonly RetainedCluster[];
   /** The Service itself, if there is one: one of the unknown clusters may be the one that decides about it. */
-  readonly service: KeptService | undefined;
+  readonly service: RetainedService | undefined;
 };
 
-type KeptService = {
+type RetainedService = {
   readonly definition: Definition;
   readonly localFirst: boolean;
   /** The clusters that it named as overruled; maybe others, too. */
@@ -27,23 +27,23 @@ type Observed = { readonly service: ObservedService | undefined; readonly slices
 const FAMILIES: readonly Family[] = ['IPv4', 'IPv6'];
 
 /** Nothing is unknown. */
-export const NOTHING_KEPT: Kept = { clusters: [], service: undefined };
+export const NOTHING_RETAINED: Retained = { clusters: [], service: undefined };
 
 /**
  * What of a global Service belongs to unknown clusters.
  *
  * @param unknown the clusters that aren't known now, whether or not they have a part in it
  */
-export function keptOf(
+export function retainedOf(
   { service, slices }: Observed,
   unknown: readonly { readonly cluster: string; readonly isLocal: boolean }[],
-): Kept {
+): Retained {
   const listed = namesIn(service, globalClustersAnnotation);
   const clusters = unknown
-    .map((each): KeptCluster => ({ ...each, slices: slices.filter(({ labels }) => labels[mirrorClusterLabel] === each.cluster).map(asDesired) }))
+    .map((each): RetainedCluster => ({ ...each, slices: slices.filter(({ labels }) => labels[mirrorClusterLabel] === each.cluster).map(asDesired) }))
     .filter(({ cluster, slices: own }) => own.length > 0 || listed.includes(cluster));
-  if (clusters.length === 0) return NOTHING_KEPT;
-  return { clusters, service: service && keptService(service) };
+  if (clusters.length === 0) return NOTHING_RETAINED;
+  return { clusters, service: service && retainedService(service) };
 }
 
 /**
@@ -52,15 +52,15 @@ export function keptOf(
  *
  * @param keepsStale clusters of the config that left while nobody looked stay in it, too
  */
-export function keptForOthers({ service, slices }: Observed, { configured, keepsStale }: { readonly configured: ReadonlySet<string>; readonly keepsStale: boolean }): Kept {
+export function retainedForOthers({ service, slices }: Observed, { configured, keepsStale }: { readonly configured: ReadonlySet<string>; readonly keepsStale: boolean }): Retained {
   const present = [...namesIn(service, globalClustersAnnotation), ...slices.map(({ labels }) => labels[mirrorClusterLabel] ?? '')].filter((name) => name !== '');
   const others = [...new Set(present)].filter((name) => !configured.has(name));
-  if (service === undefined || others.length === 0) return NOTHING_KEPT;
+  if (service === undefined || others.length === 0) return NOTHING_RETAINED;
   const loses = !keepsStale && present.some((name) => configured.has(name));
-  return { clusters: others.map((cluster) => ({ cluster, isLocal: false, slices: [] })), service: loses ? keptService(service) : undefined };
+  return { clusters: others.map((cluster) => ({ cluster, isLocal: false, slices: [] })), service: loses ? retainedService(service) : undefined };
 }
 
-function keptService(service: ObservedService): KeptService {
+function retainedService(service: ObservedService): RetainedService {
   const { annotations } = service;
   return {
     definition: keptDefinition(service),

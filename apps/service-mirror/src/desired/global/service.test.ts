@@ -6,7 +6,7 @@ import { diffService } from '../diff-service.ts';
 import { diffSlices } from '../diff-slices.ts';
 import { familySpec } from '../families.ts';
 import { desiredGlobal, type GlobalInput, type GlobalParticipant } from './service.ts';
-import { keptOf, NOTHING_KEPT } from './retained.ts';
+import { retainedOf, NOTHING_RETAINED } from './retained.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
 import { ownAnnotations } from '../own-annotations.ts';
 import type { Definition, Endpoint, ServicePort, SourceSlice } from '../source.ts';
@@ -33,7 +33,7 @@ function cluster(name: string, { definition = {}, slicePorts = ['http'], localFi
   return { cluster: name, isLocal: name === 'c1', service, slices: [slice], stale };
 }
 
-const nothing: GlobalInput = { namespace: 'shop', name: 'web', participants: [], kept: NOTHING_KEPT, zones: ['b', 'a'], hints: 'labelled' };
+const nothing: GlobalInput = { namespace: 'shop', name: 'web', participants: [], kept: NOTHING_RETAINED, zones: ['b', 'a'], hints: 'labelled' };
 const global = (input: Partial<GlobalInput>) => desiredGlobal({ ...nothing, ...input });
 
 /** The objects that should be there, where it is known that there should be some. */
@@ -75,7 +75,7 @@ describe('desiredGlobal', () => {
   });
 
   it('is nothing where no cluster has the Service', () => {
-    expect(global({})).toEqual({ wanted: 'nothing', notices: [] });
+    expect(global({})).toEqual({ wanted: 'nothing', diagnostics: [] });
   });
 
   it('labels the slices of a headless Service, whatever the own Service of a cluster is', () => {
@@ -86,9 +86,9 @@ describe('desiredGlobal', () => {
 
   it('names who is overruled, sorted, on the Service', () => {
     const overruled = { definition: { affinitySeconds: 60, headless: true } };
-    const { wanted, notices } = global({ participants: [cluster('c3', overruled), cluster('c1'), cluster('c2', overruled)] });
+    const { wanted, diagnostics } = global({ participants: [cluster('c3', overruled), cluster('c1'), cluster('c2', overruled)] });
     expect(wanted).toMatchObject({ service: { annotations: { 'global-svc-conflicts': 'c2,c3' } } });
-    expect(notices.map(({ cluster: name, reason }) => `${name} ${reason}`)).toEqual(['c2 headless-conflict', 'c2 affinity-conflict', 'c3 headless-conflict', 'c3 affinity-conflict']);
+    expect(diagnostics.map(({ cluster: name, reason }) => `${name} ${reason}`)).toEqual(['c2 headless-conflict', 'c2 affinity-conflict', 'c3 headless-conflict', 'c3 affinity-conflict']);
   });
 
   type PortRow = { name: string; ports: readonly ServicePort[]; slicePorts: readonly string[]; want: readonly string[] | undefined };
@@ -102,11 +102,11 @@ describe('desiredGlobal', () => {
     { name: 'leaves a port that the own Service does not list yet', ports: [http], slicePorts: ['http', 'admin'], want: ['http', 'admin'] },
     { name: 'takes no such port for one of the global Service', ports: [{ ...http, name: 'web' }], slicePorts: ['http', 'web'], want: ['http'] },
   ])('$name', ({ ports, slicePorts, want }) => {
-    const { wanted, notices } = global({ participants: [cluster('c1'), cluster('c2', { definition: { ports }, slicePorts })] });
+    const { wanted, diagnostics } = global({ participants: [cluster('c1'), cluster('c2', { definition: { ports }, slicePorts })] });
     const slices = wanted === 'nothing' || wanted === 'unknown' ? [] : wanted.slices;
     const own = slices.find(({ labels }) => labels['mirror-endpointslice-sync-name'] === 'c2');
     expect(own?.ports.map(({ name }) => name)).toEqual(want);
-    const left = notices.filter(({ reason }) => reason === 'slice-portless');
+    const left = diagnostics.filter(({ reason }) => reason === 'slice-portless');
     expect(left).toEqual(
       want === undefined ? [{ cluster: 'c2', kind: 'problem', reason: 'slice-portless', detail: 'its slice shop/web-x has no port of the Service, and is left out' }] : [],
     );
@@ -142,34 +142,34 @@ describe('desiredGlobal, while a cluster is unknown', () => {
   const both = [cluster('c1'), cluster('c2', { definition: { affinitySeconds: 60 } })];
 
   it('keeps the definition, and says who has to wait', () => {
-    const kept = keptOf(observed(objects({ participants: both })), [isUnknown.c2]);
+    const kept = retainedOf(observed(objects({ participants: both })), [isUnknown.c2]);
     const admin = { ...http, name: 'admin', port: 81 };
     const changed = cluster('c1', { definition: { ports: [http, admin], headless: true } });
-    const { wanted, notices } = global({ participants: [changed], kept });
+    const { wanted, diagnostics } = global({ participants: [changed], kept });
     expect(wanted).toMatchObject({ service: { definition: web, annotations: { 'global-svc-clusters': 'c1,c2', 'global-svc-conflicts': 'c1,c2' } } });
-    expect(notices.map(({ cluster: name, reason }) => `${name} ${reason}`)).toEqual(['c1 headless-conflict', 'c1 port-waits']);
+    expect(diagnostics.map(({ cluster: name, reason }) => `${name} ${reason}`)).toEqual(['c1 headless-conflict', 'c1 port-waits']);
   });
 
   it('keeps the Service when the last of the others leaves', () => {
     const before = objects({ participants: both });
-    const { service, slices } = objects({ kept: keptOf(observed(before), [isUnknown.c2]) });
+    const { service, slices } = objects({ kept: retainedOf(observed(before), [isUnknown.c2]) });
     expect(service).toEqual({ ...before.service, annotations: { ...before.service.annotations, 'global-svc-clusters': 'c2' } });
     expect(slices).toEqual(before.slices.filter(({ labels }) => labels['mirror-endpointslice-sync-name'] === 'c2'));
   });
 
   it('makes a Service that somebody deleted of what is known', () => {
     const { slices } = observed(objects({ participants: both }));
-    const { service } = objects({ participants: [cluster('c1')], kept: keptOf({ service: undefined, slices }, [isUnknown.c2]) });
+    const { service } = objects({ participants: [cluster('c1')], kept: retainedOf({ service: undefined, slices }, [isUnknown.c2]) });
     expect(service.annotations['global-svc-clusters']).toBe('c1,c2');
   });
 
   it('is unknown where the Service is gone, and nobody knows it', () => {
     const { slices } = observed(objects({ participants: both }));
-    expect(global({ kept: keptOf({ service: undefined, slices }, [isUnknown.c2]) })).toEqual({ wanted: 'unknown', notices: [] });
+    expect(global({ kept: retainedOf({ service: undefined, slices }, [isUnknown.c2]) })).toEqual({ wanted: 'unknown', diagnostics: [] });
   });
 
   it('changes hints of all endpoints or of none', () => {
-    const kept = keptOf(observed(objects({ participants: both, hints: 'always' })), [isUnknown.c2]);
+    const kept = retainedOf(observed(objects({ participants: both, hints: 'always' })), [isUnknown.c2]);
     const zonesWith = (hints: GlobalInput['hints']) => objects({ participants: [cluster('c1')], kept, hints }).slices.map(({ endpoints }) => endpoints[0]!.zones?.join());
     expect(zonesWith('labelled')).toEqual([undefined, undefined]);
     expect(new Set(zonesWith('always'))).toEqual(new Set(['a,b', 'remote']));
@@ -178,7 +178,7 @@ describe('desiredGlobal, while a cluster is unknown', () => {
   it('counts a slice that was relabelled by hand once', () => {
     const { service, slices } = observed(objects({ participants: both }));
     const relabelled = slices.map((slice) => ({ ...slice, labels: { ...slice.labels, 'mirror-endpointslice-sync-name': 'c2' } }));
-    const after = objects({ participants: [cluster('c1')], kept: keptOf({ service, slices: relabelled }, [isUnknown.c2]) });
+    const after = objects({ participants: [cluster('c1')], kept: retainedOf({ service, slices: relabelled }, [isUnknown.c2]) });
     expect(new Set(after.slices.map(({ labels }) => labels['mirror-endpointslice-sync-name']))).toEqual(new Set(['c1', 'c2']));
     expect(after.slices).toHaveLength(2);
   });
@@ -210,7 +210,7 @@ describe('desiredGlobal, whatever the clusters have', () => {
       namespace: fc.constant('shop'),
       name: fc.constant('web'),
       participants: fc.tuple(...['c1', 'c2', 'c3'].map((name) => participant(name, staleness))).chain((all) => fc.subarray([...all], { minLength: 1 })),
-      kept: fc.constant(NOTHING_KEPT),
+      kept: fc.constant(NOTHING_RETAINED),
       zones: fc.uniqueArray(fc.constantFrom('a', 'b', 'remote')),
       hints: fc.constantFrom('labelled' as const, 'always' as const),
     });
@@ -235,7 +235,7 @@ describe('desiredGlobal, whatever the clusters have', () => {
     fc.assert(
       fc.property(inputs(fc.constantFrom('no', 'unready')), (input) => {
         const { slices } = objects(input);
-        const left = desiredGlobal(input).notices.filter(({ reason }) => reason === 'slice-portless').length;
+        const left = desiredGlobal(input).diagnostics.filter(({ reason }) => reason === 'slice-portless').length;
         expect(new Set(slices.map(({ name }) => name)).size).toBe(slices.length);
         expect(slices.length + left).toBe(input.participants.flatMap((each) => each.slices).length);
       }),
@@ -291,7 +291,7 @@ describe('desiredGlobal, whatever the clusters have', () => {
     fc.assert(
       fc.property(inputs(fc.constant('no')), fc.subarray(['c1', 'c2', 'c3']), (input, unknown) => {
         const there = observed(objects(input));
-        const kept = keptOf(there, unknown.map((name) => ({ cluster: name, isLocal: name === 'c1' })));
+        const kept = retainedOf(there, unknown.map((name) => ({ cluster: name, isLocal: name === 'c1' })));
         const after = objects({ ...input, participants: input.participants.filter((each) => !unknown.includes(each.cluster)), kept });
         expect(diffService(there.service, after.service, ownAnnotations)).toBeUndefined();
         expect(diffSlices(there.slices, after.slices, { name: after.service.name, uid: 'u' })).toEqual({ writes: [], deletes: [] });

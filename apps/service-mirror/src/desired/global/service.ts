@@ -1,9 +1,9 @@
 import { globalClustersAnnotation, globalConflictsAnnotation, globalKey, globalServiceLabel, globalServiceName, sourceAnnotation } from '@kube-semaphore/naming';
 import type { DesiredObjects, DesiredService, DesiredSlice } from '../objects.ts';
 import { globalSlices, type SliceSources, withHints } from './slices.ts';
-import type { Kept } from './retained.ts';
-import { keepDefinition, mergeDefinitions, type Merged, oldestFirst } from './merge-definitions.ts';
-import type { Notice } from '../diagnostic.ts';
+import type { Retained } from './retained.ts';
+import { retainDefinition, mergeDefinitions, type Merged, oldestFirst } from './merge-definitions.ts';
+import type { ClusterDiagnostic } from '../diagnostic.ts';
 import { localFirstAnnotations, type Routing, routingHints } from './routing-hints.ts';
 import type { SourceService } from '../source.ts';
 import { type Stale, withoutStale } from './stale-endpoints.ts';
@@ -18,14 +18,14 @@ export type GlobalInput = Pick<Routing, 'hints' | 'zones'> & {
   readonly name: string;
   /** Those of the known clusters, the local one included. */
   readonly participants: readonly GlobalParticipant[];
-  readonly kept: Kept;
+  readonly kept: Retained;
 };
 
 export type Global = {
   /** `nothing`: no cluster has the Service. `unknown`: nobody can say what it is, and what is there stays. */
   readonly wanted: 'unknown' | 'nothing' | DesiredObjects;
   /** Who is overruled in what, and what is left out; by age of the clusters' Services. */
-  readonly notices: readonly Notice[];
+  readonly diagnostics: readonly ClusterDiagnostic[];
 };
 
 /**
@@ -39,7 +39,7 @@ export function desiredGlobal(input: GlobalInput): Global {
   const [oldest] = participants;
   const localFirst = kept.service?.localFirst ?? oldest?.service.localFirst ?? false;
   const merged = mergedOf(participants, kept);
-  if (merged === undefined) return { wanted: kept.clusters.length === 0 ? 'nothing' : 'unknown', notices: [] };
+  if (merged === undefined) return { wanted: kept.clusters.length === 0 ? 'nothing' : 'unknown', diagnostics: [] };
 
   const { definition, portNames, conflicts } = merged;
   const service = globalServiceName(namespace, name);
@@ -62,19 +62,19 @@ export function desiredGlobal(input: GlobalInput): Global {
   const desired: DesiredService = { name: service, labels: { [globalServiceLabel]: 'true' }, annotations, definition };
   return {
     wanted: { service: desired, slices: sorted(keptSlices, withoutStale(brought)) },
-    notices: [...conflicts, ...brought.flatMap(({ notices }) => notices)],
+    diagnostics: [...conflicts, ...brought.flatMap(({ diagnostics }) => diagnostics)],
   };
 }
 
 /** Undefined if there is nothing to go by. */
-function mergedOf(participants: readonly GlobalParticipant[], { service }: Kept): Merged | undefined {
+function mergedOf(participants: readonly GlobalParticipant[], { service }: Retained): Merged | undefined {
   const sources = participants.map(({ cluster, service: { createdAt, definition } }) => ({ cluster, createdAt, definition }));
-  if (service !== undefined) return keepDefinition(service.definition, sources);
+  if (service !== undefined) return retainDefinition(service.definition, sources);
   return sources.length === 0 ? undefined : mergeDefinitions(sources);
 }
 
 /** The unknown clusters that the Service named as overruled. */
-function keptConflicts({ clusters, service }: Kept): readonly string[] {
+function keptConflicts({ clusters, service }: Retained): readonly string[] {
   return clusters.map(({ cluster }) => cluster).filter((cluster) => service?.conflicts.includes(cluster));
 }
 

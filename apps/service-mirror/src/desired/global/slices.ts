@@ -3,7 +3,7 @@ import {
 } from '@kube-semaphore/naming';
 import type { DesiredEndpoint, DesiredSlice } from '../objects.ts';
 import type { PortNames } from './merge-ports.ts';
-import type { Notice } from '../diagnostic.ts';
+import type { ClusterDiagnostic } from '../diagnostic.ts';
 import type { Definition, Endpoint, SlicePort, SourceSlice } from '../source.ts';
 
 /** What one cluster brings into a global Service. */
@@ -24,7 +24,7 @@ export type GlobalFrame = {
   readonly zones: readonly string[] | undefined;
 };
 
-type Brought = { readonly slices: readonly DesiredSlice[]; readonly notices: readonly Notice[] };
+type Brought = { readonly slices: readonly DesiredSlice[]; readonly diagnostics: readonly ClusterDiagnostic[] };
 
 /** The slices of a global Service that are one cluster's: one for each slice that has a port of the Service. */
 export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: GlobalFrame): Brought {
@@ -37,12 +37,12 @@ export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: 
     ...(definition.headless && { [headlessLabel]: '' }),
   };
   const desired: DesiredSlice[] = [];
-  const notices: Notice[] = [];
+  const diagnostics: ClusterDiagnostic[] = [];
   for (const { namespace, name, family, ports: sources, endpoints } of slices) {
     const ports = portsIn(sources, frame);
     if (ports.length === 0 && sources.length > 0) {
       const detail = `its slice ${namespace}/${name} has no port of the Service, and is left out`;
-      notices.push({ cluster, kind: 'problem', reason: 'slice-portless', detail });
+      diagnostics.push({ cluster, kind: 'problem', reason: 'slice-portless', detail });
       continue;
     }
     desired.push({
@@ -54,7 +54,7 @@ export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: 
       endpoints: endpoints.map((endpoint): DesiredEndpoint => ({ ...(isLocal ? endpoint : placeless(endpoint)), zones })),
     });
   }
-  return { slices: desired, notices: notices.toSorted((a, b) => (a.detail < b.detail ? -1 : 1)) };
+  return { slices: desired, diagnostics: diagnostics.toSorted((a, b) => (a.detail < b.detail ? -1 : 1)) };
 }
 
 /** A slice with other hints. */

@@ -1,7 +1,7 @@
 import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSliceLabel } from '@kube-semaphore/naming';
 import { desiredGlobal, type GlobalInput } from './service.ts';
-import { keptForOthers, keptOf } from './retained.ts';
-import type { Notice } from '../diagnostic.ts';
+import { retainedForOthers, retainedOf } from './retained.ts';
+import type { ClusterDiagnostic } from '../diagnostic.ts';
 import { withoutLongPortNames } from '../port-names.ts';
 import type { LocalServices, Services, Target } from '../target.ts';
 import type { Stale } from './stale-endpoints.ts';
@@ -26,7 +26,7 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
 export function globalTarget({ namespace, name }: { namespace: string; name: string }, input: GlobalTargetInput): Target {
   const { clusters, local, mirrorNamespace, keepsStale, hints, zones } = input;
   const localName = globalServiceName(namespace, name);
-  const left: Notice[] = [];
+  const left: ClusterDiagnostic[] = [];
   const participants = clusters.flatMap(({ source, ...cluster }) => {
     const found = source.service(namespace, name);
     if (found === undefined) return [];
@@ -37,10 +37,10 @@ export function globalTarget({ namespace, name }: { namespace: string; name: str
   const names = new Set(clusters.map(({ cluster }) => cluster));
   const unknown = clusters.filter(({ source }) => !source.known);
   const observed = { service: local.service(localName), slices: local.slices(localName) };
-  const ours = keptOf(observed, unknown);
+  const ours = retainedOf(observed, unknown);
   const isOver = participants.length === 0 && ours.clusters.length === 0;
-  const kept = isOver ? keptForOthers(observed, { configured: names, keepsStale }) : ours;
-  const { wanted, notices } = desiredGlobal({ namespace, name, participants, kept, hints, zones });
+  const kept = isOver ? retainedForOthers(observed, { configured: names, keepsStale }) : ours;
+  const { wanted, diagnostics } = desiredGlobal({ namespace, name, participants, kept, hints, zones });
   return {
     name: localName,
     // Slices of other clusters may be another process's.
@@ -49,6 +49,6 @@ export function globalTarget({ namespace, name }: { namespace: string; name: str
     keepsStale,
     // The Go programs made slices for these.
     keepsEndpoints: false,
-    notices: [...left, ...notices],
+    diagnostics: [...left, ...diagnostics],
   };
 }

@@ -1,25 +1,25 @@
 /** Why something that could be in a set isn't, or isn't as one would expect. */
-export type Left = { readonly kind: 'expected' | 'problem'; readonly reason: string; readonly detail: string };
+export type Diagnostic = { readonly kind: 'expected' | 'problem'; readonly reason: string; readonly detail: string };
 
-export type SkipRegisterOptions = {
+export type DiagnosticRegisterOptions = {
   /** How many there are now of a kind and reason; called whenever that changes. */
-  readonly onCount: (labels: { kind: Left['kind']; reason: string }, count: number) => void;
+  readonly onCount: (labels: { kind: Diagnostic['kind']; reason: string }, count: number) => void;
   /** Something was left out that wasn't before; not called again while it stays so. */
-  readonly onNew: (subject: string, left: Left) => void;
+  readonly onNew: (subject: string, left: Diagnostic) => void;
 };
 
 /** What is left out now, by what it is about: told once when it begins, and counted for as long as it lasts. */
-export class SkipRegister {
-  readonly #options: SkipRegisterOptions;
-  readonly #bySubject = new Map<string, readonly Left[]>();
+export class DiagnosticRegister {
+  readonly #options: DiagnosticRegisterOptions;
+  readonly #bySubject = new Map<string, readonly Diagnostic[]>();
   readonly #counts = new Map<string, number>();
 
-  constructor(options: SkipRegisterOptions) {
+  constructor(options: DiagnosticRegisterOptions) {
     this.#options = options;
   }
 
   /** From now on, this and nothing else is left out of `subject` (a Pod, a set's key). */
-  replace(subject: string, left: readonly Left[]): void {
+  replace(subject: string, left: readonly Diagnostic[]): void {
     const before = this.#bySubject.get(subject) ?? [];
     if (before.length === 0 && left.length === 0) return;
     if (left.length === 0) this.#bySubject.delete(subject);
@@ -33,11 +33,11 @@ export class SkipRegister {
   }
 
   /** Everything that is left out now, by subject. */
-  all(): readonly (Left & { readonly subject: string })[] {
+  all(): readonly (Diagnostic & { readonly subject: string })[] {
     return [...this.#bySubject.keys()].toSorted().flatMap((subject) => (this.#bySubject.get(subject) ?? []).map((left) => ({ subject, ...left })));
   }
 
-  #count({ kind, reason }: Left, step: 1 | -1): void {
+  #count({ kind, reason }: Diagnostic, step: 1 | -1): void {
     // One reason can be of both kinds: an address that isn't allowed is a problem for a Pod, and none for a node's.
     const series = `${kind} ${reason}`;
     const count = (this.#counts.get(series) ?? 0) + step;
@@ -47,4 +47,4 @@ export class SkipRegister {
 }
 
 /** By which an item is known again. */
-const textOf = ({ reason, detail }: Left): string => `${reason} ${detail}`;
+const textOf = ({ reason, detail }: Diagnostic): string => `${reason} ${detail}`;

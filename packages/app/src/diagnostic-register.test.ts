@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
-import { type Left, SkipRegister } from './skip-register.ts';
+import { type Diagnostic, DiagnosticRegister } from './diagnostic-register.ts';
 
-const bad: Left = { kind: 'problem', reason: 'bad-address', detail: 'x is no address' };
-const worse: Left = { kind: 'problem', reason: 'bad-address', detail: 'y is no address' };
-const finished: Left = { kind: 'expected', reason: 'finished', detail: 'it ended' };
+const bad: Diagnostic = { kind: 'problem', reason: 'bad-address', detail: 'x is no address' };
+const worse: Diagnostic = { kind: 'problem', reason: 'bad-address', detail: 'y is no address' };
+const finished: Diagnostic = { kind: 'expected', reason: 'finished', detail: 'it ended' };
 
 function register() {
   const expected: Record<string, number> = {};
   const problems: Record<string, number> = {};
   const news: string[] = [];
-  const skips = new SkipRegister({
+  const skips = new DiagnosticRegister({
     onCount: ({ kind, reason }, count) => ((kind === 'problem' ? problems : expected)[reason] = count),
     onNew: (subject, { detail }) => news.push(`${subject}: ${detail}`),
   });
