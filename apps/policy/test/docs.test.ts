@@ -43,8 +43,8 @@ describe('docs/policy.md and docs/concepts.md', () => {
   });
 
   it('shows the rights that deploy/ gives', () => {
-    const [sets, leases, previous] = localRules;
-    expect(documentedRules('policy.md')).toEqual([remoteRules, [sets], [leases], [previous]]);
+    const [sets, ranges, leases, previous] = localRules;
+    expect(documentedRules('policy.md')).toEqual([remoteRules, [sets, ranges], [leases], [previous]]);
   });
 
   it('shows a config file that is one', () => {

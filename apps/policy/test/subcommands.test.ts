@@ -44,7 +44,7 @@ describe('plan', () => {
     ]);
     expect([await ofRemote.exited, await ofLocal.exited]).toMatchObject([{ code: 1 }, { code: 1 }]);
     expect(ofRemote.stdout()).toMatch(/^What would change is not known: c2 not reached\.\n\nc2: not reached: .*forbidden/);
-    expect(ofLocal.stderr()).toMatch(/couldn't be listed within 3000 ms: .*forbidden/);
+    expect(ofLocal.stderr()).toMatch(/couldn't be read within 3000 ms: .*forbidden/);
   });
 });
 
