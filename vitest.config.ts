@@ -40,12 +40,12 @@ export default defineConfig({
     sequence: { sequencer: Spread },
     reporters: reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
     projects: [
-      { test: { name: 'unit', include: ['{apps,packages,tools}/*/src/**/*.test.ts'], testTimeout: 30_000 } },
+      { test: { name: 'unit', include: ['{e2e,{apps,packages,tools}/*}/src/**/*.test.ts'], testTimeout: 30_000 } },
       {
         test: {
           name: 'process',
           retry,
-          include: ['{apps,packages,tools}/*/test/**/*.test.ts'],
+          include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/real/**', '**/test/net/**', '**/test/images/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000,
@@ -58,7 +58,7 @@ export default defineConfig({
         test: {
           name: 'real',
           retry,
-          include: ['{apps,packages,tools}/*/test/**/*.test.ts'],
+          include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/net/**', '**/test/images/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           testTimeout: 120_000,
@@ -70,7 +70,7 @@ export default defineConfig({
         test: {
           name: 'net',
           retry,
-          include: ['{apps,packages,tools}/*/test/net/**/*.test.ts'],
+          include: ['{e2e,{apps,packages,tools}/*}/test/net/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -82,7 +82,7 @@ export default defineConfig({
         test: {
           name: 'images',
           retry,
-          include: ['{apps,packages,tools}/*/test/images/**/*.test.ts'],
+          include: ['{e2e,{apps,packages,tools}/*}/test/images/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -15,7 +15,8 @@ const client = named('client', 'type:lib', ['net']);
 const policy = named('policy', 'type:app', ['client']);
 const reference = named('reference', 'type:tool', ['policy', 'testkit']);
 const proxy = named('proxy', 'type:test', ['testkit']);
-const projects = [net, client, policy, reference, named('testkit', 'type:test'), proxy];
+const e2e = named('e2e', 'type:e2e', ['testkit']);
+const projects = [net, client, policy, reference, e2e, named('testkit', 'type:test'), proxy];
 
 const check = (project: Project, path: string, specifier: string) =>
   checkImports(project, { files: [{ path, text: `import { a } from '${specifier}';` }], projects });
@@ -50,6 +51,7 @@ describe('checkImports', () => {
     { name: 'the testkit, in test/', project: client, path: 'test/b.ts', specifier: '@kube-semaphore/testkit' },
     { name: 'the testkit, from a tool', project: reference, path: 'src/a.ts', specifier: '@kube-semaphore/testkit' },
     { name: 'the testkit, from another package for tests', project: proxy, path: 'src/a.ts', specifier: '@kube-semaphore/testkit' },
+    { name: 'the testkit, from e2e', project: e2e, path: 'src/a.ts', specifier: '@kube-semaphore/testkit' },
     { name: 'hashing, in a pure package', project: net, path: 'src/a.ts', specifier: 'node:crypto' },
     { name: 'Node.js, in a library', project: client, path: 'src/a.ts', specifier: 'node:fs' },
     { name: 'Node.js, in a test', project: net, path: 'src/a.test.ts', specifier: 'node:net' },

@@ -20,7 +20,9 @@ const proxy = project('packages/fault-proxy', 'type:test');
 const testkit = project('packages/testkit', 'type:test', ['packages/fault-proxy', 'packages/net']);
 const policy = project('apps/policy', 'type:app', ['packages/kube-client', 'packages/net']);
 const bench = project('tools/bench', 'type:tool', ['apps/policy', 'packages/testkit']);
-const sound = [net, auth, client, proxy, testkit, policy, bench];
+const e2e = project('e2e', 'type:e2e', ['packages/testkit']);
+const demo = project('tools/demo', 'type:tool', ['e2e', 'packages/testkit']);
+const sound = [net, auth, client, proxy, testkit, policy, bench, e2e, demo];
 
 /** The sound workspace with some projects replaced, or added. */
 function having(...changed: readonly Project[]): Project[] {
@@ -36,7 +38,7 @@ describe('checkManifests', () => {
     expect(checkManifests([{ ...net, dependencies: ['ipaddr.js'] }])).toEqual([]);
   });
 
-  const tags = 'nx.tags must hold exactly one of type:pure, type:lib, type:test, type:app, type:tool';
+  const tags = 'nx.tags must hold exactly one of type:pure, type:lib, type:test, type:e2e, type:app, type:tool';
   it.each([
     {
       name: 'a project without a tag',
@@ -75,6 +77,14 @@ describe('checkManifests', () => {
       name: 'a testkit that needs the client it tests',
       changed: [project('packages/testkit', 'type:test', ['packages/kube-client'])],
       want: ['packages/testkit -> packages/kube-client: type:test may not depend on type:lib'],
+    },
+    {
+      name: 'a package that needs the whole system',
+      changed: [project('packages/testkit', 'type:test', ['e2e'])],
+      want: [
+        'cycle: e2e -> packages/testkit -> e2e',
+        'packages/testkit -> e2e: type:test may not depend on type:e2e',
+      ],
     },
     {
       name: 'an app that needs an app',

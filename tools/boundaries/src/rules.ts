@@ -1,5 +1,5 @@
 /** What a project is; each manifest carries one as its Nx tag. */
-export type Tag = 'type:app' | 'type:lib' | 'type:pure' | 'type:test' | 'type:tool';
+export type Tag = 'type:app' | 'type:lib' | 'type:pure' | 'type:test' | 'type:e2e' | 'type:tool';
 
 /** Which projects a project may need when it runs, by tag. */
 export const allowedTags: Readonly<Record<Tag, readonly Tag[]>> = {
@@ -7,8 +7,10 @@ export const allowedTags: Readonly<Record<Tag, readonly Tag[]>> = {
   'type:lib': ['type:pure', 'type:lib'],
   // Nothing of ours that talks to an API server, so that client and embedded server can't share a bug.
   'type:test': ['type:pure', 'type:test'],
+  // The whole system, by what the packages for tests have: the programs run as processes.
+  'type:e2e': ['type:pure', 'type:test'],
   'type:app': ['type:pure', 'type:lib'],
-  'type:tool': ['type:pure', 'type:lib', 'type:test', 'type:app', 'type:tool'],
+  'type:tool': ['type:pure', 'type:lib', 'type:test', 'type:e2e', 'type:app', 'type:tool'],
 };
 
 /**

@@ -13,7 +13,7 @@ type Manifest = {
 
 /** Every project below `root`, sorted by folder. */
 export async function readProjects(root: string): Promise<Project[]> {
-  const paths = globSync('{apps,packages,tools}/*/package.json', { cwd: root });
+  const paths = globSync('{e2e,{apps,packages,tools}/*}/package.json', { cwd: root });
   return Promise.all(paths.toSorted().map((path) => readProject(root, path)));
 }
 

@@ -1,11 +1,8 @@
+import { inspect, Scenarios, type Tally, WEB_URL } from '@kube-semaphore/e2e';
 import { findBinaries } from '@kube-semaphore/testkit';
 import type { Narrator } from '../narrator.ts';
 import type { Scene } from '../stage/stage.ts';
-import type { Tally } from '../system/calls.ts';
-import { WEB_URL } from '../system/system.ts';
-import { Trials } from '../system/trials.ts';
 import { table } from '../text/table.ts';
-import { inspect } from '../text/wire.ts';
 
 /** What a call says, to be looked for on the wire. */
 const SECRET = 'hello from a pod of c1';
@@ -14,11 +11,11 @@ const SECRET = 'hello from a pod of c1';
 const OUTAGE_MS = 60_000;
 
 /** The scenes have one system between them, and a book of what became of the calls. */
-type Play = { trials?: Trials; readonly rows: string[][] };
+type Play = { scenarios?: Scenarios; readonly rows: string[][] };
 
-const trialsOf = ({ trials }: Play): Trials => {
-  if (trials === undefined) throw new Error('there is no system yet');
-  return trials;
+const scenariosOf = ({ scenarios }: Play): Scenarios => {
+  if (scenarios === undefined) throw new Error('there is no system yet');
+  return scenarios;
 };
 
 const installed = (play: Play): Scene => ({
@@ -35,12 +32,12 @@ const installed = (play: Play): Scene => ({
     const applyMs = performance.now();
     await system.install();
     tell.milestone('kube-semaphore is installed and ready in both', performance.now() - applyMs, ', by kubectl apply and a Secret for each remote');
-    play.trials = await Trials.start(system);
-    const { caller } = play.trials;
+    play.scenarios = await Scenarios.start(system);
+    const { caller } = play.scenarios;
     tell.say(`In c2, the app web runs with 3 pods, and a Service that c1 may know. In c1, a pod with the address ${caller.ips[0]} calls it:`);
     const capture = await system.network.node('c1-n1').capture();
     const callMs = performance.now();
-    const answer = await play.trials.curl(SECRET);
+    const answer = await play.scenarios.curl(SECRET);
     tell.show([`curl --header 'x-said: ${SECRET}' ${WEB_URL}`, JSON.stringify(answer)]);
     tell.milestone('CoreDNS knew the name, kube-proxy chose a pod, and the tunnel led there', performance.now() - callMs);
     const wire = inspect(await capture.stop(), SECRET);
@@ -50,12 +47,12 @@ const installed = (play: Play): Scene => ({
   },
 });
 
-/** A trial during which every call must be answered. */
-const withoutLoss = (play: Play, title: string, story: string, trial: (trials: Trials) => Promise<Tally>): Scene => ({
+/** A scenario in which every call must be answered. */
+const withoutLoss = (play: Play, title: string, story: string, scenario: (scenarios: Scenarios) => Promise<Tally>): Scene => ({
   title,
   async play({ tell }) {
     tell.say(story);
-    const tally = await trial(trialsOf(play));
+    const tally = await scenario(scenariosOf(play));
     if (tally.failed.length > 0) throw new Error(`${tally.failed.length} calls failed: ${JSON.stringify(tally.failed.slice(0, 3))}`);
     report(play, tell, title, tally);
   },
@@ -64,15 +61,15 @@ const withoutLoss = (play: Play, title: string, story: string, trial: (trials: T
 const comesAndGoes = (play: Play): Scene => ({
   title: 'A node comes, and is lost',
   async play({ tell }) {
-    const trials = trialsOf(play);
+    const scenarios = scenariosOf(play);
     tell.say('c2 gets a third node, and the app a pod on it. Its agent announces it, and the nodes of c1 let it in.');
-    const added = await trials.addNode();
+    const added = await scenarios.addNode();
     report(play, tell, 'A node is added', added);
     tell.say(
       'Now somebody pulls its plugs. Kubernetes takes 40 s or more to notice, and until then leads a part of all calls there, within the cluster as ' +
         'well; the demo tells it as soon as a call has failed.',
     );
-    const lost = await trials.loseNode(added);
+    const lost = await scenarios.loseNode(added);
     if (lost.ledTo.size !== 1 || !lost.ledTo.has(added.pod.ips[0])) throw new Error(`calls failed that were led to ${[...lost.ledTo].join(', ')}`);
     report(play, tell, 'A node is lost', lost);
     tell.say(`Each call that failed had been led to the pod on the lost node, ${added.pod.ips[0]}: tcpdump saw them on their way.`);
@@ -100,9 +97,9 @@ export function wholeSystem(): readonly Scene[] {
   const play: Play = { rows: [] };
   return [
     installed(play),
-    withoutLoss(play, 'A rollout', 'From now on the pod in c1 calls the app twenty times a second, each time by its name and a new connection. In c2, a new version of it rolls out.', (trials) => trials.rollOut('v2')),
+    withoutLoss(play, 'A rollout', 'From now on the pod in c1 calls the app twenty times a second, each time by its name and a new connection. In c2, a new version of it rolls out.', (scenarios) => scenarios.rollOut('v2')),
     comesAndGoes(play),
-    withoutLoss(play, 'The API server of c2 is down for a minute', 'The API server of c2 is killed, and started again a minute later.', (trials) => trials.loseApiserver(OUTAGE_MS)),
+    withoutLoss(play, 'The API server of c2 is down for a minute', 'The API server of c2 is killed, and started again a minute later.', (scenarios) => scenarios.loseApiserver(OUTAGE_MS)),
     summary(play),
   ];
 }

@@ -1,3 +1,4 @@
+import { inspect } from '@kube-semaphore/e2e';
 import { pubKeyAnnotation, endpointAnnotation } from '@kube-semaphore/naming';
 import { type PingResult, startPing } from '@kube-semaphore/testnet';
 import type { Ability } from '../stage/ability.ts';
@@ -5,7 +6,6 @@ import type { MeshNode } from '../stage/mesh.ts';
 import { nodesPath } from '../stage/site.ts';
 import type { Scene } from '../stage/stage.ts';
 import { table } from '../text/table.ts';
-import { inspect } from '../text/wire.ts';
 
 type Tunnels = Extract<Ability, { kind: 'tunnels' }>;
 

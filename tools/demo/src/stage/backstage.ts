@@ -1,8 +1,8 @@
+import { System } from '@kube-semaphore/e2e';
 import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { startRealCluster } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
-import { System } from '../system/system.ts';
 import { App, type AppOptions } from './app.ts';
 
 /** A server that was started, or still is being. */

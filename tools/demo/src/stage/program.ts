@@ -9,7 +9,7 @@ import { readLauncher } from './launcher.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../../../apps/${path}`, import.meta.url));
 /** The launchers of our programs, as the workspace has them. */
-export const launchers = {
+const launchers = {
   'semaphore-policy': fileOf('policy/bin/semaphore-policy.js'),
   'semaphore-service-mirror': fileOf('service-mirror/bin/semaphore-service-mirror.js'),
   'semaphore-wireguard': fileOf('wireguard/bin/semaphore-wireguard.js'),

@@ -12,8 +12,8 @@ export type Answer = { readonly by: string; readonly seen: string; readonly said
 /** So many answers in a row, two seconds of them, say that all is well. */
 const WELL = 40;
 
-/** An app of c2 that is called from c1 all the time, and what may happen to it meanwhile: each trial tells what became of the calls. */
-export class Trials {
+/** An app of c2, called from c1 all the time, and what may happen to it. Each scenario tells what became of the calls. */
+export class Scenarios {
   readonly system: System;
   readonly shop: Shop;
   readonly caller: RunningPod;
@@ -27,11 +27,11 @@ export class Trials {
   }
 
   /** Deploys the app and who calls it. Resolves when calls are answered. */
-  static async start(system: System): Promise<Trials> {
+  static async start(system: System): Promise<Scenarios> {
     const shop = await system.openShop();
-    const trials = new Trials(system, shop, await system.startCaller());
-    await trials.calls.answered(WELL);
-    return trials;
+    const scenarios = new Scenarios(system, shop, await system.startCaller());
+    await scenarios.calls.answered(WELL);
+    return scenarios;
   }
 
   /** Calls the app with curl, from the Pod in c1. @param said what it is to say back */

@@ -1,19 +1,19 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFailed } from 'vitest';
-import type { Tally } from '../../src/system/calls.ts';
-import { System } from '../../src/system/system.ts';
-import { Trials } from '../../src/system/trials.ts';
-import { inspect } from '../../src/text/wire.ts';
+import type { Tally } from '../../src/calls.ts';
+import { Scenarios } from '../../src/scenarios.ts';
+import { System } from '../../src/system.ts';
+import { inspect } from '../../src/wire.ts';
 
 /** Nothing stands in for anything else here, and each test goes on where the one before it ended. */
 let system: System;
-let trials: Trials;
-let added: Awaited<ReturnType<Trials['addNode']>>;
+let scenarios: Scenarios;
+let added: Awaited<ReturnType<Scenarios['addNode']>>;
 
 beforeAll(async () => {
   system = await System.start();
   await system.install();
-  trials = await Trials.start(system);
+  scenarios = await Scenarios.start(system);
 }, 180_000);
 afterAll(() => system.stop());
 beforeEach(() => onTestFailed(() => console.error(system.logs)));
@@ -27,7 +27,7 @@ const failedIn = ({ calls, failed }: Tally): readonly object[] => {
 it('answers a Pod of c1 by the name of c2, and nobody on the way can read it', async () => {
   const capture = await system.network.node('c1-n1').capture();
   const said = 'what nobody else is to read';
-  expect(await trials.curl(said)).toEqual({ by: expect.stringMatching(/^web-v1-\d$/), seen: trials.caller.ips[0], said });
+  expect(await scenarios.curl(said)).toEqual({ by: expect.stringMatching(/^web-v1-\d$/), seen: scenarios.caller.ips[0], said });
   const wire = inspect(await capture.stop(), said);
   // A connection of TCP is seven packets at least: three to open it, a request, an answer, and an end from each side.
   expect(wire.encrypted).toBeGreaterThanOrEqual(7);
@@ -35,26 +35,26 @@ it('answers a Pod of c1 by the name of c2, and nobody on the way can read it', a
 });
 
 it('lets c2 know the caller by the address that it comes from', async () => {
-  await eventually(() => system.netsOf('c1-shop-checkout'), [`${trials.caller.ips[0]}/32`]);
+  await eventually(() => system.netsOf('c1-shop-checkout'), [`${scenarios.caller.ips[0]}/32`]);
 });
 
 it('loses no call in a rollout of c2', async () => {
-  const tally = await trials.rollOut('v2');
+  const tally = await scenarios.rollOut('v2');
   expect(failedIn(tally)).toEqual([]);
   expect(new Set(tally.calls.map(({ by }) => by?.slice(0, 6)))).toEqual(new Set(['web-v1', 'web-v2']));
 });
 
 it('loses no call when c2 gets a node, and reaches a Pod on it', async () => {
-  added = await trials.addNode();
+  added = await scenarios.addNode();
   expect(failedIn(added)).toEqual([]);
 });
 
 it('loses but the calls that were led to a lost node, until c2 knows that its Pod is gone', async () => {
-  const { calls, failed, ledTo } = await trials.loseNode(added);
+  const { calls, failed, ledTo } = await scenarios.loseNode(added);
   expect(ledTo).toEqual(new Set(added.pod.ips));
   expect(failed.length).toBeLessThan(calls.length / 2);
 });
 
 it('loses no call while the API server of c2 is down, and sees it again afterwards', async () => {
-  expect(failedIn(await trials.loseApiserver(5_000))).toEqual([]);
+  expect(failedIn(await scenarios.loseApiserver(5_000))).toEqual([]);
 }, 120_000);

@@ -1,4 +1,4 @@
-import { memberLabel } from '../stage/workload.ts';
+import { labelDomains, nameLabel } from '@kube-semaphore/naming';
 
 /** The namespace of all that is ours and no program of kube-semaphore, in either cluster. */
 export const SHOP = 'shop';
@@ -44,6 +44,6 @@ export const webService = {
 export const callerPod = (nodeName: string, url: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'checkout-0', namespace: SHOP, labels: { [memberLabel]: 'checkout' } },
+  metadata: { name: 'checkout-0', namespace: SHOP, labels: { [nameLabel(labelDomains[0])]: 'checkout' } },
   spec: { nodeName, automountServiceAccountToken: false, containers: [{ name: 'caller', image: 'caller', args: [url] }] },
 });

@@ -8,7 +8,6 @@ import {
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import type { Network, NetworkNode } from '@kube-semaphore/testnet';
-import { launchers } from '../stage/program.ts';
 import { applyManifests, bringSecrets, deployedIn } from './manifests.ts';
 import { SHOP } from './shop-manifests.ts';
 
@@ -161,12 +160,14 @@ export class Side {
 
 const wireguardGo = findBinaries(['wireguard-go']);
 
-/** Programs of the workspace, and those of this demo, in the place of images. */
+const appFile = (path: string) => fileURLToPath(new URL(`../../apps/${path}`, import.meta.url));
+
+/** Programs of the workspace, and our own, in the place of images. */
 const processes = processRuntime({
-  'semaphore-policy': { launcher: launchers['semaphore-policy'] },
-  'semaphore-service-mirror': { launcher: launchers['semaphore-service-mirror'] },
+  'semaphore-policy': { launcher: appFile('policy/bin/semaphore-policy.js') },
+  'semaphore-service-mirror': { launcher: appFile('service-mirror/bin/semaphore-service-mirror.js') },
   'semaphore-wireguard': {
-    launcher: launchers['semaphore-wireguard'],
+    launcher: appFile('wireguard/bin/semaphore-wireguard.js'),
     files: wireguardGo.ok ? { '/usr/local/lib/semaphore-wireguard/wireguard-go': wireguardGo.paths['wireguard-go'] } : {},
   },
   web: { launcher: fileURLToPath(new URL('./web.ts', import.meta.url)) },

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { bash, type RealCluster } from '@kube-semaphore/testkit';
 
-const deploy = fileURLToPath(new URL('../../../../deploy', import.meta.url));
+const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
 
 /** Where each program runs, and whom it comes as in the clusters that it reads. */
 const programs = [

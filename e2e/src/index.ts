@@ -1,0 +1,4 @@
+export type { Tally } from './calls.ts';
+export { Scenarios } from './scenarios.ts';
+export { System, WEB_URL } from './system.ts';
+export { inspect } from './wire.ts';
