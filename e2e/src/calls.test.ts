@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Call, Calls, completeUntil, endsWell } from './calls.ts';
+import { type Call, Calls, endsWell, windowOf } from './calls.ts';
 
 const call = (n: number, more: Partial<Call> = { by: 'web-0' }): Call => ({ n, at: n * 10, ms: 1, port: 20_000 + n, ...more });
 const lost = (n: number): Call => call(n, { error: 'timeout' });
@@ -16,14 +16,33 @@ describe('endsWell', () => {
   });
 });
 
-describe('completeUntil', () => {
+describe('windowOf', () => {
+  const four = [call(0), call(1), call(2), call(3)];
   it.each([
-    { name: 'knows that all have ended', calls: [call(0), call(1), call(2)], complete: true },
-    { name: 'waits for a gap', calls: [call(0), call(2)], complete: false },
-    { name: 'waits for the first that comes later', calls: [call(0), call(1)], complete: false },
-  ])('$name', ({ calls, complete }) => {
-    expect(completeUntil(calls, 20) !== undefined).toBe(complete);
+    { name: 'takes the calls from its start to its end', calls: four, least: 1, want: [1, 2] },
+    { name: 'waits for a call that is under way', calls: [call(0), call(2), call(3)], least: 1, want: undefined },
+    { name: 'waits for the first call after its end', calls: [call(0), call(1), call(2)], least: 1, want: undefined },
+    { name: 'goes on until there are enough calls', calls: [...four, call(4)], least: 3, want: [1, 2, 3] },
+    { name: 'waits for enough calls', calls: four, least: 3, want: undefined },
+  ])('$name', ({ calls, least, want }) => {
+    expect(windowOf(calls, { startMs: 10, endMs: 30, least })?.calls.map(({ n }) => n)).toEqual(want);
   });
+
+  it('lasts until the first call after it', () => {
+    expect(windowOf([...four, call(4)], { startMs: 5, endMs: 10, least: 3 })?.ms).toBe(35);
+  });
+});
+
+it('takes enough calls to say something, however soon a change is over', async () => {
+  let lines = '';
+  let n = 0;
+  const calls = new Calls(() => {
+    for (let i = 0; i < 5; i++) lines += `${JSON.stringify(call(n++, { at: Date.now(), by: 'web-0' }))}\n`;
+    return lines;
+  });
+  const { calls: seen, failed } = await calls.during(() => Promise.resolve());
+  expect(seen.length).toBeGreaterThan(20);
+  expect(failed).toEqual([]);
 });
 
 it('reads complete lines, in the order in which the calls began', () => {

@@ -16,8 +16,11 @@ export type Call = {
   readonly error?: string;
 };
 
-/** What came of the calls that began in a span of time. */
+/** What came of the calls that began in a window of time. */
 export type Tally = { readonly calls: readonly Call[]; readonly failed: readonly Call[]; readonly ms: number };
+
+/** So many calls say something about what went on meanwhile: two seconds of them. */
+const ENOUGH = 40;
 
 const isAnswered = ({ by }: Call): boolean => by !== undefined;
 
@@ -58,14 +61,13 @@ export class Calls {
     );
   }
 
-  /** What came of the calls that began while something was going on. Waits for the last of them. */
+  /** What came of the calls that began during a change, or after it until there were enough. Waits for the last of them. */
   async during(change: () => Promise<unknown>): Promise<Tally> {
-    const start = Date.now();
+    const startMs = Date.now();
     await change();
-    const end = Date.now();
-    const calls = await eventually(() => completeUntil(this.all(), end), isDefined, { what: 'the end of all calls' });
-    const those = calls.filter(({ at }) => at >= start && at < end);
-    return { calls: those, failed: those.filter((call) => !isAnswered(call)), ms: end - start };
+    const endMs = Date.now();
+    const window = () => windowOf(this.all(), { startMs, endMs, least: ENOUGH });
+    return eventually(window, isDefined, { what: 'the end of enough calls' });
   }
 }
 
@@ -76,8 +78,21 @@ export function endsWell(calls: readonly Call[], count: number): boolean {
   return last.length === count && last.every(isAnswered) && first !== undefined && latest !== undefined && latest.n - first.n === count - 1;
 }
 
-/** The calls, if all that began before a time have ended. */
-export function completeUntil(calls: readonly Call[], end: number): readonly Call[] | undefined {
-  const next = calls.findIndex(({ at }) => at >= end);
-  return next !== -1 && calls[next]?.n === next ? calls : undefined;
+/**
+ * What came of the calls that began from `startMs` until `endMs`, or later if they were fewer than `least`.
+ *
+ * @param calls those that have ended, by their numbers
+ * @returns undefined as long as one of them, or the first call after them, has not ended
+ */
+export function windowOf(
+  calls: readonly Call[],
+  { startMs, endMs, least }: { readonly startMs: number; readonly endMs: number; readonly least: number },
+): Tally | undefined {
+  const first = calls.findIndex(({ at }) => at >= startMs);
+  const next = calls.findIndex(({ at }, index) => first !== -1 && index >= first + least && at >= endMs);
+  const after = calls[next];
+  // The number of a call is its index, unless an earlier one is under way.
+  if (after?.n !== next) return undefined;
+  const those = calls.slice(first, next);
+  return { calls: those, failed: those.filter((call) => !isAnswered(call)), ms: after.at - startMs };
 }
