@@ -9,26 +9,23 @@ export type CommandLine =
 /** What `--help` prints. */
 export const help = `Usage: npm run demo [-- FLAGS]
 
-Shows kube-semaphore at work between two small clusters on this machine, in a few seconds.
+Shows kube-semaphore at work between two small clusters on this machine, in half a minute.
 
-  --keep   leave everything running afterwards, with kubeconfigs to look around, until Ctrl-C
-  --real   use real API servers (kube-apiserver and etcd, built by "npm run binaries"); where the packets can be
-           shown, too, then two whole clusters follow in which nothing stands in for anything, for about three minutes
+  --keep   keep everything running afterwards, with kubeconfigs to look around, until Ctrl-C
+  --real   use real API servers (kube-apiserver and etcd, built by "npm run binaries"); if this machine can show
+           packets, two whole clusters follow, with all that Kubernetes runs, for about three minutes
   --help   print this
 `;
 
 /** Reads the arguments, without the two that Node.js adds. */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const flag = { type: 'boolean', default: false } as const;
+  const options = { keep: flag, real: flag, help: { ...flag, short: 'h' } } as const;
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { keep: flag, real: flag, help: { ...flag, short: 'h' } },
-    });
+    const { values } = parseArgs({ args: [...args], options });
     return values.help ? { kind: 'help' } : { kind: 'run', keep: values.keep, real: values.real };
   } catch (error) {
-    // Its first sentence names the argument; the next ones are about positional arguments, of which there are none.
-    const [problem = ''] = (error as Error).message.split('. ');
-    return { kind: 'bad-usage', problem };
+    // The first sentence names the argument. The others are about positional arguments.
+    return { kind: 'bad-usage', problem: (error as Error).message.split('. ')[0] ?? '' };
   }
 }

@@ -1,19 +1,23 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { styleText } from 'node:util';
+import { inspect, styleText } from 'node:util';
 import { findBinaries } from '@kube-semaphore/testkit';
+import { abilityOf, lookAround } from './ability.ts';
 import { help, readCommandLine } from './command-line.ts';
-import { play } from './demo.ts';
-import { describeFailure } from './failure.ts';
-import { Interruption, untilAborted } from './interruption.ts';
-import { Narrator } from './narrator.ts';
-import { abilityOf, lookAround } from './stage/ability.ts';
-import { Backstage } from './stage/backstage.ts';
+import { Printer } from './printer.ts';
+import { Started } from './started.ts';
+import { run } from './story.ts';
 
-/** Nobody likes to read longer lines. */
+/** Longer lines are hard to read. */
 const MAX_WIDTH = 100;
 
-/** A Ctrl-C is to be over within 5 s. */
+/** A Ctrl-C must be over within 5 s. */
 const CLOSE_MS = 4_000;
+
+const TAIL_LINES = 15;
+
+/** The demo stops, and nothing is wrong: somebody asked for it, or nobody reads its output any more. */
+class Interruption extends Error {}
 
 const commandLine = readCommandLine(process.argv.slice(2));
 if (commandLine.kind === 'help') {
@@ -24,43 +28,46 @@ if (commandLine.kind === 'bad-usage') {
   process.stderr.write(`${commandLine.problem}\n\n${help}`);
   process.exit(2);
 }
-const { real, keep } = commandLine;
-if (real) {
-  const binaries = findBinaries(['etcd', 'kube-apiserver']);
-  if (!binaries.ok) {
-    process.stderr.write(`--real: ${binaries.reason}\n`);
-    process.exit(1);
-  }
+const binaries = findBinaries(commandLine.real ? ['etcd', 'kube-apiserver'] : []);
+if (!binaries.ok) {
+  process.stderr.write(`--real: ${binaries.reason}\n`);
+  process.exit(1);
 }
 
 const stop = new AbortController();
-// npm passes on a Ctrl-C that the terminal has sent here already, so that a second signal says nothing new.
+// npm passes on a Ctrl-C that the terminal has sent here already: the second signal says nothing new.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop.abort(new Interruption(name)));
-// A pipe into `head`, for example.
+// For example, a pipe into `head`.
 process.stdout.on('error', ({ message }) => stop.abort(new Interruption(message)));
 process.on('uncaughtException', (error) => stop.abort(error));
+const aborted = once(stop.signal, 'abort').then(() => Promise.reject(stop.signal.reason as Error));
 
-const backstage = new Backstage({ real });
-const tell = new Narrator({
+const started = new Started((error) => stop.abort(error));
+const out = new Printer({
   print: (line) => process.stdout.write(`${line}\n`),
   paint: (format, text) => styleText(format, text, { stream: process.stdout }),
-  // A terminal that doesn't know its size says 0.
+  // A terminal that does not know its size says 0.
   width: Math.min(process.stdout.columns || MAX_WIDTH, MAX_WIDTH),
   signal: stop.signal,
 });
-process.exit(await run());
+try {
+  await Promise.race([run({ ...commandLine, out, started, ability: abilityOf(lookAround(process.env)) }), aborted]);
+  process.exit(0);
+} catch (error) {
+  const isFailure = !(error instanceof Interruption);
+  if (isFailure) process.stderr.write(describe(error));
+  else process.stdout.write('\nStopping.\n');
+  // A real cluster may take longer to start than CLOSE_MS. Its supervisor then cleans up on its own.
+  await Promise.race([started.close(), delay(CLOSE_MS)]);
+  process.exit(isFailure ? 1 : 0);
+}
 
-/** @returns the exit code */
-async function run(): Promise<0 | 1> {
-  try {
-    await untilAborted(play({ backstage, tell, keep, real, ability: abilityOf(lookAround(process.env)), stop }), stop.signal);
-    return 0;
-  } catch (error) {
-    const failed = !(error instanceof Interruption);
-    if (failed) process.stderr.write(await describeFailure(error, backstage.apps));
-    else process.stdout.write('\nStopping.\n');
-    // A real cluster may take longer to start than anybody waits; its supervisor then cleans up on its own.
-    await Promise.race([backstage.close(), delay(CLOSE_MS)]);
-    return failed ? 1 : 0;
-  }
+/** What failed, and the end of each app's log. */
+function describe(error: unknown): string {
+  const logs = started.apps.flatMap(({ title, program }) => {
+    const lines = program.stderr().trimEnd().split('\n').slice(-TAIL_LINES);
+    return [`The last lines of ${title}:`, ...lines, ''];
+  });
+  const message = error instanceof Error ? error.message : String(error);
+  return ['', `The demo failed: ${message}`, '', ...logs, inspect(error), ''].join('\n');
 }

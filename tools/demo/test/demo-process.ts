@@ -42,8 +42,15 @@ export class DemoProcess {
     const child = spawn(process.execPath, [main, ...kind, ...args], {
       env: { PATH, HOME, XDG_CACHE_HOME, KUBEBUILDER_ASSETS, TMPDIR: dir, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A process group of its own, as a shell gives it to what it starts.
+      detached: true,
     });
     return new DemoProcess(child, dir);
+  }
+
+  /** Sends a signal as a terminal does: to the demo, and to the processes that it has started in its group. */
+  signal(name: NodeJS.Signals): void {
+    process.kill(-Number(this.child.pid), name);
   }
 
   /** Resolves once it has printed `text`. */

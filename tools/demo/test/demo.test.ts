@@ -97,10 +97,10 @@ it.each([
   { name: 'while an app is started anew', signal: 'SIGINT', text: '16. One Service' },
   { name: 'while a global Service lacks a cluster', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
 ] as const)('ends soon and leaves nothing when it is interrupted $name', { timeout: TIMEOUT_MS }, async ({ signal, text }) => {
-  // With --keep it isn't over before it is interrupted, however late that is.
+  // With --keep it does not end before it is interrupted.
   const demo = await start(['--keep']);
   await demo.says(text);
-  demo.child.kill(signal);
+  demo.signal(signal);
   // As npm does, which hears of a Ctrl-C and passes it on.
   demo.child.kill(signal);
   const startMs = performance.now();
@@ -145,7 +145,7 @@ it.skipIf(goesWithoutKubectl)('goes on with --keep, and the commands that it pri
   expect(stdout).toContain('semaphore_service_mirror_remote_up{remote="c2"} 1');
   expect(stdout).toContain('name: gl-default-73736d-shop');
 
-  demo.child.kill('SIGINT');
+  demo.signal('SIGINT');
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
   await leavesNothing(demo);
 });

@@ -23,5 +23,5 @@ export type AgentStart = {
 /** Starts it with these flags and variables, and none of the variables that the tests run with. */
 export function spawnAgent(flags: AgentFlags, { word, env = {}, place }: AgentStart = {}): Agent {
   const given = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [`-${flag}=${value}`]));
-  return spawnProgram(launcher, word === undefined ? given : [word, ...given], env, place);
+  return spawnProgram(launcher, word === undefined ? given : [word, ...given], env, { place });
 }

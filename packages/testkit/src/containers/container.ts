@@ -57,7 +57,7 @@ export function startContainer({ image, command, args = [], env = {}, mounts = {
     },
     networkFile: place?.networkFile,
   });
-  const program = startProgram(['podman', [...podmanFlags(), ...words]], process.env, place);
+  const program = startProgram(['podman', [...podmanFlags(), ...words]], process.env, { place });
   return { ...program, remove: () => removeContainer(name, program.exited) };
 }
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { ask, type Place } from '@kube-semaphore/testnet';
@@ -40,6 +41,14 @@ export type Program = {
   readonly stop: (signal?: NodeJS.Signals) => Promise<Exit & { readonly ms: number }>;
 };
 
+/** Where a program runs. */
+type Surroundings = {
+  /** Where it is to run, if not here; the variables need a PATH then. */
+  readonly place?: Place | undefined;
+  /** A file that gets what it prints to stderr, for people to read. */
+  readonly logFile?: string | undefined;
+};
+
 /** Whoever ends a test run early doesn't wait for the tests to clean up. */
 const running = new Set<{ kill: (signal: NodeJS.Signals) => boolean }>();
 process.once('exit', () => {
@@ -50,14 +59,18 @@ process.once('exit', () => {
  * Starts a program with these words and variables, and none of the variables that the tests run with.
  *
  * @param file the program's launcher
- * @param place where it is to run, if not here; the variables need a PATH then
  */
-export function spawnProgram(file: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}, place?: Place): Program {
+export function spawnProgram(
+  file: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  { place, logFile }: Surroundings = {},
+): Program {
   const launcher = readLauncher(file);
   const slow = slowness();
   const words = [...launcher.flags, ...slow.flags, launcher.file, ...argv];
   const command = place === undefined ? ([process.execPath, words] as const) : place.commandLine(process.execPath, words);
-  return startProgram(command, { ...launcher.env, ...slow.env, NODE_COMPILE_CACHE, ...env }, place);
+  return startProgram(command, { ...launcher.env, ...slow.env, NODE_COMPILE_CACHE, ...env }, { place, logFile });
 }
 
 /**
@@ -65,14 +78,21 @@ export function spawnProgram(file: string, argv: readonly string[], env: Readonl
  *
  * @param place where the program's health server is, if not here
  */
-export function startProgram([file, args]: readonly [file: string, args: readonly string[]], env: NodeJS.ProcessEnv, place?: Place): Program {
+export function startProgram(
+  [file, args]: readonly [file: string, args: readonly string[]],
+  env: NodeJS.ProcessEnv,
+  { place, logFile }: Surroundings = {},
+): Program {
   const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let stdout = '';
   let stderr = '';
   let gone = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    if (logFile !== undefined) appendFileSync(logFile, text);
+  });
   const exited = once(child, 'close').then(([code, signal]): Exit => {
     gone = true;
     running.delete(child);

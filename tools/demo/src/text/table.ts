@@ -5,18 +5,11 @@
  */
 export function table(
   rows: readonly (readonly string[])[],
-  { lastColumn = 'left' }: { lastColumn?: 'left' | 'right' } = {},
+  { lastColumn = 'left' }: { readonly lastColumn?: 'left' | 'right' } = {},
 ): string[] {
-  const columns = Math.max(0, ...rows.map((row) => row.length));
-  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  const widths = Array.from({ length: columns }, (_, column) => widthOf(column));
-  return rows.map((row) =>
-    widths
-      .map((width, column) => {
-        const cell = row[column] ?? '';
-        return lastColumn === 'right' && column === columns - 1 ? cell.padStart(width) : cell.padEnd(width);
-      })
-      .join('  ')
-      .trimEnd(),
-  );
+  const columns = Math.max(0, ...rows.map(({ length }) => length));
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  const isRight = (column: number) => lastColumn === 'right' && column === columns - 1;
+  const pad = (cell: string, width: number, i: number) => (isRight(i) ? cell.padStart(width) : cell.padEnd(width));
+  return rows.map((row) => widths.map((width, i) => pad(row[i] ?? '', width, i)).join('  ').trimEnd());
 }

@@ -69,13 +69,13 @@ it('carries packets between the clusters, and with --keep goes on to do so', { t
   const namespaces = await namespacesOf(demo);
   // The Ethernet, two nodes and two pods.
   expect(namespaces.size).toBe(5);
-  demo.child.kill('SIGINT');
+  demo.signal('SIGINT');
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
   await expectNothingLeft(demo, namespaces);
 });
 
 it.each([
-  { name: 'while the agents start', text: 'is told of c2 by a file' },
+  { name: 'while the agents start', text: 'learns about c2 from a file' },
   { name: 'under a ping, while an agent is dead', text: 'It is started again' },
 ])('ends soon and leaves nothing when it is interrupted $name', { timeout: TIMEOUT_MS }, async ({ text }) => {
   // With --keep it isn't over before it is interrupted, however late that is.
@@ -83,7 +83,7 @@ it.each([
   await demo.says(text);
   const namespaces = await namespacesOf(demo);
   expect(namespaces.size).toBe(5);
-  demo.child.kill('SIGINT');
+  demo.signal('SIGINT');
   const startMs = performance.now();
   expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) as unknown });
   expect(performance.now() - startMs).toBeLessThan(END_MS);

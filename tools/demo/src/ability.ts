@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { findBinaries } from '@kube-semaphore/testkit';
+
+/** What of semaphore-wireguard a machine can show. */
+export type Ability = {
+  /** What is missing for tunnels. */
+  readonly lacks: readonly string[];
+  /** Whether an agent can say what it would do on this machine. */
+  readonly canPlan: boolean;
+  /** The PATH for agents. */
+  readonly path: string;
+  readonly carrier: 'the kernel' | 'wireguard-go';
+};
+
+const agentTools = ['wg', 'ip'];
+const meshTools = ['unshare', 'nsenter', 'mount', 'bash', 'ping', 'tcpdump'];
+
+/** Decides what is shown. */
+export function abilityOf(facts: Facts): Ability {
+  const { path, missing, isRoot, hasNamespaces, hasKernelWireGuard, hasTun, wireguardGo } = facts;
+  // Only root can see the rest; and without unshare nobody can tell whether namespaces are allowed.
+  const isRefused = isRoot && !hasNamespaces && !missing.includes('unshare');
+  const needsCarrier = isRoot && !hasKernelWireGuard;
+  const lacks = [
+    ...(isRoot ? [] : ['root']),
+    ...(isRefused ? ['the right to make network namespaces'] : []),
+    ...missing,
+    ...(needsCarrier && !hasTun ? ['/dev/net/tun'] : []),
+    ...(needsCarrier && wireguardGo === undefined ? ['wireguard-go, which "npm run binaries" builds'] : []),
+  ];
+  const canPlan = !agentTools.some((tool) => missing.includes(tool));
+  if (hasKernelWireGuard || wireguardGo === undefined) return { lacks, canPlan, path, carrier: 'the kernel' };
+  return { lacks, canPlan, path: [dirname(wireguardGo), path].join(delimiter), carrier: 'wireguard-go' };
+}
+
+/** What a machine has. */
+export type Facts = Readonly<ReturnType<typeof lookAround>>;
+
+/** Looks at this machine and changes nothing. The kernel may load its WireGuard module when it is asked for that. */
+export function lookAround(env: Readonly<Record<string, string | undefined>>) {
+  const path = env['PATH'] ?? '';
+  const isRoot = process.getuid?.() === 0;
+  const built = findBinaries(['wireguard-go'], env);
+  const isProgram = (tool: string) =>
+    path.split(delimiter).some((folder) => works(() => accessSync(join(folder, tool), constants.X_OK)));
+  // In a namespace that goes when the command ends.
+  const worksInside = (...command: readonly string[]) =>
+    isRoot && spawnSync('unshare', ['--net', '--mount', ...command], { env: { PATH: path } }).status === 0;
+  return {
+    path,
+    /** Programs that the demo or an agent runs, and that are not in the PATH. */
+    missing: [...agentTools, ...meshTools].filter((tool) => !isProgram(tool)),
+    isRoot,
+    hasNamespaces: worksInside('true'),
+    hasKernelWireGuard: worksInside('ip', 'link', 'add', 'dev', 'wg0', 'type', 'wireguard'),
+    // A container may have the device, and still not be allowed to open it.
+    hasTun: works(() => closeSync(openSync('/dev/net/tun', 'r+'))),
+    /** Where it was built. */
+    wireguardGo: built.ok ? built.paths['wireguard-go'] : undefined,
+  };
+}
+
+function works(probe: () => void): boolean {
+  try {
+    probe();
+    return true;
+  } catch {
+    return false; // absent, or not for us: both mean that the demo can't use it
+  }
+}

@@ -1,0 +1,60 @@
+import type { Demo, Step } from './steps/start.ts';
+import { keepRunning } from './keep.ts';
+import type { Printer } from './printer.ts';
+import { faults } from './steps/faults.ts';
+import { globals } from './steps/globals.ts';
+import { mirrors } from './steps/mirrors.ts';
+import { sets } from './steps/sets.ts';
+import { start } from './steps/start.ts';
+import { tunnels } from './steps/tunnels.ts';
+import { wholeSystem } from './steps/whole-system.ts';
+import { formatDuration } from './text/duration.ts';
+import { table } from './text/table.ts';
+
+/** At most 80 columns wide. */
+const picture = `
+┌ cluster c1 ────────────────┐                    ┌ cluster c2 ───────────────┐
+│  semaphore-policy ─────────┼── watches Pods ───▶│  Pods                     │
+│    └─▶ GlobalNetworkSets   │                    │                           │
+│  Pods                      │◀── watches Pods ───┼─ semaphore-policy         │
+│                            │                    │    └─▶ GlobalNetworkSets  │
+│  semaphore-service-mirror ─┼─ watches Services ▶│  Services, EndpointSlices │
+│    └─▶ Services c2-…, gl-… │                    │                           │
+│  semaphore-wireguard ◀═════╪══════ packets ═════╪═▶ semaphore-wireguard     │
+└────────────────────────────┘                    └───────────────────────────┘
+`;
+
+type Options = Pick<Demo, 'out' | 'started' | 'ability'> & { readonly real: boolean; readonly keep: boolean };
+
+/** Tells the whole story, and stops everything. With `keep` it never ends. */
+export async function run({ real, keep, ...rest }: Options): Promise<void> {
+  const { out, started, ability } = rest;
+  const startMs = performance.now();
+  out.say(`kube-semaphore connects Kubernetes clusters, with nothing in the middle. Each cluster runs a few small
+    programs. They watch the API servers of the other clusters, and write local objects that say what is there. This
+    demo shows all three of them. semaphore-policy is for network policies across clusters: it keeps the addresses of
+    another cluster’s pods in GlobalNetworkSets, lists of addresses that Calico’s policies select by label.
+    semaphore-service-mirror is for calls across clusters: it copies Services of another cluster, with their endpoints,
+    and makes one Service of those that several clusters have. semaphore-wireguard is for the packets: it joins the
+    nodes of all clusters by encrypted tunnels, through which their pods reach each other.`,
+    picture.trim().split('\n'));
+  const demo = await start({ ...rest, real });
+  const hasSystem = real && ability.lacks.length === 0;
+  const steps: Step[] = [...sets, ...faults, ...mirrors, ...globals, tunnels, ...(hasSystem ? [wholeSystem] : [])];
+  for (const step of steps) await step(demo);
+  sumUp(out, performance.now() - startMs);
+  if (keep) await keepRunning(demo);
+  await started.close();
+  out.say('Everything is stopped and removed. What to try next:', [
+    'npm run demo -- --keep   keeps it running, with commands to look around and to break things',
+    'npm run demo -- --real   uses real API servers ("npm run binaries" builds them once), and then two whole clusters',
+  ]);
+}
+
+function sumUp(out: Printer, totalMs: number): void {
+  out.heading('What you saw');
+  const results = [...out.results, { what: 'the whole demo', ms: totalMs }];
+  const rows = results.map(({ what, ms }) => [what, formatDuration(ms)]);
+  out.say(`Each program watched other clusters, and kept the objects that it writes right, whatever happened. The time
+    of a change begins with its first request:`, table(rows, { lastColumn: 'right' }));
+}
