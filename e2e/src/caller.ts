@@ -7,7 +7,7 @@ import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const [, , url = '', intervalMs = '50', patienceMs = '2000'] = process.argv;
+const [, , url = '', intervalMs = '50', timeoutMs = '2000'] = process.argv;
 
 /**
  * The first of the ports that calls come from: each has one of its own, by which it is found again on the way. They are above
@@ -21,7 +21,7 @@ async function call(n: number): Promise<void> {
   const [at, startMs] = [Date.now(), performance.now()];
   const localPort = FIRST_PORT + (n % PORTS);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  get(url, { agent: false, family: 4, localPort, signal: AbortSignal.timeout(Number(patienceMs)) }, (response) => void text(response).then(resolve, reject)).on('error', reject);
+  get(url, { agent: false, family: 4, localPort, signal: AbortSignal.timeout(Number(timeoutMs)) }, (response) => void text(response).then(resolve, reject)).on('error', reject);
   const answer = await promise.then((body) => JSON.parse(body) as object, (error: unknown) => ({ error: String(error) }));
   process.stdout.write(`${JSON.stringify({ n, at, ms: performance.now() - startMs, port: localPort, ...answer })}\n`);
 }

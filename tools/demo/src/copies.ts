@@ -1,3 +1,4 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import {
   clusterLabel,
   globalClustersAnnotation,
@@ -6,7 +7,6 @@ import {
   namespaceLabel,
   sourceAnnotation,
 } from '@kube-semaphore/naming';
-import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { table } from './text/table.ts';
 import type { Workload } from './workload.ts';
 

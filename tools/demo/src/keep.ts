@@ -1,9 +1,9 @@
 import { metricsCommand } from './apps.ts';
 import { globalOf, mirrorOf, setOf } from './copies.ts';
-import type { Demo } from './steps/start.ts';
 import { hasPeers, joinCluster, type Nodes } from './nodes.ts';
 import { mirrorNamespace, observe } from './observe.ts';
 import { exposeShops } from './steps/globals.ts';
+import type { Demo } from './steps/start.ts';
 import { memberLabel } from './workload.ts';
 
 /** Brings back something to look at, prints how, and never returns. */

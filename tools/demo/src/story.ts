@@ -1,11 +1,10 @@
-import type { Demo, Step } from './steps/start.ts';
 import { keepRunning } from './keep.ts';
 import type { Printer } from './printer.ts';
 import { faults } from './steps/faults.ts';
 import { globals } from './steps/globals.ts';
 import { mirrors } from './steps/mirrors.ts';
 import { sets } from './steps/sets.ts';
-import { start } from './steps/start.ts';
+import { type Demo, start, type Step } from './steps/start.ts';
 import { tunnels } from './steps/tunnels.ts';
 import { wholeSystem } from './steps/whole-system.ts';
 import { formatDuration } from './text/duration.ts';

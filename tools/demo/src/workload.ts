@@ -1,5 +1,5 @@
-import { globalServiceName, labelDomains, mirrorServiceName, nameLabel } from '@kube-semaphore/naming';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { globalServiceName, labelDomains, mirrorServiceName, nameLabel } from '@kube-semaphore/naming';
 import { createPod, deletePod, endpointSlice, pod, service } from '@kube-semaphore/testkit';
 
 type RunningPod = { readonly name: string; readonly ips: readonly string[] };

@@ -10,7 +10,7 @@ import { clusterKind } from '@kube-semaphore/testkit';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** A demo that is interrupted gives up after 4 s what takes longer, and a machine that does much else needs its time besides. */
+/** An interrupted demo gives up after 4 s what takes longer. A busy machine needs more time. */
 export const END_MS = 10_000;
 
 /** How a demo ended, and all that it printed. */

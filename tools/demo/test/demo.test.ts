@@ -24,14 +24,14 @@ const TIMEOUT_MS = 120_000;
 /** Supervisors of real clusters clean up when the demo is gone already, if it was in a hurry. */
 const leavesNothing = (demo: DemoProcess): Promise<void> => eventually(() => demo.leftovers(), []);
 
-it('plays to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, async () => {
+it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, async () => {
   const demo = await start();
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
   expect(await demo.leftovers()).toEqual([]);
   expect(demo.output).not.toContain('\u001B');
 
-  const milestones = demo.output.split('\n').filter((line) => line.includes('✓'));
-  expect(milestones.map((line) => line.replace(/^ +✓ +[\d.]+ m?s {2}/, ''))).toEqual([
+  const results = demo.output.split('\n').filter((line) => line.includes('✓'));
+  expect(results.map((line) => line.replace(/^ +✓ +[\d.]+ m?s {2}/, ''))).toEqual([
     'both clusters serve their APIs',
     expect.stringMatching(/^both semaphore-policy processes are ready: /),
     expect.stringMatching(/^c1 has a set c2-shop-checkout, with [246] addresses$/),

@@ -36,7 +36,7 @@ async function namespacesOf({ child }: DemoProcess): Promise<ReadonlySet<string>
   return new Set(held.map(({ namespace }) => namespace));
 }
 
-/** Waits until nothing is left of a demo: files, processes, or whoever keeps a namespace, and the devices there, alive. */
+/** Waits until nothing is left of a demo: no file, no process, and no process that keeps a namespace alive. */
 async function expectNothingLeft(demo: DemoProcess, namespaces: ReadonlySet<string>): Promise<void> {
   const inside = async () => (await processes()).filter(({ namespace }) => namespaces.has(namespace));
   await eventually(async () => [...(await demo.leftovers()), ...(await inside())], []);
@@ -47,8 +47,8 @@ it('carries packets between the clusters, and with --keep goes on to do so', { t
   await demo.says('Your turn');
   // The metrics of the three apps and the two agents come last.
   await eventually(() => demo.output.split('/metrics\n').length - 1, 5);
-  const milestones = demo.output.split('\n').filter((line) => line.includes('✓'));
-  expect(milestones.slice(-7).map((line) => line.replace(/^ +✓ +[\d.]+ m?s {2}/, ''))).toEqual([
+  const results = demo.output.split('\n').filter((line) => line.includes('✓'));
+  expect(results.slice(-7).map((line) => line.replace(/^ +✓ +[\d.]+ m?s {2}/, ''))).toEqual([
     expect.stringMatching(/^both semaphore-wireguard agents are ready: /),
     expect.stringMatching(/^each node is a peer of the other, /),
     '10.2.1.10 answers',
@@ -78,7 +78,7 @@ it.each([
   { name: 'while the agents start', text: 'learns about c2 from a file' },
   { name: 'under a ping, while an agent is dead', text: 'It is started again' },
 ])('ends soon and leaves nothing when it is interrupted $name', { timeout: TIMEOUT_MS }, async ({ text }) => {
-  // With --keep it isn't over before it is interrupted, however late that is.
+  // With --keep it does not end before it is interrupted.
   const demo = await start(['--keep']);
   await demo.says(text);
   const namespaces = await namespacesOf(demo);
