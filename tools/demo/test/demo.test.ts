@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@kube-semaphore/eventually';
-import { goesWithoutKubectl, kubectlFolder } from '@kube-semaphore/testkit';
+import { docBlocks, goesWithoutKubectl, kubectlFolder } from '@kube-semaphore/testkit';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { DemoProcess, END_MS } from './demo-process.ts';
 
@@ -23,6 +23,10 @@ const TIMEOUT_MS = 120_000;
 
 /** Supervisors of real clusters clean up when the demo is gone already, if it was in a hurry. */
 const leavesNothing = (demo: DemoProcess): Promise<void> => eventually(() => demo.leftovers(), []);
+
+/** Without line breaks, durations and numbers of writes: these differ from run to run. */
+const withoutMeasures = (text: string): string =>
+  text.replace(/\s+/g, ' ').replace(/[\d.]+ m?s\b/g, '… s').replace(/\d+ writes?\b/g, '… writes');
 
 it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, async () => {
   const demo = await start();
@@ -63,6 +67,8 @@ it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, asy
     'c1 has no EndpointSlices of c2 any more: the Service stays, with 2 pods of c1',
     'c1 has neither the global Service nor EndpointSlices of it any more',
   ]);
+  const extract = docBlocks('../README.md', 'Try it', 'text').join('').trim();
+  expect(withoutMeasures(demo.output)).toContain(withoutMeasures(extract));
   expect(demo.output.replace(/\s+/g, ' ')).toMatch(/For that it lacks here: (root; )?wg; ip; unshare; nsenter; mount; bash; ping; tcpdump/);
   const metric = 'semaphore_policy_remote_up{remote="c2"}';
   expect(demo.output.split('\n').filter((line) => line.includes(metric))).toEqual([
