@@ -64,12 +64,22 @@ function read(value: unknown, field: Field, path: string, budget: JsonBudget): u
     case 'messages':
       return upTo(field.atMost, value, path).map((item) => projectJson(item, field.fields, path, budget));
     case 'json':
-      return isDeeper(value, DEEPEST_JSON) ? tooLarge(path, 'is nested too deeply') : value;
+      if (isDeeper(value, DEEPEST_JSON)) return tooLarge(path, 'is nested too deeply');
+      return countOf(value) > MOST_JSON ? tooLarge(path, `has more than ${MOST_JSON} values`) : value;
   }
 }
 
 /** More than any field of this kind has. What compares or writes such a value recurses, and arrays in arrays take 28 times their text. */
 const DEEPEST_JSON = 3;
+
+/** More than twice the addresses of the largest block that Calico takes (/20, /116). Each `{}` takes 64 bytes for its three. */
+const MOST_JSON = 10_000;
+
+/** How many values there are inside of one that isn't deep. */
+function countOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum: number, inner) => sum + 1 + countOf(inner), 0);
+}
 
 /** Whether a value of JSON has more levels than `depth`. */
 export function isDeeper(value: unknown, depth: number): boolean {

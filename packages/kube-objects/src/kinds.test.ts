@@ -4,6 +4,7 @@ import { DecodeError, TooLargeError } from './errors.ts';
 import { endpointSliceKind } from './endpoint-slice.ts';
 import { endpointsKind } from './endpoints.ts';
 import type { Kind } from './kind.ts';
+import { leaseKind } from './lease.ts';
 import { nodeKind } from './node.ts';
 import { podKind } from './pod.ts';
 import { serviceKind } from './service.ts';
@@ -256,6 +257,16 @@ it('a page of objects that would take more than 20 times its size is too large',
   const page = (count: number) => new Codec(endpointSliceKind).pageFromProtobuf(list(endpointSliceKind, ...Array<Message>(count).fill(slice)));
   expect(page(1).items).toHaveLength(1);
   expect(() => page(100)).toThrow(TooLargeError);
+});
+
+it('what is kept as it is in JSON has at most 10,000 values', () => {
+  const read = (count: number) => {
+    const metadata = { name: 'a', ownerReferences: Array.from({ length: count }, () => ({})) };
+    const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata };
+    return new Codec(leaseKind).eventFromJson({ type: 'ADDED', object }) as { object: object };
+  };
+  expect(read(10_000).object).not.toHaveProperty('tooLarge');
+  expect(read(10_001).object).toHaveProperty('tooLarge', 'Lease.metadata.ownerReferences has more than 10000 values');
 });
 
 it('objects share what is empty, and no one can put anything in', () => {
