@@ -61,8 +61,8 @@ export class Remote implements KnownRemote {
   readonly #state: RemoteState;
   readonly #client: KubeClient;
   readonly #hooks: ReflectorHooks;
-  /** By each domain that may count: more than one until something says which it is. */
-  readonly #candidates: readonly RemotePods[];
+  /** What is watched: the Pods of each domain that may count, and only the chosen ones as soon as something says which it is. */
+  #watched: readonly RemotePods[];
   #chosen: { readonly identity: Identity; readonly pods: RemotePods } | undefined;
   #listedOnce = false;
   readonly #firstSync = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ export class Remote implements KnownRemote {
     if (!identity.ok) throw new ConfigError(identity.reason);
     const budget = remoteBudget(options);
     const domains = identity.value === undefined ? labelDomains : [identity.value.domain];
-    this.#candidates = domains.map((domain) => this.#openPods(domain, budget));
+    this.#watched = domains.map((domain) => this.#openPods(domain, budget));
     this.settle();
   }
 
@@ -183,11 +183,7 @@ export class Remote implements KnownRemote {
 
   /** Watches until `signal` is aborted. */
   async run({ signal }: RunOptions): Promise<void> {
-    await Promise.all([...this.#candidates.map((pods) => pods.run({ signal })), this.#compareIdOnce(signal)]);
-  }
-
-  get #watched(): readonly RemotePods[] {
-    return this.#chosen === undefined ? this.#candidates : [this.#chosen.pods];
+    await Promise.all([...this.#watched.map((pods) => pods.run({ signal })), this.#compareIdOnce(signal)]);
   }
 
   get #areAllSynced(): boolean {
@@ -195,7 +191,7 @@ export class Remote implements KnownRemote {
   }
 
   #choiceByPods(): DomainChoice | undefined {
-    return chooseDomain(new Map(this.#candidates.map(({ domain, candidates }) => [domain, candidates])));
+    return chooseDomain(new Map(this.#watched.map(({ domain, candidates }) => [domain, candidates])));
   }
 
   #identity(): Parsed<Identity | undefined> {
@@ -206,11 +202,12 @@ export class Remote implements KnownRemote {
   #choose(found: Identity): void {
     const { log, localSets, options } = this.#options;
     const identity = { ...found, clusterSet: options.clusterSetLabel };
-    const pods = this.#candidates.find(({ domain }) => domain === identity.domain)!;
+    const pods = this.#watched.find(({ domain }) => domain === identity.domain)!;
     this.#chosen = { identity, pods };
     log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
     this.#state.skips.replace(WHOLE_CLUSTER, []);
-    for (const other of this.#candidates) if (other !== pods) other.end();
+    for (const other of this.#watched) if (other !== pods) other.end();
+    this.#watched = [pods];
     pods.begin();
     if (pods.synced) this.#listed();
   }
