@@ -33,8 +33,9 @@ export function changeWriter({ writes, writer, local, gaps, sources }: ChangeWri
     return { event, facts: gapMs === undefined ? facts : { ...facts, awayMs: gapMs } };
   };
   return async (change, { since }) => {
-    const remote = remoteOf(change, sources);
-    const payer = payerOf(change, sources);
+    const [key = ''] = sources.keysOfName(serviceOf(change));
+    const remote = remoteOf(key);
+    const payer = payerOf(change, key, sources);
     const write = { payer, isDeletion: change.kind.startsWith('delete'), since, remote, repairs: remote ?? GLOBAL, event: () => eventOf(change) };
     return writes.write(write, async (options) => {
       // Its end may be told before the answer.
@@ -48,9 +49,8 @@ export function changeWriter({ writes, writer, local, gaps, sources }: ChangeWri
   };
 }
 
-/** The remote that a change comes from; of global Services that isn't known. */
-function remoteOf(change: Change, sources: Pick<ChangeSources, 'keysOfName'>): string | undefined {
-  const [key = ''] = sources.keysOfName(serviceOf(change));
+/** The remote that a key's changes come from; of global Services that isn't known. */
+function remoteOf(key: string): string | undefined {
   const parsed = parseServiceKey(key);
   return parsed?.kind === 'mirror' ? parsed.cluster : undefined;
 }
@@ -59,12 +59,11 @@ function remoteOf(change: Change, sources: Pick<ChangeSources, 'keysOfName'>): s
  * Whose writes a change counts among; undefined: nobody's. The definition of a global Service that several remotes have
  * a part in could be any one's: all such writes count together, as those of `global`.
  */
-function payerOf(change: Change, sources: ChangeSources): string | undefined {
+function payerOf(change: Change, key: string, sources: Pick<ChangeSources, 'prefixes' | 'remotesOfGlobal'>): string | undefined {
   const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
   if (cluster !== undefined) return sources.prefixes.has(cluster) ? cluster : undefined;
-  const mirrored = remoteOf(change, sources);
+  const mirrored = remoteOf(key);
   if (mirrored !== undefined) return mirrored;
-  const [key = ''] = sources.keysOfName(serviceOf(change));
   const remotes = sources.remotesOfGlobal(key);
   return remotes.length > 1 ? GLOBAL : remotes[0];
 }
