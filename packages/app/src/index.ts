@@ -20,4 +20,5 @@ export { Runner } from './runner.ts';
 export { warnOfSameCluster } from './same-cluster.ts';
 export { serve } from './serve.ts';
 export { localServiceRanges } from './service-ranges.ts';
+export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
 export { type Diagnostic, DiagnosticRegister } from './diagnostic-register.ts';

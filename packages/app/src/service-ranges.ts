@@ -1,7 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import { asRecord } from '@kube-semaphore/kube-objects';
 import { type Cidr, parseCidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
+import { untilAnswered } from './until-answered.ts';
 
 export type ServiceRangesOptions = RunOptions & { readonly log: Logger; readonly retryMs?: number };
 
@@ -14,22 +15,24 @@ const PATH = '/apis/networking.k8s.io/v1/servicecidrs';
  *
  * @throws the signal's reason when that is aborted
  */
-export async function localServiceRanges(client: Pick<KubeClient, 'getRaw'>, { signal, log, retryMs = 1_000 }: ServiceRangesOptions): Promise<readonly Cidr[]> {
-  for (let attempt = 1; ; attempt++) {
+export async function localServiceRanges(client: Pick<KubeClient, 'getRaw'>, { signal, log, retryMs }: ServiceRangesOptions): Promise<readonly Cidr[]> {
+  let told = false;
+  const onFailure = (error: unknown): void => {
+    log[told ? 'debug' : 'warn']({ error }, 'ServiceCIDRs of the local cluster not read, retrying');
+    told = true;
+  };
+  const ask = async (): Promise<readonly Cidr[]> => {
     try {
       const ranges = rangesIn(await client.getRaw(PATH, { signal }));
       log.info({ ranges: ranges.map(({ text }) => text) }, 'Service ranges of the local cluster read');
       return ranges;
     } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof KubeApiError && [403, 404].includes(error.status)) {
-        log.info({ status: error.status }, 'ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs');
-        return [];
-      }
-      log[attempt === 1 ? 'warn' : 'debug']({ error }, 'ServiceCIDRs of the local cluster not read, retrying');
+      if (!(error instanceof KubeApiError && [403, 404].includes(error.status))) throw error;
+      log.info({ status: error.status }, 'ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs');
+      return [];
     }
-    await delay(retryMs, undefined, { signal });
-  }
+  };
+  return untilAnswered(ask, { signal, onFailure, ...(retryMs !== undefined && { retryMs }) });
 }
 
 /** @param list a ServiceCIDRList, or whatever else the server sent */
@@ -41,8 +44,4 @@ export function rangesIn(list: unknown): readonly Cidr[] {
     const cidr = typeof text === 'string' ? parseCidr(text) : undefined;
     return cidr?.ok === true ? [cidr.value] : [];
   });
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

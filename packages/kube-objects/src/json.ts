@@ -120,6 +120,11 @@ export function record(value: unknown, path: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
+/** The fields of a value that may be anything; none of what isn't an object. */
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
 export function array(value: unknown, path: string): unknown[] {
   return Array.isArray(value) ? value : wrong(path, 'an array');
 }

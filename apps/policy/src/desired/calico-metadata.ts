@@ -1,3 +1,4 @@
+import { asRecord } from '@kube-semaphore/kube-objects';
 import { calicoMetadataAnnotation } from '@kube-semaphore/naming';
 import type { StringMap } from './string-map.ts';
 
@@ -41,8 +42,4 @@ function parse(json: string): unknown {
 function stringsOf(value: unknown): StringMap {
   const entries = Object.entries(asRecord(value));
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

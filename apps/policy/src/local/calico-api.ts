@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { untilAnswered, type UntilAnsweredOptions } from '@kube-semaphore/app';
 import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import type { CalicoApi } from '@kube-semaphore/kube-objects';
+import { asRecord, type CalicoApi } from '@kube-semaphore/kube-objects';
 import type { Logger } from '@kube-semaphore/runtime';
 
 /** The custom resource that Calico keeps its own kind in. */
@@ -12,28 +12,19 @@ const STORED: CalicoApi = 'crd.projectcalico.org/v1';
  * API server that is down for a moment (503) doesn't make us go past it: until there is one, it is asked for again and
  * again.
  *
- * @param onFailure called with each attempt that failed
  * @throws the signal's reason when that is aborted
  */
-export async function discoverCalicoApi(
-  client: Pick<KubeClient, 'getRaw'>,
-  { signal, onFailure, retryMs = 1_000 }: RunOptions & { readonly onFailure: (error: unknown) => void; readonly retryMs?: number },
-): Promise<CalicoApi> {
-  for (;;) {
-    try {
-      const api = chooseCalicoApi(await client.getRaw('/apis', { signal }));
-      if (api === STORED || (await mayList(client, api, signal)) || !(await mayList(client, STORED, signal))) return api;
-      // Asked once more, for a server that has just started forbids everything until it has read its roles.
-      return (await mayList(client, api, signal)) ? api : STORED;
-    } catch (error) {
-      signal.throwIfAborted();
-      onFailure(error);
-    }
-    await delay(retryMs, undefined, { signal });
-  }
+export async function discoverCalicoApi(client: Pick<KubeClient, 'getRaw'>, options: UntilAnsweredOptions): Promise<CalicoApi> {
+  const { signal } = options;
+  return untilAnswered(async () => {
+    const api = chooseCalicoApi(await client.getRaw('/apis', { signal }));
+    if (api === STORED || (await mayList(client, api, signal)) || !(await mayList(client, STORED, signal))) return api;
+    // Asked once more, for a server that has just started forbids everything until it has read its roles.
+    return (await mayList(client, api, signal)) ? api : STORED;
+  }, options);
 }
 
-/** The API that an option names, or the one that is found; told in the log. @param onFailure as of `discoverCalicoApi` */
+/** The API that an option names, or the one that is found; told in the log. @param onFailure as of `untilAnswered` */
 export async function chosenCalicoApi(
   option: CalicoApi | 'auto',
   client: Pick<KubeClient, 'getRaw'>,
@@ -71,8 +62,4 @@ export function chooseCalicoApi(groupList: unknown): CalicoApi {
   const calico = asRecord(groups.find((group) => asRecord(group)['name'] === 'projectcalico.org'));
   const served = Array.isArray(calico['versions']) && calico['versions'].some((version) => asRecord(version)['version'] === 'v3');
   return served ? 'projectcalico.org/v3' : STORED;
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
