@@ -5,7 +5,13 @@ import { itBehindProxies as it } from './support/it.ts';
 
 const writes = (requests: readonly SeenRequest[]) => requests.filter(({ method }) => method !== 'GET');
 
+/** Asked once, to know whether it is another cluster. */
+const KEYS = '/openid/v1/jwks';
+
 const forPods = (requests: readonly SeenRequest[]) => requests.filter(({ target }) => target.startsWith('/api/v1/pods?'));
+
+const notForPods = (requests: readonly SeenRequest[]) =>
+  requests.map(({ target }) => target).filter((target) => !target.startsWith('/api/v1/pods?'));
 
 const podsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ name: `app-${i}`, app: 'app', ips: [`10.4.1.${i}`] }));
@@ -43,6 +49,7 @@ describe('requests', () => {
     );
     expect(asked).toHaveLength(2);
     expect(forPods(remoteProxy.requests())).toHaveLength(1);
+    expect(notForPods(remoteProxy.requests())).toEqual([KEYS]);
   });
 
   it('are none for each -pod-resync-period', async ({ localProxy, remoteProxy, viaLocalProxy, viaRemoteProxy, pods, sets, start }) => {
@@ -61,6 +68,7 @@ describe('requests', () => {
     // Each took longer than the period.
     expect(writes(localProxy.requests())).toHaveLength(20);
     expect(forPods(remoteProxy.requests())).toHaveLength(1);
+    expect(notForPods(remoteProxy.requests())).toEqual([KEYS]);
   });
 
   it('are a list for each -full-store-resync-period', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
