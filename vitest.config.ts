@@ -38,7 +38,8 @@ class Spread extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: Spread },
-    reporters: reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
+    reporters:
+      reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
     projects: [
       { test: { name: 'unit', include: ['{e2e,{apps,packages,tools}/*}/src/**/*.test.ts'], testTimeout: 30_000 } },
       {

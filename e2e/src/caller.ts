@@ -21,8 +21,15 @@ async function call(n: number): Promise<void> {
   const [at, startMs] = [Date.now(), performance.now()];
   const localPort = FIRST_PORT + (n % PORTS);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  get(url, { agent: false, family: 4, localPort, signal: AbortSignal.timeout(Number(timeoutMs)) }, (response) => void text(response).then(resolve, reject)).on('error', reject);
-  const answer = await promise.then((body) => JSON.parse(body) as object, (error: unknown) => ({ error: String(error) }));
+  get(
+    url,
+    { agent: false, family: 4, localPort, signal: AbortSignal.timeout(Number(timeoutMs)) },
+    (response) => void text(response).then(resolve, reject),
+  ).on('error', reject);
+  const answer = await promise.then(
+    (body) => JSON.parse(body) as object,
+    (error: unknown) => ({ error: String(error) }),
+  );
   process.stdout.write(`${JSON.stringify({ n, at, ms: performance.now() - startMs, port: localPort, ...answer })}\n`);
 }
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type Call, Calls, endsWell, windowOf } from './calls.ts';
 
-const call = (n: number, more: Partial<Call> = { by: 'web-0' }): Call => ({ n, at: n * 10, ms: 1, port: 20_000 + n, ...more });
+const call = (n: number, more: Partial<Call> = { by: 'web-0' }): Call => ({
+  n,
+  at: n * 10,
+  ms: 1,
+  port: 20_000 + n,
+  ...more,
+});
 const lost = (n: number): Call => call(n, { error: 'timeout' });
 
 describe('endsWell', () => {

@@ -45,7 +45,11 @@ export class Calls {
   async answered(count: number, timeoutMs = 30_000): Promise<void> {
     const from = Date.now();
     await eventually(
-      () => endsWell(this.all().filter(({ at }) => at >= from), count),
+      () =>
+        endsWell(
+          this.all().filter(({ at }) => at >= from),
+          count,
+        ),
       true,
       { what: `${count} answers in a row`, timeoutMs },
     );
@@ -54,11 +58,10 @@ export class Calls {
   /** Waits until a call that begins from now on ends like this. */
   async one(what: string, matches: (call: Call) => boolean, timeoutMs = 30_000): Promise<Call> {
     const from = Date.now();
-    return eventually(
-      () => this.all().find((call) => call.at >= from && matches(call)),
-      isDefined,
-      { what, timeoutMs },
-    );
+    return eventually(() => this.all().find((call) => call.at >= from && matches(call)), isDefined, {
+      what,
+      timeoutMs,
+    });
   }
 
   /** What came of the calls that began during a change, or after it until there were enough. Waits for the last of them. */
@@ -75,7 +78,13 @@ export class Calls {
 export function endsWell(calls: readonly Call[], count: number): boolean {
   const last = calls.slice(-count);
   const [first, latest] = [last[0], last.at(-1)];
-  return last.length === count && last.every(isAnswered) && first !== undefined && latest !== undefined && latest.n - first.n === count - 1;
+  return (
+    last.length === count &&
+    last.every(isAnswered) &&
+    first !== undefined &&
+    latest !== undefined &&
+    latest.n - first.n === count - 1
+  );
 }
 
 /**

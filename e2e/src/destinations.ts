@@ -12,17 +12,23 @@ export interface Destinations {
 /** Watches which connections begin on a link. @throws {Error} with tcpdump's words if it doesn't */
 export async function watchDestinations(place: Place, link: string): Promise<Destinations> {
   const beginnings = 'tcp[tcpflags] & (tcp-syn|tcp-ack) == tcp-syn';
-  const tcpdump = place.spawn('tcpdump', ['-i', link, '-n', '-l', '--immediate-mode', beginnings], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const tcpdump = place.spawn('tcpdump', ['-i', link, '-n', '-l', '--immediate-mode', beginnings], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const { stdout, stderr } = tcpdump;
   if (stdout === null || stderr === null) throw new Error('no pipes');
   let [lines, words] = ['', ''];
   stdout.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk));
   stderr.setEncoding('utf8').on('data', (chunk: string) => (words += chunk));
   const ended = once(tcpdump, 'close');
-  await eventually(() => {
-    if (tcpdump.exitCode !== null) throw new Error(`tcpdump: ${words.trim()}`);
-    return words.includes('listening on') ? true : undefined;
-  }, isDefined, { what: `tcpdump on ${link}` });
+  await eventually(
+    () => {
+      if (tcpdump.exitCode !== null) throw new Error(`tcpdump: ${words.trim()}`);
+      return words.includes('listening on') ? true : undefined;
+    },
+    isDefined,
+    { what: `tcpdump on ${link}` },
+  );
   return {
     of: (port) => destinationsIn(lines).get(port),
     stop: async () => {

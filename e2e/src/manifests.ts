@@ -9,7 +9,12 @@ const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
 /** Where each program runs, and whom it comes as in the clusters that it reads. */
 const programs = [
   { kind: 'deployments', namespace: 'kube-system', name: 'semaphore-policy', reader: 'semaphore-policy-watcher' },
-  { kind: 'deployments', namespace: 'sys-semaphore', name: 'semaphore-service-mirror', reader: 'semaphore-service-mirror-remote' },
+  {
+    kind: 'deployments',
+    namespace: 'sys-semaphore',
+    name: 'semaphore-service-mirror',
+    reader: 'semaphore-service-mirror-remote',
+  },
   { kind: 'daemonsets', namespace: 'kube-system', name: 'semaphore-wireguard', reader: 'semaphore-wireguard-remote' },
 ] as const;
 
@@ -32,8 +37,14 @@ export async function applyManifests(cluster: RealCluster, remote: RealCluster):
   await mkdir(overlay, { recursive: true });
   await writeFile(join(overlay, 'kustomization.yaml'), JSON.stringify(kustomization));
   // The API server is where it is; the sidecar of the component is for c2.
-  const addresses = [`s#https://api.${remote.name}.example:6443#${remote.url}#`, `s#wireguard\\.c2\\b\\([^.]\\|$\\)#wireguard.${remote.name}\\1#`];
-  await bash(`kubectl kustomize ${overlay} | sed ${addresses.map((each) => `-e '${each}'`).join(' ')} > ${overlay}/all.yaml\nkubectl apply -f ${overlay}/all.yaml`, cluster);
+  const addresses = [
+    `s#https://api.${remote.name}.example:6443#${remote.url}#`,
+    `s#wireguard\\.c2\\b\\([^.]\\|$\\)#wireguard.${remote.name}\\1#`,
+  ];
+  await bash(
+    `kubectl kustomize ${overlay} | sed ${addresses.map((each) => `-e '${each}'`).join(' ')} > ${overlay}/all.yaml\nkubectl apply -f ${overlay}/all.yaml`,
+    cluster,
+  );
 }
 
 /** Lets a cluster's programs read another one: gives them tokens of it, and its CA, as Secrets. Both have their manifests. */
@@ -48,7 +59,12 @@ export async function bringSecrets({ admin }: RealCluster, remote: RealCluster, 
       });
       const { token } = status as { token: string };
       const metadata = { name: `${name}-${remote.name}`, namespace };
-      await admin.create(`/api/v1/namespaces/${namespace}/secrets`, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token, 'ca.crt': ca } });
+      await admin.create(`/api/v1/namespaces/${namespace}/secrets`, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata,
+        stringData: { token, 'ca.crt': ca },
+      });
     }),
   );
 }

@@ -68,7 +68,13 @@ export class Scenarios {
    *
    * @returns also the addresses that the calls which failed were led to
    */
-  async loseNode({ node, pod }: { readonly node: SystemNode; readonly pod: RunningPod }): Promise<Tally & { readonly ledTo: ReadonlySet<string | undefined> }> {
+  async loseNode({
+    node,
+    pod,
+  }: {
+    readonly node: SystemNode;
+    readonly pod: RunningPod;
+  }): Promise<Tally & { readonly ledTo: ReadonlySet<string | undefined> }> {
     const { c1, c2 } = this.system;
     const caller = c1.nodes[0]?.machine;
     if (caller === undefined) throw new Error('c1 has no node');
@@ -98,11 +104,10 @@ export class Scenarios {
       const startMs = performance.now();
       await c2.cluster.stopApiserver();
       await allSee(0);
-      await eventually(
-        () => performance.now() - startMs >= downMs,
-        true,
-        { what: 'the outage to be long enough', timeoutMs: downMs + 1_000 },
-      );
+      await eventually(() => performance.now() - startMs >= downMs, true, {
+        what: 'the outage to be long enough',
+        timeoutMs: downMs + 1_000,
+      });
       await c2.cluster.restart();
       await allSee(1);
       await this.calls.answered(WELL);
@@ -113,9 +118,9 @@ export class Scenarios {
 /** Waits until a service mirror knows whether it sees c2. */
 async function sees(mirror: RunningPod, value: 0 | 1): Promise<void> {
   const line = `semaphore_service_mirror_remote_up{remote="c2"} ${value}\n`;
-  await eventually(
-    async () => (await mirror.get(8080, '/metrics')).body.includes(line),
-    true,
-    { what: `${mirror.name}: ${line}`, timeoutMs: 60_000, intervalMs: 200 },
-  );
+  await eventually(async () => (await mirror.get(8080, '/metrics')).body.includes(line), true, {
+    what: `${mirror.name}: ${line}`,
+    timeoutMs: 60_000,
+    intervalMs: 200,
+  });
 }

@@ -45,5 +45,9 @@ export const callerPod = (nodeName: string, url: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'checkout-0', namespace: SHOP, labels: { [nameLabel(labelDomains[0])]: 'checkout' } },
-  spec: { nodeName, automountServiceAccountToken: false, containers: [{ name: 'caller', image: 'caller', args: [url] }] },
+  spec: {
+    nodeName,
+    automountServiceAccountToken: false,
+    containers: [{ name: 'caller', image: 'caller', args: [url] }],
+  },
 });

@@ -16,7 +16,10 @@ export class Shop {
 
   /** Resolves when all its Pods, on the nodes in turn, are ready. */
   static async start(side: Side, replicas: number): Promise<Shop> {
-    const deployment = await side.cluster.admin.create(`/apis/apps/v1/namespaces/${SHOP}/deployments`, webDeployment(replicas));
+    const deployment = await side.cluster.admin.create(
+      `/apis/apps/v1/namespaces/${SHOP}/deployments`,
+      webDeployment(replicas),
+    );
     await side.cluster.admin.create(`/api/v1/namespaces/${SHOP}/services`, webService);
     const shop = new Shop(side, { ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' });
     shop.#pods = await shop.#run(side.nodes, 'v1');
@@ -58,7 +61,10 @@ export class Shop {
 
   async #run(nodes: readonly SystemNode[], revision: string, replicas?: number): Promise<readonly RunningPod[]> {
     const kubelets = nodes.map(({ kubelet }) => kubelet);
-    const pods = await runWorkload(this.#deployment, kubelets, { revision, ...(replicas !== undefined && { replicas }) });
+    const pods = await runWorkload(this.#deployment, kubelets, {
+      revision,
+      ...(replicas !== undefined && { replicas }),
+    });
     await Promise.all(pods.map((pod) => pod.ready()));
     return pods;
   }

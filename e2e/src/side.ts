@@ -3,8 +3,22 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import {
-  createPod, docBlocks, findBinaries, globalNetworkSetCrd, imageRuntime, Kubelet, node as nodeObject, pod,
-  processRuntime, type RealCluster, type RunningPod, type Runtime, runWorkload, service, startCoreDns, startKubeProxy,
+  createPod,
+  docBlocks,
+  findBinaries,
+  globalNetworkSetCrd,
+  imageRuntime,
+  Kubelet,
+  node as nodeObject,
+  pod,
+  processRuntime,
+  type RealCluster,
+  type RunningPod,
+  type Runtime,
+  runWorkload,
+  service,
+  startCoreDns,
+  startKubeProxy,
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import type { Network, NetworkNode } from '@kube-semaphore/testnet';
@@ -12,7 +26,12 @@ import { applyManifests, bringSecrets, deployedIn } from './manifests.ts';
 import { SHOP } from './shop-manifests.ts';
 
 /** A node of a cluster: a machine with a kubelet and kube-proxy. */
-export type SystemNode = { readonly name: string; readonly podCidr: string; readonly machine: NetworkNode; readonly kubelet: Kubelet };
+export type SystemNode = {
+  readonly name: string;
+  readonly podCidr: string;
+  readonly machine: NetworkNode;
+  readonly kubelet: Kubelet;
+};
 
 /** The address of a cluster's DNS, as installers choose it. */
 const CLUSTER_DNS = '10.96.0.10';
@@ -69,7 +88,11 @@ export class Side {
   async build(remote: Side, nodes: number): Promise<void> {
     this.#apiPorts = [this, remote].map(({ cluster }) => Number(new URL(cluster.url).port));
     await this.cluster.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
-    await this.createNamespaced('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } });
+    await this.createNamespaced('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: SHOP },
+    });
     for (let i = 0; i < nodes; i++) await this.addNode();
     await this.#startDns(remote);
   }
@@ -95,7 +118,10 @@ export class Side {
     const name = `${this.name}-n${number}`;
     const machine = await this.#network.addNode(name);
     await Promise.all(this.#apiPorts.map((port) => machine.forward(port)));
-    await this.createNamespaced('/api/v1/nodes', nodeObject({ name, podCIDRs: [podCidr], internalIPs: [machine.ipv4, machine.ipv6] }));
+    await this.createNamespaced(
+      '/api/v1/nodes',
+      nodeObject({ name, podCIDRs: [podCidr], internalIPs: [machine.ipv4, machine.ipv6] }),
+    );
     for (const other of this.#nodes) {
       await machine.run('ip', ['route', 'add', other.podCidr, 'via', other.machine.ipv4]);
       await other.machine.run('ip', ['route', 'add', podCidr, 'via', machine.ipv4]);
@@ -103,7 +129,16 @@ export class Side {
     await startKubeProxy({ cluster, node: machine, clusterCidr: `${this.#range}.0.0/16` });
     let pods = 1;
     const nextIps = () => [`${this.#range}.${number}.${++pods}`];
-    const kubelet = new Kubelet({ cluster, nodeName: name, node: machine, runtime, nextIps, apiPorts: this.#apiPorts, clusterDns: CLUSTER_DNS, dir: join(cluster.dir, name) });
+    const kubelet = new Kubelet({
+      cluster,
+      nodeName: name,
+      node: machine,
+      runtime,
+      nextIps,
+      apiPorts: this.#apiPorts,
+      clusterDns: CLUSTER_DNS,
+      dir: join(cluster.dir, name),
+    });
     const node = { name, podCidr, machine, kubelet };
     this.#nodes = [...this.#nodes, node];
     return node;
@@ -149,12 +184,24 @@ export class Side {
     const [node] = this.#nodes;
     if (node === undefined) throw new Error('no node for CoreDNS');
     const ports = ['UDP', 'TCP'].map((protocol) => ({ name: `dns-${protocol.toLowerCase()}`, protocol, port: 53 }));
-    await admin.create('/api/v1/namespaces/kube-system/services', service({ name: 'kube-dns', namespace: 'kube-system', selector: dnsLabels, ports, spec: { clusterIP: CLUSTER_DNS } }));
+    await admin.create(
+      '/api/v1/namespaces/kube-system/services',
+      service({
+        name: 'kube-dns',
+        namespace: 'kube-system',
+        selector: dnsLabels,
+        ports,
+        spec: { clusterIP: CLUSTER_DNS },
+      }),
+    );
     const [corefile = ''] = docBlocks('service-mirror.md', 'Names in CoreDNS', '');
     const { place, ips } = await node.kubelet.addNetwork();
     await startCoreDns({ cluster: this.cluster, node: place, corefile: corefile.replaceAll('c2', remote.name) });
     const object = pod({ name: 'coredns', namespace: 'kube-system', labels: dnsLabels, ips, nodeName: node.name });
-    await createPod(admin, { ...object, status: { ...(object['status'] as object), conditions: [{ type: 'Ready', status: 'True' }] } });
+    await createPod(admin, {
+      ...object,
+      status: { ...(object['status'] as object), conditions: [{ type: 'Ready', status: 'True' }] },
+    });
   }
 }
 
@@ -168,10 +215,13 @@ const processes = processRuntime({
   'semaphore-service-mirror': { launcher: appFile('service-mirror/bin/semaphore-service-mirror.js') },
   'semaphore-wireguard': {
     launcher: appFile('wireguard/bin/semaphore-wireguard.js'),
-    files: wireguardGo.ok ? { '/usr/local/lib/semaphore-wireguard/wireguard-go': wireguardGo.paths['wireguard-go'] } : {},
+    files: wireguardGo.ok
+      ? { '/usr/local/lib/semaphore-wireguard/wireguard-go': wireguardGo.paths['wireguard-go'] }
+      : {},
   },
   web: { launcher: fileURLToPath(new URL('./web.ts', import.meta.url)) },
   caller: { launcher: fileURLToPath(new URL('./caller.ts', import.meta.url)) },
 });
 
-const runtime: Runtime = (start) => (RUNTIME === 'image' && start.image.startsWith('semaphore-') ? imageRuntime(start) : processes(start));
+const runtime: Runtime = (start) =>
+  RUNTIME === 'image' && start.image.startsWith('semaphore-') ? imageRuntime(start) : processes(start);

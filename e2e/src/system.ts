@@ -61,13 +61,29 @@ export class System {
 
   /** Waits until the mirror in c1 has these Pods, and no others, ready. */
   async mirrored(pods: readonly RunningPod[]): Promise<void> {
-    const wanted = pods.flatMap(({ ips }) => ips).toSorted().join(' ');
+    const wanted = pods
+      .flatMap(({ ips }) => ips)
+      .toSorted()
+      .join(' ');
     const path = `/apis/discovery.k8s.io/v1/namespaces/sys-semaphore/endpointslices?labelSelector=kubernetes.io/service-name=${MIRROR}`;
-    await eventually(async () => {
-      const slices = (await this.c1.cluster.admin.list(path)) as unknown as readonly { readonly endpoints?: readonly Endpoint[] | null }[];
-      const ready = slices.flatMap(({ endpoints }) => endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false);
-      return ready.flatMap(({ addresses }) => addresses).toSorted().join(' ') === wanted;
-    }, true, { what: `a mirror with ${wanted}` });
+    await eventually(
+      async () => {
+        const slices = (await this.c1.cluster.admin.list(path)) as unknown as readonly {
+          readonly endpoints?: readonly Endpoint[] | null;
+        }[];
+        const ready = slices
+          .flatMap(({ endpoints }) => endpoints ?? [])
+          .filter(({ conditions }) => conditions?.ready !== false);
+        return (
+          ready
+            .flatMap(({ addresses }) => addresses)
+            .toSorted()
+            .join(' ') === wanted
+        );
+      },
+      true,
+      { what: `a mirror with ${wanted}` },
+    );
   }
 
   /** Starts a Pod in c1 that calls the app of c2 from now on, twenty times a second. */
@@ -82,7 +98,10 @@ export class System {
 
   /** The addresses of a set of c2. @returns undefined if there is none */
   async netsOf(set: string): Promise<readonly string[] | undefined> {
-    const { status, body } = await this.c2.cluster.admin.request('GET', `/apis/crd.projectcalico.org/v1/globalnetworksets/${set}`);
+    const { status, body } = await this.c2.cluster.admin.request(
+      'GET',
+      `/apis/crd.projectcalico.org/v1/globalnetworksets/${set}`,
+    );
     return status === 200 ? (body['spec'] as { nets: readonly string[] }).nets : undefined;
   }
 

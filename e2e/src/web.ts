@@ -5,7 +5,9 @@ import { createServer } from 'node:http';
 const server = createServer(({ socket, headers }, response) => {
   // A connection per request, so that each one is led to a Pod of its own.
   response.setHeader('connection', 'close');
-  response.end(`${JSON.stringify({ by: process.env['POD_NAME'], seen: socket.remoteAddress?.replace('::ffff:', ''), said: headers['x-said'] })}\n`);
+  response.end(
+    `${JSON.stringify({ by: process.env['POD_NAME'], seen: socket.remoteAddress?.replace('::ffff:', ''), said: headers['x-said'] })}\n`,
+  );
 });
 server.listen(8080, '::');
 process.once('SIGTERM', () => server.close());

@@ -11,14 +11,27 @@ function udpFrame(payload: Buffer): Buffer {
   return Buffer.concat([frame, payload]);
 }
 
-const wireGuard = (type: number, rest = 'x'.repeat(28)) => udpFrame(Buffer.concat([Buffer.from([type, 0, 0, 0]), Buffer.from(rest)]));
+const wireGuard = (type: number, rest = 'x'.repeat(28)) =>
+  udpFrame(Buffer.concat([Buffer.from([type, 0, 0, 0]), Buffer.from(rest)]));
 const arp = Buffer.alloc(60);
 
 it.each([
   { name: 'is nothing of nothing', frames: [], want: { encrypted: 0, others: 0, readable: 0 } },
-  { name: 'tells data from handshakes', frames: [1, 2, 3, 4, 4].map((type) => wireGuard(type)), want: { encrypted: 2, others: 3, readable: 0 } },
-  { name: 'counts what is no WireGuard', frames: [arp, udpFrame(Buffer.from('hello'))], want: { encrypted: 0, others: 2, readable: 0 } },
-  { name: 'finds the secret, wherever it is', frames: [wireGuard(4, 'a secret here'), udpFrame(Buffer.from('secret')), arp], want: { encrypted: 1, others: 2, readable: 2 } },
+  {
+    name: 'tells data from handshakes',
+    frames: [1, 2, 3, 4, 4].map((type) => wireGuard(type)),
+    want: { encrypted: 2, others: 3, readable: 0 },
+  },
+  {
+    name: 'counts what is no WireGuard',
+    frames: [arp, udpFrame(Buffer.from('hello'))],
+    want: { encrypted: 0, others: 2, readable: 0 },
+  },
+  {
+    name: 'finds the secret, wherever it is',
+    frames: [wireGuard(4, 'a secret here'), udpFrame(Buffer.from('secret')), arp],
+    want: { encrypted: 1, others: 2, readable: 2 },
+  },
 ])('$name', ({ frames, want }) => {
   expect(inspect(frames, 'secret')).toEqual(want);
 });

@@ -15,5 +15,9 @@ export function inspect(frames: readonly Buffer[], secret: string): Wire {
     const packet = packetIn(frame);
     return packet !== undefined && wireGuardMessage(packet) === 'data';
   }).length;
-  return { encrypted, others: frames.length - encrypted, readable: frames.filter((frame) => frame.includes(secret)).length };
+  return {
+    encrypted,
+    others: frames.length - encrypted,
+    readable: frames.filter((frame) => frame.includes(secret)).length,
+  };
 }

@@ -21,7 +21,10 @@ export type CleanupInput = {
  *
  * @throws KubeApiError, ConnectionError
  */
-export async function removalsOf({ cluster, options, client }: CleanupInput, { signal }: RunOptions): Promise<readonly Removal[]> {
+export async function removalsOf(
+  { cluster, options, client }: CleanupInput,
+  { signal }: RunOptions,
+): Promise<readonly Removal[]> {
   const api = await apiOf(client, options, signal);
   const write = changeSender(client, api);
   return (await setsOf(client, { api, cluster, options, signal })).map((from) => ({
@@ -44,5 +47,7 @@ async function setsOf(
 ): Promise<readonly ObservedSet[]> {
   const sets = await listAll(client, new Codec(globalNetworkSetKind(api)), { signal });
   const clusters = new Set([cluster]);
-  return sets.map(observedSet).filter(({ labels }) => classify(labels, clusters, configuredIdentity(options)).kind === 'ours');
+  return sets
+    .map(observedSet)
+    .filter(({ labels }) => classify(labels, clusters, configuredIdentity(options)).kind === 'ours');
 }

@@ -1,4 +1,20 @@
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, overriddenAddresses, parseConfigFile, readConfigSource, remoteOfFlags, remotesOfFile, serve, warnOfSameCluster } from '@kube-semaphore/app';
+import {
+  cleanUp,
+  cleanupConfirmation,
+  type Command,
+  ConfigError,
+  connectAll,
+  leadershipOf,
+  localReference,
+  type NamedReference,
+  overriddenAddresses,
+  parseConfigFile,
+  readConfigSource,
+  remoteOfFlags,
+  remotesOfFile,
+  serve,
+  warnOfSameCluster,
+} from '@kube-semaphore/app';
 import { type Leadership, SoleLeader } from '@kube-semaphore/leader-election';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
@@ -17,34 +33,61 @@ type PolicyCommand = Command<PolicyOptions>;
 export async function runPolicy(command: PolicyCommand, { signal }: RunOptions): Promise<number> {
   const { options, log, version } = command;
   const leadership = (local: KubeClient, { metrics, settings }: Parts): Leadership => {
-    const leaseName = `semaphore-policy-${settings.remotes.map(({ name }) => name).toSorted().join('-')}`;
+    const leaseName = `semaphore-policy-${settings.remotes
+      .map(({ name }) => name)
+      .toSorted()
+      .join('-')}`;
     return leadershipOf(options, { client: local, leaseName, prefix: 'SP', log, metrics });
   };
-  return withPolicy(command, leadership, async (policy, { registry, metrics, file }) => {
-    const health = { isLive: () => policy.isLive(), isReady: () => policy.isReady() };
-    await serve((run) => policy.run(run), { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log }, { signal });
-    return 0;
-  }, { signal });
+  return withPolicy(
+    command,
+    leadership,
+    async (policy, { registry, metrics, file }) => {
+      const health = { isLive: () => policy.isLive(), isReady: () => policy.isReady() };
+      await serve(
+        (run) => policy.run(run),
+        { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log },
+        { signal },
+      );
+      return 0;
+    },
+    { signal },
+  );
 }
 
 /** Prints what `runPolicy` would write, and writes nothing. */
 export async function runPlan(command: PolicyCommand, { signal }: RunOptions): Promise<number> {
-  return withPolicy(command, () => new SoleLeader(), async (policy) => {
-    const plan = await policy.plan({ signal, timeoutMs: command.options.timeoutMs });
-    command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
-    return exitCodeOf(plan);
-  }, { signal });
+  return withPolicy(
+    command,
+    () => new SoleLeader(),
+    async (policy) => {
+      const plan = await policy.plan({ signal, timeoutMs: command.options.timeoutMs });
+      command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
+      return exitCodeOf(plan);
+    },
+    { signal },
+  );
 }
 
 /** Removes the sets of a cluster that is served no more. */
-export async function runCleanup({ options, notices, print, secrets, userAgent }: PolicyCommand, run: RunOptions): Promise<number> {
+export async function runCleanup(
+  { options, notices, print, secrets, userAgent }: PolicyCommand,
+  run: RunOptions,
+): Promise<number> {
   const cluster = options.cleanupCluster!;
   const confirm = cleanupConfirmation({ cluster, served: servedClusters(options, notices), yes: options.yes });
   const place = { at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) };
   const [local] = await connectAll([place], { notices, secrets });
   try {
-    const removals = await removalsOf({ cluster, options, client: new KubeClient({ connection: local!, userAgent }) }, run);
-    return await cleanUp(removals, { cluster, consequence: 'Policies that select its sets will match nothing.', confirm, print }, run);
+    const removals = await removalsOf(
+      { cluster, options, client: new KubeClient({ connection: local!, userAgent }) },
+      run,
+    );
+    return await cleanUp(
+      removals,
+      { cluster, consequence: 'Policies that select its sets will match nothing.', confirm, print },
+      run,
+    );
   } finally {
     local!.close();
   }
@@ -52,7 +95,8 @@ export async function runCleanup({ options, notices, print, secrets, userAgent }
 
 /** The remotes that we would serve; a cleanup needn't have any. */
 function servedClusters(options: PolicyOptions, notices: Logger): readonly string[] {
-  if (options.config !== undefined) return settingsOf(readConfigSource(options.config), options, notices).remotes.map(({ name }) => name);
+  if (options.config !== undefined)
+    return settingsOf(readConfigSource(options.config), options, notices).remotes.map(({ name }) => name);
   return options.targetClusterName === undefined ? [] : [options.targetClusterName];
 }
 
@@ -79,10 +123,22 @@ async function withPolicy(
   const compared = warnOfSameCluster({ clusters, connections, notices, userAgent }, run);
   const [local, ...others] = connections;
   const remotes = settings.remotes.map((remote, i) => ({ settings: remote, connection: others[i]! }));
-  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
+  const { metrics, registry } = createMetrics(metricTable, {
+    remote: ['local', ...settings.remotes.map(({ name }) => name)],
+  });
   const parts = { settings, metrics, registry, file };
   try {
-    const policy = new Policy({ options, given, local: local!, localCidrs: settings.localCidrs, remotes, log, metrics, leadership: (client) => leadership(client, parts), userAgent });
+    const policy = new Policy({
+      options,
+      given,
+      local: local!,
+      localCidrs: settings.localCidrs,
+      remotes,
+      log,
+      metrics,
+      leadership: (client) => leadership(client, parts),
+      userAgent,
+    });
     const code = await use(policy, parts);
     await compared;
     return code;
@@ -92,16 +148,28 @@ async function withPolicy(
 }
 
 /** The local cluster and the remotes, with the flag or field that names each. */
-function clustersOf({ local, remotes }: Settings, { config, localKubeConfig }: PolicyOptions): readonly NamedReference[] {
+function clustersOf(
+  { local, remotes }: Settings,
+  { config, localKubeConfig }: PolicyOptions,
+): readonly NamedReference[] {
   const flag = { at: spellingOf(table.localKubeConfig), reference: local };
-  if (config === undefined) return [flag, ...remotes.map((remote) => remoteOfFlags(remote, spellingOf(table.targetKubeConfig)))];
-  return [localKubeConfig === undefined ? { at: `${config}: local.kubeConfigPath`, reference: local } : flag, ...remotesOfFile(remotes, `${config}: remotes`)];
+  if (config === undefined)
+    return [flag, ...remotes.map((remote) => remoteOfFlags(remote, spellingOf(table.targetKubeConfig)))];
+  return [
+    localKubeConfig === undefined ? { at: `${config}: local.kubeConfigPath`, reference: local } : flag,
+    ...remotesOfFile(remotes, `${config}: remotes`),
+  ];
 }
 
-function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: PolicyOptions, notices: Logger): Settings {
+function settingsOf(
+  { path, content }: ReturnType<typeof readConfigSource>,
+  options: PolicyOptions,
+  notices: Logger,
+): Settings {
   const file = parseConfigFile(content, configFileSchema, { unknownKeys: 'error' });
   const settings = file.ok ? settingsOfFile(file.value, options) : file;
   if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
-  for (const warning of file.ok ? overriddenAddresses(file.value.remotes, 'remotes') : []) notices.warn({ path }, warning);
+  for (const warning of file.ok ? overriddenAddresses(file.value.remotes, 'remotes') : [])
+    notices.warn({ path }, warning);
   return settings.value;
 }

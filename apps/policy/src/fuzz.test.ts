@@ -14,7 +14,14 @@ const configFile = {
   local: { kubeConfigPath: '/k', cidrs: ['10.0.0.0/16', 'fd00::/48'] },
   remotes: [
     { name: 'c2', kubeConfigPath: '/c2', podResyncPeriod: '10m' },
-    { name: 'c3', remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/t', allowedPodCIDRs: ['10.4.0.0/16'] },
+    {
+      name: 'c3',
+      remoteAPIURL: 'https://c3',
+      remoteCAURL: 'file:///ca',
+      remoteCACertHash: ['sha256:aa'],
+      remoteSATokenPath: '/t',
+      allowedPodCIDRs: ['10.4.0.0/16'],
+    },
   ],
 };
 
@@ -41,9 +48,17 @@ const configFiles = { run: (bytes: Buffer) => readConfig(bytes.toString()), isEx
 const targets: readonly (FuzzTarget & { readonly name: string })[] = [
   {
     name: 'a Pod',
-    seeds: [pod({ name: 'a', labels: { [nameLabel]: 'web' }, ips: ['10.0.0.1', 'fd00::1'] }), pod({ name: 'b', labels: { [nameLabel]: 'web' }, hostNetwork: true })].map(json),
+    seeds: [
+      pod({ name: 'a', labels: { [nameLabel]: 'web' }, ips: ['10.0.0.1', 'fd00::1'] }),
+      pod({ name: 'b', labels: { [nameLabel]: 'web' }, hostNetwork: true }),
+    ].map(json),
     mutate: mutateJson,
-    run: (bytes) => membershipOf(pods.objectFromJson(parseJson(bytes)), { nameLabel, addresses: { allowed: undefined, local: [] }, intern: (text) => text }),
+    run: (bytes) =>
+      membershipOf(pods.objectFromJson(parseJson(bytes)), {
+        nameLabel,
+        addresses: { allowed: undefined, local: [] },
+        intern: (text) => text,
+      }),
     isExpected: (error) => error instanceof DecodeError,
   },
   { ...configFiles, name: 'a config file in JSON', seeds: [json(configFile)], mutate: mutateJson },

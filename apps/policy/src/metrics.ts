@@ -1,5 +1,11 @@
 import { restartReasons } from '@kube-semaphore/informers';
-import { leaderMetrics, podAddressMetrics, sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
+import {
+  leaderMetrics,
+  podAddressMetrics,
+  sharedMetrics,
+  type Instruments,
+  type MetricTable,
+} from '@kube-semaphore/runtime';
 
 const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 

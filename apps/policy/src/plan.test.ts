@@ -1,14 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf, type Plan, planJson, planText, type RemotePlan } from './plan.ts';
 
-const set = (name: string, labels: Record<string, string>, ...nets: string[]) => ({ name, uid: 'u', resourceVersion: '1', labels, annotations: {}, nets });
+const set = (name: string, labels: Record<string, string>, ...nets: string[]) => ({
+  name,
+  uid: 'u',
+  resourceVersion: '1',
+  labels,
+  annotations: {},
+  nets,
+});
 
-const c2: RemotePlan = { cluster: 'c2', reached: true, failure: undefined, heldBack: undefined, heldDeletions: 0, skipped: [], sets: ['c2-ns-a'] };
+const c2: RemotePlan = {
+  cluster: 'c2',
+  reached: true,
+  failure: undefined,
+  heldBack: undefined,
+  heldDeletions: 0,
+  skipped: [],
+  sets: ['c2-ns-a'],
+};
 
 const full: Plan = {
   changes: [
     { kind: 'create', to: { name: 'c2-ns-new', labels: {}, nets: ['10.0.0.1/32', 'fd00::1/128'] } },
-    { kind: 'update', from: set('c2-ns-a', { x: '1', y: '2' }, '10.0.0.1/32', '10.0.0.2/32'), to: set('c2-ns-a', { y: '2', x: '1' }, '10.0.0.2/32', '10.0.0.3/32') },
+    {
+      kind: 'update',
+      from: set('c2-ns-a', { x: '1', y: '2' }, '10.0.0.1/32', '10.0.0.2/32'),
+      to: set('c2-ns-a', { y: '2', x: '1' }, '10.0.0.2/32', '10.0.0.3/32'),
+    },
     { kind: 'update', from: set('c2-ns-b', { x: '1' }, '10.0.0.1/32'), to: set('c2-ns-b', { x: '2' }, '10.0.0.1/32') },
     { kind: 'update', from: set('c2-ns-c', {}, '10.0.0.1/32', '10.0.0.1/32'), to: set('c2-ns-c', {}, '10.0.0.1/32') },
     { kind: 'delete', from: set('c2-ns-old', {}, '10.0.0.9/32') },
@@ -19,7 +38,12 @@ const full: Plan = {
       heldDeletions: 12,
       skipped: [
         { subject: 'pod ns/bad', kind: 'problem', reason: 'bad-address', detail: '"x" is no address' },
-        { subject: 'pod ns/host', kind: 'expected', reason: 'host-network', detail: 'the Pod uses the network of its node' },
+        {
+          subject: 'pod ns/host',
+          kind: 'expected',
+          reason: 'host-network',
+          detail: 'the Pod uses the network of its node',
+        },
       ],
     },
     { ...c2, cluster: 'c3', reached: false, failure: 'list pods: connection refused', sets: ['c3-ns-a', 'c3-ns-b'] },
@@ -59,16 +83,29 @@ describe('planText', () => {
 
   it('does not say so of a remote that was not reached', () => {
     const text = planText({ changes: [], remotes: [{ ...c2, reached: false, failure: 'list pods: 403: \u001b[2J' }] });
-    expect(text).toBe('What would change is not known: c2 not reached.\n\nc2: not reached: list pods: 403: \\u001b[2J\nWhat it has, 1 set, would stay as it is:\nunknown  c2-ns-a\n');
+    expect(text).toBe(
+      'What would change is not known: c2 not reached.\n\nc2: not reached: list pods: 403: \\u001b[2J\nWhat it has, 1 set, would stay as it is:\nunknown  c2-ns-a\n',
+    );
   });
 });
 
 it('is the same for programs, as JSON', () => {
   const plan = JSON.parse(planJson(full)) as { changes: unknown[]; remotes: unknown[] };
   expect(plan.changes[1]).toEqual({
-    change: 'update', name: 'c2-ns-a', labels: { x: '1', y: '2' }, nets: ['10.0.0.2/32', '10.0.0.3/32'], added: ['10.0.0.3/32'], removed: ['10.0.0.1/32'],
+    change: 'update',
+    name: 'c2-ns-a',
+    labels: { x: '1', y: '2' },
+    nets: ['10.0.0.2/32', '10.0.0.3/32'],
+    added: ['10.0.0.3/32'],
+    removed: ['10.0.0.1/32'],
   });
-  expect(plan.changes.map((change) => (change as { change: string }).change)).toEqual(['create', 'update', 'update', 'update', 'delete']);
+  expect(plan.changes.map((change) => (change as { change: string }).change)).toEqual([
+    'create',
+    'update',
+    'update',
+    'update',
+    'delete',
+  ]);
   expect(plan.remotes).toEqual(JSON.parse(JSON.stringify(full.remotes)));
 });
 

@@ -44,7 +44,11 @@ function changeLine(change: Change): string {
       return `delete  ${change.from.name}  ${change.from.nets.join(' ')}`;
     case 'update': {
       const { added, removed, labels } = updateFacts(change.from, change.to);
-      const parts = [...added.map((net) => `+${net}`), ...removed.map((net) => `-${net}`), ...(labels ? ['labels'] : [])];
+      const parts = [
+        ...added.map((net) => `+${net}`),
+        ...removed.map((net) => `-${net}`),
+        ...(labels ? ['labels'] : []),
+      ];
       return `change  ${change.to.name}  ${parts.join(' ') || 'spelling'}`;
     }
   }
@@ -70,7 +74,9 @@ function updateFacts(from: Facts, to: Facts): { added: string[]; removed: string
   return {
     added: to.nets.filter((net) => !before.has(net)),
     removed: from.nets.filter((net) => !after.has(net)),
-    labels: JSON.stringify(Object.entries(from.labels).toSorted(byKey)) !== JSON.stringify(Object.entries(to.labels).toSorted(byKey)),
+    labels:
+      JSON.stringify(Object.entries(from.labels).toSorted(byKey)) !==
+      JSON.stringify(Object.entries(to.labels).toSorted(byKey)),
   };
 }
 
@@ -82,9 +88,23 @@ function byKey([a]: [string, string], [b]: [string, string]): number {
 
 function remoteLines({ cluster, reached, failure, heldBack, heldDeletions, skipped, sets }: RemotePlan): string[] {
   if (!reached) {
-    return [notReached(cluster, failure), `What it has, ${count(sets.length, 'set')}, would stay as it is:`, ...sets.map((set) => `unknown  ${set}`)];
+    return [
+      notReached(cluster, failure),
+      `What it has, ${count(sets.length, 'set')}, would stay as it is:`,
+      ...sets.map((set) => `unknown  ${set}`),
+    ];
   }
   const head = `${cluster}: ${count(sets.length, 'set')} now${heldBack === undefined ? '' : `; nothing is changed: ${heldBack}`}`;
-  const held = heldDeletions === 0 ? [] : [`held    ${count(heldDeletions, 'address', 'addresses')} that its list lacks, until it is listed again`];
-  return [head, ...held, ...skipped.map(({ subject, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`)];
+  const held =
+    heldDeletions === 0
+      ? []
+      : [`held    ${count(heldDeletions, 'address', 'addresses')} that its list lacks, until it is listed again`];
+  return [
+    head,
+    ...held,
+    ...skipped.map(
+      ({ subject, kind, detail }) =>
+        `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`,
+    ),
+  ];
 }

@@ -1,4 +1,11 @@
-import { ClusterWatches, everyPeriod, localServiceRanges, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
+import {
+  ClusterWatches,
+  everyPeriod,
+  localServiceRanges,
+  LocalWrites,
+  POLL_INTERVAL_MS,
+  Runner,
+} from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
@@ -77,14 +84,21 @@ export class Policy {
     });
     this.#controller = new Controller({
       // A standby decides nothing: its stores are warm, and every key is looked at when it takes over.
-      reconcile: async (key, context) => (this.#leadership.isLeader ? this.#reconciler!.reconcile(key, context) : { wrote: false }),
+      reconcile: async (key, context) =>
+        this.#leadership.isLeader ? this.#reconciler!.reconcile(key, context) : { wrote: false },
       workers: options.writeConcurrency,
       minWriteIntervalMs: options.minWriteIntervalMs,
       onFailure: (failure) => {
         if (this.#writes.failed(failure)) metrics.requeues.inc({});
       },
     });
-    this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: this.#localListed.resolve, onWatchForbidden: () => (this.#watchForbidden = true) });
+    this.#localWatches = new ClusterWatches({
+      cluster: LOCAL,
+      metrics,
+      log,
+      onFirstSync: this.#localListed.resolve,
+      onWatchForbidden: () => (this.#watchForbidden = true),
+    });
     this.#runner = new Runner({
       local: {
         what: 'the local sets',
@@ -157,7 +171,11 @@ export class Policy {
 
   async #watchLocal(client: KubeClient, { signal }: RunOptions): Promise<void> {
     const { options, remotes, log, metrics } = this.#input;
-    const api = await chosenCalicoApi(options.calicoApi, client, { signal, log, onFailure: (error) => (this.#undiscovered = error) });
+    const api = await chosenCalicoApi(options.calicoApi, client, {
+      signal,
+      log,
+      onFailure: (error) => (this.#undiscovered = error),
+    });
     const localSets = new LocalSets({
       client,
       api,
@@ -174,7 +192,13 @@ export class Policy {
       onOrphans: (cluster, count) => metrics.orphans.set({ cluster }, count),
     });
     this.#localSets = localSets;
-    this.#writeSet = setWriter({ send: changeSender(client, api), writes: this.#writes, localSets, domains: this.#domains, isWatchForbidden: () => this.#watchForbidden });
+    this.#writeSet = setWriter({
+      send: changeSender(client, api),
+      writes: this.#writes,
+      localSets,
+      domains: this.#domains,
+      isWatchForbidden: () => this.#watchForbidden,
+    });
     await localSets.reflector.run({ signal });
   }
 

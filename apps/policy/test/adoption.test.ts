@@ -103,10 +103,19 @@ describe('a cluster without sets', () => {
   it.for([old, newer])('goes by $domain where Pods carry it', async (identity, { pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', domain: identity.domain, ips: ['10.4.0.1'] });
     await start();
-    await eventually(() => sets.list(), [{ name: 'c2-default-app', labels: labelsOf('app', identity), nets: ['10.4.0.1/32'] }]);
+    await eventually(
+      () => sets.list(),
+      [{ name: 'c2-default-app', labels: labelsOf('app', identity), nets: ['10.4.0.1/32'] }],
+    );
   });
 
-  it('waits for the first Pod of either domain, says so, and does the same after a restart', async ({ accounts, pods, sets, start, startWith }) => {
+  it('waits for the first Pod of either domain, says so, and does the same after a restart', async ({
+    accounts,
+    pods,
+    sets,
+    start,
+    startWith,
+  }) => {
     const first = await start();
     await first.logged('no label domain chosen yet', { cluster: 'c2' });
     await first.stop('SIGTERM');
@@ -116,12 +125,21 @@ describe('a cluster without sets', () => {
     const policy = await start();
     await policy.logged('no label domain chosen yet', { cluster: 'c2' });
     await pods.add({ name: 'a', ...inNewer, ips: ['10.4.0.1'] });
-    await eventually(() => sets.list(), [{ name: 'c2-default-app', labels: labelsOf('app', newer), nets: ['10.4.0.1/32'] }]);
+    await eventually(
+      () => sets.list(),
+      [{ name: 'c2-default-app', labels: labelsOf('app', newer), nets: ['10.4.0.1/32'] }],
+    );
     await pods.remove('a');
     await sets.become({});
   });
 
-  it('goes by the older domain where Pods carry both, and warns of those that carry only the other', async ({ accounts, pods, sets, start, startWith }) => {
+  it('goes by the older domain where Pods carry both, and warns of those that carry only the other', async ({
+    accounts,
+    pods,
+    sets,
+    start,
+    startWith,
+  }) => {
     await pods.add(
       { name: 'a', app: 'app', ips: ['10.4.0.1'] },
       { name: 'b', app: 'app', domain: [old.domain, newer.domain], ips: ['10.4.0.2'] },
@@ -132,8 +150,16 @@ describe('a cluster without sets', () => {
     expect(plan.stdout()).toContain('create  c2-default-app  10.4.0.1/32 10.4.0.2/32\n');
     expect(plan.stdout()).toMatch(/skip {4}label domain: .*: 1\. semaphore\.uw\.systems is used; give -label-domain/);
     const policy = await start();
-    await policy.logged('Pods carry the name label of another domain, and are in no set', { level: 'warn', cluster: 'c2', domain: old.domain, overlooked: 1 });
-    await eventually(() => sets.list(), [{ name: 'c2-default-app', labels: labelsOf('app', old), nets: ['10.4.0.1/32', '10.4.0.2/32'] }]);
+    await policy.logged('Pods carry the name label of another domain, and are in no set', {
+      level: 'warn',
+      cluster: 'c2',
+      domain: old.domain,
+      overlooked: 1,
+    });
+    await eventually(
+      () => sets.list(),
+      [{ name: 'c2-default-app', labels: labelsOf('app', old), nets: ['10.4.0.1/32', '10.4.0.2/32'] }],
+    );
   });
 
   it('is settled by sets that somebody else writes', async ({ pods, sets, history, start }) => {
@@ -155,11 +181,19 @@ describe('sets of v0.1.0, which had other labels', () => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain('skip!   sets of v0.1.0: c2-default-older has labels that are not ours, and stays as it is\n');
+    expect(plan.stdout()).toContain(
+      'skip!   sets of v0.1.0: c2-default-older has labels that are not ours, and stays as it is\n',
+    );
     const policy = await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-older': ['10.4.0.9/32'] });
     await policy.logged('left out', { level: 'warn', cluster: 'c2', reason: 'first-release' });
-    expect(await policy.metric('semaphore_policy_skipped_objects', { remote: 'c2', reason: 'first-release', kind: 'problem' })).toBe(1);
+    expect(
+      await policy.metric('semaphore_policy_skipped_objects', {
+        remote: 'c2',
+        reason: 'first-release',
+        kind: 'problem',
+      }),
+    ).toBe(1);
   });
 });
 

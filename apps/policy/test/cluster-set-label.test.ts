@@ -19,7 +19,12 @@ const clusterPropertyCrd: KubeObject = {
   spec: {
     group: 'about.k8s.io',
     scope: 'Cluster',
-    names: { kind: 'ClusterProperty', listKind: 'ClusterPropertyList', plural: 'clusterproperties', singular: 'clusterproperty' },
+    names: {
+      kind: 'ClusterProperty',
+      listKind: 'ClusterPropertyList',
+      plural: 'clusterproperties',
+      singular: 'clusterproperty',
+    },
     versions: [
       {
         name: 'v1beta1',
@@ -47,12 +52,24 @@ const it = itBehindProxies
   .extend('setId', ({ remote, aboutApi }, { onCleanup }) => async (value: string) => {
     await aboutApi();
     const metadata = { name: 'cluster.clusterset.k8s.io' };
-    await remote.admin.create(properties, { apiVersion: 'about.k8s.io/v1beta1', kind: 'ClusterProperty', metadata, spec: { value } });
+    await remote.admin.create(properties, {
+      apiVersion: 'about.k8s.io/v1beta1',
+      kind: 'ClusterProperty',
+      metadata,
+      spec: { value },
+    });
     onCleanup(() => remote.admin.delete(`${properties}/${metadata.name}`));
   })
   .extend('reader', { scope: 'file' }, ({ remote }) => remote.account('reader-of-id', [...remoteRules, readRule]))
-  .extend('asReader', async ({ remoteProxy, reader }) => ({ 'target-kube-config': await remoteProxy.kubeconfig(reader) }))
-  .extend('questions', ({ remoteProxy }) => () => remoteProxy.requests().filter(({ target }) => target.startsWith(properties)));
+  .extend('asReader', async ({ remoteProxy, reader }) => ({
+    'target-kube-config': await remoteProxy.kubeconfig(reader),
+  }))
+  .extend(
+    'questions',
+    ({ remoteProxy }) =>
+      () =>
+        remoteProxy.requests().filter(({ target }) => target.startsWith(properties)),
+  );
 
 const pod = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const set = (labels: Readonly<Record<string, string>>) => ({ name: 'c2-default-app', labels, nets: ['10.4.0.1/32'] });
@@ -62,7 +79,12 @@ const WARNING = 'the remote calls itself something else in its ClusterSet';
 const UNKNOWN = 'the remote does not tell its id in a ClusterSet';
 
 describe('-clusterset-label', () => {
-  it('labels sets with the name from our config, and takes the label away again', async ({ pods, sets, history, start }) => {
+  it('labels sets with the name from our config, and takes the label away again', async ({
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await pods.add(pod);
     await sets.add(set(labelsOf('app')));
     const policy = await start({ 'clusterset-label': 'true' });
@@ -91,7 +113,13 @@ describe('the id that a remote has in its ClusterSet', () => {
     await eventually(() => sets.list(), [labelled]);
   });
 
-  it('is warned about once where it is another than ours, and never taken', async ({ pods, sets, reader, setId, start }) => {
+  it('is warned about once where it is another than ours, and never taken', async ({
+    pods,
+    sets,
+    reader,
+    setId,
+    start,
+  }) => {
     await setId('west');
     await pods.add(pod);
     const policy = await start({ 'clusterset-label': 'true', 'target-kube-config': reader.kubeconfig });

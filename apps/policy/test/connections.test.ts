@@ -30,7 +30,9 @@ async function servedCa({ caFile }: TestCluster): Promise<string> {
 
 async function caHash({ caFile }: TestCluster): Promise<string> {
   const { publicKey } = new X509Certificate(await readFile(caFile));
-  return `sha256:${createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest('hex')}`;
+  return `sha256:${createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex')}`;
 }
 
 const pod = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
@@ -69,7 +71,13 @@ describe('a remote without a kubeconfig', () => {
     await policy.logged(UNENCRYPTED, { level: 'warn' });
   });
 
-  it('may have its CA at an http: URL, without one, if the hash of its key is given', async ({ accounts, remote, pods, sets, start }) => {
+  it('may have its CA at an http: URL, without one, if the hash of its key is given', async ({
+    accounts,
+    remote,
+    pods,
+    sets,
+    start,
+  }) => {
     await pods.add(pod);
     const token = { 'remote-sa-token-path': accounts.remote.tokenFile };
     const pinned = { 'remote-ca-url': await servedCa(remote), 'remote-ca-cert-hash': await caHash(remote) };
@@ -83,7 +91,9 @@ describe('a remote without a kubeconfig', () => {
     const pinned = { 'remote-ca-url': await servedCa(remote), 'remote-ca-cert-hash': await caHash(local) };
     const policy = await start({ ...direct(remote), ...pinned, ...token }, { ready: false });
     const line = await policy.logged('watch broke off', { cluster: 'c2' });
-    expect(JSON.stringify(line)).toContain(`the hash of its key is ${await caHash(remote)}, and should be ${await caHash(local)}`);
+    expect(JSON.stringify(line)).toContain(
+      `the hash of its key is ${await caHash(remote)}, and should be ${await caHash(local)}`,
+    );
   });
 
   it('is not believed with a certificate of another CA', async ({ accounts, local, remote, start }) => {
@@ -104,19 +114,31 @@ describe('an API server whose certificate has another name', () => {
     await writeFile(file, config.replace('"server": ', '"tls-server-name": "10.9.8.7", "server": '));
     const policy = await start({ 'target-kube-config': file }, { ready: false });
     const line = await policy.logged('watch broke off', { cluster: 'c2', reason: 'unreachable' });
-    expect(JSON.stringify(line)).toMatch(/its certificate is for another name: it has .*127\.0\.0\.1.*, and not 10\.9\.8\.7; write one of its names in the URL, or in a kubeconfig as tls-server-name/);
+    expect(JSON.stringify(line)).toMatch(
+      /its certificate is for another name: it has .*127\.0\.0\.1.*, and not 10\.9\.8\.7; write one of its names in the URL, or in a kubeconfig as tls-server-name/,
+    );
   });
 });
 
 describe('an API server without TLS', () => {
-  it('is watched where it is on this machine, as behind kubectl proxy, with a warning', async ({ accounts, remote, pods, sets, start }) => {
+  it('is watched where it is on this machine, as behind kubectl proxy, with a warning', async ({
+    accounts,
+    remote,
+    pods,
+    sets,
+    start,
+  }) => {
     const agent = new https.Agent({ ca: await readFile(remote.caFile), keepAlive: true });
     const server = createServer(({ method, url, headers }, response) => {
       const authorization = `Bearer ${accounts.remote.token}`;
-      const onward = https.request(`${remote.url}${url}`, { agent, method, headers: { ...headers, authorization } }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
+      const onward = https.request(
+        `${remote.url}${url}`,
+        { agent, method, headers: { ...headers, authorization } },
+        (answer) => {
+          response.writeHead(answer.statusCode!, answer.headers);
+          answer.pipe(response);
+        },
+      );
       onward.on('error', () => response.destroy());
       response.on('close', () => onward.destroy());
       onward.end();
@@ -129,12 +151,20 @@ describe('an API server without TLS', () => {
     });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const file = join(remote.dir, 'plain.kubeconfig');
-    const config = { clusters: [{ name: 'c', cluster: { server: url } }], users: [{ name: 'u' }], contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }], 'current-context': 'x' };
+    const config = {
+      clusters: [{ name: 'c', cluster: { server: url } }],
+      users: [{ name: 'u' }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    };
     await writeFile(file, JSON.stringify(config));
     await pods.add(pod);
     const policy = await start({ 'target-kube-config': file });
     await sets.become(nets);
-    await policy.logged('API server is reached without TLS: who can listen at its address can answer for it', { level: 'warn', server: url });
+    await policy.logged('API server is reached without TLS: who can listen at its address can answer for it', {
+      level: 'warn',
+      server: url,
+    });
     await pods.add({ ...pod, name: 'b', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
   });

@@ -20,7 +20,8 @@ const full = { 'c2-default-app': ips.map((ip) => `${ip}/32`) };
 const held = (policy: PolicyProcess) => policy.metric('semaphore_policy_held_deletions', { remote: 'c2' });
 
 /** What a policy says when it doubts a list: it is told once, where the metric may be back at 0 before anybody looks. */
-const doubted = (policy: PolicyProcess, count: number) => policy.logged('a list lacks too much to be believed at once', { cluster: 'c2', held: count });
+const doubted = (policy: PolicyProcess, count: number) =>
+  policy.logged('a list lacks too much to be believed at once', { cluster: 'c2', held: count });
 
 /** The remote forgets all its pods, and its history with them: the watch can't go on, and the list after it is empty. */
 async function forgetEverything(proxy: FaultProxy, remote: TestCluster): Promise<void> {
@@ -31,14 +32,25 @@ async function forgetEverything(proxy: FaultProxy, remote: TestCluster): Promise
 /** A server that starts again can go on from the last version only: what nobody watches makes ours an older one. */
 async function forgetHistory(proxy: FaultProxy, remote: TestCluster): Promise<void> {
   // A bookmark just before may have told the watch of what it wouldn't see, and then it could go on.
-  await proxy.set({ kind: 'answer', status: 410, as: 'event' }, { verb: 'watch', target: /[?&]resourceVersion=/, times: 1 });
+  await proxy.set(
+    { kind: 'answer', status: 410, as: 'event' },
+    { verb: 'watch', target: /[?&]resourceVersion=/, times: 1 },
+  );
   await createPod(remote.admin, pod({ name: 'unlabelled' }));
   await deletePod(remote.admin, { name: 'unlabelled' });
   await remote.restart();
 }
 
 describe('a remote that lists empty', () => {
-  it('for a moment costs nothing (Go emptied the sets)', async ({ proxy, kubeconfig, remote, pods, sets, history, start }) => {
+  it('for a moment costs nothing (Go emptied the sets)', async ({
+    proxy,
+    kubeconfig,
+    remote,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await pods.add(...many);
     const policy = await start({ 'target-kube-config': kubeconfig, 'deletion-guard-hold': '10s' });
     await sets.become(full);
@@ -64,7 +76,15 @@ describe('a remote that lists empty', () => {
     expect(await held(policy)).toBe(0);
   });
 
-  it('at the start is measured by what the sets hold', async ({ proxy, kubeconfig, remote, pods, sets, history, start }) => {
+  it('at the start is measured by what the sets hold', async ({
+    proxy,
+    kubeconfig,
+    remote,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await pods.add(...many, { name: 'other', app: 'other', ips: ['10.4.1.1'] });
     const before = await start();
     const all = { ...full, 'c2-default-other': ['10.4.1.1/32'] };

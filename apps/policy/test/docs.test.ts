@@ -17,7 +17,9 @@ const names = Object.values(metrics).map(({ name }) => name.slice(prefix.length)
 const own = docMetrics('policy.md');
 const common = docMetrics('concepts.md').filter((name) => !/^(?:nodejs|process)_/.test(name));
 
-const mentioned = (pattern: RegExp): readonly string[] => [...new Set(Array.from(page.matchAll(pattern), ([, name = '']) => name))];
+const mentioned = (pattern: RegExp): readonly string[] => [
+  ...new Set(Array.from(page.matchAll(pattern), ([, name = '']) => name)),
+];
 
 describe('docs/policy.md and docs/concepts.md', () => {
   it.each(names)('says when to act on %s', (name) => {
@@ -26,7 +28,13 @@ describe('docs/policy.md and docs/concepts.md', () => {
 
   it('names no metric that there is not', () => {
     expect(mentioned(/`semaphore_policy_([a-z_]+)/g)).not.toEqual([]);
-    for (const name of [...own, ...common, ...mentioned(/`semaphore_policy_([a-z_]+)/g), ...mentioned(/`((?:remote|held|skipped)_[a-z_]+)/g)]) expect(names).toContain(name);
+    for (const name of [
+      ...own,
+      ...common,
+      ...mentioned(/`semaphore_policy_([a-z_]+)/g),
+      ...mentioned(/`((?:remote|held|skipped)_[a-z_]+)/g),
+    ])
+      expect(names).toContain(name);
   });
 
   it('names no reason of a restart that there is not', () => {

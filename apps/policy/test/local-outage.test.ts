@@ -43,7 +43,14 @@ describe('the local API server', () => {
     await eventually(() => policy.metric(...localUp), 1);
   });
 
-  it('may list empty for a moment, and is asked again when a set turns out to be there', async ({ localProxy, viaLocalProxy, pods, sets, history, start }) => {
+  it('may list empty for a moment, and is asked again when a set turns out to be there', async ({
+    localProxy,
+    viaLocalProxy,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await pods.add(pod(1));
     const policy = await start(viaLocalProxy);
     await sets.become(nets(1));

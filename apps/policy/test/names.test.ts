@@ -93,13 +93,10 @@ describe('a name that the process of another remote wants as well', () => {
     );
     await start({ 'target-cluster-name': 'c2-x' });
     const owners = async () =>
-      (await sets.list()).map(({ labels, nets }) => [labels['semaphore.uw.systems/cluster'], ...nets].join(' ')).toSorted();
-    const expected = [
-      'c2 10.4.0.1/32',
-      'c2 10.4.0.2/32',
-      'c2-x 10.4.0.1/32',
-      'c2-x 10.4.0.2/32',
-    ];
+      (await sets.list())
+        .map(({ labels, nets }) => [labels['semaphore.uw.systems/cluster'], ...nets].join(' '))
+        .toSorted();
+    const expected = ['c2 10.4.0.1/32', 'c2 10.4.0.2/32', 'c2-x 10.4.0.1/32', 'c2-x 10.4.0.2/32'];
     await eventually(owners, expected);
     await history.caughtUp();
     const written = history.versions();

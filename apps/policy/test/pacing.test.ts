@@ -8,7 +8,8 @@ const writes = (requests: readonly SeenRequest[]) => requests.filter(({ method }
 /** Asked once, to know whether it is another cluster. */
 const KEYS = '/openid/v1/jwks';
 
-const forPods = (requests: readonly SeenRequest[]) => requests.filter(({ target }) => target.startsWith('/api/v1/pods?'));
+const forPods = (requests: readonly SeenRequest[]) =>
+  requests.filter(({ target }) => target.startsWith('/api/v1/pods?'));
 
 const notForPods = (requests: readonly SeenRequest[]) =>
   requests.map(({ target }) => target).filter((target) => !target.startsWith('/api/v1/pods?'));
@@ -30,17 +31,32 @@ describe('requests', () => {
     expect(made.map(({ method }) => method)).toEqual(['POST', 'POST', 'PUT', 'DELETE']);
   });
 
-  it('are one watch for the pods of each label domain, while nothing says which counts', async ({ remoteProxy, viaRemoteProxy, pods, sets, start }) => {
+  it('are one watch for the pods of each label domain, while nothing says which counts', async ({
+    remoteProxy,
+    viaRemoteProxy,
+    pods,
+    sets,
+    start,
+  }) => {
     await pods.add({ name: 'a', app: 'app', domain: 'policy.semaphore.uw.io', ips: ['10.4.0.1'] });
     await start(viaRemoteProxy);
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    const asked = forPods(remoteProxy.requests())
-      .map(({ target }) => new URLSearchParams(target.split('?')[1]).get('labelSelector'));
+    const asked = forPods(remoteProxy.requests()).map(({ target }) =>
+      new URLSearchParams(target.split('?')[1]).get('labelSelector'),
+    );
     expect(asked).toHaveLength(2);
     expect(new Set(asked)).toEqual(new Set(['semaphore.uw.systems/name', 'policy.semaphore.uw.io/name']));
   });
 
-  it('are one watch for the pods, and one for the sets', async ({ localProxy, remoteProxy, viaLocalProxy, viaRemoteProxy, pods, sets, start }) => {
+  it('are one watch for the pods, and one for the sets', async ({
+    localProxy,
+    remoteProxy,
+    viaLocalProxy,
+    viaRemoteProxy,
+    pods,
+    sets,
+    start,
+  }) => {
     await pods.add(...podsOf(10));
     await start({ ...viaLocalProxy, ...viaRemoteProxy, 'label-domain': 'semaphore.uw.systems' });
     await eventually(async () => (await sets.nets())['c2-default-app']?.length, 10);
@@ -52,7 +68,15 @@ describe('requests', () => {
     expect(notForPods(remoteProxy.requests())).toEqual([KEYS]);
   });
 
-  it('are none for each -pod-resync-period', async ({ localProxy, remoteProxy, viaLocalProxy, viaRemoteProxy, pods, sets, start }) => {
+  it('are none for each -pod-resync-period', async ({
+    localProxy,
+    remoteProxy,
+    viaLocalProxy,
+    viaRemoteProxy,
+    pods,
+    sets,
+    start,
+  }) => {
     await start({
       ...viaLocalProxy,
       ...viaRemoteProxy,

@@ -38,7 +38,13 @@ function frame(type: string, metadata: readonly Buffer[], status: Buffer = Buffe
 }
 
 const label = field(11, field(1, 'semaphore.uw.systems/name'), field(2, 'app'));
-const podMetadata = (name: string, uid: string) => [field(1, name), field(3, 'ns'), field(5, uid), field(6, '2'), label];
+const podMetadata = (name: string, uid: string) => [
+  field(1, name),
+  field(3, 'ns'),
+  field(5, uid),
+  field(6, '2'),
+  label,
+];
 
 const endMark = field(12, field(1, 'k8s.io/initial-events-end'), field(2, 'true'));
 const endOfInitialEvents = frame('BOOKMARK', [field(6, '1'), endMark]);
@@ -50,7 +56,9 @@ async function startHostileServer() {
   const watches = new Set<ServerResponse>();
   const server = createServer({ cert: certPem, key: keyPem }, ({ url = '' }, response) => {
     if (!url.includes('watch=true')) return void response.writeHead(404).end();
-    response.writeHead(200, { 'content-type': 'application/vnd.kubernetes.protobuf;stream=watch' }).write(endOfInitialEvents);
+    response
+      .writeHead(200, { 'content-type': 'application/vnd.kubernetes.protobuf;stream=watch' })
+      .write(endOfInitialEvents);
     watches.add(response);
     response.once('close', () => watches.delete(response));
   });
@@ -58,7 +66,12 @@ async function startHostileServer() {
   await once(server, 'listening');
   const dir = await mkdtemp(join(tmpdir(), 'hostile-'));
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const kubeConfigPath = await writeKubeconfig(join(dir, 'kubeconfig'), { name: 'hostile', url, caPem: authority.caPem, credentials: { token: 'x' } });
+  const kubeConfigPath = await writeKubeconfig(join(dir, 'kubeconfig'), {
+    name: 'hostile',
+    url,
+    caPem: authority.caPem,
+    credentials: { token: 'x' },
+  });
   return {
     dir,
     kubeConfigPath,
@@ -83,28 +96,54 @@ const it = base.extend('hostile', async ({ names: _names }, { onCleanup }) => {
 /** 3 MiB, and some 500 with all that is made of them. */
 const bomb = [frame('ADDED', podMetadata('bomb', 'uid'), Buffer.alloc(3 * MIB, Buffer.from([(12 << 3) | 2, 0])))];
 /** 42 MB, of which 16 MiB are 7,500. */
-const crowd = Array.from({ length: 20_000 }, (_, i) => frame('ADDED', podMetadata(`${'n'.repeat(1_000)}${i}`, 'u'.repeat(1_000))));
+const crowd = Array.from({ length: 20_000 }, (_, i) =>
+  frame('ADDED', podMetadata(`${'n'.repeat(1_000)}${i}`, 'u'.repeat(1_000))),
+);
 
 describe('a remote that would fill the memory', () => {
   it.for([
-    { name: 'by one Pod', frames: bomb, metric: 'skipped_objects', labels: { remote: 'c3', reason: 'too-large', kind: 'problem' }, up: 1 },
-    { name: 'by many Pods', frames: crowd, metric: 'remote_over_budget', labels: { remote: 'c3', budget: 'bytes' }, up: 0 },
-  ])('$name costs the others nothing, and is told of', async ({ frames, metric, labels, up }, { accounts, hostile, pods, sets, startWith }) => {
-    const config = join(hostile.dir, 'config.yaml');
-    const remotes = [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig }, { name: 'c3', kubeConfigPath: hostile.kubeConfigPath }];
-    await writeFile(config, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes }));
-    await pods.add({ name: 'before', app: 'app', ips: ['10.4.0.1'] });
-    const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0', '-max-remote-mib=16', '-label-domain=semaphore.uw.systems']);
-    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    const memory = async () => (await policy.metric('process_resident_memory_bytes')) ?? Infinity;
-    const before = await memory();
-    await hostile.say(frames);
-    await eventually(() => policy.metric(`semaphore_policy_${metric}`, labels), 1);
-    await eventually(() => policy.metric('semaphore_policy_remote_up', { remote: 'c3' }), up);
-    await pods.add({ name: 'after', app: 'app', ips: ['10.4.0.2'] });
-    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
-    expect(await memory()).toBeLessThan(before + 100 * MIB);
-    expect((await policy.get('/healthz')).status).toBe(200);
-    expect(await policy.metric('semaphore_policy_remote_up', { remote: 'c2' })).toBe(1);
-  });
+    {
+      name: 'by one Pod',
+      frames: bomb,
+      metric: 'skipped_objects',
+      labels: { remote: 'c3', reason: 'too-large', kind: 'problem' },
+      up: 1,
+    },
+    {
+      name: 'by many Pods',
+      frames: crowd,
+      metric: 'remote_over_budget',
+      labels: { remote: 'c3', budget: 'bytes' },
+      up: 0,
+    },
+  ])(
+    '$name costs the others nothing, and is told of',
+    async ({ frames, metric, labels, up }, { accounts, hostile, pods, sets, startWith }) => {
+      const config = join(hostile.dir, 'config.yaml');
+      const remotes = [
+        { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig },
+        { name: 'c3', kubeConfigPath: hostile.kubeConfigPath },
+      ];
+      await writeFile(config, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes }));
+      await pods.add({ name: 'before', app: 'app', ips: ['10.4.0.1'] });
+      const policy = await startWith([
+        '-config',
+        config,
+        '-listen-address=127.0.0.1:0',
+        '-max-remote-mib=16',
+        '-label-domain=semaphore.uw.systems',
+      ]);
+      await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+      const memory = async () => (await policy.metric('process_resident_memory_bytes')) ?? Infinity;
+      const before = await memory();
+      await hostile.say(frames);
+      await eventually(() => policy.metric(`semaphore_policy_${metric}`, labels), 1);
+      await eventually(() => policy.metric('semaphore_policy_remote_up', { remote: 'c3' }), up);
+      await pods.add({ name: 'after', app: 'app', ips: ['10.4.0.2'] });
+      await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
+      expect(await memory()).toBeLessThan(before + 100 * MIB);
+      expect((await policy.get('/healthz')).status).toBe(200);
+      expect(await policy.metric('semaphore_policy_remote_up', { remote: 'c2' })).toBe(1);
+    },
+  );
 });

@@ -7,7 +7,14 @@ const kept = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const both = { 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] };
 
 describe('a remote that falls silent', () => {
-  it('is asked again after -watch-idle-timeout', async ({ remoteProxy, viaRemoteProxy, pods, sets, history, start }) => {
+  it('is asked again after -watch-idle-timeout', async ({
+    remoteProxy,
+    viaRemoteProxy,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     const policy = await start({ ...viaRemoteProxy, 'watch-idle-timeout': '1s' });
     await sets.become(both);
@@ -30,10 +37,7 @@ describe('a remote that answers', () => {
     [{ kind: 'garbage', body: 'random', seed: 1 }, { every: 2 }],
     [{ kind: 'truncate', after: 19, by: 'clean' }],
   ];
-  const errors: Trouble = [
-    [{ kind: 'answer', status: 500 }, { every: 2 }],
-    [{ kind: 'answer', status: 401 }],
-  ];
+  const errors: Trouble = [[{ kind: 'answer', status: 500 }, { every: 2 }], [{ kind: 'answer', status: 401 }]];
 
   it.for([
     { name: 'nonsense', trouble: nonsense, reason: 'garbage', times: 2 },

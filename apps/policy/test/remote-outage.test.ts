@@ -8,7 +8,14 @@ const kept = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const both = { 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] };
 
 describe('a remote that goes away', () => {
-  it('leaves sets and health as they are (Go was unhealthy)', async ({ remoteProxy, viaRemoteProxy, pods, sets, history, start }) => {
+  it('leaves sets and health as they are (Go was unhealthy)', async ({
+    remoteProxy,
+    viaRemoteProxy,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     const policy = await start(viaRemoteProxy);
     await sets.become(both);
@@ -30,7 +37,15 @@ describe('a remote that goes away', () => {
     expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('may lose its history and pods meanwhile', async ({ remoteProxy, viaRemoteProxy, remote, pods, sets, history, start }) => {
+  it('may lose its history and pods meanwhile', async ({
+    remoteProxy,
+    viaRemoteProxy,
+    remote,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await pods.add(
       kept,
       { name: 'b', app: 'app', ips: ['10.4.0.2'] },
@@ -63,7 +78,14 @@ describe('a remote that goes away', () => {
 });
 
 describe('a remote that is away from the start', () => {
-  it('is waited for, and its sets stay (Go had no /healthz)', async ({ remoteProxy, viaRemoteProxy, pods, sets, history, start }) => {
+  it('is waited for, and its sets stay (Go had no /healthz)', async ({
+    remoteProxy,
+    viaRemoteProxy,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     await sets.add({ name: 'c2-default-app', labels: labelsOf('app'), nets: both['c2-default-app'] });
     await pods.add(kept);
     await remoteProxy.set({ kind: 'refuse' });

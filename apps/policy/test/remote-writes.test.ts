@@ -29,17 +29,21 @@ const it = base
 describe('a remote that would have us write without end', () => {
   it('makes no other wait, and is held to the rate', async ({ configFile, pods, sets, startWith, third }) => {
     // More than the 1,000 writes that a start has at this rate.
-    await third.pods.add(...Array.from({ length: 1_010 }, (_, i) => ({ name: `p${i}`, app: `app-${i}`, ips: ['10.4.0.1'] as const })));
+    await third.pods.add(
+      ...Array.from({ length: 1_010 }, (_, i) => ({ name: `p${i}`, app: `app-${i}`, ips: ['10.4.0.1'] as const })),
+    );
     await pods.add({ name: 'a', app: 'app', ips: ['10.5.0.1'] });
     const policy = await startWith(['-config', configFile, '-listen-address=127.0.0.1:0', '-max-remote-writes=1']);
     const over = { remote: 'c3', budget: 'writes' };
     await eventually(() => policy.metric('semaphore_policy_remote_over_budget', over), 1);
-    const created = async () => (await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '1' })) ?? 0;
+    const created = async () =>
+      (await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '1' })) ?? 0;
     const began = performance.now();
     const before = await created();
     for (let i = 0; i < 100; i++) await third.pods.relabel('p0', `new-${i}`);
     await pods.relabel('a', 'other');
-    const ofC2 = async () => Object.fromEntries(Object.entries(await sets.nets()).filter(([name]) => name.startsWith('c2-')));
+    const ofC2 = async () =>
+      Object.fromEntries(Object.entries(await sets.nets()).filter(([name]) => name.startsWith('c2-')));
     await eventually(ofC2, { 'c2-default-other': ['10.5.0.1/32'] });
     // One of c2, one that was being sent, and what the rate allows.
     expect((await created()) - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);

@@ -8,12 +8,25 @@ import { it as itOnClusters } from './support/it.ts';
 /** `start` for replicas, which have one account, and a Lease that ends soon. */
 const it = itOnClusters
   .extend('candidate', { scope: 'file' }, ({ accounts }) => accounts.local)
-  .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig, times: PolicyFlags = {}) =>
-    start({ 'local-kube-config': kubeconfig, ...shortLease(`semaphore-policy-${task.id}`), 'lease-namespace': 'semaphore-policy', ...times }),
+  .extend(
+    'startReplica',
+    ({ candidate, start, task }) =>
+      (kubeconfig = candidate.kubeconfig, times: PolicyFlags = {}) =>
+        start({
+          'local-kube-config': kubeconfig,
+          ...shortLease(`semaphore-policy-${task.id}`),
+          'lease-namespace': 'semaphore-policy',
+          ...times,
+        }),
   );
 
 describe('two replicas', () => {
-  it('have one writer, and the other takes over at once when it is asked to stop', async ({ candidate, pods, sets, startReplica }) => {
+  it('have one writer, and the other takes over at once when it is asked to stop', async ({
+    candidate,
+    pods,
+    sets,
+    startReplica,
+  }) => {
     const first = await startReplica(candidate.kubeconfig, longLease);
     await first.logged('leading');
     const second = await startReplica(candidate.kubeconfig, longLease);
@@ -27,7 +40,12 @@ describe('two replicas', () => {
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
   });
 
-  it('agree on the label domain: the standby goes by the sets of the leader, not by Pods', async ({ candidate, pods, sets, startReplica }) => {
+  it('agree on the label domain: the standby goes by the sets of the leader, not by Pods', async ({
+    candidate,
+    pods,
+    sets,
+    startReplica,
+  }) => {
     const newer = { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' };
     const first = await startReplica(candidate.kubeconfig, longLease);
     await first.logged('leading');
@@ -51,7 +69,13 @@ describe('two replicas', () => {
     await second.logged('leading');
   });
 
-  it('stay one when a leader sleeps past its Lease and wakes', async ({ candidate, pods, sets, history, startReplica }) => {
+  it('stay one when a leader sleeps past its Lease and wakes', async ({
+    candidate,
+    pods,
+    sets,
+    history,
+    startReplica,
+  }) => {
     const first = await startReplica();
     await first.logged('leading');
     // Nobody takes the Lease back from it.
@@ -76,7 +100,12 @@ describe('two replicas', () => {
 });
 
 describe('a replica that cannot renew its Lease', () => {
-  it('leads no more, says so once, and leads again when it can', async ({ local, candidate, startReplica, onTestFinished }) => {
+  it('leads no more, says so once, and leads again when it can', async ({
+    local,
+    candidate,
+    startReplica,
+    onTestFinished,
+  }) => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
     const replica = await startReplica(await proxy.kubeconfig(candidate));

@@ -18,15 +18,25 @@ const it = itBehindProxies.extend('configFile', async ({ accounts }, { onCleanup
 });
 
 describe('one process with several remotes', () => {
-  it('keeps the sets of each under its name, and lets each bring in what it may', async ({ configFile, pods, sets, startWith }) => {
-    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'app', ips: ['10.5.0.1', 'fd00::5'] });
+  it('keeps the sets of each under its name, and lets each bring in what it may', async ({
+    configFile,
+    pods,
+    sets,
+    startWith,
+  }) => {
+    await pods.add(
+      { name: 'a', app: 'app', ips: ['10.4.0.1'] },
+      { name: 'b', app: 'app', ips: ['10.5.0.1', 'fd00::5'] },
+    );
     const config = await configFile({ name: 'c2' }, { name: 'c3', allowedPodCIDRs: ['10.5.0.0/16'] });
     const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0']);
     await sets.become({
       'c2-default-app': ['10.4.0.1/32', '10.5.0.1/32', 'fd00::5/128'],
       'c3-default-app': ['10.5.0.1/32'],
     });
-    const warnings = policy.log().filter(({ level, msg }) => level === 'warn' && msg.startsWith('the remote may bring in any address'));
+    const warnings = policy
+      .log()
+      .filter(({ level, msg }) => level === 'warn' && msg.startsWith('the remote may bring in any address'));
     expect(warnings).toMatchObject([{ cluster: 'c2' }]);
     expect(await policy.metric('semaphore_policy_remote_unrestricted', { remote: 'c2' })).toBe(1);
     expect(await policy.metric('semaphore_policy_remote_unrestricted', { remote: 'c3' })).toBe(0);
@@ -35,15 +45,47 @@ describe('one process with several remotes', () => {
     expect(policy.log().filter(({ msg, cluster }) => msg === 'left out' && cluster === 'c3')).toHaveLength(2);
   });
 
-  it('lets no remote bring in an address of the local cluster, nor one that no Pod can have', async ({ configFile, pods, sets, startWith }) => {
-    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'app', ips: ['10.2.0.1', 'fd00:ec2::254'] }, { name: 'c', app: 'app', ips: ['169.254.169.254'] });
-    const policy = await startWith(['-config', await configFile({ name: 'c2' }), '-local-cidrs=10.2.0.0/16', '-listen-address=127.0.0.1:0']);
+  it('lets no remote bring in an address of the local cluster, nor one that no Pod can have', async ({
+    configFile,
+    pods,
+    sets,
+    startWith,
+  }) => {
+    await pods.add(
+      { name: 'a', app: 'app', ips: ['10.4.0.1'] },
+      { name: 'b', app: 'app', ips: ['10.2.0.1', 'fd00:ec2::254'] },
+      { name: 'c', app: 'app', ips: ['169.254.169.254'] },
+    );
+    const policy = await startWith([
+      '-config',
+      await configFile({ name: 'c2' }),
+      '-local-cidrs=10.2.0.0/16',
+      '-listen-address=127.0.0.1:0',
+    ]);
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    await eventually(() => policy.metric('semaphore_policy_skipped_objects', { remote: 'c2', reason: 'bad-address', kind: 'problem' }), 2);
-    await eventually(() => policy.metric('semaphore_policy_skipped_objects', { remote: 'c2', reason: 'address-not-allowed', kind: 'problem' }), 1);
+    await eventually(
+      () => policy.metric('semaphore_policy_skipped_objects', { remote: 'c2', reason: 'bad-address', kind: 'problem' }),
+      2,
+    );
+    await eventually(
+      () =>
+        policy.metric('semaphore_policy_skipped_objects', {
+          remote: 'c2',
+          reason: 'address-not-allowed',
+          kind: 'problem',
+        }),
+      1,
+    );
   });
 
-  it('serves one while another is down, and that one when it comes', async ({ configFile, remoteProxy, accounts, pods, sets, startWith }) => {
+  it('serves one while another is down, and that one when it comes', async ({
+    configFile,
+    remoteProxy,
+    accounts,
+    pods,
+    sets,
+    startWith,
+  }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await remoteProxy.set({ kind: 'refuse' });
     const kubeConfigPath = await remoteProxy.kubeconfig(accounts.remote);
@@ -57,14 +99,21 @@ describe('one process with several remotes', () => {
   });
 
   it('is told what counts for nothing in its config, and serves by the rest', async ({ configFile, startWith }) => {
-    const policy = await startWith(['-config', await configFile({ name: 'c2' }, { name: 'c3', remoteAPIURL: 'https://c3' }), '-listen-address=127.0.0.1:0']);
+    const policy = await startWith([
+      '-config',
+      await configFile({ name: 'c2' }, { name: 'c3', remoteAPIURL: 'https://c3' }),
+      '-listen-address=127.0.0.1:0',
+    ]);
     await policy.logged('remotes[1].remoteAPIURL counts for nothing beside kubeConfigPath', { level: 'warn' });
     expect(policy.log().filter(({ msg }) => msg.includes('counts for nothing'))).toHaveLength(1);
   });
 
   it('settles a name that two of them spell, in either order', async ({ configFile, pods, sets, startWith }) => {
     // c2 + x-y + app and c2-x + y + app are both c2-x-y-app; the smaller namespace has it.
-    await pods.add({ name: 'a', namespace: 'x-y', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', namespace: 'y', app: 'app', ips: ['10.4.0.2'] });
+    await pods.add(
+      { name: 'a', namespace: 'x-y', app: 'app', ips: ['10.4.0.1'] },
+      { name: 'b', namespace: 'y', app: 'app', ips: ['10.4.0.2'] },
+    );
     const config = await configFile({ name: 'c2-x' }, { name: 'c2' });
     await startWith(['-config', config, '-listen-address=127.0.0.1:0']);
     await eventually(async () => (await sets.nets())['c2-x-y-app'], ['10.4.0.1/32']);

@@ -118,7 +118,14 @@ describe('another -max-nets-per-set', () => {
     },
   );
 
-  it('may be interrupted by a crash after any write', async ({ localProxy, viaLocalProxy, pods, sets, history, start }) => {
+  it('may be interrupted by a crash after any write', async ({
+    localProxy,
+    viaLocalProxy,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
     const all = podsOf(0, 20);
     await pods.add(...all);
     const whole = await start();

@@ -6,12 +6,20 @@ import { labelsOf } from './support/sets.ts';
 
 describe('plan', () => {
   it('prints what would be written, and writes nothing', async ({ accounts, pods, sets, history, startWith }) => {
-    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'h', app: 'app', ips: ['10.9.0.1'], hostNetwork: true });
+    await pods.add(
+      { name: 'a', app: 'app', ips: ['10.4.0.1'] },
+      { name: 'h', app: 'app', ips: ['10.9.0.1'], hostNetwork: true },
+    );
     await sets.add({ name: 'c2-default-old', labels: labelsOf('old'), nets: ['10.4.0.9/32'] });
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout().split('\n').slice(0, 2)).toEqual(['create  c2-default-app  10.4.0.1/32', 'delete  c2-default-old  10.4.0.9/32']);
-    expect(plan.stdout()).toContain('skip    pod default/h: the Pod uses the network of its node'.replace('pod default/h', 'set c2-default-app'));
+    expect(plan.stdout().split('\n').slice(0, 2)).toEqual([
+      'create  c2-default-app  10.4.0.1/32',
+      'delete  c2-default-old  10.4.0.9/32',
+    ]);
+    expect(plan.stdout()).toContain(
+      'skip    pod default/h: the Pod uses the network of its node'.replace('pod default/h', 'set c2-default-app'),
+    );
     await history.caughtUp();
     expect(await sets.nets()).toEqual({ 'c2-default-old': ['10.4.0.9/32'] });
   });
@@ -21,7 +29,9 @@ describe('plan', () => {
     const plan = await startWith(['plan', '-o=json', ...argvOf(usualFlags(accounts))], { ready: false });
     await plan.exited;
     const { changes } = JSON.parse(plan.stdout()) as { changes: unknown };
-    expect(changes).toEqual([{ change: 'create', name: 'c2-default-app', labels: labelsOf('app'), nets: ['10.4.0.1/32'] }]);
+    expect(changes).toEqual([
+      { change: 'create', name: 'c2-default-app', labels: labelsOf('app'), nets: ['10.4.0.1/32'] },
+    ]);
   });
 
   it('tells of a remote that is the local cluster at another address', async ({ accounts, local, startWith }) => {
@@ -34,7 +44,12 @@ describe('plan', () => {
     expect(plan.stderr()).toMatch(/: warning: -target-kube-config.* leads to the same cluster as -local-kube-config/);
   });
 
-  it('names a right that is missing, of the remote and of the local cluster, and ends with 1', async ({ accounts, local, remote, startWith }) => {
+  it('names a right that is missing, of the remote and of the local cluster, and ends with 1', async ({
+    accounts,
+    local,
+    remote,
+    startWith,
+  }) => {
     const [here, there] = await Promise.all([local, remote].map((each) => each.account('nobody', [])));
     const plan = (flags: PolicyFlags) =>
       startWith(['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
@@ -43,7 +58,9 @@ describe('plan', () => {
       plan({ 'local-kube-config': here!.kubeconfig }),
     ]);
     expect([await ofRemote.exited, await ofLocal.exited]).toMatchObject([{ code: 1 }, { code: 1 }]);
-    expect(ofRemote.stdout()).toMatch(/^What would change is not known: c2 not reached\.\n\nc2: not reached: .*forbidden/);
+    expect(ofRemote.stdout()).toMatch(
+      /^What would change is not known: c2 not reached\.\n\nc2: not reached: .*forbidden/,
+    );
     expect(ofLocal.stderr()).toMatch(/couldn't be read within 3000 ms: .*forbidden/);
   });
 });
@@ -55,14 +72,19 @@ describe('cleanup', () => {
 
   it('removes the sets of a cluster, and nothing else', async ({ accounts, sets, startWith }) => {
     await sets.add(orphan, ours, theirs);
-    const cleanup = await startWith(['cleanup', '-cluster=c9', '-yes', `-local-kube-config=${accounts.local.kubeconfig}`], { ready: false });
+    const cleanup = await startWith(
+      ['cleanup', '-cluster=c9', '-yes', `-local-kube-config=${accounts.local.kubeconfig}`],
+      { ready: false },
+    );
     expect(await cleanup.exited).toEqual({ code: 0, signal: null });
     expect(Object.keys(await sets.nets())).toEqual([ours.name, theirs.name]);
   });
 
   it('refuses a cluster that the config names', async ({ accounts, sets, startWith }) => {
     await sets.add(ours);
-    const cleanup = await startWith(['cleanup', '-cluster=c2', '-yes', ...argvOf(usualFlags(accounts))], { ready: false });
+    const cleanup = await startWith(['cleanup', '-cluster=c2', '-yes', ...argvOf(usualFlags(accounts))], {
+      ready: false,
+    });
     expect(await cleanup.exited).toEqual({ code: 2, signal: null });
     expect(cleanup.stderr()).toContain('semaphore-policy: c2 is in the config, and so it is served');
     expect(Object.keys(await sets.nets())).toEqual([ours.name]);
@@ -70,7 +92,9 @@ describe('cleanup', () => {
 
   it('asks first, and does nothing where nobody can answer', async ({ accounts, sets, startWith }) => {
     await sets.add(orphan);
-    const cleanup = await startWith(['cleanup', '-cluster=c9', `-local-kube-config=${accounts.local.kubeconfig}`], { ready: false });
+    const cleanup = await startWith(['cleanup', '-cluster=c9', `-local-kube-config=${accounts.local.kubeconfig}`], {
+      ready: false,
+    });
     expect(await cleanup.exited).toEqual({ code: 2, signal: null });
     expect(Object.keys(await sets.nets())).toEqual([orphan.name]);
   });

@@ -97,9 +97,17 @@ describe('bad usage', () => {
       name: 'files that are not there',
       local: 'gone',
       remote: 'gone-too',
-      told: ['-local-kube-config or SP_LOCAL_KUBE_CONFIG: .*gone can', '-target-kube-config or SP_TARGET_KUBE_CONFIG: .*gone-too can'],
+      told: [
+        '-local-kube-config or SP_LOCAL_KUBE_CONFIG: .*gone can',
+        '-target-kube-config or SP_TARGET_KUBE_CONFIG: .*gone-too can',
+      ],
     },
-    { name: 'a file that is no kubeconfig', local: 'text', remote: 'good', told: ['-local-kube-config or SP_LOCAL_KUBE_CONFIG: .*text'] },
+    {
+      name: 'a file that is no kubeconfig',
+      local: 'text',
+      remote: 'good',
+      told: ['-local-kube-config or SP_LOCAL_KUBE_CONFIG: .*text'],
+    },
     { name: 'one that verifies no certificate', local: 'good', remote: 'insecure', told: ['insecure-skip-tls-verify'] },
   ])('of kubeconfigs is told without a stack: $name', async ({ local, remote, told }) => {
     const { code, stderr } = await run(
@@ -113,10 +121,26 @@ describe('bad usage', () => {
   });
 
   it.concurrent.for([
-    { name: 'a namespace that is none', flags: { 'lease-namespace': 'A_B' }, told: /^semaphore-policy: A_B is .*-lease-namespace or SP_LEASE_NAMESPACE\n$/m },
-    { name: 'a namespace of before that is none', flags: { 'lease-namespace': 'ns', 'previous-lease-namespace': 'A_B' }, told: /^semaphore-policy: A_B is .*-previous-lease-namespace or SP_PREVIOUS_LEASE_NAMESPACE\n$/m },
-    { name: 'a name that is none', flags: { 'lease-namespace': 'ns', 'lease-name': 'a/b' }, told: /^semaphore-policy: a\/b is .*-lease-name or SP_LEASE_NAME\n$/m },
-    { name: 'no namespace outside of a pod', flags: {}, told: /^semaphore-policy: -lease-namespace or SP_LEASE_NAMESPACE is required/m },
+    {
+      name: 'a namespace that is none',
+      flags: { 'lease-namespace': 'A_B' },
+      told: /^semaphore-policy: A_B is .*-lease-namespace or SP_LEASE_NAMESPACE\n$/m,
+    },
+    {
+      name: 'a namespace of before that is none',
+      flags: { 'lease-namespace': 'ns', 'previous-lease-namespace': 'A_B' },
+      told: /^semaphore-policy: A_B is .*-previous-lease-namespace or SP_PREVIOUS_LEASE_NAMESPACE\n$/m,
+    },
+    {
+      name: 'a name that is none',
+      flags: { 'lease-namespace': 'ns', 'lease-name': 'a/b' },
+      told: /^semaphore-policy: a\/b is .*-lease-name or SP_LEASE_NAME\n$/m,
+    },
+    {
+      name: 'no namespace outside of a pod',
+      flags: {},
+      told: /^semaphore-policy: -lease-namespace or SP_LEASE_NAMESPACE is required/m,
+    },
   ])('of the Lease is told: $name', async ({ flags, told }) => {
     const kubeconfigs = { 'local-kube-config': join(dir, 'good'), 'target-kube-config': join(dir, 'good') };
     const { code, stderr } = await run(argvOf({ ...named, ...kubeconfigs, 'leader-elect': 'true', ...flags }));
@@ -125,19 +149,44 @@ describe('bad usage', () => {
 
   it.concurrent('is to be in no pod and to name no local cluster', async () => {
     const { code, stderr } = await run(argvOf({ ...named, 'target-kube-config': join(dir, 'good') }));
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^semaphore-policy: -local-kube-config or SP_LOCAL_KUBE_CONFIG: .*this is no pod, name a kubeconfig\n$/) });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^semaphore-policy: -local-kube-config or SP_LOCAL_KUBE_CONFIG: .*this is no pod, name a kubeconfig\n$/,
+      ),
+    });
   });
 });
 
 describe('what is wrong with a cluster of a config file', () => {
   const good = { kubeConfigPath: 'good' };
   it.concurrent.for([
-    { name: 'a kubeconfig that is not there', remote: { kubeConfigPath: 'gone' }, told: /remotes\[1\]\.kubeConfigPath \(c3\): gone can't be read: there is no such file \(ENOENT\)$/ },
-    { name: 'an API server without TLS', remote: { remoteAPIURL: 'http://c3.example', remoteCAURL: 'file:///ca', remoteSATokenPath: 't' }, told: /remotes\[1\] \(c3\): the API URL must be an https: URL/ },
-    { name: 'a local kubeconfig that is not there', local: { kubeConfigPath: 'gone' }, remote: good, told: /local\.kubeConfigPath: gone can't be read/ },
+    {
+      name: 'a kubeconfig that is not there',
+      remote: { kubeConfigPath: 'gone' },
+      told: /remotes\[1\]\.kubeConfigPath \(c3\): gone can't be read: there is no such file \(ENOENT\)$/,
+    },
+    {
+      name: 'an API server without TLS',
+      remote: { remoteAPIURL: 'http://c3.example', remoteCAURL: 'file:///ca', remoteSATokenPath: 't' },
+      told: /remotes\[1\] \(c3\): the API URL must be an https: URL/,
+    },
+    {
+      name: 'a local kubeconfig that is not there',
+      local: { kubeConfigPath: 'gone' },
+      remote: good,
+      told: /local\.kubeConfigPath: gone can't be read/,
+    },
     { name: 'no local one outside of a pod', local: {}, remote: good, told: /local\.kubeConfigPath: .*this is no pod/ },
   ])('is told with its place: $name', async ({ local = good, remote, told }) => {
-    const inFolder = (path: string): string => JSON.stringify({ local, remotes: [{ name: 'c2', ...good }, { name: 'c3', ...remote }] }).replaceAll('"good"', JSON.stringify(path));
+    const inFolder = (path: string): string =>
+      JSON.stringify({
+        local,
+        remotes: [
+          { name: 'c2', ...good },
+          { name: 'c3', ...remote },
+        ],
+      }).replaceAll('"good"', JSON.stringify(path));
     const file = join(await mkdtemp(join(dir, 'file-')), 'config.json');
     await writeFile(file, inFolder(join(dir, 'good')));
     const { code, stderr } = await run(['-config', file]);
@@ -150,7 +199,10 @@ describe('what is wrong with a cluster of a config file', () => {
 describe('a command of another program', () => {
   it.concurrent('is told with the program that has it', async () => {
     const { code, stderr } = await run(['status']);
-    expect({ code, first: stderr.split('\n')[0] }).toEqual({ code: 2, first: 'semaphore-policy: unexpected word "status": it is a command of semaphore-wireguard' });
+    expect({ code, first: stderr.split('\n')[0] }).toEqual({
+      code: 2,
+      first: 'semaphore-policy: unexpected word "status": it is a command of semaphore-wireguard',
+    });
   });
 });
 
@@ -181,8 +233,13 @@ describe('a port that is taken', () => {
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const kubeconfigs = { 'local-kube-config': join(dir, 'good'), 'target-kube-config': join(dir, 'good') };
-    const { code, stderr } = await run(argvOf({ ...named, ...kubeconfigs, 'log-level': 'error', 'listen-address': `127.0.0.1:${port}` }));
+    const { code, stderr } = await run(
+      argvOf({ ...named, ...kubeconfigs, 'log-level': 'error', 'listen-address': `127.0.0.1:${port}` }),
+    );
     other.close();
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `semaphore-policy: -listen-address 127.0.0.1:${port} is in use by another process\n` });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `semaphore-policy: -listen-address 127.0.0.1:${port} is in use by another process\n`,
+    });
   });
 });

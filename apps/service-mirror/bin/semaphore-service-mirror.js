@@ -3,7 +3,9 @@
 // when half a million endpoints are read. docs/bench.md has the figures.
 // SIGUSR1 would open a debugger, by which anyone on this machine could run code here.
 if (Number(process.versions.node.split('.')[0]) < 24) {
-  console.error(`semaphore-service-mirror needs Node.js 24, this is ${process.version}: start it with "npx semaphore-service-mirror"`);
+  console.error(
+    `semaphore-service-mirror needs Node.js 24, this is ${process.version}: start it with "npx semaphore-service-mirror"`,
+  );
   process.exit(2);
 }
 await import('../src/main.ts');

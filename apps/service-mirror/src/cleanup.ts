@@ -24,7 +24,10 @@ export type CleanupInput = {
  *
  * @throws KubeApiError, ConnectionError
  */
-export async function removalsOf({ client, namespace, ...whose }: CleanupInput, { signal }: RunOptions): Promise<readonly Removal[]> {
+export async function removalsOf(
+  { client, namespace, ...whose }: CleanupInput,
+  { signal }: RunOptions,
+): Promise<readonly Removal[]> {
   const writer = new ObjectWriter(client, namespace);
   return leftovers(await observe(client, { namespace, signal }), whose).map((leftover) => ({
     line: changeLine(leftover),

@@ -1,5 +1,19 @@
 import { accessSync, constants } from 'node:fs';
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, leadershipOf, localReference, type NamedReference, readConfigSource, remoteOfFlags, remotesOfFile, serve, warnOfSameCluster } from '@kube-semaphore/app';
+import {
+  cleanUp,
+  cleanupConfirmation,
+  type Command,
+  ConfigError,
+  connectAll,
+  leadershipOf,
+  localReference,
+  type NamedReference,
+  readConfigSource,
+  remoteOfFlags,
+  remotesOfFile,
+  serve,
+  warnOfSameCluster,
+} from '@kube-semaphore/app';
 import { type Leadership, SoleLeader } from '@kube-semaphore/leader-election';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
@@ -22,44 +36,79 @@ export async function runMirror(command: MirrorCommand, { signal }: RunOptions):
     const leaseName = `semaphore-service-mirror-${options.svcPrefix ?? settings.local.name}`;
     return leadershipOf(options, { client: local, leaseName, prefix: 'SSM', log, metrics });
   };
-  return withMirror(command, leadership, async (mirror, { registry, metrics, file }) => {
-    const health = { isLive: () => mirror.isLive(), isReady: () => mirror.isReady() };
-    await serve((run) => mirror.run(run), { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log }, { signal });
-    return 0;
-  }, { signal });
+  return withMirror(
+    command,
+    leadership,
+    async (mirror, { registry, metrics, file }) => {
+      const health = { isLive: () => mirror.isLive(), isReady: () => mirror.isReady() };
+      await serve(
+        (run) => mirror.run(run),
+        { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log },
+        { signal },
+      );
+      return 0;
+    },
+    { signal },
+  );
 }
 
 /** Prints what `runMirror` would write, and writes nothing. */
 export async function runPlan(command: MirrorCommand, { signal }: RunOptions): Promise<number> {
-  return withMirror(command, () => new SoleLeader(), async (mirror) => {
-    const plan = await mirror.plan({ signal, timeoutMs: command.options.timeoutMs });
-    command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
-    return exitCodeOf(plan);
-  }, { signal });
+  return withMirror(
+    command,
+    () => new SoleLeader(),
+    async (mirror) => {
+      const plan = await mirror.plan({ signal, timeoutMs: command.options.timeoutMs });
+      command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
+      return exitCodeOf(plan);
+    },
+    { signal },
+  );
 }
 
 /** Removes what a cluster left that is served no more. */
-export async function runCleanup({ options, notices, print, secrets, userAgent }: MirrorCommand, run: RunOptions): Promise<number> {
+export async function runCleanup(
+  { options, notices, print, secrets, userAgent }: MirrorCommand,
+  run: RunOptions,
+): Promise<number> {
   const cluster = options.cleanupCluster!;
   const { cluster: place, namespace, served } = cleanupPlace(options, notices);
   const confirm = cleanupConfirmation({ cluster, served, yes: options.yes });
   const [local] = await connectAll([place], { notices, secrets });
   try {
-    const removals = await removalsOf({ client: new KubeClient({ connection: local!, userAgent }), namespace, cluster, served }, run);
-    return await cleanUp(removals, { cluster, consequence: 'Who uses these Services reaches nothing of it any more.', confirm, print }, run);
+    const removals = await removalsOf(
+      { client: new KubeClient({ connection: local!, userAgent }), namespace, cluster, served },
+      run,
+    );
+    return await cleanUp(
+      removals,
+      { cluster, consequence: 'Who uses these Services reaches nothing of it any more.', confirm, print },
+      run,
+    );
   } finally {
     local!.close();
   }
 }
 
 /** Where a cleanup looks, and the clusters that it leaves alone, by their names and prefixes: the local one is among them. */
-function cleanupPlace(options: MirrorOptions, notices: Logger): { cluster: NamedReference; namespace: string; served: readonly string[] } {
+function cleanupPlace(
+  options: MirrorOptions,
+  notices: Logger,
+): { cluster: NamedReference; namespace: string; served: readonly string[] } {
   if (options.config === undefined) {
     const cluster = localOf(localReference(options.kubeConfig), options);
-    return { cluster, namespace: options.mirrorNs!, served: options.svcPrefix === undefined ? [] : [options.svcPrefix] };
+    return {
+      cluster,
+      namespace: options.mirrorNs!,
+      served: options.svcPrefix === undefined ? [] : [options.svcPrefix],
+    };
   }
   const { local, mirrorNamespace, remotes } = settingsOf(readConfigSource(options.config), options, notices);
-  return { cluster: localOf(local.reference, options), namespace: mirrorNamespace, served: [local.name, ...remotes.flatMap(({ name, prefix }) => [name, prefix])] };
+  return {
+    cluster: localOf(local.reference, options),
+    namespace: mirrorNamespace,
+    served: [local.name, ...remotes.flatMap(({ name, prefix }) => [name, prefix])],
+  };
 }
 
 /** What there is beside the app itself. */
@@ -84,10 +133,24 @@ async function withMirror(
   const connections = await connectAll(clusters, { notices, secrets });
   const compared = warnOfSameCluster({ clusters, connections, notices, userAgent }, run);
   const [local, ...remotes] = connections;
-  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...settings.remotes.map(({ name }) => name)] });
+  const { metrics, registry } = createMetrics(metricTable, {
+    remote: ['local', ...settings.remotes.map(({ name }) => name)],
+  });
   const parts = { settings, metrics, registry, file };
   try {
-    const code = await use(new ServiceMirror({ options, settings, local: local!, remotes, log, metrics, leadership: (client) => leadership(client, parts), userAgent }), parts);
+    const code = await use(
+      new ServiceMirror({
+        options,
+        settings,
+        local: local!,
+        remotes,
+        log,
+        metrics,
+        leadership: (client) => leadership(client, parts),
+        userAgent,
+      }),
+      parts,
+    );
     await compared;
     return code;
   } finally {
@@ -98,15 +161,28 @@ async function withMirror(
 /** The local cluster and the remotes, with the flag or field that names each. */
 function clustersOf({ local, remotes }: Settings, options: MirrorOptions): readonly NamedReference[] {
   const { config } = options;
-  const others = config === undefined ? remotes.map((remote) => remoteOfFlags(remote, spellingOf(table.targetKubeConfig))) : remotesOfFile(remotes, `${config}: remoteClusters`);
+  const others =
+    config === undefined
+      ? remotes.map((remote) => remoteOfFlags(remote, spellingOf(table.targetKubeConfig)))
+      : remotesOfFile(remotes, `${config}: remoteClusters`);
   return [localOf(local.reference, options), ...others];
 }
 
 function localOf(reference: NamedReference['reference'], { config, kubeConfig }: MirrorOptions): NamedReference {
-  return { at: config === undefined || kubeConfig !== undefined ? spellingOf(table.kubeConfig) : `${config}: localCluster.kubeConfigPath`, reference };
+  return {
+    at:
+      config === undefined || kubeConfig !== undefined
+        ? spellingOf(table.kubeConfig)
+        : `${config}: localCluster.kubeConfigPath`,
+    reference,
+  };
 }
 
-function settingsOf({ path, content }: ReturnType<typeof readConfigSource>, options: MirrorOptions, notices: Logger): Settings {
+function settingsOf(
+  { path, content }: ReturnType<typeof readConfigSource>,
+  options: MirrorOptions,
+  notices: Logger,
+): Settings {
   const file = parseMirrorFile(content);
   const isPod = process.env['KUBERNETES_SERVICE_HOST'] !== undefined;
   const settings = file.ok ? settingsOfFile(file.value, { options, isPod, canRead }) : file;

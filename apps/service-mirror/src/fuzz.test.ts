@@ -24,9 +24,25 @@ const options = {
 };
 
 const configFile = {
-  global: { globalSvcLabelSelector: 'a=b', mirrorSvcLabelSelector: 'c in (d, e)', mirrorNamespace: 'sys', serviceSync: true, globalSvcHints: 'labelled' },
+  global: {
+    globalSvcLabelSelector: 'a=b',
+    mirrorSvcLabelSelector: 'c in (d, e)',
+    mirrorNamespace: 'sys',
+    serviceSync: true,
+    globalSvcHints: 'labelled',
+  },
   localCluster: { name: 'c1', zones: ['a'], cidrs: ['10.0.0.0/16'], kubeConfigPath: '/k' },
-  remoteClusters: [{ name: 'c2', remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteSATokenPath: '/t', resyncPeriod: '1h', servicePrefix: 'c2', allowedPodCIDRs: ['10.4.0.0/16'] }],
+  remoteClusters: [
+    {
+      name: 'c2',
+      remoteAPIURL: 'https://c2',
+      remoteCAURL: 'file:///ca',
+      remoteSATokenPath: '/t',
+      resyncPeriod: '1h',
+      servicePrefix: 'c2',
+      allowedPodCIDRs: ['10.4.0.0/16'],
+    },
+  ],
 };
 
 const yaml = `# ours
@@ -48,10 +64,17 @@ function readConfig(source: string): unknown {
 const configFiles = { run: (bytes: Buffer) => readConfig(bytes.toString()), isExpected: () => false };
 
 /** What the API server would refuse, or kube-proxy would fail at, must not get here from a remote. */
-function expectLegalPorts(ports: readonly { readonly name: string; readonly port: number | undefined; readonly targetPort?: number | string | undefined }[]): void {
+function expectLegalPorts(
+  ports: readonly {
+    readonly name: string;
+    readonly port: number | undefined;
+    readonly targetPort?: number | string | undefined;
+  }[],
+): void {
   const isPort = (port: unknown): boolean => Number.isInteger(port) && 1 <= Number(port) && Number(port) <= 65_535;
   for (const { name, port = 1, targetPort = 1 } of ports) {
-    if (!isPort(port) || (typeof targetPort === 'number' && !isPort(targetPort))) throw new Error(`port ${port} with target ${targetPort}`);
+    if (!isPort(port) || (typeof targetPort === 'number' && !isPort(targetPort)))
+      throw new Error(`port ${port} with target ${targetPort}`);
     if (!/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$/.test(name)) throw new Error(`a port has the name ${name}`);
   }
 }
@@ -59,14 +82,18 @@ function expectLegalPorts(ports: readonly { readonly name: string; readonly port
 function legal(reading: ReturnType<typeof readSlice>): ReturnType<typeof readSlice> {
   expectLegalPorts(reading.value?.ports ?? []);
   const addresses = reading.value?.endpoints.flatMap((endpoint) => endpoint.addresses) ?? [];
-  for (const address of addresses) if (isIP(address) !== (reading.value?.family === 'IPv6' ? 6 : 4)) throw new Error(`the address ${address}`);
+  for (const address of addresses)
+    if (isIP(address) !== (reading.value?.family === 'IPv6' ? 6 : 4)) throw new Error(`the address ${address}`);
   return reading;
 }
 
 const targets: readonly (FuzzTarget & { readonly name: string })[] = [
   {
     name: 'a Service',
-    seeds: [service({ name: 'web' }), service({ name: 'db', headless: true, spec: { ipFamilies: ['IPv4', 'IPv6'], sessionAffinity: 'ClientIP' } })].map(json),
+    seeds: [
+      service({ name: 'web' }),
+      service({ name: 'db', headless: true, spec: { ipFamilies: ['IPv4', 'IPv6'], sessionAffinity: 'ClientIP' } }),
+    ].map(json),
     mutate: mutateJson,
     run: (bytes) => {
       const reading = readService(services.objectFromJson(parseJson(bytes)), { isLocalFirst: () => false });
@@ -77,9 +104,18 @@ const targets: readonly (FuzzTarget & { readonly name: string })[] = [
   },
   {
     name: 'an EndpointSlice',
-    seeds: [endpointSlice({ name: 'web-1', service: 'web', endpoints: ['10.0.0.1', '10.0.0.2'] }), endpointSlice({ name: 'web-2', service: 'web', endpoints: ['fd00::1'] })].map(json),
+    seeds: [
+      endpointSlice({ name: 'web-1', service: 'web', endpoints: ['10.0.0.1', '10.0.0.2'] }),
+      endpointSlice({ name: 'web-2', service: 'web', endpoints: ['fd00::1'] }),
+    ].map(json),
     mutate: mutateJson,
-    run: (bytes) => legal(readSlice(slices.objectFromJson(parseJson(bytes)), { addresses: { allowed: undefined, local: [] }, isLocal: false })),
+    run: (bytes) =>
+      legal(
+        readSlice(slices.objectFromJson(parseJson(bytes)), {
+          addresses: { allowed: undefined, local: [] },
+          isLocal: false,
+        }),
+      ),
     isExpected,
   },
   { ...configFiles, name: 'a config file in JSON', seeds: [json(configFile)], mutate: mutateJson },

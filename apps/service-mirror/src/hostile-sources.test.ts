@@ -22,7 +22,11 @@ const hostile = fc.record({ service: hostileService(name), slices: fc.array(host
 
 function sourceOf({ service, slices }: { readonly service: KubeObject; readonly slices: readonly KubeObject[] }) {
   const read = readService(codecs.service.objectFromJson(service), { isLocalFirst: () => false }).value;
-  const readSlices = slices.flatMap((slice) => readSlice(codecs.slice.objectFromJson(slice), { addresses: { allowed: undefined, local: [] }, isLocal: false }).value ?? []);
+  const readSlices = slices.flatMap(
+    (slice) =>
+      readSlice(codecs.slice.objectFromJson(slice), { addresses: { allowed: undefined, local: [] }, isLocal: false })
+        .value ?? [],
+  );
   return { known: true, service: () => read, slices: () => readSlices };
 }
 
@@ -30,14 +34,29 @@ function sourceOf({ service, slices }: { readonly service: KubeObject; readonly 
 function writesOf(target: Target): readonly Change[] {
   const local = { synced: true, service: () => undefined, slices: () => [], endpoints: () => undefined };
   const write = () => Promise.reject(new Error('a plan writes nothing'));
-  return new ServiceReconciler({ local, target: () => target, claimants: () => [], sources: () => [], write, onDiagnostics: () => {} }).plan('c2/default/x');
+  return new ServiceReconciler({
+    local,
+    target: () => target,
+    claimants: () => [],
+    sources: () => [],
+    write,
+    onDiagnostics: () => {},
+  }).plan('c2/default/x');
 }
 
-const problemsOf = (writes: readonly Change[]): readonly string[] => writes.flatMap((change) => indigestible(change, mirrorNamespace));
+const problemsOf = (writes: readonly Change[]): readonly string[] =>
+  writes.flatMap((change) => indigestible(change, mirrorNamespace));
 
 describe('whatever a remote has', () => {
   it('its mirror is one that kube-proxy, CoreDNS and the API server can take', () => {
-    const common = { cluster: 'c2', prefix: 'c2', mirrorNamespace, prefixes: ['c2'], keepsStale: false, keepsEndpoints: false };
+    const common = {
+      cluster: 'c2',
+      prefix: 'c2',
+      mirrorNamespace,
+      prefixes: ['c2'],
+      keepsStale: false,
+      keepsEndpoints: false,
+    };
     let written = 0;
     fc.assert(
       fc.property(hostile, (objects) => {
@@ -52,10 +71,18 @@ describe('whatever a remote has', () => {
   });
 
   it('so is a global Service that several of them share', () => {
-    const common = { local: { service: () => undefined, slices: () => [] }, mirrorNamespace, keepsStale: false, hints: 'always', zones: ['z1'] } as const;
+    const common = {
+      local: { service: () => undefined, slices: () => [] },
+      mirrorNamespace,
+      keepsStale: false,
+      hints: 'always',
+      zones: ['z1'],
+    } as const;
     fc.assert(
       fc.property(hostile, hostile, (ofC2, ofC3) => {
-        const clusters = [ofC2, ofC3].map((objects, i) => ({ cluster: `c${i + 2}`, isLocal: false, stale: 'no', source: sourceOf(objects) }) as const);
+        const clusters = [ofC2, ofC3].map(
+          (objects, i) => ({ cluster: `c${i + 2}`, isLocal: false, stale: 'no', source: sourceOf(objects) }) as const,
+        );
         expect(problemsOf(writesOf(globalTarget(at, { ...common, clusters })))).toEqual([]);
       }),
       { numRuns: 500 },

@@ -10,7 +10,8 @@ const services = new Codec(serviceKind);
 const slices = new Codec(endpointSliceKind);
 const rules = { addresses: { allowed: undefined, local: [] }, isLocal: false, isLocalFirst: () => false };
 
-const many = <T>(bytes: number, one: (i: number) => T): readonly T[] => Array.from({ length: bytes / 16 }, (_, i) => one(i));
+const many = <T>(bytes: number, one: (i: number) => T): readonly T[] =>
+  Array.from({ length: bytes / 16 }, (_, i) => one(i));
 
 // Objects as the codec makes them, but larger than it lets through.
 const metadata = { name: 'web-a', namespace: 'shop', uid: 'u', labels: { 'kubernetes.io/service-name': 'web' } };
@@ -34,7 +35,13 @@ const service = (ports: readonly Port[]) => ({
   spec: { ...oneService.spec, ports: ports.map((each) => ({ ...oneServicePort!, ...each })) },
 });
 
-const slice = ({ endpoints = [], ports = [] }: { endpoints?: readonly (readonly string[])[]; ports?: readonly Port[] }) => ({
+const slice = ({
+  endpoints = [],
+  ports = [],
+}: {
+  endpoints?: readonly (readonly string[])[];
+  ports?: readonly Port[];
+}) => ({
   ...oneSlice,
   endpoints: endpoints.map((addresses) => ({ ...oneEndpoint, addresses })),
   ports: ports.map((each) => ({ ...oneSlicePort, ...each })),
@@ -49,7 +56,10 @@ const address = (i: number): string => `10.${i >>> 16}.${(i >>> 8) & 255}.${i & 
 const definitionOf = (bytes: number, prefix: string): Participant['definition'] => {
   const { definition } = readService(oneService, rules).value!;
   const [one] = definition.ports;
-  return { ...definition, ports: many(bytes, (i) => ({ ...one!, ...port(i), name: `${prefix}${i}`, protocol: 'TCP' })) };
+  return {
+    ...definition,
+    ports: many(bytes, (i) => ({ ...one!, ...port(i), name: `${prefix}${i}`, protocol: 'TCP' })),
+  };
 };
 
 const twoClusters = (bytes: number) =>
@@ -63,13 +73,45 @@ const merged = (bytes: number) => {
 };
 
 it.each<{ name: string; input: (bytes: number) => unknown; work: (input: never) => unknown }>([
-  { name: 'a slice of endpoints', input: (bytes) => slice({ endpoints: many(bytes, (i) => [address(i)]) }), work: (one: ReturnType<typeof slice>) => readSlice(one, rules) },
-  { name: 'an endpoint of addresses', input: (bytes) => slice({ endpoints: [many(bytes, address)] }), work: (one: ReturnType<typeof slice>) => readSlice(one, rules) },
-  { name: 'an endpoint of refused addresses', input: (bytes) => slice({ endpoints: [many(bytes, () => '127.0.0.1')] }), work: (one: ReturnType<typeof slice>) => readSlice(one, rules) },
-  { name: 'a slice of ports', input: (bytes) => slice({ ports: many(bytes, port) }), work: (one: ReturnType<typeof slice>) => readSlice(one, rules) },
-  { name: 'a Service of ports', input: (bytes) => service(many(bytes, port)), work: (one: ReturnType<typeof service>) => readService(one, rules) },
-  { name: 'a merge of two Services', input: twoClusters, work: (both: ReturnType<typeof twoClusters>) => mergeDefinitions(both) },
-  { name: 'a slice in a global Service', input: merged, work: ([source, frame]: ReturnType<typeof merged>) => globalSlices(source, frame) },
-])('$name costs by its size, up to 1 MB', ({ input, work }) => {
-  expect(superlinearAt({ input, work: work as (given: unknown) => unknown })).toBeUndefined();
-}, 60_000);
+  {
+    name: 'a slice of endpoints',
+    input: (bytes) => slice({ endpoints: many(bytes, (i) => [address(i)]) }),
+    work: (one: ReturnType<typeof slice>) => readSlice(one, rules),
+  },
+  {
+    name: 'an endpoint of addresses',
+    input: (bytes) => slice({ endpoints: [many(bytes, address)] }),
+    work: (one: ReturnType<typeof slice>) => readSlice(one, rules),
+  },
+  {
+    name: 'an endpoint of refused addresses',
+    input: (bytes) => slice({ endpoints: [many(bytes, () => '127.0.0.1')] }),
+    work: (one: ReturnType<typeof slice>) => readSlice(one, rules),
+  },
+  {
+    name: 'a slice of ports',
+    input: (bytes) => slice({ ports: many(bytes, port) }),
+    work: (one: ReturnType<typeof slice>) => readSlice(one, rules),
+  },
+  {
+    name: 'a Service of ports',
+    input: (bytes) => service(many(bytes, port)),
+    work: (one: ReturnType<typeof service>) => readService(one, rules),
+  },
+  {
+    name: 'a merge of two Services',
+    input: twoClusters,
+    work: (both: ReturnType<typeof twoClusters>) => mergeDefinitions(both),
+  },
+  {
+    name: 'a slice in a global Service',
+    input: merged,
+    work: ([source, frame]: ReturnType<typeof merged>) => globalSlices(source, frame),
+  },
+])(
+  '$name costs by its size, up to 1 MB',
+  ({ input, work }) => {
+    expect(superlinearAt({ input, work: work as (given: unknown) => unknown })).toBeUndefined();
+  },
+  60_000,
+);

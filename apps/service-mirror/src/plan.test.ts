@@ -6,18 +6,55 @@ const service = {
   name: 'c2-shop-73736d-web',
   labels: {},
   annotations: {},
-  definition: { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false },
+  definition: {
+    headless: false,
+    families: ['IPv4'],
+    ports: [],
+    affinitySeconds: undefined,
+    publishNotReadyAddresses: false,
+  },
 } as const;
-const endpoint = { addresses: ['10.4.0.1'], conditions: { ready: true, serving: undefined, terminating: undefined }, hostname: undefined, target: undefined, nodeName: undefined, zone: undefined };
-const slice = (zones: readonly string[] | undefined) => ({ name: 'gl-a-1', labels: { 'kubernetes.io/service-name': 'gl-a' }, annotations: {}, family: 'IPv4' as const, ports: [], endpoints: [{ ...endpoint, zones }] });
+const endpoint = {
+  addresses: ['10.4.0.1'],
+  conditions: { ready: true, serving: undefined, terminating: undefined },
+  hostname: undefined,
+  target: undefined,
+  nodeName: undefined,
+  zone: undefined,
+};
+const slice = (zones: readonly string[] | undefined) => ({
+  name: 'gl-a-1',
+  labels: { 'kubernetes.io/service-name': 'gl-a' },
+  annotations: {},
+  family: 'IPv4' as const,
+  ports: [],
+  endpoints: [{ ...endpoint, zones }],
+});
 const owner = { name: 'gl-a', uid: 'u' };
 
 const changes: readonly Change[] = [
   { kind: 'create-service', to: service },
-  { kind: 'update-slice', from: { ...slice(['remote']), uid: 'u', resourceVersion: '1', owners: ['u'] }, to: slice(undefined), owner },
-  { kind: 'delete-endpoints', from: { name: 'c2-shop-73736d-db', uid: 'u', resourceVersion: '1', labels: {}, addresses: [] } },
+  {
+    kind: 'update-slice',
+    from: { ...slice(['remote']), uid: 'u', resourceVersion: '1', owners: ['u'] },
+    to: slice(undefined),
+    owner,
+  },
+  {
+    kind: 'delete-endpoints',
+    from: { name: 'c2-shop-73736d-db', uid: 'u', resourceVersion: '1', labels: {}, addresses: [] },
+  },
 ];
-const reached = { cluster: 'c2', reached: true, failure: undefined, leftOut: false, heldDeletions: 0, unmatched: [], skipped: [], services: ['c2-shop-73736d-db'] };
+const reached = {
+  cluster: 'c2',
+  reached: true,
+  failure: undefined,
+  leftOut: false,
+  heldDeletions: 0,
+  unmatched: [],
+  skipped: [],
+  services: ['c2-shop-73736d-db'],
+};
 const plan: Plan = { missingNamespace: undefined, changes, remotes: [reached], orphans: [] };
 
 describe('a plan', () => {
@@ -37,8 +74,18 @@ describe('a plan', () => {
   });
 
   it('tells of what is held, left out and unknown', () => {
-    const skipped = [{ subject: 'service shop/web', kind: 'problem', reason: 'name-too-long', detail: 'it is 3 characters too long' }] as const;
-    const text = planText({ missingNamespace: 'mirrors', changes: [], remotes: [{ ...reached, heldDeletions: 2, unmatched: ['mirror=true'], skipped }, { ...reached, cluster: 'c3', reached: false, failure: 'list services: 401' }], orphans: [{ cluster: 'c9', objects: 2 }] });
+    const skipped = [
+      { subject: 'service shop/web', kind: 'problem', reason: 'name-too-long', detail: 'it is 3 characters too long' },
+    ] as const;
+    const text = planText({
+      missingNamespace: 'mirrors',
+      changes: [],
+      remotes: [
+        { ...reached, heldDeletions: 2, unmatched: ['mirror=true'], skipped },
+        { ...reached, cluster: 'c3', reached: false, failure: 'list services: 401' },
+      ],
+      orphans: [{ cluster: 'c9', objects: 2 }],
+    });
     expect(text).toBe(
       [
         'missing Namespace mirrors: create it, or nothing can be written',
@@ -61,8 +108,15 @@ describe('a plan', () => {
   });
 
   it('of a local cluster that may not be seen is the truth about all else', () => {
-    const leftOut: Plan = { missingNamespace: undefined, changes: [], remotes: [reached, { ...reached, cluster: 'c1', reached: false, leftOut: true, services: [] }], orphans: [] };
-    expect(planText(leftOut)).toContain('\n\nc1: not allowed to be seen, so it has no part in global services, and what it has there would stay as it is\n');
+    const leftOut: Plan = {
+      missingNamespace: undefined,
+      changes: [],
+      remotes: [reached, { ...reached, cluster: 'c1', reached: false, leftOut: true, services: [] }],
+      orphans: [],
+    };
+    expect(planText(leftOut)).toContain(
+      '\n\nc1: not allowed to be seen, so it has no part in global services, and what it has there would stay as it is\n',
+    );
     expect(exitCodeOf(leftOut)).toBe(0);
     expect(exitCodeOf({ ...leftOut, remotes: [{ ...reached, reached: false }] })).toBe(1);
   });
@@ -70,7 +124,11 @@ describe('a plan', () => {
   it('tells programs the same', () => {
     const json = JSON.parse(planJson(plan)) as { changes: object[]; routing: object[] };
     expect(json).toMatchObject({
-      changes: [{ change: 'create', kind: 'Service' }, { change: 'change', kind: 'EndpointSlice' }, { change: 'delete', kind: 'Endpoints' }],
+      changes: [
+        { change: 'create', kind: 'Service' },
+        { change: 'change', kind: 'EndpointSlice' },
+        { change: 'delete', kind: 'Endpoints' },
+      ],
       routing: [{ service: 'gl-a', to: 'everywhere' }],
       remotes: [{ cluster: 'c2', reached: true }],
       orphans: [],

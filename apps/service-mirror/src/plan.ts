@@ -43,10 +43,17 @@ export function planText({ missingNamespace, changes, remotes, orphans }: Plan):
     ...missingLines(missingNamespace),
     ...(changes.length === 0 ? [withoutChange(unreached)] : changes.map(changeLine)),
   ];
-  const routing = routingChanges(changes).map(({ service, to, zones }) => `route   ${service}: ${to === 'everywhere' ? 'to endpoints of all clusters alike' : `to local endpoints first, by hints to ${zones.join(', ')}`}`);
+  const routing = routingChanges(changes).map(
+    ({ service, to, zones }) =>
+      `route   ${service}: ${to === 'everywhere' ? 'to endpoints of all clusters alike' : `to local endpoints first, by hints to ${zones.join(', ')}`}`,
+  );
   if (routing.length > 0) lines.push('', ...routing);
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
-  for (const { cluster, objects } of orphans) lines.push('', `${cluster}: not in the config. ${count(objects, 'object')} of it would stay, until "cleanup -cluster ${cluster}"`);
+  for (const { cluster, objects } of orphans)
+    lines.push(
+      '',
+      `${cluster}: not in the config. ${count(objects, 'object')} of it would stay, until "cleanup -cluster ${cluster}"`,
+    );
   return pageOf(lines);
 }
 
@@ -91,11 +98,38 @@ function facts(change: Change) {
 
 const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
 
-function remoteLines({ cluster, reached, failure, leftOut, heldDeletions, unmatched, skipped, services }: RemotePlan): string[] {
-  if (leftOut) return [`${cluster}: not allowed to be seen, so it has no part in global services, and what it has there would stay as it is`];
+function remoteLines({
+  cluster,
+  reached,
+  failure,
+  leftOut,
+  heldDeletions,
+  unmatched,
+  skipped,
+  services,
+}: RemotePlan): string[] {
+  if (leftOut)
+    return [
+      `${cluster}: not allowed to be seen, so it has no part in global services, and what it has there would stay as it is`,
+    ];
   if (!reached) {
-    return [notReached(cluster, failure), `What it has, ${count(services.length, 'service')}, would stay as it is:`, ...services.map((name) => `unknown ${name}`)];
+    return [
+      notReached(cluster, failure),
+      `What it has, ${count(services.length, 'service')}, would stay as it is:`,
+      ...services.map((name) => `unknown ${name}`),
+    ];
   }
-  const held = heldDeletions === 0 ? [] : [`held    ${count(heldDeletions, 'object')} that its lists lack, until it is listed again`];
-  return [`${cluster}: ${count(services.length, 'service')} now`, ...unmatched.map((selector) => `none    0 Services match ${selector}`), ...held, ...skipped.map(({ subject, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`)];
+  const held =
+    heldDeletions === 0
+      ? []
+      : [`held    ${count(heldDeletions, 'object')} that its lists lack, until it is listed again`];
+  return [
+    `${cluster}: ${count(services.length, 'service')} now`,
+    ...unmatched.map((selector) => `none    0 Services match ${selector}`),
+    ...held,
+    ...skipped.map(
+      ({ subject, kind, detail }) =>
+        `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`,
+    ),
+  ];
 }

@@ -10,23 +10,64 @@ import type { Target } from './desired/target.ts';
 const name = 'c2-ns-73736d-web';
 const key = 'c2/ns/web';
 const conditions = { ready: true, serving: undefined, terminating: undefined };
-const endpoint = { addresses: ['10.4.0.1'], conditions, hostname: undefined, target: undefined, nodeName: undefined, zone: undefined, zones: undefined };
+const endpoint = {
+  addresses: ['10.4.0.1'],
+  conditions,
+  hostname: undefined,
+  target: undefined,
+  nodeName: undefined,
+  zone: undefined,
+  zones: undefined,
+};
 
 const wantedWith = (endpoints: DesiredObjects['slices'][number]['endpoints']): DesiredObjects => ({
-  service: { name, labels: {}, annotations: {}, definition: { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } },
+  service: {
+    name,
+    labels: {},
+    annotations: {},
+    definition: {
+      headless: false,
+      families: ['IPv4'],
+      ports: [],
+      affinitySeconds: undefined,
+      publishNotReadyAddresses: false,
+    },
+  },
   slices: [{ name: `${name}-1`, labels: {}, annotations: {}, family: 'IPv4', ports: [], endpoints }],
 });
-const endpointsWith = (addresses: readonly string[], labels = { ours: 'true' } as Readonly<Record<string, string>>): ObservedEndpoints => ({ name, uid: 'e', resourceVersion: '1', labels, addresses });
+const endpointsWith = (
+  addresses: readonly string[],
+  labels = { ours: 'true' } as Readonly<Record<string, string>>,
+): ObservedEndpoints => ({ name, uid: 'e', resourceVersion: '1', labels, addresses });
 const written = { metadata: { name, uid: 's' } };
 
-type Setting = { readonly wanted: Target['wanted']; readonly keepsEndpoints?: boolean; readonly endpoints?: ObservedEndpoints; readonly refused?: Change['kind']; readonly taken?: Change['kind'] };
+type Setting = {
+  readonly wanted: Target['wanted'];
+  readonly keepsEndpoints?: boolean;
+  readonly endpoints?: ObservedEndpoints;
+  readonly refused?: Change['kind'];
+  readonly taken?: Change['kind'];
+};
 
 /** What one look at a key does, and fails of, where there is no Service yet, and maybe Endpoints that a Go program left. */
-async function lookAt({ wanted, keepsEndpoints = false, endpoints, refused, taken }: Setting): Promise<{ readonly changes: readonly Change['kind'][]; readonly failure: unknown }> {
+async function lookAt({
+  wanted,
+  keepsEndpoints = false,
+  endpoints,
+  refused,
+  taken,
+}: Setting): Promise<{ readonly changes: readonly Change['kind'][]; readonly failure: unknown }> {
   const changes: Change['kind'][] = [];
   const reconciler = new ServiceReconciler({
     local: { synced: true, service: () => undefined, slices: () => [], endpoints: () => endpoints },
-    target: () => ({ name, isOurs: (labels) => labels['ours'] === 'true', wanted, keepsStale: false, keepsEndpoints, diagnostics: [] }),
+    target: () => ({
+      name,
+      isOurs: (labels) => labels['ours'] === 'true',
+      wanted,
+      keepsStale: false,
+      keepsEndpoints,
+      diagnostics: [],
+    }),
     claimants: () => [],
     sources: () => [],
     write: async (change) => {
@@ -37,7 +78,10 @@ async function lookAt({ wanted, keepsEndpoints = false, endpoints, refused, take
     },
     onDiagnostics: () => {},
   });
-  const failure = await reconciler.reconcile(key, { signal: new AbortController().signal, since: 0 }).then(() => undefined, (error: unknown) => error);
+  const failure = await reconciler.reconcile(key, { signal: new AbortController().signal, since: 0 }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   return { changes, failure };
 }
 
@@ -48,41 +92,104 @@ describe('Endpoints that a Go program left', () => {
 
   it.each<{ name: string; setting: Setting; goes: boolean }>([
     { name: 'go when our slices are there', setting: { wanted: filled, endpoints: left }, goes: true },
-    { name: 'go when our slices are there, also while the source is doubted', setting: { wanted: filled, endpoints: left, keepsEndpoints: true }, goes: true },
-    { name: 'stay while the source is doubted and has no endpoint', setting: { wanted: empty, endpoints: left, keepsEndpoints: true }, goes: false },
-    { name: 'stay while the source is doubted and has none that is ready', setting: { wanted: wantedWith([{ ...endpoint, conditions: { ...conditions, ready: false } }]), endpoints: left, keepsEndpoints: true }, goes: false },
-    { name: 'go when the source is believed to have no endpoint', setting: { wanted: empty, endpoints: left }, goes: true },
-    { name: 'go if they have no address themselves', setting: { wanted: empty, endpoints: endpointsWith([]), keepsEndpoints: true }, goes: true },
+    {
+      name: 'go when our slices are there, also while the source is doubted',
+      setting: { wanted: filled, endpoints: left, keepsEndpoints: true },
+      goes: true,
+    },
+    {
+      name: 'stay while the source is doubted and has no endpoint',
+      setting: { wanted: empty, endpoints: left, keepsEndpoints: true },
+      goes: false,
+    },
+    {
+      name: 'stay while the source is doubted and has none that is ready',
+      setting: {
+        wanted: wantedWith([{ ...endpoint, conditions: { ...conditions, ready: false } }]),
+        endpoints: left,
+        keepsEndpoints: true,
+      },
+      goes: false,
+    },
+    {
+      name: 'go when the source is believed to have no endpoint',
+      setting: { wanted: empty, endpoints: left },
+      goes: true,
+    },
+    {
+      name: 'go if they have no address themselves',
+      setting: { wanted: empty, endpoints: endpointsWith([]), keepsEndpoints: true },
+      goes: true,
+    },
     { name: 'go with their source', setting: { wanted: 'nothing', endpoints: left, keepsEndpoints: true }, goes: true },
     { name: 'stay when nobody knows of their source', setting: { wanted: 'unknown', endpoints: left }, goes: false },
-    { name: 'stay when a slice of ours was refused', setting: { wanted: filled, endpoints: left, refused: 'create-slice' }, goes: false },
-    { name: 'stay when somebody else has the name of a slice of ours', setting: { wanted: filled, endpoints: left, taken: 'create-slice' }, goes: false },
-    { name: 'stay if they are another process\'s', setting: { wanted: filled, endpoints: endpointsWith(['10.4.0.1'], {}) }, goes: false },
+    {
+      name: 'stay when a slice of ours was refused',
+      setting: { wanted: filled, endpoints: left, refused: 'create-slice' },
+      goes: false,
+    },
+    {
+      name: 'stay when somebody else has the name of a slice of ours',
+      setting: { wanted: filled, endpoints: left, taken: 'create-slice' },
+      goes: false,
+    },
+    {
+      name: "stay if they are another process's",
+      setting: { wanted: filled, endpoints: endpointsWith(['10.4.0.1'], {}) },
+      goes: false,
+    },
   ])('$name', async ({ setting, goes }) => {
     expect((await lookAt(setting)).changes.includes('delete-endpoints')).toBe(goes);
   });
 
   it('go after what takes their place', async () => {
-    expect(await lookAt({ wanted: filled, endpoints: left })).toEqual({ changes: ['create-service', 'create-slice', 'delete-endpoints'], failure: undefined });
+    expect(await lookAt({ wanted: filled, endpoints: left })).toEqual({
+      changes: ['create-service', 'create-slice', 'delete-endpoints'],
+      failure: undefined,
+    });
   });
 
   it('are not the only thing that waits for a Service that was refused', async () => {
-    expect(await lookAt({ wanted: filled, endpoints: left, refused: 'create-service' })).toEqual({ changes: [], failure: undefined });
+    expect(await lookAt({ wanted: filled, endpoints: left, refused: 'create-service' })).toEqual({
+      changes: [],
+      failure: undefined,
+    });
   });
 });
 
 it('a slice whose name somebody else has is tried again, for nothing tells when it goes; one that is refused is not', async () => {
   const wanted = wantedWith([endpoint]);
-  expect(await lookAt({ wanted, taken: 'create-slice' })).toMatchObject({ changes: ['create-service'], failure: { status: 409 } });
-  expect(await lookAt({ wanted, refused: 'create-slice' })).toEqual({ changes: ['create-service'], failure: undefined });
+  expect(await lookAt({ wanted, taken: 'create-slice' })).toMatchObject({
+    changes: ['create-service'],
+    failure: { status: 409 },
+  });
+  expect(await lookAt({ wanted, refused: 'create-slice' })).toEqual({
+    changes: ['create-service'],
+    failure: undefined,
+  });
 });
 
 describe('the slices of several clusters', () => {
   const service: ObservedService = {
-    name, uid: 's', resourceVersion: '1', createdAt: 0, labels: { ours: 'true' }, annotations: {}, definition: wantedWith([]).service.definition, familyPolicy: 'SingleStack', isPlain: true,
-    isTerminating: false, ownerReferences: [], finalizers: [],
+    name,
+    uid: 's',
+    resourceVersion: '1',
+    createdAt: 0,
+    labels: { ours: 'true' },
+    annotations: {},
+    definition: wantedWith([]).service.definition,
+    familyPolicy: 'SingleStack',
+    isPlain: true,
+    isTerminating: false,
+    ownerReferences: [],
+    finalizers: [],
   };
-  const slice = (cluster: string, source: string, sliceName = `${name}-${cluster}-${source}`, endpoints: DesiredSlice['endpoints'] = [endpoint]): DesiredSlice => ({
+  const slice = (
+    cluster: string,
+    source: string,
+    sliceName = `${name}-${cluster}-${source}`,
+    endpoints: DesiredSlice['endpoints'] = [endpoint],
+  ): DesiredSlice => ({
     name: sliceName,
     labels: { ours: 'true', 'mirror-endpointslice-sync-name': cluster },
     annotations: { 'mirror-svc-source': `${cluster}/ns/${source}` },
@@ -90,7 +197,12 @@ describe('the slices of several clusters', () => {
     ports: [],
     endpoints,
   });
-  const observed = (each: DesiredSlice): ObservedSlice => ({ ...each, uid: each.name, resourceVersion: '1', owners: ['s'] });
+  const observed = (each: DesiredSlice): ObservedSlice => ({
+    ...each,
+    uid: each.name,
+    resourceVersion: '1',
+    owners: ['s'],
+  });
   const nameOf = (change: Change): string => ('to' in change ? change.to.name : change.from.name);
 
   type Look = {
@@ -102,7 +214,11 @@ describe('the slices of several clusters', () => {
   };
 
   /** The writes of one look, as they begin, and what made it fail. */
-  function start({ there, wanted, answers = {}, definition = {} }: Look): { readonly sent: readonly string[]; readonly ended: Promise<unknown>; readonly reasons: readonly string[] } {
+  function start({ there, wanted, answers = {}, definition = {} }: Look): {
+    readonly sent: readonly string[];
+    readonly ended: Promise<unknown>;
+    readonly reasons: readonly string[];
+  } {
     const [sent, reasons]: [string[], string[]] = [[], []];
     const { service: to } = wantedWith([]);
     const reconciler = new ServiceReconciler({
@@ -124,9 +240,13 @@ describe('the slices of several clusters', () => {
         await answer;
         return undefined;
       },
-      onDiagnostics: (_, diagnostics) => void reasons.push(...diagnostics.map(({ cluster, reason }) => `${cluster} ${reason}`)),
+      onDiagnostics: (_, diagnostics) =>
+        void reasons.push(...diagnostics.map(({ cluster, reason }) => `${cluster} ${reason}`)),
     });
-    const ended = reconciler.reconcile('global/ns/web', { signal: new AbortController().signal, since: 0 }).then(() => undefined, (error: unknown) => error);
+    const ended = reconciler.reconcile('global/ns/web', { signal: new AbortController().signal, since: 0 }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
     return { sent, ended, reasons };
   }
 
@@ -152,9 +272,16 @@ describe('the slices of several clusters', () => {
   });
 
   it('of one cluster wait for what comes of another where nothing else is ready, but not for its success', async () => {
-    for (const others of [[], [slice('c1', 'a', undefined, [{ ...endpoint, conditions: { ...conditions, ready: false } }])]]) {
+    for (const others of [
+      [],
+      [slice('c1', 'a', undefined, [{ ...endpoint, conditions: { ...conditions, ready: false } }])],
+    ]) {
       const { promise, reject } = Promise.withResolvers<never>();
-      const { sent, ended } = start({ there: [...others, c2], wanted: [...others, c3], answers: { [c3.name]: promise } });
+      const { sent, ended } = start({
+        there: [...others, c2],
+        wanted: [...others, c3],
+        answers: { [c3.name]: promise },
+      });
       await eventually(() => sent.includes(`create-slice ${c3.name}`), true);
       expect(sent).not.toContain(`delete-slice ${c2.name}`);
       reject(busy);
@@ -171,13 +298,23 @@ describe('the slices of several clusters', () => {
   });
 
   it('go where the Service cannot be updated, and those that come wait', async () => {
-    const { sent, ended } = start({ there: [c1, c2], wanted: [c1, c3], answers: { [name]: busy }, definition: { affinitySeconds: 60 } });
+    const { sent, ended } = start({
+      there: [c1, c2],
+      wanted: [c1, c3],
+      answers: { [name]: busy },
+      definition: { affinitySeconds: 60 },
+    });
     expect(await ended).toBe(busy);
     expect(sent).toEqual([`update-service ${name}`, `delete-slice ${c2.name}`]);
   });
 
   it('stay where the Service cannot be updated and nothing else is ready', async () => {
-    const { sent, ended } = start({ there: [c2], wanted: [c3], answers: { [name]: busy }, definition: { affinitySeconds: 60 } });
+    const { sent, ended } = start({
+      there: [c2],
+      wanted: [c3],
+      answers: { [name]: busy },
+      definition: { affinitySeconds: 60 },
+    });
     expect(await ended).toBe(busy);
     expect(sent).toEqual([`update-service ${name}`]);
   });
@@ -191,10 +328,14 @@ describe('the slices of several clusters', () => {
 
   it.each([
     { name: 'is refused', answer: tooLarge },
-    { name: 'is somebody else\'s', answer: new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }) },
+    { name: "is somebody else's", answer: new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }) },
   ])('that are called otherwise now stay while the new name $name, and others go', async ({ answer }) => {
     const [renamed, gone] = [slice('c2', 'a', `${name}-new`), slice('c2', 'b')];
-    const { sent, ended } = start({ there: [c1, c2, gone], wanted: [c1, renamed], answers: { [renamed.name]: answer } });
+    const { sent, ended } = start({
+      there: [c1, c2, gone],
+      wanted: [c1, renamed],
+      answers: { [renamed.name]: answer },
+    });
     await ended;
     expect(sent).toEqual([`create-slice ${renamed.name}`, `delete-slice ${gone.name}`]);
   });

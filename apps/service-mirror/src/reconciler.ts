@@ -116,7 +116,8 @@ export class ServiceReconciler {
       sources: observed === undefined ? [] : sources(observed),
       isUnknown: (other) => targetOf(other)?.wanted === 'unknown',
     });
-    if (!ownership.ok) return nothing(ownership.notice === undefined ? diagnostics : [...diagnostics, ownership.notice]);
+    if (!ownership.ok)
+      return nothing(ownership.notice === undefined ? diagnostics : [...diagnostics, ownership.notice]);
     if (wanted === 'unknown' || (wanted === 'nothing' && target.keepsStale)) return nothing(diagnostics);
     // Somebody deletes it, and its end will be told by the watch; another can't be made before.
     if (observed?.isTerminating === true) return nothing(diagnostics);
@@ -128,14 +129,22 @@ export class ServiceReconciler {
     };
   }
 
-  #slicePhases(target: Target, desired: readonly DesiredSlice[], owner: Owner = { name: target.name, uid: '' }): SlicePhasesOfAll {
+  #slicePhases(
+    target: Target,
+    desired: readonly DesiredSlice[],
+    owner: Owner = { name: target.name, uid: '' },
+  ): SlicePhasesOfAll {
     const { name, isOurs, wanted, keepsEndpoints } = target;
     const { local } = this.#options;
     const observed = local.slices(name);
     const { writes, deletes: unwanted } = diffSlices(observed, desired, owner);
     const endpoints = local.endpoints(name);
-    const stays = wanted !== 'nothing' && keepsEndpoints && (endpoints?.addresses.length ?? 0) > 0 && !desired.some(hasReady);
-    const adopted: readonly Change[] = endpoints === undefined || stays || !isOurs(endpoints.labels) ? [] : [{ kind: 'delete-endpoints', from: endpoints }];
+    const stays =
+      wanted !== 'nothing' && keepsEndpoints && (endpoints?.addresses.length ?? 0) > 0 && !desired.some(hasReady);
+    const adopted: readonly Change[] =
+      endpoints === undefined || stays || !isOurs(endpoints.labels)
+        ? []
+        : [{ kind: 'delete-endpoints', from: endpoints }];
     // What isn't ours has our name for it: another process's, with a prefix that spells the same.
     const deletes = unwanted.filter(({ from }) => isOurs(from.labels));
     const touched = new Set([...writes.map(({ to }) => to.name), ...deletes.map(({ from }) => from.name)]);
@@ -167,7 +176,12 @@ async function writeParts(parts: readonly SlicePart[], { isEmptied, writer }: Wr
   await allTried(departures);
 }
 
-const nothing = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({ diagnostics, owner: undefined, service: undefined, slices: () => NO_SLICES });
+const nothing = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({
+  diagnostics,
+  owner: undefined,
+  service: undefined,
+  slices: () => NO_SLICES,
+});
 
 function problem(key: string, reason: string, detail: string): ClusterDiagnostic {
   return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };

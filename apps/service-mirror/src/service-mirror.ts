@@ -1,4 +1,11 @@
-import { ClusterWatches, everyPeriod, localServiceRanges, LocalWrites, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
+import {
+  ClusterWatches,
+  everyPeriod,
+  localServiceRanges,
+  LocalWrites,
+  POLL_INTERVAL_MS,
+  Runner,
+} from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
@@ -80,25 +87,47 @@ export class ServiceMirror {
       log,
     });
     this.#queueMetrics = new QueueMetrics({ metrics, nameOf: (key) => queueName(key, settings.local.name) });
-    this.#counts = new LocalCounts({ metrics, prefixes: new Map(settings.remotes.map(({ name, prefix }) => [name, prefix])), local: settings.local.name });
+    this.#counts = new LocalCounts({
+      metrics,
+      prefixes: new Map(settings.remotes.map(({ name, prefix }) => [name, prefix])),
+      local: settings.local.name,
+    });
     const localListed = Promise.withResolvers<void>();
     this.#localWatches = new ClusterWatches({ cluster: LOCAL, metrics, log, onFirstSync: localListed.resolve });
     this.#local = this.#newLocal(client);
     this.#writer = new ObjectWriter(client, settings.mirrorNamespace);
     const clientOf = (connection: Connection): KubeClient => this.#clientOf(connection);
     const serviceRanges: Cidr[] = [];
-    this.#sources = new Sources({ settings, options, client, remotes, clientOf, local: this.#local, serviceRanges, log, metrics, onKeys: (keys, since) => this.#enqueue(keys, since) });
+    this.#sources = new Sources({
+      settings,
+      options,
+      client,
+      remotes,
+      clientOf,
+      local: this.#local,
+      serviceRanges,
+      log,
+      metrics,
+      onKeys: (keys, since) => this.#enqueue(keys, since),
+    });
     this.#reconciler = new ServiceReconciler({
       local: this.#local,
       target: (key) => this.#sources.target(key),
       claimants: (name) => this.#sources.claimants(name),
       sources: (observed) => sourcesOf(observed, this.#sources.prefixes),
-      write: changeWriter({ writes: this.#writes, writer: this.#writer, local: this.#local, gaps: this.#gaps, sources: this.#sources }),
+      write: changeWriter({
+        writes: this.#writes,
+        writer: this.#writer,
+        local: this.#local,
+        gaps: this.#gaps,
+        sources: this.#sources,
+      }),
       onDiagnostics: (key, diagnostics) => this.#sources.notice(key, diagnostics),
     });
     this.#controller = new Controller({
       // A standby decides nothing: its stores are warm, and every key is looked at when it takes over.
-      reconcile: async (key, context) => (this.#leadership.isLeader ? this.#reconciler.reconcile(key, context) : { wrote: false }),
+      reconcile: async (key, context) =>
+        this.#leadership.isLeader ? this.#reconciler.reconcile(key, context) : { wrote: false },
       workers: options.writeConcurrency,
       minWriteIntervalMs: options.minWriteIntervalMs,
       observer: this.#queueMetrics,
@@ -215,7 +244,8 @@ export class ServiceMirror {
     if (this.#isSampled) return;
     this.#isSampled = true;
     const { metrics } = this.#input;
-    for (const [remote, count] of mirrorsWithoutReadyEndpoints(this.#local, this.#sources.prefixes)) metrics.mirrorsWithoutReadyEndpoints.set({ remote }, count);
+    for (const [remote, count] of mirrorsWithoutReadyEndpoints(this.#local, this.#sources.prefixes))
+      metrics.mirrorsWithoutReadyEndpoints.set({ remote }, count);
   }
 
   #enqueue(keys: Iterable<string>, since?: number): void {
@@ -226,4 +256,5 @@ export class ServiceMirror {
 }
 
 /** What the Go program called the queue that a key would have been in. */
-const queueName = (key: string, local: string): string => (key.startsWith(`${GLOBAL}/`) ? `${local}-global-service` : `${key.slice(0, key.indexOf('/'))}-service`);
+const queueName = (key: string, local: string): string =>
+  key.startsWith(`${GLOBAL}/`) ? `${local}-global-service` : `${key.slice(0, key.indexOf('/'))}-service`;

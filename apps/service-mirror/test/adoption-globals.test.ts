@@ -6,7 +6,11 @@ import { UNRESTRICTED } from './support/migration.ts';
 
 /** More than the deletion guard lets go at once. */
 const ofRemote: readonly GoGlobal[] = [
-  { name: 'web', localFirst: true, slices: { 'web-x1': ['10.4.0.1', '10.4.0.2'], 'web-x2': ['10.4.0.3'], 'web-x6': ['fd00::4'] } },
+  {
+    name: 'web',
+    localFirst: true,
+    slices: { 'web-x1': ['10.4.0.1', '10.4.0.2'], 'web-x2': ['10.4.0.3'], 'web-x6': ['fd00::4'] },
+  },
   { name: 'db', headless: true, slices: { 'db-x1': ['10.4.0.5'] } },
   { name: 'idle', slices: { 'idle-x1': [] } },
   ...Array.from({ length: 10 }, (_, i) => ({ name: `app-${i}`, slices: { [`app-${i}-x1`]: [`10.4.1.${i}`] } })),
@@ -15,17 +19,35 @@ const ofLocal: readonly GoGlobal[] = [{ name: 'web', localFirst: true, slices: {
 
 const endpointsOf = (...all: readonly GoGlobal[]) => {
   const names = [...new Set(all.map(({ name }) => name))];
-  return Object.fromEntries(names.map((name) => [globalName(name), all.filter((each) => each.name === name).flatMap(({ slices }) => Object.values(slices).flat()).toSorted()]));
+  return Object.fromEntries(
+    names.map((name) => [
+      globalName(name),
+      all
+        .filter((each) => each.name === name)
+        .flatMap(({ slices }) => Object.values(slices).flat())
+        .toSorted(),
+    ]),
+  );
 };
 
 describe('the global services of a Go program', () => {
-  it('are taken over with the local cluster\'s part, and none is without an endpoint', async ({ sources, localSources, mirrors, history, goGlobals, goStartFile, globalAccount, sliceNames }) => {
+  it("are taken over with the local cluster's part, and none is without an endpoint", async ({
+    sources,
+    localSources,
+    mirrors,
+    history,
+    goGlobals,
+    goStartFile,
+    globalAccount,
+    sliceNames,
+  }) => {
     await addGlobals(sources, ofRemote);
     await addGlobals(localSources, ofLocal);
     const go = goGlobals({ zones: ['eu-west-1a'] });
     await go.sync({ cluster: 'c1', isLocal: true }, ofLocal);
     await go.sync({ cluster: 'c2' }, ofRemote);
-    const uids = async () => Object.fromEntries((await mirrors.services()).map(({ metadata }) => [metadata.name, metadata.uid]));
+    const uids = async () =>
+      Object.fromEntries((await mirrors.services()).map(({ metadata }) => [metadata.name, metadata.uid]));
     const before = await uids();
     const program = await goStartFile({ localCluster: { kubeConfigPath: globalAccount.kubeconfig } });
     const theirs = [...ofRemote, ...ofLocal].flatMap(({ slices }) => Object.keys(slices)).map(goSliceName);
@@ -41,12 +63,26 @@ describe('the global services of a Go program', () => {
       'service.kubernetes.io/topology-aware-hints': 'auto',
       'service.kubernetes.io/topology-mode': 'auto',
     });
-    const owners = (await mirrors.slices(globalName('web'))).map(({ metadata }) => (metadata['ownerReferences'] as { uid: string }[]).map(({ uid }) => uid));
+    const owners = (await mirrors.slices(globalName('web'))).map(({ metadata }) =>
+      (metadata['ownerReferences'] as { uid: string }[]).map(({ uid }) => uid),
+    );
     expect(owners).toEqual(Array.from({ length: 4 }, () => [before[globalName('web')]]));
-    expect(program.log().filter(({ level }) => level === 'warn' || level === 'error').map(({ msg }) => msg)).toEqual([UNRESTRICTED]);
+    expect(
+      program
+        .log()
+        .filter(({ level }) => level === 'warn' || level === 'error')
+        .map(({ msg }) => msg),
+    ).toEqual([UNRESTRICTED]);
   });
 
-  it('are taken over under its Role, and what it has of the local cluster stays', async ({ sources, mirrors, history, goGlobals, goStartFile, sliceNames }) => {
+  it('are taken over under its Role, and what it has of the local cluster stays', async ({
+    sources,
+    mirrors,
+    history,
+    goGlobals,
+    goStartFile,
+    sliceNames,
+  }) => {
     await addGlobals(sources, ofRemote);
     const go = goGlobals();
     // It was allowed to see the local Services at some time.
@@ -65,29 +101,41 @@ describe('the global services of a Go program', () => {
   it.for([
     { name: 'nothing', target: /./ },
     { name: 'no slices', target: /\/endpointslices/ },
-  ])('stay while the remote lists $name', async ({ target }, { sources, mirrors, history, goGlobals, goStartFile, goRemoteAccount, remoteProxy, sliceNames }) => {
-    await addGlobals(sources, ofRemote);
-    await goGlobals().sync({ cluster: 'c2' }, ofRemote);
-    await remoteProxy.set({ kind: 'empty' }, { target });
-    const remote = { kubeConfigPath: await remoteProxy.kubeconfig(goRemoteAccount) };
-    const program = await goStartFile({ remote }, { words: ['-deletion-guard-hold=1h'] });
-    await program.logged('services listed', { cluster: 'c2' });
-    await remoteProxy.clear();
-    // What the watch tells of is there, and all the rest as well.
-    await addGlobals(sources, [{ name: 'new', slices: { 'new-x1': ['10.4.2.1'] } }]);
-    await eventually(async () => (await mirrors.endpoints())[globalName('new')], ['10.4.2.1']);
-    await mirrors.become({ ...endpointsOf(...ofRemote), [globalName('new')]: ['10.4.2.1'] });
-    // Once the remote is listed as it is, everything is taken over.
-    await program.stop();
-    await goStartFile();
-    const theirs = ofRemote.flatMap(({ slices }) => Object.keys(slices)).map(goSliceName);
-    await eventually(async () => (await sliceNames()).filter((each) => theirs.includes(each)), []);
-    await history.caughtUp();
-    expect(history.lapses).toEqual([]);
-    expect(history.deletions).toEqual([]);
-  });
+  ])(
+    'stay while the remote lists $name',
+    async (
+      { target },
+      { sources, mirrors, history, goGlobals, goStartFile, goRemoteAccount, remoteProxy, sliceNames },
+    ) => {
+      await addGlobals(sources, ofRemote);
+      await goGlobals().sync({ cluster: 'c2' }, ofRemote);
+      await remoteProxy.set({ kind: 'empty' }, { target });
+      const remote = { kubeConfigPath: await remoteProxy.kubeconfig(goRemoteAccount) };
+      const program = await goStartFile({ remote }, { words: ['-deletion-guard-hold=1h'] });
+      await program.logged('services listed', { cluster: 'c2' });
+      await remoteProxy.clear();
+      // What the watch tells of is there, and all the rest as well.
+      await addGlobals(sources, [{ name: 'new', slices: { 'new-x1': ['10.4.2.1'] } }]);
+      await eventually(async () => (await mirrors.endpoints())[globalName('new')], ['10.4.2.1']);
+      await mirrors.become({ ...endpointsOf(...ofRemote), [globalName('new')]: ['10.4.2.1'] });
+      // Once the remote is listed as it is, everything is taken over.
+      await program.stop();
+      await goStartFile();
+      const theirs = ofRemote.flatMap(({ slices }) => Object.keys(slices)).map(goSliceName);
+      await eventually(async () => (await sliceNames()).filter((each) => theirs.includes(each)), []);
+      await history.caughtUp();
+      expect(history.lapses).toEqual([]);
+      expect(history.deletions).toEqual([]);
+    },
+  );
 
-  it('lose what has no source any more, and a Service that has none at all', async ({ sources, mirrors, history, goGlobals, goStartFile }) => {
+  it('lose what has no source any more, and a Service that has none at all', async ({
+    sources,
+    mirrors,
+    history,
+    goGlobals,
+    goStartFile,
+  }) => {
     await addGlobals(sources, [{ name: 'web', slices: { 'web-x1': ['10.4.0.1'] } }]);
     await goGlobals().sync({ cluster: 'c2' }, [
       { name: 'web', slices: { 'web-x1': ['10.4.0.1'], 'web-x2': ['10.4.0.99'] } },

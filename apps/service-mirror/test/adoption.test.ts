@@ -8,37 +8,75 @@ const left: readonly GoSource[] = [
   { name: 'web', addresses: ['10.4.0.1', '10.4.0.2'] },
   { name: 'db', headless: true, addresses: ['10.4.0.3'] },
   { name: 'dual', addresses: ['10.4.0.4', 'fd00::4'] },
-  { name: 'ports', addresses: ['10.4.0.5'], ports: [{ name: 'http', port: 80, targetPort: 8080 }, { name: 'metrics', port: 9090, targetPort: 9090 }] },
+  {
+    name: 'ports',
+    addresses: ['10.4.0.5'],
+    ports: [
+      { name: 'http', port: 80, targetPort: 8080 },
+      { name: 'metrics', port: 9090, targetPort: 9090 },
+    ],
+  },
   { name: 'idle', addresses: [] },
   ...Array.from({ length: 8 }, (_, i) => ({ name: `app-${i}`, addresses: [`10.4.1.${i}`] })),
 ];
 
-const mirrorsOf = (sources: readonly GoSource[]) => Object.fromEntries(sources.map(({ name, addresses }) => [mirrorName(name), addresses.toSorted()]));
+const mirrorsOf = (sources: readonly GoSource[]) =>
+  Object.fromEntries(sources.map(({ name, addresses }) => [mirrorName(name), addresses.toSorted()]));
 
 describe('what the Go program made', () => {
-  it('is taken over, under its flags, its variables and its Role, and no Service is without an endpoint', async ({ sources, mirrors, history, goProgram, goStart }) => {
+  it('is taken over, under its flags, its variables and its Role, and no Service is without an endpoint', async ({
+    sources,
+    mirrors,
+    history,
+    goProgram,
+    goStart,
+  }) => {
     await addSources(sources, left);
     await goProgram.sync(left);
-    const uids = async () => Object.fromEntries((await mirrors.services()).map(({ metadata }) => [metadata.name, metadata.uid]));
+    const uids = async () =>
+      Object.fromEntries((await mirrors.services()).map(({ metadata }) => [metadata.name, metadata.uid]));
     const before = await uids();
     const program = await goStart();
     await eventually(() => mirrors.endpointsObjects(), []);
     await mirrors.become(mirrorsOf(left));
-    await eventually(async () => new Set((await mirrors.slices()).map(({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by'])), new Set(['semaphore-service-mirror']));
+    await eventually(
+      async () =>
+        new Set(
+          (await mirrors.slices()).map(({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by']),
+        ),
+      new Set(['semaphore-service-mirror']),
+    );
     await history.caughtUp();
     expect(history.lapses).toEqual([]);
     expect(history.deletions).toEqual([]);
     expect(await uids()).toEqual(before);
-    expect(program.log().filter(({ level }) => level === 'warn' || level === 'error').map(({ msg }) => msg)).toEqual([UNRESTRICTED]);
+    expect(
+      program
+        .log()
+        .filter(({ level }) => level === 'warn' || level === 'error')
+        .map(({ msg }) => msg),
+    ).toEqual([UNRESTRICTED]);
     // And it goes on from there.
-    await sources.patch('endpointslices', { name: 'web-0' }, { endpoints: [{ addresses: ['10.4.0.9'], conditions: { ready: true } }] });
+    await sources.patch(
+      'endpointslices',
+      { name: 'web-0' },
+      { endpoints: [{ addresses: ['10.4.0.9'], conditions: { ready: true } }] },
+    );
     await eventually(async () => (await mirrors.endpoints())[mirrorName('web')], ['10.4.0.9']);
   });
 
-  it('goes where its source is gone, and is put right where that changed', async ({ sources, mirrors, history, goProgram, goStart }) => {
+  it('goes where its source is gone, and is put right where that changed', async ({
+    sources,
+    mirrors,
+    history,
+    goProgram,
+    goStart,
+  }) => {
     const stays = left.filter(({ name }) => name !== 'app-0');
     await addSources(sources, stays);
-    await goProgram.sync(left.map((source) => (source.name === 'web' ? { ...source, addresses: ['10.4.0.1', '10.4.0.99'] } : source)));
+    await goProgram.sync(
+      left.map((source) => (source.name === 'web' ? { ...source, addresses: ['10.4.0.1', '10.4.0.99'] } : source)),
+    );
     await goStart();
     await mirrors.become(mirrorsOf(stays));
     await eventually(() => mirrors.endpointsObjects(), []);
@@ -50,30 +88,38 @@ describe('what the Go program made', () => {
   it.for([
     { name: 'nothing', target: /./ },
     { name: 'no slices', target: /\/endpointslices/ },
-  ])('stays while the remote lists $name', async ({ target }, { sources, mirrors, history, goProgram, goStart, remoteProxy, viaProxy }) => {
-    await addSources(sources, left);
-    await goProgram.sync(left);
-    await remoteProxy.set({ kind: 'empty' }, { target });
-    const SSM_TARGET_KUBE_CONFIG = viaProxy['target-kube-config'];
-    const program = await goStart({ flags: ['-deletion-guard-hold=1h'], env: { SSM_TARGET_KUBE_CONFIG } });
-    await program.logged('services listed', { cluster: 'c2' });
-    await remoteProxy.clear();
-    // What the watch tells of is there, and all the rest as well.
-    await sources.add({ name: 'new' });
-    await sources.addSlice({ name: 'web-9', service: 'web', endpoints: ['10.4.0.9'] });
-    await eventually(async () => Object.keys(await mirrors.endpoints()).length, left.length + 1);
-    await history.caughtUp();
-    expect(history.lapses).toEqual([]);
-    expect(history.deletions).toEqual([]);
-    // Once the remote is listed as it is, everything is taken over.
-    await program.stop();
-    await goStart();
-    await eventually(() => mirrors.endpointsObjects(), []);
-    await history.caughtUp();
-    expect(history.lapses).toEqual([]);
-  });
+  ])(
+    'stays while the remote lists $name',
+    async ({ target }, { sources, mirrors, history, goProgram, goStart, remoteProxy, viaProxy }) => {
+      await addSources(sources, left);
+      await goProgram.sync(left);
+      await remoteProxy.set({ kind: 'empty' }, { target });
+      const SSM_TARGET_KUBE_CONFIG = viaProxy['target-kube-config'];
+      const program = await goStart({ flags: ['-deletion-guard-hold=1h'], env: { SSM_TARGET_KUBE_CONFIG } });
+      await program.logged('services listed', { cluster: 'c2' });
+      await remoteProxy.clear();
+      // What the watch tells of is there, and all the rest as well.
+      await sources.add({ name: 'new' });
+      await sources.addSlice({ name: 'web-9', service: 'web', endpoints: ['10.4.0.9'] });
+      await eventually(async () => Object.keys(await mirrors.endpoints()).length, left.length + 1);
+      await history.caughtUp();
+      expect(history.lapses).toEqual([]);
+      expect(history.deletions).toEqual([]);
+      // Once the remote is listed as it is, everything is taken over.
+      await program.stop();
+      await goStart();
+      await eventually(() => mirrors.endpointsObjects(), []);
+      await history.caughtUp();
+      expect(history.lapses).toEqual([]);
+    },
+  );
 
-  it('is believed to be gone when the remote says so for as long as the guard holds', async ({ sources, mirrors, goProgram, goStart }) => {
+  it('is believed to be gone when the remote says so for as long as the guard holds', async ({
+    sources,
+    mirrors,
+    goProgram,
+    goStart,
+  }) => {
     const [web] = left;
     await sources.add({ name: 'web' });
     await goProgram.sync([web!]);
@@ -82,16 +128,27 @@ describe('what the Go program made', () => {
     await mirrors.become({ [mirrorName('web')]: [] });
   });
 
-  it('stays as it is under a Role that lets nobody see slices, which is said once', async ({ local, sources, mirrors, history, goProgram, goStart }) => {
+  it('stays as it is under a Role that lets nobody see slices, which is said once', async ({
+    local,
+    sources,
+    mirrors,
+    history,
+    goProgram,
+    goStart,
+  }) => {
     await addSources(sources, left);
     await goProgram.sync(left);
     const older = await accountInNamespace(local, 'older', goRules.older);
     const program = await goStart({ env: {}, flags: [`-kube-config=${older.kubeconfig}`], ready: false });
-    const denied = () => program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'local', reason: 'denied' });
+    const denied = () =>
+      program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'local', reason: 'denied' });
     await eventually(async () => ((await denied()) ?? 0) >= 3, true);
     await program.logged('watch broke off', { cluster: 'local' });
     const warnings = program.log().filter(({ level }) => level === 'warn' || level === 'error');
-    expect(warnings.map(({ msg, cluster }) => ({ msg, cluster }))).toEqual([{ msg: UNRESTRICTED, cluster: 'c2' }, { msg: 'watch broke off', cluster: 'local' }]);
+    expect(warnings.map(({ msg, cluster }) => ({ msg, cluster }))).toEqual([
+      { msg: UNRESTRICTED, cluster: 'c2' },
+      { msg: 'watch broke off', cluster: 'local' },
+    ]);
     expect(JSON.stringify(warnings)).toContain('endpointslices');
     expect((await program.get('/readyz')).status).toBe(503);
     await mirrors.become(mirrorsOf(left));

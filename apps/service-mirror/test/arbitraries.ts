@@ -1,5 +1,13 @@
 import fc from 'fast-check';
-import type { Definition, Endpoint, Family, ServicePort, SlicePort, SourceService, SourceSlice } from '../src/desired/source.ts';
+import type {
+  Definition,
+  Endpoint,
+  Family,
+  ServicePort,
+  SlicePort,
+  SourceService,
+  SourceSlice,
+} from '../src/desired/source.ts';
 
 /** For property tests: sources of all kinds, legal ones only, and few enough names that they meet. */
 
@@ -20,7 +28,11 @@ const servicePorts = fc.oneof(
   servicePort.map((port): ServicePort[] => [{ ...port, name: '' }]),
   fc
     .uniqueArray(servicePort, { selector: ({ name }) => name, minLength: 1, maxLength: 4 })
-    .map((ports) => ports.filter((port, i) => ports.findIndex((other) => other.protocol === port.protocol && other.port === port.port) === i)),
+    .map((ports) =>
+      ports.filter(
+        (port, i) => ports.findIndex((other) => other.protocol === port.protocol && other.port === port.port) === i,
+      ),
+    ),
 );
 
 export const definition: fc.Arbitrary<Definition> = fc.record({
@@ -46,7 +58,12 @@ const endpointOf = (of: Family): fc.Arbitrary<Endpoint> =>
   });
 
 const slicePorts: fc.Arbitrary<SlicePort[]> = fc.uniqueArray(
-  fc.record({ name: fc.constantFrom('', 'http', 'https', 'dns', 'web'), protocol, port: fc.constantFrom(8080, 5353, undefined), appProtocol: fc.constant(undefined) }),
+  fc.record({
+    name: fc.constantFrom('', 'http', 'https', 'dns', 'web'),
+    protocol,
+    port: fc.constantFrom(8080, 5353, undefined),
+    appProtocol: fc.constant(undefined),
+  }),
   { selector: ({ name }) => name, maxLength: 3 },
 );
 

@@ -15,7 +15,12 @@ const mirror = (prefix: string) => `${prefix}-default-73736d-web`;
 
 /** After a time in which a process served both remotes; `program` for one that serves c2 only. */
 const it = itWithTwoRemotes
-  .extend('startBoth', ({ startWithFile }) => () => startWithFile({ globalSvcLabelSelector: 'global=true' }))
+  .extend(
+    'startBoth',
+    ({ startWithFile }) =>
+      () =>
+        startWithFile({ globalSvcLabelSelector: 'global=true' }),
+  )
   .extend('served', async ({ sources, secondSources, mirrors, startBoth }) => {
     await sources.add(web);
     await sources.addSlice(slice('10.4.0.1'));
@@ -24,12 +29,33 @@ const it = itWithTwoRemotes
     await secondSources.add({ name: 'own', labels });
     const program = await startBoth();
     const [own, ownGlobal] = ['c2-a-default-73736d-own', 'gl-default-73736d-own'];
-    await mirrors.become({ [mirror('c2')]: ['10.4.0.1'], [mirror('c2-a')]: ['10.5.0.1'], [GLOBAL]: ['10.4.0.1', '10.5.0.1'], [own]: [], [ownGlobal]: [] });
+    await mirrors.become({
+      [mirror('c2')]: ['10.4.0.1'],
+      [mirror('c2-a')]: ['10.5.0.1'],
+      [GLOBAL]: ['10.4.0.1', '10.5.0.1'],
+      [own]: [],
+      [ownGlobal]: [],
+    });
     await program.stop();
     return { own, ownGlobal };
   })
-  .extend('cleanup', ({ accounts, startWith }) => (flags: MirrorFlags) =>
-    startWith(['cleanup', ...argvOf({ cluster: 'c2-a', 'kube-config': accounts.local.kubeconfig, 'mirror-ns': MIRRORS, yes: 'true', ...flags })], { ready: false }),
+  .extend(
+    'cleanup',
+    ({ accounts, startWith }) =>
+      (flags: MirrorFlags) =>
+        startWith(
+          [
+            'cleanup',
+            ...argvOf({
+              cluster: 'c2-a',
+              'kube-config': accounts.local.kubeconfig,
+              'mirror-ns': MIRRORS,
+              yes: 'true',
+              ...flags,
+            }),
+          ],
+          { ready: false },
+        ),
   );
 
 const nobodys = { ports: [{ name: 'mine', port: 80, protocol: 'TCP' }] };
@@ -37,12 +63,19 @@ const nobodys = { ports: [{ name: 'mine', port: 80, protocol: 'TCP' }] };
 describe('cleanup', () => {
   it('removes what is of one cluster, says so, and leaves all else as it was', async ({ mirrors, served, cleanup }) => {
     const { own, ownGlobal } = served;
-    await mirrors.create('services', { metadata: { name: 'c2-a-mine', labels: { 'mirror-svc-prefix-sync': 'c2-a' } }, spec: nobodys });
+    await mirrors.create('services', {
+      metadata: { name: 'c2-a-mine', labels: { 'mirror-svc-prefix-sync': 'c2-a' } },
+      spec: nobodys,
+    });
     const before = await mirrors.service(mirror('c2'));
     const spec = (await mirrors.service(GLOBAL))['spec'];
     const program = await cleanup({});
     expect(await program.exited).toEqual({ code: 0, signal: null });
-    const lines = program.stdout().trimEnd().split('\n').map((line) => line.replace(/-[0-9a-f]{20}$/, '-HASH'));
+    const lines = program
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace(/-[0-9a-f]{20}$/, '-HASH'));
     expect(lines).toEqual([
       `delete  Service ${own}`,
       `delete  Service ${mirror('c2-a')}`,
@@ -64,28 +97,49 @@ describe('cleanup', () => {
     expect(again.stdout()).toBe('There is nothing of cluster c2-a.\n');
   });
 
-  it.for([{ sync: false }, { sync: true }])('is not undone by a process that serves the others, and those miss nothing (sync: $sync)', async ({ sync }, { local, mirrors, served, history, startWith, cleanup }) => {
-    const file = JSON.parse(await readFile(join(local.dir, 'service-mirror.json'), 'utf8')) as { global: object; remoteClusters: readonly { name: string }[] };
-    const path = join(local.dir, 'without-c2-a.json');
-    await writeFile(path, JSON.stringify({ ...file, global: { ...file.global, serviceSync: sync, endpointSliceSync: sync }, remoteClusters: file.remoteClusters.filter(({ name }) => name === 'c2') }));
-    const program = await startWith([`-config=${path}`, '-listen-address=127.0.0.1:0']);
-    // It keeps off what may be another process's, and only puts right what it knows.
-    await eventually(async () => (await mirrors.service(GLOBAL)).metadata.annotations?.['global-svc-clusters'], 'c2');
-    await program.logged('service updated', { service: GLOBAL });
-    await eventually(() => program.metric('semaphore_service_mirror_orphans', { cluster: 'c2-a' }), 4);
-    expect(await mirrors.endpoints()).toEqual({ [mirror('c2')]: ['10.4.0.1'], [mirror('c2-a')]: ['10.5.0.1'], [GLOBAL]: ['10.4.0.1', '10.5.0.1'], [served.own]: [], [served.ownGlobal]: [] });
-    const written = program.log().filter(({ msg }) => /^(service|slice) /.test(msg)).length;
+  it.for([{ sync: false }, { sync: true }])(
+    'is not undone by a process that serves the others, and those miss nothing (sync: $sync)',
+    async ({ sync }, { local, mirrors, served, history, startWith, cleanup }) => {
+      const file = JSON.parse(await readFile(join(local.dir, 'service-mirror.json'), 'utf8')) as {
+        global: object;
+        remoteClusters: readonly { name: string }[];
+      };
+      const path = join(local.dir, 'without-c2-a.json');
+      await writeFile(
+        path,
+        JSON.stringify({
+          ...file,
+          global: { ...file.global, serviceSync: sync, endpointSliceSync: sync },
+          remoteClusters: file.remoteClusters.filter(({ name }) => name === 'c2'),
+        }),
+      );
+      const program = await startWith([`-config=${path}`, '-listen-address=127.0.0.1:0']);
+      // It keeps off what may be another process's, and only puts right what it knows.
+      await eventually(async () => (await mirrors.service(GLOBAL)).metadata.annotations?.['global-svc-clusters'], 'c2');
+      await program.logged('service updated', { service: GLOBAL });
+      await eventually(() => program.metric('semaphore_service_mirror_orphans', { cluster: 'c2-a' }), 4);
+      expect(await mirrors.endpoints()).toEqual({
+        [mirror('c2')]: ['10.4.0.1'],
+        [mirror('c2-a')]: ['10.5.0.1'],
+        [GLOBAL]: ['10.4.0.1', '10.5.0.1'],
+        [served.own]: [],
+        [served.ownGlobal]: [],
+      });
+      const written = program.log().filter(({ msg }) => /^(service|slice) /.test(msg)).length;
 
-    expect(await (await cleanup({})).exited).toMatchObject({ code: 0 });
-    await eventually(() => program.metric('semaphore_service_mirror_orphans', { cluster: 'c2-a' }), 0);
-    await mirrors.become({ [mirror('c2')]: ['10.4.0.1'], [GLOBAL]: ['10.4.0.1'] });
-    await history.caughtUp();
-    expect(history.deletions.toSorted()).toEqual([mirror('c2-a'), served.own, served.ownGlobal].toSorted());
-    expect(program.log().filter(({ msg }) => /^(service|slice) /.test(msg))).toHaveLength(written);
-  });
+      expect(await (await cleanup({})).exited).toMatchObject({ code: 0 });
+      await eventually(() => program.metric('semaphore_service_mirror_orphans', { cluster: 'c2-a' }), 0);
+      await mirrors.become({ [mirror('c2')]: ['10.4.0.1'], [GLOBAL]: ['10.4.0.1'] });
+      await history.caughtUp();
+      expect(history.deletions.toSorted()).toEqual([mirror('c2-a'), served.own, served.ownGlobal].toSorted());
+      expect(program.log().filter(({ msg }) => /^(service|slice) /.test(msg))).toHaveLength(written);
+    },
+  );
 
   it('removes what a Go program made for a prefix', async ({ mirrors, cleanup }) => {
-    const made = (prefix: string) => ({ metadata: { name: mirror(prefix), labels: { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': prefix } } });
+    const made = (prefix: string) => ({
+      metadata: { name: mirror(prefix), labels: { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': prefix } },
+    });
     for (const prefix of ['c2', 'c2-a']) {
       await mirrors.create('services', { ...made(prefix), spec: nobodys });
       await mirrors.create('endpoints', { ...made(prefix), subsets: [{ addresses: [{ ip: '10.4.0.1' }] }] });
@@ -98,10 +152,19 @@ describe('cleanup', () => {
   it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
     { name: 'is the remote of the flags', flags: { 'svc-prefix': 'c2-a' }, told: /c2-a is in the config/ },
     { name: 'can be asked about by nobody', flags: { yes: undefined }, told: /there is no terminal: say -yes/ },
-    { name: 'has no name', flags: { cluster: undefined }, told: /-cluster or SSM_CLEANUP_CLUSTER is required for cleanup/ },
-    { name: 'is nobody knows where', flags: { 'mirror-ns': undefined }, told: /-mirror-ns or SSM_MIRROR_NS is required for cleanup/ },
+    {
+      name: 'has no name',
+      flags: { cluster: undefined },
+      told: /-cluster or SSM_CLEANUP_CLUSTER is required for cleanup/,
+    },
+    {
+      name: 'is nobody knows where',
+      flags: { 'mirror-ns': undefined },
+      told: /-mirror-ns or SSM_MIRROR_NS is required for cleanup/,
+    },
   ])('does nothing to a cluster that $name', async ({ flags, told }, { mirrors, served: _served, cleanup }) => {
-    const names = async () => (await mirrors.services()).map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
+    const names = async () =>
+      (await mirrors.services()).map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
     const before = await names();
     const program = await cleanup(flags);
     expect(await program.exited).toEqual({ code: 2, signal: null });
@@ -110,15 +173,29 @@ describe('cleanup', () => {
     expect(await names()).toEqual(before);
   });
 
-  it.for([{ cluster: 'c1' }, { cluster: 'c2' }, { cluster: 'c2-a' }])('refuses $cluster, which a config file names', async ({ cluster }, { local, served: _served, mirrors, startWith }) => {
-    const before = Object.keys(await mirrors.endpoints());
-    const program = await startWith(['cleanup', `-cluster=${cluster}`, '-yes', `-config=${local.dir}/service-mirror.json`], { ready: false });
-    expect(await program.exited).toEqual({ code: 2, signal: null });
-    expect(program.stderr()).toBe(`semaphore-service-mirror: ${cluster} is in the config, and so it is served: take it out, restart what serves it, and clean up then\n`);
-    expect(Object.keys(await mirrors.endpoints())).toEqual(before);
-  });
+  it.for([{ cluster: 'c1' }, { cluster: 'c2' }, { cluster: 'c2-a' }])(
+    'refuses $cluster, which a config file names',
+    async ({ cluster }, { local, served: _served, mirrors, startWith }) => {
+      const before = Object.keys(await mirrors.endpoints());
+      const program = await startWith(
+        ['cleanup', `-cluster=${cluster}`, '-yes', `-config=${local.dir}/service-mirror.json`],
+        { ready: false },
+      );
+      expect(await program.exited).toEqual({ code: 2, signal: null });
+      expect(program.stderr()).toBe(
+        `semaphore-service-mirror: ${cluster} is in the config, and so it is served: take it out, restart what serves it, and clean up then\n`,
+      );
+      expect(Object.keys(await mirrors.endpoints())).toEqual(before);
+    },
+  );
 
-  it('finds the local cluster and the namespace in a config file that names the cluster no more', async ({ mirrors, startWith, local, cleanup, served: _served }) => {
+  it('finds the local cluster and the namespace in a config file that names the cluster no more', async ({
+    mirrors,
+    startWith,
+    local,
+    cleanup,
+    served: _served,
+  }) => {
     const path = `${local.dir}/service-mirror.json`;
     const program = await startWith(['cleanup', '-cluster=c9', '-yes', `-config=${path}`], { ready: false });
     expect(await program.exited).toEqual({ code: 0, signal: null });

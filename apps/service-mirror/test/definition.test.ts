@@ -28,7 +28,11 @@ describe('a mirror', () => {
     expect((await mirrors.slices())[0]!['ports']).toEqual(slicePorts);
   });
 
-  it('follows a port that is renamed, renumbered, and joined by another, in place', async ({ sources, mirrors, start }) => {
+  it('follows a port that is renamed, renumbered, and joined by another, in place', async ({
+    sources,
+    mirrors,
+    start,
+  }) => {
     await sources.add({ ...web, ports: [{ port: 80, targetPort: 8080 }] });
     await start();
     await mirrors.become({ [mirror]: [] });
@@ -38,7 +42,10 @@ describe('a mirror', () => {
       [{ name: 'web', port: 80, targetPort: 8080, protocol: 'TCP' }],
       [{ name: 'web', port: 81, targetPort: 8080, protocol: 'TCP' }],
       [{ name: 'web', port: 81, targetPort: 8080, protocol: 'UDP' }],
-      [{ name: 'web', port: 81, targetPort: 8080, protocol: 'UDP' }, { name: 'metrics', port: 9090, targetPort: 9090, protocol: 'TCP' }],
+      [
+        { name: 'web', port: 81, targetPort: 8080, protocol: 'UDP' },
+        { name: 'metrics', port: 9090, targetPort: 9090, protocol: 'TCP' },
+      ],
     ]) {
       await sources.patch('services', web, { spec: { ports } });
       await eventually(async () => ((await mirrors.service(mirror))['spec'] as Spec)['ports'], ports);
@@ -46,18 +53,43 @@ describe('a mirror', () => {
     expect((await mirrors.service(mirror)).metadata.uid).toBe(uid);
   });
 
-  it('keeps a client with an endpoint as long as its source does, and publishes whom that publishes', async ({ sources, mirrors, start }) => {
-    await sources.add({ ...web, spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } }, publishNotReadyAddresses: true } });
+  it('keeps a client with an endpoint as long as its source does, and publishes whom that publishes', async ({
+    sources,
+    mirrors,
+    start,
+  }) => {
+    await sources.add({
+      ...web,
+      spec: {
+        sessionAffinity: 'ClientIP',
+        sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
+        publishNotReadyAddresses: true,
+      },
+    });
     await start();
     await mirrors.become({ [mirror]: [] });
     const said = async () => {
-      const { sessionAffinity, sessionAffinityConfig = null, publishNotReadyAddresses = false } = (await mirrors.service(mirror))['spec'] as Spec;
+      const {
+        sessionAffinity,
+        sessionAffinityConfig = null,
+        publishNotReadyAddresses = false,
+      } = (await mirrors.service(mirror))['spec'] as Spec;
       return { sessionAffinity, sessionAffinityConfig, publishNotReadyAddresses };
     };
-    expect(await said()).toEqual({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } }, publishNotReadyAddresses: true });
+    expect(await said()).toEqual({
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
+      publishNotReadyAddresses: true,
+    });
     await sources.patch('services', web, { spec: { sessionAffinityConfig: { clientIP: { timeoutSeconds: 90 } } } });
-    await eventually(said, { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 90 } }, publishNotReadyAddresses: true });
-    await sources.patch('services', web, { spec: { sessionAffinity: 'None', sessionAffinityConfig: null, publishNotReadyAddresses: false } });
+    await eventually(said, {
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 90 } },
+      publishNotReadyAddresses: true,
+    });
+    await sources.patch('services', web, {
+      spec: { sessionAffinity: 'None', sessionAffinityConfig: null, publishNotReadyAddresses: false },
+    });
     await eventually(said, { sessionAffinity: 'None', sessionAffinityConfig: null, publishNotReadyAddresses: false });
   });
 
@@ -65,7 +97,12 @@ describe('a mirror', () => {
     await sources.add({ ...web, headless: true });
     const conditions = { ready: true, serving: true, terminating: false };
     const endpoints = [
-      { addresses: ['10.4.0.1'], conditions, hostname: 'web-0', targetRef: { kind: 'Pod', namespace: 'default', name: 'web-0', uid: 'u-1', resourceVersion: '7' } },
+      {
+        addresses: ['10.4.0.1'],
+        conditions,
+        hostname: 'web-0',
+        targetRef: { kind: 'Pod', namespace: 'default', name: 'web-0', uid: 'u-1', resourceVersion: '7' },
+      },
       { addresses: ['10.4.0.2'], conditions: { ready: false, serving: true, terminating: true }, hostname: 'web-1' },
     ];
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints });

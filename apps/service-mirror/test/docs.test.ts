@@ -12,7 +12,9 @@ const names = Object.values(metrics).map(({ name }) => name.slice(prefix.length)
 const own = docMetrics('service-mirror.md');
 const common = docMetrics('concepts.md');
 
-const mentioned = (pattern: RegExp): readonly string[] => [...new Set(Array.from(page.matchAll(pattern), ([, name = '']) => name))];
+const mentioned = (pattern: RegExp): readonly string[] => [
+  ...new Set(Array.from(page.matchAll(pattern), ([, name = '']) => name)),
+];
 
 describe('docs/service-mirror.md', () => {
   it.each(names)('says when to act on %s', (name) => {
@@ -21,7 +23,12 @@ describe('docs/service-mirror.md', () => {
 
   it('names no metric that there is not', () => {
     expect(mentioned(/`semaphore_service_mirror_([a-z_]+)/g)).not.toEqual([]);
-    for (const name of [...own, ...mentioned(/`semaphore_service_mirror_([a-z_]+)/g), ...mentioned(/`((?:remote|held|skipped)_[a-z_]+)/g)]) expect(names).toContain(name);
+    for (const name of [
+      ...own,
+      ...mentioned(/`semaphore_service_mirror_([a-z_]+)/g),
+      ...mentioned(/`((?:remote|held|skipped)_[a-z_]+)/g),
+    ])
+      expect(names).toContain(name);
   });
 
   it('names no flag that there is not', () => {
@@ -33,10 +40,17 @@ describe('docs/service-mirror.md', () => {
 
   it('shows the rights that deploy/ gives', () => {
     const [ranges, leases, ...others] = localRules.toReversed();
-    expect(documentedRules('service-mirror.md')).toEqual([remoteRules, others.toReversed(), componentRules, [leases], [ranges]]);
+    expect(documentedRules('service-mirror.md')).toEqual([
+      remoteRules,
+      others.toReversed(),
+      componentRules,
+      [leases],
+      [ranges],
+    ]);
   });
 
   it('shows a config file that is one', () => {
-    for (const file of docBlocks('service-mirror.md', 'Several remotes', 'yaml')) expect(parseMirrorFile(file)).toMatchObject({ ok: true, warnings: [] });
+    for (const file of docBlocks('service-mirror.md', 'Several remotes', 'yaml'))
+      expect(parseMirrorFile(file)).toMatchObject({ ok: true, warnings: [] });
   });
 });

@@ -47,14 +47,20 @@ describe('on a cluster with both families', () => {
     const program = await start();
     await mirrors.become({ [mirror]: [] });
     await sources.patch('services', web, { spec: { sessionAffinity: 'ClientIP' } });
-    await eventually(async () => ((await mirrors.service(mirror))['spec'] as { sessionAffinity: string }).sessionAffinity, 'ClientIP');
+    await eventually(
+      async () => ((await mirrors.service(mirror))['spec'] as { sessionAffinity: string }).sessionAffinity,
+      'ClientIP',
+    );
     expect(familiesOf((await mirrors.service(mirror))['spec'])).toEqual(dual);
     expect(await program.metric(skipped, { remote: 'c2', reason: 'refused', kind: 'problem' })).toBe(undefined);
   });
 
   it('one that is there keeps its primary family, which nobody can change', async ({ sources, mirrors, start }) => {
     const metadata = { name: mirror, labels: mirrorLabels };
-    await mirrors.create('services', { metadata, spec: { ...only4, ports: [{ name: 'http', port: 80, targetPort: 8080 }] } });
+    await mirrors.create('services', {
+      metadata,
+      spec: { ...only4, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+    });
     await sources.add({ ...web, spec: only6 });
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['fd00::1'] });
     await start();
@@ -77,29 +83,33 @@ describe('on a cluster with IPv4 alone', () => {
     expect(again.log().filter(({ msg }) => msg.startsWith('service updated'))).toEqual([]);
   });
 
-  itOn4('one of IPv6 is refused, which is said once, and tried again when it changes', async ({ sources, mirrors, start }) => {
-    await sources.add({ ...web, spec: only6 });
-    await sources.add({ name: 'other' });
-    const program = await start({ 'resync-period': '50ms' });
-    await mirrors.become({ 'c2-default-73736d-other': [] });
-    await eventually(() => program.metric(skipped, { remote: 'c2', reason: 'refused', kind: 'problem' }), 1);
-    // Every 50 ms it is looked at, and the neighbours are worked on.
-    for (const n of [1, 2, 3, 4]) {
-      await sources.addSlice({ name: `other-${n}`, service: 'other', endpoints: [`10.4.0.${n}`] });
-      await eventually(async () => (await mirrors.endpoints())['c2-default-73736d-other']?.length, n);
-    }
-    expect(program.log().filter(({ msg }) => msg === 'left out')).toHaveLength(1);
-    expect(program.log().filter(({ msg }) => msg.includes('not written'))).toEqual([]);
-    const refusals = async () => (await program.get('/metrics')).body.match(/kube_http_request_total\{.*code="422".*\} (\d+)/)?.[1];
-    expect(await refusals()).toBe('1');
+  itOn4(
+    'one of IPv6 is refused, which is said once, and tried again when it changes',
+    async ({ sources, mirrors, start }) => {
+      await sources.add({ ...web, spec: only6 });
+      await sources.add({ name: 'other' });
+      const program = await start({ 'resync-period': '50ms' });
+      await mirrors.become({ 'c2-default-73736d-other': [] });
+      await eventually(() => program.metric(skipped, { remote: 'c2', reason: 'refused', kind: 'problem' }), 1);
+      // Every 50 ms it is looked at, and the neighbours are worked on.
+      for (const n of [1, 2, 3, 4]) {
+        await sources.addSlice({ name: `other-${n}`, service: 'other', endpoints: [`10.4.0.${n}`] });
+        await eventually(async () => (await mirrors.endpoints())['c2-default-73736d-other']?.length, n);
+      }
+      expect(program.log().filter(({ msg }) => msg === 'left out')).toHaveLength(1);
+      expect(program.log().filter(({ msg }) => msg.includes('not written'))).toEqual([]);
+      const refusals = async () =>
+        (await program.get('/metrics')).body.match(/kube_http_request_total\{.*code="422".*\} (\d+)/)?.[1];
+      expect(await refusals()).toBe('1');
 
-    await sources.patch('services', web, { spec: { ports: [{ name: 'web', port: 81 }] } });
-    await eventually(refusals, '2');
-    await sources.patch('services', web, { spec: { ...dual6 } });
-    await eventually(refusals, '3');
-    await sources.remove('services', web);
-    await sources.add({ ...web, spec: only4 });
-    await eventually(async () => (await mirrors.endpoints())[mirror], []);
-    await eventually(() => program.metric(skipped, { remote: 'c2', reason: 'refused', kind: 'problem' }), 0);
-  });
+      await sources.patch('services', web, { spec: { ports: [{ name: 'web', port: 81 }] } });
+      await eventually(refusals, '2');
+      await sources.patch('services', web, { spec: { ...dual6 } });
+      await eventually(refusals, '3');
+      await sources.remove('services', web);
+      await sources.add({ ...web, spec: only4 });
+      await eventually(async () => (await mirrors.endpoints())[mirror], []);
+      await eventually(() => program.metric(skipped, { remote: 'c2', reason: 'refused', kind: 'problem' }), 0);
+    },
+  );
 });

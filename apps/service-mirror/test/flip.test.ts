@@ -25,7 +25,8 @@ describe('a Service that changes between headless and not', () => {
       await sources.remove('services', web);
       await sources.add({ ...web, headless: !headless });
       const program = await start();
-      const isHeadless = async () => (await mirrors.services()).map(({ spec }) => (spec as { clusterIP?: string }).clusterIP === 'None');
+      const isHeadless = async () =>
+        (await mirrors.services()).map(({ spec }) => (spec as { clusterIP?: string }).clusterIP === 'None');
       await eventually(isHeadless, [!headless]);
       const after = await mirrors.service(mirror);
       expect(after.metadata.uid).not.toBe(before.metadata.uid);

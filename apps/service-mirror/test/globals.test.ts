@@ -10,19 +10,34 @@ const it = itWithTwoRemotes
     onCleanup(() => sources.clear());
     return sources;
   })
-  .extend('startGlobal', ({ startWithFile }) => (global: object = {}, options?: Parameters<typeof startWithFile>[1]) =>
-    startWithFile({ globalSvcLabelSelector: 'global=true', globalSvcRoutingStrategyLabel: 'local-first=true', ...global }, options),
+  .extend(
+    'startGlobal',
+    ({ startWithFile }) =>
+      (global: object = {}, options?: Parameters<typeof startWithFile>[1]) =>
+        startWithFile(
+          { globalSvcLabelSelector: 'global=true', globalSvcRoutingStrategyLabel: 'local-first=true', ...global },
+          options,
+        ),
   );
 
 const labels = { global: 'true', mirror: 'false' };
 const web = { name: 'web', labels };
 const slice = (name: string, ...endpoints: string[]) => ({ name, service: 'web', labels, endpoints });
-type Hinted = { readonly addresses: readonly string[]; readonly hints?: { readonly forZones: readonly { readonly name: string }[] } };
+type Hinted = {
+  readonly addresses: readonly string[];
+  readonly hints?: { readonly forZones: readonly { readonly name: string }[] };
+};
 
 const GLOBAL = 'gl-default-73736d-web';
 
 describe('a global Service', () => {
-  it('merges those of all clusters, and each takes its own with it', async ({ sources, secondSources, localSources, mirrors, startGlobal }) => {
+  it('merges those of all clusters, and each takes its own with it', async ({
+    sources,
+    secondSources,
+    localSources,
+    mirrors,
+    startGlobal,
+  }) => {
     await sources.add(web);
     await sources.addSlice(slice('web-a', '10.4.0.1'));
     await secondSources.add(web);
@@ -47,7 +62,13 @@ describe('a global Service', () => {
     await eventually(async () => (await mirrors.slices()).length, 0);
   });
 
-  it('keeps what it has of a cluster that is not there when the process starts', async ({ sources, secondSources, secondProxy, mirrors, startGlobal }) => {
+  it('keeps what it has of a cluster that is not there when the process starts', async ({
+    sources,
+    secondSources,
+    secondProxy,
+    mirrors,
+    startGlobal,
+  }) => {
     await sources.add(web);
     await sources.addSlice(slice('web-a', '10.4.0.1'));
     await secondSources.add(web);
@@ -69,28 +90,37 @@ describe('a global Service', () => {
   it.for([
     { staleAction: 'unready', slices: 2 },
     { staleAction: 'remove', slices: 1 },
-  ])('does without a cluster that is out of reach for too long ($staleAction), until it is back', async ({ staleAction, slices }, { sources, secondSources, secondProxy, mirrors, startGlobal }) => {
-    await sources.add(web);
-    await sources.addSlice(slice('web-a', '10.4.0.1'));
-    await secondSources.add(web);
-    await secondSources.addSlice(slice('web-a', '10.5.0.1'));
-    const program = await startGlobal({}, { ofSecond: { staleAfter: '500ms', staleAction } });
-    await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
-    await secondProxy.set({ kind: 'refuse' });
-    await mirrors.become({ [GLOBAL]: ['10.4.0.1'] });
-    expect(await mirrors.slices(GLOBAL)).toHaveLength(slices);
-    await program.logged('not seen for too long, and so stale in global services', { cluster: 'c2-a' });
-    await secondProxy.clear();
-    await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
-  });
+  ])(
+    'does without a cluster that is out of reach for too long ($staleAction), until it is back',
+    async ({ staleAction, slices }, { sources, secondSources, secondProxy, mirrors, startGlobal }) => {
+      await sources.add(web);
+      await sources.addSlice(slice('web-a', '10.4.0.1'));
+      await secondSources.add(web);
+      await secondSources.addSlice(slice('web-a', '10.5.0.1'));
+      const program = await startGlobal({}, { ofSecond: { staleAfter: '500ms', staleAction } });
+      await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
+      await secondProxy.set({ kind: 'refuse' });
+      await mirrors.become({ [GLOBAL]: ['10.4.0.1'] });
+      expect(await mirrors.slices(GLOBAL)).toHaveLength(slices);
+      await program.logged('not seen for too long, and so stale in global services', { cluster: 'c2-a' });
+      await secondProxy.clear();
+      await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
+    },
+  );
 
-  it('keeps a cluster that is out of reach where no other could take over', async ({ secondSources, secondProxy, mirrors, startGlobal }) => {
+  it('keeps a cluster that is out of reach where no other could take over', async ({
+    secondSources,
+    secondProxy,
+    mirrors,
+    startGlobal,
+  }) => {
     await secondSources.add(web);
     await secondSources.addSlice(slice('web-a', '10.5.0.1'));
     const program = await startGlobal({}, { ofSecond: { staleAfter: '500ms' } });
     await mirrors.become({ [GLOBAL]: ['10.5.0.1'] });
     // Also said of one that hasn't answered yet.
-    const saidStale = () => program.log().filter(({ msg }) => msg === 'not seen for too long, and so stale in global services').length;
+    const saidStale = () =>
+      program.log().filter(({ msg }) => msg === 'not seen for too long, and so stale in global services').length;
     const before = saidStale();
     await secondProxy.set({ kind: 'refuse' });
     await eventually(() => saidStale() > before, true);
@@ -107,7 +137,9 @@ describe('a global Service', () => {
     // The local Service decides, by its age or by its cluster's name, and doesn't ask for it.
     const hints = async (): Promise<Readonly<Record<string, readonly string[] | undefined>>> => {
       const endpoints = (await mirrors.slices(GLOBAL)).flatMap((each) => each.endpoints ?? []) as readonly Hinted[];
-      return Object.fromEntries(endpoints.map(({ addresses, hints: of }) => [addresses[0]!, of?.forZones.map(({ name }) => name)]));
+      return Object.fromEntries(
+        endpoints.map(({ addresses, hints: of }) => [addresses[0]!, of?.forZones.map(({ name }) => name)]),
+      );
     };
     await eventually(hints, { '10.1.0.1': undefined, '10.4.0.1': undefined });
     await first.stop();

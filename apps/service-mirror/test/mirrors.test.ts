@@ -9,7 +9,11 @@ describe('a remote Service', () => {
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1', '10.4.0.2'] });
     await start();
     await mirrors.become({ 'c2-default-73736d-web': ['10.4.0.1', '10.4.0.2'] });
-    await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: ['10.4.0.3'], conditions: { ready: true } }] });
+    await sources.patch(
+      'endpointslices',
+      { name: 'web-a' },
+      { endpoints: [{ addresses: ['10.4.0.3'], conditions: { ready: true } }] },
+    );
     await mirrors.become({ 'c2-default-73736d-web': ['10.4.0.3'] });
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['fd00::1'] });
     await mirrors.become({ 'c2-default-73736d-web': ['10.4.0.3', 'fd00::1'] });
@@ -20,15 +24,32 @@ describe('a remote Service', () => {
     expect(await mirrors.slices()).toEqual([]);
   });
 
-  it('has the name, the labels and the annotations that deployed clusters know', async ({ sources, mirrors, start }) => {
-    await sources.add({ ...web, spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } } });
-    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: [{ addresses: ['10.4.0.1'], conditions: { ready: true }, nodeName: 'n1', zone: 'z1', hostname: 'web-0' }] });
+  it('has the name, the labels and the annotations that deployed clusters know', async ({
+    sources,
+    mirrors,
+    start,
+  }) => {
+    await sources.add({
+      ...web,
+      spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } },
+    });
+    await sources.addSlice({
+      name: 'web-a',
+      service: 'web',
+      endpoints: [
+        { addresses: ['10.4.0.1'], conditions: { ready: true }, nodeName: 'n1', zone: 'z1', hostname: 'web-0' },
+      ],
+    });
     await start();
     await mirrors.become({ 'c2-default-73736d-web': ['10.4.0.1'] });
     const service = await mirrors.service('c2-default-73736d-web');
     expect(service.metadata.labels).toEqual({ 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2' });
     expect(service.metadata.annotations).toEqual({ 'mirror-svc-source': 'c2/default/web' });
-    expect(service['spec']).toMatchObject({ type: 'ClusterIP', sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } });
+    expect(service['spec']).toMatchObject({
+      type: 'ClusterIP',
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
+    });
     const [slice] = await mirrors.slices();
     expect(slice!.metadata).toMatchObject({
       name: expect.stringMatching(/^c2-default-73736d-web-[0-9a-f]{20}$/),
@@ -44,7 +65,11 @@ describe('a remote Service', () => {
     expect(slice!.endpoints).toEqual([{ addresses: ['10.4.0.1'], conditions: { ready: true }, hostname: 'web-0' }]);
   });
 
-  it('writes nothing that is there already, and puts right what somebody changed', async ({ sources, mirrors, start }) => {
+  it('writes nothing that is there already, and puts right what somebody changed', async ({
+    sources,
+    mirrors,
+    start,
+  }) => {
     await sources.add(web);
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
     const first = await start();

@@ -15,8 +15,16 @@ const nextSecond = (since: number) => eventually(() => Math.floor(Date.now() / 1
 
 describe('a name that two sources spell', () => {
   it.beforeEach(async ({ remote, second: other }) => {
-    await remote.admin.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: first.namespace } });
-    await other.admin.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: second.namespace } });
+    await remote.admin.request('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: first.namespace },
+    });
+    await other.admin.request('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: second.namespace },
+    });
   });
 
   it.for([{ older: 'c2' }, { older: 'c2-a' }])(
@@ -44,7 +52,10 @@ describe('a name that two sources spell', () => {
       if (older === 'c2') await sources.remove('services', first);
       else await secondSources.remove('services', second);
       await mirrors.become({ [mirror]: theirs });
-      await eventually(async () => (await mirrors.service(mirror)).metadata.labels?.['mirror-svc-prefix-sync'], younger);
+      await eventually(
+        async () => (await mirrors.service(mirror)).metadata.labels?.['mirror-svc-prefix-sync'],
+        younger,
+      );
       expect((await mirrors.service(mirror)).metadata.uid).toBe(uid);
       await eventually(() => program.metric(gauge, taken(younger)), 0);
       await history.caughtUp();
@@ -53,7 +64,14 @@ describe('a name that two sources spell', () => {
     },
   );
 
-  it('goes to an older source that shows up late, and back', async ({ sources, secondSources, mirrors, history, secondProxy, startWithFile }) => {
+  it('goes to an older source that shows up late, and back', async ({
+    sources,
+    secondSources,
+    mirrors,
+    history,
+    secondProxy,
+    startWithFile,
+  }) => {
     await secondSources.add(second);
     await secondSources.addSlice({ ...slice, namespace: second.namespace, endpoints: ['10.5.0.1'] });
     await nextSecond(Date.now());
@@ -76,44 +94,64 @@ describe('a name that two sources spell', () => {
   it.for([
     { name: 'and another source that is there', isThere: true },
     { name: 'and nothing else', isThere: false },
-  ])('stays with a holder whose cluster is away at the start, $name', async ({ isThere }, { sources, secondSources, mirrors, history, secondProxy, startWithFile }) => {
-    await secondSources.add(second);
-    await secondSources.addSlice({ ...slice, namespace: second.namespace, endpoints: ['10.5.0.1'] });
-    const before = await startWithFile({ serviceSync: true });
-    await mirrors.become({ [mirror]: ['10.5.0.1'] });
-    await before.stop();
-    await secondProxy.set({ kind: 'refuse' });
-    if (isThere) await sources.add(first);
-    await sources.add({ name: 'other' });
-    const program = await startWithFile({ serviceSync: true }, { ready: false });
-    await mirrors.become({ [mirror]: ['10.5.0.1'], 'c2-default-73736d-other': [] });
-    if (isThere) await eventually(() => program.metric(gauge, taken('c2')), 1);
-    await secondProxy.clear();
-    await program.logged('services listed', { cluster: 'c2-a' });
-    await secondSources.addSlice({ name: 'web-b', service: 'web', namespace: second.namespace, endpoints: ['10.5.0.2'] });
-    await mirrors.become({ [mirror]: ['10.5.0.1', '10.5.0.2'], 'c2-default-73736d-other': [] });
-    await history.caughtUp();
-    expect(history.deletions).toEqual([]);
-    expect(history.lapses).toEqual([]);
-  });
+  ])(
+    'stays with a holder whose cluster is away at the start, $name',
+    async ({ isThere }, { sources, secondSources, mirrors, history, secondProxy, startWithFile }) => {
+      await secondSources.add(second);
+      await secondSources.addSlice({ ...slice, namespace: second.namespace, endpoints: ['10.5.0.1'] });
+      const before = await startWithFile({ serviceSync: true });
+      await mirrors.become({ [mirror]: ['10.5.0.1'] });
+      await before.stop();
+      await secondProxy.set({ kind: 'refuse' });
+      if (isThere) await sources.add(first);
+      await sources.add({ name: 'other' });
+      const program = await startWithFile({ serviceSync: true }, { ready: false });
+      await mirrors.become({ [mirror]: ['10.5.0.1'], 'c2-default-73736d-other': [] });
+      if (isThere) await eventually(() => program.metric(gauge, taken('c2')), 1);
+      await secondProxy.clear();
+      await program.logged('services listed', { cluster: 'c2-a' });
+      await secondSources.addSlice({
+        name: 'web-b',
+        service: 'web',
+        namespace: second.namespace,
+        endpoints: ['10.5.0.2'],
+      });
+      await mirrors.become({ [mirror]: ['10.5.0.1', '10.5.0.2'], 'c2-default-73736d-other': [] });
+      await history.caughtUp();
+      expect(history.deletions).toEqual([]);
+      expect(history.lapses).toEqual([]);
+    },
+  );
 });
 
 describe('a Service that another process made, whose prefix begins as ours does', () => {
   it('is none of ours', async ({ mirrors, sources, start }) => {
     const labels = { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2-a' };
     await mirrors.create('services', { metadata: { name: mirror, labels }, spec: { ports: [{ port: 80 }] } });
-    const whose = { ...labels, 'kubernetes.io/service-name': mirror, 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' };
+    const whose = {
+      ...labels,
+      'kubernetes.io/service-name': mirror,
+      'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror',
+    };
     const body = { addressType: 'IPv4', endpoints: [{ addresses: ['10.5.0.1'] }], ports: [] };
     await mirrors.create('endpointslices', { metadata: { name: 'theirs', labels: whose }, ...body });
     // One whose Service we don't see yet, or no more.
     const late = 'c2-a-b-73736d-late';
-    await mirrors.create('endpointslices', { metadata: { name: 'theirs-alone', labels: { ...whose, 'kubernetes.io/service-name': late } }, ...body });
+    await mirrors.create('endpointslices', {
+      metadata: { name: 'theirs-alone', labels: { ...whose, 'kubernetes.io/service-name': late } },
+      ...body,
+    });
     await sources.add({ name: 'other' });
     await start({ 'svc-prefix': 'c2' });
     await mirrors.become({ [mirror]: ['10.5.0.1'], [late]: ['10.5.0.1'], 'c2-default-73736d-other': [] });
     // One more of ours is written, and that one is still there.
     await sources.add({ name: 'last' });
-    await mirrors.become({ [mirror]: ['10.5.0.1'], [late]: ['10.5.0.1'], 'c2-default-73736d-other': [], 'c2-default-73736d-last': [] });
+    await mirrors.become({
+      [mirror]: ['10.5.0.1'],
+      [late]: ['10.5.0.1'],
+      'c2-default-73736d-other': [],
+      'c2-default-73736d-last': [],
+    });
     expect((await mirrors.slices()).map(({ metadata }) => metadata.name)).toEqual(['theirs', 'theirs-alone']);
   });
 });

@@ -20,7 +20,12 @@ describe('a mirror namespace that is not there', () => {
     expect((await program.get('/readyz')).status).toBe(200);
   });
 
-  it('is said by plan, for people and for programs, which ends with 1', async ({ accounts, local, sources, startWith }) => {
+  it('is said by plan, for people and for programs, which ends with 1', async ({
+    accounts,
+    local,
+    sources,
+    startWith,
+  }) => {
     await sources.add({ name: 'a' });
     const kubeconfig = await anywhere(local, 'planner');
     const argv = argvOf({ ...usualFlags(accounts), 'mirror-ns': nowhere, 'kube-config': kubeconfig });
@@ -58,12 +63,27 @@ describe('a mirror namespace that is not there', () => {
     }, true);
     expect(program.log().filter(({ msg }) => msg === WARNING)).toHaveLength(1);
     const complaints = program.log().filter(({ msg }) => msg === 'service not written, will try again');
-    expect(complaints).toMatchObject([{ level: 'warn', error: { code: 'NO_NAMESPACE', message: expect.stringContaining(`there is no namespace ${nowhere}`) } }]);
+    expect(complaints).toMatchObject([
+      {
+        level: 'warn',
+        error: { code: 'NO_NAMESPACE', message: expect.stringContaining(`there is no namespace ${nowhere}`) },
+      },
+    ]);
 
-    await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: nowhere } });
-    const services = async () => (await local.admin.list(`/api/v1/namespaces/${nowhere}/services`)).map(({ metadata }) => metadata.name).toSorted();
+    await local.admin.create('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: nowhere },
+    });
+    const services = async () =>
+      (await local.admin.list(`/api/v1/namespaces/${nowhere}/services`))
+        .map(({ metadata }) => metadata.name)
+        .toSorted();
     // The pause between two tries is 10 s at most.
-    await eventually(services, names.map((name) => `c2-default-73736d-${name}`));
+    await eventually(
+      services,
+      names.map((name) => `c2-default-73736d-${name}`),
+    );
     await program.logged('local writes work again');
     await eventually(() => program.metric('semaphore_service_mirror_remote_up', { remote: 'local' }), 1);
   });

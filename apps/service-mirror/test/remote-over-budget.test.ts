@@ -23,11 +23,21 @@ describe('a remote with more Services than it may have here', () => {
     expect(await mirror.metric('semaphore_service_mirror_remote_over_budget', over)).toBe(0);
   });
 
-  it('has its part in global ones counted among them, and others have theirs', async ({ sources, secondSources, mirrors, startWithFile }) => {
+  it('has its part in global ones counted among them, and others have theirs', async ({
+    sources,
+    secondSources,
+    mirrors,
+    startWithFile,
+  }) => {
     const labels = { global: 'true', mirror: 'false' };
     for (const name of ['a', 'b']) {
       await secondSources.add({ name, labels });
-      await secondSources.addSlice({ name: `${name}-1`, service: name, labels, endpoints: [name === 'a' ? '10.5.0.1' : '10.5.0.2'] });
+      await secondSources.addSlice({
+        name: `${name}-1`,
+        service: name,
+        labels,
+        endpoints: [name === 'a' ? '10.5.0.1' : '10.5.0.2'],
+      });
     }
     await sources.add({ name: 'a', labels });
     await sources.addSlice({ name: 'a-1', service: 'a', labels, endpoints: ['10.4.0.1'] });
@@ -40,7 +50,9 @@ describe('a remote with more Services than it may have here', () => {
     await sources.add({ name: 'b', labels });
     await sources.addSlice({ name: 'b-1', service: 'b', labels, endpoints: ['10.4.0.2'] });
     await eventually(() => mirror.metric('semaphore_service_mirror_skipped_objects', left), 1);
-    expect(await mirror.metric('semaphore_service_mirror_remote_over_budget', { remote: 'c2-a', budget: 'services' })).toBe(0);
+    expect(
+      await mirror.metric('semaphore_service_mirror_remote_over_budget', { remote: 'c2-a', budget: 'services' }),
+    ).toBe(0);
     await sources.remove('services', { name: 'm' });
     await mirrors.become({ [a]: ['10.4.0.1', '10.5.0.1'], [b]: ['10.4.0.2', '10.5.0.2'] });
   });
@@ -57,12 +69,19 @@ describe('a remote that would have us write without end', () => {
       }),
     );
     const mirror = await startWithFile({}, { flags: ['-max-remote-writes=1'] });
-    const isOver = (remote: string) => mirror.metric('semaphore_service_mirror_remote_over_budget', { remote, budget: 'writes' });
+    const isOver = (remote: string) =>
+      mirror.metric('semaphore_service_mirror_remote_over_budget', { remote, budget: 'writes' });
     await eventually(() => isOver('c2'), 1);
     await secondSources.add({ name: 'web' });
     await secondSources.addSlice({ name: 'web-1', service: 'web', endpoints: ['10.5.0.1'] });
     const web = nameOf('c2-a', 'web');
-    await eventually(async () => (await mirrors.slices()).flatMap(({ metadata, endpoints }) => (metadata.name.startsWith(web) ? (endpoints ?? []) : [])).length, 1);
+    await eventually(
+      async () =>
+        (await mirrors.slices()).flatMap(({ metadata, endpoints }) =>
+          metadata.name.startsWith(web) ? (endpoints ?? []) : [],
+        ).length,
+      1,
+    );
     expect([await isOver('c2'), await isOver('c2-a')]).toEqual([1, 0]);
   });
 });

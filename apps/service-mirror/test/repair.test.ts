@@ -27,13 +27,21 @@ describe('a Service that somebody edited', () => {
     { name: 'its affinity', edit: { spec: { sessionAffinity: 'ClientIP' } } },
     { name: 'who is published', edit: { spec: { publishNotReadyAddresses: true } } },
     { name: 'our annotation', edit: { metadata: { annotations: { 'mirror-svc-source': null } } } },
-    { name: 'an annotation that only we write', edit: { metadata: { annotations: { 'service.kubernetes.io/topology-mode': 'auto' } } } },
+    {
+      name: 'an annotation that only we write',
+      edit: { metadata: { annotations: { 'service.kubernetes.io/topology-mode': 'auto' } } },
+    },
   ])('is put right: $name', async ({ edit }, { mirrors, program }) => {
     const content = async () => {
       const { metadata, spec } = await mirrors.service(mirror);
       // A Service keeps a few fields that mean nothing where it is of another type.
-      const { type, ports, selector, internalTrafficPolicy, sessionAffinity, publishNotReadyAddresses } = spec as Record<string, unknown>;
-      return { uid: metadata.uid, annotations: metadata.annotations, spec: { type, ports, selector, internalTrafficPolicy, sessionAffinity, publishNotReadyAddresses } };
+      const { type, ports, selector, internalTrafficPolicy, sessionAffinity, publishNotReadyAddresses } =
+        spec as Record<string, unknown>;
+      return {
+        uid: metadata.uid,
+        annotations: metadata.annotations,
+        spec: { type, ports, selector, internalTrafficPolicy, sessionAffinity, publishNotReadyAddresses },
+      };
     };
     const before = await content();
     await mirrors.patch('services', mirror, edit);
@@ -45,14 +53,23 @@ describe('a Service that somebody edited', () => {
   it('keeps labels and annotations of others, also when it is written', async ({ sources, mirrors, program }) => {
     await mirrors.patch('services', mirror, { metadata: { labels: { team: 'shop' }, annotations: { note: 'mine' } } });
     await sources.patch('services', web, { spec: { sessionAffinity: 'ClientIP' } });
-    await eventually(async () => ((await mirrors.service(mirror))['spec'] as { sessionAffinity: string }).sessionAffinity, 'ClientIP');
+    await eventually(
+      async () => ((await mirrors.service(mirror))['spec'] as { sessionAffinity: string }).sessionAffinity,
+      'ClientIP',
+    );
     const { metadata } = await mirrors.service(mirror);
     expect(metadata.labels).toEqual({ 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2', team: 'shop' });
     expect(metadata.annotations).toEqual({ 'mirror-svc-source': 'c2/default/web', note: 'mine' });
     expect(program.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('keeps what somebody set in other fields of its spec until its source changes, and loses it then', async ({ accounts, sources, mirrors, program, startWith }) => {
+  it('keeps what somebody set in other fields of its spec until its source changes, and loses it then', async ({
+    accounts,
+    sources,
+    mirrors,
+    program,
+    startWith,
+  }) => {
     const byHand = { trafficDistribution: 'PreferClose', externalIPs: ['192.0.2.7'] };
     const spec = async () => (await mirrors.service(mirror))['spec'] as Readonly<Record<string, unknown>>;
     await mirrors.patch('services', mirror, { spec: byHand });
@@ -67,9 +84,20 @@ describe('a Service that somebody edited', () => {
     expect(program.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('is somebody else\'s once it has our labels no more, and stays as it is', async ({ sources, mirrors, program }) => {
-    await mirrors.patch('services', mirror, { metadata: { labels: { 'mirrored-svc': null } }, spec: { ports: [{ name: 'http', port: 99 }] } });
-    await eventually(() => program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'name-taken', kind: 'problem' }), 1);
+  it("is somebody else's once it has our labels no more, and stays as it is", async ({ sources, mirrors, program }) => {
+    await mirrors.patch('services', mirror, {
+      metadata: { labels: { 'mirrored-svc': null } },
+      spec: { ports: [{ name: 'http', port: 99 }] },
+    });
+    await eventually(
+      () =>
+        program.metric('semaphore_service_mirror_skipped_objects', {
+          remote: 'c2',
+          reason: 'name-taken',
+          kind: 'problem',
+        }),
+      1,
+    );
     await sources.remove('services', web);
     await sources.add({ name: 'other' });
     await mirrors.become({ [mirror]: ['10.4.0.1'], 'c2-default-73736d-other': [] });
@@ -88,9 +116,17 @@ describe('a slice that somebody edited', () => {
     { name: 'its owner', edit: { metadata: { ownerReferences: null } } },
   ])('is put right: $name', async ({ edit }, { mirrors, program }) => {
     const content = async () =>
-      (await mirrors.slices()).map(({ metadata: { name, uid, labels, annotations, ownerReferences }, endpoints, ports }) => ({
-        name, uid, labels, annotations, ownerReferences, endpoints, ports,
-      }));
+      (await mirrors.slices()).map(
+        ({ metadata: { name, uid, labels, annotations, ownerReferences }, endpoints, ports }) => ({
+          name,
+          uid,
+          labels,
+          annotations,
+          ownerReferences,
+          endpoints,
+          ports,
+        }),
+      );
     const before = await content();
     await mirrors.patch('endpointslices', before[0]!.name, edit);
     await eventually(content, before);
@@ -106,7 +142,13 @@ describe('what somebody deleted', () => {
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     // The one that was there goes with its Service, or has a new owner.
     const { uid: anew } = (await mirrors.service(mirror)).metadata;
-    await eventually(async () => (await mirrors.slices()).map(({ metadata }) => (metadata['ownerReferences'] as { uid: string }[]).map((owner) => owner.uid)), [[anew]]);
+    await eventually(
+      async () =>
+        (await mirrors.slices()).map(({ metadata }) =>
+          (metadata['ownerReferences'] as { uid: string }[]).map((owner) => owner.uid),
+        ),
+      [[anew]],
+    );
     const [slice] = await mirrors.slices();
     const gone = slice!.metadata.uid;
     await mirrors.remove('endpointslices', slice!.metadata.name);
@@ -132,9 +174,10 @@ describe('a Service of somebody else that bears the name', () => {
     expect((await mirrors.service(mirror)).metadata.resourceVersion).toBe(before.resourceVersion);
     // Its keys are worked before this one.
     await sources.add({ name: 'last' });
-    await eventually(async () => Object.keys(await mirrors.endpoints()), [
-      'c2-default-73736d-last', 'c2-default-73736d-nobody', 'c2-default-73736d-other', mirror,
-    ]);
+    await eventually(
+      async () => Object.keys(await mirrors.endpoints()),
+      ['c2-default-73736d-last', 'c2-default-73736d-nobody', 'c2-default-73736d-other', mirror],
+    );
     expect((await mirrors.service(mirror)).metadata.resourceVersion).toBe(before.resourceVersion);
     await mirrors.remove('services', mirror);
     await eventually(async () => (await mirrors.endpoints())[mirror], ['10.4.0.1']);
@@ -148,19 +191,40 @@ describe('a slice of somebody else that bears the name', () => {
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
     // Nothing tells any more that it was ours.
-    await mirrors.patch('endpointslices', name, { metadata: { labels: null, annotations: null, ownerReferences: null } });
-    const taken = { cluster: 'c2', subject: 'c2/default/web', reason: 'name-taken', detail: `there is an EndpointSlice ${name} that isn't ours` };
+    await mirrors.patch('endpointslices', name, {
+      metadata: { labels: null, annotations: null, ownerReferences: null },
+    });
+    const taken = {
+      cluster: 'c2',
+      subject: 'c2/default/web',
+      reason: 'name-taken',
+      detail: `there is an EndpointSlice ${name} that isn't ours`,
+    };
     await program.logged('left out', taken);
     // It keeps nothing else from being done: slices that come, and those that go.
     await sources.addSlice({ name: 'web-c', service: 'web', endpoints: ['10.4.0.3'] });
     await sources.remove('endpointslices', { name: 'web-b' });
     await mirrors.become({ '': ['10.4.0.1'], [mirror]: ['10.4.0.3'] });
     expect(program.log().filter(({ msg }) => msg === 'left out')).toHaveLength(1);
-    expect(await program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'name-taken', kind: 'problem' })).toBe(1);
+    expect(
+      await program.metric('semaphore_service_mirror_skipped_objects', {
+        remote: 'c2',
+        reason: 'name-taken',
+        kind: 'problem',
+      }),
+    ).toBe(1);
 
     await mirrors.remove('endpointslices', name);
     // Nothing tells of that, but it is tried again, 10 s later at most.
     await eventually(() => mirrors.endpoints(), { [mirror]: ['10.4.0.1', '10.4.0.3'] });
-    await eventually(() => program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'name-taken', kind: 'problem' }), 0);
+    await eventually(
+      () =>
+        program.metric('semaphore_service_mirror_skipped_objects', {
+          remote: 'c2',
+          reason: 'name-taken',
+          kind: 'problem',
+        }),
+      0,
+    );
   });
 });

@@ -8,8 +8,16 @@ import { type MirrorFlags, type MirrorProcess, MIRRORS } from './support/mirror-
 /** `start` for replicas, which have one account, and a Lease that ends soon, in the namespace that they run in. */
 const it = itOnClusters
   .extend('candidate', { scope: 'file' }, ({ accounts }) => accounts.local)
-  .extend('startReplica', ({ candidate, start, task }) => (kubeconfig = candidate.kubeconfig, times: MirrorFlags = {}) =>
-    start({ 'kube-config': kubeconfig, ...shortLease(`semaphore-service-mirror-${task.id}`), 'lease-namespace': MIRRORS, ...times }),
+  .extend(
+    'startReplica',
+    ({ candidate, start, task }) =>
+      (kubeconfig = candidate.kubeconfig, times: MirrorFlags = {}) =>
+        start({
+          'kube-config': kubeconfig,
+          ...shortLease(`semaphore-service-mirror-${task.id}`),
+          'lease-namespace': MIRRORS,
+          ...times,
+        }),
   )
   /** Before the local cluster: it sees what a replica sends there. */
   .extend('line', async ({ local }, { onCleanup }) => {
@@ -21,21 +29,39 @@ const it = itOnClusters
 const web = { name: 'web', namespace: 'default' };
 const mirror = 'c2-default-73736d-web';
 const leader = 'semaphore_service_mirror_leader';
-const seenBy = (watcher: string, kind: string) => ['semaphore_service_mirror_kube_watcher_objects', { watcher: `c2-${watcher}`, kind, runner: 'mirror-c2' }] as const;
+const seenBy = (watcher: string, kind: string) =>
+  ['semaphore_service_mirror_kube_watcher_objects', { watcher: `c2-${watcher}`, kind, runner: 'mirror-c2' }] as const;
 /** How many slices of the remote it knows. */
 const slicesSeen = seenBy('endpointsWatcher', 'endpoints');
 /** How many Services and slices it knows of the remote, and how many of the mirrors. */
-const allSeen = [seenBy('serviceWatcher', 'service'), slicesSeen, seenBy('mirrorServiceWatcher', 'service'), seenBy('mirrorEndpointsWatcher', 'endpoints')];
+const allSeen = [
+  seenBy('serviceWatcher', 'service'),
+  slicesSeen,
+  seenBy('mirrorServiceWatcher', 'service'),
+  seenBy('mirrorEndpointsWatcher', 'endpoints'),
+];
 const slice = (name: string, ip: string) => ({ name, service: 'web', endpoints: [ip] });
 
 /** What a replica says that it wrote. */
 const events = (replica: MirrorProcess) => replica.log().filter(({ msg }) => /^(service|slice|endpoints) /.test(msg));
 
 /** What it sent there that would change anything but its Lease, whatever the answer. */
-const writesBy = (line: FaultProxy) => line.requests().filter(({ verb, target }) => ['create', 'update', 'patch', 'delete'].includes(verb) && !target.includes('/leases'));
+const writesBy = (line: FaultProxy) =>
+  line
+    .requests()
+    .filter(
+      ({ verb, target }) => ['create', 'update', 'patch', 'delete'].includes(verb) && !target.includes('/leases'),
+    );
 
 describe('two replicas', () => {
-  it('have one writer, and the other takes over at once when it is asked to stop', async ({ sources, mirrors, history, candidate, line, startReplica }) => {
+  it('have one writer, and the other takes over at once when it is asked to stop', async ({
+    sources,
+    mirrors,
+    history,
+    candidate,
+    line,
+    startReplica,
+  }) => {
     const first = await startReplica(candidate.kubeconfig, longLease);
     await first.logged('leading');
     const second = await startReplica(await line.kubeconfig(candidate), longLease);
@@ -55,7 +81,9 @@ describe('two replicas', () => {
     expect(history.deletions).toEqual([]);
     expect(history.lapses).toEqual([]);
     // What was there stayed as it was: one write, that of the new slice.
-    expect(writesBy(line).map(({ verb, target }) => `${verb} ${target.split('/').at(-1)}`)).toEqual(['create endpointslices']);
+    expect(writesBy(line).map(({ verb, target }) => `${verb} ${target.split('/').at(-1)}`)).toEqual([
+      'create endpointslices',
+    ]);
   });
 
   it('are one when the leader is killed, after its Lease', async ({ sources, mirrors, startReplica }) => {
@@ -69,7 +97,14 @@ describe('two replicas', () => {
     await second.logged('leading');
   });
 
-  it('stay one when a leader sleeps past its Lease and wakes', async ({ sources, mirrors, history, candidate, line, startReplica }) => {
+  it('stay one when a leader sleeps past its Lease and wakes', async ({
+    sources,
+    mirrors,
+    history,
+    candidate,
+    line,
+    startReplica,
+  }) => {
     const first = await startReplica(await line.kubeconfig(candidate));
     await first.logged('leading');
     // Nobody takes the Lease back from it.
@@ -104,7 +139,13 @@ describe('two replicas', () => {
 });
 
 describe('a replica that cannot renew its Lease', () => {
-  it('leads no more and writes nothing, and goes on when it can', async ({ sources, mirrors, candidate, line, startReplica }) => {
+  it('leads no more and writes nothing, and goes on when it can', async ({
+    sources,
+    mirrors,
+    candidate,
+    line,
+    startReplica,
+  }) => {
     const replica = await startReplica(await line.kubeconfig(candidate));
     await replica.logged('leading');
     await sources.add(web);
@@ -123,7 +164,10 @@ describe('a replica that cannot renew its Lease', () => {
     await line.clear();
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     // Once for each time that it can't, and an answer that is late is one, too.
-    const told = replica.log().map(({ msg }) => msg).filter((msg) => msg.startsWith('the Lease could') || msg.startsWith('the Lease can '));
+    const told = replica
+      .log()
+      .map(({ msg }) => msg)
+      .filter((msg) => msg.startsWith('the Lease could') || msg.startsWith('the Lease can '));
     expect(told[0]).toBe('the Lease could not be read or written');
     expect(told.filter((msg, i) => msg === told[i - 1])).toEqual([]);
   });

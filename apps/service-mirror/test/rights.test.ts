@@ -18,51 +18,79 @@ const LEFT_OUT = [
 const mirrored: readonly GoSource[] = [{ name: 'db', addresses: ['10.4.0.3'] }];
 const web = (address: string): GoGlobal => ({ name: 'web', slices: { 'web-x': [address] } });
 
-const warningsOf = (program: MirrorProcess) => program.log().filter(({ level }) => level === 'warn' || level === 'error');
+const warningsOf = (program: MirrorProcess) =>
+  program.log().filter(({ level }) => level === 'warn' || level === 'error');
 
 /** An account whose ClusterRole, `growing`, allows nothing as yet. */
 const it = itByFile.extend('growing', ({ local }, { onCleanup }) => {
   const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles/growing';
-  const become = async (rules: readonly PolicyRule[]): Promise<void> => void (await local.admin.request('PATCH', path, { rules }));
+  const become = async (rules: readonly PolicyRule[]): Promise<void> =>
+    void (await local.admin.request('PATCH', path, { rules }));
   onCleanup(() => become([]));
   return { account: accountInNamespace(local, 'growing', goRules.latest), become };
 });
 
 describe('the Role of the Go program', () => {
-  it('is enough for the Go program\'s file: what needs more is said once each, and left out', { timeout: 120_000 }, async ({ local, sources, localSources, mirrors, growing, goStartFile }) => {
-    await sources.add({ name: 'db', labels: goLabels.mirror });
-    await sources.addSlice({ name: 'db-x', service: 'db', labels: goLabels.mirror, endpoints: ['10.4.0.3'] });
-    await addGlobals(sources, [web('10.4.0.1')]);
-    await addGlobals(localSources, [web('10.1.0.1')]);
-    const { kubeconfig } = await growing.account;
-    const remote = { allowedPodCIDRs: ['10.4.0.0/16'] };
-    const program = await goStartFile({ localCluster: { zones: [], kubeConfigPath: kubeconfig }, remote }, { env: { SSM_LOG_LEVEL: 'debug' } });
-    const partly = { [mirrorName('db')]: ['10.4.0.3'], [globalName('web')]: ['10.4.0.1'] };
-    await mirrors.become(partly);
-    const written = DRY_RUNS + 4;
-    await eventually(() => writesOf(program), written);
+  it(
+    "is enough for the Go program's file: what needs more is said once each, and left out",
+    { timeout: 120_000 },
+    async ({ local, sources, localSources, mirrors, growing, goStartFile }) => {
+      await sources.add({ name: 'db', labels: goLabels.mirror });
+      await sources.addSlice({ name: 'db-x', service: 'db', labels: goLabels.mirror, endpoints: ['10.4.0.3'] });
+      await addGlobals(sources, [web('10.4.0.1')]);
+      await addGlobals(localSources, [web('10.1.0.1')]);
+      const { kubeconfig } = await growing.account;
+      const remote = { allowedPodCIDRs: ['10.4.0.0/16'] };
+      const program = await goStartFile(
+        { localCluster: { zones: [], kubeConfigPath: kubeconfig }, remote },
+        { env: { SSM_LOG_LEVEL: 'debug' } },
+      );
+      const partly = { [mirrorName('db')]: ['10.4.0.3'], [globalName('web')]: ['10.4.0.1'] };
+      await mirrors.become(partly);
+      const written = DRY_RUNS + 4;
+      await eventually(() => writesOf(program), written);
 
-    // They are asked for again and again, with a pause that grows.
-    const refusals = () => program.log().filter(({ msg, cluster }) => LEFT_OUT.includes(msg) && cluster === 'c1');
-    await eventually(() => refusals().length >= 6, true, { timeoutMs: 45_000 });
-    expect(refusals().slice(0, 6).reduce((sum, { retryInMs }) => sum + Number(retryInMs), 0)).toBeGreaterThan(500);
-    expect(await writesOf(program)).toBe(written);
-    await eventually(() => warningsOf(program).map(({ msg }) => msg).toSorted(), LEFT_OUT);
-    for (const { error } of warningsOf(program)) expect(JSON.stringify(error)).toMatch(/forbidden.* at the cluster scope/);
-    expect((await program.get('/readyz')).status).toBe(200);
-    expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'c1' })).toBe(0);
-    expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'local' })).toBe(1);
-    // The rest goes on, and what a ClusterRole allows is there as soon as it does.
-    await sources.patch('endpointslices', { name: 'db-x' }, { endpoints: [{ addresses: ['10.4.0.4'], conditions: { ready: true } }] });
-    await mirrors.become({ ...partly, [mirrorName('db')]: ['10.4.0.4'] });
-    await growing.become(componentRules);
-    await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1'], { timeoutMs: 45_000 });
-    // And stays when it doesn't any more: unknown is not empty.
-    await growing.become([]);
-    await local.restart();
-    await eventually(() => warningsOf(program).filter(({ msg }) => msg === LEFT_OUT[2]).length, 2, { timeoutMs: 45_000 });
-    await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1']);
-  });
+      // They are asked for again and again, with a pause that grows.
+      const refusals = () => program.log().filter(({ msg, cluster }) => LEFT_OUT.includes(msg) && cluster === 'c1');
+      await eventually(() => refusals().length >= 6, true, { timeoutMs: 45_000 });
+      expect(
+        refusals()
+          .slice(0, 6)
+          .reduce((sum, { retryInMs }) => sum + Number(retryInMs), 0),
+      ).toBeGreaterThan(500);
+      expect(await writesOf(program)).toBe(written);
+      await eventually(
+        () =>
+          warningsOf(program)
+            .map(({ msg }) => msg)
+            .toSorted(),
+        LEFT_OUT,
+      );
+      for (const { error } of warningsOf(program))
+        expect(JSON.stringify(error)).toMatch(/forbidden.* at the cluster scope/);
+      expect((await program.get('/readyz')).status).toBe(200);
+      expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'c1' })).toBe(0);
+      expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'local' })).toBe(1);
+      // The rest goes on, and what a ClusterRole allows is there as soon as it does.
+      await sources.patch(
+        'endpointslices',
+        { name: 'db-x' },
+        { endpoints: [{ addresses: ['10.4.0.4'], conditions: { ready: true } }] },
+      );
+      await mirrors.become({ ...partly, [mirrorName('db')]: ['10.4.0.4'] });
+      await growing.become(componentRules);
+      await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1'], {
+        timeoutMs: 45_000,
+      });
+      // And stays when it doesn't any more: unknown is not empty.
+      await growing.become([]);
+      await local.restart();
+      await eventually(() => warningsOf(program).filter(({ msg }) => msg === LEFT_OUT[2]).length, 2, {
+        timeoutMs: 45_000,
+      });
+      await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1']);
+    },
+  );
 
   it('is enough for a plan, which waits for nothing that is not allowed', async ({ sources, goStartFile }) => {
     await addGlobals(sources, [web('10.4.0.1')]);
@@ -72,7 +100,11 @@ describe('the Role of the Go program', () => {
     expect(program.stdout()).toContain('c1: not allowed to be seen, so it has no part in global services');
   });
 
-  it('is enough for the Go program\'s command line, which is told to restrict its remote, and nothing else', async ({ sources, mirrors, goStart }) => {
+  it("is enough for the Go program's command line, which is told to restrict its remote, and nothing else", async ({
+    sources,
+    mirrors,
+    goStart,
+  }) => {
     await addSources(sources, mirrored);
     const program = await goStart();
     await mirrors.become({ [mirrorName('db')]: ['10.4.0.3'] });
@@ -81,16 +113,27 @@ describe('the Role of the Go program', () => {
 });
 
 describe('the ClusterRole of the first Go programs, without slices', () => {
-  it('costs nothing that is there, and the log says what it lacks', async ({ remote, sources, mirrors, history, goProgram, goStart }) => {
+  it('costs nothing that is there, and the log says what it lacks', async ({
+    remote,
+    sources,
+    mirrors,
+    history,
+    goProgram,
+    goStart,
+  }) => {
     await addSources(sources, mirrored);
     await goProgram.sync(mirrored);
     const older = await remote.account('older', goRemoteRules.older);
     const program = await goStart({ env: { SSM_TARGET_KUBE_CONFIG: older.kubeconfig }, ready: false });
-    const denied = () => program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'denied' });
+    const denied = () =>
+      program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'denied' });
     await program.logged('started');
     await eventually(async () => ((await denied()) ?? 0) >= 3, true);
     await program.logged('watch broke off');
-    expect(warningsOf(program).map(({ msg, cluster }) => ({ msg, cluster }))).toEqual([{ msg: UNRESTRICTED, cluster: 'c2' }, { msg: 'watch broke off', cluster: 'c2' }]);
+    expect(warningsOf(program).map(({ msg, cluster }) => ({ msg, cluster }))).toEqual([
+      { msg: UNRESTRICTED, cluster: 'c2' },
+      { msg: 'watch broke off', cluster: 'c2' },
+    ]);
     expect(JSON.stringify(warningsOf(program))).toContain('endpointslices.discovery.k8s.io is forbidden');
     await history.caughtUp();
     expect(history.deletions).toEqual([]);

@@ -10,8 +10,15 @@ const ofRemote: readonly GoGlobal[] = [
   { name: 'idle', slices: { 'idle-x1': [] } },
 ];
 const ofLocal: readonly GoGlobal[] = [{ name: 'web', slices: { 'web-y1': ['10.1.0.1'] } }];
-const merged = { [globalName('web')]: ['10.1.0.1', '10.4.0.1', '10.4.0.2', 'fd00::1'], [globalName('db')]: ['10.4.0.3'], [globalName('idle')]: [] };
-const theirs = [...ofRemote, ...ofLocal].flatMap(({ slices }) => Object.keys(slices)).map(goSliceName).toSorted();
+const merged = {
+  [globalName('web')]: ['10.1.0.1', '10.4.0.1', '10.4.0.2', 'fd00::1'],
+  [globalName('db')]: ['10.4.0.3'],
+  [globalName('idle')]: [],
+};
+const theirs = [...ofRemote, ...ofLocal]
+  .flatMap(({ slices }) => Object.keys(slices))
+  .map(goSliceName)
+  .toSorted();
 
 /** What the page would have people paste: while neither program runs, and when the Go program does. */
 const [before, after] = docBlocks('migration.md', 'The way back of global services');
@@ -19,8 +26,12 @@ const [before, after] = docBlocks('migration.md', 'The way back of global servic
 describe.skipIf(goesWithoutKubectl)('the way back of global services to the Go program', () => {
   it.for([{ endpointSliceSync: true }, { endpointSliceSync: false }])(
     'leaves none without an endpoint, and nothing of ours (endpointSliceSync: $endpointSliceSync)',
-    async ({ endpointSliceSync }, { local, sources, localSources, mirrors, history, goGlobals, goStartFile, globalAccount, sliceNames }) => {
-      const start = () => goStartFile({ global: { endpointSliceSync }, localCluster: { kubeConfigPath: globalAccount.kubeconfig } });
+    async (
+      { endpointSliceSync },
+      { local, sources, localSources, mirrors, history, goGlobals, goStartFile, globalAccount, sliceNames },
+    ) => {
+      const start = () =>
+        goStartFile({ global: { endpointSliceSync }, localCluster: { kubeConfigPath: globalAccount.kubeconfig } });
       await addGlobals(sources, ofRemote);
       await addGlobals(localSources, ofLocal);
       const program = await start();
@@ -28,16 +39,31 @@ describe.skipIf(goesWithoutKubectl)('the way back of global services to the Go p
       await eventually(async () => (await mirrors.slices()).length, 5);
       await program.stop();
       // That of another process, whose clusters are others.
-      const labels = { 'mirrored-endpoint-slice': 'true', 'mirror-endpointslice-sync-name': 'c9', 'kubernetes.io/service-name': 'gl-x', 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' };
-      await mirrors.create('endpointslices', { metadata: { name: 'gl-x-0', labels }, addressType: 'IPv4', endpoints: [], ports: [] });
+      const labels = {
+        'mirrored-endpoint-slice': 'true',
+        'mirror-endpointslice-sync-name': 'c9',
+        'kubernetes.io/service-name': 'gl-x',
+        'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror',
+      };
+      await mirrors.create('endpointslices', {
+        metadata: { name: 'gl-x-0', labels },
+        addressType: 'IPv4',
+        endpoints: [],
+        ports: [],
+      });
 
       await bash(before!, local);
       const commands = bash(after!, local);
       const go = goGlobals({ endpointSliceSync });
       await go.sync({ cluster: 'c2' }, ofRemote);
       // What has no successor yet stays.
-      const ofC1 = (await mirrors.slices()).find(({ metadata }) => metadata.annotations?.['mirror-svc-source'] === 'c1/default/web-y1')?.metadata.name;
-      await eventually(sliceNames, [...theirs.filter((name) => name !== goSliceName('web-y1')), String(ofC1), 'gl-x-0'].toSorted());
+      const ofC1 = (await mirrors.slices()).find(
+        ({ metadata }) => metadata.annotations?.['mirror-svc-source'] === 'c1/default/web-y1',
+      )?.metadata.name;
+      await eventually(
+        sliceNames,
+        [...theirs.filter((name) => name !== goSliceName('web-y1')), String(ofC1), 'gl-x-0'].toSorted(),
+      );
       await go.sync({ cluster: 'c1', isLocal: true }, ofLocal);
       await commands;
       expect(await sliceNames()).toEqual([...theirs, 'gl-x-0'].toSorted());
@@ -64,7 +90,10 @@ describe.skipIf(goesWithoutKubectl)('the way back of global services to the Go p
     await first.stop();
     await bash(before!, local);
     await goStartFile();
-    await eventually(async () => new Set((await mirrors.slices()).map(({ metadata }) => metadata.labels?.['mirrored-endpoint-slice'])), new Set(['true']));
+    await eventually(
+      async () => new Set((await mirrors.slices()).map(({ metadata }) => metadata.labels?.['mirrored-endpoint-slice'])),
+      new Set(['true']),
+    );
     await mirrors.become(ofC2);
     await history.caughtUp();
     expect(history.lapses).toEqual([]);

@@ -17,7 +17,14 @@ const wayBack = docBlocks('migration.md', 'The way back of mirrors').join('');
 const mirrored = Object.fromEntries(sourcesOfAll.map(({ name, addresses }) => [mirrorName(name), addresses]));
 
 describe.skipIf(goesWithoutKubectl)('the way back to the Go program', () => {
-  it('leaves no Service without an endpoint, and nothing of ours', async ({ local, sources, mirrors, history, goProgram, goStart }) => {
+  it('leaves no Service without an endpoint, and nothing of ours', async ({
+    local,
+    sources,
+    mirrors,
+    history,
+    goProgram,
+    goStart,
+  }) => {
     await addSources(sources, sourcesOfAll);
     await sources.addSlice({ name: 'idle-0', service: 'idle', endpoints: [] });
     const program = await goStart();
@@ -25,8 +32,18 @@ describe.skipIf(goesWithoutKubectl)('the way back to the Go program', () => {
     await eventually(async () => (await mirrors.slices()).length, 5);
     await program.stop();
     // Those of another remote, which stays with us.
-    const others = { ...mirrorLabels, 'mirror-svc-prefix-sync': 'c3', 'kubernetes.io/service-name': 'c3-x', 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' };
-    await mirrors.create('endpointslices', { metadata: { name: 'c3-x', labels: others }, addressType: 'IPv4', endpoints: [], ports: [] });
+    const others = {
+      ...mirrorLabels,
+      'mirror-svc-prefix-sync': 'c3',
+      'kubernetes.io/service-name': 'c3-x',
+      'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror',
+    };
+    await mirrors.create('endpointslices', {
+      metadata: { name: 'c3-x', labels: others },
+      addressType: 'IPv4',
+      endpoints: [],
+      ports: [],
+    });
 
     // The commands wait for what the Go program has yet to write.
     const commands = bash(wayBack, local);
@@ -36,7 +53,9 @@ describe.skipIf(goesWithoutKubectl)('the way back to the Go program', () => {
     await history.caughtUp();
     expect(history.lapses).toEqual([]);
     expect(history.deletions).toEqual([]);
-    const managers = (await mirrors.slices()).map(({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by']);
+    const managers = (await mirrors.slices()).map(
+      ({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by'],
+    );
     expect(managers.filter((manager) => manager === 'semaphore-service-mirror')).toHaveLength(1);
     // Once more does nothing, and what the Go program has made can be taken over again.
     await bash(wayBack, local);

@@ -9,7 +9,11 @@ import { ServiceReconciler } from '../src/reconciler.ts';
 import type { SourceService, SourceSlice } from '../src/desired/source.ts';
 
 /** Prefixes by cluster: two begin alike, so that sources of them can spell one name. */
-export const prefixes: ReadonlyMap<string, string> = new Map([['c2', 'c2'], ['c2-a', 'c2-a'], ['c3', 'c3']]);
+export const prefixes: ReadonlyMap<string, string> = new Map([
+  ['c2', 'c2'],
+  ['c2-a', 'c2-a'],
+  ['c3', 'c3'],
+]);
 
 /** What a cluster has: Services by `ns/name`, slices by `ns/name` of their own. */
 export type Remote = { readonly services: Map<string, SourceService>; readonly slices: Map<string, SourceSlice> };
@@ -29,7 +33,9 @@ class Local {
   }
 
   slices(service: string): readonly ObservedSlice[] {
-    return [...this.#slices.values()].filter(({ labels }) => labels[serviceNameLabel] === service).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return [...this.#slices.values()]
+      .filter(({ labels }) => labels[serviceNameLabel] === service)
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   endpoints(): undefined {
@@ -38,8 +44,14 @@ class Local {
 
   /** Everything but what tells when and how it came about. */
   content(): object {
-    const services = [...this.#services.values()].map(({ name, labels, annotations, definition, familyPolicy }) => [name, { labels, annotations, definition, familyPolicy }]);
-    const slices = [...this.#slices.values()].map(({ name, labels, annotations, family, ports, endpoints, owners }) => [name, { labels, annotations, family, ports, endpoints, isOwned: this.#isOwned(labels, owners) }]);
+    const services = [...this.#services.values()].map(({ name, labels, annotations, definition, familyPolicy }) => [
+      name,
+      { labels, annotations, definition, familyPolicy },
+    ]);
+    const slices = [...this.#slices.values()].map(({ name, labels, annotations, family, ports, endpoints, owners }) => [
+      name,
+      { labels, annotations, family, ports, endpoints, isOwned: this.#isOwned(labels, owners) },
+    ]);
     return { services: Object.fromEntries(services), slices: Object.fromEntries(slices) };
   }
 
@@ -65,7 +77,12 @@ class Local {
         return undefined;
       case 'update-slice':
         this.#expectSame(this.#slices, change.from);
-        this.#slices.set(change.to.name, { ...change.to, uid: change.from.uid, resourceVersion: uid, owners: [change.owner.uid] });
+        this.#slices.set(change.to.name, {
+          ...change.to,
+          uid: change.from.uid,
+          resourceVersion: uid,
+          owners: [change.owner.uid],
+        });
         return undefined;
       case 'delete-slice':
         // It may have gone with its Service.
@@ -81,7 +98,15 @@ class Local {
     const families = ipFamilyPolicy === 'SingleStack' ? ipFamilies : to.definition.families;
     const ports = to.definition.ports.map((port) => ({ ...port, targetPort: port.targetPort ?? port.port }));
     this.#services.set(to.name, {
-      ...to, uid, resourceVersion: `v${this.#count}`, createdAt: 0, familyPolicy: ipFamilyPolicy, isPlain: true, isTerminating: false, ownerReferences: [], finalizers: [],
+      ...to,
+      uid,
+      resourceVersion: `v${this.#count}`,
+      createdAt: 0,
+      familyPolicy: ipFamilyPolicy,
+      isPlain: true,
+      isTerminating: false,
+      ownerReferences: [],
+      finalizers: [],
       definition: { ...to.definition, families, ports },
     });
     return { metadata: { name: to.name, uid } };
@@ -102,7 +127,10 @@ class Local {
     if (objects.has(name)) throw new Error(`${name} already exists`);
   }
 
-  #expectSame(objects: ReadonlyMap<string, { readonly resourceVersion: string }>, { name, resourceVersion }: { name: string; resourceVersion: string }): void {
+  #expectSame(
+    objects: ReadonlyMap<string, { readonly resourceVersion: string }>,
+    { name, resourceVersion }: { name: string; resourceVersion: string },
+  ): void {
     if (objects.get(name)?.resourceVersion !== resourceVersion) throw new Error(`${name} is another version`);
   }
 }
@@ -154,9 +182,11 @@ export class Simulation {
 
   #learn(cluster: string, before: Remote, after: Remote): void {
     this.#known.set(cluster, after);
-    for (const id of new Set([...before.services.keys(), ...after.services.keys()])) this.#learnService(cluster, before.services.get(id), after.services.get(id));
+    for (const id of new Set([...before.services.keys(), ...after.services.keys()]))
+      this.#learnService(cluster, before.services.get(id), after.services.get(id));
     for (const id of new Set([...before.slices.keys(), ...after.slices.keys()])) {
-      for (const slice of [before.slices.get(id), after.slices.get(id)]) if (slice) this.#queue.add(mirrorKey(cluster, slice.namespace, slice.service));
+      for (const slice of [before.slices.get(id), after.slices.get(id)])
+        if (slice) this.#queue.add(mirrorKey(cluster, slice.namespace, slice.service));
     }
   }
 
@@ -165,7 +195,10 @@ export class Simulation {
     const key = mirrorKey(cluster, namespace, name);
     const localName = mirrorServiceName(prefixes.get(cluster)!, namespace, name);
     const claim = { key, cluster, namespace, name };
-    const keys = current === undefined ? this.#claims.remove(localName, claim) : this.#claims.add(localName, { ...claim, createdAt: current.createdAt });
+    const keys =
+      current === undefined
+        ? this.#claims.remove(localName, claim)
+        : this.#claims.add(localName, { ...claim, createdAt: current.createdAt });
     for (const each of [key, ...keys]) this.#queue.add(each);
   }
 
@@ -177,9 +210,21 @@ export class Simulation {
     const source = {
       known: known !== undefined,
       service: (ns: string, of: string) => known?.services.get(`${ns}/${of}`),
-      slices: (ns: string, of: string) => [...(known?.slices.values() ?? [])].filter((slice) => slice.namespace === ns && slice.service === of),
+      slices: (ns: string, of: string) =>
+        [...(known?.slices.values() ?? [])].filter((slice) => slice.namespace === ns && slice.service === of),
     };
-    return mirrorTarget({ namespace, name }, { cluster, prefix, mirrorNamespace: 'mirrors', source, prefixes: [...prefixes.values()], keepsStale: false, keepsEndpoints: false });
+    return mirrorTarget(
+      { namespace, name },
+      {
+        cluster,
+        prefix,
+        mirrorNamespace: 'mirrors',
+        source,
+        prefixes: [...prefixes.values()],
+        keepsStale: false,
+        keepsEndpoints: false,
+      },
+    );
   }
 
   #write(change: Change): never {

@@ -14,24 +14,52 @@ describe('what means something in the remote cluster only', () => {
       labels: { team: 'shop' },
       annotations: { 'example.com/note': 'theirs' },
       ports: [{ name: 'http', port: 80, targetPort: 8080, nodePort: 30_080 }],
-      spec: { type: 'NodePort', externalTrafficPolicy: 'Local', internalTrafficPolicy: 'Local', externalIPs: ['192.0.2.9'], clusterIP: '10.96.200.1' },
+      spec: {
+        type: 'NodePort',
+        externalTrafficPolicy: 'Local',
+        internalTrafficPolicy: 'Local',
+        externalIPs: ['192.0.2.9'],
+        clusterIP: '10.96.200.1',
+      },
     });
     await sources.addSlice({
       name: 'web-a',
       service: 'web',
       labels: { team: 'shop' },
-      endpoints: [{ addresses: ['10.4.0.1'], conditions: { ready: true }, nodeName: 'n1', zone: 'z1', hints: { forZones: [{ name: 'z1' }] } }],
+      endpoints: [
+        {
+          addresses: ['10.4.0.1'],
+          conditions: { ready: true },
+          nodeName: 'n1',
+          zone: 'z1',
+          hints: { forZones: [{ name: 'z1' }] },
+        },
+      ],
     });
-    await sources.patch('endpointslices', { name: 'web-a' }, {
-      metadata: { annotations: { note: 'theirs' }, ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid: await sources.uid('services', web) }] },
-    });
+    await sources.patch(
+      'endpointslices',
+      { name: 'web-a' },
+      {
+        metadata: {
+          annotations: { note: 'theirs' },
+          ownerReferences: [
+            { apiVersion: 'v1', kind: 'Service', name: 'web', uid: await sources.uid('services', web) },
+          ],
+        },
+      },
+    );
     await start();
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     const { metadata, spec } = await mirrors.service(mirror);
     expect(metadata.labels).toEqual({ 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2' });
     expect(metadata.annotations).toEqual({ 'mirror-svc-source': 'c2/default/web' });
-    expect(spec).toMatchObject({ type: 'ClusterIP', internalTrafficPolicy: 'Cluster', ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }] });
-    for (const field of ['externalTrafficPolicy', 'externalIPs', 'selector', 'healthCheckNodePort']) expect(spec).not.toHaveProperty(field);
+    expect(spec).toMatchObject({
+      type: 'ClusterIP',
+      internalTrafficPolicy: 'Cluster',
+      ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }],
+    });
+    for (const field of ['externalTrafficPolicy', 'externalIPs', 'selector', 'healthCheckNodePort'])
+      expect(spec).not.toHaveProperty(field);
     expect((spec as { ports: object[] }).ports[0]).not.toHaveProperty('nodePort');
     expect((spec as { clusterIP: string }).clusterIP).not.toBe('10.96.200.1');
     const [slice] = await mirrors.slices();
@@ -74,21 +102,38 @@ describe('what is no source', () => {
     expect(await mirrors.slices()).toHaveLength(1);
   });
 
-  it('is never the local cluster, nor what no Pod can be, wherever the remote may lead to', async ({ sources, mirrors, start }) => {
+  it('is never the local cluster, nor what no Pod can be, wherever the remote may lead to', async ({
+    sources,
+    mirrors,
+    start,
+  }) => {
     await sources.add(web);
     // kube-apiserver takes all of them.
-    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1', '10.2.0.1', '239.1.2.3', '255.255.255.255', '240.0.0.1'] });
+    await sources.addSlice({
+      name: 'web-a',
+      service: 'web',
+      endpoints: ['10.4.0.1', '10.2.0.1', '239.1.2.3', '255.255.255.255', '240.0.0.1'],
+    });
     const program = await start({ 'allowed-pod-cidrs': undefined, 'local-cidrs': '10.2.0.0/16' });
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'bad-address', kind: 'problem' }), 2);
     await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'address-not-allowed', kind: 'problem' }), 2);
-    await program.logged('the remote may bring in any address: set its allowedPodCIDRs (-allowed-pod-cidrs)', { level: 'warn', cluster: 'c2' });
+    await program.logged('the remote may bring in any address: set its allowedPodCIDRs (-allowed-pod-cidrs)', {
+      level: 'warn',
+      cluster: 'c2',
+    });
     expect(await program.metric('semaphore_service_mirror_remote_unrestricted', { remote: 'c2' })).toBe(1);
   });
 });
 
 describe('what is left out', () => {
-  it('is said once, counted by reason, and listed by plan, and its neighbours are there', async ({ sources, mirrors, accounts, start, startWith }) => {
+  it('is said once, counted by reason, and listed by plan, and its neighbours are there', async ({
+    sources,
+    mirrors,
+    accounts,
+    start,
+    startWith,
+  }) => {
     const long = 'a'.repeat(47);
     await sources.add(web);
     await sources.add({ name: 'away', spec: { type: 'ExternalName', externalName: 'example.com' } });
@@ -106,14 +151,25 @@ describe('what is left out', () => {
     expect(await program.metric('semaphore_service_mirror_remote_unrestricted', { remote: 'c2' })).toBe(0);
     // It is looked at every 50 ms, and once more with each of these.
     await sources.patch('services', { name: long }, { spec: { sessionAffinity: 'ClientIP' } });
-    await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: ['192.0.2.1'] }, { addresses: ['10.4.0.3'] }] });
+    await sources.patch(
+      'endpointslices',
+      { name: 'web-a' },
+      { endpoints: [{ addresses: ['192.0.2.1'] }, { addresses: ['10.4.0.3'] }] },
+    );
     await mirrors.become({ [mirror]: ['10.4.0.3'] });
-    const said = program.log().filter(({ msg }) => msg === 'left out').map(({ reason }) => String(reason));
+    const said = program
+      .log()
+      .filter(({ msg }) => msg === 'left out')
+      .map(({ reason }) => String(reason));
     expect(said.toSorted()).toEqual(['address-not-allowed', 'name-too-long']);
     // An embedded API server has no ServiceCIDRs.
-    expect((await program.get('/metrics')).body).not.toMatch(/kube_http_request_total\{(?!.*method="GET",code="404").*code="4\d\d"/);
+    expect((await program.get('/metrics')).body).not.toMatch(
+      /kube_http_request_total\{(?!.*method="GET",code="404").*code="4\d\d"/,
+    );
 
-    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), 'allowed-pod-cidrs': '10.4.0.0/16' })], { ready: false });
+    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), 'allowed-pod-cidrs': '10.4.0.0/16' })], {
+      ready: false,
+    });
     expect(await plan.exited).toMatchObject({ code: 0 });
     expect(plan.stdout()).toContain('Nothing to change.');
     expect(plan.stdout()).toMatch(new RegExp(`skip! .*${long}: c2-default-73736d-${long} is 2 characters too long`));
@@ -125,8 +181,16 @@ describe('what is left out', () => {
     await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'name-too-long', kind: 'problem' }), 0);
   });
 
-  it('is a slice with a text of 600 kB, which an API server takes, until it is a good one', async ({ sources, mirrors, start }) => {
-    const endpoint = (name: string) => ({ addresses: ['10.4.0.1'], conditions: { ready: true }, targetRef: { kind: 'Pod', namespace: 'default', name } });
+  it('is a slice with a text of 600 kB, which an API server takes, until it is a good one', async ({
+    sources,
+    mirrors,
+    start,
+  }) => {
+    const endpoint = (name: string) => ({
+      addresses: ['10.4.0.1'],
+      conditions: { ready: true },
+      targetRef: { kind: 'Pod', namespace: 'default', name },
+    });
     const tooLarge = { remote: 'c2', reason: 'too-large', kind: 'problem' };
     await sources.add(web);
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: [endpoint('x'.repeat(600_000))] });

@@ -7,16 +7,28 @@ const tenDigits = /-[0-9a-f]{10}$/;
 const twentyDigits = /-[0-9a-f]{20}$/;
 
 describe('slices', () => {
-  it('under the names of an older build are replaced, at no moment without an endpoint', async ({ sources, mirrors, history, start }) => {
+  it('under the names of an older build are replaced, at no moment without an endpoint', async ({
+    sources,
+    mirrors,
+    history,
+    start,
+  }) => {
     await sources.add({ name: 'web' });
-    for (const [name, address] of [['web-a', '10.4.0.1'], ['web-b', '10.4.0.2']] as const) await sources.addSlice({ name, service: 'web', endpoints: [address] });
+    for (const [name, address] of [
+      ['web-a', '10.4.0.1'],
+      ['web-b', '10.4.0.2'],
+    ] as const)
+      await sources.addSlice({ name, service: 'web', endpoints: [address] });
     const first = await start();
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
     await first.stop();
     const names = async () => (await mirrors.slices(mirror)).map(({ metadata }) => metadata.name);
     for (const { metadata, ...slice } of await mirrors.slices(mirror)) {
       const { labels, annotations, ownerReferences } = metadata as typeof metadata & { ownerReferences: object[] };
-      await mirrors.create('endpointslices', { ...slice, metadata: { name: metadata.name.slice(0, -10), labels, annotations, ownerReferences } });
+      await mirrors.create('endpointslices', {
+        ...slice,
+        metadata: { name: metadata.name.slice(0, -10), labels, annotations, ownerReferences },
+      });
       await mirrors.remove('endpointslices', metadata.name);
     }
     expect((await names()).every((name) => tenDigits.test(name) && !twentyDigits.test(name))).toBe(true);
@@ -31,7 +43,11 @@ describe('slices', () => {
   it('are all there, also of names that share ten digits of a hash', async ({ sources, mirrors, start }) => {
     await sources.add({ name: 'web', namespace: 'default' });
     // That of c2/default/web-06bl6 is that of c2/default/web-07aby; found in seconds.
-    for (const [name, address] of [['web-06bl6', '10.4.0.1'], ['web-07aby', '10.4.0.2']] as const) await sources.addSlice({ name, service: 'web', endpoints: [address] });
+    for (const [name, address] of [
+      ['web-06bl6', '10.4.0.1'],
+      ['web-07aby', '10.4.0.2'],
+    ] as const)
+      await sources.addSlice({ name, service: 'web', endpoints: [address] });
     await start();
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
   });

@@ -46,12 +46,22 @@ describe('a mirror whose source went while nobody looked', () => {
     await sources.remove('services', { name: 'gone' });
     await sources.add({ name: 'stays' });
     await startWithFile(global);
-    await eventually(async () => Object.keys(await mirrors.endpoints()).toSorted(), [...left, mirrorOf('stays')].toSorted());
+    await eventually(
+      async () => Object.keys(await mirrors.endpoints()).toSorted(),
+      [...left, mirrorOf('stays')].toSorted(),
+    );
   });
 });
 
 describe('a remote', () => {
-  it('that is away at the start costs nothing that is there', async ({ sources, mirrors, history, remoteProxy, viaProxy, start }) => {
+  it('that is away at the start costs nothing that is there', async ({
+    sources,
+    mirrors,
+    history,
+    remoteProxy,
+    viaProxy,
+    start,
+  }) => {
     await sources.add({ name: 'web' });
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
     const first = await start();
@@ -70,7 +80,14 @@ describe('a remote', () => {
     expect(history.deletions).toEqual([]);
   });
 
-  it('that refuses to show its slices, and those only, costs nothing, which is said once', async ({ sources, mirrors, history, remoteProxy, viaProxy, start }) => {
+  it('that refuses to show its slices, and those only, costs nothing, which is said once', async ({
+    sources,
+    mirrors,
+    history,
+    remoteProxy,
+    viaProxy,
+    start,
+  }) => {
     await sources.add({ name: 'web' });
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
     const first = await start();
@@ -80,7 +97,8 @@ describe('a remote', () => {
     await sources.remove('services', { name: 'web' });
     await sources.add({ name: 'web', headless: true });
     const second = await start(viaProxy, { ready: false });
-    const restarts = () => second.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'denied' });
+    const restarts = () =>
+      second.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'denied' });
     await eventually(async () => ((await restarts()) ?? 0) >= 3, true);
     await second.logged('watch broke off');
     expect(second.log().filter(({ msg, level }) => msg === 'watch broke off' && level === 'warn')).toHaveLength(1);
@@ -94,7 +112,10 @@ describe('a remote', () => {
 describe('the deletion guard', () => {
   const guard = { 'deletion-guard-hold': '1h' };
 
-  it.for([{ what: 'Services', target: services }, { what: 'slices', target: slices }])(
+  it.for([
+    { what: 'Services', target: services },
+    { what: 'slices', target: slices },
+  ])(
     'holds what the first list of $what lacks, until it is over',
     async ({ target }, { sources, mirrors, history, remoteProxy, viaProxy, start }) => {
       await addAll(sources);
@@ -126,7 +147,12 @@ describe('the deletion guard', () => {
     },
   );
 
-  it('gives up after the hold what the first list lacks where it has one Service left', async ({ sources, mirrors, history, start }) => {
+  it('gives up after the hold what the first list lacks where it has one Service left', async ({
+    sources,
+    mirrors,
+    history,
+    start,
+  }) => {
     await addAll(sources);
     const first = await start();
     await mirrors.become(all);
@@ -149,12 +175,22 @@ describe('the deletion guard', () => {
     expect(await mirrors.slices()).toHaveLength(1);
   });
 
-  it('holds what a relist lacks for a moment, until another one shows it', async ({ sources, mirrors, history, remoteProxy, viaProxy, start }) => {
+  it('holds what a relist lacks for a moment, until another one shows it', async ({
+    sources,
+    mirrors,
+    history,
+    remoteProxy,
+    viaProxy,
+    start,
+  }) => {
     await addAll(sources);
     const program = await start({ ...viaProxy, 'deletion-guard-hold': '5s' });
     await mirrors.become(all);
     await remoteProxy.set({ kind: 'empty' });
-    await remoteProxy.set({ kind: 'answer', status: 410, as: 'event' }, { verb: 'watch', target: /[?&]resourceVersion=/ });
+    await remoteProxy.set(
+      { kind: 'answer', status: 410, as: 'event' },
+      { verb: 'watch', target: /[?&]resourceVersion=/ },
+    );
     await remoteProxy.set({ kind: 'reset', connections: 'open' });
     // Services and slices are listed one after the other, and either may be first.
     await eventually(async () => ((await program.metric(...held)) ?? 0) >= many.length, true);
@@ -179,7 +215,10 @@ describe('the deletion guard', () => {
   });
 });
 
-async function addAll(sources: { add: (options: { name: string }) => Promise<void>; addSlice: (options: { name: string; service: string; endpoints: string[] }) => Promise<void> }): Promise<void> {
+async function addAll(sources: {
+  add: (options: { name: string }) => Promise<void>;
+  addSlice: (options: { name: string; service: string; endpoints: string[] }) => Promise<void>;
+}): Promise<void> {
   for (const [i, name] of many.entries()) {
     await sources.add({ name });
     await sources.addSlice({ name: `${name}-a`, service: name, endpoints: [`10.4.0.${i}`] });

@@ -17,13 +17,23 @@ const ports = [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }];
 const slicePorts = [{ name: 'http', port: 8080, protocol: 'TCP' }];
 
 type Json = {
-  readonly changes: readonly { readonly change: string; readonly kind: string; readonly name: string; readonly to?: { readonly endpoints?: readonly object[] } }[];
+  readonly changes: readonly {
+    readonly change: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly to?: { readonly endpoints?: readonly object[] };
+  }[];
   readonly routing: readonly object[];
   readonly remotes: readonly {
     readonly cluster: string;
     readonly reached: boolean;
     readonly heldDeletions: number;
-    readonly skipped: readonly { readonly subject: string; readonly kind: string; readonly reason: string; readonly detail: string }[];
+    readonly skipped: readonly {
+      readonly subject: string;
+      readonly kind: string;
+      readonly reason: string;
+      readonly detail: string;
+    }[];
     readonly services: readonly string[];
   }[];
   readonly orphans: readonly object[];
@@ -45,12 +55,24 @@ async function portOf(server: Server): Promise<number> {
 const withoutHash = (text: string): string => text.replaceAll(/-[0-9a-f]{20}\b/g, '-HASH');
 
 describe('plan', () => {
-  it('prints what would be written and what is left out and why, for people and for programs, and writes nothing', async ({ accounts, sources, mirrors, history, startWith }) => {
+  it('prints what would be written and what is left out and why, for people and for programs, and writes nothing', async ({
+    accounts,
+    sources,
+    mirrors,
+    history,
+    startWith,
+  }) => {
     await sources.add({ name: 'new', ports });
-    await sources.addSlice({ name: 'new-a', service: 'new', endpoints: ['10.4.0.1', '10.4.0.2', '192.0.2.1'], ports: slicePorts });
+    await sources.addSlice({
+      name: 'new-a',
+      service: 'new',
+      endpoints: ['10.4.0.1', '10.4.0.2', '192.0.2.1'],
+      ports: slicePorts,
+    });
     await sources.add({ name: 'edited', ports });
     await sources.add({ name: 'away', spec: { type: 'ExternalName', externalName: 'example.com' } });
-    const mirror = (name: string, labels: object = mirrorLabels) => mirrors.create('services', { metadata: { name, labels }, spec: { ports } });
+    const mirror = (name: string, labels: object = mirrorLabels) =>
+      mirrors.create('services', { metadata: { name, labels }, spec: { ports } });
     await mirror(mirrorOf('edited'));
     await mirror(mirrorOf('gone'));
     await mirrors.create('endpoints', { metadata: { name: mirrorOf('gone'), labels: mirrorLabels } });
@@ -78,14 +100,18 @@ describe('plan', () => {
     const json = await startWith(['plan', '-o=json', ...argvOf(flags)], { ready: false });
     expect(await json.exited).toEqual({ code: 0, signal: null });
     const plan = JSON.parse(json.stdout()) as Json;
-    expect(plan.changes.map(({ change, kind, name, to }) => [change, kind, withoutHash(name), to?.endpoints?.length])).toEqual([
+    expect(
+      plan.changes.map(({ change, kind, name, to }) => [change, kind, withoutHash(name), to?.endpoints?.length]),
+    ).toEqual([
       ['change', 'Service', mirrorOf('edited'), undefined],
       ['delete', 'Service', mirrorOf('gone'), undefined],
       ['delete', 'Endpoints', mirrorOf('gone'), undefined],
       ['create', 'Service', mirrorOf('new'), undefined],
       ['create', 'EndpointSlice', `${mirrorOf('new')}-HASH`, 2],
     ]);
-    expect(plan.remotes).toMatchObject([{ cluster: 'c2', reached: true, heldDeletions: 0, services: [mirrorOf('edited'), mirrorOf('gone')] }]);
+    expect(plan.remotes).toMatchObject([
+      { cluster: 'c2', reached: true, heldDeletions: 0, services: [mirrorOf('edited'), mirrorOf('gone')] },
+    ]);
     expect(plan.remotes[0]!.skipped.map(({ kind, reason }) => ({ kind, reason }))).toEqual([
       { kind: 'expected', reason: 'external-name' },
       { kind: 'problem', reason: 'address-not-allowed' },
@@ -98,7 +124,13 @@ describe('plan', () => {
     expect(await mirrors.slices()).toEqual([]);
   });
 
-  it('says so where there is nothing to do, as after a run', async ({ accounts, sources, mirrors, start, startWith }) => {
+  it('says so where there is nothing to do, as after a run', async ({
+    accounts,
+    sources,
+    mirrors,
+    start,
+    startWith,
+  }) => {
     await sources.add({ name: 'web', ports });
     const program = await start();
     await mirrors.become({ [mirrorOf('web')]: [] });
@@ -108,7 +140,13 @@ describe('plan', () => {
     expect([plan.stdout(), plan.stderr()]).toEqual(['Nothing to change.\n\nc2: 1 service now\n', '']);
   });
 
-  it('keeps mirrors where a wrong selector finds no Service, says so, and goes on with the first that it finds', async ({ accounts, sources, mirrors, start, startWith }) => {
+  it('keeps mirrors where a wrong selector finds no Service, says so, and goes on with the first that it finds', async ({
+    accounts,
+    sources,
+    mirrors,
+    start,
+    startWith,
+  }) => {
     await sources.add({ name: 'web', ports });
     const first = await start();
     await mirrors.become({ [mirrorOf('web')]: [] });
@@ -116,50 +154,95 @@ describe('plan', () => {
     const wrong = { 'label-selector': 'miror=true' };
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...wrong })], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toMatch(/^Nothing to change\.\n\nc2: 1 service now\nnone {4}0 Services match miror=true\nskip! {3}selector miror=true: no Service matches miror=true, and 1 of ours/);
+    expect(plan.stdout()).toMatch(
+      /^Nothing to change\.\n\nc2: 1 service now\nnone {4}0 Services match miror=true\nskip! {3}selector miror=true: no Service matches miror=true, and 1 of ours/,
+    );
     const program = await start(wrong);
     await program.logged('left out', { level: 'warn', reason: 'no-service-matches' });
     await mirrors.become({ [mirrorOf('web')]: [] });
-    expect(await program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'no-service-matches', kind: 'problem' })).toBe(1);
+    expect(
+      await program.metric('semaphore_service_mirror_skipped_objects', {
+        remote: 'c2',
+        reason: 'no-service-matches',
+        kind: 'problem',
+      }),
+    ).toBe(1);
     await sources.add({ name: 'other', ports, labels: { miror: 'true' } });
     await mirrors.become({ [mirrorOf('other')]: [] });
-    expect(await program.metric('semaphore_service_mirror_skipped_objects', { remote: 'c2', reason: 'no-service-matches', kind: 'problem' })).not.toBe(1);
+    expect(
+      await program.metric('semaphore_service_mirror_skipped_objects', {
+        remote: 'c2',
+        reason: 'no-service-matches',
+        kind: 'problem',
+      }),
+    ).not.toBe(1);
   });
 
   describe('of a remote that is out of reach', () => {
     type Kubeconfig = { clusters: { cluster: Record<string, string> }[]; users: { user: Record<string, unknown> }[] };
-    const cluster = (change: Record<string, string>) => (file: Kubeconfig) => void Object.assign(file.clusters[0]!.cluster, change);
+    const cluster = (change: Record<string, string>) => (file: Kubeconfig) =>
+      void Object.assign(file.clusters[0]!.cluster, change);
     const user = (becomes: object) => (file: Kubeconfig) => void Object.assign(file.users[0]!, { user: becomes });
 
-    const atServer = (server: Server) => async (file: Kubeconfig) => cluster({ server: `https://127.0.0.1:${await portOf(server)}` })(file);
+    const atServer = (server: Server) => async (file: Kubeconfig) =>
+      cluster({ server: `https://127.0.0.1:${await portOf(server)}` })(file);
 
     it.for<{ name: string; change: (file: Kubeconfig) => void | Promise<void>; told: RegExp }>([
       { name: 'a closed port', change: cluster({ server: 'https://127.0.0.1:1' }), told: /ECONNREFUSED/ },
       { name: 'an unknown host', change: cluster({ server: 'https://nowhere.invalid' }), told: /nowhere\.invalid/ },
-      { name: 'an authority that did not sign its certificate', change: ({ clusters }) => void delete clusters[0]!.cluster['certificate-authority-data'], told: /certificate/ },
-      { name: 'a token that it does not know', change: user({ token: 'of-another-cluster' }), told: /401|Unauthorized/ },
-      { name: 'an exec plugin that is not there', change: user({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never' } }), told: /no-such-plugin/ },
+      {
+        name: 'an authority that did not sign its certificate',
+        change: ({ clusters }) => void delete clusters[0]!.cluster['certificate-authority-data'],
+        told: /certificate/,
+      },
+      {
+        name: 'a token that it does not know',
+        change: user({ token: 'of-another-cluster' }),
+        told: /401|Unauthorized/,
+      },
+      {
+        name: 'an exec plugin that is not there',
+        change: user({
+          exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never' },
+        }),
+        told: /no-such-plugin/,
+      },
       { name: 'a server that never answers', change: atServer(createServer()), told: /^c2: not reached: no answer$/m },
       {
         name: 'a server without TLS',
         change: atServer(createHttpServer((_, response) => response.end('{}'))),
         told: /^c2: not reached: 127\.0\.0\.1:\d+: it answers without TLS \(.+$/m,
       },
-    ])('names $name, and never says that there is nothing to change', async ({ change, told }, { accounts, local, startWith }) => {
-      const file = JSON.parse(await readFile(accounts.remote.kubeconfig, 'utf8')) as Kubeconfig;
-      await change(file);
-      const path = join(local.dir, `${randomUUID()}.kubeconfig`);
-      await writeFile(path, JSON.stringify(file), { mode: 0o600 });
-      const plan = await startWith(['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': path })], { ready: false });
-      expect(await plan.exited).toEqual({ code: 1, signal: null });
-      expect(plan.stdout()).toMatch(/^What would change is not known: c2 not reached\.\n\nc2: not reached: /);
-      expect(plan.stdout()).toMatch(told);
-    });
+    ])(
+      'names $name, and never says that there is nothing to change',
+      async ({ change, told }, { accounts, local, startWith }) => {
+        const file = JSON.parse(await readFile(accounts.remote.kubeconfig, 'utf8')) as Kubeconfig;
+        await change(file);
+        const path = join(local.dir, `${randomUUID()}.kubeconfig`);
+        await writeFile(path, JSON.stringify(file), { mode: 0o600 });
+        const plan = await startWith(
+          ['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': path })],
+          { ready: false },
+        );
+        expect(await plan.exited).toEqual({ code: 1, signal: null });
+        expect(plan.stdout()).toMatch(/^What would change is not known: c2 not reached\.\n\nc2: not reached: /);
+        expect(plan.stdout()).toMatch(told);
+      },
+    );
 
-    it('names a right that is missing, of the remote and of the local cluster', async ({ accounts, local, remote, startWith }) => {
+    it('names a right that is missing, of the remote and of the local cluster', async ({
+      accounts,
+      local,
+      remote,
+      startWith,
+    }) => {
       const [here, there] = await Promise.all([local, remote].map((each) => each.account('nobody', [])));
-      const plan = (flags: MirrorFlags) => startWith(['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
-      const [ofRemote, ofLocal] = await Promise.all([plan({ 'target-kube-config': there!.kubeconfig }), plan({ 'kube-config': here!.kubeconfig })]);
+      const plan = (flags: MirrorFlags) =>
+        startWith(['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
+      const [ofRemote, ofLocal] = await Promise.all([
+        plan({ 'target-kube-config': there!.kubeconfig }),
+        plan({ 'kube-config': here!.kubeconfig }),
+      ]);
       expect([await ofRemote.exited, await ofLocal.exited]).toMatchObject([{ code: 1 }, { code: 1 }]);
       expect(ofRemote.stdout()).toMatch(/^c2: not reached: .*forbidden/m);
       expect(ofLocal.stderr()).toMatch(/couldn't be read within 3000 ms: .*forbidden/);
@@ -167,12 +250,22 @@ describe('plan', () => {
   });
 
   it('tells of a remote that is the local cluster', async ({ accounts, startWith }) => {
-    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': accounts.local.kubeconfig, 'timeout': '3s' })], { ready: false });
+    const plan = await startWith(
+      ['plan', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': accounts.local.kubeconfig, timeout: '3s' })],
+      { ready: false },
+    );
     await plan.exited;
-    expect(plan.stderr()).toMatch(/^semaphore-service-mirror: warning: -target-kube-config.* leads to the same API server as -kube-config/m);
+    expect(plan.stderr()).toMatch(
+      /^semaphore-service-mirror: warning: -target-kube-config.* leads to the same API server as -kube-config/m,
+    );
   });
 
-  it('tells of the local cluster at another address, as the app does', async ({ accounts, local, start, startWith }) => {
+  it('tells of the local cluster at another address, as the app does', async ({
+    accounts,
+    local,
+    start,
+    startWith,
+  }) => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
     const elsewhere = { 'target-kube-config': await proxy.kubeconfig(accounts.local) };
@@ -187,51 +280,71 @@ describe('plan', () => {
   });
 
   it('tells people on stderr what is odd about its options', async ({ accounts, startWith }) => {
-    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false, env: { SSM_LABEL_SELECTR: 'a=b' } });
+    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], {
+      ready: false,
+      env: { SSM_LABEL_SELECTR: 'a=b' },
+    });
     await plan.exited;
     expect(plan.stderr()).toMatch(/^semaphore-service-mirror: warning: .*SSM_LABEL_SELECTR/m);
   });
 
-  itBehindProxy('tells how much a list lacks that is not believed at once', async ({ accounts, sources, mirrors, remoteProxy, viaProxy, start, startWith }) => {
-    // More than the guard lets go at once.
-    const names = Array.from({ length: 12 }, (_, i) => `app-${i}`);
-    for (const name of names) await sources.add({ name, ports });
-    const program = await start();
-    await mirrors.become(Object.fromEntries(names.map((name) => [mirrorOf(name), []])));
-    await program.stop();
-    await remoteProxy.set({ kind: 'empty' });
-    const argv = argvOf({ ...usualFlags(accounts), ...viaProxy });
-    const text = await startWith(['plan', ...argv], { ready: false });
-    expect(await text.exited).toEqual({ code: 0, signal: null });
-    expect(text.stdout().split('\n')).toEqual([
-      'Nothing to change.',
-      '',
-      'c2: 12 services now',
-      'none    0 Services match mirror=true',
-      'held    12 objects that its lists lack, until it is listed again',
-      expect.stringMatching(/^skip! {3}selector mirror=true: no Service matches mirror=true, and 12 of ours are of it/),
-      '',
-    ]);
-    const json = await startWith(['plan', '-o=json', ...argv], { ready: false });
-    await json.exited;
-    expect(JSON.parse(json.stdout()) as Json).toMatchObject({ changes: [], remotes: [{ reached: true, heldDeletions: 12 }] });
-  });
+  itBehindProxy(
+    'tells how much a list lacks that is not believed at once',
+    async ({ accounts, sources, mirrors, remoteProxy, viaProxy, start, startWith }) => {
+      // More than the guard lets go at once.
+      const names = Array.from({ length: 12 }, (_, i) => `app-${i}`);
+      for (const name of names) await sources.add({ name, ports });
+      const program = await start();
+      await mirrors.become(Object.fromEntries(names.map((name) => [mirrorOf(name), []])));
+      await program.stop();
+      await remoteProxy.set({ kind: 'empty' });
+      const argv = argvOf({ ...usualFlags(accounts), ...viaProxy });
+      const text = await startWith(['plan', ...argv], { ready: false });
+      expect(await text.exited).toEqual({ code: 0, signal: null });
+      expect(text.stdout().split('\n')).toEqual([
+        'Nothing to change.',
+        '',
+        'c2: 12 services now',
+        'none    0 Services match mirror=true',
+        'held    12 objects that its lists lack, until it is listed again',
+        expect.stringMatching(
+          /^skip! {3}selector mirror=true: no Service matches mirror=true, and 12 of ours are of it/,
+        ),
+        '',
+      ]);
+      const json = await startWith(['plan', '-o=json', ...argv], { ready: false });
+      await json.exited;
+      expect(JSON.parse(json.stdout()) as Json).toMatchObject({
+        changes: [],
+        remotes: [{ reached: true, heldDeletions: 12 }],
+      });
+    },
+  );
 
-  itWithTwoRemotes('prints what a remote has that is out of reach as unknown, and ends with 1', async ({ local, sources, secondSources, secondProxy, mirrors, startWithFile, startWith }) => {
-    await sources.add({ name: 'web', ports });
-    await secondSources.add({ name: 'web', ports });
-    const program = await startWithFile();
-    const away = 'c2-a-default-73736d-web';
-    await mirrors.become({ [mirrorOf('web')]: [], [away]: [] });
-    await program.stop();
-    await sources.add({ name: 'new', ports });
-    await secondProxy.set({ kind: 'refuse' });
-    const file = `-config=${local.dir}/service-mirror.json`;
-    const plans = await Promise.all([['plan', file, '-timeout=10s'], ['plan', '-o=json', file, '-timeout=10s']].map((argv) => startWith(argv, { ready: false })));
-    expect(await Promise.all(plans.map(({ exited }) => exited))).toEqual([{ code: 1, signal: null }, { code: 1, signal: null }]);
-    const [text, json] = plans.map(({ stdout }) => stdout());
-    expect(text!.split('\n')).toEqual(
-      [
+  itWithTwoRemotes(
+    'prints what a remote has that is out of reach as unknown, and ends with 1',
+    async ({ local, sources, secondSources, secondProxy, mirrors, startWithFile, startWith }) => {
+      await sources.add({ name: 'web', ports });
+      await secondSources.add({ name: 'web', ports });
+      const program = await startWithFile();
+      const away = 'c2-a-default-73736d-web';
+      await mirrors.become({ [mirrorOf('web')]: [], [away]: [] });
+      await program.stop();
+      await sources.add({ name: 'new', ports });
+      await secondProxy.set({ kind: 'refuse' });
+      const file = `-config=${local.dir}/service-mirror.json`;
+      const plans = await Promise.all(
+        [
+          ['plan', file, '-timeout=10s'],
+          ['plan', '-o=json', file, '-timeout=10s'],
+        ].map((argv) => startWith(argv, { ready: false })),
+      );
+      expect(await Promise.all(plans.map(({ exited }) => exited))).toEqual([
+        { code: 1, signal: null },
+        { code: 1, signal: null },
+      ]);
+      const [text, json] = plans.map(({ stdout }) => stdout());
+      expect(text!.split('\n')).toEqual([
         `create  Service ${mirrorOf('new')}`,
         '',
         'c2: 1 service now',
@@ -240,19 +353,39 @@ describe('plan', () => {
         'What it has, 1 service, would stay as it is:',
         `unknown ${away}`,
         '',
-      ],
-    );
-    expect(JSON.parse(json!) as Json).toMatchObject({
-      changes: [{ change: 'create', kind: 'Service', name: mirrorOf('new') }],
-      remotes: [{ cluster: 'c2', reached: true }, { cluster: 'c2-a', reached: false, services: [away] }],
-    });
-  });
+      ]);
+      expect(JSON.parse(json!) as Json).toMatchObject({
+        changes: [{ change: 'create', kind: 'Service', name: mirrorOf('new') }],
+        remotes: [
+          { cluster: 'c2', reached: true },
+          { cluster: 'c2-a', reached: false, services: [away] },
+        ],
+      });
+    },
+  );
 
   it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
-    { name: 'half of its flags', flags: { 'svc-prefix': undefined, 'mirror-ns': undefined }, told: /^semaphore-service-mirror: -mirror-ns .* is required\nsemaphore-service-mirror: -svc-prefix .* is required\n/ },
+    {
+      name: 'half of its flags',
+      flags: { 'svc-prefix': undefined, 'mirror-ns': undefined },
+      told: /^semaphore-service-mirror: -mirror-ns .* is required\nsemaphore-service-mirror: -svc-prefix .* is required\n/,
+    },
     { name: 'a form that there is not', flags: { o: 'yaml' }, told: /^semaphore-service-mirror: -o .*"yaml".*\n/ },
-    { name: 'a kubeconfig that is not there', flags: { 'target-kube-config': '/nowhere/kubeconfig' }, told: /^semaphore-service-mirror: .*\/nowhere\/kubeconfig.*\n$/ },
-    { name: 'a config file that is not there', flags: { 'target-kube-config': undefined, 'svc-prefix': undefined, 'allowed-pod-cidrs': undefined, config: '/nowhere/config.json' }, told: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/ },
+    {
+      name: 'a kubeconfig that is not there',
+      flags: { 'target-kube-config': '/nowhere/kubeconfig' },
+      told: /^semaphore-service-mirror: .*\/nowhere\/kubeconfig.*\n$/,
+    },
+    {
+      name: 'a config file that is not there',
+      flags: {
+        'target-kube-config': undefined,
+        'svc-prefix': undefined,
+        'allowed-pod-cidrs': undefined,
+        config: '/nowhere/config.json',
+      },
+      told: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/,
+    },
   ])('ends with 2 for $name, and tells no more than that', async ({ flags, told }, { accounts, startWith }) => {
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
     expect(await plan.exited).toEqual({ code: 2, signal: null });

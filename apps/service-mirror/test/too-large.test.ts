@@ -37,7 +37,10 @@ async function hostileRemote(name: string, i: number): Promise<RemoteEntry> {
 
 describe('a global Service', () => {
   it('is small enough to be written, whatever the remotes have together, and the ports of each are there', async ({
-    sources, secondSources, mirrors, startWithFile,
+    sources,
+    secondSources,
+    mirrors,
+    startWithFile,
   }) => {
     await sources.add(web);
     await sources.addSlice(slice('web-a', '10.4.0.1'));
@@ -57,7 +60,12 @@ describe('a global Service', () => {
   });
 
   it('loses what goes, and other objects come, while an API server takes one slice for too large', async ({
-    local, accounts, sources, secondSources, mirrors, startWithFile,
+    local,
+    accounts,
+    sources,
+    secondSources,
+    mirrors,
+    startWithFile,
   }) => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());

@@ -11,7 +11,8 @@ const endpointsOf = (ips: readonly string[]) => ips.map((ip) => ({ addresses: [i
 describe('the writes of a mirror', () => {
   it('are one for one endpoint, of however many slices', async ({ sources, mirrors, start }) => {
     await sources.add(web);
-    for (const n of [1, 2, 3, 4, 5]) await sources.addSlice({ name: `web-${n}`, service: 'web', endpoints: addresses(20, `10.4.${n}`) });
+    for (const n of [1, 2, 3, 4, 5])
+      await sources.addSlice({ name: `web-${n}`, service: 'web', endpoints: addresses(20, `10.4.${n}`) });
     const program = await start();
     await eventually(async () => (await mirrors.endpoints())[mirror]?.length, 100);
     await eventually(() => writesOf(program), DRY_RUNS + 6);
@@ -35,7 +36,8 @@ describe('the writes of a mirror', () => {
     await program.stop();
     const paced = await start({ 'min-write-interval': '500ms' });
     const began = performance.now();
-    for (let n = 1; n <= 100; n++) await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: endpointsOf(addresses(n)) });
+    for (let n = 1; n <= 100; n++)
+      await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: endpointsOf(addresses(n)) });
     await eventually(async () => (await mirrors.endpoints())[mirror]?.length, 100);
     const most = 2 + Math.ceil((performance.now() - began) / 500);
     expect(await writesOf(paced)).toBeLessThanOrEqual(most);
@@ -52,7 +54,13 @@ describe('the writes of a mirror', () => {
     expect(await requestsOf(program, ['PUT'])).toBe(0);
   });
 
-  it('are none for a relist that shows the same, and those that it takes for one that shows more', async ({ sources, mirrors, remoteProxy, viaProxy, start }) => {
+  it('are none for a relist that shows the same, and those that it takes for one that shows more', async ({
+    sources,
+    mirrors,
+    remoteProxy,
+    viaProxy,
+    start,
+  }) => {
     await sources.add(web);
     await sources.add({ name: 'gone' });
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
@@ -61,7 +69,8 @@ describe('the writes of a mirror', () => {
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'], 'c2-default-73736d-gone': [] });
     const before = DRY_RUNS + 4;
     await eventually(() => writesOf(program), before);
-    const restarts = () => program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'expired' });
+    const restarts = () =>
+      program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'expired' });
 
     const relist = async (change: () => Promise<void>) => {
       const known = (await restarts()) ?? 0;
@@ -73,7 +82,11 @@ describe('the writes of a mirror', () => {
     };
     await relist(async () => {});
     await sources.add({ name: 'one-more' });
-    await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'], 'c2-default-73736d-gone': [], 'c2-default-73736d-one-more': [] });
+    await mirrors.become({
+      [mirror]: ['10.4.0.1', '10.4.0.2'],
+      'c2-default-73736d-gone': [],
+      'c2-default-73736d-one-more': [],
+    });
     await eventually(() => writesOf(program), before + 1);
 
     await relist(async () => {

@@ -3,7 +3,9 @@
 // for API servers gains nothing. docs/bench.md has the figures.
 // SIGUSR1 would open a debugger, by which anyone on this machine could run code here.
 if (Number(process.versions.node.split('.')[0]) < 24) {
-  console.error(`semaphore-wireguard needs Node.js 24, this is ${process.version}: start it with "npx semaphore-wireguard"`);
+  console.error(
+    `semaphore-wireguard needs Node.js 24, this is ${process.version}: start it with "npx semaphore-wireguard"`,
+  );
   process.exit(2);
 }
 await import('../src/main.ts');

@@ -36,7 +36,8 @@ const codec = new Codec(nodeKind);
 export async function removalsOf(input: CleanupInput): Promise<readonly Removal[]> {
   const { client, nodeName, tools } = input;
   const annotations = await annotationsOf(input);
-  const concerns = (cluster: string | undefined): cluster is string => cluster !== undefined && (input.cluster ?? cluster) === cluster;
+  const concerns = (cluster: string | undefined): cluster is string =>
+    cluster !== undefined && (input.cluster ?? cluster) === cluster;
   const withdrawn = [...new Set(Object.keys(annotations).map(clusterOfAnnotation))].filter(concerns).toSorted();
   const devices = await ownDevices(input, annotations, concerns);
   return [
@@ -47,12 +48,20 @@ export async function removalsOf(input: CleanupInput): Promise<readonly Removal[
         await client.patch(codec, { metadata: { annotations: patch } }, { name: nodeName, ...run });
       },
     })),
-    ...devices.map((device) => ({ line: `delete  device ${device} with its routes`, carryOut: (run: { readonly signal: AbortSignal }) => tools.deleteLink(device, run) })),
+    ...devices.map((device) => ({
+      line: `delete  device ${device} with its routes`,
+      carryOut: (run: { readonly signal: AbortSignal }) => tools.deleteLink(device, run),
+    })),
   ];
 }
 
 /** What our Node says. Who decommissions a node may have deleted its Node already. */
-async function annotationsOf({ client, nodeName, onNoNode, signal }: CleanupInput): Promise<Readonly<Record<string, string>>> {
+async function annotationsOf({
+  client,
+  nodeName,
+  onNoNode,
+  signal,
+}: CleanupInput): Promise<Readonly<Record<string, string>>> {
   try {
     return (await client.get(codec, { name: nodeName, signal })).metadata.annotations;
   } catch (error) {
@@ -63,20 +72,31 @@ async function annotationsOf({ client, nodeName, onNoNode, signal }: CleanupInpu
 }
 
 /** Those with our mark, and those of the config that an agent would adopt. */
-async function ownDevices({ tools, remotes, keyFolder, signal }: CleanupInput, annotations: Readonly<Record<string, string>>, concerns: (cluster: string | undefined) => cluster is string): Promise<readonly string[]> {
+async function ownDevices(
+  { tools, remotes, keyFolder, signal }: CleanupInput,
+  annotations: Readonly<Record<string, string>>,
+  concerns: (cluster: string | undefined) => cluster is string,
+): Promise<readonly string[]> {
   const around = await observeNode(tools, { signal });
   const marked = around.links.filter(({ alias }) => concerns(remoteOfAlias(alias))).map(({ name }) => name);
   const adopted = await Promise.all(
-    remotes.filter(({ name }) => concerns(name)).map(async (remote) => {
-      const link = around.links.find(({ name }) => name === remote.device);
-      // Its key file may be what is wrong, and says nothing that the mark doesn't.
-      if (link === undefined || marked.includes(link.name)) return [];
-      const announced = announcedKey(remote, annotations);
-      const look = { device: around.devices.find(({ name }) => name === remote.device), link, links: around.links, routes: [] };
-      const key = await findDeviceKey(remote, { folder: keyFolder, look, announced });
-      const knownKeys = provingKeys(key, announced);
-      return ownershipOf(remote, around, { knownKeys, userspace: 'never' }).kind === 'adopted' ? [remote.device] : [];
-    }),
+    remotes
+      .filter(({ name }) => concerns(name))
+      .map(async (remote) => {
+        const link = around.links.find(({ name }) => name === remote.device);
+        // Its key file may be what is wrong, and says nothing that the mark doesn't.
+        if (link === undefined || marked.includes(link.name)) return [];
+        const announced = announcedKey(remote, annotations);
+        const look = {
+          device: around.devices.find(({ name }) => name === remote.device),
+          link,
+          links: around.links,
+          routes: [],
+        };
+        const key = await findDeviceKey(remote, { folder: keyFolder, look, announced });
+        const knownKeys = provingKeys(key, announced);
+        return ownershipOf(remote, around, { knownKeys, userspace: 'never' }).kind === 'adopted' ? [remote.device] : [];
+      }),
   );
   return [...new Set([...marked, ...adopted.flat()])].toSorted();
 }

@@ -1,5 +1,16 @@
 import { join } from 'node:path';
-import { cleanUp, cleanupConfirmation, type Command, ConfigError, connectAll, overriddenAddresses, readConfigSource, remotesOfFile, serve, warnOfSameCluster } from '@kube-semaphore/app';
+import {
+  cleanUp,
+  cleanupConfirmation,
+  type Command,
+  ConfigError,
+  connectAll,
+  overriddenAddresses,
+  readConfigSource,
+  remotesOfFile,
+  serve,
+  warnOfSameCluster,
+} from '@kube-semaphore/app';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { beforeScrape, createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { pageOf } from '@kube-semaphore/text';
@@ -19,36 +30,55 @@ type WireGuardCommand = Command<WireGuardOptions>;
 /** Keeps the tunnels to all remotes until `signal` is aborted. */
 export async function runAgent(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
   const { options, log, version } = command;
-  return withWireGuard(command, async (wireguard, { registry, metrics, file }) => {
-    beforeScrape(registry, () => wireguard.show());
-    const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
-    await serve((run) => wireguard.run(run), { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log }, { signal });
-    return 0;
-  }, { signal });
+  return withWireGuard(
+    command,
+    async (wireguard, { registry, metrics, file }) => {
+      beforeScrape(registry, () => wireguard.show());
+      const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
+      await serve(
+        (run) => wireguard.run(run),
+        { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log },
+        { signal },
+      );
+      return 0;
+    },
+    { signal },
+  );
 }
 
 /** Prints what `runAgent` would change on this node, and changes nothing. */
 export async function runPlan(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
-  return withWireGuard(command, async (wireguard) => {
-    const plan = await wireguard.plan({ signal, timeoutMs: command.options.timeoutMs });
-    command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
-    return exitCodeOf(plan);
-  }, { signal });
+  return withWireGuard(
+    command,
+    async (wireguard) => {
+      const plan = await wireguard.plan({ signal, timeoutMs: command.options.timeoutMs });
+      command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
+      return exitCodeOf(plan);
+    },
+    { signal },
+  );
 }
 
 /** Prints the peers of this node. */
 export async function runStatus(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
-  return withWireGuard(command, async (wireguard) => {
-    const remotes = await wireguard.status({ signal, timeoutMs: command.options.timeoutMs });
-    command.print(command.options.output === 'json' ? statusJson(remotes) : statusText(remotes));
-    if (!wireguard.hasNoNode) return remotes.every(({ reached }) => reached) ? 0 : 1;
-    process.stderr.write(`semaphore-wireguard: ${noNode(command.options.nodeName)}\n`);
-    return 1;
-  }, { signal });
+  return withWireGuard(
+    command,
+    async (wireguard) => {
+      const remotes = await wireguard.status({ signal, timeoutMs: command.options.timeoutMs });
+      command.print(command.options.output === 'json' ? statusJson(remotes) : statusText(remotes));
+      if (!wireguard.hasNoNode) return remotes.every(({ reached }) => reached) ? 0 : 1;
+      process.stderr.write(`semaphore-wireguard: ${noNode(command.options.nodeName)}\n`);
+      return 1;
+    },
+    { signal },
+  );
 }
 
 /** Takes leave of one remote, or of all: removes what is ours from this node. */
-export async function runCleanup({ options, notices, print, secrets, userAgent }: WireGuardCommand, { signal }: RunOptions): Promise<number> {
+export async function runCleanup(
+  { options, notices, print, secrets, userAgent }: WireGuardCommand,
+  { signal }: RunOptions,
+): Promise<number> {
   const { cleanupCluster: cluster, nodeName, wgKeyPath: keyFolder, yes } = options;
   const name = cluster ?? 'all';
   // A remote that is still in the config may be taken leave of: it is the node that goes then.
@@ -59,8 +89,18 @@ export async function runCleanup({ options, notices, print, secrets, userAgent }
     const client = new KubeClient({ connection: local!, userAgent });
     const withoutNode = `There is no Node ${nodeName}, and so there are no annotations of it.`;
     const onNoNode = (): void => print(pageOf([withoutNode]));
-    const removals = await removalsOf({ cluster, nodeName, client, tools: systemTools(), remotes: settings.remotes, keyFolder, onNoNode, signal });
-    const consequence = 'Pods of this node will not reach its pods, nor be reached; an agent that still runs with it in its config makes everything again.';
+    const removals = await removalsOf({
+      cluster,
+      nodeName,
+      client,
+      tools: systemTools(),
+      remotes: settings.remotes,
+      keyFolder,
+      onNoNode,
+      signal,
+    });
+    const consequence =
+      'Pods of this node will not reach its pods, nor be reached; an agent that still runs with it in its config makes everything again.';
     return await cleanUp(removals, { cluster: name, consequence, confirm, print }, { signal });
   } finally {
     local!.close();
@@ -87,14 +127,21 @@ async function withWireGuard(
   const compared = warnOfSameCluster({ clusters, connections, notices, userAgent }, run);
   const [local, ...remotes] = connections;
   const names = settings.remotes.map(({ name }) => name);
-  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device: settings.remotes.map(({ device }) => device) });
+  const { metrics, registry } = createMetrics(metricTable, {
+    remote: ['local', ...names],
+    cluster: names,
+    device: settings.remotes.map(({ device }) => device),
+  });
   const logFile = (device: string): string => join(options.wgKeyPath, `${device}.log`);
   // In a Pod, or as the first process of any container, we take along at our end what we have started.
   const isContained = process.env['KUBERNETES_SERVICE_HOST'] !== undefined || process.pid === 1;
   const startUserspace = isContained ? undefined : startUserspaceDevice;
   const devices = { tools: systemTools(), startUserspace, userspace: options.userspace, logFile };
   try {
-    const code = await use(new WireGuard({ options, settings, local: local!, remotes, devices, watchLinks, log, metrics, userAgent }), { metrics, registry, file });
+    const code = await use(
+      new WireGuard({ options, settings, local: local!, remotes, devices, watchLinks, log, metrics, userAgent }),
+      { metrics, registry, file },
+    );
     await compared;
     return code;
   } finally {
@@ -102,13 +149,20 @@ async function withWireGuard(
   }
 }
 
-const localOf = ({ path }: Parts['file'], { local }: Settings) => ({ at: `${path}: local.kubeConfigPath`, reference: local.reference });
+const localOf = ({ path }: Parts['file'], { local }: Settings) => ({
+  at: `${path}: local.kubeConfigPath`,
+  reference: local.reference,
+});
 
-function readSettings({ clustersConfig }: WireGuardOptions, notices: Logger): { readonly file: ReturnType<typeof readConfigSource>; readonly settings: Settings } {
+function readSettings(
+  { clustersConfig }: WireGuardOptions,
+  notices: Logger,
+): { readonly file: ReturnType<typeof readConfigSource>; readonly settings: Settings } {
   const file = readConfigSource(clustersConfig);
   const parsed = parseClustersFile(file.content);
   const settings = parsed.ok ? settingsOfFile(parsed.value) : parsed;
   if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${file.path}: ${problem}`));
-  for (const warning of parsed.ok ? [...parsed.warnings, ...overriddenAddresses(parsed.value.remotes, 'remotes')] : []) notices.warn({ path: file.path }, warning);
+  for (const warning of parsed.ok ? [...parsed.warnings, ...overriddenAddresses(parsed.value.remotes, 'remotes')] : [])
+    notices.warn({ path: file.path }, warning);
   return { file, settings: settings.value };
 }

@@ -1,5 +1,12 @@
 import { ConfigError } from '@kube-semaphore/app';
-import { blockAffinityKind, Codec, DecodeError, ipamBlockKind, nodeKind, parseJson } from '@kube-semaphore/kube-objects';
+import {
+  blockAffinityKind,
+  Codec,
+  DecodeError,
+  ipamBlockKind,
+  nodeKind,
+  parseJson,
+} from '@kube-semaphore/kube-objects';
 import { fuzz, type FuzzTarget, mutateBytes, mutateJson, node } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { calicoClaims, readAffinity, readBlock } from './remote/calico-blocks.ts';
@@ -12,7 +19,12 @@ const nodes = new Codec(nodeKind);
 const affinities = new Codec(blockAffinityKind);
 const blocks = new Codec(ipamBlockKind);
 const podSubnets = [cidr('10.0.0.0/8'), cidr('fd00::/16')];
-const rules = { local: 'c1', podSubnets, allowedIpsFrom: 'podCIDRs', endpoints: { podSubnets, allowedEndpoints: undefined, ownIps: new Set<string>() } } as const;
+const rules = {
+  local: 'c1',
+  podSubnets,
+  allowedIpsFrom: 'podCIDRs',
+  endpoints: { podSubnets, allowedEndpoints: undefined, ownIps: new Set<string>() },
+} as const;
 
 const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
 const isExpected = (error: unknown): boolean => error instanceof DecodeError;
@@ -22,14 +34,28 @@ const annotations = {
   'c1.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820',
 };
 
-const calico = (kind: string, spec: object): Buffer => json({ apiVersion: 'crd.projectcalico.org/v1', kind, metadata: { name: 'a', uid: 'u', resourceVersion: '1' }, spec });
-const attributes = [{ secondary: { node: 'n2', pod: 'a', namespace: 'ns' } }, { secondary: { type: 'ipipTunnelAddress', node: 'n3' } }];
+const calico = (kind: string, spec: object): Buffer =>
+  json({ apiVersion: 'crd.projectcalico.org/v1', kind, metadata: { name: 'a', uid: 'u', resourceVersion: '1' }, spec });
+const attributes = [
+  { secondary: { node: 'n2', pod: 'a', namespace: 'ns' } },
+  { secondary: { type: 'ipipTunnelAddress', node: 'n3' } },
+];
 
 const clustersFile = {
   local: { name: 'c1', kubeConfigPath: '/k' },
   remotes: [
     { name: 'c2', kubeConfigPath: '/c2', podSubnet: '10.4.0.0/16', resyncPeriod: '1h' },
-    { name: 'c3', remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/t', podSubnet: ['10.5.0.0/16', 'fd00:5::/48'], wgListenPort: 51_821, deviceAddress: 'auto', endpointFamily: 'ipv6', allowedEndpointCIDRs: ['192.0.2.0/24'] },
+    {
+      name: 'c3',
+      remoteAPIURL: 'https://c3',
+      remoteCAURL: 'file:///ca',
+      remoteSATokenPath: '/t',
+      podSubnet: ['10.5.0.0/16', 'fd00:5::/48'],
+      wgListenPort: 51_821,
+      deviceAddress: 'auto',
+      endpointFamily: 'ipv6',
+      allowedEndpointCIDRs: ['192.0.2.0/24'],
+    },
   ],
 };
 
@@ -53,16 +79,26 @@ const configFiles = { run: (bytes: Buffer) => readConfig(bytes.toString()), isEx
 const targets: readonly (FuzzTarget & { readonly name: string })[] = [
   {
     name: 'a Node',
-    seeds: [node({ name: 'n1', annotations, podCIDRs: ['10.4.0.0/24', 'fd00:4::/64'] }), node({ name: 'n2', podCIDRs: ['10.4.1.0/24'] })].map(json),
+    seeds: [
+      node({ name: 'n1', annotations, podCIDRs: ['10.4.0.0/24', 'fd00:4::/64'] }),
+      node({ name: 'n2', podCIDRs: ['10.4.1.0/24'] }),
+    ].map(json),
     mutate: mutateJson,
     run: (bytes) => readNode(nodes.objectFromJson(parseJson(bytes)), rules),
     isExpected,
   },
   {
     name: 'a BlockAffinity',
-    seeds: [calico('BlockAffinity', { cidr: '10.0.0.0/26', node: 'n1', state: 'confirmed', type: 'host', deleted: 'false' })],
+    seeds: [
+      calico('BlockAffinity', { cidr: '10.0.0.0/26', node: 'n1', state: 'confirmed', type: 'host', deleted: 'false' }),
+    ],
     mutate: mutateJson,
-    run: (bytes) => calicoClaims([readAffinity(affinities.objectFromJson(parseJson(bytes)))].filter((block) => block !== undefined), [], podSubnets),
+    run: (bytes) =>
+      calicoClaims(
+        [readAffinity(affinities.objectFromJson(parseJson(bytes)))].filter((block) => block !== undefined),
+        [],
+        podSubnets,
+      ),
     isExpected,
   },
   {

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { diffDevice } from './desired/diff-device.ts';
 import { observedOf } from './local/observe.ts';
-import { changesOf, exitCodeOf, type Plan, planJson, type PlannedChange, planText, type RemotePlan, orphanChanges } from './plan.ts';
+import {
+  changesOf,
+  exitCodeOf,
+  type Plan,
+  planJson,
+  type PlannedChange,
+  planText,
+  type RemotePlan,
+  orphanChanges,
+} from './plan.ts';
 import type { Decision } from './reconciler.ts';
 import { key, observedDevice, observedLink, observedPeer } from '../test/support/builders.ts';
 
@@ -24,19 +33,41 @@ const desired: Decision['desired'] = {
 function decision(look: Partial<Decision['look']>, more: Partial<Omit<Decision, 'look'>> = {}): Decision {
   const whole = { device: undefined, link: undefined, links: [], routes: [], ...look };
   const wanted = more.desired ?? desired;
-  const diff = diffDevice(observedOf(DEVICE, whole), wanted, { nowSeconds: 1_000, staleSeconds: 180, annotated: new Map() });
-  return { look: whole, ownership: { kind: 'ours' }, key: { file: FILE, from: 'file', publicKey: key(200) }, desired: wanted, diff, left: [], announcement: undefined, ...more };
+  const diff = diffDevice(observedOf(DEVICE, whole), wanted, {
+    nowSeconds: 1_000,
+    staleSeconds: 180,
+    annotated: new Map(),
+  });
+  return {
+    look: whole,
+    ownership: { kind: 'ours' },
+    key: { file: FILE, from: 'file', publicKey: key(200) },
+    desired: wanted,
+    diff,
+    left: [],
+    announcement: undefined,
+    ...more,
+  };
 }
 
-const lines = (changes: readonly PlannedChange[]): readonly string[] => changes.map(({ action, what, name, detail }) => `${action} ${what} ${name} ${detail}`.trim());
+const lines = (changes: readonly PlannedChange[]): readonly string[] =>
+  changes.map(({ action, what, name, detail }) => `${action} ${what} ${name} ${detail}`.trim());
 
-const settled = { device: observedDevice([observedPeer(key(1))]), link: observedLink(), routes: [{ destination: SUBNET, device: DEVICE, protocol: 115 }] };
+const settled = {
+  device: observedDevice([observedPeer(key(1))]),
+  link: observedLink(),
+  routes: [{ destination: SUBNET, device: DEVICE, protocol: 115 }],
+};
 const withPeer = { ...desired, peers: [{ ...desired.peers![0]!, endpoint: '192.0.2.1:51820' }] };
 
 describe('changesOf', () => {
   it('is all there is to do on a new node, and no key', () => {
     const announcement = { 'c2.wireguard.semaphore.uw.io/pubKey': '(the new key)' };
-    expect(lines(changesOf(decision({}, { ownership: { kind: 'absent' }, key: { file: FILE, from: 'none' }, announcement })))).toEqual([
+    expect(
+      lines(
+        changesOf(decision({}, { ownership: { kind: 'absent' }, key: { file: FILE, from: 'none' }, announcement })),
+      ),
+    ).toEqual([
       `create key ${FILE} a new one`,
       `create device ${DEVICE} port 51820, mtu 1420, up, alias "semaphore-wireguard c2"`,
       `create route ${SUBNET} through ${DEVICE}`,
@@ -49,21 +80,47 @@ describe('changesOf', () => {
     { name: 'nothing where nothing differs', look: settled, more: { desired: withPeer }, want: [] },
     {
       name: 'the adoption of a device whose key isn’t in a file',
-      look: { ...settled, link: observedLink({ alias: '' }), routes: [{ destination: SUBNET, device: DEVICE, protocol: 3 }] },
+      look: {
+        ...settled,
+        link: observedLink({ alias: '' }),
+        routes: [{ destination: SUBNET, device: DEVICE, protocol: 3 }],
+      },
       more: { ownership: { kind: 'adopted' }, key: { file: FILE, from: 'device', publicKey: key(200) } } as const,
-      want: [`create key ${FILE} the one that ${DEVICE} has`, `change device ${DEVICE} adopted, alias "semaphore-wireguard c2"`, `change route ${SUBNET} through ${DEVICE}, marked as ours`],
+      want: [
+        `create key ${FILE} the one that ${DEVICE} has`,
+        `change device ${DEVICE} adopted, alias "semaphore-wireguard c2"`,
+        `change route ${SUBNET} through ${DEVICE}, marked as ours`,
+      ],
     },
     {
       name: 'peers that change and go',
-      look: { ...settled, device: observedDevice([observedPeer(key(1), { allowedIps: [], hasPresharedKey: true, keepaliveSeconds: 0 }), observedPeer(key(2))]) },
+      look: {
+        ...settled,
+        device: observedDevice([
+          observedPeer(key(1), { allowedIps: [], hasPresharedKey: true, keepaliveSeconds: 0 }),
+          observedPeer(key(2)),
+        ]),
+      },
       more: {},
-      want: [`delete peer ${key(2)} no Node has its key`, `change peer ${key(1)} n1  10.4.1.0/24  keepalive 25 s  no preshared key`],
+      want: [
+        `delete peer ${key(2)} no Node has its key`,
+        `change peer ${key(1)} n1  10.4.1.0/24  keepalive 25 s  no preshared key`,
+      ],
     },
     {
       name: 'addresses and routes',
-      look: { ...settled, link: observedLink({ addresses: [{ ip: '10.2.1.1', prefixLength: 24 }] }), routes: [{ destination: '10.5.0.0/16', device: DEVICE, protocol: 115 }] },
+      look: {
+        ...settled,
+        link: observedLink({ addresses: [{ ip: '10.2.1.1', prefixLength: 24 }] }),
+        routes: [{ destination: '10.5.0.0/16', device: DEVICE, protocol: 115 }],
+      },
       more: { desired: { ...desired, addresses: ['10.2.1.0'] } },
-      want: [`delete address 10.2.1.1/24 of ${DEVICE}`, `create address 10.2.1.0/32 of ${DEVICE}`, `delete route 10.5.0.0/16 through ${DEVICE}`, `create route ${SUBNET} through ${DEVICE}`],
+      want: [
+        `delete address 10.2.1.1/24 of ${DEVICE}`,
+        `create address 10.2.1.0/32 of ${DEVICE}`,
+        `delete route 10.5.0.0/16 through ${DEVICE}`,
+        `create route ${SUBNET} through ${DEVICE}`,
+      ],
     },
   ])('is $name', ({ look, more, want }) => {
     expect(lines(changesOf(decision(look, more)))).toEqual(want);
@@ -71,7 +128,16 @@ describe('changesOf', () => {
 });
 
 describe('a plan', () => {
-  const remote: RemotePlan = { remote: 'c2', reached: true, failure: undefined, changes: [], unknown: [], heldDeletions: 0, hindrances: [], skipped: [] };
+  const remote: RemotePlan = {
+    remote: 'c2',
+    reached: true,
+    failure: undefined,
+    changes: [],
+    unknown: [],
+    heldDeletions: 0,
+    hindrances: [],
+    skipped: [],
+  };
   const plan: Plan = { strays: [], unmarked: [], remotes: [remote] };
 
   it('says that there is nothing to do', () => {
@@ -82,7 +148,11 @@ describe('a plan', () => {
   it('is for people', () => {
     const changes = changesOf(decision({ ...settled, link: observedLink({ up: false }) }));
     const skipped = [{ node: 'n9', kind: 'problem', reason: 'bad-key', detail: 'its public key is no good' } as const];
-    const whole = { strays: [orphanChanges({ device: 'wireguard.c3', remote: 'c3' })], unmarked: ['wireguard.go'], remotes: [{ ...remote, changes, heldDeletions: 12, hindrances: ['too long'], skipped }] };
+    const whole = {
+      strays: [orphanChanges({ device: 'wireguard.c3', remote: 'c3' })],
+      unmarked: ['wireguard.go'],
+      remotes: [{ ...remote, changes, heldDeletions: 12, hindrances: ['too long'], skipped }],
+    };
     expect(planText(whole)).toBe(
       [
         'delete  device      wireguard.c3  it leads to c3, which has no device of this name in the config',
@@ -99,8 +169,13 @@ describe('a plan', () => {
   });
 
   it('says of a remote that wasn’t reached what stays, and is no success', () => {
-    const partial = { ...plan, remotes: [{ ...remote, reached: false, failure: 'list nodes: refused', unknown: [key(1)] }] };
-    expect(planText(partial)).toContain(`What would change is not known: c2 not reached.\n\nc2: not reached: list nodes: refused\nThe peers of its Nodes stay as they are:\nunknown  ${key(1)}\n`);
+    const partial = {
+      ...plan,
+      remotes: [{ ...remote, reached: false, failure: 'list nodes: refused', unknown: [key(1)] }],
+    };
+    expect(planText(partial)).toContain(
+      `What would change is not known: c2 not reached.\n\nc2: not reached: list nodes: refused\nThe peers of its Nodes stay as they are:\nunknown  ${key(1)}\n`,
+    );
     expect(exitCodeOf(partial)).toBe(1);
   });
 

@@ -45,7 +45,12 @@ export type Plan = {
 export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
 
 /** What would become of a device whose remote left the config. */
-export const orphanChanges = ({ device, remote }: Orphan): PlannedChange => ({ action: 'delete', what: 'device', name: device, detail: `it leads to ${remote}, which has no device of this name in the config` });
+export const orphanChanges = ({ device, remote }: Orphan): PlannedChange => ({
+  action: 'delete',
+  what: 'device',
+  name: device,
+  detail: `it leads to ${remote}, which has no device of this name in the config`,
+});
 
 /** What a decision would do, in the order in which it would be done. */
 export function changesOf({ look, ownership, key, desired, diff, announcement }: Decision): readonly PlannedChange[] {
@@ -62,21 +67,41 @@ export function changesOf({ look, ownership, key, desired, diff, announcement }:
   const nodes = new Map(desired.peers?.map((peer) => [peer.publicKey, peer]));
   const here = new Set(look.device?.peers.map(({ publicKey }) => publicKey));
   return [
-    ...(key.from === 'file' ? [] : [plan('create', 'key', key.file, key.from === 'device' ? `the one that ${desired.name} has` : 'a new one')]),
-    ...(settings.length === 0 ? [] : [plan(ownership.kind === 'absent' ? 'create' : 'change', 'device', desired.name, settings.join(', '))]),
-    ...addresses.delete.map(({ ip, prefixLength }) => plan('delete', 'address', `${ip}/${prefixLength}`, `of ${desired.name}`)),
-    ...addresses.add.map(({ ip, prefixLength }) => plan('create', 'address', `${ip}/${prefixLength}`, `of ${desired.name}`)),
+    ...(key.from === 'file'
+      ? []
+      : [plan('create', 'key', key.file, key.from === 'device' ? `the one that ${desired.name} has` : 'a new one')]),
+    ...(settings.length === 0
+      ? []
+      : [plan(ownership.kind === 'absent' ? 'create' : 'change', 'device', desired.name, settings.join(', '))]),
+    ...addresses.delete.map(({ ip, prefixLength }) =>
+      plan('delete', 'address', `${ip}/${prefixLength}`, `of ${desired.name}`),
+    ),
+    ...addresses.add.map(({ ip, prefixLength }) =>
+      plan('create', 'address', `${ip}/${prefixLength}`, `of ${desired.name}`),
+    ),
     ...routes.delete.map(({ destination }) => plan('delete', 'route', destination, through)),
     ...routes.replace.map(({ destination }) => plan('change', 'route', destination, `${through}, marked as ours`)),
     ...routes.add.map(({ destination }) => plan('create', 'route', destination, through)),
-    ...Object.entries(announcement ?? {}).map(([name, value]) => (value === null ? plan('delete', 'annotation', name, '') : plan('create', 'annotation', name, value))),
-    ...peers.map((change) => peerChange(change, { peer: nodes.get(change.publicKey), isHere: here.has(change.publicKey) })),
+    ...Object.entries(announcement ?? {}).map(([name, value]) =>
+      value === null ? plan('delete', 'annotation', name, '') : plan('create', 'annotation', name, value),
+    ),
+    ...peers.map((change) =>
+      peerChange(change, { peer: nodes.get(change.publicKey), isHere: here.has(change.publicKey) }),
+    ),
   ];
 }
 
-const plan = (action: PlannedChange['action'], what: PlannedChange['what'], name: string, detail: string): PlannedChange => ({ action, what, name, detail });
+const plan = (
+  action: PlannedChange['action'],
+  what: PlannedChange['what'],
+  name: string,
+  detail: string,
+): PlannedChange => ({ action, what, name, detail });
 
-function peerChange(change: PeerChange, { peer, isHere }: { peer: DesiredPeer | undefined; isHere: boolean }): PlannedChange {
+function peerChange(
+  change: PeerChange,
+  { peer, isHere }: { peer: DesiredPeer | undefined; isHere: boolean },
+): PlannedChange {
   if (change.remove === true) return plan('delete', 'peer', change.publicKey, 'no Node has its key');
   const { endpoint, allowedIps, keepaliveSeconds, clearPresharedKey } = change;
   const facts = [
@@ -97,19 +122,34 @@ export function planText({ strays, unmarked, remotes }: Plan): string {
   const unreached = remotes.filter(({ reached }) => !reached).map(({ remote }) => remote);
   const changes = [...strays, ...remotes.flatMap((remote) => remote.changes)];
   const lines = [
-    ...(changes.length === 0 ? [withoutChange(unreached)] : changes.map(({ action, what, name, detail }) => `${action}  ${what.padEnd(10)}  ${name}  ${detail}`.trimEnd())),
+    ...(changes.length === 0
+      ? [withoutChange(unreached)]
+      : changes.map(({ action, what, name, detail }) => `${action}  ${what.padEnd(10)}  ${name}  ${detail}`.trimEnd())),
     ...unmarked.map((device) => `stays   device      ${device}  it has no mark of ours, and no remote`),
     ...remotes.flatMap((remote) => ['', ...remoteLines(remote)]),
   ];
   return pageOf(lines);
 }
 
-function remoteLines({ remote, reached, failure, unknown, heldDeletions, hindrances, skipped }: RemotePlan): readonly string[] {
+function remoteLines({
+  remote,
+  reached,
+  failure,
+  unknown,
+  heldDeletions,
+  hindrances,
+  skipped,
+}: RemotePlan): readonly string[] {
   return [
-    ...(reached ? [`${remote}: ${skipped.length === 0 ? 'no Node is left out' : `${skipped.length} left out`}`] : [notReached(remote, failure), 'The peers of its Nodes stay as they are:']),
+    ...(reached
+      ? [`${remote}: ${skipped.length === 0 ? 'no Node is left out' : `${skipped.length} left out`}`]
+      : [notReached(remote, failure), 'The peers of its Nodes stay as they are:']),
     ...unknown.map((publicKey) => `unknown  ${publicKey}`),
     ...(heldDeletions === 0 ? [] : [`held     ${heldDeletions} that its list lacks, until it is listed again`]),
     ...hindrances.map((hindrance) => `hinders  ${printable(hindrance)}`),
-    ...skipped.map(({ node, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}    ${printable(node)}: ${printable(detail)}`),
+    ...skipped.map(
+      ({ node, kind, detail }) =>
+        `${kind === 'problem' ? 'skip!' : 'skip '}    ${printable(node)}: ${printable(detail)}`,
+    ),
   ];
 }

@@ -22,7 +22,12 @@ const ENDPOINT = 'c2.wireguard.semaphore.uw.io/endpoint';
 const settings = remoteSettings();
 
 /** The peer by its number. */
-const wanted = (number: number): DesiredPeer => ({ node: `n${number}`, publicKey: key(number), endpoint: `192.0.2.${number}:51820`, allowedIps: [`10.4.${number}.0/24`] });
+const wanted = (number: number): DesiredPeer => ({
+  node: `n${number}`,
+  publicKey: key(number),
+  endpoint: `192.0.2.${number}:51820`,
+  allowedIps: [`10.4.${number}.0/24`],
+});
 
 let folder: string;
 let tools: FakeTools;
@@ -35,7 +40,13 @@ let reconciler: Reconciler;
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'reconciler-')), 'keys');
   [tools, peers, noticed, announcements, refusal] = [new FakeTools(), [wanted(1)], [], [], undefined];
-  node = { uid: 'u', resourceVersion: '1', annotations: {}, internalIps: ['198.51.100.1'], podCidrs: [cidr('10.2.1.0/24')] };
+  node = {
+    uid: 'u',
+    resourceVersion: '1',
+    annotations: {},
+    internalIps: ['198.51.100.1'],
+    podCidrs: [cidr('10.2.1.0/24')],
+  };
   reconciler = newReconciler();
 });
 afterEach(() => rm(join(folder, '..'), { recursive: true }));
@@ -90,10 +101,20 @@ describe('a device that isn’t there', () => {
     const announce = async (patch: AnnotationPatch) => void (startedAnnouncing(), announcements.push(patch));
     reconciler = newReconciler({ local: { node, announce } });
     expect(await reconcile()).toEqual({ wrote: true, peers: 1 });
-    expect([...order, ...changed()]).toEqual(['createDevice', 'changeDevice', 'changeLink', 'addRoute', 'announce', 'changeDevice']);
+    expect([...order, ...changed()]).toEqual([
+      'createDevice',
+      'changeDevice',
+      'changeLink',
+      'addRoute',
+      'announce',
+      'changeDevice',
+    ]);
     const { publicKey, listenPort, peers: got } = tools.byName.get(DEVICE)!;
     expect(announcements).toEqual([{ [PUB_KEY]: publicKey, [ENDPOINT]: '198.51.100.1:51820' }]);
-    expect([listenPort, got]).toMatchObject([51_820, [{ publicKey: key(1), endpoint: '192.0.2.1:51820', allowedIps: ['10.4.1.0/24'], keepaliveSeconds: 25 }]]);
+    expect([listenPort, got]).toMatchObject([
+      51_820,
+      [{ publicKey: key(1), endpoint: '192.0.2.1:51820', allowedIps: ['10.4.1.0/24'], keepaliveSeconds: 25 }],
+    ]);
     expect(tools.linksByName.get(DEVICE)).toMatchObject({ alias: 'semaphore-wireguard c2', up: true, mtuBytes: 1420 });
     expect(tools.table).toEqual([{ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }]);
   });
@@ -118,7 +139,12 @@ describe('a device that isn’t there', () => {
   });
 
   it.each([
-    { name: 'wireguard-go is never wanted', more: { userspace: 'never' } as const, want: 'this kernel has no WireGuard, and -userspace is never', isAwaited: false },
+    {
+      name: 'wireguard-go is never wanted',
+      more: { userspace: 'never' } as const,
+      want: 'this kernel has no WireGuard, and -userspace is never',
+      isAwaited: false,
+    },
     {
       name: 'there is no wireguard-go',
       more: { startUserspace: () => Promise.reject(new WireGuardToolsError('WG_NOT_INSTALLED', 'x')) },
@@ -131,7 +157,12 @@ describe('a device that isn’t there', () => {
       want: 'no sidecar with wireguard-go has made wireguard.c2, and this kernel has no WireGuard',
       isAwaited: true,
     },
-    { name: 'isn’t to, and a wireguard-go would end with our container', more: { startUserspace: undefined, userspace: 'always' } as const, want: 'no sidecar with wireguard-go has made wireguard.c2', isAwaited: true },
+    {
+      name: 'isn’t to, and a wireguard-go would end with our container',
+      more: { startUserspace: undefined, userspace: 'always' } as const,
+      want: 'no sidecar with wireguard-go has made wireguard.c2',
+      isAwaited: true,
+    },
   ])('is an error where the kernel can’t and $name', async ({ more, want, isAwaited }) => {
     tools.kernel = false;
     reconciler = newReconciler(more);
@@ -140,14 +171,28 @@ describe('a device that isn’t there', () => {
 
   it('is awaited while there is only the TUN device of a wireguard-go that starts', async () => {
     tools.linksByName.set(DEVICE, observedLink({ alias: '', kind: 'tun' }));
-    await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: 'wireguard.c2 is a device, and no WireGuard', isAwaited: true });
+    await expect(reconcile()).rejects.toMatchObject({
+      code: 'DEVICE',
+      message: 'wireguard.c2 is a device, and no WireGuard',
+      isAwaited: true,
+    });
     expect(changed()).toEqual([]);
   });
 
   it.each([
     { name: 'another device', verb: 'changeDevice', holder: 'wg0', want: 'port 51820 of wireguard.c2 is that of wg0' },
-    { name: 'no device', verb: 'changeDevice', holder: undefined, want: 'port 51820 of wireguard.c2 is that of another program' },
-    { name: 'another device, which the kernel finds out later', verb: 'changeLink', holder: 'wg0', want: 'port 51820 of wireguard.c2 is that of wg0' },
+    {
+      name: 'no device',
+      verb: 'changeDevice',
+      holder: undefined,
+      want: 'port 51820 of wireguard.c2 is that of another program',
+    },
+    {
+      name: 'another device, which the kernel finds out later',
+      verb: 'changeLink',
+      holder: 'wg0',
+      want: 'port 51820 of wireguard.c2 is that of wg0',
+    },
   ])('can’t have a port that $name has, which is named', async ({ verb, holder, want }) => {
     if (holder !== undefined) tools.put(holder, { listenPort: 51_820 });
     tools.beforeChange = (change) => {
@@ -200,7 +245,10 @@ describe('a device without our mark', () => {
 
   it('is somebody else’s with another key', async () => {
     tools.put(DEVICE);
-    await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: 'wireguard.c2 has neither our mark nor our key' });
+    await expect(reconcile()).rejects.toMatchObject({
+      code: 'DEVICE',
+      message: 'wireguard.c2 has neither our mark nor our key',
+    });
     expect(changed()).toEqual([]);
   });
 });
@@ -215,7 +263,9 @@ describe('peers', () => {
   it('are changed one by one: one call that names no other', async () => {
     peers = [wanted(1), { ...wanted(2), allowedIps: ['10.4.99.0/24'] }, wanted(3)];
     expect(await reconcile()).toEqual({ wrote: true, peers: 1 });
-    expect(tools.changes).toEqual([['changeDevice', DEVICE, { peers: [{ publicKey: key(2), allowedIps: ['10.4.99.0/24'] }] }]]);
+    expect(tools.changes).toEqual([
+      ['changeDevice', DEVICE, { peers: [{ publicKey: key(2), allowedIps: ['10.4.99.0/24'] }] }],
+    ]);
   });
 
   it('stay while it isn’t known who they should be', async () => {
@@ -233,7 +283,14 @@ describe('peers', () => {
   it('get the endpoint that their annotation has had since the last success, also after a failure', async () => {
     const device = tools.byName.get(DEVICE)!;
     // They work, and the second has moved on its own.
-    tools.byName.set(DEVICE, { ...device, peers: device.peers.map((peer) => ({ ...peer, latestHandshakeSeconds: 990, ...(peer.publicKey === key(2) && { endpoint: '203.0.113.9:1' }) })) });
+    tools.byName.set(DEVICE, {
+      ...device,
+      peers: device.peers.map((peer) => ({
+        ...peer,
+        latestHandshakeSeconds: 990,
+        ...(peer.publicKey === key(2) && { endpoint: '203.0.113.9:1' }),
+      })),
+    });
     await reconcile();
     expect(changed()).toEqual([]);
     peers = [wanted(1), { ...wanted(2), endpoint: '192.0.2.99:51820' }, wanted(3)];
@@ -243,7 +300,9 @@ describe('peers', () => {
     await expect(reconcile()).rejects.toMatchObject({ code: 'WG_FAILED' });
     tools.beforeChange = () => undefined;
     await reconcile();
-    expect(tools.changes).toEqual([['changeDevice', DEVICE, { peers: [{ publicKey: key(2), endpoint: '192.0.2.99:51820' }] }]]);
+    expect(tools.changes).toEqual([
+      ['changeDevice', DEVICE, { peers: [{ publicKey: key(2), endpoint: '192.0.2.99:51820' }] }],
+    ]);
   });
 
   it('are set while our Node’s API server gives no answer', async () => {
@@ -259,7 +318,8 @@ describe('peers', () => {
   it('are set, and nobody waits for that API server, when we are to stop', async () => {
     peers = [wanted(1), wanted(2), wanted(3), wanted(4)];
     const stopping = new AbortController();
-    const announce = (_: AnnotationPatch, options: { readonly signal: AbortSignal }) => once(options.signal, 'abort').then(() => Promise.reject(new Error('aborted')));
+    const announce = (_: AnnotationPatch, options: { readonly signal: AbortSignal }) =>
+      once(options.signal, 'abort').then(() => Promise.reject(new Error('aborted')));
     reconciler = newReconciler({ local: { node: { ...node!, annotations: {} }, announce } });
     const reconciled = reconciler.reconcile(remote, { signal: stopping.signal });
     await eventually(() => tools.byName.get(DEVICE)?.peers.length, 4);
@@ -280,7 +340,10 @@ describe('what is in the way', () => {
   it('is a route of somebody else, which stays and is told', async () => {
     tools.table = [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }];
     await reconcile();
-    expect([noticed, tools.table]).toEqual([['route-blocked'], [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }]]);
+    expect([noticed, tools.table]).toEqual([
+      ['route-blocked'],
+      [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }],
+    ]);
   });
 
   it('is a route that came while we looked', async () => {
@@ -298,7 +361,10 @@ describe('what is in the way', () => {
   });
 
   it('is an underlay with a smaller MTU', async () => {
-    tools.linksByName.set('eth0', observedLink({ name: 'eth0', alias: '', mtuBytes: 1450, addresses: [{ ip: '198.51.100.1', prefixLength: 24 }] }));
+    tools.linksByName.set(
+      'eth0',
+      observedLink({ name: 'eth0', alias: '', mtuBytes: 1450, addresses: [{ ip: '198.51.100.1', prefixLength: 24 }] }),
+    );
     await reconcile();
     expect(noticed).toEqual(['mtu']);
   });
@@ -321,9 +387,17 @@ describe('what is in the way', () => {
 describe('what somebody undid', () => {
   it.each([
     { name: 'the state of the link', undo: () => tools.changeLink(DEVICE, { up: false }), want: ['changeLink'] },
-    { name: 'the route', undo: () => tools.deleteRoute({ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }), want: ['addRoute'] },
+    {
+      name: 'the route',
+      undo: () => tools.deleteRoute({ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }),
+      want: ['addRoute'],
+    },
     { name: 'the port', undo: () => tools.changeDevice(DEVICE, { listenPort: 1 }), want: ['changeDevice'] },
-    { name: 'the device', undo: () => tools.deleteLink(DEVICE), want: ['createDevice', 'changeDevice', 'changeLink', 'addRoute', 'changeDevice'] },
+    {
+      name: 'the device',
+      undo: () => tools.deleteLink(DEVICE),
+      want: ['createDevice', 'changeDevice', 'changeLink', 'addRoute', 'changeDevice'],
+    },
     { name: 'the annotations', undo: () => Promise.resolve(void (node = { ...node!, annotations: {} })), want: [] },
   ])('is done again: $name', async ({ undo, want }) => {
     await reconcile();

@@ -66,7 +66,10 @@ export class Reconciler {
   }
 
   /** @throws {DeviceError}, {KeyFileError}, {WireGuardToolsError}; KubeApiError and ConnectionError, when all else is done */
-  async reconcile(remote: Reconciled, { signal }: Pick<ReconcileContext, 'signal'>): Promise<Outcome & { readonly peers: number }> {
+  async reconcile(
+    remote: Reconciled,
+    { signal }: Pick<ReconcileContext, 'signal'>,
+  ): Promise<Outcome & { readonly peers: number }> {
     const { node } = this.#options.local;
     // Who we are isn't known yet, or not any more: what is there stays.
     if (node === undefined) return { wrote: false, peers: 0 };
@@ -84,11 +87,23 @@ export class Reconciler {
     const publicKey = key.from === 'none' ? '' : key.publicKey;
     const { desired, diff, left } = this.#compare(remote, node, { look, publicKey });
     const announced = announcementsOf(settings, node, publicKey === '' ? '(the new key)' : publicKey);
-    return { look, ownership, key, desired, diff, left, announcement: annotationPatch(node.annotations, { announced, withdrawn: [] }) };
+    return {
+      look,
+      ownership,
+      key,
+      desired,
+      diff,
+      left,
+      announcement: annotationPatch(node.annotations, { announced, withdrawn: [] }),
+    };
   }
 
   /** What a remote's device is to us, and where its key is. @throws {KeyFileError}, {WireGuardToolsError} */
-  async examine(settings: RemoteSettings, node: KnownNode, { signal }: RunOptions): Promise<Pick<Decision, 'look' | 'ownership' | 'key'>> {
+  async examine(
+    settings: RemoteSettings,
+    node: KnownNode,
+    { signal }: RunOptions,
+  ): Promise<Pick<Decision, 'look' | 'ownership' | 'key'>> {
     const { tools, keyFolder, userspace } = this.#options;
     const look = await observeDevice(tools, settings.device, { signal });
     const announced = announcedKey(settings, node.annotations);
@@ -108,7 +123,8 @@ export class Reconciler {
     const { tools, log } = this.#options;
     const { name: cluster, device } = settings;
     const { look, key, ownership } = await this.examine(settings, node, { signal });
-    if (ownership.kind === 'foreign' || ownership.kind === 'awaited') throw new DeviceError(ownership.reason, { isAwaited: ownership.kind === 'awaited' });
+    if (ownership.kind === 'foreign' || ownership.kind === 'awaited')
+      throw new DeviceError(ownership.reason, { isAwaited: ownership.kind === 'awaited' });
     const publicKey = await keepDeviceKey(key, { tools, device, signal });
     if (key.from !== 'file') log.info({ cluster, file: key.file, publicKey, from: key.from }, 'private key written');
     if (ownership.kind === 'adopted') {
@@ -122,7 +138,11 @@ export class Reconciler {
     return { look: await observeDevice(tools, device, { signal }), publicKey };
   }
 
-  async #apply(remote: Reconciled, node: KnownNode, { look, publicKey, signal }: Prepared & RunOptions): Promise<Outcome & { readonly peers: number }> {
+  async #apply(
+    remote: Reconciled,
+    node: KnownNode,
+    { look, publicKey, signal }: Prepared & RunOptions,
+  ): Promise<Outcome & { readonly peers: number }> {
     const { tools, log } = this.#options;
     const { settings } = remote;
     this.#ownKeys.set(settings.name, publicKey);
@@ -130,13 +150,21 @@ export class Reconciler {
     const keyFile = keyFileOf(settings, this.#options.keyFolder);
     const surprises = await applyDevice(tools, desired, { diff, keyFile }, TO_THE_END);
     this.#options.onStanding(remote);
-    remote.notice(left, deviceDiagnostics(settings, { node, links: look.links, blocked: [...diff.routes.blocked, ...surprises.map((destination) => ({ destination }))] }));
+    remote.notice(
+      left,
+      deviceDiagnostics(settings, {
+        node,
+        links: look.links,
+        blocked: [...diff.routes.blocked, ...surprises.map((destination) => ({ destination }))],
+      }),
+    );
     // Side by side: an API server that gives no answer keeps nobody from the peers.
     const announcing = this.#announce(settings, node, { publicKey, signal });
     if (diff.peers.length > 0) await tools.changeDevice(desired.name, { peers: diff.peers }, TO_THE_END);
     const announced = await announcing;
     if (!isEmpty(diff)) log.info({ cluster: settings.name, ...changeFacts(diff) }, 'device changed');
-    for (const change of diff.peers) log.debug({ cluster: settings.name, peer: change.publicKey, change }, 'peer changed');
+    for (const change of diff.peers)
+      log.debug({ cluster: settings.name, peer: change.publicKey, change }, 'peer changed');
     this.#remember(desired);
     if (announced.error !== undefined) throw announced.error;
     return { wrote: announced.wrote || !isEmpty(diff), peers: diff.peers.length };
@@ -147,13 +175,24 @@ export class Reconciler {
     const wanted = remote.peers(new Set([...this.#ownKeys.values(), publicKey]));
     const desired = desiredDevice(settings, { node, links: look.links, publicKey, peers: wanted?.peers });
     const annotated = this.#annotated.get(settings.device) ?? new Map<string, string>();
-    return { desired, left: wanted?.left ?? [], diff: diffDevice(observedOf(settings.device, look), desired, { ...this.clock(), annotated }) };
+    return {
+      desired,
+      left: wanted?.left ?? [],
+      diff: diffDevice(observedOf(settings.device, look), desired, { ...this.clock(), annotated }),
+    };
   }
 
   /** The peers are more urgent than what we say, so an error waits. */
-  async #announce(settings: RemoteSettings, node: KnownNode, { publicKey, signal }: Pick<Prepared, 'publicKey'> & RunOptions): Promise<{ readonly wrote: boolean; readonly error?: unknown }> {
+  async #announce(
+    settings: RemoteSettings,
+    node: KnownNode,
+    { publicKey, signal }: Pick<Prepared, 'publicKey'> & RunOptions,
+  ): Promise<{ readonly wrote: boolean; readonly error?: unknown }> {
     const { local, log } = this.#options;
-    const patch = annotationPatch(node.annotations, { announced: announcementsOf(settings, node, publicKey), withdrawn: [] });
+    const patch = annotationPatch(node.annotations, {
+      announced: announcementsOf(settings, node, publicKey),
+      withdrawn: [],
+    });
     if (patch === undefined) return { wrote: false };
     try {
       await local.announce(patch, { signal });
@@ -166,12 +205,22 @@ export class Reconciler {
 
   #remember({ name, peers }: DesiredDevice): void {
     if (peers === undefined) return;
-    this.#annotated.set(name, new Map(peers.flatMap(({ publicKey, endpoint }) => (endpoint === undefined ? [] : [[publicKey, endpoint]]))));
+    this.#annotated.set(
+      name,
+      new Map(peers.flatMap(({ publicKey, endpoint }) => (endpoint === undefined ? [] : [[publicKey, endpoint]]))),
+    );
   }
 }
 
 /** What a diff changes, as a log line has it. */
-function changeFacts({ setsKey, listenPort, link, addresses, routes, peers }: DeviceDiff): Readonly<Record<string, unknown>> {
+function changeFacts({
+  setsKey,
+  listenPort,
+  link,
+  addresses,
+  routes,
+  peers,
+}: DeviceDiff): Readonly<Record<string, unknown>> {
   const count = (change: (peer: PeerChange) => boolean): number => peers.filter(change).length;
   const facts = {
     key: setsKey,
@@ -184,5 +233,7 @@ function changeFacts({ setsKey, listenPort, link, addresses, routes, peers }: De
     peersSet: count(({ remove }) => remove !== true),
     peersRemoved: count(({ remove }) => remove === true),
   };
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined && value !== 0 && value !== false));
+  return Object.fromEntries(
+    Object.entries(facts).filter(([, value]) => value !== undefined && value !== 0 && value !== false),
+  );
 }

@@ -7,7 +7,12 @@ const left: readonly NodeDiagnostic[] = [
   { node: 'n8', kind: 'problem', reason: 'bad-key', detail: 'its public key is no good' },
   { node: 'n9', kind: 'expected', reason: 'not-annotated', detail: 'nobody has announced himself' },
 ];
-const wanted = (number: number) => ({ node: `n${number}`, publicKey: key(number), endpoint: '192.0.2.1:51820', allowedIps: [`10.4.${number}.0/24`] });
+const wanted = (number: number) => ({
+  node: `n${number}`,
+  publicKey: key(number),
+  endpoint: '192.0.2.1:51820',
+  allowedIps: [`10.4.${number}.0/24`],
+});
 
 const input: StatusInput = {
   remote: 'c2',
@@ -40,7 +45,12 @@ describe('the status', () => {
   });
 
   it('says what is not known, and what is not there', () => {
-    expect(statusText([remoteStatus({ ...input, device: undefined, desired: undefined, failure: 'list nodes: refused' }), remoteStatus({ ...input, desired: { peers: [], left: [] }, device: observedDevice([]) })])).toBe(
+    expect(
+      statusText([
+        remoteStatus({ ...input, device: undefined, desired: undefined, failure: 'list nodes: refused' }),
+        remoteStatus({ ...input, desired: { peers: [], left: [] }, device: observedDevice([]) }),
+      ]),
+    ).toBe(
       [
         'c2: wireguard.c2 is not there',
         'c2: not reached: list nodes: refused',
@@ -53,12 +63,23 @@ describe('the status', () => {
   });
 
   it('tells a device that may be somebody else’s from ours', () => {
-    expect(statusText([remoteStatus({ ...input, device: observedDevice([]), marked: false, desired: { peers: [], left: [] } })])).toBe(`c2: wireguard.c2, port 51820, public key ${key(200)}, without our mark\n`);
+    expect(
+      statusText([
+        remoteStatus({ ...input, device: observedDevice([]), marked: false, desired: { peers: [], left: [] } }),
+      ]),
+    ).toBe(`c2: wireguard.c2, port 51820, public key ${key(200)}, without our mark\n`);
   });
 
   it('is for programs', () => {
-    const [remote] = (JSON.parse(statusJson([remoteStatus(input)])) as { remotes: readonly Record<string, unknown>[] }).remotes;
-    expect(remote).toMatchObject({ remote: 'c2', reached: true, device: { listenPort: 51_820, marked: true }, missing: ['n3'], skipped: left });
+    const [remote] = (JSON.parse(statusJson([remoteStatus(input)])) as { remotes: readonly Record<string, unknown>[] })
+      .remotes;
+    expect(remote).toMatchObject({
+      remote: 'c2',
+      reached: true,
+      device: { listenPort: 51_820, marked: true },
+      missing: ['n3'],
+      skipped: left,
+    });
     expect(remote?.['peers']).toEqual([
       {
         node: 'n1',
@@ -76,8 +97,14 @@ describe('the status', () => {
   });
 
   it('has why a remote was not reached, and nothing of what broke off where it was', () => {
-    expect(remoteStatus({ ...input, desired: undefined, failure: 'list nodes: refused' })).toMatchObject({ reached: false, failure: 'list nodes: refused' });
-    expect(remoteStatus({ ...input, failure: 'list nodes: refused' })).toMatchObject({ reached: true, failure: undefined });
+    expect(remoteStatus({ ...input, desired: undefined, failure: 'list nodes: refused' })).toMatchObject({
+      reached: false,
+      failure: 'list nodes: refused',
+    });
+    expect(remoteStatus({ ...input, failure: 'list nodes: refused' })).toMatchObject({
+      reached: true,
+      failure: undefined,
+    });
   });
 
   it('has the same order whatever wg shows', () => {

@@ -49,7 +49,15 @@ export type StatusInput = {
 };
 
 /** What there is of a remote on this node; peers in the order of their Nodes and keys, those without a Node last. */
-export function remoteStatus({ remote, deviceName, device, marked, desired, failure, clock }: StatusInput): RemoteStatus {
+export function remoteStatus({
+  remote,
+  deviceName,
+  device,
+  marked,
+  desired,
+  failure,
+  clock,
+}: StatusInput): RemoteStatus {
   const nodes = new Map(desired?.peers.map(({ publicKey, node }) => [publicKey, node]));
   const peers = (device?.peers ?? []).map((peer) => ({
     node: nodes.get(peer.publicKey) ?? null,
@@ -65,7 +73,8 @@ export function remoteStatus({ remote, deviceName, device, marked, desired, fail
   return {
     remote,
     deviceName,
-    device: device === undefined ? null : { publicKey: device.publicKey ?? null, listenPort: device.listenPort, marked },
+    device:
+      device === undefined ? null : { publicKey: device.publicKey ?? null, listenPort: device.listenPort, marked },
     reached: desired !== undefined,
     failure: desired === undefined ? failure : undefined,
     peers: peers.toSorted(byNodeAndKey),
@@ -81,18 +90,43 @@ export const statusJson = (remotes: readonly RemoteStatus[]): string => jsonPage
 export const statusText = (remotes: readonly RemoteStatus[]): string =>
   pageOf(remotes.flatMap((remote, i) => [...(i === 0 ? [] : ['']), ...linesOf(remote)]));
 
-function linesOf({ remote, deviceName, device, reached, failure, peers, missing, skipped }: RemoteStatus): readonly string[] {
-  const head = device === null ? `${deviceName} is not there` : `${deviceName}, port ${device.listenPort}, public key ${device.publicKey ?? '(none)'}${device.marked ? '' : ', without our mark'}`;
+function linesOf({
+  remote,
+  deviceName,
+  device,
+  reached,
+  failure,
+  peers,
+  missing,
+  skipped,
+}: RemoteStatus): readonly string[] {
+  const head =
+    device === null
+      ? `${deviceName} is not there`
+      : `${deviceName}, port ${device.listenPort}, public key ${device.publicKey ?? '(none)'}${device.marked ? '' : ', without our mark'}`;
   return [
     `${remote}: ${head}`,
-    ...(reached ? [] : [notReached(remote, failure), 'Which Nodes its peers are, and which are left out, is not known']),
+    ...(reached
+      ? []
+      : [notReached(remote, failure), 'Which Nodes its peers are, and which are left out, is not known']),
     ...peers.map(peerLine),
     ...missing.map((node) => `none   ${printable(node)}`),
-    ...skipped.map(({ node, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}  ${printable(node)}: ${printable(detail)}`),
+    ...skipped.map(
+      ({ node, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}  ${printable(node)}: ${printable(detail)}`,
+    ),
   ];
 }
 
-function peerLine({ node, publicKey, state, handshakeAgeSeconds: age, endpoint, receivedBytes, sentBytes, allowedIps }: PeerStatus): string {
+function peerLine({
+  node,
+  publicKey,
+  state,
+  handshakeAgeSeconds: age,
+  endpoint,
+  receivedBytes,
+  sentBytes,
+  allowedIps,
+}: PeerStatus): string {
   const handshake = age === null ? 'no handshake' : `handshake ${age} s ago`;
   return `${state.padEnd(5)}  ${[printable(node ?? publicKey), endpoint ?? 'no endpoint', handshake, `${bytes(receivedBytes)} in`, `${bytes(sentBytes)} out`, ...allowedIps].join('  ')}`;
 }

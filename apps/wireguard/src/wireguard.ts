@@ -1,7 +1,14 @@
 import { ClusterWatches, ConfigError, everyPeriod, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Outcome, type ReconcileContext } from '@kube-semaphore/controller';
-import { ConnectionError, IdleTimeoutError, KubeApiError, KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
+import {
+  ConnectionError,
+  IdleTimeoutError,
+  KubeApiError,
+  KubeClient,
+  type RequestReport,
+  type RunOptions,
+} from '@kube-semaphore/kube-client';
 import { remoteOfAlias } from '@kube-semaphore/naming';
 import type { Health, Logger, Samples } from '@kube-semaphore/runtime';
 import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
@@ -83,7 +90,15 @@ export class WireGuard {
       onChange: () => this.#localChanged(),
     });
     const clients = input.remotes.map((connection) => this.#clientOf(connection));
-    this.#remotes = new Remotes({ settings, clients, options, local: this.#local, log, metrics, onChange: (remote) => this.#enqueue(remote, performance.now()) });
+    this.#remotes = new Remotes({
+      settings,
+      clients,
+      options,
+      local: this.#local,
+      log,
+      metrics,
+      onChange: (remote) => this.#enqueue(remote, performance.now()),
+    });
     this.#tunnels = new Tunnels({ log, clock: () => this.#reconciler.clock() });
     this.#orphans = new Orphans({ tools: devices.tools, local: this.#local, remotes: settings.remotes, log, metrics });
     this.#deviceWatch = new DeviceWatch({
@@ -136,7 +151,8 @@ export class WireGuard {
   /** Whether the devices stand, and each remote has synced or had its time. */
   isReady(): Health {
     const missing = this.#remotes.names.filter((name) => !this.#standing.has(name));
-    if (this.#runner.isWatching && missing.length > 0) return { ok: false, reason: `there is no device yet for ${missing.join(', ')}` };
+    if (this.#runner.isWatching && missing.length > 0)
+      return { ok: false, reason: `there is no device yet for ${missing.join(', ')}` };
     return this.#runner.isReady();
   }
 
@@ -165,7 +181,9 @@ export class WireGuard {
         this.#controller.run(running),
         this.#deviceWatch.run(running),
         everyPeriod(this.#input.options.observePeriodMs, () => this.#observe(running), running),
-        ...this.#input.settings.remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#controller.enqueue(name), running)),
+        ...this.#input.settings.remotes.map(({ name, resyncPeriodMs }) =>
+          everyPeriod(resyncPeriodMs, () => this.#controller.enqueue(name), running),
+        ),
       ];
     });
   }
@@ -181,7 +199,11 @@ export class WireGuard {
     return this.#runner.once(options, async (running) => {
       const around = await observeNode(devices.tools, running);
       const remotes = await Promise.all(this.#remotes.all.map((remote) => this.#planOf(remote, running)));
-      return { strays: ourOrphans(around, settings.remotes).map(orphanChanges), unmarked: orphanDevices(around, settings.remotes).unmarked, remotes };
+      return {
+        strays: ourOrphans(around, settings.remotes).map(orphanChanges),
+        unmarked: orphanDevices(around, settings.remotes).unmarked,
+        remotes,
+      };
     });
   }
 
@@ -202,7 +224,15 @@ export class WireGuard {
         const desired = peers && { peers: peers.peers, left: [...remote.skipped, ...peers.left] };
         const device = devices.find((candidate) => candidate.name === deviceName);
         const marked = links.some((link) => link.name === deviceName && remoteOfAlias(link.alias) === name);
-        return remoteStatus({ remote: name, deviceName, device, marked, desired, failure: remote.failure, clock: this.#reconciler.clock() });
+        return remoteStatus({
+          remote: name,
+          deviceName,
+          device,
+          marked,
+          desired,
+          failure: remote.failure,
+          clock: this.#reconciler.clock(),
+        });
       });
     });
   }
@@ -214,11 +244,17 @@ export class WireGuard {
     if (this.#purpose === 'status') return around;
     const { node } = this.#local;
     if (node === undefined) throw new ConfigError(noNode(options.nodeName));
-    const problems = await nodeProblems(settings.remotes, { node, around, examine: (...args) => this.#reconciler.examine(...args), signal });
+    const problems = await nodeProblems(settings.remotes, {
+      node,
+      around,
+      examine: (...args) => this.#reconciler.examine(...args),
+      signal,
+    });
     if (problems.length > 0) throw new ConfigError(problems);
     if (this.#purpose === 'plan') return around;
     // 0 is any port that is free.
-    for (const device of displacedDevices(around, settings.remotes)) await devices.tools.changeDevice(device, { listenPort: 0 }, { signal });
+    for (const device of displacedDevices(around, settings.remotes))
+      await devices.tools.changeDevice(device, { listenPort: 0 }, { signal });
     return (await this.#orphans.remove(around, { signal })) ? observeNode(devices.tools, { signal }) : around;
   }
 
@@ -239,7 +275,8 @@ export class WireGuard {
       const { wrote, peers } = await this.#reconciler.reconcile(remote, { signal });
       metrics.syncPeers.inc({ device, success: '1' });
       if (since === undefined && stood && wrote) metrics.repairs.inc({ remote: name });
-      if (since !== undefined && peers > 0) metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
+      if (since !== undefined && peers > 0)
+        metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
       this.#failures.succeeded(name);
       this.#announced(name, true);
       return { wrote };
@@ -254,7 +291,8 @@ export class WireGuard {
           this.#failures.failed({ key: name, error });
           return { wrote: false };
         }
-        if (error instanceof KubeApiError || error instanceof ConnectionError || error instanceof IdleTimeoutError) this.#announced(name, false);
+        if (error instanceof KubeApiError || error instanceof ConnectionError || error instanceof IdleTimeoutError)
+          this.#announced(name, false);
       }
       throw error;
     }
@@ -287,7 +325,10 @@ export class WireGuard {
   #localChanged(): void {
     if (!this.#runner.isWatching) return;
     if (this.#local.node === undefined) {
-      this.#input.log.warn({ node: this.#input.options.nodeName }, 'our own Node is gone: everything stays as it is until it is back');
+      this.#input.log.warn(
+        { node: this.#input.options.nodeName },
+        'our own Node is gone: everything stays as it is until it is back',
+      );
       return;
     }
     this.#remotes.localChanged();
@@ -305,10 +346,12 @@ export class WireGuard {
 
   #clientOf(connection: Connection): KubeClient {
     const { userAgent, metrics, options } = this.#input;
-    const onRequest = ({ host, method, code }: RequestReport): void => metrics.kubeRequests.inc({ host, method, code: code === '' ? '<error>' : code });
+    const onRequest = ({ host, method, code }: RequestReport): void =>
+      metrics.kubeRequests.inc({ host, method, code: code === '' ? '<error>' : code });
     return new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
   }
 }
 
 /** What to say where the local cluster has no such Node. */
-export const noNode = (name: string): string => `there is no Node ${name} in the local cluster: -node-name or SWG_NODE_NAME`;
+export const noNode = (name: string): string =>
+  `there is no Node ${name} in the local cluster: -node-name or SWG_NODE_NAME`;

@@ -13,7 +13,9 @@ const names = Object.values(metrics).map(({ name }) => name.slice(prefix.length)
 const own = docMetrics('wireguard.md');
 const common = docMetrics('concepts.md');
 
-const mentioned = (pattern: RegExp): readonly string[] => [...new Set(Array.from(page.matchAll(pattern), ([, name = '']) => name))];
+const mentioned = (pattern: RegExp): readonly string[] => [
+  ...new Set(Array.from(page.matchAll(pattern), ([, name = '']) => name)),
+];
 
 describe('docs/wireguard.md', () => {
   it.each(names)('says when to act on %s', (name) => {
@@ -22,7 +24,12 @@ describe('docs/wireguard.md', () => {
 
   it('names no metric that there is not', () => {
     expect(mentioned(/`semaphore_wg_([a-z_]+)/g)).not.toEqual([]);
-    for (const name of [...own, ...mentioned(/`semaphore_wg_([a-z_]+)/g), ...mentioned(/`((?:remote|held|skipped)_[a-z_]+)/g)]) expect(names).toContain(name);
+    for (const name of [
+      ...own,
+      ...mentioned(/`semaphore_wg_([a-z_]+)/g),
+      ...mentioned(/`((?:remote|held|skipped)_[a-z_]+)/g),
+    ])
+      expect(names).toContain(name);
   });
 
   it('names no flag that there is not', () => {

@@ -9,7 +9,10 @@ const NODE = '/api/v1/nodes/n1';
 const LOCAL = { remote: 'local' };
 
 const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
-const announce = (publicKey: string, endpoint: string) => ({ 'c1.wireguard.semaphore.uw.io/pubKey': publicKey, 'c1.wireguard.semaphore.uw.io/endpoint': endpoint });
+const announce = (publicKey: string, endpoint: string) => ({
+  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
+  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
+});
 
 const reading: PolicyRule = { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] };
 
@@ -20,12 +23,20 @@ async function grant({ admin }: TestCluster, role: string, rules: readonly Polic
 
 /** What kubelet does when the machine has other addresses. */
 async function readdress({ admin }: TestCluster, address: string): Promise<void> {
-  const { status } = await admin.request('PATCH', `${NODE}/status`, { status: { addresses: [{ type: 'InternalIP', address }] } });
+  const { status } = await admin.request('PATCH', `${NODE}/status`, {
+    status: { addresses: [{ type: 'InternalIP', address }] },
+  });
   if (status !== 200) throw new Error(`the Node can't be changed: ${status}`);
 }
 
 describe('our own Node', () => {
-  it('that may not be patched is told once, counts as lost, and costs no peer', async ({ local, remote, addNode, bareNode, spawn }) => {
+  it('that may not be patched is told once, counts as lost, and costs no peer', async ({
+    local,
+    remote,
+    addNode,
+    bareNode,
+    spawn,
+  }) => {
     const [key, peer] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const { kubeconfig } = await local.account('may-not-patch', [reading]);
     await addNode(local, ownNode);
@@ -39,7 +50,13 @@ describe('our own Node', () => {
     await agent.logged('not done, will try again', { cluster: 'c2' });
     await agent.ready();
     expect([await isUp(), await agent.metric('semaphore_wg_remote_up', { remote: 'c2' })]).toEqual([0, 1]);
-    await eventually(async () => (await bareNode.calls()).some((call) => call.startsWith(`wg set wireguard.c2 peer ${peer} endpoint 198.51.100.1:51820`)), true);
+    await eventually(
+      async () =>
+        (await bareNode.calls()).some((call) =>
+          call.startsWith(`wg set wireguard.c2 peer ${peer} endpoint 198.51.100.1:51820`),
+        ),
+      true,
+    );
     await eventually(async () => (await tries()) >= 5, true);
     expect([await isUp(), refusals().length]).toEqual([0, 1]);
     expect(JSON.stringify(refusals())).toContain('403');
@@ -54,14 +71,21 @@ describe('our own Node', () => {
     await grant(local, 'may-not-patch', [{ ...reading, verbs: [...reading.verbs, 'patch'] }]);
     await agent.logged('works again', { cluster: 'c2' });
     await eventually(isUp, 1);
-    expect((await local.admin.get(NODE)).metadata.annotations).toMatchObject({ 'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820' });
+    expect((await local.admin.get(NODE)).metadata.annotations).toMatchObject({
+      'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820',
+    });
   });
 
   it('with other addresses has the Nodes of remotes read anew', async ({ local, remote, addNode, spawn }) => {
     await addNode(local, ownNode);
-    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(publicKeyOf(generatePrivateKey()), '192.0.2.9:51820') });
+    await addNode(remote, {
+      name: 'r1',
+      podCIDRs: ['10.4.1.0/24'],
+      annotations: announce(publicKeyOf(generatePrivateKey()), '192.0.2.9:51820'),
+    });
     const agent = await spawn();
-    const refused = () => agent.metric('semaphore_wg_skipped_objects', { remote: 'c2', reason: 'refused-endpoint', kind: 'problem' });
+    const refused = () =>
+      agent.metric('semaphore_wg_skipped_objects', { remote: 'c2', reason: 'refused-endpoint', kind: 'problem' });
     await agent.logged('remote nodes listed', { cluster: 'c2', nodes: 1 });
     expect(await refused()).toBeUndefined();
     await readdress(local, '192.0.2.9');
@@ -75,7 +99,10 @@ describe('our own Node', () => {
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
     await addNode(local, ownNode);
     const announced = async () => (await local.admin.get(NODE)).metadata.annotations;
-    const want = { 'c2.wireguard.semaphore.uw.io/pubKey': publicKeyOf(key), 'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820' };
+    const want = {
+      'c2.wireguard.semaphore.uw.io/pubKey': publicKeyOf(key),
+      'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820',
+    };
     const agent = await spawn();
     // It is announced before the remote is listed.
     await agent.ready();

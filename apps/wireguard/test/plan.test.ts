@@ -7,12 +7,16 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { addBlock, defineBooks } from './support/calico-books.ts';
 import { it } from './support/it.ts';
 
-const announce = (publicKey: string, endpoint: string) => ({ 'c1.wireguard.semaphore.uw.io/pubKey': publicKey, 'c1.wireguard.semaphore.uw.io/endpoint': endpoint });
+const announce = (publicKey: string, endpoint: string) => ({
+  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
+  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
+});
 
 const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1', 'fd31::1'] };
 
 /** What a Node says of itself, as an agent on it reads it back. */
-const annotationsOf = async (cluster: TestCluster, name: string) => (await cluster.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations;
+const annotationsOf = async (cluster: TestCluster, name: string) =>
+  (await cluster.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations;
 
 /** What an API server takes much longer than, and one that is away always has. */
 const TIMEOUT = { timeout: '10s' };
@@ -21,12 +25,26 @@ const TIMEOUT = { timeout: '10s' };
 async function kubeconfigOfNobody(dir: string): Promise<string> {
   const path = join(dir, 'nobody');
   const cluster = { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': false };
-  await writeFile(path, JSON.stringify({ clusters: [{ name: 'c', cluster }], users: [{ name: 'u', user: { token: 't' } }], contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }], 'current-context': 'x' }));
+  await writeFile(
+    path,
+    JSON.stringify({
+      clusters: [{ name: 'c', cluster }],
+      users: [{ name: 'u', user: { token: 't' } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    }),
+  );
   return path;
 }
 
 describe('plan', () => {
-  it('prints what a new node would get, why Nodes are left out, and changes nothing', async ({ run, addNode, local, remote, keyFolder }) => {
+  it('prints what a new node would get, why Nodes are left out, and changes nothing', async ({
+    run,
+    addNode,
+    local,
+    remote,
+    keyFolder,
+  }) => {
     const [good, bad] = [publicKeyOf(generatePrivateKey()), 'no key'];
     await addNode(local, ownNode);
     await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(good, '198.51.100.1:51820') });
@@ -54,7 +72,12 @@ describe('plan', () => {
     await addNode(local, ownNode);
     await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(good, '198.51.100.1:51820') });
     const addresses = Array.from({ length: 1_001 }, (_, i) => `198.51.${100 + (i >> 8)}.${i & 255}`);
-    await addNode(remote, { name: 'r2', podCIDRs: ['10.4.2.0/24'], internalIPs: addresses, annotations: announce(large, '198.51.100.2:51820') });
+    await addNode(remote, {
+      name: 'r2',
+      podCIDRs: ['10.4.2.0/24'],
+      internalIPs: addresses,
+      annotations: announce(large, '198.51.100.2:51820'),
+    });
     const { stdout } = await run({ word: 'plan' });
     expect(stdout).toContain(`create  peer        ${good}  r1`);
     expect(stdout).not.toContain(large);
@@ -77,17 +100,32 @@ describe('plan', () => {
     await addBlock(remote, { cidr, node: 'r1', uses: { 1: 'r1', 3: 'r2' } });
     const { code, stdout } = await run({ word: 'plan', remote: { allowedIPsFrom: 'calico-blocks' } });
     expect(stdout.split('\n').filter((line) => line.includes('  peer '))).toEqual(
-      [`create  peer        ${one}  r1  198.51.100.1:51820  ${cidr}`, `create  peer        ${two}  r2  198.51.100.2:51820  ${borrowed}`].toSorted(),
+      [
+        `create  peer        ${one}  r1  198.51.100.1:51820  ${cidr}`,
+        `create  peer        ${two}  r2  198.51.100.2:51820  ${borrowed}`,
+      ].toSorted(),
     );
     expect(code).toBe(0);
   });
 
-  it('says what is not known of a remote that doesn’t answer, and is no success', async ({ run, addNode, local, dir }) => {
+  it('says what is not known of a remote that doesn’t answer, and is no success', async ({
+    run,
+    addNode,
+    local,
+    dir,
+  }) => {
     await addNode(local, ownNode);
-    const { code, stdout } = await run({ word: 'plan', flags: TIMEOUT, remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
+    const { code, stdout } = await run({
+      word: 'plan',
+      flags: TIMEOUT,
+      remote: { kubeConfigPath: await kubeconfigOfNobody(dir) },
+    });
     expect(stdout).toMatch(/^c2: not reached: .*ECONNREFUSED.*\nThe peers of its Nodes stay as they are:\n/m);
     // What doesn't depend on the remote is known.
-    expect([code, stdout.split('\n').filter((line) => line.startsWith('create  route'))]).toEqual([1, ['create  route       10.4.0.0/16  through wireguard.c2']]);
+    expect([code, stdout.split('\n').filter((line) => line.startsWith('create  route'))]).toEqual([
+      1,
+      ['create  route       10.4.0.0/16  through wireguard.c2'],
+    ]);
   });
 
   it('tells of a remote that is the local cluster at another address', async ({ run, addNode, accounts, local }) => {
@@ -102,15 +140,42 @@ describe('plan', () => {
   it('is JSON for programs', async ({ run, addNode, local }) => {
     await addNode(local, ownNode);
     const { code, stdout } = await run({ word: 'plan', flags: { o: 'json' } });
-    expect([code, JSON.parse(stdout)]).toMatchObject([0, { strays: [], remotes: [{ remote: 'c2', reached: true, skipped: [], changes: expect.arrayContaining([{ action: 'create', what: 'route', name: '10.4.0.0/16', detail: 'through wireguard.c2' }]) as unknown }] }]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      0,
+      {
+        strays: [],
+        remotes: [
+          {
+            remote: 'c2',
+            reached: true,
+            skipped: [],
+            changes: expect.arrayContaining([
+              { action: 'create', what: 'route', name: '10.4.0.0/16', detail: 'through wireguard.c2' },
+            ]) as unknown,
+          },
+        ],
+      },
+    ]);
   });
 });
 
 describe('status', () => {
-  it('prints which Nodes have no peer yet, and says that there is no device', async ({ run, addNode, local, remote }) => {
+  it('prints which Nodes have no peer yet, and says that there is no device', async ({
+    run,
+    addNode,
+    local,
+    remote,
+  }) => {
     await addNode(local, ownNode);
-    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(publicKeyOf(generatePrivateKey()), '198.51.100.1:51820') });
-    expect(await run({ word: 'status' })).toMatchObject({ code: 0, stdout: 'c2: wireguard.c2 is not there\nnone   r1\n' });
+    await addNode(remote, {
+      name: 'r1',
+      podCIDRs: ['10.4.1.0/24'],
+      annotations: announce(publicKeyOf(generatePrivateKey()), '198.51.100.1:51820'),
+    });
+    expect(await run({ word: 'status' })).toMatchObject({
+      code: 0,
+      stdout: 'c2: wireguard.c2 is not there\nnone   r1\n',
+    });
   });
 
   it('says that there is no such Node, after what there is on this one, and ends with 1', async ({ run }) => {
@@ -123,7 +188,11 @@ describe('status', () => {
 
   it('says why a remote was not reached, and ends with 1', async ({ run, addNode, local, dir }) => {
     await addNode(local, ownNode);
-    const { code, stdout } = await run({ word: 'status', flags: TIMEOUT, remote: { kubeConfigPath: await kubeconfigOfNobody(dir) } });
+    const { code, stdout } = await run({
+      word: 'status',
+      flags: TIMEOUT,
+      remote: { kubeConfigPath: await kubeconfigOfNobody(dir) },
+    });
     expect(stdout.split('\n')).toEqual([
       'c2: wireguard.c2 is not there',
       expect.stringMatching(/^c2: not reached: .*ECONNREFUSED/),
@@ -137,8 +206,19 @@ describe('status', () => {
     const [key, peer] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
     await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: announce(peer, endpoint) });
-    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key), peers: [{ publicKey: peer, endpoint, allowedIps, sentBytes: 148 }] });
-    expect(await run({ word: 'status', flags: TIMEOUT, file: { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } } })).toMatchObject({
+    await bareNode.show({
+      remote: 'c2',
+      privateKey: key.reveal(),
+      publicKey: publicKeyOf(key),
+      peers: [{ publicKey: peer, endpoint, allowedIps, sentBytes: 148 }],
+    });
+    expect(
+      await run({
+        word: 'status',
+        flags: TIMEOUT,
+        file: { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } },
+      }),
+    ).toMatchObject({
       code: 0,
       stdout: `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}\nnever  r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
     });
@@ -146,21 +226,32 @@ describe('status', () => {
 });
 
 describe('cleanup', () => {
-  it('removes the devices of a node whose Node is gone already, and whose key file is broken', async ({ run, bareNode, keyFolder }) => {
+  it('removes the devices of a node whose Node is gone already, and whose key file is broken', async ({
+    run,
+    bareNode,
+    keyFolder,
+  }) => {
     const key = generatePrivateKey();
     await writeFile(join(keyFolder, 'wireguard.c2.key'), 'no key', { mode: 0o600 });
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
     expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({
       code: 0,
-      stdout: 'There is no Node n1, and so there are no annotations of it.\ndelete  device wireguard.c2 with its routes\nRemoved what there was of cluster all.\n',
+      stdout:
+        'There is no Node n1, and so there are no annotations of it.\ndelete  device wireguard.c2 with its routes\nRemoved what there was of cluster all.\n',
     });
     expect((await bareNode.calls()).at(-1)).toBe('ip link delete dev wireguard.c2');
   });
 
   it('takes back what our Node announces: of one remote, or of all', async ({ run, addNode, local }) => {
-    const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k', [`${cluster}.wireguard.semaphore.uw.io/endpoint`]: 'e' });
+    const said = (cluster: string) => ({
+      [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k',
+      [`${cluster}.wireguard.semaphore.uw.io/endpoint`]: 'e',
+    });
     await addNode(local, { ...ownNode, annotations: { note: 'stays', ...said('c2'), ...said('c3'), ...said('c4') } });
-    expect(await run({ word: 'cleanup', flags: { cluster: 'c3', yes: 'true' } })).toMatchObject({ code: 0, stdout: expect.stringContaining('delete  annotations of c3 on Node n1\n') as string });
+    expect(await run({ word: 'cleanup', flags: { cluster: 'c3', yes: 'true' } })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('delete  annotations of c3 on Node n1\n') as string,
+    });
     expect(await annotationsOf(local, 'n1')).toEqual({ note: 'stays', ...said('c2'), ...said('c4') });
     expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({ code: 0 });
     expect(await annotationsOf(local, 'n1')).toEqual({ note: 'stays' });
@@ -177,6 +268,9 @@ describe('cleanup', () => {
 
   it('asks before it removes anything', async ({ run, addNode, local }) => {
     await addNode(local, ownNode);
-    expect(await run({ word: 'cleanup' })).toMatchObject({ code: 2, stderr: expect.stringContaining('say -yes') as string });
+    expect(await run({ word: 'cleanup' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('say -yes') as string,
+    });
   });
 });

@@ -8,7 +8,12 @@ import { it } from './support/it.ts';
 const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
 
 describe('an agent that can’t make a device', () => {
-  it('says so once, isn’t ready, tries again, announces nothing, and ends when it is asked to', async ({ spawn, addNode, local, keyFolder }) => {
+  it('says so once, isn’t ready, tries again, announces nothing, and ends when it is asked to', async ({
+    spawn,
+    addNode,
+    local,
+    keyFolder,
+  }) => {
     await addNode(local, ownNode);
     const agent = await spawn();
     await agent.logged('not done, will try again', { cluster: 'c2' });
@@ -49,7 +54,17 @@ describe('an agent that can’t make a device', () => {
     await agent.logged('not done, will try again', { cluster: 'c2' });
     const file = join(keyFolder, 'wireguard.c2.key');
     await writeFile(file, 'broken');
-    await eventually(() => agent.log().filter(({ msg, error }) => msg === 'not done, will try again' && (error as { message: string }).message.startsWith(`${file} holds no private key`)).length, 1);
+    await eventually(
+      () =>
+        agent
+          .log()
+          .filter(
+            ({ msg, error }) =>
+              msg === 'not done, will try again' &&
+              (error as { message: string }).message.startsWith(`${file} holds no private key`),
+          ).length,
+      1,
+    );
   });
 });
 
@@ -58,9 +73,21 @@ describe('a peer that answers nothing', () => {
     const [key, publicKey] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
     await addNode(local, ownNode);
-    await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: { 'c1.wireguard.semaphore.uw.io/pubKey': publicKey, 'c1.wireguard.semaphore.uw.io/endpoint': endpoint } });
+    await addNode(remote, {
+      name: 'r1',
+      podCIDRs: [allowedIps],
+      annotations: {
+        'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
+        'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
+      },
+    });
     const show = (handshakeSeconds: number, sentBytes: number) =>
-      bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key), peers: [{ publicKey, endpoint, allowedIps, handshakeSeconds, sentBytes }] });
+      bareNode.show({
+        remote: 'c2',
+        privateKey: key.reveal(),
+        publicKey: publicKeyOf(key),
+        peers: [{ publicKey, endpoint, allowedIps, handshakeSeconds, sentBytes }],
+      });
     const now = () => Math.floor(Date.now() / 1_000);
 
     const looks = async () => (await bareNode.calls()).filter((call) => call === 'wg show wireguard.c2 dump').length;
@@ -76,7 +103,12 @@ describe('a peer that answers nothing', () => {
     await eventually(async () => (await looks()) >= before + 2, true);
     expect(agent.log().filter(({ msg }) => msg.startsWith('a peer answers'))).toEqual([]);
     await show(lostAt, 296);
-    expect(await agent.logged('a peer answers nothing that is sent to it', { cluster: 'c2' })).toMatchObject({ level: 'warn', peer: publicKey, endpoint, allowedIps: [allowedIps] });
+    expect(await agent.logged('a peer answers nothing that is sent to it', { cluster: 'c2' })).toMatchObject({
+      level: 'warn',
+      peer: publicKey,
+      endpoint,
+      allowedIps: [allowedIps],
+    });
     expect(await agent.metric('semaphore_wg_peers', { device: 'wireguard.c2', state: 'stale' })).toBe(1);
     await show(now() + 600, 444);
     await agent.logged('a peer answers again', { cluster: 'c2', peer: publicKey });

@@ -9,27 +9,30 @@ describe('a neighbour on the metrics port', () => {
   it.for([
     { name: '20,000 scrapes on one connection', connections: 1, count: 20_000 },
     { name: 'a scrape on each of 500 connections', connections: 500, count: 1 },
-  ])('makes wg run once a second at most, and no probe fail, by $name', async ({ connections, count }, { spawn, bareNode, addNode, local }) => {
-    const key = generatePrivateKey();
-    await addNode(local, { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] });
-    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
-    const agent = await spawn();
-    const { port } = await agent.logged('started');
-    const looks = async () => (await bareNode.calls()).filter((call) => call === 'wg show all dump').length;
-    const before = await looks();
-    const beganMs = performance.now();
-    const ends = Array.from({ length: connections }, () => {
-      const socket = connect(Number(port), '127.0.0.1').resume();
-      onTestFinished(() => void socket.destroy());
-      socket.write(scrapes(count));
-      // What is closed while it is written to has an error, too.
-      return new Promise((resolve) => void socket.on('error', () => {}).once('close', resolve));
-    });
-    expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
-    await Promise.all(ends);
-    // The agent looks by itself when it starts, too.
-    const allowed = 3 + (performance.now() - beganMs) / 1_000;
-    expect((await looks()) - before).toBeLessThanOrEqual(allowed);
-    expect((await agent.get('/metrics')).body).toContain(`public_key="${publicKeyOf(key)}"`);
-  });
+  ])(
+    'makes wg run once a second at most, and no probe fail, by $name',
+    async ({ connections, count }, { spawn, bareNode, addNode, local }) => {
+      const key = generatePrivateKey();
+      await addNode(local, { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] });
+      await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
+      const agent = await spawn();
+      const { port } = await agent.logged('started');
+      const looks = async () => (await bareNode.calls()).filter((call) => call === 'wg show all dump').length;
+      const before = await looks();
+      const beganMs = performance.now();
+      const ends = Array.from({ length: connections }, () => {
+        const socket = connect(Number(port), '127.0.0.1').resume();
+        onTestFinished(() => void socket.destroy());
+        socket.write(scrapes(count));
+        // What is closed while it is written to has an error, too.
+        return new Promise((resolve) => void socket.on('error', () => {}).once('close', resolve));
+      });
+      expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
+      await Promise.all(ends);
+      // The agent looks by itself when it starts, too.
+      const allowed = 3 + (performance.now() - beganMs) / 1_000;
+      expect((await looks()) - before).toBeLessThanOrEqual(allowed);
+      expect((await agent.get('/metrics')).body).toContain(`public_key="${publicKeyOf(key)}"`);
+    },
+  );
 });

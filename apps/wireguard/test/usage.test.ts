@@ -12,27 +12,58 @@ const problems = (stderr: string): readonly string[] =>
 
 describe('what is wrong with the config ends the program with 2, all of it told', () => {
   it.for([
-    { name: 'no file', flags: { 'clusters-config': '/no/such/file' }, want: [/^\/no\/such\/file can't be read: ENOENT$/] },
+    {
+      name: 'no file',
+      flags: { 'clusters-config': '/no/such/file' },
+      want: [/^\/no\/such\/file can't be read: ENOENT$/],
+    },
     {
       name: 'a file that is wrong in many places',
       flags: {},
-      remote: { name: 'a-name-that-is-long', podSubnet: ['10.4.0.0/33', '0.0.0.0/0'], wgListenPort: 70_000, allowedIPsFrom: 'thin-air' },
-      want: [/remotes\[0\]\.podSubnet\[0\]/, /remotes\[0\]\.podSubnet\[1\]/, /remotes\[0\]\.deviceName: it is required/, /remotes\[0\]\.wgListenPort/, /remotes\[0\]\.allowedIPsFrom/],
+      remote: {
+        name: 'a-name-that-is-long',
+        podSubnet: ['10.4.0.0/33', '0.0.0.0/0'],
+        wgListenPort: 70_000,
+        allowedIPsFrom: 'thin-air',
+      },
+      want: [
+        /remotes\[0\]\.podSubnet\[0\]/,
+        /remotes\[0\]\.podSubnet\[1\]/,
+        /remotes\[0\]\.deviceName: it is required/,
+        /remotes\[0\]\.wgListenPort/,
+        /remotes\[0\]\.allowedIPsFrom/,
+      ],
     },
-    { name: 'Calico’s own device', flags: {}, remote: { deviceName: 'wireguard.cali' }, want: [/remotes\[0\]\.deviceName: wireguard\.cali is a device of Calico's own/] },
+    {
+      name: 'Calico’s own device',
+      flags: {},
+      remote: { deviceName: 'wireguard.cali' },
+      want: [/remotes\[0\]\.deviceName: wireguard\.cali is a device of Calico's own/],
+    },
   ])('$name', async ({ flags, remote, want }, { run }) => {
     const { code, stderr } = await run({ flags, ...(remote !== undefined && { remote }) });
-    expect({ code, problems: problems(stderr) }).toEqual({ code: 2, problems: want.map((line) => expect.stringMatching(line) as string) });
+    expect({ code, problems: problems(stderr) }).toEqual({
+      code: 2,
+      problems: want.map((line) => expect.stringMatching(line) as string),
+    });
   });
 });
 
 describe('what is in the way on the node ends the program with 2, all of it told', () => {
   it('there is no such Node', async ({ run }) => {
     const { code, stderr } = await run();
-    expect({ code, problems: problems(stderr) }).toEqual({ code: 2, problems: ['there is no Node n1 in the local cluster: -node-name or SWG_NODE_NAME'] });
+    expect({ code, problems: problems(stderr) }).toEqual({
+      code: 2,
+      problems: ['there is no Node n1 in the local cluster: -node-name or SWG_NODE_NAME'],
+    });
   });
 
-  it('the Node is where the remote’s pods are said to be, and a key file is broken', async ({ run, addNode, local, keyFolder }) => {
+  it('the Node is where the remote’s pods are said to be, and a key file is broken', async ({
+    run,
+    addNode,
+    local,
+    keyFolder,
+  }) => {
     await addNode(local, { name: 'n1', podCIDRs: ['10.4.7.0/24'], internalIPs: ['10.4.0.1'] });
     const file = join(keyFolder, 'wireguard.c2.key');
     await writeFile(file, 'no key', { mode: 0o600 });
@@ -40,8 +71,8 @@ describe('what is in the way on the node ends the program with 2, all of it told
     expect({ code, problems: problems(stderr) }).toEqual({
       code: 2,
       problems: [
-        'the pod subnet 10.4.0.0/16 of c2 overlaps with our own Node\'s 10.4.7.0/24',
-        'the pod subnet 10.4.0.0/16 of c2 holds our own Node\'s address 10.4.0.1',
+        "the pod subnet 10.4.0.0/16 of c2 overlaps with our own Node's 10.4.7.0/24",
+        "the pod subnet 10.4.0.0/16 of c2 holds our own Node's address 10.4.0.1",
         `${file} holds no private key: not a WireGuard key, which is base64 of 32 bytes`,
       ],
     });
@@ -51,6 +82,9 @@ describe('what is in the way on the node ends the program with 2, all of it told
     await addNode(local, { name: 'n1', internalIPs: ['192.0.2.1'] });
     await chmod(keyFolder, 0o777);
     const { code, stderr } = await run();
-    expect({ code, problems: problems(stderr) }).toEqual({ code: 2, problems: [`${keyFolder} has mode 0777, and others could put a key of theirs there: it takes 0700`] });
+    expect({ code, problems: problems(stderr) }).toEqual({
+      code: 2,
+      problems: [`${keyFolder} has mode 0777, and others could put a key of theirs there: it takes 0700`],
+    });
   });
 });

@@ -27,7 +27,11 @@ const failedIn = ({ calls, failed }: Tally): readonly object[] => {
 it('answers a Pod of c1 by the name of c2, and nobody on the way can read it', async () => {
   const capture = await system.network.node('c1-n1').capture();
   const said = 'what nobody else is to read';
-  expect(await scenarios.curl(said)).toEqual({ by: expect.stringMatching(/^web-v1-\d$/), seen: scenarios.caller.ips[0], said });
+  expect(await scenarios.curl(said)).toEqual({
+    by: expect.stringMatching(/^web-v1-\d$/),
+    seen: scenarios.caller.ips[0],
+    said,
+  });
   const wire = inspect(await capture.stop(), said);
   // A connection of TCP is seven packets at least: three to open it, a request, an answer, and an end from each side.
   expect(wire.encrypted).toBeGreaterThanOrEqual(7);

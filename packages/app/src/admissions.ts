@@ -36,7 +36,8 @@ export class Admissions {
 
   /** A name is no longer asked for. @returns the one that is let in now, if one is */
   leave(name: string): string | undefined {
-    if (this.#waiting.delete(name) || !this.#admitted.delete(name) || this.#admitted.size >= this.#limit) return undefined;
+    if (this.#waiting.delete(name) || !this.#admitted.delete(name) || this.#admitted.size >= this.#limit)
+      return undefined;
     const [next] = this.#waiting;
     if (next === undefined) return undefined;
     this.#waiting.delete(next);

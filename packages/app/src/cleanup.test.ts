@@ -5,7 +5,10 @@ import { ConfigError } from './config-error.ts';
 const signal = new AbortController().signal;
 
 /** Runs a cleanup of these objects, of which one can't be removed. @returns what became of it */
-async function run(names: readonly string[], { answer = true, broken = '' }: { answer?: boolean; broken?: string } = {}) {
+async function run(
+  names: readonly string[],
+  { answer = true, broken = '' }: { answer?: boolean; broken?: string } = {},
+) {
   const [said, asked, removed]: [string[], string[], string[]] = [[], [], []];
   const removals = names.map((name): Removal => ({
     line: `delete  ${name}`,
@@ -18,7 +21,11 @@ async function run(names: readonly string[], { answer = true, broken = '' }: { a
     asked.push(question);
     return answer;
   };
-  const code = await cleanUp(removals, { cluster: 'c9', consequence: 'So be it.', confirm, print: (page) => said.push(...page.trimEnd().split('\n')) }, { signal }).catch((error: Error) => error.message);
+  const code = await cleanUp(
+    removals,
+    { cluster: 'c9', consequence: 'So be it.', confirm, print: (page) => said.push(...page.trimEnd().split('\n')) },
+    { signal },
+  ).catch((error: Error) => error.message);
   return { code, said, asked, removed };
 }
 
@@ -41,7 +48,11 @@ describe('a cleanup', () => {
   });
 
   it('ends with what fails, and has not said that all is gone', async () => {
-    expect(await run(['a', 'b', 'c'], { broken: 'b' })).toMatchObject({ code: 'b is broken', said: ['delete  a', 'delete  b', 'delete  c'], removed: ['a'] });
+    expect(await run(['a', 'b', 'c'], { broken: 'b' })).toMatchObject({
+      code: 'b is broken',
+      said: ['delete  a', 'delete  b', 'delete  c'],
+      removed: ['a'],
+    });
   });
 });
 

@@ -28,9 +28,13 @@ export type Removal = {
  * @throws {ConfigError} if the config names the cluster, or there is nobody to ask
  */
 export function cleanupConfirmation({ cluster, served, yes }: CleanupRequest): Confirm {
-  if (served.includes(cluster)) throw new ConfigError(`${cluster} is in the config, and so it is served: take it out, restart what serves it, and clean up then`);
+  if (served.includes(cluster))
+    throw new ConfigError(
+      `${cluster} is in the config, and so it is served: take it out, restart what serves it, and clean up then`,
+    );
   if (yes) return () => Promise.resolve(true);
-  if (!process.stdin.isTTY) throw new ConfigError('cleanup asks before it removes anything, and there is no terminal: say -yes');
+  if (!process.stdin.isTTY)
+    throw new ConfigError('cleanup asks before it removes anything, and there is no terminal: say -yes');
   return askOnTerminal;
 }
 
@@ -49,7 +53,11 @@ export type CleanupInput = {
  * @returns the exit code: 0 if nothing is left, 1 if somebody said no
  * @throws KubeApiError, ConnectionError; what was removed until then is gone, and another cleanup removes the rest
  */
-export async function cleanUp(removals: readonly Removal[], { cluster, consequence, confirm, print }: CleanupInput, { signal }: RunOptions): Promise<0 | 1> {
+export async function cleanUp(
+  removals: readonly Removal[],
+  { cluster, consequence, confirm, print }: CleanupInput,
+  { signal }: RunOptions,
+): Promise<0 | 1> {
   if (removals.length === 0) {
     print(pageOf([`There is nothing of cluster ${cluster}.`]));
     return 0;

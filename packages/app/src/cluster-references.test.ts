@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { caCertHash, localReference, overriddenAddresses, remoteReference, sharedServers } from './cluster-references.ts';
+import {
+  caCertHash,
+  localReference,
+  overriddenAddresses,
+  remoteReference,
+  sharedServers,
+} from './cluster-references.ts';
 import { parseConfigFile } from './config-file.ts';
 
 const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
@@ -17,7 +23,10 @@ describe('localReference', () => {
 
 describe('remoteReference', () => {
   it('is a kubeconfig, whatever else there is', () => {
-    expect(remoteReference({ ...direct, kubeConfigPath: '/c2' })).toEqual({ ok: true, value: { kind: 'kubeconfig', path: '/c2' } });
+    expect(remoteReference({ ...direct, kubeConfigPath: '/c2' })).toEqual({
+      ok: true,
+      value: { kind: 'kubeconfig', path: '/c2' },
+    });
   });
 
   it('is an API server, with its CA and a token', () => {
@@ -26,7 +35,10 @@ describe('remoteReference', () => {
   });
 
   it('has the hashes of the keys that its CA may have', () => {
-    expect(remoteReference({ ...direct, remoteCACertHash: ['sha256:aa'] })).toMatchObject({ ok: true, value: { caHashes: ['sha256:aa'] } });
+    expect(remoteReference({ ...direct, remoteCACertHash: ['sha256:aa'] })).toMatchObject({
+      ok: true,
+      value: { caHashes: ['sha256:aa'] },
+    });
   });
 
   it.each(['remoteAPIURL', 'remoteCAURL', 'remoteSATokenPath'])('is none without %s', (field) => {
@@ -49,13 +61,20 @@ describe('caCertHash', () => {
   });
 
   it('is a problem of its field if it is anything else', () => {
-    expect(read('remoteCACertHash: abc')).toEqual({ ok: false, problems: ['remoteCACertHash: "abc" is not sha256: and 64 hex digits'] });
+    expect(read('remoteCACertHash: abc')).toEqual({
+      ok: false,
+      problems: ['remoteCACertHash: "abc" is not sha256: and 64 hex digits'],
+    });
   });
 });
 
 describe('overriddenAddresses', () => {
   it('names what counts for nothing beside a kubeconfig, and nothing else', () => {
-    const remotes = [direct, { kubeConfigPath: '/c2', remoteCAURL: '' }, { ...direct, remoteCACertHash: ['sha256:aa'], kubeConfigPath: '/c3', remoteSATokenPath: '' }];
+    const remotes = [
+      direct,
+      { kubeConfigPath: '/c2', remoteCAURL: '' },
+      { ...direct, remoteCACertHash: ['sha256:aa'], kubeConfigPath: '/c3', remoteSATokenPath: '' },
+    ];
     expect(overriddenAddresses(remotes, 'remotes')).toEqual([
       'remotes[2].remoteAPIURL counts for nothing beside kubeConfigPath',
       'remotes[2].remoteCAURL counts for nothing beside kubeConfigPath',
@@ -66,6 +85,12 @@ describe('overriddenAddresses', () => {
 
 it('tells which clusters have the API server of an earlier one', () => {
   const at = (name: string, url: string) => ({ at: name, server: new URL(url) });
-  const clusters = [at('-kube-config', 'https://c1:6443'), at('remotes[0]', 'https://c2:6443'), at('remotes[1]', 'https://C1:6443/')];
-  expect(sharedServers(clusters)).toEqual(['remotes[1] leads to the same API server as -kube-config: is it the right cluster?']);
+  const clusters = [
+    at('-kube-config', 'https://c1:6443'),
+    at('remotes[0]', 'https://c2:6443'),
+    at('remotes[1]', 'https://C1:6443/'),
+  ];
+  expect(sharedServers(clusters)).toEqual([
+    'remotes[1] leads to the same API server as -kube-config: is it the right cluster?',
+  ]);
 });

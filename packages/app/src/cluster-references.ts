@@ -35,7 +35,11 @@ export const localReference = (path: string | undefined): ClusterReference =>
 export function remoteReference(address: RemoteAddress): Parsed<ClusterReference> {
   const path = given(address.kubeConfigPath);
   if (path !== undefined) return good({ kind: 'kubeconfig', path });
-  const [apiUrl, caUrl, tokenPath] = [given(address.remoteAPIURL), given(address.remoteCAURL), given(address.remoteSATokenPath)];
+  const [apiUrl, caUrl, tokenPath] = [
+    given(address.remoteAPIURL),
+    given(address.remoteCAURL),
+    given(address.remoteSATokenPath),
+  ];
   if (apiUrl === undefined || caUrl === undefined || tokenPath === undefined) {
     return bad('it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together');
   }
@@ -68,7 +72,10 @@ export const remoteOfFlags = ({ name, reference }: Remote, flag: string): NamedR
 
 /** The remotes of a config file: `config.json: remotes[0].kubeConfigPath (c2)`. @param at the file, and what it calls the list */
 export const remotesOfFile = (remotes: readonly Remote[], at: string): readonly NamedReference[] =>
-  remotes.map(({ name, reference }, i) => ({ at: `${at}[${i}]${reference.kind === 'kubeconfig' ? '.kubeConfigPath' : ''} (${name})`, reference }));
+  remotes.map(({ name, reference }, i) => ({
+    at: `${at}[${i}]${reference.kind === 'kubeconfig' ? '.kubeConfigPath' : ''} (${name})`,
+    reference,
+  }));
 
 /** What replaces a kubeconfig. */
 const DIRECT = ['remoteAPIURL', 'remoteCAURL', 'remoteCACertHash', 'remoteSATokenPath'] as const;
@@ -83,7 +90,9 @@ const DIRECT = ['remoteAPIURL', 'remoteCAURL', 'remoteCACertHash', 'remoteSAToke
 export function overriddenAddresses(remotes: readonly RemoteAddress[], at: string): readonly string[] {
   return remotes.flatMap((address, i) => {
     if (given(address.kubeConfigPath) === undefined) return [];
-    return DIRECT.filter((field) => given(address[field]) !== undefined).map((field) => `${at}[${i}].${field} counts for nothing beside kubeConfigPath`);
+    return DIRECT.filter((field) => given(address[field]) !== undefined).map(
+      (field) => `${at}[${i}].${field} counts for nothing beside kubeConfigPath`,
+    );
   });
 }
 

@@ -10,8 +10,13 @@ function clusterWatches() {
   const gauge = { set: () => {}, remove: () => {}, reset: () => {} };
   const over = new Map<string, number>();
   const metrics = {
-    remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) }, remoteLastSync: { ...gauge, set: (_: object, value: number) => void seen.push(value) }, remoteWatchRestarts: { inc: () => {} },
-    remoteOverBudget: { ...gauge, set: ({ budget }: { budget: string }, value: number) => void over.set(budget, value) },
+    remoteUp: { ...gauge, set: (_: object, value: number) => void up.push(value) },
+    remoteLastSync: { ...gauge, set: (_: object, value: number) => void seen.push(value) },
+    remoteWatchRestarts: { inc: () => {} },
+    remoteOverBudget: {
+      ...gauge,
+      set: ({ budget }: { budget: string }, value: number) => void over.set(budget, value),
+    },
   };
   const synced: string[] = [];
   const watches = new ClusterWatches({ cluster: 'c2', metrics, log, onFirstSync: () => synced.push('synced') });
@@ -32,12 +37,20 @@ describe('the watches of a cluster', () => {
     expect(up.at(-1)).toBe(0);
     slices.onUp?.();
     expect(up).toEqual([0, 1, 0, 0, 1]);
-    expect(lines).toEqual(['info API server reached', 'warn watch broke off', 'debug watch broke off', 'info API server is back']);
+    expect(lines).toEqual([
+      'info API server reached',
+      'warn watch broke off',
+      'debug watch broke off',
+      'info API server is back',
+    ]);
   });
 
   it('tell once of each that can be done without and is forbidden, in its own words, until it is allowed', () => {
     const { watches, lines } = clusterWatches();
-    const [services, slices] = [watches.hooks({ whenForbidden: 'no Services' }), watches.hooks({ whenForbidden: 'no slices' })];
+    const [services, slices] = [
+      watches.hooks({ whenForbidden: 'no Services' }),
+      watches.hooks({ whenForbidden: 'no slices' }),
+    ];
     const forbidden = { ...broke, reason: 'denied', error: Object.assign(new Error('no'), { status: 403 }) } as const;
     for (const hooks of [services, slices, services, slices]) hooks.onRestart?.(forbidden);
     expect(watches.isForbidden).toBe(true);
@@ -82,7 +95,11 @@ describe('the watches of a cluster', () => {
   it('tell once that there is too much of the cluster, until a list has ended', () => {
     const { watches, lines, up, over } = clusterWatches();
     const [services, slices] = [watches.hooks(), watches.hooks()];
-    const tooMuch = { ...broke, reason: 'over_budget', error: Object.assign(new Error('too much'), { budget: 'bytes' }) } as const;
+    const tooMuch = {
+      ...broke,
+      reason: 'over_budget',
+      error: Object.assign(new Error('too much'), { budget: 'bytes' }),
+    } as const;
     for (const hooks of [services, slices]) hooks.onUp?.();
     expect(Object.fromEntries(over)).toEqual({ objects: 0, bytes: 0 });
     for (const hooks of [services, slices, services, slices]) {
@@ -90,7 +107,9 @@ describe('the watches of a cluster', () => {
       hooks.onUp?.();
     }
     expect(Object.fromEntries(over)).toEqual({ objects: 0, bytes: 1 });
-    expect(lines.filter((line) => line.startsWith('warn'))).toEqual(['warn remote has more than we keep: its watches stop']);
+    expect(lines.filter((line) => line.startsWith('warn'))).toEqual([
+      'warn remote has more than we keep: its watches stop',
+    ]);
     services.onSynced?.();
     expect([over.get('bytes'), up.at(-1)]).toEqual([1, 0]);
     slices.onSynced?.();

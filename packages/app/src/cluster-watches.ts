@@ -76,7 +76,14 @@ export class ClusterWatches {
   hooks({ whenForbidden }: { readonly whenForbidden?: string } = {}): ReflectorHooks {
     const { metrics, log, cluster, onFirstSync, onWatchForbidden } = this.#options;
     const remote = { remote: cluster };
-    const watch: State = { up: 'new', forbidden: false, synced: false, failure: undefined, overBudget: undefined, confirmedAtMs: -Infinity };
+    const watch: State = {
+      up: 'new',
+      forbidden: false,
+      synced: false,
+      failure: undefined,
+      overBudget: undefined,
+      confirmedAtMs: -Infinity,
+    };
     this.#watches.push(watch);
     const answered = (): void => {
       watch.up = 'up';
@@ -121,7 +128,10 @@ export class ClusterWatches {
         const harmless = (reason === 'expired' || reason === 'idle') && delayMs < LONG_PAUSE_MS;
         const forbidden = whenForbidden !== undefined && isForbidden(error);
         const said = forbidden ? watch.forbidden : harmless || reason === 'over_budget' || this.#state === 'down';
-        log[said ? 'debug' : 'warn']({ cluster, reason, verb, error, retryInMs: Math.round(delayMs) }, forbidden ? whenForbidden : 'watch broke off');
+        log[said ? 'debug' : 'warn'](
+          { cluster, reason, verb, error, retryInMs: Math.round(delayMs) },
+          forbidden ? whenForbidden : 'watch broke off',
+        );
         watch.forbidden ||= forbidden;
         if (harmless) return;
         watch.up = 'down';

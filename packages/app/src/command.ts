@@ -1,8 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Connection, deniedHint } from '@kube-semaphore/cluster-auth';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { type CommonOptions, type Given, type OptionTable, resolveOptions, type Retired, type Superseded } from '@kube-semaphore/options';
-import { createLogger, endOnBrokenPipe, keepMemoryFromCoreDumps, type Logger, runUntilSignal } from '@kube-semaphore/runtime';
+import {
+  type CommonOptions,
+  type Given,
+  type OptionTable,
+  resolveOptions,
+  type Retired,
+  type Superseded,
+} from '@kube-semaphore/options';
+import {
+  createLogger,
+  endOnBrokenPipe,
+  keepMemoryFromCoreDumps,
+  type Logger,
+  runUntilSignal,
+} from '@kube-semaphore/runtime';
 import { printable, Secrets } from '@kube-semaphore/text';
 import { type NamedReference, sharedServers } from './cluster-references.ts';
 import { ConfigError } from './config-error.ts';
@@ -60,7 +73,13 @@ export async function runCommand<C extends CommonOptions>(
   endOnBrokenPipe();
   const exposed = keepMemoryFromCoreDumps();
   const commit = process.env['SEMAPHORE_COMMIT'];
-  const resolution = await resolveOptions(table, { program: { ...program, version, commit }, argv: process.argv.slice(2), env: process.env, validate, superseded });
+  const resolution = await resolveOptions(table, {
+    program: { ...program, version, commit },
+    argv: process.argv.slice(2),
+    env: process.env,
+    validate,
+    superseded,
+  });
   if (resolution.kind === 'exit') {
     process.stdout.write(resolution.stdout ?? '');
     process.stderr.write(resolution.stderr ?? '');
@@ -133,10 +152,13 @@ export async function connectAll(
 ): Promise<readonly Connection[]> {
   const options = { env: process.env, log, secrets };
   const connections = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, options)));
-  const problems = connections.flatMap((connection, i) => (connection.status === 'rejected' ? [`${clusters[i]!.at}: ${(connection.reason as Error).message}`] : []));
+  const problems = connections.flatMap((connection, i) =>
+    connection.status === 'rejected' ? [`${clusters[i]!.at}: ${(connection.reason as Error).message}`] : [],
+  );
   const made = connections.flatMap((connection) => (connection.status === 'fulfilled' ? [connection.value] : []));
   if (problems.length === 0) {
-    for (const warning of sharedServers(clusters.map(({ at }, i) => ({ at, server: made[i]!.server })))) log.warn({}, warning);
+    for (const warning of sharedServers(clusters.map(({ at }, i) => ({ at, server: made[i]!.server }))))
+      log.warn({}, warning);
     return made;
   }
   for (const connection of made) connection.close();

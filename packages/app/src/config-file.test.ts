@@ -7,7 +7,8 @@ const schema = z.strictObject({
   remotes: z.array(z.strictObject({ name: z.string() })).check(z.minLength(1)),
 });
 
-const parsed = (source: string, unknownKeys: 'error' | 'warning' = 'error') => parseConfigFile(source, schema, { unknownKeys });
+const parsed = (source: string, unknownKeys: 'error' | 'warning' = 'error') =>
+  parseConfigFile(source, schema, { unknownKeys });
 
 describe('parseConfigFile', () => {
   it.each([
@@ -18,18 +19,50 @@ describe('parseConfigFile', () => {
   });
 
   it.each([
-    { name: 'is JSON that breaks off', source: '{"remotes": [', want: [/^it is not JSON: Unexpected end of JSON input$/] },
-    { name: 'is JSON with a mistake', source: '{\n  "local": {}\n  "remotes": 1\n}', want: [/^it is not JSON: line 3, column 3: Expected ',' or '}' after property value$/] },
-    { name: 'is JSON with a word that is none', source: '{"remotes": s3cret, "x" y}', want: [/^it is not JSON: Unexpected token 's'$/] },
-    { name: 'is too large', source: `# ${'é'.repeat(64 * 1024)}`, want: [/^it has 131074 bytes, at most 131072 are allowed$/] },
-    { name: 'is YAML with a mistake', source: 'remotes: a: b', want: [/^it is not YAML: Nested mappings .* at line 1, column 10$/] },
-    { name: 'has an end that is its beginning', source: '&all [*all]', want: [/^it is not YAML: an alias leads to what contains it$/] },
-    { name: 'is JSON in more brackets than a reader can follow', source: `{"remotes": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`, want: [/^it is nested too deeply$/] },
+    {
+      name: 'is JSON that breaks off',
+      source: '{"remotes": [',
+      want: [/^it is not JSON: Unexpected end of JSON input$/],
+    },
+    {
+      name: 'is JSON with a mistake',
+      source: '{\n  "local": {}\n  "remotes": 1\n}',
+      want: [/^it is not JSON: line 3, column 3: Expected ',' or '}' after property value$/],
+    },
+    {
+      name: 'is JSON with a word that is none',
+      source: '{"remotes": s3cret, "x" y}',
+      want: [/^it is not JSON: Unexpected token 's'$/],
+    },
+    {
+      name: 'is too large',
+      source: `# ${'é'.repeat(64 * 1024)}`,
+      want: [/^it has 131074 bytes, at most 131072 are allowed$/],
+    },
+    {
+      name: 'is YAML with a mistake',
+      source: 'remotes: a: b',
+      want: [/^it is not YAML: Nested mappings .* at line 1, column 10$/],
+    },
+    {
+      name: 'has an end that is its beginning',
+      source: '&all [*all]',
+      want: [/^it is not YAML: an alias leads to what contains it$/],
+    },
+    {
+      name: 'is JSON in more brackets than a reader can follow',
+      source: `{"remotes": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`,
+      want: [/^it is nested too deeply$/],
+    },
     { name: 'is empty', source: '', want: [/^it is empty$/] },
     { name: 'has comments only', source: '# remotes:\n', want: [/^it is empty$/] },
     { name: 'is null', source: 'null', want: [/^it is empty$/] },
     { name: 'has an empty list', source: 'remotes: []', want: [/^remotes: Too small/] },
-    { name: 'has a field of another type', source: 'remotes: [{ name: 7 }]', want: [/^remotes\[0\]\.name: .*expected string, received number/] },
+    {
+      name: 'has a field of another type',
+      source: 'remotes: [{ name: 7 }]',
+      want: [/^remotes\[0\]\.name: .*expected string, received number/],
+    },
     {
       name: 'has unknown keys, all of them named',
       source: 'x: 1\nremote: x\nremotes: [{ name: c2, nome: c2, remotes: [] }]\n',
@@ -51,7 +84,10 @@ describe('parseConfigFile', () => {
       const file = parseConfigFile(source, subnets, { unknownKeys: 'error' });
       return file.ok ? [] : file.problems;
     };
-    expect(problemsOf('podSubnet: [a, 1, b, 2]')).toEqual([expect.stringMatching(/^podSubnet\[1\]: .*expected string, received number/), expect.stringMatching(/^podSubnet\[3\]: /)]);
+    expect(problemsOf('podSubnet: [a, 1, b, 2]')).toEqual([
+      expect.stringMatching(/^podSubnet\[1\]: .*expected string, received number/),
+      expect.stringMatching(/^podSubnet\[3\]: /),
+    ]);
     expect(problemsOf('podSubnet: 1')).toEqual([expect.stringMatching(/^podSubnet: /)]);
   });
 
@@ -64,8 +100,16 @@ describe('parseConfigFile', () => {
   });
 
   it.each([
-    { name: 'misspelled', source: 'remotes: [{ name: c2, nme: c2 }]', want: 'remotes[0]: unknown key nme, did you mean name?' },
-    { name: 'in the wrong place', source: 'name: c2\nremotes: [{ name: c2 }]', want: 'the file: the key name belongs in another section' },
+    {
+      name: 'misspelled',
+      source: 'remotes: [{ name: c2, nme: c2 }]',
+      want: 'remotes[0]: unknown key nme, did you mean name?',
+    },
+    {
+      name: 'in the wrong place',
+      source: 'name: c2\nremotes: [{ name: c2 }]',
+      want: 'the file: the key name belongs in another section',
+    },
   ])('refuses a key that is $name, also where the Go programs pass over it', ({ source, want }) => {
     expect(parsed(source, 'warning')).toEqual({ ok: false, problems: [want] });
   });
@@ -73,11 +117,18 @@ describe('parseConfigFile', () => {
   it('names unknown keys of the document that the schema is shown', () => {
     const prepare = () => ({ remotes: [{ name: 'c2', owner: 'c2' }] });
     const warnings = ['remotes[0]: unknown key owner'];
-    expect(parseConfigFile('Remotes: []', schema, { unknownKeys: 'warning', prepare })).toEqual({ ok: true, value: { remotes: [{ name: 'c2' }] }, warnings });
+    expect(parseConfigFile('Remotes: []', schema, { unknownKeys: 'warning', prepare })).toEqual({
+      ok: true,
+      value: { remotes: [{ name: 'c2' }] },
+      warnings,
+    });
   });
 
   it('refuses what is wrong besides', () => {
-    expect(parsed('comment: x\nremotes: [{ name: 7 }]\n', 'warning')).toEqual({ ok: false, problems: [expect.stringMatching(/^remotes\[0\]\.name: /)] });
+    expect(parsed('comment: x\nremotes: [{ name: 7 }]\n', 'warning')).toEqual({
+      ok: false,
+      problems: [expect.stringMatching(/^remotes\[0\]\.name: /)],
+    });
   });
 });
 

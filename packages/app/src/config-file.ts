@@ -31,7 +31,11 @@ const IN_WORDS = { error: english().localeError };
  *
  * @param schema of strict objects
  */
-export function parseConfigFile<T>(source: string, schema: z.ZodMiniType<T>, { unknownKeys, prepare = (document) => document }: FileRules): ParsedFile<T> {
+export function parseConfigFile<T>(
+  source: string,
+  schema: z.ZodMiniType<T>,
+  { unknownKeys, prepare = (document) => document }: FileRules,
+): ParsedFile<T> {
   const bytes = Buffer.byteLength(source);
   if (bytes > MOST_BYTES) return { ok: false, problems: [`it has ${bytes} bytes, at most ${MOST_BYTES} are allowed`] };
   const read = readDocument(source);
@@ -41,10 +45,16 @@ export function parseConfigFile<T>(source: string, schema: z.ZodMiniType<T>, { u
   const parsed = schema.safeParse(document, IN_WORDS);
   if (parsed.success) return { ok: true, value: parsed.data, warnings: [] };
   const { issues } = parsed.error;
-  const passed = unknownKeys === 'warning' ? issues.filter(isUnknownKeys).map((issue) => ({ ...issue, keys: issue.keys.filter((key) => meantBy(key, keys) === undefined) })) : [];
+  const passed =
+    unknownKeys === 'warning'
+      ? issues
+          .filter(isUnknownKeys)
+          .map((issue) => ({ ...issue, keys: issue.keys.filter((key) => meantBy(key, keys) === undefined) }))
+      : [];
   for (const { path, keys: dropped } of passed) for (const key of dropped) dropKey(document, path, key);
   const again = passed.length === 0 ? parsed : schema.safeParse(document, IN_WORDS);
-  if (again.success) return { ok: true, value: again.data, warnings: passed.flatMap((issue) => problemsOf(issue, keys)) };
+  if (again.success)
+    return { ok: true, value: again.data, warnings: passed.flatMap((issue) => problemsOf(issue, keys)) };
   return { ok: false, problems: again.error.issues.flatMap((issue) => problemsOf(issue, keys)) };
 }
 
@@ -62,7 +72,10 @@ function readDocument(source: string): Parsed<unknown> {
   const document = parseYaml(source);
   if (document.ok) return document.value === null ? bad('it is empty') : shallow(document.value);
   const { message, place } = document.problem;
-  return bad(problem ?? `it is not YAML: ${message}${place === undefined ? '' : ` at line ${place.line}, column ${place.column}`}`);
+  return bad(
+    problem ??
+      `it is not YAML: ${message}${place === undefined ? '' : ` at line ${place.line}, column ${place.column}`}`,
+  );
 }
 
 /** More than any of our files has. What reads a document recurses. */
@@ -123,14 +136,20 @@ const isUnknownKeys = (issue: z.core.$ZodIssue): issue is UnknownKeys => issue.c
 /** A field that may be one thing or another is none of them: what is inside of it says more than that, if there is anything. */
 function problemsOf(issue: z.core.$ZodIssue, keys: ReadonlySet<string>): readonly string[] {
   const inside = issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length > 0) : [];
-  if (inside.length > 0) return inside.flatMap((nested) => problemsOf({ ...nested, path: [...issue.path, ...nested.path] }, keys));
+  if (inside.length > 0)
+    return inside.flatMap((nested) => problemsOf({ ...nested, path: [...issue.path, ...nested.path] }, keys));
   const where = placeOf(issue.path);
-  return isUnknownKeys(issue) ? issue.keys.map((key) => `${where}: ${unknownKey(key, keys)}`) : [`${where}: ${issue.message}`];
+  return isUnknownKeys(issue)
+    ? issue.keys.map((key) => `${where}: ${unknownKey(key, keys)}`)
+    : [`${where}: ${issue.message}`];
 }
 
 /** `remotes[0].name` */
 function placeOf(path: readonly PropertyKey[]): string {
-  const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');
+  const field = path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
   return field === '' ? 'the file' : field;
 }
 
@@ -141,7 +160,8 @@ function unknownKey(key: string, keys: ReadonlySet<string>): string {
 }
 
 /** The key that an unknown one is like: misspelled, or in the wrong place. */
-const meantBy = (key: string, keys: ReadonlySet<string>): string | undefined => (keys.has(key) ? key : nearest(key, keys));
+const meantBy = (key: string, keys: ReadonlySet<string>): string | undefined =>
+  keys.has(key) ? key : nearest(key, keys);
 
 function dropKey(document: unknown, path: readonly PropertyKey[], key: string): void {
   const owner = path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown>)[part], document);

@@ -21,7 +21,11 @@ it('counts what is left out now, by reason', () => {
   skips.replace('pod a', [bad, worse]);
   skips.replace('pod b', [finished]);
   expect([problems, expected]).toEqual([{ 'bad-address': 2 }, { finished: 1 }]);
-  expect(skips.all().map(({ subject, detail }) => `${subject}: ${detail}`)).toEqual(['pod a: x is no address', 'pod a: y is no address', 'pod b: it ended']);
+  expect(skips.all().map(({ subject, detail }) => `${subject}: ${detail}`)).toEqual([
+    'pod a: x is no address',
+    'pod a: y is no address',
+    'pod b: it ended',
+  ]);
   skips.replace('pod a', [bad]);
   skips.replace('pod b', []);
   expect([problems, expected]).toEqual([{ 'bad-address': 1 }, { finished: 0 }]);

@@ -34,7 +34,9 @@ export class DiagnosticRegister {
 
   /** Everything that is left out now, by subject. */
   all(): readonly (Diagnostic & { readonly subject: string })[] {
-    return [...this.#bySubject.keys()].toSorted().flatMap((subject) => (this.#bySubject.get(subject) ?? []).map((left) => ({ subject, ...left })));
+    return [...this.#bySubject.keys()]
+      .toSorted()
+      .flatMap((subject) => (this.#bySubject.get(subject) ?? []).map((left) => ({ subject, ...left })));
   }
 
   #count({ kind, reason }: Diagnostic, step: 1 | -1): void {

@@ -5,9 +5,17 @@ const keys = ['remoteClusters', 'remoteAPIURL', 'zones'];
 
 describe('goDocument', () => {
   it.each([
-    { name: 'reads keys in any case', document: { RemoteClusters: [{ remoteApiUrl: 'https://c2' }] }, want: { remoteClusters: [{ remoteAPIURL: 'https://c2' }] } },
+    {
+      name: 'reads keys in any case',
+      document: { RemoteClusters: [{ remoteApiUrl: 'https://c2' }] },
+      want: { remoteClusters: [{ remoteAPIURL: 'https://c2' }] },
+    },
     { name: 'takes the last of two spellings', document: { zones: ['a'], Zones: ['b'] }, want: { zones: ['b'] } },
-    { name: 'passes over null', document: { zones: null, remoteClusters: [{ zones: null }] }, want: { remoteClusters: [{}] } },
+    {
+      name: 'passes over null',
+      document: { zones: null, remoteClusters: [{ zones: null }] },
+      want: { remoteClusters: [{}] },
+    },
     { name: 'leaves unknown keys as they are', document: { Zone: 'a' }, want: { Zone: 'a' } },
     { name: 'leaves values as they are', document: { zones: ['ZONES', 7, true] }, want: { zones: ['ZONES', 7, true] } },
     { name: 'is nothing without a document', document: null, want: null },

@@ -1,6 +1,14 @@
 export { Admissions } from './admissions.ts';
 export { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
-export { caCertHash, localReference, type NamedReference, overriddenAddresses, remoteOfFlags, remoteReference, remotesOfFile } from './cluster-references.ts';
+export {
+  caCertHash,
+  localReference,
+  type NamedReference,
+  overriddenAddresses,
+  remoteOfFlags,
+  remoteReference,
+  remotesOfFile,
+} from './cluster-references.ts';
 export { ClusterWatches } from './cluster-watches.ts';
 export { type Command, connectAll, readConfigSource, runCommand } from './command.ts';
 export { ConfigError } from './config-error.ts';

@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { LeaderElector, leaderIdentity, type Leadership, leaseLock, previousLeaseLock, SoleLeader } from '@kube-semaphore/leader-election';
+import {
+  LeaderElector,
+  leaderIdentity,
+  type Leadership,
+  leaseLock,
+  previousLeaseLock,
+  SoleLeader,
+} from '@kube-semaphore/leader-election';
 import type { KubeClient } from '@kube-semaphore/kube-client';
 import { isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
 import type { LeaderElectionOptions } from '@kube-semaphore/options';
@@ -25,7 +32,10 @@ export type LeadershipInput = {
  *
  * @throws {ConfigError} if the Lease's name or a namespace is none, or the namespace is neither given nor to be found
  */
-export function leadershipOf(options: LeaderElectionOptions, { client, leaseName, prefix, log, metrics }: LeadershipInput): Leadership {
+export function leadershipOf(
+  options: LeaderElectionOptions,
+  { client, leaseName, prefix, log, metrics }: LeadershipInput,
+): Leadership {
   if (!options.leaderElect) {
     metrics.leader.set({}, 1);
     return new SoleLeader();
@@ -34,9 +44,16 @@ export function leadershipOf(options: LeaderElectionOptions, { client, leaseName
   const namespace = options.leaseNamespace ?? podNamespace(prefix);
   const previous = options.previousLeaseNamespace;
   const name = options.leaseName ?? leaseName;
-  if (!isDnsSubdomain(name)) throw new ConfigError(`${name} is no name of a Lease: give one with -lease-name or ${prefix}_LEASE_NAME`);
-  if (!isDnsLabel(namespace)) throw new ConfigError(`${namespace} is no name of a namespace: give one with -lease-namespace or ${prefix}_LEASE_NAMESPACE`);
-  if (previous !== undefined && !isDnsLabel(previous)) throw new ConfigError(`${previous} is no name of a namespace: give one with -previous-lease-namespace or ${prefix}_PREVIOUS_LEASE_NAMESPACE`);
+  if (!isDnsSubdomain(name))
+    throw new ConfigError(`${name} is no name of a Lease: give one with -lease-name or ${prefix}_LEASE_NAME`);
+  if (!isDnsLabel(namespace))
+    throw new ConfigError(
+      `${namespace} is no name of a namespace: give one with -lease-namespace or ${prefix}_LEASE_NAMESPACE`,
+    );
+  if (previous !== undefined && !isDnsLabel(previous))
+    throw new ConfigError(
+      `${previous} is no name of a namespace: give one with -previous-lease-namespace or ${prefix}_PREVIOUS_LEASE_NAMESPACE`,
+    );
   const identity = leaderIdentity();
   const lease = `${namespace}/${name}`;
   log.info({ lease, identity }, 'waiting for the Lease');
@@ -44,7 +61,10 @@ export function leadershipOf(options: LeaderElectionOptions, { client, leaseName
   const failures = new LeaseFailures(log);
   return new LeaderElector({
     lock: leaseLock(client, { namespace, name }),
-    previousLock: previous === undefined || previous === namespace ? undefined : previousLeaseLock(client, { namespace: previous, name }),
+    previousLock:
+      previous === undefined || previous === namespace
+        ? undefined
+        : previousLeaseLock(client, { namespace: previous, name }),
     identity,
     leaseDurationMs,
     renewDeadlineMs,
@@ -85,6 +105,8 @@ function podNamespace(prefix: string): string {
     return readFileSync(NAMESPACE_FILE, 'utf8').trim();
   } catch {
     // Outside of a pod there is no such file.
-    throw new ConfigError(`-lease-namespace or ${prefix}_LEASE_NAMESPACE is required for -leader-elect outside of a pod`);
+    throw new ConfigError(
+      `-lease-namespace or ${prefix}_LEASE_NAMESPACE is required for -leader-elect outside of a pod`,
+    );
   }
 }

@@ -7,5 +7,8 @@ it('shows people warnings with their facts, and what an error is caused by', () 
   log.info({}, 'started');
   log.warn({}, 'SP_LOGLEVEL does not exist');
   log.warn({ path: 'config.json', error: new Error('not read', { cause: new Error('EACCES') }) }, 'odd');
-  expect(lines).toEqual(['warning: SP_LOGLEVEL does not exist', 'warning: odd (path: config.json, error: not read: EACCES)']);
+  expect(lines).toEqual([
+    'warning: SP_LOGLEVEL does not exist',
+    'warning: odd (path: config.json, error: not read: EACCES)',
+  ]);
 });

@@ -6,7 +6,11 @@ const PAGE = 500;
 type Selection = RunOptions & { readonly namespace?: string; readonly labelSelector?: string };
 
 /** All objects of a kind, page by page, for what looks once and doesn't watch. @throws what `list` throws */
-export async function listAll<K extends Kind>(client: Pick<KubeClient, 'list'>, codec: Codec<K>, selection: Selection): Promise<readonly KubeObject<K>[]> {
+export async function listAll<K extends Kind>(
+  client: Pick<KubeClient, 'list'>,
+  codec: Codec<K>,
+  selection: Selection,
+): Promise<readonly KubeObject<K>[]> {
   const found: KubeObject<K>[] = [];
   let token = '';
   do {

@@ -26,7 +26,10 @@ export type LocalWritesOptions = Omit<RemoteWritesOptions, 'metrics'> & {
   readonly concurrency: number;
   /** What is written, as a log line begins: `set`. */
   readonly what: string;
-  readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'remoteUp' | 'remoteOverBudget' | 'propagation'> & {
+  readonly metrics: Pick<
+    Instruments<ReturnType<typeof sharedMetrics>>,
+    'remoteUp' | 'remoteOverBudget' | 'propagation'
+  > & {
     readonly repairs: { inc(labels: { readonly remote: string }): void };
   };
 };
@@ -46,7 +49,11 @@ export class LocalWrites {
     this.#options = options;
     this.#limiter = new Limiter(concurrency);
     this.#budgets = new RemoteWrites(options);
-    this.#log = new WriteLog({ log, what, onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1) });
+    this.#log = new WriteLog({
+      log,
+      what,
+      onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1),
+    });
   }
 
   /**
@@ -54,9 +61,14 @@ export class LocalWrites {
    *
    * @throws RemoteWritesError when its remote must wait, before it takes a turn from another; NotLeadingError; what `send` throws
    */
-  async write<T>({ payer, isDeletion, event, ...counted }: LocalWrite, send: (options: WriteOptions) => Promise<T>): Promise<T> {
+  async write<T>(
+    { payer, isDeletion, event, ...counted }: LocalWrite,
+    send: (options: WriteOptions) => Promise<T>,
+  ): Promise<T> {
     if (payer !== undefined) this.#budgets.spend(payer, { isDeletion });
-    const written = await this.#limiter.run(() => this.#options.leadership.guard(({ signal, check }) => send({ signal, beforeSend: check })));
+    const written = await this.#limiter.run(() =>
+      this.#options.leadership.guard(({ signal, check }) => send({ signal, beforeSend: check })),
+    );
     const { event: said, facts } = event();
     this.#log.written(said, facts);
     this.#count(counted);

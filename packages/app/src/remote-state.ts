@@ -5,7 +5,9 @@ import { DiagnosticRegister } from './diagnostic-register.ts';
 
 export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {
   readonly metrics: ClusterWatchesOptions['metrics'] &
-    Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'skippedObjects'> & { readonly heldDeletions: { set(labels: { readonly remote: string }, value: number): void } };
+    Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'skippedObjects'> & {
+      readonly heldDeletions: { set(labels: { readonly remote: string }, value: number): void };
+    };
   /** `-deletion-guard-hold`. */
   readonly holdMs: number;
 };
@@ -27,7 +29,8 @@ export class RemoteState {
     this.watches = new ClusterWatches({ ...options, log: this.log });
     this.skips = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
-      onNew: (subject, { kind, reason, detail }) => this.log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
+      onNew: (subject, { kind, reason, detail }) =>
+        this.log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
     });
   }
 
@@ -35,7 +38,8 @@ export class RemoteState {
   listed(message: string, counts: Readonly<Record<string, number>>, held: number): void {
     const { cluster, log } = this;
     log.info({ cluster, ...counts }, message);
-    if (held > 0) log.warn({ cluster, held, holdMs: this.#options.holdMs }, 'a list lacks too much to be believed at once');
+    if (held > 0)
+      log.warn({ cluster, held, holdMs: this.#options.holdMs }, 'a list lacks too much to be believed at once');
   }
 
   /** @param held how many deletions are held now; undefined before the first list, when that is only what it is measured by */

@@ -1,14 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RemoteWrites } from './remote-writes.ts';
 
-const log = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const log = {
+  trace: () => undefined,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 function writesOf(perSecond: number, { objects = 0 } = {}) {
   const over = new Map<string, number>();
   const remoteOverBudget = {
-    set: ({ remote, budget }: { remote: string; budget: string }, value: number) => void over.set(`${remote} ${budget}`, value),
+    set: ({ remote, budget }: { remote: string; budget: string }, value: number) =>
+      void over.set(`${remote} ${budget}`, value),
   };
-  const writes = new RemoteWrites({ remotes: ['c2', 'c3'], objectsOf: () => objects, perSecond, log, metrics: { remoteOverBudget } as never });
+  const writes = new RemoteWrites({
+    remotes: ['c2', 'c3'],
+    objectsOf: () => objects,
+    perSecond,
+    log,
+    metrics: { remoteOverBudget } as never,
+  });
   /** Tries so many at once. @returns how many needn't wait */
   const spend = (remote: string, count: number, isDeletion = false): number => {
     let spent = 0;
@@ -50,7 +63,10 @@ describe('RemoteWrites', () => {
     spend('c2', 2_000);
     expect(spend('c2', 100, true)).toBe(100);
     expect(spend('c3', 100)).toBe(100);
-    expect([...over]).toEqual([['c2 writes', 1], ['c3 writes', 0]]);
+    expect([...over]).toEqual([
+      ['c2 writes', 1],
+      ['c3 writes', 0],
+    ]);
   });
 
   it('says that a remote is over its budget until a minute after the last write that had to wait', () => {

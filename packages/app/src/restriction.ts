@@ -14,5 +14,6 @@ export type RestrictionOptions = {
 export function reportRestriction({ cluster, allowed, metrics, log }: RestrictionOptions): void {
   const isUnrestricted = allowed === undefined;
   metrics.remoteUnrestricted.set({ remote: cluster }, isUnrestricted ? 1 : 0);
-  if (isUnrestricted) log.warn({ cluster }, 'the remote may bring in any address: set its allowedPodCIDRs (-allowed-pod-cidrs)');
+  if (isUnrestricted)
+    log.warn({ cluster }, 'the remote may bring in any address: set its allowedPodCIDRs (-allowed-pod-cidrs)');
 }

@@ -3,17 +3,30 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import { describe, expect, it } from 'vitest';
 import { Runner } from './runner.ts';
 
-const untilAborted = async ({ signal }: RunOptions): Promise<void> => delay(60_000, undefined, { signal, ref: false }).catch(() => undefined);
+const untilAborted = async ({ signal }: RunOptions): Promise<void> =>
+  delay(60_000, undefined, { signal, ref: false }).catch(() => undefined);
 
 /** An app that notes what happens to it, with a local side that is known when `listed` resolves. */
-function runnerWith({ listed = Promise.resolve(), isSynced = true, firstSync = Promise.resolve(), local = untilAborted }: { listed?: Promise<void>; isSynced?: boolean; firstSync?: Promise<void>; local?: typeof untilAborted } = {}) {
+function runnerWith({
+  listed = Promise.resolve(),
+  isSynced = true,
+  firstSync = Promise.resolve(),
+  local = untilAborted,
+}: { listed?: Promise<void>; isSynced?: boolean; firstSync?: Promise<void>; local?: typeof untilAborted } = {}) {
   const notes: string[] = [];
   const noted = (what: string, run: typeof untilAborted) => async (options: RunOptions) => {
     notes.push(`${what} begins`);
     await run(options).finally(() => notes.push(`${what} ends`));
   };
   const runner = new Runner({
-    local: { what: 'the local sets', run: noted('local', local), listed, isSynced: () => isSynced, loops: () => [], failure: () => new Error('refused') },
+    local: {
+      what: 'the local sets',
+      run: noted('local', local),
+      listed,
+      isSynced: () => isSynced,
+      loops: () => [],
+      failure: () => new Error('refused'),
+    },
     watch: (options) => Promise.resolve([noted('c2', untilAborted)(options)]),
     remotes: () => [{ cluster: 'c2', synced: false, firstSync, silentMs: 1 }],
     watched: 'pods',

@@ -50,7 +50,8 @@ type Once = {
 };
 
 /** Resolves after a time, and keeps no process running. */
-const elapsed = async (timeoutMs: number, { signal }: RunOptions): Promise<void> => delay(timeoutMs, undefined, { signal, ref: false });
+const elapsed = async (timeoutMs: number, { signal }: RunOptions): Promise<void> =>
+  delay(timeoutMs, undefined, { signal, ref: false });
 
 /** How every app starts, tells its health and ends: first the local side, then the remotes, then its own work. */
 export class Runner {
@@ -69,8 +70,14 @@ export class Runner {
   /** Whether the loops turn. */
   isLive(): Health {
     const { local, remotes, watched, longestReconcileMs, idleTimeoutMs } = this.#options;
-    const ofRemotes = this.isWatching ? remotes().map(({ cluster, silentMs }) => ({ name: `the ${watched} of ${cluster}`, silentMs })) : [];
-    return liveness({ loops: [...local.loops(), ...ofRemotes], longestReconcileMs: longestReconcileMs(), idleTimeoutMs });
+    const ofRemotes = this.isWatching
+      ? remotes().map(({ cluster, silentMs }) => ({ name: `the ${watched} of ${cluster}`, silentMs }))
+      : [];
+    return liveness({
+      loops: [...local.loops(), ...ofRemotes],
+      longestReconcileMs: longestReconcileMs(),
+      idleTimeoutMs,
+    });
   }
 
   /** Whether the local side is known, and each remote has synced or had its time. */
@@ -78,7 +85,10 @@ export class Runner {
     const { local, remotes } = this.#options;
     return readiness({
       localSynced: local.isSynced(),
-      remotes: remotes().map(({ cluster, synced, isLeftOut }) => ({ name: cluster, synced: synced || isLeftOut === true })),
+      remotes: remotes().map(({ cluster, synced, isLeftOut }) => ({
+        name: cluster,
+        synced: synced || isLeftOut === true,
+      })),
       watchedMs: this.#watchingSince === undefined ? undefined : performance.now() - this.#watchingSince,
     });
   }
@@ -95,10 +105,14 @@ export class Runner {
    *
    * @throws Error when the local side isn't known in time
    */
-  async once<T>({ signal, timeoutMs, needsLocal = true }: RunOptions & Once, look: (options: RunOptions) => Promise<T> | T): Promise<T> {
+  async once<T>(
+    { signal, timeoutMs, needsLocal = true }: RunOptions & Once,
+    look: (options: RunOptions) => Promise<T> | T,
+  ): Promise<T> {
     const { local, remotes } = this.#options;
     const late = new AbortController();
-    const tooLate = (): void => late.abort(new Error(`${local.what} couldn't be read within ${timeoutMs} ms`, { cause: local.failure() }));
+    const tooLate = (): void =>
+      late.abort(new Error(`${local.what} couldn't be read within ${timeoutMs} ms`, { cause: local.failure() }));
     const timer = needsLocal ? setTimeout(tooLate, timeoutMs) : undefined;
     const work = async (_: unknown, running: RunOptions): Promise<T> => {
       clearTimeout(timer);
@@ -117,7 +131,11 @@ export class Runner {
    *
    * @param localMs goes on without the local side after so long
    */
-  async #withClusters<T>(stopped: AbortSignal, work: (loops: readonly Promise<void>[], running: RunOptions) => Promise<T>, localMs?: number): Promise<T> {
+  async #withClusters<T>(
+    stopped: AbortSignal,
+    work: (loops: readonly Promise<void>[], running: RunOptions) => Promise<T>,
+    localMs?: number,
+  ): Promise<T> {
     const { local, watch } = this.#options;
     const ended = new AbortController();
     const signal = AbortSignal.any([stopped, ended.signal]);

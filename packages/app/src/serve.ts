@@ -1,6 +1,15 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { HostPort } from '@kube-semaphore/net';
-import { addProcessMetrics, type createMetrics, type Health, type Instruments, type Logger, type sharedMetrics, startHealthServer, watchForStaleness } from '@kube-semaphore/runtime';
+import {
+  addProcessMetrics,
+  type createMetrics,
+  type Health,
+  type Instruments,
+  type Logger,
+  type sharedMetrics,
+  startHealthServer,
+  watchForStaleness,
+} from '@kube-semaphore/runtime';
 import type { ConfigSource } from './command.ts';
 import { ConfigError } from './config-error.ts';
 
@@ -21,7 +30,11 @@ export type ServeInput = {
  *
  * @throws {ConfigError} if the port can't be had
  */
-export async function serve(run: (options: RunOptions) => Promise<void>, input: ServeInput, { signal }: RunOptions): Promise<void> {
+export async function serve(
+  run: (options: RunOptions) => Promise<void>,
+  input: ServeInput,
+  { signal }: RunOptions,
+): Promise<void> {
   const { listenAddress, registry, isLive, isReady, file, version, log } = input;
   addProcessMetrics(registry);
   const health = await startHealthServer({ ...listenAddress, registry, isLive, isReady, log }).catch((error: Error) => {
@@ -36,13 +49,22 @@ export async function serve(run: (options: RunOptions) => Promise<void>, input: 
   }
 }
 
-function watchConfig({ path, content }: ConfigSource, { metrics, log }: ServeInput, signal: AbortSignal): Promise<void> {
+function watchConfig(
+  { path, content }: ConfigSource,
+  { metrics, log }: ServeInput,
+  signal: AbortSignal,
+): Promise<void> {
   return watchForStaleness(path, {
     content,
     signal,
     onStale: (isStale) => {
       metrics.configStale.set({}, isStale ? 1 : 0);
-      log.warn({ path, isStale }, isStale ? 'the config file changed since it was read: a restart reads it' : 'the config file is what is in force again');
+      log.warn(
+        { path, isStale },
+        isStale
+          ? 'the config file changed since it was read: a restart reads it'
+          : 'the config file is what is in force again',
+      );
     },
   });
 }

@@ -21,7 +21,9 @@ function asked(...answers: readonly unknown[]) {
 
 const refusal = (status: number) => new KubeApiError('GET failed', { status });
 
-const list = { items: [{ spec: { cidrs: ['10.96.0.0/16', 'fd00:10:96::/112'] } }, { spec: { cidrs: ['10.97.0.0/16'] } }] };
+const list = {
+  items: [{ spec: { cidrs: ['10.96.0.0/16', 'fd00:10:96::/112'] } }, { spec: { cidrs: ['10.97.0.0/16'] } }],
+};
 
 it('has the ranges of all ServiceCIDRs', async () => {
   expect(await asked(list).ranges).toEqual(['10.96.0.0/16', 'fd00:10:96::/112', '10.97.0.0/16']);
@@ -30,7 +32,9 @@ it('has the ranges of all ServiceCIDRs', async () => {
 it.each([403, 404])('has none, and says how to name them, where the answer is %i', async (status) => {
   const { ranges, lines } = asked(refusal(status));
   expect(await ranges).toEqual([]);
-  expect(lines).toEqual(['ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs']);
+  expect(lines).toEqual([
+    'ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs',
+  ]);
 });
 
 it('asks again after any other failure, which does not mean that there are none', async () => {
@@ -42,6 +46,9 @@ it.each([{}, undefined, 'x', { items: {} }])('takes %j for no answer', (answer) 
   expect(() => rangesIn(answer)).toThrow('not a ServiceCIDRList');
 });
 
-it.each([{}, null, { spec: {} }, { spec: { cidrs: [1, 'x', '10.0.0.0/33'] } }])('finds no range in an item like %j', (item) => {
-  expect(rangesIn({ items: [item] })).toEqual([]);
-});
+it.each([{}, null, { spec: {} }, { spec: { cidrs: [1, 'x', '10.0.0.0/33'] } }])(
+  'finds no range in an item like %j',
+  (item) => {
+    expect(rangesIn({ items: [item] })).toEqual([]);
+  },
+);

@@ -15,7 +15,10 @@ const PATH = '/apis/networking.k8s.io/v1/servicecidrs';
  *
  * @throws the signal's reason when that is aborted
  */
-export async function localServiceRanges(client: Pick<KubeClient, 'getRaw'>, { signal, log, retryMs }: ServiceRangesOptions): Promise<readonly Cidr[]> {
+export async function localServiceRanges(
+  client: Pick<KubeClient, 'getRaw'>,
+  { signal, log, retryMs }: ServiceRangesOptions,
+): Promise<readonly Cidr[]> {
   let told = false;
   const onFailure = (error: unknown): void => {
     log[told ? 'debug' : 'warn']({ error }, 'ServiceCIDRs of the local cluster not read, retrying');
@@ -28,7 +31,10 @@ export async function localServiceRanges(client: Pick<KubeClient, 'getRaw'>, { s
       return ranges;
     } catch (error) {
       if (!(error instanceof KubeApiError && [403, 404].includes(error.status))) throw error;
-      log.info({ status: error.status }, 'ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs');
+      log.info(
+        { status: error.status },
+        'ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs',
+      );
       return [];
     }
   };

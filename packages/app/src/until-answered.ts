@@ -8,7 +8,10 @@ export type UntilAnsweredOptions = RunOptions & {
 };
 
 /** Asks an API server again and again until it answers. @throws the signal's reason when that is aborted */
-export async function untilAnswered<T>(ask: () => Promise<T>, { signal, onFailure, retryMs = 1_000 }: UntilAnsweredOptions): Promise<T> {
+export async function untilAnswered<T>(
+  ask: () => Promise<T>,
+  { signal, onFailure, retryMs = 1_000 }: UntilAnsweredOptions,
+): Promise<T> {
   for (;;) {
     try {
       return await ask();

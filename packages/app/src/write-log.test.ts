@@ -4,9 +4,14 @@ import { WriteLog } from './write-log.ts';
 function writeLog() {
   const lines: string[] = [];
   const troubles: boolean[] = [];
-  const say = (level: string) => (fields: object, message: string) => void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+  const say = (level: string) => (fields: object, message: string) =>
+    void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
   const log = { trace: say('trace'), debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
-  return { log: new WriteLog({ log, what: 'set', onTrouble: (inTrouble) => troubles.push(inTrouble) }), lines, troubles };
+  return {
+    log: new WriteLog({ log, what: 'set', onTrouble: (inTrouble) => troubles.push(inTrouble) }),
+    lines,
+    troubles,
+  };
 }
 
 const failure = (error: object) => ({ key: 'c2-ns-app', error, retryInMs: 50 });

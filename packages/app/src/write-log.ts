@@ -45,7 +45,10 @@ export class WriteLog {
     }
     // 409: somebody wrote at the same time, and the next attempt knows. Normal, but worth finding.
     const level = said || isConflict(error) ? 'debug' : 'warn';
-    this.#failures[level]({ key, error, retryInMs: Math.round(retryInMs) }, `${this.#options.what} not written, will try again`);
+    this.#failures[level](
+      { key, error, retryInMs: Math.round(retryInMs) },
+      `${this.#options.what} not written, will try again`,
+    );
   }
 }
 

@@ -95,14 +95,18 @@ export function isBusy(agent: Agent): boolean {
  * request, or by its answer.
  */
 class DirectAgent extends https.Agent {
-  override createConnection(...connection: Parameters<https.Agent['createConnection']>): ReturnType<https.Agent['createConnection']> {
+  override createConnection(
+    ...connection: Parameters<https.Agent['createConnection']>
+  ): ReturnType<https.Agent['createConnection']> {
     return super.createConnection(...connection)?.on('error', () => {});
   }
 }
 
 /** For the same reason. */
 class PlainAgent extends http.Agent {
-  override createConnection(...connection: Parameters<Agent['createConnection']>): ReturnType<Agent['createConnection']> {
+  override createConnection(
+    ...connection: Parameters<Agent['createConnection']>
+  ): ReturnType<Agent['createConnection']> {
     return super.createConnection(...connection)?.on('error', () => {});
   }
 }

@@ -70,7 +70,10 @@ async function open(reference: ClusterReference, serviceAccountDir: string, deps
 function withoutTls(access: Access, { log }: Dependencies): Access {
   const server = access.server.origin;
   if (access.proxy !== undefined) {
-    throw new ClusterAuthError('CLUSTER_ADDRESS', `${server} is on this machine and without TLS: it is not reached through a proxy, leave out proxy-url`);
+    throw new ClusterAuthError(
+      'CLUSTER_ADDRESS',
+      `${server} is on this machine and without TLS: it is not reached through a proxy, leave out proxy-url`,
+    );
   }
   log.warn({ server }, 'API server is reached without TLS: who can listen at its address can answer for it');
   return { ...access, ca: fixed(undefined) };

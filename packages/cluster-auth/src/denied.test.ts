@@ -31,10 +31,15 @@ it('a file that its mode keeps from us is told with the mode, and what mends it 
   );
 });
 
-it.each([Object.assign(new Error('x'), { code: 'ENOENT' }), new Error('y'), undefined])('nothing is said of %s', (error) => {
-  expect(deniedHint('/nonexistent', error)).toBe('');
-});
+it.each([Object.assign(new Error('x'), { code: 'ENOENT' }), new Error('y'), undefined])(
+  'nothing is said of %s',
+  (error) => {
+    expect(deniedHint('/nonexistent', error)).toBe('');
+  },
+);
 
 it('a folder that keeps its files from us is told without their mode', () => {
-  expect(deniedHint('/nonexistent/token', Object.assign(new Error('x'), { code: 'EACCES' }))).toMatch(/^: we are user \d+; in a Pod securityContext\.fsGroup: \d+ mends it, or defaultMode: 0444 of the volume$/);
+  expect(deniedHint('/nonexistent/token', Object.assign(new Error('x'), { code: 'EACCES' }))).toMatch(
+    /^: we are user \d+; in a Pod securityContext\.fsGroup: \d+ mends it, or defaultMode: 0444 of the volume$/,
+  );
 });

@@ -18,15 +18,27 @@ describe('parseServer', () => {
     { name: 'takes https for granted of a name', raw: 'localhost:6443', want: 'https://localhost:6443/' },
     { name: 'takes http on this machine', raw: 'http://127.0.0.1:8001', want: 'http://127.0.0.1:8001/' },
     { name: 'takes http on this machine by IPv6', raw: 'http://[::1]:8001', want: 'http://[::1]:8001/' },
-    { name: 'takes http on localhost', raw: 'http://localhost:8001/api-proxy', want: 'http://localhost:8001/api-proxy' },
+    {
+      name: 'takes http on localhost',
+      raw: 'http://localhost:8001/api-proxy',
+      want: 'http://localhost:8001/api-proxy',
+    },
     { name: 'takes IPv6', raw: 'https://[FD00::1]:6443', want: 'https://[fd00::1]:6443/' },
   ])('$name', ({ raw, want }) => {
     expect(parseServer(raw, 'server').href).toBe(want);
   });
 
   it.each([
-    { name: 'refuses http', raw: 'http://10.0.0.1:8080', want: 'server must be an https: URL and is an http: one: credentials are not sent without TLS, except to this machine (localhost, 127.0.0.1)' },
-    { name: 'refuses http to a name that looks like this machine', raw: 'http://127.0.0.1.example.com', want: 'server must be an https: URL' },
+    {
+      name: 'refuses http',
+      raw: 'http://10.0.0.1:8080',
+      want: 'server must be an https: URL and is an http: one: credentials are not sent without TLS, except to this machine (localhost, 127.0.0.1)',
+    },
+    {
+      name: 'refuses http to a name that looks like this machine',
+      raw: 'http://127.0.0.1.example.com',
+      want: 'server must be an https: URL',
+    },
     { name: 'refuses a socket', raw: 'unix:///run/api', want: 'server is not a URL' },
     { name: 'refuses nothing', raw: '', want: 'server is not a URL' },
     { name: 'refuses a user', raw: 'https://admin:secret@host', want: 'server may have a host, a port and a path' },

@@ -3,14 +3,26 @@ import { describe, expect, it } from 'vitest';
 import { reasonOf, tlsFailure } from './errors.ts';
 
 /** What Node.js says of a certificate with these names to who wanted `host`. */
-const refusal = (host: string, certificate: object): Error | undefined => checkServerIdentity(host, certificate as PeerCertificate);
+const refusal = (host: string, certificate: object): Error | undefined =>
+  checkServerIdentity(host, certificate as PeerCertificate);
 
 describe('a certificate for another name', () => {
-  const names = 'DNS:kubernetes, DNS:api.c2.example, IP Address:10.96.0.1, IP Address:FD00:0:0:0:0:0:0:1, URI:spiffe://x';
+  const names =
+    'DNS:kubernetes, DNS:api.c2.example, IP Address:10.96.0.1, IP Address:FD00:0:0:0:0:0:0:1, URI:spiffe://x';
 
   it.each([
-    { name: 'names and addresses', host: '10.0.0.9', certificate: { subject: { CN: 'api' }, subjectaltname: names }, want: 'it has kubernetes, api.c2.example, 10.96.0.1, fd00::1, and not 10.0.0.9' },
-    { name: 'a common name alone', host: 'c2.example', certificate: { subject: { CN: 'api' } }, want: 'it has api, and not c2.example' },
+    {
+      name: 'names and addresses',
+      host: '10.0.0.9',
+      certificate: { subject: { CN: 'api' }, subjectaltname: names },
+      want: 'it has kubernetes, api.c2.example, 10.96.0.1, fd00::1, and not 10.0.0.9',
+    },
+    {
+      name: 'a common name alone',
+      host: 'c2.example',
+      certificate: { subject: { CN: 'api' } },
+      want: 'it has api, and not c2.example',
+    },
     { name: 'no name', host: 'c2.example', certificate: { subject: {} }, want: 'it has none, and not c2.example' },
     {
       name: 'many names',
@@ -20,17 +32,25 @@ describe('a certificate for another name', () => {
     },
   ])('is told with what it has: $name', ({ host, certificate, want }) => {
     const error = new Error('list pods', { cause: refusal(host, certificate) });
-    expect(tlsFailure(error)).toBe(`its certificate is for another name: ${want}; write one of its names in the URL, or in a kubeconfig as tls-server-name`);
+    expect(tlsFailure(error)).toBe(
+      `its certificate is for another name: ${want}; write one of its names in the URL, or in a kubeconfig as tls-server-name`,
+    );
     expect(reasonOf(error.cause)).toBe(`its certificate is for another name: ${want}`);
   });
 
   it('is nothing that is said of another error', () => {
-    expect(tlsFailure(new Error('x', { cause: Object.assign(new Error('y'), { code: 'ECONNREFUSED' }) }))).toBeUndefined();
+    expect(
+      tlsFailure(new Error('x', { cause: Object.assign(new Error('y'), { code: 'ECONNREFUSED' }) })),
+    ).toBeUndefined();
   });
 });
 
 it('tells a server that answers without TLS in words, and not in those of OpenSSL', () => {
-  const error = Object.assign(new Error('40CDA4FC347F0000:error:0A00010B:SSL routines'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' });
-  expect(tlsFailure(error)).toBe('it answers without TLS (ERR_SSL_WRONG_VERSION_NUMBER): is the address that of an API server?');
+  const error = Object.assign(new Error('40CDA4FC347F0000:error:0A00010B:SSL routines'), {
+    code: 'ERR_SSL_WRONG_VERSION_NUMBER',
+  });
+  expect(tlsFailure(error)).toBe(
+    'it answers without TLS (ERR_SSL_WRONG_VERSION_NUMBER): is the address that of an API server?',
+  );
   expect(reasonOf(error)).toBe('it answers without TLS (ERR_SSL_WRONG_VERSION_NUMBER)');
 });

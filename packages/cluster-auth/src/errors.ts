@@ -64,9 +64,12 @@ export function reasonOf(error: unknown): string {
  * OpenSSL's own words name lines of its source, and those of Node.js advise a flag that doesn't apply here.
  */
 export function tlsFailure(error: unknown): string | undefined {
-  if (error instanceof Error && 'code' in error && error.code === NOT_TLS) return `${WORDS[NOT_TLS]} (${NOT_TLS}): is the address that of an API server?`;
+  if (error instanceof Error && 'code' in error && error.code === NOT_TLS)
+    return `${WORDS[NOT_TLS]} (${NOT_TLS}): is the address that of an API server?`;
   const names = misnamed(error);
-  return names === undefined ? unsigned(error) : `${names}; write one of its names in the URL, or in a kubeconfig as tls-server-name`;
+  return names === undefined
+    ? unsigned(error)
+    : `${names}; write one of its names in the URL, or in a kubeconfig as tls-server-name`;
 }
 
 function unsigned(error: unknown): string | undefined {

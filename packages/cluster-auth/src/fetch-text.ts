@@ -94,10 +94,19 @@ async function fetchOnce(url: URL, request: Request, signal: AbortSignal, deps: 
   }
 }
 
-type PlainOptions = { readonly method: string; readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal };
+type PlainOptions = {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+};
 
 /** A request without TLS. An HTTP proxy is asked for the whole URL (RFC 9112, section 3.2.2): few let such through by CONNECT. */
-async function plainRequest(url: URL, options: PlainOptions, proxy: URL | undefined, deps: Dependencies): Promise<ClientRequest> {
+async function plainRequest(
+  url: URL,
+  options: PlainOptions,
+  proxy: URL | undefined,
+  deps: Dependencies,
+): Promise<ClientRequest> {
   if (proxy === undefined) return http.request(url, { ...options, agent: false });
   if (proxy.protocol === 'socks5:') {
     const socket = await tunnelThrough(proxy)({ host: hostOf(url), port: portOf(url) }, options);
@@ -105,10 +114,23 @@ async function plainRequest(url: URL, options: PlainOptions, proxy: URL | undefi
     return http.request(url, { ...options, createConnection: () => socket }).once('socket', (its) => its.resume());
   }
   const headers = { ...options.headers, host: url.host, ...proxyAuthorization(proxy) };
-  const asked = { ...options, headers, host: hostOf(proxy), port: portOf(proxy), path: `${url.origin}${url.pathname}${url.search}`, agent: false };
+  const asked = {
+    ...options,
+    headers,
+    host: hostOf(proxy),
+    port: portOf(proxy),
+    path: `${url.origin}${url.pathname}${url.search}`,
+    agent: false,
+  };
   if (proxy.protocol === 'http:') return http.request(asked);
   const ca = await (await openProxyRoots(fixed(undefined), deps))();
-  return https.request({ ...asked, ca, servername: isIP(hostOf(proxy)) === 0 ? hostOf(proxy) : '', rejectUnauthorized: true, minVersion: 'TLSv1.2' });
+  return https.request({
+    ...asked,
+    ca,
+    servername: isIP(hostOf(proxy)) === 0 ? hostOf(proxy) : '',
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+  });
 }
 
 async function answerTo(request: ClientRequest, body: string | undefined): Promise<Answer> {

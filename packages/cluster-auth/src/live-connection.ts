@@ -104,7 +104,10 @@ export class LiveConnection implements Connection {
 
   #replaceAgent(ca: string | undefined, { keyPair }: Credentials): Agent {
     const { tlsServerName } = this.#access;
-    const agent = this.server.protocol === 'http:' ? createPlainAgent() : createAgent({ ca, keyPair, tlsServerName, tunnel: this.#tunnel });
+    const agent =
+      this.server.protocol === 'http:'
+        ? createPlainAgent()
+        : createAgent({ ca, keyPair, tlsServerName, tunnel: this.#tunnel });
     if (this.#current !== undefined) {
       retire(this.#current.authorization.agent);
       this.#retired = [...this.#retired.filter(isBusy), this.#current.authorization.agent];

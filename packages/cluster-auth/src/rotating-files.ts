@@ -91,7 +91,9 @@ export async function readText(path: string, check?: (mode: number) => void): Pr
     return await file.readFile('utf8');
   } catch (cause) {
     if (cause instanceof ClusterAuthError) throw cause;
-    throw new ClusterAuthError('CLUSTER_FILE', `${path} can't be read: ${reasonOf(cause)}${deniedHint(path, cause)}`, { cause });
+    throw new ClusterAuthError('CLUSTER_FILE', `${path} can't be read: ${reasonOf(cause)}${deniedHint(path, cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -103,7 +105,11 @@ async function identify(paths: readonly string[]): Promise<string> {
         const { dev, ino, size, ctimeNs } = await stat(path, { bigint: true });
         return `${dev}:${ino}:${size}:${ctimeNs}`;
       } catch (cause) {
-        throw new ClusterAuthError('CLUSTER_FILE', `${path} can't be read: ${reasonOf(cause)}${deniedHint(path, cause)}`, { cause });
+        throw new ClusterAuthError(
+          'CLUSTER_FILE',
+          `${path} can't be read: ${reasonOf(cause)}${deniedHint(path, cause)}`,
+          { cause },
+        );
       }
     }),
   );

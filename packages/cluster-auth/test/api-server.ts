@@ -107,7 +107,8 @@ export class ApiServer implements AsyncDisposable {
     if (this.refuses(sighting)) response.writeHead(401).end();
     else if (sighting.path === '/watch') this.#watch(response);
     else if (json !== undefined) response.writeHead(200).end(JSON.stringify(json));
-    else if (this.locations[sighting.path] !== undefined) response.writeHead(302, { location: this.locations[sighting.path] }).end();
+    else if (this.locations[sighting.path] !== undefined)
+      response.writeHead(302, { location: this.locations[sighting.path] }).end();
     else response.writeHead(this.status).end(this.body);
   }
 

@@ -247,7 +247,10 @@ describe('a CA at an https: URL', () => {
 describe('a redirect of the CA', () => {
   const fetched = async (ca: ApiServer, caUrl: string) => {
     const { connection } = await connected(reference(caUrl), { env: { SSL_CERT_FILE: join(dir, 'roots.pem') } });
-    return { outcome: await send(connection).catch((error: unknown) => error), seen: ca.seen.map(({ path, authorization }) => ({ path, authorization })) };
+    return {
+      outcome: await send(connection).catch((error: unknown) => error),
+      seen: ca.seen.map(({ path, authorization }) => ({ path, authorization })),
+    };
   };
 
   it.each([
@@ -259,13 +262,18 @@ describe('a redirect of the CA', () => {
     Object.assign(ca, { body: first.caPem, locations: { '/ca.crt': to(ca) } });
     const { outcome, seen } = await fetched(ca, `https://joe:secret@127.0.0.1:${ca.port}/ca.crt`);
     expect(outcome).toBe(200);
-    expect(seen).toEqual([{ path: '/ca.crt', authorization: expect.stringMatching(/^Basic /) }, { path: '/new?v=1', authorization: undefined }]);
+    expect(seen).toEqual([
+      { path: '/ca.crt', authorization: expect.stringMatching(/^Basic /) },
+      { path: '/new?v=1', authorization: undefined },
+    ]);
   });
 
   it('is followed from http: to https:', async () => {
     const ca = await started(web);
     ca.body = first.caPem;
-    const plain = createHttpServer((_request, response) => response.writeHead(308, { location: `${ca.url}/new` }).end()).listen(0, '127.0.0.1');
+    const plain = createHttpServer((_request, response) =>
+      response.writeHead(308, { location: `${ca.url}/new` }).end(),
+    ).listen(0, '127.0.0.1');
     await once(plain, 'listening');
     onTestFinished(() => void plain.close());
     const { outcome } = await fetched(ca, `http://127.0.0.1:${portOf(plain)}/ca.crt`);
@@ -273,8 +281,16 @@ describe('a redirect of the CA', () => {
   });
 
   it.each([
-    { name: 'to another host', to: ({ port }: ApiServer) => `https://localhost:${port}/new?t=secret`, want: /it redirects to https:\/\/localhost:\d+\/new, and only https: on the same host is followed$/ },
-    { name: 'to http:', to: ({ port }: ApiServer) => `http://127.0.0.1:${port}/new`, want: /it redirects to http:\/\/.*, and only https: on the same host is followed$/ },
+    {
+      name: 'to another host',
+      to: ({ port }: ApiServer) => `https://localhost:${port}/new?t=secret`,
+      want: /it redirects to https:\/\/localhost:\d+\/new, and only https: on the same host is followed$/,
+    },
+    {
+      name: 'to http:',
+      to: ({ port }: ApiServer) => `http://127.0.0.1:${port}/new`,
+      want: /it redirects to http:\/\/.*, and only https: on the same host is followed$/,
+    },
     { name: 'to no URL', to: () => 'https://', want: /it redirects to what is no URL$/ },
     { name: 'in a circle', to: () => '/ca.crt', want: /it redirects more than 10 times$/ },
   ])('is not followed $name', async ({ to, want }) => {
@@ -290,7 +306,12 @@ describe('a CA at an http: URL', () => {
   it.each(['HTTP_PROXY', 'http_proxy'])('is asked of the proxy of %s, as Go does', async (name) => {
     const asked: unknown[] = [];
     const proxy = createHttpServer(({ url, headers }, response) => {
-      asked.push({ url, host: headers.host, proxyAuthorization: headers['proxy-authorization'], authorization: headers.authorization });
+      asked.push({
+        url,
+        host: headers.host,
+        proxyAuthorization: headers['proxy-authorization'],
+        authorization: headers.authorization,
+      });
       response.end(first.caPem);
     }).listen(0, '127.0.0.1');
     await once(proxy, 'listening');
@@ -299,7 +320,9 @@ describe('a CA at an http: URL', () => {
     const { connection } = await connected(reference('http://ca.example.com/ca.crt?v=1'), { env });
     expect(await send(connection)).toBe(200);
     const proxyAuthorization = `Basic ${Buffer.from('jane:pw').toString('base64')}`;
-    expect(asked).toEqual([{ url: 'http://ca.example.com/ca.crt?v=1', host: 'ca.example.com', proxyAuthorization, authorization: undefined }]);
+    expect(asked).toEqual([
+      { url: 'http://ca.example.com/ca.crt?v=1', host: 'ca.example.com', proxyAuthorization, authorization: undefined },
+    ]);
   });
 
   it('is asked of a proxy over TLS, and through one of SOCKS', async () => {
@@ -310,7 +333,9 @@ describe('a CA at an http: URL', () => {
     const overTls = await started(web);
     overTls.body = first.caPem;
     for (const HTTP_PROXY of [`socks5://127.0.0.1:${socks.port}`, overTls.url]) {
-      const { connection } = await connected(reference('http://ca.example.com/ca.crt'), { env: { HTTP_PROXY, SSL_CERT_FILE: join(dir, 'roots.pem') } });
+      const { connection } = await connected(reference('http://ca.example.com/ca.crt'), {
+        env: { HTTP_PROXY, SSL_CERT_FILE: join(dir, 'roots.pem') },
+      });
       expect(await send(connection)).toBe(200);
     }
     expect(socks.asked).toEqual(['3 ca.example.com 80']);
@@ -408,7 +433,9 @@ describe('a CA whose hash is given', () => {
     await writeFile(join(dir, 'ca.pem'), first.caPem);
     const { connection } = await connected(reference(`file://${dir}/ca.pem`, [hashOf(first)]));
     expect(await send(connection)).toBe(200);
-    await expect(connected(reference(`file://${dir}/ca.pem`, [hashOf(second)]))).rejects.toThrow(`${dir}/ca.pem holds no certificate that is trusted here`);
+    await expect(connected(reference(`file://${dir}/ca.pem`, [hashOf(second)]))).rejects.toThrow(
+      `${dir}/ca.pem holds no certificate that is trusted here`,
+    );
   });
 });
 

@@ -195,7 +195,10 @@ describe('an exec plugin', () => {
     await chmod(join(dir, 'plugin.cjs'), 0o757);
     const { connection } = await connectedBy();
     const want = `anyone may write it (mode 0757), and so run programs here: chmod o-w ${join(dir, 'plugin.cjs')}`;
-    await expect(connection.authorize({ signal: never })).rejects.toMatchObject({ code: 'CLUSTER_PLUGIN', message: expect.stringContaining(want) });
+    await expect(connection.authorize({ signal: never })).rejects.toMatchObject({
+      code: 'CLUSTER_PLUGIN',
+      message: expect.stringContaining(want),
+    });
     await expect(runs()).rejects.toThrow('ENOENT');
     await chmod(join(dir, 'plugin.cjs'), 0o755);
     expect(await send(connection)).toBe(200);
@@ -216,7 +219,10 @@ describe('an exec plugin', () => {
       setInterval(() => {}, 1000);`);
     const { connection } = await connectedBy();
     const waiting = connection.authorize({ signal: never });
-    const pid = await eventually(async () => Number(await readFile(file, 'utf8').catch(() => '')), (read) => read > 0);
+    const pid = await eventually(
+      async () => Number(await readFile(file, 'utf8').catch(() => '')),
+      (read) => read > 0,
+    );
     connection.close();
     await expect(waiting).rejects.toMatchObject({ code: 'CLUSTER_CLOSED' });
     await eventually(() => isGone(pid), true);

@@ -177,19 +177,26 @@ describe('a kubeconfig that others may write', () => {
   it.each([0o646, 0o666, 0o602])('is refused if anyone may: %o', async (mode) => {
     const path = await withMode(mode);
     const words = `kubeconfig ${path}: anyone may write it (mode 0${mode.toString(8)}), and so run programs here: chmod o-w ${path}`;
-    await expect(connected({ kind: 'kubeconfig', path })).rejects.toMatchObject({ code: 'CLUSTER_KUBECONFIG', message: words });
+    await expect(connected({ kind: 'kubeconfig', path })).rejects.toMatchObject({
+      code: 'CLUSTER_KUBECONFIG',
+      message: words,
+    });
   });
 
   it('is refused by the mode of the file that a link leads to', async () => {
     await symlink(await withMode(0o666), join(dir, 'link'));
-    await expect(connected({ kind: 'kubeconfig', path: join(dir, 'link') })).rejects.toThrow('anyone may write it (mode 0666)');
+    await expect(connected({ kind: 'kubeconfig', path: join(dir, 'link') })).rejects.toThrow(
+      'anyone may write it (mode 0666)',
+    );
   });
 
   it('is used if its group may, with a warning', async () => {
     const path = await withMode(0o660);
     const { connection, log } = await connected({ kind: 'kubeconfig', path });
     expect(await send(connection)).toBe(200);
-    expect(log.lines).toEqual([`warn: the group of a kubeconfig may write it, and so run programs here: chmod g-w { path: '${path}', mode: '0660' }`]);
+    expect(log.lines).toEqual([
+      `warn: the group of a kubeconfig may write it, and so run programs here: chmod g-w { path: '${path}', mode: '0660' }`,
+    ]);
   });
 
   it.each([0o600, 0o644, 0o440])('is used without a word if only its owner may: %o', async (mode) => {

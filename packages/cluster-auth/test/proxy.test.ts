@@ -161,8 +161,22 @@ describe('a SOCKS5 proxy', () => {
     { name: 'hangs up', answers: [], want: 'it closed the connection' },
     { name: 'takes no method', answers: [[5, 255]], want: 'it wants another authentication' },
     { name: 'takes a method that was not offered', answers: [[5, 1]], want: 'it wants another authentication' },
-    { name: 'refuses', answers: [[5, 0], [5, 2, 0, 1, 0, 0, 0, 0, 0, 0]], want: 'NotAllowed' },
-    { name: 'hangs up late', answers: [[5, 0], [5, 0, 0, 1, 127]], want: 'it closed the connection' },
+    {
+      name: 'refuses',
+      answers: [
+        [5, 0],
+        [5, 2, 0, 1, 0, 0, 0, 0, 0, 0],
+      ],
+      want: 'NotAllowed',
+    },
+    {
+      name: 'hangs up late',
+      answers: [
+        [5, 0],
+        [5, 0, 0, 1, 127],
+      ],
+      want: 'it closed the connection',
+    },
   ])('is named when it $name, without its password', async ({ answers, want }) => {
     const { port } = await startAnsweringProxy(answers);
     const { connection } = await connectedThrough(`socks5://jane:secret@127.0.0.1:${port}`);

@@ -131,7 +131,12 @@ describe('Controller', () => {
 
 function start(options: Pick<ControllerOptions, 'reconcile' | 'observer'>) {
   const failures: { key: string; retryInMs: number }[] = [];
-  const controller = new Controller({ workers: 3, minWriteIntervalMs: 200, onFailure: (failure) => failures.push(failure), ...options });
+  const controller = new Controller({
+    workers: 3,
+    minWriteIntervalMs: 200,
+    onFailure: (failure) => failures.push(failure),
+    ...options,
+  });
   const aborter = new AbortController();
   const done = controller.run({ signal: aborter.signal });
   const abort = () => aborter.abort();

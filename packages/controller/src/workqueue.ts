@@ -48,7 +48,8 @@ export class Workqueue {
   add(key: string, since?: number): boolean {
     if (this.#closed) return false;
     const entry = this.#entry(key);
-    entry.since = since === undefined || entry.since === undefined ? (since ?? entry.since) : Math.min(entry.since, since);
+    entry.since =
+      since === undefined || entry.since === undefined ? (since ?? entry.since) : Math.min(entry.since, since);
     if (entry.due) return false;
     entry.due = true;
     if (!entry.working) this.#schedule(key, entry);

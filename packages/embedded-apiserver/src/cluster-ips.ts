@@ -14,6 +14,8 @@ export class ClusterIps {
   next(family: IpFamily): string {
     this.#last += 1;
     if (this.#last > 0xffff) throw new Error('no more addresses for Services');
-    return family === 'IPv4' ? `10.96.${this.#last >> 8}.${this.#last & 255}` : `fd00:10:96::${this.#last.toString(16)}`;
+    return family === 'IPv4'
+      ? `10.96.${this.#last >> 8}.${this.#last & 255}`
+      : `fd00:10:96::${this.#last.toString(16)}`;
   }
 }

@@ -38,8 +38,11 @@ export function* endpointSliceRules(slice: KubeObject, previous?: KubeObject): G
   else if (!addressTypes.includes(addressType)) yield notSupported('addressType', addressType, addressTypes);
   yield* portRules(ports);
   if (endpoints.length > MAX_ENDPOINTS) yield tooMany('endpoints', endpoints.length, MAX_ENDPOINTS);
-  else for (const [index, endpoint] of endpoints.entries()) yield* endpointRules(`endpoints[${index}]`, endpoint, addressType);
-  if (previous && addressType !== previous['addressType']) yield invalidValue('addressType', addressType, 'field is immutable');
+  else
+    for (const [index, endpoint] of endpoints.entries())
+      yield* endpointRules(`endpoints[${index}]`, endpoint, addressType);
+  if (previous && addressType !== previous['addressType'])
+    yield invalidValue('addressType', addressType, 'field is immutable');
 }
 
 function* portRules(ports: readonly Port[]): Generator<Cause> {
@@ -48,7 +51,8 @@ function* portRules(ports: readonly Port[]): Generator<Cause> {
     if (name !== '' && !isDnsLabel(name)) yield invalidValue(`${field}.name`, name, 'must be a DNS label');
     if (ports.findIndex((port) => port.name === name) < index) yield duplicate(`${field}.name`, name);
     if (!protocols.includes(protocol)) yield notSupported(`${field}.protocol`, protocol, protocols);
-    if (appProtocol !== undefined && !isQualifiedName(appProtocol)) yield invalidValue(`${field}.appProtocol`, appProtocol, 'must be a name');
+    if (appProtocol !== undefined && !isQualifiedName(appProtocol))
+      yield invalidValue(`${field}.appProtocol`, appProtocol, 'must be a name');
   }
 }
 
@@ -59,12 +63,18 @@ function* endpointRules(field: string, endpoint: Endpoint, addressType: string |
   for (const [index, address] of addresses.entries()) {
     if (addressType !== 'FQDN') yield* addressRules(`${field}.addresses`, index, { address, addressType });
   }
-  if (nodeName !== undefined && !isDnsSubdomain(nodeName)) yield invalidValue(`${field}.nodeName`, nodeName, 'must be a name');
-  if (hostname !== undefined && !isDnsLabel(hostname)) yield invalidValue(`${field}.hostname`, hostname, 'must be a DNS label');
+  if (nodeName !== undefined && !isDnsSubdomain(nodeName))
+    yield invalidValue(`${field}.nodeName`, nodeName, 'must be a name');
+  if (hostname !== undefined && !isDnsLabel(hostname))
+    yield invalidValue(`${field}.hostname`, hostname, 'must be a DNS label');
   yield* hintRules(`${field}.hints.forZones`, hints?.forZones ?? []);
 }
 
-function* addressRules(field: string, index: number, { address, addressType }: { address: string; addressType: string | undefined }): Generator<Cause> {
+function* addressRules(
+  field: string,
+  index: number,
+  { address, addressType }: { address: string; addressType: string | undefined },
+): Generator<Cause> {
   const [isWanted, isOther] = addressType === 'IPv6' ? [isIPv6, isIPv4] : [isIPv4, isIPv6];
   if (!isWanted(address) && isOther(address)) yield invalidValue(field, address, `must be an ${addressType} address`);
   yield* endpointIpRules(`${field}[${index}]`, address);

@@ -16,7 +16,10 @@ export function defaultEndpoints(endpoints: KubeObject): KubeObject {
   const withProtocol = (port: Port) => ({ ...port, protocol: port.protocol || 'TCP' });
   return {
     ...endpoints,
-    subsets: subsetsOf(endpoints).map((subset) => ({ ...subset, ...(subset.ports && { ports: subset.ports.map(withProtocol) }) })),
+    subsets: subsetsOf(endpoints).map((subset) => ({
+      ...subset,
+      ...(subset.ports && { ports: subset.ports.map(withProtocol) }),
+    })),
   };
 }
 
@@ -24,13 +27,15 @@ export function defaultEndpoints(endpoints: KubeObject): KubeObject {
 export function* endpointsRules(endpoints: KubeObject): Generator<Cause> {
   for (const [index, { addresses = [], notReadyAddresses = [], ports = [] }] of subsetsOf(endpoints).entries()) {
     const field = `subsets[${index}]`;
-    if (addresses.length + notReadyAddresses.length === 0) yield required(field, 'must specify `addresses` or `notReadyAddresses`');
+    if (addresses.length + notReadyAddresses.length === 0)
+      yield required(field, 'must specify `addresses` or `notReadyAddresses`');
     for (const [list, of] of Object.entries({ addresses, notReadyAddresses })) {
       for (const [at, { ip = '' }] of of.entries()) yield* endpointIpRules(`${field}.${list}[${at}].ip`, ip);
     }
     for (const [at, { name, port }] of ports.entries()) {
       if (ports.length > 1 && !name) yield required(`${field}.ports[${at}].name`);
-      if (!isPortNumber(port)) yield invalidValue(`${field}.ports[${at}].port`, port, 'must be between 1 and 65535, inclusive');
+      if (!isPortNumber(port))
+        yield invalidValue(`${field}.ports[${at}].port`, port, 'must be between 1 and 65535, inclusive');
     }
   }
 }

@@ -3,7 +3,9 @@ import type { Certificate } from './certificates.ts';
 
 /** One of the ways a kubeconfig's user proves who it is. */
 export type Credentials =
-  { readonly token: string } | { readonly tokenFile: string } | { readonly certificate: Certificate };
+  | { readonly token: string }
+  | { readonly tokenFile: string }
+  | { readonly certificate: Certificate };
 
 /** What a kubeconfig with one cluster, one user and one context says. */
 export type KubeconfigOptions = {

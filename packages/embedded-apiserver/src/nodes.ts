@@ -22,7 +22,8 @@ export function* nodeRules(node: KubeObject, previous?: KubeObject): Generator<C
     if (!parseCidr(cidr).ok) yield invalidValue(`spec.podCIDRs[${index}]`, cidr, 'must be a valid CIDR value');
   }
   const families = new Set(podCIDRs.map((cidr) => cidr.includes(':')));
-  if (families.size < podCIDRs.length) yield invalidValue('spec.podCIDRs', podCIDRs, 'may specify no more than one CIDR for each IP family');
+  if (families.size < podCIDRs.length)
+    yield invalidValue('spec.podCIDRs', podCIDRs, 'may specify no more than one CIDR for each IP family');
   const { podCIDRs: before = [] } = previous ? specOf(previous) : {};
   if (before.length > 0 && !isDeepStrictEqual(podCIDRs, before)) {
     yield forbiddenValue('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid');

@@ -13,18 +13,25 @@ export function* addressRules(spec: ServiceSpec): Generator<Cause> {
     }
     return;
   }
-  if (clusterIP !== '' && clusterIPs[0] !== clusterIP) yield invalidValue('spec.clusterIPs', clusterIPs, 'first value must match `clusterIP`');
-  if (clusterIP === '' && clusterIPs.length > 0) yield invalidValue('spec.clusterIPs', clusterIPs, 'must be empty when `clusterIP` is not specified');
+  if (clusterIP !== '' && clusterIPs[0] !== clusterIP)
+    yield invalidValue('spec.clusterIPs', clusterIPs, 'first value must match `clusterIP`');
+  if (clusterIP === '' && clusterIPs.length > 0)
+    yield invalidValue('spec.clusterIPs', clusterIPs, 'must be empty when `clusterIP` is not specified');
   for (const [index, family] of ipFamilies.entries()) {
     if (!['IPv4', 'IPv6'].includes(family)) yield notSupported(`spec.ipFamilies[${index}]`, family, ['IPv4', 'IPv6']);
     if (ipFamilies.indexOf(family) < index) yield duplicate(`spec.ipFamilies[${index}]`, family);
   }
-  if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) yield notSupported('spec.ipFamilyPolicy', ipFamilyPolicy, policies);
+  if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy))
+    yield notSupported('spec.ipFamilyPolicy', ipFamilyPolicy, policies);
   if (isHeadless(spec)) return;
   for (const [index, ip] of clusterIPs.entries()) {
     const family = ipFamilies[index];
     if (family === undefined || ip.includes(':') === (family === 'IPv6')) continue;
-    yield invalidValue(`spec.clusterIPs[${index}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${index}]\``);
+    yield invalidValue(
+      `spec.clusterIPs[${index}]`,
+      ip,
+      `expected an ${family} value as indicated by \`ipFamilies[${index}]\``,
+    );
   }
 }
 

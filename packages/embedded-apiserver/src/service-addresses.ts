@@ -15,7 +15,11 @@ const other = (family: IpFamily): IpFamily => (family === 'IPv4' ? 'IPv6' : 'IPv
  * @throws {ApiError} 422 for families or addresses that don't go together, or that the cluster doesn't have
  */
 export function withAddresses(
-  { name, spec, before }: { readonly name: string; readonly spec: ServiceSpec; readonly before: ServiceSpec | undefined },
+  {
+    name,
+    spec,
+    before,
+  }: { readonly name: string; readonly spec: ServiceSpec; readonly before: ServiceSpec | undefined },
   clusterIps: ClusterIps,
 ): ServiceSpec {
   const refuseIf = (causes: Iterable<Cause>) => {
@@ -26,11 +30,16 @@ export function withAddresses(
   const had = before && hasAddress(before) ? before : undefined;
   const linked = withPluralIps(had ? keepIps(spec, had) : spec, had);
 
-  const wanted = { ...linked, ipFamilyPolicy: linked.ipFamilyPolicy ?? before?.ipFamilyPolicy ?? defaultPolicy(linked) };
+  const wanted = {
+    ...linked,
+    ipFamilyPolicy: linked.ipFamilyPolicy ?? before?.ipFamilyPolicy ?? defaultPolicy(linked),
+  };
   refuseIf(addressRules(wanted));
   const trimmed = before && wanted.ipFamilyPolicy === 'SingleStack' ? releaseSecond(wanted, before) : wanted;
   refuseIf(policyRules(trimmed, before));
-  const inferred = isHeadless(trimmed) ? [] : (trimmed.clusterIPs ?? []).slice(trimmed.ipFamilies?.length ?? 0).map(familyOf);
+  const inferred = isHeadless(trimmed)
+    ? []
+    : (trimmed.clusterIPs ?? []).slice(trimmed.ipFamilies?.length ?? 0).map(familyOf);
   const asked = [...(trimmed.ipFamilies ?? []), ...inferred];
 
   if (isUnbound(trimmed)) return { ...trimmed, ipFamilies: completed(asked, trimmed, both(clusterIps)) };
@@ -48,7 +57,9 @@ const isEmpty = (value: object | undefined) => Object.keys(value ?? {}).length =
 /** A Service that becomes an ExternalName loses what it was given, unless the client changed it as well. */
 function withoutUnchanged(spec: ServiceSpec, before: ServiceSpec): ServiceSpec {
   const given = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'];
-  const kept = Object.entries(spec).filter(([field, value]) => !given.includes(field) || !isDeepStrictEqual(value, before[field]));
+  const kept = Object.entries(spec).filter(
+    ([field, value]) => !given.includes(field) || !isDeepStrictEqual(value, before[field]),
+  );
   return Object.fromEntries(kept) as ServiceSpec;
 }
 
@@ -73,7 +84,9 @@ const defaultPolicy = (spec: ServiceSpec) => (isUnbound(spec) ? 'RequireDualStac
 
 function releaseSecond(spec: ServiceSpec, before: ServiceSpec): ServiceSpec {
   const first = (field: 'clusterIPs' | 'ipFamilies') =>
-    isDeepStrictEqual(spec[field], before[field]) && spec[field] !== undefined ? { [field]: spec[field].slice(0, 1) } : {};
+    isDeepStrictEqual(spec[field], before[field]) && spec[field] !== undefined
+      ? { [field]: spec[field].slice(0, 1) }
+      : {};
   return { ...spec, ...first('clusterIPs'), ...first('ipFamilies') };
 }
 
@@ -87,7 +100,11 @@ function* policyRules({ ipFamilyPolicy, ...spec }: ServiceSpec, before: ServiceS
     const count = spec[field]?.length ?? 0;
     const reduced = count > 0 && count < (before?.[field]?.length ?? 0);
     if (reduced && ipFamilyPolicy !== 'SingleStack') {
-      yield invalidValue('spec.ipFamilyPolicy', ipFamilyPolicy, `must be 'SingleStack' to release the secondary ${what}`);
+      yield invalidValue(
+        'spec.ipFamilyPolicy',
+        ipFamilyPolicy,
+        `must be 'SingleStack' to release the secondary ${what}`,
+      );
     }
     if (count === 2 && ipFamilyPolicy === 'SingleStack') {
       const why = `must be 'RequireDualStack' or 'PreferDualStack' when more than one ${what} is specified`;
@@ -101,14 +118,21 @@ function* clusterRules({ ipFamilyPolicy, ipFamilies = [] }: ServiceSpec, { famil
     yield invalidValue('spec.ipFamilyPolicy', ipFamilyPolicy, 'this cluster is not configured for dual-stack services');
   }
   for (const [index, family] of ipFamilies.entries()) {
-    if (!families.includes(family)) yield invalidValue(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster');
+    if (!families.includes(family))
+      yield invalidValue(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster');
   }
 }
 
 /** The families that were asked for, and what of `families` is missing. */
-function completed(asked: readonly IpFamily[], { ipFamilyPolicy }: ServiceSpec, families: readonly IpFamily[]): readonly IpFamily[] {
+function completed(
+  asked: readonly IpFamily[],
+  { ipFamilyPolicy }: ServiceSpec,
+  families: readonly IpFamily[],
+): readonly IpFamily[] {
   const some = asked.length > 0 ? asked : families.slice(0, 1);
-  return ipFamilyPolicy !== 'SingleStack' && some.length === 1 && families.length === 2 ? [some[0]!, other(some[0]!)] : some;
+  return ipFamilyPolicy !== 'SingleStack' && some.length === 1 && families.length === 2
+    ? [some[0]!, other(some[0]!)]
+    : some;
 }
 
 function allocate(spec: ServiceSpec, clusterIps: ClusterIps): ServiceSpec {

@@ -12,7 +12,11 @@ import type { KubeObject } from './test-cluster.ts';
 const DEFAULT_AFFINITY_SECONDS = 10_800;
 
 /** Fills in what kube-apiserver does; what `previous` had is kept where the new spec is silent. @throws {ApiError} 422 */
-export function defaultService(service: KubeObject, previous: KubeObject | undefined, clusterIps: ClusterIps): KubeObject {
+export function defaultService(
+  service: KubeObject,
+  previous: KubeObject | undefined,
+  clusterIps: ClusterIps,
+): KubeObject {
   const { sessionAffinityConfig, ...spec } = specOf(service);
   const { type = 'ClusterIP', sessionAffinity = 'None' } = spec;
   const common: ServiceSpec = {
@@ -20,9 +24,17 @@ export function defaultService(service: KubeObject, previous: KubeObject | undef
     type,
     sessionAffinity,
     ...(sessionAffinity === 'ClientIP' && {
-      sessionAffinityConfig: { clientIP: { timeoutSeconds: DEFAULT_AFFINITY_SECONDS, ...sessionAffinityConfig?.clientIP } },
+      sessionAffinityConfig: {
+        clientIP: { timeoutSeconds: DEFAULT_AFFINITY_SECONDS, ...sessionAffinityConfig?.clientIP },
+      },
     }),
-    ...(spec.ports && { ports: spec.ports.map((port) => ({ ...port, protocol: port.protocol || 'TCP', targetPort: port.targetPort || port.port })) }),
+    ...(spec.ports && {
+      ports: spec.ports.map((port) => ({
+        ...port,
+        protocol: port.protocol || 'TCP',
+        targetPort: port.targetPort || port.port,
+      })),
+    }),
   };
   if (type === 'ExternalName') delete common['internalTrafficPolicy'];
   else common['internalTrafficPolicy'] ??= 'Cluster';
@@ -38,10 +50,15 @@ export function* serviceRules(service: KubeObject, previous?: KubeObject): Gener
   const { type, ports = [], sessionAffinity, sessionAffinityConfig } = spec;
   if (type !== 'ExternalName' && !isHeadless(spec) && ports.length === 0) yield required('spec.ports');
   yield* portRules(spec);
-  if (!['None', 'ClientIP'].includes(sessionAffinity ?? '')) yield notSupported('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
+  if (!['None', 'ClientIP'].includes(sessionAffinity ?? ''))
+    yield notSupported('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
   if (seconds !== undefined && (seconds <= 0 || seconds > 86_400)) {
-    yield invalidValue('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, 'must be greater than 0 and less than 86400');
+    yield invalidValue(
+      'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
+      seconds,
+      'must be greater than 0 and less than 86400',
+    );
   }
   yield* addressRules(spec);
 }
@@ -52,7 +69,11 @@ function* topologyRules({ metadata: { annotations = {} } }: KubeObject): Generat
   const mode = annotations['service.kubernetes.io/topology-mode'];
   if (hints === undefined || mode === undefined || hints === mode) return;
   const field = 'metadata.annotations[service.kubernetes.io/topology-mode]';
-  yield invalidValue(field, mode, 'must match annotations[service.kubernetes.io/topology-aware-hints] when both are specified');
+  yield invalidValue(
+    field,
+    mode,
+    'must match annotations[service.kubernetes.io/topology-aware-hints] when both are specified',
+  );
 }
 
 function* portRules({ type, ports = [] }: ServiceSpec): Generator<Cause> {
@@ -68,8 +89,10 @@ function* portRules({ type, ports = [] }: ServiceSpec): Generator<Cause> {
     if (typeof targetPort !== 'string' && !isPortNumber(targetPort)) {
       yield invalidValue(`${field}.targetPort`, targetPort, 'must be between 1 and 65535, inclusive');
     }
-    if (appProtocol !== undefined && !isQualifiedName(appProtocol)) yield invalidValue(`${field}.appProtocol`, appProtocol, 'must be a name');
-    if (nodePort && type === 'ClusterIP') yield forbiddenValue(`${field}.nodePort`, "may not be used when `type` is 'ClusterIP'");
+    if (appProtocol !== undefined && !isQualifiedName(appProtocol))
+      yield invalidValue(`${field}.appProtocol`, appProtocol, 'must be a name');
+    if (nodePort && type === 'ClusterIP')
+      yield forbiddenValue(`${field}.nodePort`, "may not be used when `type` is 'ClusterIP'");
     if (numbers.has(`${protocol}/${port}`)) yield duplicate(field, { port, protocol });
     numbers.add(`${protocol}/${port}`);
   }

@@ -31,11 +31,9 @@ describe('eventually', () => {
   });
 
   it('tells how the last answer differs after the timeout', async () => {
-    const error = await eventually(
-      answering<object>({ a: 1 }, { a: 2 }),
-      { a: 3 },
-      fast,
-    ).catch((thrown: unknown) => thrown);
+    const error = await eventually(answering<object>({ a: 1 }, { a: 2 }), { a: 3 }, fast).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toBeInstanceOf(AssertionError);
     expect(error).toMatchObject({ actual: { a: 2 }, expected: { a: 3 } });
     expect((error as Error).message).toMatch(/^waited 5 ms\nExpected values to be strictly deep-equal:/);

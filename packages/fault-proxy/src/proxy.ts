@@ -4,7 +4,11 @@ import { Agent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  createAuthority, type Credentials, requestInfo, type TestCluster, writeKubeconfig,
+  createAuthority,
+  type Credentials,
+  requestInfo,
+  type TestCluster,
+  writeKubeconfig,
 } from '@kube-semaphore/embedded-apiserver';
 import { Exchange } from './exchange.ts';
 import type { Fault, FaultKind } from './fault.ts';

@@ -8,7 +8,14 @@ import { connect, type TLSSocket } from 'node:tls';
 import { createTestClient, type TestAccount, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import {
-  createPod, deletePod, type Endpoint, open, pod, send, startCluster, WatchStream,
+  createPod,
+  deletePod,
+  type Endpoint,
+  open,
+  pod,
+  send,
+  startCluster,
+  WatchStream,
 } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultProxy, startFaultProxy } from '../src/index.ts';
@@ -111,7 +118,12 @@ describe('a proxy without faults', () => {
     expect((await client.get(`${pods}/a`)).metadata.uid).toBe((await cluster.admin.get(`${pods}/a`)).metadata.uid);
     expect((await client.request('GET', '/api/v1/secrets')).status).toBe(403);
     await client.delete(`${pods}/a?gracePeriodSeconds=0`);
-    expect(proxy.requests().slice(before).map(({ verb, target, faults }) => [verb, target, ...faults])).toEqual([
+    expect(
+      proxy
+        .requests()
+        .slice(before)
+        .map(({ verb, target, faults }) => [verb, target, ...faults]),
+    ).toEqual([
       ['create', pods],
       ['patch', `${pods}/a/status`],
       ['get', `${pods}/a`],
@@ -323,7 +335,9 @@ describe('garbage', () => {
     await proxy.set({ kind: 'garbage', body: 'random', seed: 1 });
     const { status, contentType, body } = await list(protobuf);
     expect({ status, contentType, length: body.length }).toEqual({
-      status: 200, contentType: protobuf.contentType, length: 65_536,
+      status: 200,
+      contentType: protobuf.contentType,
+      length: 65_536,
     });
   });
 

@@ -16,7 +16,9 @@ describe('backoffMs', () => {
   });
 
   it('doubles its ceiling with each failure', () => {
-    const ceilings = [1, 2, 3, 7].map((failures) => backoffMs(failures, { baseMs: 500, maxMs: 30_000, random: () => 0.5 }));
+    const ceilings = [1, 2, 3, 7].map((failures) =>
+      backoffMs(failures, { baseMs: 500, maxMs: 30_000, random: () => 0.5 }),
+    );
     expect(ceilings).toEqual([500, 1000, 2000, 15_000]);
   });
 

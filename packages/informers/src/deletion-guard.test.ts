@@ -42,8 +42,20 @@ describe('isHeld', () => {
     { name: 'holds more than half and more than ten', missing: 11, known: 20, guard, want: true },
     { name: 'believes a loss of just half', missing: 11, known: 22, guard, want: false },
     { name: 'believes a loss of ten, be it everything', missing: 10, known: 10, guard, want: false },
-    { name: 'believes everything when it is off', missing: 1000, known: 1000, guard: { percent: 100, min: 0 }, want: false },
-    { name: 'holds any loss that is large enough at 0 %', missing: 11, known: 1000, guard: { percent: 0, min: 10 }, want: true },
+    {
+      name: 'believes everything when it is off',
+      missing: 1000,
+      known: 1000,
+      guard: { percent: 100, min: 0 },
+      want: false,
+    },
+    {
+      name: 'holds any loss that is large enough at 0 %',
+      missing: 11,
+      known: 1000,
+      guard: { percent: 0, min: 10 },
+      want: true,
+    },
   ])('$name', ({ want, guard: rules, ...loss }) => {
     expect(isHeld(loss, rules)).toBe(want);
   });

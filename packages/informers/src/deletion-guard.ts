@@ -11,7 +11,10 @@ export type DeletionGuard = {
  * has more often lost its memory (an etcd restored, a cache not warm yet, a wrong cluster behind a load balancer) than
  * its workloads.
  */
-export function isHeld({ missing, known }: { missing: number; known: number }, { percent, min }: DeletionGuard): boolean {
+export function isHeld(
+  { missing, known }: { missing: number; known: number },
+  { percent, min }: DeletionGuard,
+): boolean {
   return percent < 100 && missing > min && missing * 100 > known * percent;
 }
 
@@ -65,6 +68,8 @@ export class HeldObjects<V> {
 
   /** Which held objects claim something that `value` has, each with what it is. */
   rivals(value: V): readonly { readonly key: string; readonly claim: string }[] {
-    return this.#claimsOf(value).flatMap((claim) => Array.from(this.#byClaim.get(claim) ?? [], (key) => ({ key, claim })));
+    return this.#claimsOf(value).flatMap((claim) =>
+      Array.from(this.#byClaim.get(claim) ?? [], (key) => ({ key, claim })),
+    );
   }
 }

@@ -1,5 +1,20 @@
-import { apiErrorOf, BodyTooLargeError, ConnectionError, IdleTimeoutError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import { Codec, DecodeError, type Kind, type KubeObject, type Page, type TooLarge, type WatchEvent } from '@kube-semaphore/kube-objects';
+import {
+  apiErrorOf,
+  BodyTooLargeError,
+  ConnectionError,
+  IdleTimeoutError,
+  type KubeClient,
+  type RunOptions,
+} from '@kube-semaphore/kube-client';
+import {
+  Codec,
+  DecodeError,
+  type Kind,
+  type KubeObject,
+  type Page,
+  type TooLarge,
+  type WatchEvent,
+} from '@kube-semaphore/kube-objects';
 import { isStatus, restartReason, type RestartReason } from './failure.ts';
 import { type BudgetShare, OverBudgetError, type RemoteBudget } from './remote-budget.ts';
 import { isOlder } from './resource-version.ts';
@@ -16,7 +31,12 @@ export type ReflectorHooks = {
   /** The source confirms what the store holds: after each list, and with each event or bookmark from then on. */
   readonly onConfirmed?: () => void;
   /** A watch or list ended and another will begin in `delayMs`. Without an `error` nothing is wrong. */
-  readonly onRestart?: (restart: { reason: RestartReason; verb: 'list' | 'watch'; error: unknown; delayMs: number }) => void;
+  readonly onRestart?: (restart: {
+    reason: RestartReason;
+    verb: 'list' | 'watch';
+    error: unknown;
+    delayMs: number;
+  }) => void;
   /** Lists work and watches are forbidden (403): from now on the source is listed every `pollIntervalMs`. */
   readonly onWatchForbidden?: () => void;
 };
@@ -267,9 +287,17 @@ export class Reflector<K extends Kind, V extends Stored> {
     }
   }
 
-  async #openWatch(how: { sendInitialEvents: true; idleTimeoutMs: number } | { resourceVersion: string; idleTimeoutMs: number }, signal: AbortSignal) {
+  async #openWatch(
+    how: { sendInitialEvents: true; idleTimeoutMs: number } | { resourceVersion: string; idleTimeoutMs: number },
+    signal: AbortSignal,
+  ) {
     const timeoutSeconds = WATCH_SECONDS.least + Math.floor(this.#random() * WATCH_SECONDS.spread);
-    const stream = await this.#options.client.watch(this.#codec, { ...this.#selection(), ...how, timeoutSeconds, signal });
+    const stream = await this.#options.client.watch(this.#codec, {
+      ...this.#selection(),
+      ...how,
+      timeoutSeconds,
+      signal,
+    });
     this.#options.hooks?.onUp?.();
     this.#turn();
     this.#refusals = 0;
@@ -318,7 +346,8 @@ export class Reflector<K extends Kind, V extends Stored> {
       this.#options.store.update(key, value);
       return;
     }
-    if (listed.size >= MOST_OBJECTS) throw new DecodeError(`the server lists more than ${MOST_OBJECTS} ${this.#options.kind.plural}`);
+    if (listed.size >= MOST_OBJECTS)
+      throw new DecodeError(`the server lists more than ${MOST_OBJECTS} ${this.#options.kind.plural}`);
     listed.add(key);
     this.#options.store.set(key, value);
   }
@@ -335,10 +364,13 @@ export class Reflector<K extends Kind, V extends Stored> {
     store.finishList(listed, { known, believe: this.#doubt === 'over' });
     if (store.held === 0) this.#endDoubt();
     else if (this.#doubt === undefined) {
-      this.#doubt = setTimeout(() => {
-        this.#doubt = 'over';
-        this.relist();
-      }, Math.min(holdMs, LONGEST_TIMER_MS));
+      this.#doubt = setTimeout(
+        () => {
+          this.#doubt = 'over';
+          this.relist();
+        },
+        Math.min(holdMs, LONGEST_TIMER_MS),
+      );
     }
     hooks?.onSynced?.();
     hooks?.onConfirmed?.();
@@ -356,7 +388,11 @@ export class Reflector<K extends Kind, V extends Stored> {
   async #compareHistory(signal: AbortSignal): Promise<void> {
     if (this.#resourceVersion !== undefined) {
       this.#verb = 'list';
-      const { resourceVersion } = await this.#options.client.list(this.#codec, { ...this.#selection(), limit: 1, signal });
+      const { resourceVersion } = await this.#options.client.list(this.#codec, {
+        ...this.#selection(),
+        limit: 1,
+        signal,
+      });
       if (isOlder(resourceVersion, this.#resourceVersion)) this.#resourceVersion = undefined;
     }
     this.#checkHistory = false;
@@ -367,7 +403,8 @@ export class Reflector<K extends Kind, V extends Stored> {
     const listed = this.#resourceVersion !== undefined;
     this.#checkHistory = true;
     // A version that the server keeps choking on (it answers 500 to one that is no number) is worth no third try.
-    if (isStatus(error, 410, 504) || (this.#verb === 'watch' && this.#retry.failures >= 2)) this.#resourceVersion = undefined;
+    if (isStatus(error, 410, 504) || (this.#verb === 'watch' && this.#retry.failures >= 2))
+      this.#resourceVersion = undefined;
     // Only a list tells what has gone since.
     if (error instanceof OverBudgetError) this.#resourceVersion = undefined;
     if (isStatus(error, 400) && this.#fieldSelector !== undefined) this.#fieldSelector = undefined;

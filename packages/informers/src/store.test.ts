@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type Change, Store } from './store.ts';
 
 /** A list of these keys that is believed. */
-const finish = (store: Store<Thing>, listed: ReadonlySet<string>) => store.finishList(listed, { known: store.size, believe: true });
+const finish = (store: Store<Thing>, listed: ReadonlySet<string>) =>
+  store.finishList(listed, { known: store.size, believe: true });
 
 type Thing = { uid: string; value: string; resourceVersion?: string };
 
@@ -75,7 +76,12 @@ describe('Store', () => {
   it('holds exactly what its changes, applied in order, add up to', () => {
     const key = fc.constantFrom('a', 'b', 'c');
     const step = fc.oneof(
-      fc.record({ type: fc.constant('set' as const), key, value: fc.constantFrom('x', 'y'), uid: fc.constantFrom('1', '2') }),
+      fc.record({
+        type: fc.constant('set' as const),
+        key,
+        value: fc.constantFrom('x', 'y'),
+        uid: fc.constantFrom('1', '2'),
+      }),
       fc.record({ type: fc.constant('delete' as const), key }),
       fc.record({ type: fc.constant('list' as const), keys: fc.uniqueArray(key) }),
     );

@@ -3,7 +3,11 @@ import { Codec, podKind } from '@kube-semaphore/kube-objects';
 import { expect, it, onTestFinished } from 'vitest';
 import { startScriptedServer } from './scripted-server.ts';
 
-const event = (name: string) => JSON.stringify({ type: 'ADDED', object: { kind: 'Pod', apiVersion: 'v1', metadata: { name, namespace: 'ns', uid: name, resourceVersion: '1' } } });
+const event = (name: string) =>
+  JSON.stringify({
+    type: 'ADDED',
+    object: { kind: 'Pod', apiVersion: 'v1', metadata: { name, namespace: 'ns', uid: name, resourceVersion: '1' } },
+  });
 
 it('a watch that is aborted after its last byte came, and before it was read to its end, throws nothing that nobody catches', async () => {
   // Its watches end at once, in the very piece that has their events.
@@ -24,7 +28,11 @@ it('a watch that is aborted after its last byte came, and before it was read to 
   });
   for (let round = 0; round < 20; round += 1) {
     const aborter = new AbortController();
-    const stream = await client.watch(new Codec(podKind), { signal: aborter.signal, timeoutSeconds: 60, idleTimeoutMs: 30_000 });
+    const stream = await client.watch(new Codec(podKind), {
+      signal: aborter.signal,
+      timeoutSeconds: 60,
+      idleTimeoutMs: 30_000,
+    });
     const read = async () => {
       for await (const _events of stream) aborter.abort();
     };

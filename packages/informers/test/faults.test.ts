@@ -3,7 +3,15 @@ import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import {
-  Dice, type Fault, faultKinds, type FaultProxy, faultSeed, play, randomSchedule, type RequestFilter, startFaultProxy,
+  Dice,
+  type Fault,
+  faultKinds,
+  type FaultProxy,
+  faultSeed,
+  play,
+  randomSchedule,
+  type RequestFilter,
+  startFaultProxy,
 } from '@kube-semaphore/fault-proxy';
 import { KubeClient } from '@kube-semaphore/kube-client';
 import { podKind } from '@kube-semaphore/kube-objects';
@@ -107,13 +115,16 @@ type Trouble = { readonly name: string; readonly fault: Fault; readonly filter?:
 const watches: RequestFilter = { verb: 'watch' };
 const answer = (status: number): Trouble => ({ name: String(status), fault: { kind: 'answer', status } });
 const retryLater: Trouble = {
-  name: '429 with Retry-After', fault: { kind: 'answer', status: 429, retryAfterSeconds: 1 },
+  name: '429 with Retry-After',
+  fault: { kind: 'answer', status: 429, retryAfterSeconds: 1 },
 };
 const closedPort: Trouble = { name: 'a closed port', fault: { kind: 'refuse' } };
 const partition: Trouble = { name: 'a partition of the network', fault: { kind: 'stall' } };
 const frozenWatches: Trouble = { name: 'watches that freeze', fault: { kind: 'stall' }, filter: watches };
 const expiredWatches: Trouble = {
-  name: 'watches that expire', fault: { kind: 'answer', status: 410, as: 'event' }, filter: watches,
+  name: 'watches that expire',
+  fault: { kind: 'answer', status: 410, as: 'event' },
+  filter: watches,
 };
 const randomBytes: Trouble = { name: 'random bytes', fault: { kind: 'garbage', body: 'random', seed: 1 } };
 const captivePortal: Trouble = { name: 'a captive portal', fault: { kind: 'garbage', body: 'html' } };
@@ -139,7 +150,11 @@ const troubles: readonly Trouble[] = [
   hugeFrame,
   endlessBody,
   redirect,
-  { name: 'pages that end behind their type', fault: { kind: 'truncate', after: 19, by: 'clean' }, filter: { verb: 'list' } },
+  {
+    name: 'pages that end behind their type',
+    fault: { kind: 'truncate', after: 19, by: 'clean' },
+    filter: { verb: 'list' },
+  },
 ];
 
 /** Makes trouble for requests to come, and ends the watch that is open, as it would hardly notice otherwise. */
@@ -214,7 +229,9 @@ describe('a reflector does not spin', () => {
     // Once it was accepted, a watch is begun again soon, as one that merely breaks off should be.
     ...[expiredWatches, randomBytes, captivePortal].map((trouble) => ({ ...trouble, leastSeconds: 60 })),
     {
-      name: 'watches that break off at once', fault: { kind: 'truncate', after: 0, by: 'close' }, filter: watches,
+      name: 'watches that break off at once',
+      fault: { kind: 'truncate', after: 0, by: 'close' },
+      filter: watches,
       leastSeconds: 10,
     },
   ])(`on $name: ${ATTEMPTS} attempts take $leastSeconds s or more`, async ({ leastSeconds, ...trouble }) => {
@@ -232,13 +249,18 @@ describe('a reflector does not spin', () => {
     retryLater,
     { name: '503 with Retry-After', fault: { kind: 'answer', status: 503, retryAfterSeconds: 1 } },
     {
-      name: 'an event that says when', fault: { kind: 'answer', status: 429, retryAfterSeconds: 1, as: 'event' },
+      name: 'an event that says when',
+      fault: { kind: 'answer', status: 429, retryAfterSeconds: 1, as: 'event' },
       filter: watches,
     },
   ])('and stays away as long as it is asked to by $name', async (trouble) => {
     await bring(trouble);
     const reflected = reflectPods(connection);
-    const struck = () => proxy.requests().filter(({ faults }) => faults.length > 0).map(({ at }) => at);
+    const struck = () =>
+      proxy
+        .requests()
+        .filter(({ faults }) => faults.length > 0)
+        .map(({ at }) => at);
     await eventually(() => struck().length >= 2, true);
     await reflected.stop();
     const [first = 0, second = 0] = struck();

@@ -39,9 +39,19 @@ const statusObject = (code: number, reason: string) =>
 /** What a sane server answers: one pod by WatchList, by pages, and silence on a plain watch. */
 function sane(request: IncomingMessage, response: ServerResponse): void {
   const query = new URL(request.url ?? '', 'https://x').searchParams;
-  if (query.has('sendInitialEvents')) watch(event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents)(request, response);
+  if (query.has('sendInitialEvents'))
+    watch(event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents)(request, response);
   else if (query.has('watch')) watch('')(request, response);
-  else status(200, JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: [pod('good', '10.0.0.1')] }))(request, response);
+  else
+    status(
+      200,
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'PodList',
+        metadata: { resourceVersion: '9' },
+        items: [pod('good', '10.0.0.1')],
+      }),
+    )(request, response);
 }
 
 const protobufFrame = (bytes: Buffer) => {
@@ -51,7 +61,8 @@ const protobufFrame = (bytes: Buffer) => {
 };
 
 /** A pause that ends with the test. */
-const forEver = (_ms: number, { signal }: { signal: AbortSignal }) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+const forEver = (_ms: number, { signal }: { signal: AbortSignal }) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 const PROTOBUF_WATCH = 'application/vnd.kubernetes.protobuf;stream=watch';
 
@@ -59,23 +70,63 @@ it.each([
   { name: 'a line that is no JSON', answer: watch('{"type":\n'), reason: 'garbage' },
   { name: 'HTML with status 200', answer: watch('<html>\n', 'text/html'), reason: 'garbage' },
   { name: 'an event type that nobody knows', answer: watch(event('RENAMED', pod('a', '10.0.0.2'))), reason: 'garbage' },
-  { name: 'an object of another kind', answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), kind: 'Secret' })), reason: 'garbage' },
-  { name: 'a field of another type', answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), status: { podIPs: 7 } })), reason: 'garbage' },
-  { name: 'a bookmark without a version', answer: watch(event('BOOKMARK', { apiVersion: 'v1', kind: 'Pod', metadata: {} })), reason: 'garbage' },
+  {
+    name: 'an object of another kind',
+    answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), kind: 'Secret' })),
+    reason: 'garbage',
+  },
+  {
+    name: 'a field of another type',
+    answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), status: { podIPs: 7 } })),
+    reason: 'garbage',
+  },
+  {
+    name: 'a bookmark without a version',
+    answer: watch(event('BOOKMARK', { apiVersion: 'v1', kind: 'Pod', metadata: {} })),
+    reason: 'garbage',
+  },
   { name: 'a line over 10 MiB', answer: watch('x'.repeat(10 * 1024 * 1024 + 1)), reason: 'garbage' },
-  { name: 'a protobuf frame that says it has over 4 MiB', answer: watch('\x00\x40\x00\x01', PROTOBUF_WATCH), reason: 'garbage' },
-  { name: 'an event that would take 56 MB of memory', answer: watch(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}\n`), reason: 'garbage' },
-  { name: 'protobuf that is none', answer: watch(protobufFrame(Buffer.from('ffffffffff', 'hex')), PROTOBUF_WATCH), reason: 'garbage' },
-  { name: 'a protobuf frame that says it has 4 GiB', answer: watch('\xff\xff\xff\xff', PROTOBUF_WATCH), reason: 'garbage' },
-  { name: 'an end in the middle of an event', answer: ((_, response) => void response.end('{"type":')) as Answer, reason: 'garbage' },
+  {
+    name: 'a protobuf frame that says it has over 4 MiB',
+    answer: watch('\x00\x40\x00\x01', PROTOBUF_WATCH),
+    reason: 'garbage',
+  },
+  {
+    name: 'an event that would take 56 MB of memory',
+    answer: watch(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}\n`),
+    reason: 'garbage',
+  },
+  {
+    name: 'protobuf that is none',
+    answer: watch(protobufFrame(Buffer.from('ffffffffff', 'hex')), PROTOBUF_WATCH),
+    reason: 'garbage',
+  },
+  {
+    name: 'a protobuf frame that says it has 4 GiB',
+    answer: watch('\xff\xff\xff\xff', PROTOBUF_WATCH),
+    reason: 'garbage',
+  },
+  {
+    name: 'an end in the middle of an event',
+    answer: ((_, response) => void response.end('{"type":')) as Answer,
+    reason: 'garbage',
+  },
   { name: 'a redirect', answer: status(302, '', { location: 'https://127.0.0.1:1/' }), reason: 'rejected' },
   { name: 'nothing at all', answer: (() => {}) as Answer, reason: 'idle' },
   { name: 'a hang-up', answer: ((request) => void request.socket.destroy()) as Answer, reason: 'unreachable' },
   { name: '500', answer: status(500, statusObject(500, 'InternalError')), reason: 'server_error' },
   { name: '503 without a Status', answer: status(503, 'upstream connect error'), reason: 'server_error' },
-  { name: '429', answer: status(429, statusObject(429, 'TooManyRequests'), { 'retry-after': '1' }), reason: 'throttled' },
+  {
+    name: '429',
+    answer: status(429, statusObject(429, 'TooManyRequests'), { 'retry-after': '1' }),
+    reason: 'throttled',
+  },
   { name: '401', answer: status(401, statusObject(401, 'Unauthorized')), reason: 'denied' },
-  { name: 'an ERROR event with 410', answer: watch(`{"type":"ERROR","object":${statusObject(410, 'Expired')}}\n`), reason: 'expired' },
+  {
+    name: 'an ERROR event with 410',
+    answer: watch(`{"type":"ERROR","object":${statusObject(410, 'Expired')}}\n`),
+    reason: 'expired',
+  },
   { name: 'an end at once', answer: ((_, response) => void response.end()) as Answer, reason: 'unreachable' },
 ])('$name costs a retry, and nothing else', async ({ answer, reason }) => {
   // Twice, so that the pages which follow a refused WatchList meet it too.
@@ -83,7 +134,10 @@ it.each([
   const { store, restarts, stop } = reflectPods(server.connection, reason === 'idle' ? {} : PATIENT);
   try {
     await eventually(() => store.view.synced, true);
-    expect(store.view).toEqual({ synced: true, objects: new Map([['ns/good', { uid: 'uid-good', ips: ['10.0.0.1'] }]]) });
+    expect(store.view).toEqual({
+      synced: true,
+      objects: new Map([['ns/good', { uid: 'uid-good', ips: ['10.0.0.1'] }]]),
+    });
     expect(restarts).toContain(reason);
   } finally {
     await stop();
@@ -93,7 +147,10 @@ it.each([
 
 it('keeps what it knows, and goes on from there, when a good watch turns to garbage', async () => {
   const good = event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents;
-  const server = await startScriptedServer([watch(`${good}${event('ADDED', pod('later', '10.0.0.2'))}rubbish\n`)], sane);
+  const server = await startScriptedServer(
+    [watch(`${good}${event('ADDED', pod('later', '10.0.0.2'))}rubbish\n`)],
+    sane,
+  );
   const { store, restarts, stop } = reflectPods(server.connection, PATIENT);
   try {
     await eventually(
@@ -113,14 +170,20 @@ const emptyList = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: 
 it.each([
   { name: 'is over 16 MiB', body: emptyList + ' '.repeat(16 * 1024 * 1024) },
   // Two bytes each, and 56 in memory.
-  { name: 'would take over 32 MiB of memory', body: `{"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)},${emptyList.slice(1)}` },
+  {
+    name: 'would take over 32 MiB of memory',
+    body: `{"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)},${emptyList.slice(1)}`,
+  },
 ])('asks for smaller pages when a page $name', async ({ body }) => {
   const server = await startScriptedServer([status(200, body)], sane);
   const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never' });
   try {
     await eventually(() => store.view.synced, true);
     expect(restarts).toEqual([]);
-    expect(server.requests.map((url) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean)).toEqual(['500', '250']);
+    expect(server.requests.map((url) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean)).toEqual([
+      '500',
+      '250',
+    ]);
   } finally {
     await stop();
     await server.stop();
@@ -135,7 +198,9 @@ it.each([
   { name: 'one page again and again', items: [pod('good', '10.0.0.1')] },
 ])('gives up a list that goes on for ever with $name', async ({ items }) => {
   let asked = 0;
-  const server = await startScriptedServer([], (request, response) => status(200, page(`token-${++asked}`, ...items))(request, response));
+  const server = await startScriptedServer([], (request, response) =>
+    status(200, page(`token-${++asked}`, ...items))(request, response),
+  );
   const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never', sleep: forEver });
   try {
     await eventually(() => restarts.length > 0, true);
@@ -170,7 +235,13 @@ it.each([
   { name: 'longer than a timer can wait', seconds: 3_000_000 },
   { name: 'longer than a number can say', seconds: Number.MAX_SAFE_INTEGER },
 ])('stays away for an hour and a tenth at most when told to for $name', async ({ seconds }) => {
-  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Status', code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds: seconds } });
+  const body = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Status',
+    code: 429,
+    reason: 'TooManyRequests',
+    details: { retryAfterSeconds: seconds },
+  });
   const server = await startScriptedServer([watch(`{"type":"ERROR","object":${body}}\n`)], sane);
   const pausesMs: number[] = [];
   const sleep = (ms: number, options: { signal: AbortSignal }) => (pausesMs.push(ms), forEver(ms, options));
@@ -200,8 +271,14 @@ describe('a remote that has more than its budget', () => {
   ])('$name stops, with what is known of it, and goes on when it has less', async ({ text }) => {
     const server = await startScriptedServer([watch(text)], sane);
     const stops: { error: unknown; delayMs: number; known: number }[] = [];
-    const onRestart = ({ error, delayMs }: { error: unknown; delayMs: number }) => void stops.push({ error, delayMs, known: reflected.store.size });
-    const reflected = reflectPods(server.connection, { ...PATIENT, budget: new RemoteBudget(limits), sleep: () => Promise.resolve(), hooks: { onRestart } });
+    const onRestart = ({ error, delayMs }: { error: unknown; delayMs: number }) =>
+      void stops.push({ error, delayMs, known: reflected.store.size });
+    const reflected = reflectPods(server.connection, {
+      ...PATIENT,
+      budget: new RemoteBudget(limits),
+      sleep: () => Promise.resolve(),
+      hooks: { onRestart },
+    });
     const { store, stop } = reflected;
     try {
       await eventually(() => store.view.synced && store.size === 1 && store.view.objects.has('ns/good'), true);
@@ -220,7 +297,17 @@ it.each([
   { name: 'is full of control characters', status: { phase: '\u0001'.repeat(1.5 * 1024 * 1024) } },
 ])('passes over an object that $name, and reads those around it', async ({ status: filled }) => {
   const large = { ...pod('large', '10.0.0.2'), status: filled };
-  const server = await startScriptedServer([watch(event('ADDED', pod('a', '10.0.0.1')) + event('ADDED', large) + event('ADDED', pod('z', '10.0.0.3')) + endOfInitialEvents)], sane);
+  const server = await startScriptedServer(
+    [
+      watch(
+        event('ADDED', pod('a', '10.0.0.1')) +
+          event('ADDED', large) +
+          event('ADDED', pod('z', '10.0.0.3')) +
+          endOfInitialEvents,
+      ),
+    ],
+    sane,
+  );
   const { addresses, restarts, store, stop } = reflectPods(server.connection, PATIENT);
   try {
     await eventually(() => store.view.synced, true);

@@ -6,7 +6,19 @@ import { type Change, Reflector, type ReflectorOptions, Store } from '../src/ind
 export type Seen = { readonly uid: string; readonly ips: readonly string[] };
 
 type Overrides = Partial<
-  Pick<ReflectorOptions<typeof podKind, Seen>, 'watchList' | 'fieldSelector' | 'idleTimeoutMs' | 'initialEventsIdleMs' | 'pollIntervalMs' | 'budget' | 'hooks' | 'random' | 'sleep' | 'now'>
+  Pick<
+    ReflectorOptions<typeof podKind, Seen>,
+    | 'watchList'
+    | 'fieldSelector'
+    | 'idleTimeoutMs'
+    | 'initialEventsIdleMs'
+    | 'pollIntervalMs'
+    | 'budget'
+    | 'hooks'
+    | 'random'
+    | 'sleep'
+    | 'now'
+  >
 > & {
   /** When a request that is no watch is given up. */
   readonly requestIdleMs?: number;
@@ -30,7 +42,12 @@ export function reflectPods(connection: Connection, { requestIdleMs = 2_000, ...
     onChange: (change) => changes.push(change),
   });
   const reflector = new Reflector({
-    client: new KubeClient({ connection, userAgent: 'test', idleTimeoutMs: requestIdleMs, onRequest: ({ verb }) => requests.push(verb) }),
+    client: new KubeClient({
+      connection,
+      userAgent: 'test',
+      idleTimeoutMs: requestIdleMs,
+      onRequest: ({ verb }) => requests.push(verb),
+    }),
     kind: podKind,
     watchList: 'auto',
     project: ({ metadata, status: { podIPs } }) => ({ uid: metadata.uid, ips: podIPs.map(({ ip }) => ip) }),

@@ -27,66 +27,70 @@ const create = (name: string, ...ips: string[]) => createPod(cluster.admin, pod(
 const remove = (name: string) => deletePod(cluster.admin, { name });
 
 /** Waits until the store is synced and holds just these addresses. */
-async function holds({ addresses, store }: ReturnType<typeof reflectPods>, want: Record<string, string[]>): Promise<void> {
-  await eventually(
-    () => store.view.synced && JSON.stringify(addresses()) === JSON.stringify(want),
-    true,
-    { what: `a store of ${JSON.stringify(want)}` },
-  );
+async function holds(
+  { addresses, store }: ReturnType<typeof reflectPods>,
+  want: Record<string, string[]>,
+): Promise<void> {
+  await eventually(() => store.view.synced && JSON.stringify(addresses()) === JSON.stringify(want), true, {
+    what: `a store of ${JSON.stringify(want)}`,
+  });
 }
 
-describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)('Reflector with WatchList: $watchList', ({ watchList }) => {
-  it('lists what is there and follows what comes, changes and goes', async () => {
-    await create('a', '10.0.0.1');
-    const reflected = reflectPods(connection, { ...PATIENT, watchList });
-    await holds(reflected, { 'default/a': ['10.0.0.1'] });
-    await create('b', '10.0.0.2', 'fd00::2');
-    await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2', 'fd00::2'] });
-    await remove('a');
-    await holds(reflected, { 'default/b': ['10.0.0.2', 'fd00::2'] });
-    await reflected.stop();
-    expect(reflected.requests).toEqual(watchList === 'auto' ? ['watch'] : ['list', 'watch']);
-    expect(reflected.restarts).toEqual([]);
-  });
+describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
+  'Reflector with WatchList: $watchList',
+  ({ watchList }) => {
+    it('lists what is there and follows what comes, changes and goes', async () => {
+      await create('a', '10.0.0.1');
+      const reflected = reflectPods(connection, { ...PATIENT, watchList });
+      await holds(reflected, { 'default/a': ['10.0.0.1'] });
+      await create('b', '10.0.0.2', 'fd00::2');
+      await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2', 'fd00::2'] });
+      await remove('a');
+      await holds(reflected, { 'default/b': ['10.0.0.2', 'fd00::2'] });
+      await reflected.stop();
+      expect(reflected.requests).toEqual(watchList === 'auto' ? ['watch'] : ['list', 'watch']);
+      expect(reflected.restarts).toEqual([]);
+    });
 
-  it('is synced, and empty, where there is nothing', async () => {
-    const reflected = reflectPods(connection, { watchList });
-    await eventually(() => reflected.store.view.synced, true);
-    await reflected.stop();
-    expect(reflected.addresses()).toEqual({});
-  });
+    it('is synced, and empty, where there is nothing', async () => {
+      const reflected = reflectPods(connection, { watchList });
+      await eventually(() => reflected.store.view.synced, true);
+      await reflected.stop();
+      expect(reflected.addresses()).toEqual({});
+    });
 
-  it('finds, after the API server was away, what was deleted and what was made anew under an old name', async () => {
-    await Promise.all([create('stays', '10.0.0.1'), create('goes', '10.0.0.2'), create('anew', '10.0.0.3')]);
-    const reflected = reflectPods(connection, { watchList, idleTimeoutMs: 90_000 });
-    await eventually(() => reflected.store.view.synced, true);
-    reflected.changes.length = 0;
-    await cluster.restart();
-    await Promise.all([remove('goes'), remove('anew')]);
-    await create('anew', '10.0.0.3');
-    await eventually(() => 'default/goes' in reflected.addresses(), false);
-    await eventually(
-      () => reflected.changes.some(({ key, current }) => key === 'default/anew' && current?.ips.length === 1),
-      true,
-    );
-    await reflected.stop();
-    expect(reflected.changes.filter(({ key }) => key === 'default/stays')).toEqual([]);
-    expect(reflected.changes.some(({ key, current }) => key === 'default/anew' && current === undefined)).toBe(true);
-    expect(reflected.addresses()).toEqual({ 'default/anew': ['10.0.0.3'], 'default/stays': ['10.0.0.1'] });
-  });
+    it('finds, after the API server was away, what was deleted and what was made anew under an old name', async () => {
+      await Promise.all([create('stays', '10.0.0.1'), create('goes', '10.0.0.2'), create('anew', '10.0.0.3')]);
+      const reflected = reflectPods(connection, { watchList, idleTimeoutMs: 90_000 });
+      await eventually(() => reflected.store.view.synced, true);
+      reflected.changes.length = 0;
+      await cluster.restart();
+      await Promise.all([remove('goes'), remove('anew')]);
+      await create('anew', '10.0.0.3');
+      await eventually(() => 'default/goes' in reflected.addresses(), false);
+      await eventually(
+        () => reflected.changes.some(({ key, current }) => key === 'default/anew' && current?.ips.length === 1),
+        true,
+      );
+      await reflected.stop();
+      expect(reflected.changes.filter(({ key }) => key === 'default/stays')).toEqual([]);
+      expect(reflected.changes.some(({ key, current }) => key === 'default/anew' && current === undefined)).toBe(true);
+      expect(reflected.addresses()).toEqual({ 'default/anew': ['10.0.0.3'], 'default/stays': ['10.0.0.1'] });
+    });
 
-  it('lists again when asked to', async () => {
-    await create('a', '10.0.0.1');
-    const reflected = reflectPods(connection, { ...PATIENT, watchList });
-    await holds(reflected, { 'default/a': ['10.0.0.1'] });
-    const once = watchList === 'auto' ? ['watch'] : ['list', 'watch'];
-    await eventually(() => [...reflected.requests], once);
-    reflected.reflector.relist();
-    await eventually(() => [...reflected.requests], [...once, ...once]);
-    await reflected.stop();
-    expect(reflected.restarts).toEqual([]);
-  });
-});
+    it('lists again when asked to', async () => {
+      await create('a', '10.0.0.1');
+      const reflected = reflectPods(connection, { ...PATIENT, watchList });
+      await holds(reflected, { 'default/a': ['10.0.0.1'] });
+      const once = watchList === 'auto' ? ['watch'] : ['list', 'watch'];
+      await eventually(() => [...reflected.requests], once);
+      reflected.reflector.relist();
+      await eventually(() => [...reflected.requests], [...once, ...once]);
+      await reflected.stop();
+      expect(reflected.restarts).toEqual([]);
+    });
+  },
+);
 
 it('opens a silent watch again, and goes on where it was', async () => {
   await create('a', '10.0.0.1');
@@ -109,7 +113,9 @@ it('does without a field selector that the server does not know', async () => {
 });
 
 it('lists again and again where watching is forbidden', async () => {
-  const account = await cluster.account('list-only', [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }]);
+  const account = await cluster.account('list-only', [
+    { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
+  ]);
   const limited = await connectTo(account.kubeconfig);
   await create('a', '10.0.0.1');
   const reflected = reflectPods(limited, PATIENT);
@@ -146,11 +152,10 @@ it('is rechecked once in a while only, however often somebody asks', async () =>
 it('is rechecked after a while, however soon somebody asked again', async () => {
   let later = 0;
   const reflected = reflectPods(connection, { ...PATIENT, watchList: 'never', now: () => later });
-  const listed = (times: number) => eventually(
-    () => reflected.requests.filter((verb) => verb === 'list').length === times,
-    true,
-    { what: `list ${times}` },
-  );
+  const listed = (times: number) =>
+    eventually(() => reflected.requests.filter((verb) => verb === 'list').length === times, true, {
+      what: `list ${times}`,
+    });
   await listed(1);
   reflected.reflector.recheck();
   await listed(2);

@@ -26,8 +26,16 @@ export async function startScriptedServer(answers: readonly Answer[], then: Answ
   await once(server, 'listening');
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const dir = await mkdtemp(join(tmpdir(), 'hostile-'));
-  const path = await writeKubeconfig(join(dir, 'kubeconfig'), { name: 'hostile', url, caPem: authority.caPem, credentials: { token: 'x' } });
-  const connection: Connection = await connect({ kind: 'kubeconfig', path }, { env: {}, log: { info: () => {}, warn: () => {} } });
+  const path = await writeKubeconfig(join(dir, 'kubeconfig'), {
+    name: 'hostile',
+    url,
+    caPem: authority.caPem,
+    credentials: { token: 'x' },
+  });
+  const connection: Connection = await connect(
+    { kind: 'kubeconfig', path },
+    { env: {}, log: { info: () => {}, warn: () => {} } },
+  );
   return {
     connection,
     requests,

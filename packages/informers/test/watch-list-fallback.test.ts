@@ -4,14 +4,19 @@ import { pod } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
 
-const pods = (count: number) => Array.from({ length: count }, (_, i) => pod({ name: `p${i}`, ips: [`10.0.${i >> 8}.${i & 255}`] }));
+const pods = (count: number) =>
+  Array.from({ length: count }, (_, i) => pod({ name: `p${i}`, ips: [`10.0.${i >> 8}.${i & 255}`] }));
 
 it('lists by pages a server that never ends the initial events, and remembers it for an hour', async () => {
   const cluster = await startEmbeddedCluster({ name: 'c2', ignoreSendInitialEvents: true });
   cluster.seed(pods(1_200));
   const connection = await connectTo(cluster.adminKubeconfig);
   let later = 0;
-  const reflected = reflectPods(connection, { ...PATIENT, initialEventsIdleMs: 300, now: () => performance.now() + later });
+  const reflected = reflectPods(connection, {
+    ...PATIENT,
+    initialEventsIdleMs: 300,
+    now: () => performance.now() + later,
+  });
   try {
     await eventually(() => reflected.store.view.synced, true);
     expect(reflected.store.size).toBe(1_200);

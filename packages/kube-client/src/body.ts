@@ -8,7 +8,8 @@ const MAX_ERROR_BYTES = 256 * 1024;
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
 /** Whether a response's body is protobuf; all else is taken for JSON, and fails to parse if it isn't. */
-export const isProtobuf = (response: IncomingMessage): boolean => response.headers['content-type']?.startsWith(PROTOBUF) === true;
+export const isProtobuf = (response: IncomingMessage): boolean =>
+  response.headers['content-type']?.startsWith(PROTOBUF) === true;
 
 /** Reads a whole body. @throws BodyTooLargeError as soon as it is larger than `maxBytes`; ConnectionError */
 export async function readBody(response: IncomingMessage, maxBytes: number, server: URL): Promise<Buffer> {
@@ -35,7 +36,11 @@ export async function errorOf(response: IncomingMessage, what: string, server: U
     return new KubeApiError(`${what}: the server redirects, which is never followed`, { status, reason: 'Redirect' });
   }
   const said = await readStatus(response, server);
-  return new KubeApiError(`${what}: ${said.message || `HTTP status ${status}`}`, { status, reason: said.reason, retryAfterMs });
+  return new KubeApiError(`${what}: ${said.message || `HTTP status ${status}`}`, {
+    status,
+    reason: said.reason,
+    retryAfterMs,
+  });
 }
 
 /** `Retry-After` in seconds, as API servers send it; anything else is ignored. */

@@ -1,6 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Connection } from '@kube-semaphore/cluster-auth';
-import { type Codec, type Kind, type KubeObject, type Page, parseJson, resourcePath, TooLargeError } from '@kube-semaphore/kube-objects';
+import {
+  type Codec,
+  type Kind,
+  type KubeObject,
+  type Page,
+  parseJson,
+  resourcePath,
+  TooLargeError,
+} from '@kube-semaphore/kube-objects';
 import { errorOf, isProtobuf, PROTOBUF, readBody } from './body.ts';
 import { BodyTooLargeError, ConnectionError } from './errors.ts';
 import { type Exchange, send } from './transport.ts';
@@ -18,7 +26,14 @@ const REQUEST_TIMEOUT_MS = 60_000;
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
 /** One request, once its answer's head is there or it failed. `code` is the HTTP status, or `''` without an answer. */
-export type RequestReport = { verb: Verb; method: string; host: string; resource: string; code: string; seconds: number };
+export type RequestReport = {
+  verb: Verb;
+  method: string;
+  host: string;
+  resource: string;
+  code: string;
+  seconds: number;
+};
 
 export type RunOptions = { readonly signal: AbortSignal };
 
@@ -68,13 +83,18 @@ export class KubeClient {
   async list<K extends Kind>(codec: Codec<K>, options: ListOptions): Promise<Page<KubeObject<K>>> {
     const { kind } = codec;
     const query = { ...selectors(options), limit: options.limit, continue: options.continue };
-    return this.#request('list', kind, { ...options, query, accept: this.#accept(kind), maxBytes: MAX_PAGE_BYTES }, (body, response) => {
-      try {
-        return isProtobuf(response) ? codec.pageFromProtobuf(body) : codec.pageFromJson(parseJson(body));
-      } catch (error) {
-        throw error instanceof TooLargeError ? new BodyTooLargeError(error.message, { cause: error }) : error;
-      }
-    });
+    return this.#request(
+      'list',
+      kind,
+      { ...options, query, accept: this.#accept(kind), maxBytes: MAX_PAGE_BYTES },
+      (body, response) => {
+        try {
+          return isProtobuf(response) ? codec.pageFromProtobuf(body) : codec.pageFromJson(parseJson(body));
+        } catch (error) {
+          throw error instanceof TooLargeError ? new BodyTooLargeError(error.message, { cause: error }) : error;
+        }
+      },
+    );
   }
 
   /** Resolves once the server has accepted the watch. */
@@ -91,13 +111,22 @@ export class KubeClient {
     const { signal, idleTimeoutMs } = options;
     const accept = this.#accept(kind, ';stream=watch');
     const path = resourcePath(kind, options) + toQuery(query);
-    const response = await this.#send('watch', kind, { method: 'GET', path, headers: { accept }, signal, idleTimeoutMs });
+    const response = await this.#send('watch', kind, {
+      method: 'GET',
+      path,
+      headers: { accept },
+      signal,
+      idleTimeoutMs,
+    });
     const stream = new WatchStream(response, codec, this.#options.connection.server);
     stream.setIdleTimeout(idleTimeoutMs);
     return stream;
   }
 
-  async get<K extends Kind>(codec: Codec<K>, { namespace, name, signal }: RunOptions & { namespace?: string; name: string }): Promise<KubeObject<K>> {
+  async get<K extends Kind>(
+    codec: Codec<K>,
+    { namespace, name, signal }: RunOptions & { namespace?: string; name: string },
+  ): Promise<KubeObject<K>> {
     const at = namespace === undefined ? { name } : { namespace, name };
     return this.#request('get', codec.kind, { ...at, signal }, (body) => codec.objectFromJson(parseJson(body)));
   }
@@ -119,21 +148,31 @@ export class KubeClient {
   ): Promise<KubeObject<K>> {
     const { namespace } = object.metadata;
     const at = { ...(namespace !== undefined && { namespace }), ...(dryRun && { query: { dryRun: 'All' } }) };
-    return this.#request('create', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) => codec.objectFromJson(parseJson(body)));
+    return this.#request('create', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) =>
+      codec.objectFromJson(parseJson(body)),
+    );
   }
 
   /** PUT; `metadata.resourceVersion` in the object makes it fail with 409 on anything newer. */
   async update<K extends Kind>(codec: Codec<K>, object: Writable, options: WriteOptions): Promise<KubeObject<K>> {
     const { namespace, name } = object.metadata;
     const at = namespace === undefined ? { name } : { namespace, name };
-    return this.#request('update', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) => codec.objectFromJson(parseJson(body)));
+    return this.#request('update', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) =>
+      codec.objectFromJson(parseJson(body)),
+    );
   }
 
   /** A merge patch (RFC 7386): what isn't in it stays as it is, and null takes a field away. 404 if the object isn't there. */
-  async patch<K extends Kind>(codec: Codec<K>, patch: object, { namespace, name, ...options }: WriteOptions & { namespace?: string; name: string }): Promise<KubeObject<K>> {
+  async patch<K extends Kind>(
+    codec: Codec<K>,
+    patch: object,
+    { namespace, name, ...options }: WriteOptions & { namespace?: string; name: string },
+  ): Promise<KubeObject<K>> {
     const at = namespace === undefined ? { name } : { namespace, name };
     const body = { body: JSON.stringify(patch), contentType: MERGE_PATCH };
-    return this.#request('patch', codec.kind, { ...at, ...options, ...body }, (answer) => codec.objectFromJson(parseJson(answer)));
+    return this.#request('patch', codec.kind, { ...at, ...options, ...body }, (answer) =>
+      codec.objectFromJson(parseJson(answer)),
+    );
   }
 
   /**
@@ -143,18 +182,44 @@ export class KubeClient {
   async delete<K extends Kind>(
     codec: Codec<K>,
     {
-      namespace, name, uid, resourceVersion, propagationPolicy, ...options
-    }: WriteOptions & { namespace?: string; name: string; uid: string; resourceVersion: string; propagationPolicy?: 'Orphan' },
+      namespace,
+      name,
+      uid,
+      resourceVersion,
+      propagationPolicy,
+      ...options
+    }: WriteOptions & {
+      namespace?: string;
+      name: string;
+      uid: string;
+      resourceVersion: string;
+      propagationPolicy?: 'Orphan';
+    },
   ): Promise<void> {
     const at = namespace === undefined ? { name } : { namespace, name };
-    const body = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion }, propagationPolicy });
+    const body = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions: { uid, resourceVersion },
+      propagationPolicy,
+    });
     await this.#request('delete', codec.kind, { ...at, ...options, body }, () => undefined);
   }
 
   async #request<T>(
     verb: Verb,
     kind: Kind,
-    { signal, beforeSend, path, query = {}, accept = JSON_TYPE, maxBytes = MAX_OBJECT_BYTES, body, contentType = JSON_TYPE, ...at }: RequestOptions,
+    {
+      signal,
+      beforeSend,
+      path,
+      query = {},
+      accept = JSON_TYPE,
+      maxBytes = MAX_OBJECT_BYTES,
+      body,
+      contentType = JSON_TYPE,
+      ...at
+    }: RequestOptions,
     decode: (body: Buffer, response: IncomingMessage) => T,
   ): Promise<T> {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
@@ -173,7 +238,10 @@ export class KubeClient {
       return decode(await readBody(response, maxBytes, server), response);
     } catch (error) {
       signal.throwIfAborted();
-      if (timeout.aborted) throw new ConnectionError(`${server.host}: no answer to ${verb} ${kind.plural} within ${REQUEST_TIMEOUT_MS} ms`);
+      if (timeout.aborted)
+        throw new ConnectionError(
+          `${server.host}: no answer to ${verb} ${kind.plural} within ${REQUEST_TIMEOUT_MS} ms`,
+        );
       throw error;
     }
   }
@@ -183,18 +251,31 @@ export class KubeClient {
     const started = performance.now();
     let code = '';
     try {
-      const response = await send(connection, { ...exchange, headers: { ...exchange.headers, 'user-agent': userAgent } });
+      const response = await send(connection, {
+        ...exchange,
+        headers: { ...exchange.headers, 'user-agent': userAgent },
+      });
       code = String(response.statusCode);
-      if (response.statusCode! >= 300) throw await errorOf(response, `${verb} ${kind.plural} at ${connection.server.host}`, connection.server);
+      if (response.statusCode! >= 300)
+        throw await errorOf(response, `${verb} ${kind.plural} at ${connection.server.host}`, connection.server);
       return response;
     } finally {
       const seconds = (performance.now() - started) / 1000;
-      onRequest?.({ verb, method: exchange.method, host: connection.server.host, resource: kind.plural, code, seconds });
+      onRequest?.({
+        verb,
+        method: exchange.method,
+        host: connection.server.host,
+        resource: kind.plural,
+        code,
+        seconds,
+      });
     }
   }
 
   #accept({ protobuf }: Kind, parameters = ''): string {
-    return protobuf && this.#options.encoding !== 'json' ? `${PROTOBUF}${parameters}, application/json` : 'application/json';
+    return protobuf && this.#options.encoding !== 'json'
+      ? `${PROTOBUF}${parameters}, application/json`
+      : 'application/json';
   }
 }
 
@@ -213,13 +294,22 @@ type RequestOptions = {
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-const METHODS = { get: 'GET', list: 'GET', watch: 'GET', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const;
+const METHODS = {
+  get: 'GET',
+  list: 'GET',
+  watch: 'GET',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+} as const;
 
 const selectors = ({ labelSelector, fieldSelector }: Selection): Query => ({ labelSelector, fieldSelector });
 
 function toQuery(query: Query): string {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') parameters.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') parameters.set(name, String(value));
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 

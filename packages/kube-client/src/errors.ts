@@ -18,7 +18,10 @@ export class KubeApiError extends Error {
   /** How long the server asks us to stay away (429, 503), if it does. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, { status, reason = '', retryAfterMs }: { status: number; reason?: string; retryAfterMs?: number | undefined }) {
+  constructor(
+    message: string,
+    { status, reason = '', retryAfterMs }: { status: number; reason?: string; retryAfterMs?: number | undefined },
+  ) {
     super(printable(message));
     this.status = status;
     this.reason = printable(reason, MAX_REASON);
@@ -55,5 +58,9 @@ export function retryAfterMsOf(seconds: number): number | undefined {
 /** The error of an ERROR event. */
 export function apiErrorOf(status: Status, what: string): KubeApiError {
   const retryAfterMs = retryAfterMsOf(status.details.retryAfterSeconds);
-  return new KubeApiError(`${what}: ${status.message || status.reason}`, { status: status.code, reason: status.reason, retryAfterMs });
+  return new KubeApiError(`${what}: ${status.message || status.reason}`, {
+    status: status.code,
+    reason: status.reason,
+    retryAfterMs,
+  });
 }

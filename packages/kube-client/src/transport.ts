@@ -47,10 +47,12 @@ export async function send(connection: Connection, exchange: Exchange): Promise<
     } catch (error) {
       signal.throwIfAborted();
       if (refusal !== undefined) throw refusal;
-      if (!last && (isStaleSocket(error) || (await connection.connectionFailed(error, authorization, { signal })))) continue;
+      if (!last && (isStaleSocket(error) || (await connection.connectionFailed(error, authorization, { signal }))))
+        continue;
       throw brokenOff(connection.server, error);
     }
-    if (last || response.statusCode !== 401 || !(await connection.unauthorized(authorization, { signal }))) return response;
+    if (last || response.statusCode !== 401 || !(await connection.unauthorized(authorization, { signal })))
+      return response;
     response.destroy();
   }
 }
@@ -74,7 +76,9 @@ function sendOnce(server: URL, authorization: Authorization, exchange: Exchange)
     // Also while it connects, of which setTimeout below knows nothing: a firewall drops packets without a word.
     timeout: idleTimeoutMs,
   });
-  outgoing.setTimeout(idleTimeoutMs, () => outgoing.destroy(new IdleTimeoutError(`${server.host} sent nothing for ${idleTimeoutMs} ms`)));
+  outgoing.setTimeout(idleTimeoutMs, () =>
+    outgoing.destroy(new IdleTimeoutError(`${server.host} sent nothing for ${idleTimeoutMs} ms`)),
+  );
   outgoing.once('response', resolve);
   outgoing.on('error', (error) => reject(Object.assign(error, { reusedSocket: outgoing.reusedSocket })));
   outgoing.once('socket', (socket) => {
@@ -86,7 +90,8 @@ function sendOnce(server: URL, authorization: Authorization, exchange: Exchange)
         outgoing.destroy(error as Error);
       }
     };
-    if ((socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true) socket.once('secureConnect', finish);
+    if ((socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true)
+      socket.once('secureConnect', finish);
     else finish();
   });
   return promise;

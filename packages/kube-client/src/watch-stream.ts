@@ -1,5 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { type Codec, DecodeError, FrameSplitter, type Kind, type KubeObject, parseJson, type WatchEvent } from '@kube-semaphore/kube-objects';
+import {
+  type Codec,
+  DecodeError,
+  FrameSplitter,
+  type Kind,
+  type KubeObject,
+  parseJson,
+  type WatchEvent,
+} from '@kube-semaphore/kube-objects';
 import { isProtobuf } from './body.ts';
 import { IdleTimeoutError } from './errors.ts';
 import { brokenOff } from './transport.ts';
@@ -48,7 +56,9 @@ export class WatchStream<K extends Kind> {
       : new FrameSplitter('newline', { maxFrameBytes: MAX_FRAME_BYTES.json });
     let batch: WatchEvent<KubeObject<K>>[] = [];
     const onFrame = (bytes: Buffer, start: number, end: number): void => {
-      batch.push(protobuf ? codec.eventFromProtobuf(bytes, start, end) : codec.eventFromJson(parseJson(bytes, start, end)));
+      batch.push(
+        protobuf ? codec.eventFromProtobuf(bytes, start, end) : codec.eventFromJson(parseJson(bytes, start, end)),
+      );
     };
     try {
       for await (const chunk of this.#response as AsyncIterable<Buffer>) {

@@ -193,13 +193,19 @@ function tooLargePage(): never {
 const isTooLarge = (object: object): object is TooLarge => Object.hasOwn(object, 'tooLarge');
 
 /** Of what is gone, only which it was matters. */
-function change<T extends KubeObject<Kind>>(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T | TooLarge): WatchEvent<T> {
+function change<T extends KubeObject<Kind>>(
+  type: 'ADDED' | 'MODIFIED' | 'DELETED',
+  object: T | TooLarge,
+): WatchEvent<T> {
   if (type === 'DELETED') return { type, metadata: object.metadata };
   return isTooLarge(object) ? { type: 'TOO_LARGE', object } : { type, object };
 }
 
 /** A list that was cut behind its envelope's type looks like an empty one, but for the version that every list has. */
-function page<T extends object>(read: readonly (T | TooLarge)[], metadata: { readonly resourceVersion: string; readonly continue: string }): Page<T> {
+function page<T extends object>(
+  read: readonly (T | TooLarge)[],
+  metadata: { readonly resourceVersion: string; readonly continue: string },
+): Page<T> {
   if (metadata.resourceVersion === '') throw new DecodeError('a list has no resourceVersion');
   const items: T[] = [];
   const tooLarge: TooLarge[] = [];
@@ -228,7 +234,15 @@ function changeType(type: unknown): 'ADDED' | 'MODIFIED' | 'DELETED' {
   throw new DecodeError(`unknown watch event type ${excerpt(type)}`);
 }
 
-function bookmark({ metadata }: { metadata: { resourceVersion: string; annotations: { readonly [key: string]: string } } }): WatchEvent<never> {
+function bookmark({
+  metadata,
+}: {
+  metadata: { resourceVersion: string; annotations: { readonly [key: string]: string } };
+}): WatchEvent<never> {
   if (metadata.resourceVersion === '') throw new DecodeError('a BOOKMARK has no resourceVersion');
-  return { type: 'BOOKMARK', resourceVersion: metadata.resourceVersion, initialEventsEnd: metadata.annotations[INITIAL_EVENTS_END] === 'true' };
+  return {
+    type: 'BOOKMARK',
+    resourceVersion: metadata.resourceVersion,
+    initialEventsEnd: metadata.annotations[INITIAL_EVENTS_END] === 'true',
+  };
 }

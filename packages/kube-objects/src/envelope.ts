@@ -17,7 +17,8 @@ export type Envelope = { apiVersion: string; kind: string; rawStart: number; raw
 
 /** Opens `k8s\0` + Unknown and returns what it says to hold and where the object's own bytes lie. */
 export function readEnvelope(bytes: Buffer, reader: ProtobufReader, start: number, end: number): Envelope {
-  if (end - start < 4 || bytes.readUInt32BE(start) !== MAGIC) throw new DecodeError('protobuf: an object does not start with k8s\\0');
+  if (end - start < 4 || bytes.readUInt32BE(start) !== MAGIC)
+    throw new DecodeError('protobuf: an object does not start with k8s\\0');
   reader.seek(start + 4);
   let type = { apiVersion: '', kind: '' };
   let rawStart = end;

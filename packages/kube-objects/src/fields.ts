@@ -73,7 +73,8 @@ export const time = (number: number) => ({ type: 'time', number }) as const;
 /** `map<string, string>`, as labels and annotations are. A key may be as long as a `string`, a value has 256 KiB at most. */
 export const stringMap = (number: number) => ({ type: 'stringMap', number }) as const;
 /** @param atMost elements, each of which may be as long as a `string` */
-export const strings = (number: number, atMost: number = MOST_ELEMENTS) => ({ type: 'strings', number, atMost }) as const;
+export const strings = (number: number, atMost: number = MOST_ELEMENTS) =>
+  ({ type: 'strings', number, atMost }) as const;
 export const message = <const N extends Fields>(number: number, fields: N) =>
   ({ type: 'message', number, fields }) as const;
 /** @param atMost elements */

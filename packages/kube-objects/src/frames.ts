@@ -4,7 +4,11 @@ import { DecodeError } from './errors.ts';
 export type OnFrame = (bytes: Buffer, start: number, end: number) => void;
 
 /** How a stream says where a frame ends. Returns where the frame at `from` lies, or undefined if it isn't all there. */
-type FindFrame = (bytes: Buffer, from: number, filled: number) => { start: number; end: number; next: number } | undefined;
+type FindFrame = (
+  bytes: Buffer,
+  from: number,
+  filled: number,
+) => { start: number; end: number; next: number } | undefined;
 
 const SMALLEST_BUFFER = 64 * 1024;
 
@@ -28,14 +32,19 @@ export class FrameSplitter {
   push(chunk: Buffer, onFrame: OnFrame): void {
     this.#append(chunk);
     let from = 0;
-    for (let frame = this.#find(this.#buffer, 0, this.#filled); frame; frame = this.#find(this.#buffer, from, this.#filled)) {
+    for (
+      let frame = this.#find(this.#buffer, 0, this.#filled);
+      frame;
+      frame = this.#find(this.#buffer, from, this.#filled)
+    ) {
       onFrame(this.#buffer, frame.start, frame.end);
       from = frame.next;
     }
     this.#buffer.copyWithin(0, from, this.#filled);
     this.#filled -= from;
     if (this.#filled > this.#maxFrameBytes) throw tooLarge(this.#maxFrameBytes);
-    if (this.#filled === 0 && this.#buffer.length > SMALLEST_BUFFER) this.#buffer = Buffer.allocUnsafeSlow(SMALLEST_BUFFER);
+    if (this.#filled === 0 && this.#buffer.length > SMALLEST_BUFFER)
+      this.#buffer = Buffer.allocUnsafeSlow(SMALLEST_BUFFER);
   }
 
   /** Bytes of a frame that has begun and not ended; a stream that closes with some was cut. */
@@ -47,7 +56,9 @@ export class FrameSplitter {
     const needed = this.#filled + chunk.length;
     if (needed > this.#buffer.length) {
       // More than one frame and a chunk is never needed, and a remote may have several watches.
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(this.#buffer.length * 2, this.#maxFrameBytes + SMALLEST_BUFFER)));
+      const larger = Buffer.allocUnsafeSlow(
+        Math.max(needed, Math.min(this.#buffer.length * 2, this.#maxFrameBytes + SMALLEST_BUFFER)),
+      );
       this.#buffer.copy(larger, 0, 0, this.#filled);
       this.#buffer = larger;
     }

@@ -24,8 +24,14 @@ export type CalicoApi = (typeof calicoApis)[number];
  */
 export function globalNetworkSetKind(api: CalicoApi) {
   const [group, version] = api.split('/') as [string, string];
-  return { group, version, kind: 'GlobalNetworkSet', plural: 'globalnetworksets', protobuf: false, fields } as const satisfies Kind;
+  return {
+    group,
+    version,
+    kind: 'GlobalNetworkSet',
+    plural: 'globalnetworksets',
+    protobuf: false,
+    fields,
+  } as const satisfies Kind;
 }
 
 export type GlobalNetworkSet = KubeObject<ReturnType<typeof globalNetworkSetKind>>;
-

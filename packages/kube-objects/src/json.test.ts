@@ -30,7 +30,12 @@ const fields = {
 
 describe('projectJson', () => {
   it('keeps what the table names, and nothing else', () => {
-    const value = { name: 'a', extra: 1, owners: [{ uid: 'u' }], status: { podIPs: [{ ip: '10.0.0.1', x: 1 }], phase: 'Running' } };
+    const value = {
+      name: 'a',
+      extra: 1,
+      owners: [{ uid: 'u' }],
+      status: { podIPs: [{ ip: '10.0.0.1', x: 1 }], phase: 'Running' },
+    };
     expect(projectJson(value, fields, 'Thing')).toStrictEqual({
       name: 'a',
       hostNetwork: false,
@@ -47,7 +52,12 @@ describe('projectJson', () => {
 
   it.each([null, undefined])('takes %s for a field that is not there', (missing) => {
     const value = { name: missing, labels: missing, nets: missing, status: missing };
-    expect(projectJson(value, fields, 'Thing')).toMatchObject({ name: '', labels: {}, nets: [], status: { podIPs: [] } });
+    expect(projectJson(value, fields, 'Thing')).toMatchObject({
+      name: '',
+      labels: {},
+      nets: [],
+      status: { podIPs: [] },
+    });
   });
 
   it.each([

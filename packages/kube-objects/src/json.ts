@@ -19,7 +19,8 @@ export class JsonBudget {
   /** Counts an object that is about to be made. @throws TooLargeError */
   spend(fields: Fields): void {
     this.#spentBytes += bytesOf(fields);
-    if (this.#spentBytes > this.#allowedBytes) throw new TooLargeError(`it takes more than ${this.#allowedBytes} bytes of memory`);
+    if (this.#spentBytes > this.#allowedBytes)
+      throw new TooLargeError(`it takes more than ${this.#allowedBytes} bytes of memory`);
   }
 }
 
@@ -28,7 +29,12 @@ export class JsonBudget {
  * server itself; what has another type than the table says throws DecodeError, with the path to it, and what has more
  * than the table or the budget allows TooLargeError.
  */
-export function projectJson<F extends Fields>(value: unknown, fields: F, path: string, budget = new JsonBudget()): Projected<F> {
+export function projectJson<F extends Fields>(
+  value: unknown,
+  fields: F,
+  path: string,
+  budget = new JsonBudget(),
+): Projected<F> {
   const source = record(value, path);
   if (Object.keys(source).length === 0) return zeroMessage(fields) as Projected<F>;
   budget.spend(fields);
@@ -36,7 +42,8 @@ export function projectJson<F extends Fields>(value: unknown, fields: F, path: s
   for (const name in fields) {
     const field = fields[name]!;
     const found = Object.hasOwn(source, name) ? source[name] : undefined;
-    object[name] = found === undefined || found === null ? zeroOf(field) : read(found, field, `${path}.${name}`, budget);
+    object[name] =
+      found === undefined || found === null ? zeroOf(field) : read(found, field, `${path}.${name}`, budget);
   }
   return object as Projected<F>;
 }

@@ -12,7 +12,14 @@ import { serviceKind } from './service.ts';
 /** A message by hand: pairs of a field number, and an integer, a text or another message. */
 type Message = readonly (readonly [number: number, value: number | string | Message])[];
 
-const map = (number: number, key: string, value: string) => [number, [[1, key], [2, value]]] as const;
+const map = (number: number, key: string, value: string) =>
+  [
+    number,
+    [
+      [1, key],
+      [2, value],
+    ],
+  ] as const;
 
 /** 2026-01-01. */
 const created = [8, [[1, 1_767_225_600]]] as const;
@@ -26,7 +33,17 @@ const described = {
   labels: { l: '1' },
   annotations: { n: '2' },
 };
-const owner = [13, [[5, 'v1'], [1, 'Service'], [3, 'svc'], [4, 'u-2'], [6, 1], [7, 0]]] as const;
+const owner = [
+  13,
+  [
+    [5, 'v1'],
+    [1, 'Service'],
+    [3, 'svc'],
+    [4, 'u-2'],
+    [6, 1],
+    [7, 0],
+  ],
+] as const;
 const ownerReferences = [
   { apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'u-2', controller: true, blockOwnerDeletion: false },
 ];
@@ -43,8 +60,41 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
       [
         2,
         [
-          [1, [[1, 'http'], [2, 'TCP'], [3, 80], [4, [[1, 1], [2, 0], [3, 'web']]], [5, 30_080], [6, 'kubernetes.io/h2c'], later]],
-          [1, [[1, 'dns'], [2, 'UDP'], [3, 53], [4, [[1, 0], [2, 5353], [3, '']]]]],
+          [
+            1,
+            [
+              [1, 'http'],
+              [2, 'TCP'],
+              [3, 80],
+              [
+                4,
+                [
+                  [1, 1],
+                  [2, 0],
+                  [3, 'web'],
+                ],
+              ],
+              [5, 30_080],
+              [6, 'kubernetes.io/h2c'],
+              later,
+            ],
+          ],
+          [
+            1,
+            [
+              [1, 'dns'],
+              [2, 'UDP'],
+              [3, 53],
+              [
+                4,
+                [
+                  [1, 0],
+                  [2, 5353],
+                  [3, ''],
+                ],
+              ],
+            ],
+          ],
           map(2, 'app', 'web'),
           [3, '10.96.0.1'],
           [4, 'NodePort'],
@@ -66,7 +116,14 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
       metadata: { ...described, ownerReferences, finalizers: ['example.com/f'], managedFields: [] },
       spec: {
         ports: [
-          { name: 'http', protocol: 'TCP', port: 80, targetPort: 'web', nodePort: 30_080, appProtocol: 'kubernetes.io/h2c' },
+          {
+            name: 'http',
+            protocol: 'TCP',
+            port: 80,
+            targetPort: 'web',
+            nodePort: 30_080,
+            appProtocol: 'kubernetes.io/h2c',
+          },
           { name: 'dns', protocol: 'UDP', port: 53, targetPort: 5353 },
         ],
         selector: { app: 'web' },
@@ -87,7 +144,16 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
   {
     name: 'a Service that is a name',
     kind: serviceKind,
-    message: [[1, metadata], [2, [[4, 'ExternalName'], [10, 'example.com']]]],
+    message: [
+      [1, metadata],
+      [
+        2,
+        [
+          [4, 'ExternalName'],
+          [10, 'example.com'],
+        ],
+      ],
+    ],
     json: { metadata: described, spec: { type: 'ExternalName', externalName: 'example.com' } },
   },
   {
@@ -99,20 +165,75 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
         2,
         [
           [1, '192.0.2.1'],
-          [2, [[1, 1], [2, 1], [3, 0]]],
+          [
+            2,
+            [
+              [1, 1],
+              [2, 1],
+              [3, 0],
+            ],
+          ],
           [3, 'web-0'],
-          [4, [[1, 'Pod'], [2, 'ns'], [3, 'web-0'], [4, 'u-3']]],
+          [
+            4,
+            [
+              [1, 'Pod'],
+              [2, 'ns'],
+              [3, 'web-0'],
+              [4, 'u-3'],
+            ],
+          ],
           [6, 'n1'],
           [7, 'z1'],
-          [8, [[1, [[1, 'z1']]], [1, [[1, 'z2']]], [2, [[1, 'n1']]]]],
+          [
+            8,
+            [
+              [1, [[1, 'z1']]],
+              [1, [[1, 'z2']]],
+              [2, [[1, 'n1']]],
+            ],
+          ],
           later,
         ],
       ],
-      [2, [[1, '192.0.2.2'], [2, [[1, 0]]]]],
-      [2, [[1, '192.0.2.3'], [2, []]]],
-      [3, [[1, 'http'], [2, 'TCP'], [3, 8080], [4, 'http']]],
-      [3, [[1, ''], [2, 'TCP']]],
-      [3, [[1, 'odd'], [2, 'UDP'], [3, -5]]],
+      [
+        2,
+        [
+          [1, '192.0.2.2'],
+          [2, [[1, 0]]],
+        ],
+      ],
+      [
+        2,
+        [
+          [1, '192.0.2.3'],
+          [2, []],
+        ],
+      ],
+      [
+        3,
+        [
+          [1, 'http'],
+          [2, 'TCP'],
+          [3, 8080],
+          [4, 'http'],
+        ],
+      ],
+      [
+        3,
+        [
+          [1, ''],
+          [2, 'TCP'],
+        ],
+      ],
+      [
+        3,
+        [
+          [1, 'odd'],
+          [2, 'UDP'],
+          [3, -5],
+        ],
+      ],
       [4, 'IPv4'],
     ],
     json: {
@@ -141,11 +262,31 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
   {
     name: 'Endpoints',
     kind: endpointsKind,
-    message: [[1, metadata], [2, [[1, [[1, '192.0.2.1'], [3, 'web-0']]], [2, [[1, '192.0.2.2']]], [3, [[2, 80]]]]]],
+    message: [
+      [1, metadata],
+      [
+        2,
+        [
+          [
+            1,
+            [
+              [1, '192.0.2.1'],
+              [3, 'web-0'],
+            ],
+          ],
+          [2, [[1, '192.0.2.2']]],
+          [3, [[2, 80]]],
+        ],
+      ],
+    ],
     json: {
       metadata: described,
       subsets: [
-        { addresses: [{ ip: '192.0.2.1', hostname: 'web-0' }], notReadyAddresses: [{ ip: '192.0.2.2' }], ports: [{ port: 80 }] },
+        {
+          addresses: [{ ip: '192.0.2.1', hostname: 'web-0' }],
+          notReadyAddresses: [{ ip: '192.0.2.2' }],
+          ports: [{ port: 80 }],
+        },
       ],
     },
   },
@@ -154,8 +295,35 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
     kind: nodeKind,
     message: [
       [1, metadata],
-      [2, [[1, '10.4.0.0/24'], [3, 'cloud://1'], [7, '10.4.0.0/24'], [7, 'fd00:4::/64']]],
-      [3, [[5, [[1, 'InternalIP'], [2, '192.0.2.1']]], [5, [[1, 'Hostname'], [2, 'n1']]], [7, [[1, 'x']]]]],
+      [
+        2,
+        [
+          [1, '10.4.0.0/24'],
+          [3, 'cloud://1'],
+          [7, '10.4.0.0/24'],
+          [7, 'fd00:4::/64'],
+        ],
+      ],
+      [
+        3,
+        [
+          [
+            5,
+            [
+              [1, 'InternalIP'],
+              [2, '192.0.2.1'],
+            ],
+          ],
+          [
+            5,
+            [
+              [1, 'Hostname'],
+              [2, 'n1'],
+            ],
+          ],
+          [7, [[1, 'x']]],
+        ],
+      ],
     ],
     json: {
       metadata: described,
@@ -189,10 +357,24 @@ describe.each(samples)('$name', ({ kind, message, json }) => {
 
 describe('a condition', () => {
   it.each([
-    { name: 'that nobody has set', conditions: [], want: { ready: undefined, serving: undefined, terminating: undefined } },
+    {
+      name: 'that nobody has set',
+      conditions: [],
+      want: { ready: undefined, serving: undefined, terminating: undefined },
+    },
     { name: 'that is false', conditions: [[1, 0]], want: { ready: false, serving: undefined, terminating: undefined } },
   ] as const)('$name is told apart', ({ conditions, want }) => {
-    const message: Message = [[1, metadata], [2, [[1, '192.0.2.1'], [2, conditions]]], [4, 'IPv4']];
+    const message: Message = [
+      [1, metadata],
+      [
+        2,
+        [
+          [1, '192.0.2.1'],
+          [2, conditions],
+        ],
+      ],
+      [4, 'IPv4'],
+    ];
     const page = new Codec(endpointSliceKind).pageFromProtobuf(list(endpointSliceKind, message));
     expect(page.items[0]!.endpoints[0]!.conditions).toStrictEqual(want);
   });
@@ -200,24 +382,93 @@ describe('a condition', () => {
 
 describe('an object that has more than its table allows', () => {
   const long = 'x'.repeat(1025);
-  const good: Message = [[1, [[1, 'good'], [3, 'ns']]]];
-  const named: Message = [[1, 'large'], [3, 'ns']];
+  const good: Message = [
+    [
+      1,
+      [
+        [1, 'good'],
+        [3, 'ns'],
+      ],
+    ],
+  ];
+  const named: Message = [
+    [1, 'large'],
+    [3, 'ns'],
+  ];
   const tooLarge = [
     { name: 'a Pod of 11 addresses', kind: podKind, message: [[3, Array<Message[number]>(11).fill([12, []])]] },
     { name: 'a Pod whose phase is a text of 1,025 bytes', kind: podKind, message: [[3, [[1, long]]]] },
-    { name: 'a slice of 1,001 endpoints', kind: endpointSliceKind, message: Array<Message[number]>(1001).fill([2, []]) },
-    { name: 'a slice of 101 addresses of one endpoint', kind: endpointSliceKind, message: [[2, Array<Message[number]>(101).fill([1, '192.0.2.1'])]] },
-    { name: 'a slice of 1.4 MiB that would take 300 MB', kind: endpointSliceKind, message: Array<Message[number]>(700_000).fill([2, []]) },
-    { name: 'a Service of 20,001 ports', kind: serviceKind, message: [[2, Array<Message[number]>(20_001).fill([1, []])]] },
-    { name: 'a Node with a label whose key has 1,025 bytes', kind: nodeKind, metadata: [[11, [[1, long], [2, '']]]], message: [] },
-    { name: 'a Node with an annotation of more than 256 KiB', kind: nodeKind, metadata: [[12, [[1, 'key'], [2, 'x'.repeat(256 * 1024 + 1)]]]], message: [] },
-    { name: 'a Node with 9 MB of annotations', kind: nodeKind, metadata: Array.from({ length: 36 }, (_, i): Message[number] => [12, [[1, `key-${i}`], [2, 'x'.repeat(256 * 1024)]]]), message: [] },
+    {
+      name: 'a slice of 1,001 endpoints',
+      kind: endpointSliceKind,
+      message: Array<Message[number]>(1001).fill([2, []]),
+    },
+    {
+      name: 'a slice of 101 addresses of one endpoint',
+      kind: endpointSliceKind,
+      message: [[2, Array<Message[number]>(101).fill([1, '192.0.2.1'])]],
+    },
+    {
+      name: 'a slice of 1.4 MiB that would take 300 MB',
+      kind: endpointSliceKind,
+      message: Array<Message[number]>(700_000).fill([2, []]),
+    },
+    {
+      name: 'a Service of 20,001 ports',
+      kind: serviceKind,
+      message: [[2, Array<Message[number]>(20_001).fill([1, []])]],
+    },
+    {
+      name: 'a Node with a label whose key has 1,025 bytes',
+      kind: nodeKind,
+      metadata: [
+        [
+          11,
+          [
+            [1, long],
+            [2, ''],
+          ],
+        ],
+      ],
+      message: [],
+    },
+    {
+      name: 'a Node with an annotation of more than 256 KiB',
+      kind: nodeKind,
+      metadata: [
+        [
+          12,
+          [
+            [1, 'key'],
+            [2, 'x'.repeat(256 * 1024 + 1)],
+          ],
+        ],
+      ],
+      message: [],
+    },
+    {
+      name: 'a Node with 9 MB of annotations',
+      kind: nodeKind,
+      metadata: Array.from({ length: 36 }, (_, i): Message[number] => [
+        12,
+        [
+          [1, `key-${i}`],
+          [2, 'x'.repeat(256 * 1024)],
+        ],
+      ]),
+      message: [],
+    },
   ] satisfies readonly { name: string; kind: Kind; metadata?: Message; message: Message }[];
 
   it.each(tooLarge)('as $name is told apart, and its neighbours are read', ({ kind, metadata: more = [], message }) => {
     const page = new Codec<Kind>(kind).pageFromProtobuf(list(kind, good, [[1, [...named, ...more]], ...message], good));
     expect(page.items.map(({ metadata }) => metadata.name)).toEqual(['good', 'good']);
-    expect(page.tooLarge).toEqual([{ metadata: expect.objectContaining({ name: 'large', namespace: 'ns' }), tooLarge: expect.stringMatching(/more than/) }]);
+    expect(page.tooLarge).toEqual([
+      {
+        metadata: expect.objectContaining({ name: 'large', namespace: 'ns' }),
+        tooLarge: expect.stringMatching(/more than/),
+      },
+    ]);
   });
 
   const json = (name: string, status: object) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, status });
@@ -228,8 +479,17 @@ describe('an object that has more than its table allows', () => {
   ];
 
   it.each(tooLargeJson)('as a Pod in JSON of $name is told apart, and its neighbours are read', ({ status }) => {
-    const items = [json('good', { phase: 'x'.repeat(1024) }), json('large', status), json('good', { podIPs: Array(10).fill({}) })];
-    const page = new Codec(podKind).pageFromJson({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '1' }, items });
+    const items = [
+      json('good', { phase: 'x'.repeat(1024) }),
+      json('large', status),
+      json('good', { podIPs: Array(10).fill({}) }),
+    ];
+    const page = new Codec(podKind).pageFromJson({
+      apiVersion: 'v1',
+      kind: 'PodList',
+      metadata: { resourceVersion: '1' },
+      items,
+    });
     expect(page.items.map(({ metadata }) => metadata.name)).toEqual(['good', 'good']);
     expect(page.tooLarge.map(({ metadata }) => metadata.name)).toEqual(['large']);
   });
@@ -237,8 +497,14 @@ describe('an object that has more than its table allows', () => {
   it.each(['ADDED', 'MODIFIED'])('is an event of its own when it was %s, and gone like any other', (type) => {
     const object = json('large', { podIPs: Array(11).fill({}) });
     const codec = new Codec(podKind);
-    expect(codec.eventFromJson({ type, object })).toMatchObject({ type: 'TOO_LARGE', object: { metadata: { name: 'large' } } });
-    expect(codec.eventFromJson({ type: 'DELETED', object })).toMatchObject({ type: 'DELETED', metadata: { name: 'large' } });
+    expect(codec.eventFromJson({ type, object })).toMatchObject({
+      type: 'TOO_LARGE',
+      object: { metadata: { name: 'large' } },
+    });
+    expect(codec.eventFromJson({ type: 'DELETED', object })).toMatchObject({
+      type: 'DELETED',
+      metadata: { name: 'large' },
+    });
   });
 
   it('has a name, or is garbage', () => {
@@ -248,13 +514,17 @@ describe('an object that has more than its table allows', () => {
 });
 
 it('a page of objects that would take more than 32 MiB together is too large', () => {
-  const page = () => new Codec(podKind).pageFromProtobuf(list(podKind, ...Array<Message>(70_000).fill([[3, Array<Message[number]>(10).fill([12, [[1, 'a']]])]])));
+  const page = () =>
+    new Codec(podKind).pageFromProtobuf(
+      list(podKind, ...Array<Message>(70_000).fill([[3, Array<Message[number]>(10).fill([12, [[1, 'a']]])]])),
+    );
   expect(page).toThrow(TooLargeError);
 });
 
 it('a page of objects that would take more than 20 times its size is too large', () => {
   const slice: Message = Array<Message[number]>(1_000).fill([2, [[3, '']]]);
-  const page = (count: number) => new Codec(endpointSliceKind).pageFromProtobuf(list(endpointSliceKind, ...Array<Message>(count).fill(slice)));
+  const page = (count: number) =>
+    new Codec(endpointSliceKind).pageFromProtobuf(list(endpointSliceKind, ...Array<Message>(count).fill(slice)));
   expect(page(1).items).toHaveLength(1);
   expect(() => page(100)).toThrow(TooLargeError);
 });
@@ -270,7 +540,9 @@ it('what is kept as it is in JSON has at most 10,000 values', () => {
 });
 
 it('objects share what is empty, and no one can put anything in', () => {
-  const [one, other] = new Codec(serviceKind).pageFromProtobuf(list(serviceKind, [[1, [[1, 'a']]]], [[1, [[1, 'b']]]])).items;
+  const [one, other] = new Codec(serviceKind).pageFromProtobuf(
+    list(serviceKind, [[1, [[1, 'a']]]], [[1, [[1, 'b']]]]),
+  ).items;
   expect(one!.spec).toBe(other!.spec);
   expect(one!.metadata.labels).toBe(other!.metadata.labels);
   expect(Object.isFrozen(one!.spec.sessionAffinityConfig.clientIP)).toBe(true);
@@ -278,7 +550,11 @@ it('objects share what is empty, and no one can put anything in', () => {
 
 it.each([
   { name: 'objects', kind: podKind, items: Array.from({ length: 450_000 }, () => ({ status: { phase: '' } })) },
-  { name: 'objects that hold others', kind: endpointSliceKind, items: Array.from({ length: 450 }, () => ({ endpoints: Array.from({ length: 1_000 }, () => ({ hostname: '' })) })) },
+  {
+    name: 'objects that hold others',
+    kind: endpointSliceKind,
+    items: Array.from({ length: 450 }, () => ({ endpoints: Array.from({ length: 1_000 }, () => ({ hostname: '' })) })),
+  },
 ])('a page of $name in JSON that would take more than 32 MiB is too large', ({ kind, items }) => {
   const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
   const page = { apiVersion, kind: `${kind.kind}List`, metadata: { resourceVersion: '42' }, items };
@@ -300,8 +576,17 @@ function kept(value: unknown, fields: Kind['fields'] | object): unknown {
 /** A list, enveloped: `k8s\0`, then an Unknown of 1 typeMeta and 2 raw. */
 function list({ group, version, kind }: Kind, ...items: readonly Message[]): Buffer {
   const apiVersion = group === '' ? version : `${group}/${version}`;
-  const typeMeta: Message = [[1, apiVersion], [2, `${kind}List`]];
-  return Buffer.concat([Buffer.from('k8s\0'), encode([[1, typeMeta], [2, [[1, [[2, '42']]], ...items.map((item): Message[number] => [2, item])]]])]);
+  const typeMeta: Message = [
+    [1, apiVersion],
+    [2, `${kind}List`],
+  ];
+  return Buffer.concat([
+    Buffer.from('k8s\0'),
+    encode([
+      [1, typeMeta],
+      [2, [[1, [[2, '42']]], ...items.map((item): Message[number] => [2, item])]],
+    ]),
+  ]);
 }
 
 function encode(message: Message): Buffer {

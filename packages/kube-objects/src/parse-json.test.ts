@@ -21,7 +21,10 @@ describe('parseJson', () => {
   it.each([
     { name: 'empty objects', bytes: () => filled(4, () => '{}') },
     { name: 'empty arrays', bytes: () => filled(4, () => '[]') },
-    { name: 'objects each of another shape', bytes: () => filled(6, (i) => `{"${i.toString(36).padStart(4, '0')}":0}`) },
+    {
+      name: 'objects each of another shape',
+      bytes: () => filled(6, (i) => `{"${i.toString(36).padStart(4, '0')}":0}`),
+    },
     { name: 'arrays in arrays', bytes: () => Buffer.from('['.repeat(2_000_000) + ']'.repeat(2_000_000)) },
   ])('refuses $name that would fill the memory, before they do', ({ bytes }) => {
     expect(() => parseJson(bytes())).toThrow(TooLargeError);
@@ -29,7 +32,10 @@ describe('parseJson', () => {
 
   it.each([
     // As in bench: 15 kB each, 500 to a page.
-    { name: 'a page of Pods', bytes: () => filled(7, (i) => `{"metadata":{"name":"p${i}"},"spec":"${'x'.repeat(14_900)}"}`) },
+    {
+      name: 'a page of Pods',
+      bytes: () => filled(7, (i) => `{"metadata":{"name":"p${i}"},"spec":"${'x'.repeat(14_900)}"}`),
+    },
     { name: 'a Pod of as many variables as etcd takes', bytes: () => filled(2.9, () => '{"name":"A"}') },
     { name: 'a text with all that counts in it', bytes: () => Buffer.from(`"${'{[,\\"'.repeat(600_000)}"`) },
   ])('takes $name', ({ bytes }) => {

@@ -48,7 +48,8 @@ export class ProtobufReader {
   /** Counts something that is about to be decoded. @throws TooLargeError */
   spend(bytes: number): void {
     this.#spentBytes += bytes;
-    if (this.#spentBytes > this.#allowedBytes) throw new TooLargeError(`it takes more than ${this.#allowedBytes} bytes of memory`);
+    if (this.#spentBytes > this.#allowedBytes)
+      throw new TooLargeError(`it takes more than ${this.#allowedBytes} bytes of memory`);
   }
 
   /** A field's tag: number << 3 | wire type. */

@@ -41,7 +41,10 @@ const object = fc.record(
     count: fc.maxSafeInteger(),
     labels: fc.dictionary(text, text, { maxKeys: 4 }),
     finalizers: fc.array(text, { maxLength: 4 }),
-    status: fc.record({ phase: text, podIPs: fc.array(fc.record({ ip: text }), { maxLength: 3 }) }, { requiredKeys: [] }),
+    status: fc.record(
+      { phase: text, podIPs: fc.array(fc.record({ ip: text }), { maxLength: 3 }) },
+      { requiredKeys: [] },
+    ),
     ready: fc.boolean(),
     port: fc.integer(),
     targetPort: fc.oneof(fc.integer(), text),
@@ -120,8 +123,12 @@ function errorOf(bytes: Buffer): unknown {
 }
 
 function encode(value: Record<string, unknown>, table: Fields, junk: readonly Buffer[]): Buffer {
-  const parts = Object.entries(table).flatMap(([name, field]) => (value[name] === undefined ? [] : encodeField(value[name], field)));
-  return Buffer.concat(parts.flatMap((part, index) => [part, junk[index] ?? Buffer.alloc(0)]).concat(junk.slice(parts.length)));
+  const parts = Object.entries(table).flatMap(([name, field]) =>
+    value[name] === undefined ? [] : encodeField(value[name], field),
+  );
+  return Buffer.concat(
+    parts.flatMap((part, index) => [part, junk[index] ?? Buffer.alloc(0)]).concat(junk.slice(parts.length)),
+  );
 }
 
 function encodeField(value: unknown, field: Field): Buffer[] {
@@ -147,7 +154,9 @@ function encodeField(value: unknown, field: Field): Buffer[] {
     case 'message':
       return [lengthDelimited(field.number, encode(value as Record<string, unknown>, field.fields, []))];
     case 'messages':
-      return (value as Record<string, unknown>[]).map((item) => lengthDelimited(field.number, encode(item, field.fields, [])));
+      return (value as Record<string, unknown>[]).map((item) =>
+        lengthDelimited(field.number, encode(item, field.fields, [])),
+      );
     case 'json':
       throw new Error('custom resources have no protobuf');
   }

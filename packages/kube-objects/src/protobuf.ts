@@ -5,7 +5,12 @@ import { NO_ELEMENTS, NO_ENTRIES, zeroMessage, zeroOf } from './zero.ts';
 
 const varints: ReadonlySet<Field['type']> = new Set(['bool', 'int', 'optionalBool', 'optionalInt']);
 
-type Slot = { readonly name: string; readonly field: Field; readonly wireType: number; readonly message: MessageDecoder | undefined };
+type Slot = {
+  readonly name: string;
+  readonly field: Field;
+  readonly wireType: number;
+  readonly message: MessageDecoder | undefined;
+};
 
 /**
  * Decodes one message type as its table says, and skips what the table doesn't name by its length: nine tenths of
@@ -163,6 +168,7 @@ function readTime(reader: ProtobufReader, end: number): number {
 
 /** `__proto__` is a legal label key to a hostile server, and must become an entry like any other. */
 export function setEntry(map: Record<string, string>, key: string, value: string): void {
-  if (key === '__proto__') Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
+  if (key === '__proto__')
+    Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
   else map[key] = value;
 }

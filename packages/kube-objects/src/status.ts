@@ -8,7 +8,10 @@ import { ProtobufReader } from './protobuf-reader.ts';
 const fields = {
   message: string(3, LONGEST_MAP_VALUE),
   reason: string(4),
-  details: message(5, { causes: messages(4, { reason: string(1), message: string(2, LONGEST_MAP_VALUE), field: string(3) }, 10_000), retryAfterSeconds: int(5) }),
+  details: message(5, {
+    causes: messages(4, { reason: string(1), message: string(2, LONGEST_MAP_VALUE), field: string(3) }, 10_000),
+    retryAfterSeconds: int(5),
+  }),
   code: int(6),
 } as const;
 

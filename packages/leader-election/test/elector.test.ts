@@ -45,8 +45,7 @@ function spawn(identity: string, times = SHORT) {
 }
 
 /** Waits until something is true, longer than a busy machine takes. */
-const until = (what: string, holds: () => boolean | Promise<boolean>) =>
-  eventually(() => holds(), true, { what });
+const until = (what: string, holds: () => boolean | Promise<boolean>) => eventually(() => holds(), true, { what });
 
 const leads = ({ identity, elector }: Replica) => until(`${identity} to lead`, () => elector.isLeader);
 const sees = (replica: Replica, leader: string) => until(`a look at ${leader}`, () => replica.leaders.includes(leader));

@@ -8,7 +8,11 @@ import { setKey, setKeyOfName, setNames, shardName, shardOf } from './policy.ts'
 const piece = fc.constantFrom('a', 'b', '-', '.', '_', 'A', '0123456789', 'deadbeef00', 's1', 's12', 'c2-ns');
 const text = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
 const labelValue = text.filter(isLabelValue);
-const pair = fc.tuple(labelValue.filter((value) => value !== ''), labelValue, labelValue);
+const pair = fc.tuple(
+  labelValue.filter((value) => value !== ''),
+  labelValue,
+  labelValue,
+);
 
 type Pair = Parameters<typeof setNames>;
 

@@ -15,7 +15,18 @@ import {
 } from './service-mirror.ts';
 
 /** Pieces that are likely to spell one name in two ways. */
-const piece = fc.constantFrom('a', 'b', '-', 'c2', 'gl', '0', 'deadbeef00', separator, `-${separator}-`, 'x'.repeat(20));
+const piece = fc.constantFrom(
+  'a',
+  'b',
+  '-',
+  'c2',
+  'gl',
+  '0',
+  'deadbeef00',
+  separator,
+  `-${separator}-`,
+  'x'.repeat(20),
+);
 const text = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''));
 const label = text.filter(isDnsLabel);
 const cluster = fc.oneof(label, fc.constantFrom('Europe_1', 'v1.c2')).filter((name) => name !== GLOBAL);
@@ -54,7 +65,10 @@ describe('the name of a Service', () => {
         // An x where it is cut, which might be behind a hyphen.
         const cut = (length: number) => `${spelled.slice(0, length - 1)}x`;
         const longest = spelled.length - excess;
-        expect({ cut: isServiceName(cut(longest)), longer: isServiceName(cut(longest + 1)) }).toEqual({ cut: true, longer: longest < 63 });
+        expect({ cut: isServiceName(cut(longest)), longer: isServiceName(cut(longest + 1)) }).toEqual({
+          cut: true,
+          longer: longest < 63,
+        });
         expect(problem).toEqual(excess === 0 ? undefined : { reason: 'name-too-long', excess });
       }),
     );
@@ -91,9 +105,9 @@ describe('a prefix', () => {
 describe('the name of an EndpointSlice', () => {
   it("is its Service's, and the hash of its source", () => {
     // printf c2/my-ns/my-app-x2x4z | sha256sum
-    expect(mirrorSliceName('c2-my-ns-73736d-my-app', { cluster: 'c2', namespace: 'my-ns', slice: 'my-app-x2x4z' })).toBe(
-      'c2-my-ns-73736d-my-app-8770ce75b74901ec9acc',
-    );
+    expect(
+      mirrorSliceName('c2-my-ns-73736d-my-app', { cluster: 'c2', namespace: 'my-ns', slice: 'my-app-x2x4z' }),
+    ).toBe('c2-my-ns-73736d-my-app-8770ce75b74901ec9acc');
   });
 
   it('is legal if that of its Service is', () => {
@@ -124,7 +138,12 @@ describe('a key', () => {
   it('reads back as what it was made of', () => {
     fc.assert(
       fc.property(cluster, label, label, (of, namespace, name) => {
-        expect(parseServiceKey(mirrorKey(of, namespace, name))).toEqual({ kind: 'mirror', cluster: of, namespace, name });
+        expect(parseServiceKey(mirrorKey(of, namespace, name))).toEqual({
+          kind: 'mirror',
+          cluster: of,
+          namespace,
+          name,
+        });
         expect(parseServiceKey(globalKey(namespace, name))).toEqual({ kind: 'global', namespace, name });
       }),
     );

@@ -86,7 +86,9 @@ export type ServiceNameProblem =
 /** What keeps a text from being a Service's name (a DNS-1035 label, at most 63 characters); undefined if nothing does. */
 export function serviceNameProblem(text: string): ServiceNameProblem | undefined {
   if (isServiceName(text)) return undefined;
-  return text.length > MAX_LABEL ? { reason: 'name-too-long', excess: text.length - MAX_LABEL } : { reason: 'name-illegal' };
+  return text.length > MAX_LABEL
+    ? { reason: 'name-too-long', excess: text.length - MAX_LABEL }
+    : { reason: 'name-illegal' };
 }
 
 /** Why a prefix can't be one, as the end of a sentence that begins with its name; undefined if it can. */
@@ -94,7 +96,8 @@ export function prefixProblem(prefix: string): string | undefined {
   if (prefix === GLOBAL_PREFIX || prefix.startsWith(`${GLOBAL_PREFIX}-`)) return 'is that of global services';
   const problem = serviceNameProblem(mirrorServiceName(prefix, 'a', 'a'));
   if (problem === undefined) return undefined;
-  if (problem.reason === 'name-too-long') return `leaves no room for a name, it is ${problem.excess} characters too long`;
+  if (problem.reason === 'name-too-long')
+    return `leaves no room for a name, it is ${problem.excess} characters too long`;
   return 'must begin with a letter and consist of lower case letters, digits and hyphens';
 }
 
@@ -116,7 +119,8 @@ export function globalKey(namespace: string, name: string): string {
 /** Reads what `mirrorKey` or `globalKey` made; undefined for anything else, as an annotation may hold. */
 export function parseServiceKey(key: string): ServiceKey | undefined {
   const [cluster = '', namespace = '', name = '', ...rest] = key.split('/');
-  const isKey = cluster !== '' && isLabelValue(cluster) && isDnsLabel(namespace) && isDnsLabel(name) && rest.length === 0;
+  const isKey =
+    cluster !== '' && isLabelValue(cluster) && isDnsLabel(namespace) && isDnsLabel(name) && rest.length === 0;
   if (!isKey) return undefined;
   return cluster === GLOBAL ? { kind: 'global', namespace, name } : { kind: 'mirror', cluster, namespace, name };
 }

@@ -50,16 +50,22 @@ describe('isClusterName', () => {
     expect(isClusterName(name)).toBe(true);
   });
 
-  it.each(['', 'aws_c2', '-c2', 'c2-', 'c2.', '.c2', 'a..b', 'c/2', 'ü', '\u212A', 'c2\n', 'a'.repeat(228)])('refuses %j', (name) => {
-    expect(isClusterName(name)).toBe(false);
-  });
+  it.each(['', 'aws_c2', '-c2', 'c2-', 'c2.', '.c2', 'a..b', 'c/2', 'ü', '\u212A', 'c2\n', 'a'.repeat(228)])(
+    'refuses %j',
+    (name) => {
+      expect(isClusterName(name)).toBe(false);
+    },
+  );
 });
 
 describe('clusterOfAnnotation', () => {
   it('finds the cluster that the annotation was made for', () => {
     fc.assert(
       fc.property(label, (cluster) => {
-        expect([pubKeyAnnotation(cluster), endpointAnnotation(cluster)].map(clusterOfAnnotation)).toEqual([cluster, cluster]);
+        expect([pubKeyAnnotation(cluster), endpointAnnotation(cluster)].map(clusterOfAnnotation)).toEqual([
+          cluster,
+          cluster,
+        ]);
       }),
     );
   });
@@ -85,10 +91,14 @@ describe('remoteOfAlias', () => {
     );
   });
 
-  it.each(['', 'c2', 'semaphore-wireguard', 'semaphore-wireguard ', 'semaphore-wireguard c2 ', 'my semaphore-wireguard c2'])(
-    'is undefined for %j',
-    (alias) => {
-      expect(remoteOfAlias(alias)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'c2',
+    'semaphore-wireguard',
+    'semaphore-wireguard ',
+    'semaphore-wireguard c2 ',
+    'my semaphore-wireguard c2',
+  ])('is undefined for %j', (alias) => {
+    expect(remoteOfAlias(alias)).toBeUndefined();
+  });
 });

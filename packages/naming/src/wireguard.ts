@@ -23,7 +23,11 @@ const MAX_PREFIX = 253;
  * is written (ValidateAnnotations of apimachinery), so it may have capitals, which count: `C2` isn't `c2`. It may have dots.
  */
 export function isClusterName(text: string): boolean {
-  return text.length + ANNOTATION_DOMAIN.length <= MAX_PREFIX && /^[A-Za-z0-9.-]*$/.test(text) && isDnsSubdomain(text.toLowerCase());
+  return (
+    text.length + ANNOTATION_DOMAIN.length <= MAX_PREFIX &&
+    /^[A-Za-z0-9.-]*$/.test(text) &&
+    isDnsSubdomain(text.toLowerCase())
+  );
 }
 
 /** The device that leads to a remote, unless its config says otherwise: `wireguard.c2`. Check `isDeviceName`. */

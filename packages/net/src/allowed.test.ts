@@ -11,7 +11,13 @@ function cidr(text: string): Cidr {
 const PODS = ['10.4.0.0/16', 'fd00:4::/48'];
 
 describe('addressRefusal', () => {
-  it.each<{ name: string; ip: string; allowed?: readonly string[]; local?: readonly string[]; services?: readonly string[] }>([
+  it.each<{
+    name: string;
+    ip: string;
+    allowed?: readonly string[];
+    local?: readonly string[];
+    services?: readonly string[];
+  }>([
     { name: 'an address where everything is allowed', ip: '10.4.0.1' },
     { name: 'an address in an allowed block', ip: '10.4.0.1', allowed: PODS },
     { name: 'one of IPv6 in an allowed block', ip: 'fd00:4::1', allowed: PODS },
@@ -19,26 +25,106 @@ describe('addressRefusal', () => {
     { name: 'a reserved one in a block of its own', ip: '240.4.0.1', allowed: ['240.4.0.0/16'] },
     { name: 'a reserved one in all of the reserved', ip: '240.4.0.1', allowed: ['240.0.0.0/4'] },
     { name: 'an address outside of the Service ranges', ip: '10.4.0.1', services: ['10.96.0.0/16'] },
-    { name: 'one in a Service range where a block inside of that is allowed', ip: '10.97.0.1', allowed: ['10.97.0.0/16'], services: ['10.96.0.0/12'] },
+    {
+      name: 'one in a Service range where a block inside of that is allowed',
+      ip: '10.97.0.1',
+      allowed: ['10.97.0.0/16'],
+      services: ['10.96.0.0/12'],
+    },
   ])('takes $name', ({ ip, allowed, local = [], services = [] }) => {
-    expect(addressRefusal(ip, { allowed: allowed?.map(cidr), local: local.map(cidr), services: services.map(cidr) })).toBeUndefined();
+    expect(
+      addressRefusal(ip, { allowed: allowed?.map(cidr), local: local.map(cidr), services: services.map(cidr) }),
+    ).toBeUndefined();
   });
 
-  it.each<{ name: string; ip: string; allowed?: readonly string[]; local?: readonly string[]; services?: readonly string[]; want: string }>([
-    { name: 'an address in no allowed block', ip: '10.5.0.1', allowed: PODS, want: 'address-not-allowed: 10.5.0.1 is outside of allowedPodCIDRs' },
-    { name: 'every address where nothing is allowed', ip: '10.4.0.1', allowed: [], want: 'address-not-allowed: 10.4.0.1 is outside of allowedPodCIDRs' },
-    { name: 'an IPv6 address where all of IPv4 is allowed', ip: 'fd00:4::1', allowed: ['0.0.0.0/0'], want: 'address-not-allowed: fd00:4::1 is outside of allowedPodCIDRs' },
-    { name: 'an address in a local block', ip: '10.2.0.1', local: ['10.2.0.0/16'], want: 'address-not-allowed: 10.2.0.1 is in 10.2.0.0/16 of the local cluster' },
-    { name: 'an address in a local block that is allowed, too', ip: '10.2.0.1', allowed: ['10.0.0.0/8'], local: ['10.2.0.0/16'], want: 'address-not-allowed: 10.2.0.1 is in 10.2.0.0/16 of the local cluster' },
-    { name: 'loopback, even where it is allowed', ip: '127.0.0.1', allowed: ['127.0.0.0/8'], want: 'bad-address: 127.0.0.1 is loopback' },
-    { name: 'a reserved one that isn’t named', ip: '240.4.0.1', want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block of 240.0.0.0/4' },
-    { name: 'a reserved one where a wider block is allowed', ip: '240.4.0.1', allowed: ['0.0.0.0/0', '128.0.0.0/1'], want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block of 240.0.0.0/4' },
-    { name: 'a reserved one where another is named', ip: '240.4.0.1', allowed: ['240.5.0.0/16'], want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block of 240.0.0.0/4' },
-    { name: 'a reserved one that is named and local', ip: '240.4.0.1', allowed: ['240.0.0.0/4'], local: ['240.4.0.0/16'], want: 'address-not-allowed: 240.4.0.1 is in 240.4.0.0/16 of the local cluster' },
-    { name: 'an address in a Service range', ip: '10.96.0.1', services: ['10.96.0.0/16'], want: 'address-not-allowed: 10.96.0.1 is in 10.96.0.0/16, a Service range of the local cluster' },
-    { name: 'an address in a Service range where a wider block is allowed', ip: '10.96.0.1', allowed: ['10.0.0.0/8'], services: ['10.96.0.0/16'], want: 'address-not-allowed: 10.96.0.1 is in 10.96.0.0/16, a Service range of the local cluster' },
+  it.each<{
+    name: string;
+    ip: string;
+    allowed?: readonly string[];
+    local?: readonly string[];
+    services?: readonly string[];
+    want: string;
+  }>([
+    {
+      name: 'an address in no allowed block',
+      ip: '10.5.0.1',
+      allowed: PODS,
+      want: 'address-not-allowed: 10.5.0.1 is outside of allowedPodCIDRs',
+    },
+    {
+      name: 'every address where nothing is allowed',
+      ip: '10.4.0.1',
+      allowed: [],
+      want: 'address-not-allowed: 10.4.0.1 is outside of allowedPodCIDRs',
+    },
+    {
+      name: 'an IPv6 address where all of IPv4 is allowed',
+      ip: 'fd00:4::1',
+      allowed: ['0.0.0.0/0'],
+      want: 'address-not-allowed: fd00:4::1 is outside of allowedPodCIDRs',
+    },
+    {
+      name: 'an address in a local block',
+      ip: '10.2.0.1',
+      local: ['10.2.0.0/16'],
+      want: 'address-not-allowed: 10.2.0.1 is in 10.2.0.0/16 of the local cluster',
+    },
+    {
+      name: 'an address in a local block that is allowed, too',
+      ip: '10.2.0.1',
+      allowed: ['10.0.0.0/8'],
+      local: ['10.2.0.0/16'],
+      want: 'address-not-allowed: 10.2.0.1 is in 10.2.0.0/16 of the local cluster',
+    },
+    {
+      name: 'loopback, even where it is allowed',
+      ip: '127.0.0.1',
+      allowed: ['127.0.0.0/8'],
+      want: 'bad-address: 127.0.0.1 is loopback',
+    },
+    {
+      name: 'a reserved one that isn’t named',
+      ip: '240.4.0.1',
+      want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block of 240.0.0.0/4',
+    },
+    {
+      name: 'a reserved one where a wider block is allowed',
+      ip: '240.4.0.1',
+      allowed: ['0.0.0.0/0', '128.0.0.0/1'],
+      want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block of 240.0.0.0/4',
+    },
+    {
+      name: 'a reserved one where another is named',
+      ip: '240.4.0.1',
+      allowed: ['240.5.0.0/16'],
+      want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block of 240.0.0.0/4',
+    },
+    {
+      name: 'a reserved one that is named and local',
+      ip: '240.4.0.1',
+      allowed: ['240.0.0.0/4'],
+      local: ['240.4.0.0/16'],
+      want: 'address-not-allowed: 240.4.0.1 is in 240.4.0.0/16 of the local cluster',
+    },
+    {
+      name: 'an address in a Service range',
+      ip: '10.96.0.1',
+      services: ['10.96.0.0/16'],
+      want: 'address-not-allowed: 10.96.0.1 is in 10.96.0.0/16, a Service range of the local cluster',
+    },
+    {
+      name: 'an address in a Service range where a wider block is allowed',
+      ip: '10.96.0.1',
+      allowed: ['10.0.0.0/8'],
+      services: ['10.96.0.0/16'],
+      want: 'address-not-allowed: 10.96.0.1 is in 10.96.0.0/16, a Service range of the local cluster',
+    },
   ])('refuses $name', ({ ip, allowed, local = [], services = [], want }) => {
-    const refusal = addressRefusal(ip, { allowed: allowed?.map(cidr), local: local.map(cidr), services: services.map(cidr) });
+    const refusal = addressRefusal(ip, {
+      allowed: allowed?.map(cidr),
+      local: local.map(cidr),
+      services: services.map(cidr),
+    });
     expect(`${refusal?.reason}: ${refusal?.detail}`).toBe(want);
   });
 });

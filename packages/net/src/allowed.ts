@@ -21,14 +21,19 @@ export type AddressRefusal = { readonly reason: 'bad-address' | 'address-not-all
  * @param ip canonical
  * @returns undefined if it may
  */
-export function addressRefusal(ip: string, { allowed, local, services = [] }: AddressRules): AddressRefusal | undefined {
+export function addressRefusal(
+  ip: string,
+  { allowed, local, services = [] }: AddressRules,
+): AddressRefusal | undefined {
   const use = specialUse(ip);
   if (use !== undefined && !use.isReserved) return { reason: 'bad-address', detail: `${ip} is ${use.what}` };
   const own = local.find((cidr) => contains(cidr, ip));
   if (own !== undefined) return notAllowed(`${ip} is in ${own.text} of the local cluster`);
   const range = services.find((cidr) => contains(cidr, ip));
-  if (range !== undefined && !isNamed(ip, range, allowed)) return notAllowed(`${ip} is in ${range.text}, a Service range of the local cluster`);
-  if (use !== undefined && !isNamed(ip, use.cidr, allowed)) return notAllowed(`${ip} is ${use.what}, and allowedPodCIDRs has no block of ${use.cidr.text}`);
+  if (range !== undefined && !isNamed(ip, range, allowed))
+    return notAllowed(`${ip} is in ${range.text}, a Service range of the local cluster`);
+  if (use !== undefined && !isNamed(ip, use.cidr, allowed))
+    return notAllowed(`${ip} is ${use.what}, and allowedPodCIDRs has no block of ${use.cidr.text}`);
   if (allowed === undefined || allowed.some((cidr) => contains(cidr, ip))) return undefined;
   return notAllowed(`${ip} is outside of allowedPodCIDRs`);
 }

@@ -12,7 +12,10 @@ function cidr(text: string): Cidr {
 
 /** Few bits, so that blocks meet. */
 const anyCidr = fc
-  .tuple(fc.constantFrom('10.0.0.0', '10.0.0.64', '10.128.0.0', '255.255.255.255', '::', 'fd00::', 'fd00::ffff:0', 'fd80::'), fc.nat(128))
+  .tuple(
+    fc.constantFrom('10.0.0.0', '10.0.0.64', '10.128.0.0', '255.255.255.255', '::', 'fd00::', 'fd00::ffff:0', 'fd80::'),
+    fc.nat(128),
+  )
   .map(([ip, length]) => cidr(`${ip}/${ip.includes(':') ? length : length % 33}`));
 
 describe('containsCidr', () => {

@@ -5,7 +5,11 @@ import { isPlainlyCanonical } from './canonical.ts';
 
 /** Addresses in many spellings: what fast-check makes, and groups with zeros and gaps anywhere. */
 const group = fc.constantFrom('0', '1', '', 'fd00', '0a', 'ABC');
-const spelling = fc.oneof(fc.ipV4(), fc.ipV6(), fc.array(group, { maxLength: 9 }).map((groups) => groups.join(':')));
+const spelling = fc.oneof(
+  fc.ipV4(),
+  fc.ipV6(),
+  fc.array(group, { maxLength: 9 }).map((groups) => groups.join(':')),
+);
 
 it('says yes to canonical addresses only', () => {
   fc.assert(

@@ -2,7 +2,10 @@ import type { Cidr } from './cidr.ts';
 import { type Groups, newGroups, readGroups } from './groups.ts';
 
 /** All blocks that begin with the bits on the way to here. */
-type Branch<V> = { readonly children: [Branch<V> | undefined, Branch<V> | undefined]; holder: { readonly value: V } | undefined };
+type Branch<V> = {
+  readonly children: [Branch<V> | undefined, Branch<V> | undefined];
+  holder: { readonly value: V } | undefined;
+};
 
 const newBranch = <V>(): Branch<V> => ({ children: [undefined, undefined], holder: undefined });
 
@@ -33,7 +36,8 @@ export class CidrIndex<V> {
   add(cidr: Cidr, value: V): void {
     let branch = this.#root(cidr);
     readGroups(cidr.text, groups);
-    for (let depth = 0; depth < cidr.prefixLength; depth++) branch = branch.children[bitOf(groups, cidr, depth)] ??= newBranch();
+    for (let depth = 0; depth < cidr.prefixLength; depth++)
+      branch = branch.children[bitOf(groups, cidr, depth)] ??= newBranch();
     branch.holder = { value };
   }
 

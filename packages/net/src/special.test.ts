@@ -71,7 +71,10 @@ const REGISTRY: readonly (readonly [block: string, verdict: Verdict, name: strin
 ];
 
 /** The last address of a block. */
-const lastOf = ({ text, family }: Cidr): string => (family === 4 ? ipaddr.IPv4.broadcastAddressFromCIDR(text).toString() : ipaddr.IPv6.broadcastAddressFromCIDR(text).toRFC5952String());
+const lastOf = ({ text, family }: Cidr): string =>
+  family === 4
+    ? ipaddr.IPv4.broadcastAddressFromCIDR(text).toString()
+    : ipaddr.IPv6.broadcastAddressFromCIDR(text).toRFC5952String();
 
 describe('specialUse', () => {
   it.each(REGISTRY)('%s is %s: %s', (text, want) => {
@@ -91,19 +94,68 @@ describe('specialUse', () => {
     { ip: '64:ff9b::a9fe:a9fe', what: 'an IPv4 address behind a translator or tunnel' },
     { ip: '::a9fe:a9fe', what: 'an IPv4 address in IPv6 notation' },
     { ip: '::ffff:0:a9fe:a9fe', what: 'an IPv4 address in IPv6 notation' },
-    ...['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42', 'fd00:a9fe:a9fe::1', 'fd00:100::100:200'].map((ip) => ({ ip, what: 'a cloud’s metadata service' })),
+    ...[
+      '100.100.100.200',
+      '168.63.129.16',
+      '192.0.0.192',
+      'fd00:ec2::254',
+      'fd00:ec2::23',
+      'fd20:ce::254',
+      'fd00:c1::a9fe:a9fe',
+      'fd00:42::42',
+      'fd00:a9fe:a9fe::1',
+      'fd00:100::100:200',
+    ].map((ip) => ({ ip, what: 'a cloud’s metadata service' })),
   ])('says that $ip is $what', ({ ip, what }) => {
     expect(specialUse(ip)?.what).toBe(what);
     expect(verdictOf(ip)).toBe('never');
   });
 
-  it.each(['1.0.0.1', '12.7.0.1', '126.255.255.255', '128.0.0.1', '169.253.255.255', '169.255.0.1', '223.255.255.255', '100.100.100.201', '168.63.129.15', 'fd00::1', 'fd00:ec1::254', 'fd00:ec3::254', 'fe7f::1', 'fec0::1', 'fe8::1', '64:ff9b:2::1', '64:ff9c::1', '2003::1', '2001:1::', '0:0:0:1::'])('takes %s for ordinary', (raw) => {
+  it.each([
+    '1.0.0.1',
+    '12.7.0.1',
+    '126.255.255.255',
+    '128.0.0.1',
+    '169.253.255.255',
+    '169.255.0.1',
+    '223.255.255.255',
+    '100.100.100.201',
+    '168.63.129.15',
+    'fd00::1',
+    'fd00:ec1::254',
+    'fd00:ec3::254',
+    'fe7f::1',
+    'fec0::1',
+    'fe8::1',
+    '64:ff9b:2::1',
+    '64:ff9c::1',
+    '2003::1',
+    '2001:1::',
+    '0:0:0:1::',
+  ])('takes %s for ordinary', (raw) => {
     const ip = parseIp(raw);
     expect(ip.ok && verdictOf(ip.value)).toBe('ordinary');
   });
 
   it('tells the block, which holds the address', () => {
-    const heads = fc.constantFrom('', '0.', '127.', '169.254.', '224.', '239.', '240.', '255.255.', 'fe', 'ff', '2001:', '2002:', '64:ff9b:', '100:', 'fd00:', '::');
+    const heads = fc.constantFrom(
+      '',
+      '0.',
+      '127.',
+      '169.254.',
+      '224.',
+      '239.',
+      '240.',
+      '255.255.',
+      'fe',
+      'ff',
+      '2001:',
+      '2002:',
+      '64:ff9b:',
+      '100:',
+      'fd00:',
+      '::',
+    );
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), heads, (random, head) => {
         const ip = parseIp(head + random.slice(head.length));
@@ -118,17 +170,19 @@ describe('specialUse', () => {
 
   it('lets no IPv4 address pass in an IPv6 notation, whatever it is', () => {
     const hex = (number: number): string => number.toString(16);
-    const spellings = fc.tuple(fc.nat(0xffff), fc.nat(0xffff)).map(([high, low]) => [
-      `::${hex(high)}:${hex(low)}`,
-      `::ffff:${hex(high)}:${hex(low)}`,
-      `::ffff:0:${hex(high)}:${hex(low)}`,
-      `64:ff9b::${hex(high)}:${hex(low)}`,
-      `64:ff9b:1:${hex(high)}:${hex(low >> 8)}:${hex((low & 0xff) << 8)}::`,
-      `64:ff9b:1::${hex(high)}:${hex(low)}`,
-      `2002:${hex(high)}:${hex(low)}::1`,
-      `2001:0:${hex(high)}:${hex(low)}::1`,
-      `2001::${hex(high ^ 0xffff)}:${hex(low ^ 0xffff)}`,
-    ]);
+    const spellings = fc
+      .tuple(fc.nat(0xffff), fc.nat(0xffff))
+      .map(([high, low]) => [
+        `::${hex(high)}:${hex(low)}`,
+        `::ffff:${hex(high)}:${hex(low)}`,
+        `::ffff:0:${hex(high)}:${hex(low)}`,
+        `64:ff9b::${hex(high)}:${hex(low)}`,
+        `64:ff9b:1:${hex(high)}:${hex(low >> 8)}:${hex((low & 0xff) << 8)}::`,
+        `64:ff9b:1::${hex(high)}:${hex(low)}`,
+        `2002:${hex(high)}:${hex(low)}::1`,
+        `2001:0:${hex(high)}:${hex(low)}::1`,
+        `2001::${hex(high ^ 0xffff)}:${hex(low ^ 0xffff)}`,
+      ]);
     fc.assert(
       fc.property(spellings, (raws) => {
         const passed = raws.map(parseIp).filter((ip) => ip.ok && verdictOf(ip.value) !== 'never');
@@ -142,6 +196,9 @@ it.each(['localhost', '127.0.0.1', '127.9.9.9', '::1'])('%s is this machine', (h
   expect(isLoopbackHost(host)).toBe(true);
 });
 
-it.each(['localhost.example.com', '127.0.0.1.example.com', '127.example.com', '128.0.0.1', '::2', '10.0.0.1', ''])('%s is not this machine', (host) => {
-  expect(isLoopbackHost(host)).toBe(false);
-});
+it.each(['localhost.example.com', '127.0.0.1.example.com', '127.example.com', '128.0.0.1', '::2', '10.0.0.1', ''])(
+  '%s is not this machine',
+  (host) => {
+    expect(isLoopbackHost(host)).toBe(false);
+  },
+);

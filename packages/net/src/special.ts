@@ -114,4 +114,5 @@ function rowsByHead(family: 4 | 6): ReadonlyMap<number, readonly Row[]> {
 }
 
 /** Whether the host of a URL is this machine: `localhost`, 127.0.0.0/8 or ::1. @param host in lower case, an address canonical */
-export const isLoopbackHost = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host);
+export const isLoopbackHost = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host);

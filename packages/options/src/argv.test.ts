@@ -61,7 +61,11 @@ describe('readArgv', () => {
     { name: 'does not repeat a value after = either', argv: ['-token=s3cret'], want: ['unknown flag -token'] },
     { name: 'names a flag without its value', argv: ['-name'], want: ['-name needs a value'] },
     { name: 'refuses a word', argv: ['apply'], want: ['unexpected word "apply"'] },
-    { name: 'names the program that has a subcommand', argv: ['status'], want: ['unexpected word "status": it is a command of semaphore-other'] },
+    {
+      name: 'names the program that has a subcommand',
+      argv: ['status'],
+      want: ['unexpected word "status": it is a command of semaphore-other'],
+    },
     { name: 'suggests the nearest subcommand', argv: ['plam'], want: ['unexpected word "plam", did you mean plan?'] },
     {
       name: 'wants a subcommand first',

@@ -31,7 +31,10 @@ const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
  * `-flag=false` for switches, values verbatim even if they begin with a hyphen. It goes on after a problem to find
  * the others; whatever is no flag is one.
  */
-export function readArgv(argv: readonly string[], { flags, subcommands, elsewhere = {}, retired = [] }: Grammar): CommandLine {
+export function readArgv(
+  argv: readonly string[],
+  { flags, subcommands, elsewhere = {}, retired = [] }: Grammar,
+): CommandLine {
   const values = new Map<string, string>();
   const problems: string[] = [];
   let wants: CommandLine['wants'];

@@ -34,13 +34,23 @@ describe('commonOptions', () => {
     { raw: ' Debug ', want: 'debug' },
     { raw: 'OFF', want: 'off' },
   ])('reads the level $raw in any case, as Go does', async ({ raw, want }) => {
-    const resolution = await resolveOptions(commonOptions({ prefix: 'SP' }), { program, argv: [], env: { SP_LOG_LEVEL: raw } });
+    const resolution = await resolveOptions(commonOptions({ prefix: 'SP' }), {
+      program,
+      argv: [],
+      env: { SP_LOG_LEVEL: raw },
+    });
     expect(resolution).toMatchObject({ kind: 'run', config: { logLevel: want }, warnings: [] });
   });
 
   it('takes info for a level that is unknown, as Go does, and says so', async () => {
-    const resolution = await resolveOptions(commonOptions({ prefix: 'SP' }), { program, argv: ['-log-level=warning'], env: {} });
-    const warnings = ['-log-level (SP_LOG_LEVEL): "warning" is none of trace, debug, info, warn, error, off, so info is used'];
+    const resolution = await resolveOptions(commonOptions({ prefix: 'SP' }), {
+      program,
+      argv: ['-log-level=warning'],
+      env: {},
+    });
+    const warnings = [
+      '-log-level (SP_LOG_LEVEL): "warning" is none of trace, debug, info, warn, error, off, so info is used',
+    ];
     expect(resolution).toMatchObject({ kind: 'run', config: { logLevel: 'info' }, warnings });
   });
 });

@@ -15,7 +15,10 @@ const resolve = (argv: string[], env: Record<string, string> = {}) =>
 async function problems(argv: string[], env: Record<string, string> = {}): Promise<string[]> {
   const resolution = await resolve(argv, env);
   const text = resolution.kind === 'exit' ? (resolution.stderr ?? '') : '';
-  return text.split('\n').slice(0, -2).map((line) => line.replace('semaphore-test: ', ''));
+  return text
+    .split('\n')
+    .slice(0, -2)
+    .map((line) => line.replace('semaphore-test: ', ''));
 }
 
 describe('remoteClusterOptions', () => {
@@ -26,7 +29,10 @@ describe('remoteClusterOptions', () => {
   it('reads the token from a variable only, and shows it nowhere', async () => {
     expect(await resolve([URL, CA], TOKEN)).toMatchObject({ config: { remoteSaToken: 's3cret' } });
     const refused = await resolve([URL, CA], { SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 's3cret word' });
-    expect(refused).toMatchObject({ kind: 'exit', stderr: expect.stringMatching(/SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: the value is not valid\n/) });
+    expect(refused).toMatchObject({
+      kind: 'exit',
+      stderr: expect.stringMatching(/SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: the value is not valid\n/),
+    });
   });
 });
 
@@ -41,13 +47,24 @@ describe('remoteClusterProblems', () => {
   });
 
   it.each([
-    { name: 'no way at all', argv: [], want: [/^-target-kube-config or SSM_TARGET_KUBE_CONFIG is required, or -remote-api-url /] },
+    {
+      name: 'no way at all',
+      argv: [],
+      want: [/^-target-kube-config or SSM_TARGET_KUBE_CONFIG is required, or -remote-api-url /],
+    },
     {
       name: 'a URL alone',
       argv: [URL],
-      want: [/^-remote-ca-url or SSM_REMOTE_CA_URL is required/, /^-remote-sa-token-path or .* SSM_REMOTE_SERVICE_ACCOUNT_TOKEN, is required/],
+      want: [
+        /^-remote-ca-url or SSM_REMOTE_CA_URL is required/,
+        /^-remote-sa-token-path or .* SSM_REMOTE_SERVICE_ACCOUNT_TOKEN, is required/,
+      ],
     },
-    { name: 'a token file alone', argv: [PATH], want: [/^-remote-api-url .* is required/, /^-remote-ca-url .* is required/] },
+    {
+      name: 'a token file alone',
+      argv: [PATH],
+      want: [/^-remote-api-url .* is required/, /^-remote-ca-url .* is required/],
+    },
   ])('refuses $name', async ({ argv, want }) => {
     expect(await problems(argv)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
   });
@@ -59,7 +76,11 @@ describe('overriddenRemote', () => {
     {
       name: 'everything else beside a kubeconfig',
       given: ['targetKubeConfig', 'remoteApiUrl', 'remoteSaTokenPath', 'remoteCaCertHash'] as const,
-      want: [/^-remote-api-url .* counts for nothing beside -target-kube-config/, /^-remote-sa-token-path .* counts for nothing/, /^-remote-ca-cert-hash .* counts for nothing/],
+      want: [
+        /^-remote-api-url .* counts for nothing beside -target-kube-config/,
+        /^-remote-sa-token-path .* counts for nothing/,
+        /^-remote-ca-cert-hash .* counts for nothing/,
+      ],
     },
     {
       name: 'a token beside its file',
@@ -67,6 +88,8 @@ describe('overriddenRemote', () => {
       want: [/^SSM_REMOTE_SERVICE_ACCOUNT_TOKEN counts for nothing beside -remote-sa-token-path/],
     },
   ])('names $name', ({ given, want }) => {
-    expect(overriddenRemote(table, new Set<string>(given))).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
+    expect(overriddenRemote(table, new Set<string>(given))).toEqual(
+      want.map((pattern) => expect.stringMatching(pattern)),
+    );
   });
 });

@@ -27,7 +27,11 @@ const DIRECT = ['remoteApiUrl', 'remoteCaUrl', 'remoteSaTokenPath', 'remoteSaTok
 const BESIDE_KUBECONFIG = [...DIRECT, 'remoteCaCertHash'] as const;
 
 /** All of the keys: a config file says the same for each of its remotes. */
-export const remoteClusterKeys: readonly (keyof RemoteClusterOptions)[] = ['targetKubeConfig', ...BESIDE_KUBECONFIG, 'allowedPodCidrs'];
+export const remoteClusterKeys: readonly (keyof RemoteClusterOptions)[] = [
+  'targetKubeConfig',
+  ...BESIDE_KUBECONFIG,
+  'allowedPodCidrs',
+];
 
 /**
  * The rows of `RemoteClusterOptions`; `remoteClusterProblems` has the rules across them.

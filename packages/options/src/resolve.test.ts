@@ -100,18 +100,35 @@ describe('an older spelling of a variable', () => {
 describe('what older releases had', () => {
   const older: OptionTable<Config> = { ...table, name: { ...table.name, olderFlags: ['old-name'] } };
   const retired = { names: ['label-selector', 'KPS_LABEL_SELECTOR'], says: 'it is of v0.1.0: label Pods instead' };
-  const resolveOlder = (argv: string[], env: Record<string, string> = {}) => resolveOptions(older, { program: { ...program, retired: [retired] }, argv, env });
+  const resolveOlder = (argv: string[], env: Record<string, string> = {}) =>
+    resolveOptions(older, { program: { ...program, retired: [retired] }, argv, env });
 
   it('is understood by its flag where it means the same, with a warning', async () => {
-    expect(await resolveOlder(['-old-name', 'a'])).toMatchObject({ kind: 'run', config: { name: 'a' }, warnings: ['-old-name is an older spelling: use -name'] });
-    expect(await resolveOlder(['-old-name=a', '-name=b'], { SP_NAME: 'c' })).toMatchObject({ config: { name: 'b' }, warnings: [] });
+    expect(await resolveOlder(['-old-name', 'a'])).toMatchObject({
+      kind: 'run',
+      config: { name: 'a' },
+      warnings: ['-old-name is an older spelling: use -name'],
+    });
+    expect(await resolveOlder(['-old-name=a', '-name=b'], { SP_NAME: 'c' })).toMatchObject({
+      config: { name: 'b' },
+      warnings: [],
+    });
   });
 
   it('is told in the error for a flag that means nothing any more, and in a warning for a variable', async () => {
     const refused = await resolveOlder(['-name=a', '-label-selector', 'x=y']);
-    expect(refused).toMatchObject({ kind: 'exit', code: 2, stderr: expect.stringContaining('semaphore-test: -label-selector counts for nothing any more: it is of v0.1.0: label Pods instead\n') });
+    expect(refused).toMatchObject({
+      kind: 'exit',
+      code: 2,
+      stderr: expect.stringContaining(
+        'semaphore-test: -label-selector counts for nothing any more: it is of v0.1.0: label Pods instead\n',
+      ),
+    });
     const run = await resolveOlder(['-name=a'], { KPS_LABEL_SELECTOR: 'x=y' });
-    expect(run).toMatchObject({ kind: 'run', warnings: ['KPS_LABEL_SELECTOR counts for nothing any more: it is of v0.1.0: label Pods instead'] });
+    expect(run).toMatchObject({
+      kind: 'run',
+      warnings: ['KPS_LABEL_SELECTOR counts for nothing any more: it is of v0.1.0: label Pods instead'],
+    });
   });
 });
 
@@ -119,28 +136,49 @@ describe('a variable', () => {
   const superseded = { by: 'name', keys: ['limit', 'sync', 'token'] } as const;
 
   it('counts for nothing beside what supersedes it, even if its value is bad, and that is said', async () => {
-    const { config, given, warnings } = await run([], { SP_NAME: 'a', SP_LIMIT: 'x', SP_TOKEN: 's3cret' }, { superseded });
+    const { config, given, warnings } = await run(
+      [],
+      { SP_NAME: 'a', SP_LIMIT: 'x', SP_TOKEN: 's3cret' },
+      { superseded },
+    );
     expect(config).toMatchObject({ limit: 5, token: undefined });
     expect([...given]).toEqual(['name']);
-    expect(warnings).toEqual(['SP_LIMIT counts for nothing beside -name or SP_NAME', 'SP_TOKEN counts for nothing beside -name or SP_NAME']);
+    expect(warnings).toEqual([
+      'SP_LIMIT counts for nothing beside -name or SP_NAME',
+      'SP_TOKEN counts for nothing beside -name or SP_NAME',
+    ]);
   });
 
   it('counts where nothing supersedes it, and a flag counts always', async () => {
     const named = { ...table, name: { ...table.name, required: undefined, fallback: 'none' } };
     const alone = await resolveOptions(named, { program, argv: [], env: { SP_LIMIT: '2' }, superseded });
     expect(alone).toMatchObject({ config: { limit: 2 }, warnings: [] });
-    expect(await run(['-name=a', '-limit=2'], {}, { superseded })).toMatchObject({ config: { limit: 2 }, warnings: [] });
+    expect(await run(['-name=a', '-limit=2'], {}, { superseded })).toMatchObject({
+      config: { limit: 2 },
+      warnings: [],
+    });
   });
 
   it.each([
     { name: 'misspelled', env: { SP_LIMTI: '7' }, want: ['unknown variable SP_LIMTI, did you mean SP_LIMIT?'] },
     { name: 'that means nothing', env: { SP_SOMETHING_ELSE: '7' }, want: ['unknown variable SP_SOMETHING_ELSE'] },
-    { name: 'of an older prefix', env: { KPS_NAMES: 'x', OLD_NAM: 'x' }, want: ['unknown variable KPS_NAMES, did you mean KPS_NAME?', 'unknown variable OLD_NAM, did you mean OLD_NAME?'] },
+    {
+      name: 'of an older prefix',
+      env: { KPS_NAMES: 'x', OLD_NAM: 'x' },
+      want: ['unknown variable KPS_NAMES, did you mean KPS_NAME?', 'unknown variable OLD_NAM, did you mean OLD_NAME?'],
+    },
     { name: 'that is empty', env: { SP_LIMTI: '' }, want: [] },
     { name: 'of another program', env: { SPX_LIMIT: '7', PATH: '/bin' }, want: [] },
     {
       name: 'that kubelet sets for a Service',
-      env: { SP_SERVICE_HOST: '10.0.0.1', SP_SERVICE_PORT: '80', SP_API_SERVICE_PORT_HTTP: '80', SP_PORT: 'tcp://10.0.0.1:80', SP_PORT_80_TCP: 'x', SP_PORT_80_TCP_ADDR: 'x' },
+      env: {
+        SP_SERVICE_HOST: '10.0.0.1',
+        SP_SERVICE_PORT: '80',
+        SP_API_SERVICE_PORT_HTTP: '80',
+        SP_PORT: 'tcp://10.0.0.1:80',
+        SP_PORT_80_TCP: 'x',
+        SP_PORT_80_TCP_ADDR: 'x',
+      },
       want: [],
     },
   ])('$name is warned about if it may be meant for us', async ({ env, want }) => {

@@ -52,7 +52,12 @@ export async function resolveOptions<C extends object>(
 ): Promise<Resolution<C>> {
   const rows = rowsOf(table);
   const flags = new Map(rows.flatMap(([, spec]) => flagsOf(spec)));
-  const line = readArgv(argv, { flags, subcommands: program.subcommands?.map(({ name }) => name) ?? [], elsewhere: program.elsewhere, retired: program.retired });
+  const line = readArgv(argv, {
+    flags,
+    subcommands: program.subcommands?.map(({ name }) => name) ?? [],
+    elsewhere: program.elsewhere,
+    retired: program.retired,
+  });
   if (line.wants === 'version') return { kind: 'exit', code: 0, stdout: versionOf(program) };
   if (line.wants === 'help') {
     // A process that runs never needs commander: 8 MB and 16 ms.
@@ -64,7 +69,13 @@ export async function resolveOptions<C extends object>(
   const all = [...line.problems, ...problems, ...(validate?.(given, config, line.subcommand) ?? [])];
   if (all.length > 0) return { kind: 'exit', code: 2, stderr: complaint(program, all) };
   // Without problems each key has its value: that is what the rows promise.
-  return { kind: 'run', subcommand: line.subcommand, config: Object.freeze(config as C), given, warnings: [...warnings, ...unknownVariables(rows, env, program.retired)] };
+  return {
+    kind: 'run',
+    subcommand: line.subcommand,
+    config: Object.freeze(config as C),
+    given,
+    warnings: [...warnings, ...unknownVariables(rows, env, program.retired)],
+  };
 }
 
 function flagsOf({ flag, olderFlags = [], type }: AnySpec): [name: string, facts: { isSwitch: boolean }][] {
@@ -94,7 +105,8 @@ function readRows<C>(
       continue;
     }
     given.add(key);
-    if (source.isOlder) warnings.push(`${source.label} is an older spelling: use ${source.isVariable ? spec.env : `-${spec.flag}`}`);
+    if (source.isOlder)
+      warnings.push(`${source.label} is an older spelling: use ${source.isVariable ? spec.env : `-${spec.flag}`}`);
     const parsed = spec.type.parse(source.raw);
     if (parsed.ok) config[key] = parsed.value;
     else problems.push(`${bothNames(source.label, spec)}: ${spec.secret ? 'the value is not valid' : parsed.reason}`);
@@ -113,7 +125,9 @@ function sourceOf(
   if (flagged === '') return undefined;
   if (flagged !== undefined) return { raw: flagged, label: `-${flag}`, isVariable: false, isOlder: flag !== spec.flag };
   const label = [spec.env, ...(spec.aliases ?? [])].find((name) => (env[name] ?? '') !== '');
-  return label === undefined ? undefined : { raw: env[label] ?? '', label, isVariable: true, isOlder: label !== spec.env };
+  return label === undefined
+    ? undefined
+    : { raw: env[label] ?? '', label, isVariable: true, isOlder: label !== spec.env };
 }
 
 /** Where a bad value came from, and in parentheses the other way to set it. */

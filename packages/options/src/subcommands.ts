@@ -18,7 +18,15 @@ export type SubcommandOptions = {
  * @param printing the subcommands that print what they find: `['plan', 'status']`
  * @param local what these wait for first: `the local sets`
  */
-export function subcommandOptions({ prefix, printing, local }: { prefix: string; printing: readonly string[]; local: string }): OptionTable<SubcommandOptions> {
+export function subcommandOptions({
+  prefix,
+  printing,
+  local,
+}: {
+  prefix: string;
+  printing: readonly string[];
+  local: string;
+}): OptionTable<SubcommandOptions> {
   const row = (flag: string) => ({ flag, env: variableOf(prefix, flag), group: 'Subcommands' });
   const s = printing.length === 1 ? 's' : '';
   return {

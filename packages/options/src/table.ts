@@ -36,9 +36,8 @@ type Row<T> = {
 
 type Presence<T> = undefined extends T
   ? { readonly fallback?: undefined; readonly required?: undefined }
-  :
-      | { readonly fallback: T; readonly required?: undefined }
-      | { readonly fallback?: undefined; readonly required: true };
+  : | { readonly fallback: T; readonly required?: undefined }
+    | { readonly fallback?: undefined; readonly required: true };
 
 /**
  * Everything about one option. A config key that can't be `undefined` needs a `fallback` or `required`, and one that

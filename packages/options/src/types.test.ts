@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { absoluteUrl, apiServerUrl, boolean, cidrList, duration, integer, keyHashList, listenAddress, oneOf, text } from './types.ts';
+import {
+  absoluteUrl,
+  apiServerUrl,
+  boolean,
+  cidrList,
+  duration,
+  integer,
+  keyHashList,
+  listenAddress,
+  oneOf,
+  text,
+} from './types.ts';
 
 const port = integer({ min: 0, max: 65_535 });
 const level = oneOf(['debug', 'info']);
@@ -25,7 +36,11 @@ describe('option types', () => {
     { name: 'duration is no longer than a timer can be', parsed: duration().parse('1000h'), want: 2 ** 31 - 1 },
     { name: 'listenAddress takes a port alone', parsed: listenAddress.parse(':80'), want: { host: '', port: 80 } },
     { name: 'keyHashList takes one', parsed: keyHashList.parse(aa), want: [aa] },
-    { name: 'keyHashList takes several, and capitals', parsed: keyHashList.parse(`${aa}, ${bb.toUpperCase()}`), want: [aa, bb] },
+    {
+      name: 'keyHashList takes several, and capitals',
+      parsed: keyHashList.parse(`${aa}, ${bb.toUpperCase()}`),
+      want: [aa, bb],
+    },
     { name: 'absoluteUrl keeps the text', parsed: caUrl.parse('https://h:6443/a/../b'), want: 'https://h:6443/a/../b' },
     { name: 'absoluteUrl takes a file', parsed: caUrl.parse('file:///etc/ca.crt'), want: 'file:///etc/ca.crt' },
     { name: 'absoluteUrl takes capitals', parsed: caUrl.parse('HTTPS://h'), want: 'HTTPS://h' },
@@ -44,8 +59,18 @@ describe('option types', () => {
     { name: 'integer refuses a space', type: port, raw: ' 1', want: `" 1" ${noPort}` },
     { name: 'duration refuses less than zero', type: duration(), raw: '-1s', want: '"-1s" is less than 0' },
     { name: 'duration refuses less than its least', type: idle, raw: '1ms', want: '"1ms" is less than 1s' },
-    { name: 'keyHashList refuses a bare hash', type: keyHashList, raw: aa.slice(7), want: `"${aa.slice(7)}" ${noHash}` },
-    { name: 'keyHashList names every bad one', type: keyHashList, raw: `${aa},sha1:1,`, want: `"sha1:1" ${noHash}; "" ${noHash}` },
+    {
+      name: 'keyHashList refuses a bare hash',
+      type: keyHashList,
+      raw: aa.slice(7),
+      want: `"${aa.slice(7)}" ${noHash}`,
+    },
+    {
+      name: 'keyHashList names every bad one',
+      type: keyHashList,
+      raw: `${aa},sha1:1,`,
+      want: `"sha1:1" ${noHash}; "" ${noHash}`,
+    },
     { name: 'absoluteUrl refuses other schemes', type: caUrl, raw: 'ftp://h', want: `"ftp://h" ${noUrl}` },
     { name: 'absoluteUrl refuses a bare host', type: caUrl, raw: 'h:6443', want: `"h:6443" ${noUrl}` },
     { name: 'absoluteUrl refuses a URL without slashes', type: caUrl, raw: 'https:h', want: `"https:h" ${noUrl}` },
@@ -67,13 +92,19 @@ describe('option types', () => {
     expect(parsed.ok ? '' : parsed.reason).toMatch(want);
   });
 
-  it.each(['https://c2:6443', 'http://127.0.0.1:8001', 'http://[::1]:8001', 'http://localhost:8001/k8s'])('apiServerUrl takes %s', (raw) => {
-    expect(apiServerUrl.parse(raw)).toEqual({ ok: true, value: raw });
-  });
+  it.each(['https://c2:6443', 'http://127.0.0.1:8001', 'http://[::1]:8001', 'http://localhost:8001/k8s'])(
+    'apiServerUrl takes %s',
+    (raw) => {
+      expect(apiServerUrl.parse(raw)).toEqual({ ok: true, value: raw });
+    },
+  );
 
-  it.each(['http://c2', 'ftp://c2', 'c2:6443', 'https://a:b@c2', 'http://127.0.0.1.example.com'])('apiServerUrl refuses %s', (raw) => {
-    expect(apiServerUrl.parse(raw)).toMatchObject({ ok: false });
-  });
+  it.each(['http://c2', 'ftp://c2', 'c2:6443', 'https://a:b@c2', 'http://127.0.0.1.example.com'])(
+    'apiServerUrl refuses %s',
+    (raw) => {
+      expect(apiServerUrl.parse(raw)).toMatchObject({ ok: false });
+    },
+  );
 
   it('cidrList reads a list with spaces', () => {
     const parsed = cidrList.parse('10.4.0.0/16, fd00::/64');

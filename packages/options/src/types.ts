@@ -1,4 +1,13 @@
-import { bad, good, isLoopbackHost, parseCidr, parseHostPort, type Cidr, type HostPort, type Parsed } from '@kube-semaphore/net';
+import {
+  bad,
+  good,
+  isLoopbackHost,
+  parseCidr,
+  parseHostPort,
+  type Cidr,
+  type HostPort,
+  type Parsed,
+} from '@kube-semaphore/net';
 import { formatDuration, parseDuration } from './duration.ts';
 import type { OptionType } from './table.ts';
 
@@ -41,14 +50,18 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'off'] as const;
 /** From which level on lines are logged; `off` logs none. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const logLevelOf = (raw: string): LogLevel | undefined => LOG_LEVELS.find((level) => level === raw.trim().toLowerCase());
+const logLevelOf = (raw: string): LogLevel | undefined =>
+  LOG_LEVELS.find((level) => level === raw.trim().toLowerCase());
 
 /** As the Go programs read it (hclog): in any case, and `info` for whatever is no level. */
 export const logLevel: OptionType<LogLevel> = {
   label: LOG_LEVELS.join('|'),
   format: String,
   parse: (raw) => good(logLevelOf(raw) ?? 'info'),
-  doubt: (raw) => (logLevelOf(raw) === undefined ? `${JSON.stringify(raw)} is none of ${LOG_LEVELS.join(', ')}, so info is used` : undefined),
+  doubt: (raw) =>
+    logLevelOf(raw) === undefined
+      ? `${JSON.stringify(raw)} is none of ${LOG_LEVELS.join(', ')}, so info is used`
+      : undefined,
 };
 
 /** A whole number in decimal from `min` to `max`, both allowed. */
@@ -112,7 +125,9 @@ export const keyHashList: OptionType<readonly string[]> = {
   parse(raw) {
     const hashes = raw.split(',').map((part) => part.trim().toLowerCase());
     const wrong = hashes.filter((hash) => !/^sha256:[0-9a-f]{64}$/.test(hash));
-    return wrong.length === 0 ? good(hashes) : bad(wrong.map((hash) => `${JSON.stringify(hash)} is not sha256: and 64 hex digits`).join('; '));
+    return wrong.length === 0
+      ? good(hashes)
+      : bad(wrong.map((hash) => `${JSON.stringify(hash)} is not sha256: and 64 hex digits`).join('; '));
   },
 };
 
@@ -133,7 +148,9 @@ export const apiServerUrl: OptionType<string> = {
     const parsed = absoluteUrl('https', 'http').parse(raw);
     const url = URL.parse(raw);
     if (!parsed.ok || url?.protocol !== 'http:' || isLoopbackHost(url.hostname.replace(/^\[|\]$/g, ''))) return parsed;
-    return bad(`${JSON.stringify(raw)} would send credentials without TLS: use https://, or http:// to this machine (localhost, 127.0.0.1)`);
+    return bad(
+      `${JSON.stringify(raw)} would send credentials without TLS: use https://, or http:// to this machine (localhost, 127.0.0.1)`,
+    );
   },
 };
 

@@ -19,7 +19,13 @@ export function unknownVariables(
   const known = new Set(rows.flatMap(([, { env: variable, aliases = [] }]) => [variable, ...aliases]));
   const isGone = (name: string): boolean => retired.some(({ names }) => names.includes(name));
   const prefixes = new Set([...known].map(prefixOf));
-  const unknown = Object.keys(env).filter((name) => (env[name] ?? '') !== '' && (prefixes.has(prefixOf(name)) || isGone(name)) && !known.has(name) && !OF_A_SERVICE.test(name));
+  const unknown = Object.keys(env).filter(
+    (name) =>
+      (env[name] ?? '') !== '' &&
+      (prefixes.has(prefixOf(name)) || isGone(name)) &&
+      !known.has(name) &&
+      !OF_A_SERVICE.test(name),
+  );
   return unknown.map((name) => {
     const gone = retired.find(({ names }) => names.includes(name));
     if (gone !== undefined) return `${name} counts for nothing any more: ${gone.says}`;

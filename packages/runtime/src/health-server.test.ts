@@ -200,7 +200,10 @@ describe('a neighbour', () => {
     expect(await ask(port, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
     // The probe's connection was one of them, and the last.
     await eventually(() => silent.filter(({ socket }) => !socket.destroyed).length, MAX_CONNECTIONS - 1);
-    expect(silent.findIndex(({ socket }) => !socket.destroyed), 'the oldest go').toBe(500 - (MAX_CONNECTIONS - 1));
+    expect(
+      silent.findIndex(({ socket }) => !socket.destroyed),
+      'the oldest go',
+    ).toBe(500 - (MAX_CONNECTIONS - 1));
   });
 
   it('costs the connections of its own address, and not those of others that are older', async () => {

@@ -81,7 +81,13 @@ type Page = () => Promise<Answer>;
 type Sources = Omit<HealthServerOptions, 'host' | 'port' | 'slowMs'>;
 
 /** What is at each path. The promises don't reject. */
-function pagesOf({ registry, isLive, isReady, log, nowMs = () => performance.now() }: Sources): ReadonlyMap<string, Page> {
+function pagesOf({
+  registry,
+  isLive,
+  isReady,
+  log,
+  nowMs = () => performance.now(),
+}: Sources): ReadonlyMap<string, Page> {
   const page = (path: string, answer: () => Answer | Promise<Answer>): [string, Page] => {
     const guarded = async (): Promise<Answer> => {
       try {

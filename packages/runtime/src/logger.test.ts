@@ -90,7 +90,9 @@ describe('what others wrote', () => {
   const written = (fields: LogFields, format: 'json' | 'pretty') => logged((log) => log.info(fields, 'm'), { format });
 
   it.each(levels)('steers no terminal and begins no line (%s)', (format) => {
-    const error = Object.assign(new Error(hostile, { cause: Object.assign(new Error(hostile), { code: 'X' }) }), { code: 'X' });
+    const error = Object.assign(new Error(hostile, { cause: Object.assign(new Error(hostile), { code: 'X' }) }), {
+      code: 'X',
+    });
     const text = written({ text: hostile, [hostile]: 1, error, deep: { list: [hostile, new Error(hostile)] } }, format);
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     expect(text).not.toMatch(/^ *\{"level":"error"/m);
@@ -106,8 +108,19 @@ describe('what others wrote', () => {
     expect(written({ subject: long, reason: 'bad-address' }, format)).toContain('bad-address');
     const many = Array.from({ length: 10_000 }, (_, i) => `10.0.${i}`);
     let nested: unknown = long;
-    for (let depth = 0; depth < 1_000; depth++) nested = { [long]: nested, error: new Error(long, { cause: new Error(long) }) };
-    for (const fields of [{ many }, { nested }, Object.fromEntries(many.map((name) => [name, name])), { error: new AggregateError(many.map((text) => new Error(text)), long) }]) {
+    for (let depth = 0; depth < 1_000; depth++)
+      nested = { [long]: nested, error: new Error(long, { cause: new Error(long) }) };
+    for (const fields of [
+      { many },
+      { nested },
+      Object.fromEntries(many.map((name) => [name, name])),
+      {
+        error: new AggregateError(
+          many.map((text) => new Error(text)),
+          long,
+        ),
+      },
+    ]) {
       expect(written(fields, format).length).toBeLessThan(24_000);
     }
   });
@@ -116,12 +129,21 @@ describe('what others wrote', () => {
     const strip = (text: string): string => text.replaceAll('s3cret-s3cret-s3cret', '[redacted]');
     const log = (fields: LogFields): string => {
       let text = '';
-      createLogger({ level: 'info', format: 'json', strip, destination: { write: (line) => (text += line) } }).info(fields, 'm');
+      createLogger({ level: 'info', format: 'json', strip, destination: { write: (line) => (text += line) } }).info(
+        fields,
+        'm',
+      );
       return text;
     };
     const echo = 'you sent s3cret-s3cret-s3cret';
     const error = Object.assign(new Error('list', { cause: new Error(echo) }), { code: 'X' });
-    for (const fields of [{ echo }, { [echo]: 1 }, { error }, { list: [{ echo }] }, { echo: `${'x'.repeat(1_010)}s3cret-s3cret-s3cret` }]) {
+    for (const fields of [
+      { echo },
+      { [echo]: 1 },
+      { error },
+      { list: [{ echo }] },
+      { echo: `${'x'.repeat(1_010)}s3cret-s3cret-s3cret` },
+    ]) {
       expect(log(fields)).not.toContain('s3cret');
     }
   });

@@ -29,7 +29,9 @@ export type LabelOf<Spec extends MetricSpec> = keyof Spec['labels'] & string;
  * metrics have is explained once, in a list above. Ends in a line break.
  */
 export function metricsReference(metrics: readonly MetricSpec[]): string {
-  const labels = metrics.flatMap((metric) => Object.entries(metric.labels).map(([name, spec]) => explained(name, spec)));
+  const labels = metrics.flatMap((metric) =>
+    Object.entries(metric.labels).map(([name, spec]) => explained(name, spec)),
+  );
   const shared = [...new Set(labels.filter((text, i) => text.includes(': ') && labels.indexOf(text) !== i))];
   const lines = metrics.map(({ name, type, labels: own, help }) => {
     const parts = Object.entries(own).map(([label, spec]) => {

@@ -99,7 +99,11 @@ describe('metricsReference', () => {
   });
 
   it('explains a label once that means the same in several metrics', () => {
-    const down = { ...table.up, name: 'app_down', labels: { remote: { help: 'the remote' }, type: { values: ['a'] } } } as const;
+    const down = {
+      ...table.up,
+      name: 'app_down',
+      labels: { remote: { help: 'the remote' }, type: { values: ['a'] } },
+    } as const;
     expect(metricsReference([table.writes, table.up, down])).toBe(`\
 Labels:
 

@@ -55,7 +55,9 @@ export type Samples = ReadonlyMap<string, string>;
 
 /** One sample. `labels` in the order in which they are written. */
 export function sampleLine(name: string, labels: Readonly<Record<string, string>>, value: number): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${text.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? '\\n' : `\\${sign}`))}"`);
+  const pairs = Object.entries(labels).map(
+    ([label, text]) => `${label}="${text.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? '\\n' : `\\${sign}`))}"`,
+  );
   return `${name}{${pairs.join(',')}} ${value}\n`;
 }
 

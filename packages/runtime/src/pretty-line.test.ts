@@ -35,7 +35,12 @@ describe('prettyLine', () => {
   });
 
   it('says an outcome in one line, and what caused it below', () => {
-    const error = { type: 'ConnectionError', message: 'c2: aborted', code: 'KUBE_CONNECTION', cause: { type: 'Error', message: 'ECONNRESET', code: 'ECONNRESET' } };
+    const error = {
+      type: 'ConnectionError',
+      message: 'c2: aborted',
+      code: 'KUBE_CONNECTION',
+      cause: { type: 'Error', message: 'ECONNRESET', code: 'ECONNRESET' },
+    };
     expect(line({ error })).toBe('03:04:05.678 INFO  peer added error="c2: aborted"\n    caused by ECONNRESET\n');
   });
 

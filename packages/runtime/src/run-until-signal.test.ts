@@ -90,9 +90,7 @@ describe('runUntilSignal', () => {
     const { events, code, logs } = start(forever, 1);
     events.emit('SIGTERM', 'SIGTERM');
     expect(await code).toBe(1);
-    expect(logs.at(-1)).toBe(
-      'shutdown did not end in time {"deadlineMs":1,"open":{"Timeout":2,"TCPSocketWrap":1}}',
-    );
+    expect(logs.at(-1)).toBe('shutdown did not end in time {"deadlineMs":1,"open":{"Timeout":2,"TCPSocketWrap":1}}');
   });
 
   it.each(['uncaughtException', 'unhandledRejection'])('returns 1 on an %s, and logs it', async (name) => {

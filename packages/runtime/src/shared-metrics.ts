@@ -3,9 +3,7 @@ import type { MetricTable } from './metric-table.ts';
 const remote = { help: 'name of the remote, or `local`' };
 
 /** Of a local write that follows a remote event: 1 ms to 60 s, finest where p50 and p99 are expected. */
-const PROPAGATION_SECONDS = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
-] as const;
+const PROPAGATION_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
 /** Of apps whose replicas elect one that writes. */
 export function leaderMetrics<const Prefix extends string>(prefix: Prefix) {

@@ -18,7 +18,12 @@ it('tells when the file says something else, and when it says the same again', {
   await writeFile(path, 'a');
   const told: boolean[] = [];
   const aborter = new AbortController();
-  const done = watchForStaleness(path, { content: 'a', intervalMs: 1, signal: aborter.signal, onStale: (isStale) => told.push(isStale) });
+  const done = watchForStaleness(path, {
+    content: 'a',
+    intervalMs: 1,
+    signal: aborter.signal,
+    onStale: (isStale) => told.push(isStale),
+  });
   await writeFile(join(dir, 'next'), 'b');
   await rename(join(dir, 'next'), path);
   await eventually(() => told, [true]);
@@ -31,7 +36,11 @@ it('tells when the file says something else, and when it says the same again', {
 
 it('ends at once when aborted', async () => {
   const aborter = new AbortController();
-  const done = watchForStaleness(join(dir, 'none'), { content: '', signal: aborter.signal, onStale: () => expect.unreachable() });
+  const done = watchForStaleness(join(dir, 'none'), {
+    content: '',
+    signal: aborter.signal,
+    onStale: () => expect.unreachable(),
+  });
   aborter.abort();
   await done;
 });

@@ -14,7 +14,10 @@ export type StaleFileOptions = {
  * Looks at a config file every 30 s until `signal` is aborted: it is read once, so a change that nobody made us
  * read is a surprise for the next start. A file that can't be read says nothing: kubelet swaps it by a symlink.
  */
-export async function watchForStaleness(path: string, { content, signal, intervalMs = 30_000, onStale }: StaleFileOptions): Promise<void> {
+export async function watchForStaleness(
+  path: string,
+  { content, signal, intervalMs = 30_000, onStale }: StaleFileOptions,
+): Promise<void> {
   let wasStale = false;
   while (!signal.aborted) {
     await delay(intervalMs, undefined, { signal }).catch(unlessAborted);

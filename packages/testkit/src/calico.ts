@@ -69,7 +69,14 @@ function looseCrd(group: CalicoGroup, { kind, plural, scope }: Kind): KubeObject
       group,
       scope,
       names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
-      versions: [{ name: versionOf(group), served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } }],
+      versions: [
+        {
+          name: versionOf(group),
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties } },
+        },
+      ],
     },
   };
 }

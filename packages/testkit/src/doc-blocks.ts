@@ -31,5 +31,7 @@ export function docBlocks(page: string, heading: string, language = 'sh'): reado
 /** The names in the first cells of a page's last table of metrics, which omit the app's prefix. */
 export function docMetrics(page: string): readonly string[] {
   const [, table = ''] = /^\| Metric \| Act when \|\n.*\n([^]*)$/m.exec(docPage(page)) ?? [];
-  return Array.from(table.matchAll(/^\| (`[a-z0-9_]+`(?:, `[a-z0-9_]+`)*) \|/gm), ([, cell = '']) => cell.replaceAll('`', '').split(', ')).flat();
+  return Array.from(table.matchAll(/^\| (`[a-z0-9_]+`(?:, `[a-z0-9_]+`)*) \|/gm), ([, cell = '']) =>
+    cell.replaceAll('`', '').split(', '),
+  ).flat();
 }

@@ -6,7 +6,12 @@ export { startKubeProxy } from './real/kube-proxy.ts';
 export { type RealCluster, type RealClusterOptions, startRealCluster } from './real/real-cluster.ts';
 export { createPod, deletePod, pod, type PodOptions } from './builders.ts';
 export {
-  endpointSlice, type EndpointSliceOptions, node, type NodeOptions, service, type ServiceOptions,
+  endpointSlice,
+  type EndpointSliceOptions,
+  node,
+  type NodeOptions,
+  service,
+  type ServiceOptions,
 } from './network-builders.ts';
 export { fuzz, type FuzzTarget } from './fuzz/fuzz.ts';
 export { mutateBytes } from './fuzz/mutate.ts';
@@ -44,7 +49,13 @@ export { randomFaults } from './fault-scenarios/random-faults.ts';
 export { restoreEtcd } from './fault-scenarios/restored-etcd.ts';
 export { bothSides } from './fault-scenarios/sides.ts';
 export {
-  errorAnswers, failWrites, loseAnswers, refuseWrites, surviveErrorAnswers, throttleWrites, writeFailures,
+  errorAnswers,
+  failWrites,
+  loseAnswers,
+  refuseWrites,
+  surviveErrorAnswers,
+  throttleWrites,
+  writeFailures,
 } from './fault-scenarios/error-answers.ts';
 export { letTokenExpire, renewToken } from './fault-scenarios/tokens.ts';
 export { FaultScenario, scenarioTimeout } from './fault-scenarios/fault-scenario.ts';

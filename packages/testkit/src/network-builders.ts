@@ -20,8 +20,19 @@ export type ServiceOptions = {
 };
 
 /** A Service, to be created: the server fills in the rest. */
-export function service({ name, namespace = 'default', labels = {}, annotations, ...options }: ServiceOptions): KubeObject {
-  const { ports = [{ name: 'http', port: 80, targetPort: 8080 }], headless = false, selector = { app: name }, spec } = options;
+export function service({
+  name,
+  namespace = 'default',
+  labels = {},
+  annotations,
+  ...options
+}: ServiceOptions): KubeObject {
+  const {
+    ports = [{ name: 'http', port: 80, targetPort: 8080 }],
+    headless = false,
+    selector = { app: name },
+    spec,
+  } = options;
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -40,7 +51,10 @@ export type EndpointSliceOptions = {
   /** Besides those that say whose it is. Kubernetes copies those of the Service. */
   readonly labels?: Texts;
   /** Addresses of ready endpoints, or whole endpoints as in the API reference; all of one family. Default: none. */
-  readonly endpoints?: readonly (string | { readonly addresses: readonly string[]; readonly [field: string]: unknown })[];
+  readonly endpoints?: readonly (
+    | string
+    | { readonly addresses: readonly string[]; readonly [field: string]: unknown }
+  )[];
   /** As in the API reference. Default: http, 8080. */
   readonly ports?: readonly object[];
   /** Default: that of the first address, or else IPv4. */
@@ -48,9 +62,17 @@ export type EndpointSliceOptions = {
 };
 
 /** An EndpointSlice as Kubernetes' own controller makes them. */
-export function endpointSlice({ name, service: owner, namespace = 'default', labels = {}, ...options }: EndpointSliceOptions): KubeObject {
+export function endpointSlice({
+  name,
+  service: owner,
+  namespace = 'default',
+  labels = {},
+  ...options
+}: EndpointSliceOptions): KubeObject {
   const { ports = [{ name: 'http', port: 8080, protocol: 'TCP' }] } = options;
-  const endpoints = (options.endpoints ?? []).map((endpoint) => (typeof endpoint === 'string' ? readyEndpoint(endpoint) : endpoint));
+  const endpoints = (options.endpoints ?? []).map((endpoint) =>
+    typeof endpoint === 'string' ? readyEndpoint(endpoint) : endpoint,
+  );
   const { addressType = endpoints[0]?.addresses[0]?.includes(':') ? 'IPv6' : 'IPv4' } = options;
   const whose = {
     'kubernetes.io/service-name': owner,
@@ -66,7 +88,10 @@ export function endpointSlice({ name, service: owner, namespace = 'default', lab
   };
 }
 
-const readyEndpoint = (address: string) => ({ addresses: [address], conditions: { ready: true, serving: true, terminating: false } });
+const readyEndpoint = (address: string) => ({
+  addresses: [address],
+  conditions: { ready: true, serving: true, terminating: false },
+});
 
 /** What matters about a Node to a test. */
 export type NodeOptions = {
@@ -82,7 +107,14 @@ export type NodeOptions = {
 };
 
 /** A Node with its status, which comes with it when it is created. */
-export function node({ name, labels = {}, annotations, podCIDRs = [], internalIPs = [], zone }: NodeOptions): KubeObject {
+export function node({
+  name,
+  labels = {},
+  annotations,
+  podCIDRs = [],
+  internalIPs = [],
+  zone,
+}: NodeOptions): KubeObject {
   const where = { 'kubernetes.io/hostname': name, ...(zone !== undefined && { 'topology.kubernetes.io/zone': zone }) };
   return {
     apiVersion: 'v1',
@@ -90,7 +122,10 @@ export function node({ name, labels = {}, annotations, podCIDRs = [], internalIP
     metadata: { name, labels: { ...where, ...labels }, ...(annotations && { annotations: { ...annotations } }) },
     spec: podCIDRs.length > 0 ? { podCIDR: podCIDRs[0], podCIDRs } : {},
     status: {
-      addresses: [...internalIPs.map((address) => ({ type: 'InternalIP', address })), { type: 'Hostname', address: name }],
+      addresses: [
+        ...internalIPs.map((address) => ({ type: 'InternalIP', address })),
+        { type: 'Hostname', address: name },
+      ],
     },
   };
 }

@@ -1,5 +1,7 @@
 import {
-  type EmbeddedClusterOptions, startEmbeddedCluster, type TestCluster,
+  type EmbeddedClusterOptions,
+  startEmbeddedCluster,
+  type TestCluster,
 } from '@kube-semaphore/embedded-apiserver';
 import { startRealCluster } from './real/real-cluster.ts';
 

@@ -13,7 +13,9 @@ const listener = fileURLToPath(new URL('./forward-listener.ts', import.meta.url)
  * @returns the server, to be closed
  */
 export async function forward(place: Place, port: number): Promise<Server> {
-  const child = place.spawn(process.execPath, [listener, String(port)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = place.spawn(process.execPath, [listener, String(port)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   // One that has ended well has sent it; but what it sent takes a few turns to become a server here.
   const failed = once(child, 'exit').then(([code]) => (code === 0 ? new Promise<never>(() => {}) : []));
   const [, server] = (await Promise.race([once(child, 'message'), failed])) as [unknown?, Server?];

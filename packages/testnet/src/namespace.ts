@@ -78,7 +78,11 @@ export class Namespace implements Place {
     return `/proc/${this.pid}/ns/net`;
   }
 
-  commandLine(file: string, args: readonly string[], cwd: string = process.cwd()): readonly [string, readonly string[]] {
+  commandLine(
+    file: string,
+    args: readonly string[],
+    cwd: string = process.cwd(),
+  ): readonly [string, readonly string[]] {
     // Entering the mount namespace leads to its root.
     return ['nsenter', ['--target', String(this.pid), '--net', '--mount', `--wdns=${cwd}`, '--', file, ...args]];
   }
@@ -88,7 +92,11 @@ export class Namespace implements Place {
     return spawn(command, commandArgs, options);
   }
 
-  async run(file: string, args: readonly string[], { input = '', timeoutMs = 10_000 }: RunOptions = {}): Promise<string> {
+  async run(
+    file: string,
+    args: readonly string[],
+    { input = '', timeoutMs = 10_000 }: RunOptions = {},
+  ): Promise<string> {
     const child = this.spawn(file, args, { stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' });
     const { stdin, stdout, stderr } = child;
     if (stdin === null || stdout === null || stderr === null) throw new Error('no pipes');

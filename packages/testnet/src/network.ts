@@ -42,7 +42,9 @@ export async function startNetwork(names: readonly string[] = []): Promise<Netwo
     },
   };
   try {
-    await underlay.run('ip', ['-batch', '-'], { input: 'link add dev br0 type bridge mcast_snooping 0\nlink set dev br0 up\n' });
+    await underlay.run('ip', ['-batch', '-'], {
+      input: 'link add dev br0 type bridge mcast_snooping 0\nlink set dev br0 up\n',
+    });
     await Promise.all(names.map((name) => network.addNode(name)));
     return network;
   } catch (error) {

@@ -47,10 +47,22 @@ export class Node implements NetworkNode {
     const namespace = await Namespace.make();
     const node = new Node(name, number, namespace, underlay);
     try {
-      await ip(underlay, `link add dev ${name} type veth peer name eth0 netns ${namespace.pid}`, `link set dev ${name} master br0 up`);
-      await namespace.run('sh', ['-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv6/conf/all/forwarding']);
+      await ip(
+        underlay,
+        `link add dev ${name} type veth peer name eth0 netns ${namespace.pid}`,
+        `link set dev ${name} master br0 up`,
+      );
+      await namespace.run('sh', [
+        '-c',
+        'echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv6/conf/all/forwarding',
+      ]);
       // Nobody else has these addresses, and asking whether somebody does takes a second.
-      await ip(namespace, 'link set eth0 up', `address add ${node.ipv4}/24 dev eth0`, `address add ${node.ipv6}/64 dev eth0 nodad`);
+      await ip(
+        namespace,
+        'link set eth0 up',
+        `address add ${node.ipv4}/24 dev eth0`,
+        `address add ${node.ipv6}/64 dev eth0 nodad`,
+      );
       return node;
     } catch (error) {
       await node.stop();

@@ -3,23 +3,34 @@ import { packetIn, wireGuardMessage } from './packet.ts';
 import { readPcap } from './pcap.ts';
 
 const ethernet = (type: string): string => `ffffffffffff020000000001${type}`;
-const udp = (payload: string): string => `ca6cca6c${(8 + payload.length / 2).toString(16).padStart(4, '0')}0000${payload}`;
+const udp = (payload: string): string =>
+  `ca6cca6c${(8 + payload.length / 2).toString(16).padStart(4, '0')}0000${payload}`;
 
 function ipv4(protocol: number, payload: string): Buffer {
   const length = (20 + payload.length / 2).toString(16).padStart(4, '0');
-  return Buffer.from(`${ethernet('0800')}4500${length}0000000040${protocol.toString(16).padStart(2, '0')}0000ac1f0001ac1f0002${payload}`, 'hex');
+  return Buffer.from(
+    `${ethernet('0800')}4500${length}0000000040${protocol.toString(16).padStart(2, '0')}0000ac1f0001ac1f0002${payload}`,
+    'hex',
+  );
 }
 
 function ipv6(next: number, payload: string): Buffer {
   const length = (payload.length / 2).toString(16).padStart(4, '0');
-  return Buffer.from(`${ethernet('86dd')}60000000${length}${next.toString(16).padStart(2, '0')}40${'fd'.repeat(32)}${payload}`, 'hex');
+  return Buffer.from(
+    `${ethernet('86dd')}60000000${length}${next.toString(16).padStart(2, '0')}40${'fd'.repeat(32)}${payload}`,
+    'hex',
+  );
 }
 
 describe('packetIn', () => {
   it.each([
     { name: 'IPv4', frame: ipv4(1, '0800'), want: { family: 4, protocol: 1, payload: Buffer.from('0800', 'hex') } },
     { name: 'IPv6', frame: ipv6(58, '8000'), want: { family: 6, protocol: 58, payload: Buffer.from('8000', 'hex') } },
-    { name: 'IPv4 with padding', frame: Buffer.concat([ipv4(1, '0800'), Buffer.alloc(9)]), want: { family: 4, protocol: 1, payload: Buffer.from('0800', 'hex') } },
+    {
+      name: 'IPv4 with padding',
+      frame: Buffer.concat([ipv4(1, '0800'), Buffer.alloc(9)]),
+      want: { family: 4, protocol: 1, payload: Buffer.from('0800', 'hex') },
+    },
     { name: 'ARP', frame: Buffer.from(ethernet('0806') + '00'.repeat(46), 'hex'), want: undefined },
     { name: 'a stub', frame: Buffer.alloc(20), want: undefined },
   ])('reads $name', ({ frame, want }) => {

@@ -31,7 +31,10 @@ export function packetIn(frame: Buffer): Packet | undefined {
 }
 
 /** Which of WireGuard's messages a packet is; undefined if it is none. */
-export function wireGuardMessage({ protocol, payload }: Packet): 'initiation' | 'response' | 'cookie' | 'data' | undefined {
+export function wireGuardMessage({
+  protocol,
+  payload,
+}: Packet): 'initiation' | 'response' | 'cookie' | 'data' | undefined {
   if (protocol !== UDP || payload.length < UDP_HEADER + 4) return undefined;
   return messages[payload.readUInt32LE(UDP_HEADER)] || undefined;
 }

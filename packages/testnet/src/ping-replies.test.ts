@@ -31,7 +31,9 @@ describe('PingReplies', () => {
 
   it('takes no error for a reply', () => {
     const replies = new PingReplies();
-    replies.push('From 10.0.0.1 icmp_seq=1 Destination Host Unreachable\nPING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n');
+    replies.push(
+      'From 10.0.0.1 icmp_seq=1 Destination Host Unreachable\nPING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n',
+    );
     expect(replies.received).toBe(0);
   });
 

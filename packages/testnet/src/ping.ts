@@ -38,7 +38,11 @@ export interface Ping {
  * @returns after the first reply
  * @throws {Error} if there is none
  */
-export async function startPing(place: Place, address: string, { intervalMs = 10, pattern, timeoutMs = 30_000 }: PingOptions = {}): Promise<Ping> {
+export async function startPing(
+  place: Place,
+  address: string,
+  { intervalMs = 10, pattern, timeoutMs = 30_000 }: PingOptions = {},
+): Promise<Ping> {
   const args = ['-n', '-i', String(intervalMs / 1_000), ...(pattern === undefined ? [] : ['-p', pattern]), address];
   const ping = place.spawn('ping', args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = ping;
@@ -51,11 +55,11 @@ export async function startPing(place: Place, address: string, { intervalMs = 10
     replies.push(chunk);
   });
   const reached = (count: number, limit: number) =>
-    eventually(
-      () => replies.received >= count,
-      true,
-      { what: `replies of ${address}`, timeoutMs: limit, intervalMs: 5 },
-    );
+    eventually(() => replies.received >= count, true, {
+      what: `replies of ${address}`,
+      timeoutMs: limit,
+      intervalMs: 5,
+    });
   try {
     await reached(1, timeoutMs);
   } catch (error) {
@@ -70,11 +74,13 @@ export async function startPing(place: Place, address: string, { intervalMs = 10
     stop: async () => {
       const sentBefore = await sentSoFar(ping, stderr);
       const isLater = (latest: number): boolean => latest > sentBefore;
-      const answered = await eventually(
-        () => replies.latest,
-        isLater,
-        { timeoutMs: LAST_REPLY_TIMEOUT_MS, intervalMs: 5 },
-      ).then(() => true, () => false);
+      const answered = await eventually(() => replies.latest, isLater, {
+        timeoutMs: LAST_REPLY_TIMEOUT_MS,
+        intervalMs: 5,
+      }).then(
+        () => true,
+        () => false,
+      );
       ping.kill('SIGINT');
       await ended;
       // At the end a request may be on its way, unless nothing came for seconds: then all since are lost.
@@ -91,10 +97,14 @@ async function sentSoFar(ping: ChildProcess, stderr: Readable): Promise<number> 
   stderr.on('data', read);
   ping.kill('SIGQUIT');
   try {
-    return await eventually(() => {
-      const sent = /(\d+)\/\d+ packets/.exec(words)?.[1];
-      return sent === undefined ? undefined : Number(sent);
-    }, isDefined, { what: 'the count of a ping', intervalMs: 5 });
+    return await eventually(
+      () => {
+        const sent = /(\d+)\/\d+ packets/.exec(words)?.[1];
+        return sent === undefined ? undefined : Number(sent);
+      },
+      isDefined,
+      { what: 'the count of a ping', intervalMs: 5 },
+    );
   } finally {
     stderr.off('data', read);
   }

@@ -27,7 +27,12 @@ export const cut = (text: string, max = MAX_TEXT): string =>
  */
 export function printable(text: string, max = MAX_TEXT): string {
   const safe = escaped(cut(text, max));
-  return safe.length <= max ? safe : `${safe.slice(0, max - 1).replace(HALF_ESCAPE, '').replace(HALF_PAIR, '')}…`;
+  return safe.length <= max
+    ? safe
+    : `${safe
+        .slice(0, max - 1)
+        .replace(HALF_ESCAPE, '')
+        .replace(HALF_PAIR, '')}…`;
 }
 
 /** `raw` as it may stand in a reason: quoted, escaped, cut after 64 code units. Unless cut, `JSON.parse` reads it. */
@@ -47,5 +52,8 @@ function escapeOf(char: string): string {
   const json = JSON.stringify(char).slice(1, -1);
   if (json !== char) return json;
   // Of what JSON leaves as it is, in UTF-16.
-  return char.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  return char
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 }

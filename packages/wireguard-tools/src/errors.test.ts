@@ -33,7 +33,11 @@ describe('speakable', () => {
   it.each([
     { name: 'a key', words: `before ${key} after`, want: 'before (key) after' },
     { name: 'a key without its end', words: `before ${key.slice(0, -2)} after`, want: 'before (key) after' },
-    { name: 'what wg quotes of a broken key file', words: "Key is not the correct length: `half a key'", want: 'Key is not the correct length: (…)' },
+    {
+      name: 'what wg quotes of a broken key file',
+      words: "Key is not the correct length: `half a key'",
+      want: 'Key is not the correct length: (…)',
+    },
     { name: 'a quotation without an end', words: 'Key: `half\na key', want: 'Key: (…)' },
     { name: 'line ends', words: ' one\n two\n', want: 'one; two' },
   ])('replaces $name', ({ words, want }) => {

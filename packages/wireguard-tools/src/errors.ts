@@ -40,7 +40,10 @@ const meanings: readonly (readonly [RegExp, WireGuardToolsCode])[] = [
   [/Operation not permitted|Permission denied/, 'WG_DENIED'],
   [/Unknown device type/, 'WG_UNSUPPORTED'],
   // wg, of a device that isn't there or isn't WireGuard; the second and third where the kernel has no WireGuard.
-  [/Unable to (?:access|modify) interface: (?:No such device|Protocol not supported|Operation not supported)/, 'WG_NO_DEVICE'],
+  [
+    /Unable to (?:access|modify) interface: (?:No such device|Protocol not supported|Operation not supported)/,
+    'WG_NO_DEVICE',
+  ],
   [/Cannot find device|Device "[^"]*" does not exist|No such device/, 'WG_NO_DEVICE'],
   // ip link add, from versions before the kernel explained itself.
   [/RTNETLINK answers: Operation not supported/, 'WG_UNSUPPORTED'],

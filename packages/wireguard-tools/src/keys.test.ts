@@ -44,7 +44,9 @@ describe('PrivateKey', () => {
   });
 
   it('has the public key that wg pubkey prints', () => {
-    expect(publicKeyOf(new PrivateKey(Buffer.alloc(32, 7).toString('base64')))).toBe('E75P6uryBMf9M1j8nAByGIHRdCeBKCJ+xnTzf3/pe20=');
+    expect(publicKeyOf(new PrivateKey(Buffer.alloc(32, 7).toString('base64')))).toBe(
+      'E75P6uryBMf9M1j8nAByGIHRdCeBKCJ+xnTzf3/pe20=',
+    );
   });
 
   it('shows itself to nobody by accident', () => {

@@ -23,7 +23,14 @@ export type WatchLinks = (onChange: (name: string) => void, options: CallOptions
  */
 export const watchLinks: WatchLinks = async (onChange, { signal }) => {
   if (signal.aborted) return;
-  const monitor = execa(PROGRAM, ['-oneline', 'monitor', 'link'], { cancelSignal: signal, killSignal: 'SIGKILL', stdin: 'ignore', buffer: { stdout: false }, env: { LC_ALL: 'C' }, reject: false });
+  const monitor = execa(PROGRAM, ['-oneline', 'monitor', 'link'], {
+    cancelSignal: signal,
+    killSignal: 'SIGKILL',
+    stdin: 'ignore',
+    buffer: { stdout: false },
+    env: { LC_ALL: 'C' },
+    reject: false,
+  });
   for await (const line of monitor.iterable()) {
     const name = linkOf(line);
     if (name !== undefined) onChange(name);

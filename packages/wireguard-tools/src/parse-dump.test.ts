@@ -52,7 +52,9 @@ function renderPeer(of: Peer): string {
   const cidrs = of.allowedIps.length === 0 ? '(none)' : of.allowedIps.join(',');
   const keepalive = of.keepaliveSeconds === 0 ? 'off' : of.keepaliveSeconds;
   const handshake = of.latestHandshakeSeconds ?? 0;
-  return [of.publicKey, psk, of.endpoint ?? '(none)', cidrs, handshake, of.receivedBytes, of.sentBytes, keepalive].join('\t');
+  return [of.publicKey, psk, of.endpoint ?? '(none)', cidrs, handshake, of.receivedBytes, of.sentBytes, keepalive].join(
+    '\t',
+  );
 }
 
 const renderAll = (devices: readonly Device[]): string =>

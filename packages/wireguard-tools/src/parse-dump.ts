@@ -33,7 +33,11 @@ export function parseAllDump(text: string): Parsed<readonly Device[]> {
  * @returns the device, or what is wrong
  */
 export function parseDump(name: string, text: string): Parsed<Device> {
-  const devices = parseAllDump(linesOf(text).map((line) => `${name}\t${line}\n`).join(''));
+  const devices = parseAllDump(
+    linesOf(text)
+      .map((line) => `${name}\t${line}\n`)
+      .join(''),
+  );
   if (!devices.ok) return devices;
   const [device, ...others] = devices.value;
   return device === undefined || others.length > 0 ? bad('not the dump of one device') : good(device);

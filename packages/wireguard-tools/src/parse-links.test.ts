@@ -29,7 +29,12 @@ function render({ name, index, kind, up, mtuBytes, alias, addresses }: Link): ob
     operstate: 'UNKNOWN',
     ...(kind === undefined ? {} : { linkinfo: { info_kind: kind, info_data: {} } }),
     ...(alias === '' ? {} : { ifalias: alias }),
-    addr_info: addresses.map(({ ip, prefixLength }) => ({ family: ip.includes(':') ? 'inet6' : 'inet', local: ip, prefixlen: prefixLength, scope: 'global' })),
+    addr_info: addresses.map(({ ip, prefixLength }) => ({
+      family: ip.includes(':') ? 'inet6' : 'inet',
+      local: ip,
+      prefixlen: prefixLength,
+      scope: 'global',
+    })),
   };
 }
 
@@ -58,7 +63,11 @@ describe('parseLinks', () => {
     { name: 'the flags', text: JSON.stringify([{ ...lo, flags: 'UP' }]), reason: 'link lo: flags' },
     { name: 'the alias', text: JSON.stringify([{ ...lo, ifalias: {} }]), reason: 'link lo: ifalias' },
     { name: 'the kind', text: JSON.stringify([{ ...lo, linkinfo: { info_kind: 1 } }]), reason: 'link lo: linkinfo' },
-    { name: 'an address', text: JSON.stringify([{ ...lo, addr_info: [{ family: 'inet', local: '1' }] }]), reason: 'link lo: addr_info' },
+    {
+      name: 'an address',
+      text: JSON.stringify([{ ...lo, addr_info: [{ family: 'inet', local: '1' }] }]),
+      reason: 'link lo: addr_info',
+    },
     { name: 'the JSON', text: '[{', reason: 'not a JSON list' },
     { name: 'the list', text: '{}', reason: 'not a JSON list' },
     { name: 'an entry', text: '[1]', reason: 'not a JSON list' },

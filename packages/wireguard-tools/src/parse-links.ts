@@ -20,7 +20,15 @@ export function parseLinks(text: string): Parsed<readonly Link[]> {
 }
 
 function parseLink(entry: Entry): Parsed<Link> {
-  const { ifname: name, ifindex: index, mtu, flags, ifalias: alias = '', linkinfo, addr_info: addressInfo = [] } = entry;
+  const {
+    ifname: name,
+    ifindex: index,
+    mtu,
+    flags,
+    ifalias: alias = '',
+    linkinfo,
+    addr_info: addressInfo = [],
+  } = entry;
   if (typeof name !== 'string') return bad('a link without ifname');
   const wrong = (field: string) => bad(`link ${name}: ${field} is missing, or not what it should be`);
   if (typeof index !== 'number') return wrong('ifindex');

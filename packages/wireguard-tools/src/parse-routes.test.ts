@@ -24,8 +24,16 @@ const routesOf = (family: 4 | 6): fc.Arbitrary<readonly Route[]> =>
 
 /** As iproute2 writes it: no length on a whole address, no address on a default route, and no protocol on its own routes. */
 function render({ destination, device, protocol }: Route): object {
-  const dst = destination.replace(/^(0\.0\.0\.0|::)\/0$/, 'default').replace(destination.includes(':') ? /\/128$/ : /\/32$/, '');
-  return { dst, ...(device === undefined ? {} : { dev: device }), ...(protocol === 3 ? {} : { protocol: String(protocol) }), scope: '253', flags: [] };
+  const dst = destination
+    .replace(/^(0\.0\.0\.0|::)\/0$/, 'default')
+    .replace(destination.includes(':') ? /\/128$/ : /\/32$/, '');
+  return {
+    dst,
+    ...(device === undefined ? {} : { dev: device }),
+    ...(protocol === 3 ? {} : { protocol: String(protocol) }),
+    scope: '253',
+    flags: [],
+  };
 }
 
 describe.each([4, 6] as const)('parseRoutes of IPv%i', (family) => {
@@ -55,6 +63,9 @@ describe('parseRoutes', () => {
     { name: 'a device that is no name', entry: { ...route, dev: 1 }, reason: '10.4.0.0/16": dev' },
     { name: 'a protocol by name, without -N', entry: { ...route, protocol: 'static' }, reason: 'protocol' },
   ])('refuses $name', ({ entry, reason }) => {
-    expect(parseRoutes(JSON.stringify([entry]), 4)).toEqual({ ok: false, reason: expect.stringContaining(reason) as string });
+    expect(parseRoutes(JSON.stringify([entry]), 4)).toEqual({
+      ok: false,
+      reason: expect.stringContaining(reason) as string,
+    });
   });
 });

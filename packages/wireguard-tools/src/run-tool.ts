@@ -20,7 +20,12 @@ const TITLE_LENGTH = 80;
 export const runTool: RunTool = (file, args, options) => runFor(DEADLINE_MS, file, args, options);
 
 /** Runs a program of this machine, and kills it after `deadlineMs`. */
-export async function runFor(deadlineMs: number, file: string, args: readonly string[], { signal }: CallOptions): Promise<string> {
+export async function runFor(
+  deadlineMs: number,
+  file: string,
+  args: readonly string[],
+  { signal }: CallOptions,
+): Promise<string> {
   signal.throwIfAborted();
   const result = await execa(file, args, {
     cancelSignal: signal,
@@ -39,6 +44,7 @@ export async function runFor(deadlineMs: number, file: string, args: readonly st
   if (result.timedOut) throw new WireGuardToolsError('WG_DEADLINE', `${title}: no answer within ${deadlineMs} ms`);
   if (result.code === 'ENOENT') throw new WireGuardToolsError('WG_NOT_INSTALLED', `${file} is not installed`);
   if (result.isMaxBuffer) throw new WireGuardToolsError('WG_OUTPUT', `${title}: the answer is over 64 MiB`);
-  const words = result.stderr.trim() === '' ? (result.code ?? result.signal ?? `exit code ${result.exitCode}`) : result.stderr;
+  const words =
+    result.stderr.trim() === '' ? (result.code ?? result.signal ?? `exit code ${result.exitCode}`) : result.stderr;
   throw new WireGuardToolsError(codeOf(words), `${title}: ${speakable(words)}`);
 }

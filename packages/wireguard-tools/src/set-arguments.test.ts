@@ -10,19 +10,39 @@ describe('setArguments', () => {
     { name: 'asks for nothing when nothing differs', change: {}, want: [] },
     { name: 'asks for nothing when no peer differs', change: { peers: [] }, want: [] },
     { name: 'names the port alone', change: { listenPort: 51_820 }, want: ['listen-port 51820'] },
-    { name: 'names the file of the key', change: { privateKeyFile: '/keys/c2.key' }, want: ['private-key /keys/c2.key'] },
-    { name: 'names the port before the file', change: { privateKeyFile: '/keys/c2.key', listenPort: 1 }, want: ['listen-port 1 private-key /keys/c2.key'] },
+    {
+      name: 'names the file of the key',
+      change: { privateKeyFile: '/keys/c2.key' },
+      want: ['private-key /keys/c2.key'],
+    },
+    {
+      name: 'names the port before the file',
+      change: { privateKeyFile: '/keys/c2.key', listenPort: 1 },
+      want: ['listen-port 1 private-key /keys/c2.key'],
+    },
     { name: 'adds a bare peer', change: { peers: [{ publicKey }] }, want: [`peer ${publicKey}`] },
     {
       name: 'names each part of a peer that is in the change',
       change: {
-        peers: [{ publicKey, endpoint: '[fd00::1]:1', keepaliveSeconds: 25, allowedIps: ['10.4.1.0/24', 'fd04::/64'], clearPresharedKey: true as const }],
+        peers: [
+          {
+            publicKey,
+            endpoint: '[fd00::1]:1',
+            keepaliveSeconds: 25,
+            allowedIps: ['10.4.1.0/24', 'fd04::/64'],
+            clearPresharedKey: true as const,
+          },
+        ],
       },
       want: [
         `peer ${publicKey} preshared-key /dev/null endpoint [fd00::1]:1 persistent-keepalive 25 allowed-ips 10.4.1.0/24,fd04::/64`,
       ],
     },
-    { name: 'takes all allowed IPs away', change: { peers: [{ publicKey, allowedIps: [] }] }, want: [`peer ${publicKey} allowed-ips `] },
+    {
+      name: 'takes all allowed IPs away',
+      change: { peers: [{ publicKey, allowedIps: [] }] },
+      want: [`peer ${publicKey} allowed-ips `],
+    },
     {
       name: 'removes before it adds',
       change: { listenPort: 1, peers: [{ publicKey: 'new' }, { publicKey: 'old', remove: true as const }] },
@@ -33,12 +53,19 @@ describe('setArguments', () => {
   });
 
   it('needs one call for a thousand peers', () => {
-    const peers = Array.from({ length: 1_000 }, () => ({ publicKey, endpoint: '[fd00::1234:5678]:51820', keepaliveSeconds: 25, allowedIps: ['10.4.1.0/24', 'fd04:1::/64'] }));
+    const peers = Array.from({ length: 1_000 }, () => ({
+      publicKey,
+      endpoint: '[fd00::1234:5678]:51820',
+      keepaliveSeconds: 25,
+      allowedIps: ['10.4.1.0/24', 'fd04:1::/64'],
+    }));
     expect(setArguments('wg0', { peers })).toHaveLength(1);
   });
 
   it('stays within what Linux takes, and loses nothing', () => {
-    const cidrs = fc.nat(9_000).map((length) => Array.from({ length }, (_, i) => `fd00:1111:2222:3333:4444:5555:6666:${i.toString(16)}/128`));
+    const cidrs = fc
+      .nat(9_000)
+      .map((length) => Array.from({ length }, (_, i) => `fd00:1111:2222:3333:4444:5555:6666:${i.toString(16)}/128`));
     const change: fc.Arbitrary<PeerChange> = fc.record({ publicKey: fc.uuid(), allowedIps: cidrs });
     fc.assert(
       fc.property(fc.uniqueArray(change, { maxLength: 8, selector: (peer) => peer.publicKey }), (peers) => {
@@ -48,7 +75,9 @@ describe('setArguments', () => {
         expect(calls.filter((call) => call.join(' ').length > 1024 * 1024)).toEqual([]);
         const words = calls.flatMap((call) => call.slice(2));
         expect(words.filter((_, i) => words[i - 1] === 'peer')).toEqual(peers.map((peer) => peer.publicKey));
-        const sent = words.filter((word, i) => words[i - 1] === 'allowed-ips' && word !== '').flatMap((word) => word.split(','));
+        const sent = words
+          .filter((word, i) => words[i - 1] === 'allowed-ips' && word !== '')
+          .flatMap((word) => word.split(','));
         expect(sent).toEqual(peers.flatMap((peer) => (peer.remove === true ? [] : (peer.allowedIps ?? []))));
       }),
       { numRuns: 30 },

@@ -10,7 +10,10 @@ const CALL_LENGTH = 512 * 1024;
  * The calls of `wg set` that make a change, in order. They name what is in the change and nothing else, and are as few
  * as the kernel's limit on arguments allows: one for some 3,000 peers, none for nothing.
  */
-export function setArguments(device: string, { privateKeyFile, listenPort, peers = [] }: DeviceChange): readonly (readonly string[])[] {
+export function setArguments(
+  device: string,
+  { privateKeyFile, listenPort, peers = [] }: DeviceChange,
+): readonly (readonly string[])[] {
   const settings = [
     // A path may be long, and an error shows the beginning of the call: the port is what can be refused.
     ...(listenPort === undefined ? [] : ['listen-port', String(listenPort)]),
@@ -52,7 +55,7 @@ function peerArguments(peer: PeerChange): readonly string[] {
 function allowedIpsArguments(cidrs: readonly string[]): readonly string[] {
   if (cidrs.length === 0) return ['allowed-ips', ''];
   const parts = Math.ceil(cidrs.length / CIDRS_PER_ARGUMENT);
-  return Array.from({ length: parts }, (_, part) => cidrs.slice(part * CIDRS_PER_ARGUMENT, (part + 1) * CIDRS_PER_ARGUMENT)).flatMap(
-    (some) => ['allowed-ips', some.join(',')],
-  );
+  return Array.from({ length: parts }, (_, part) =>
+    cidrs.slice(part * CIDRS_PER_ARGUMENT, (part + 1) * CIDRS_PER_ARGUMENT),
+  ).flatMap((some) => ['allowed-ips', some.join(',')]);
 }

@@ -23,7 +23,8 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
     return understood('ip route', parseRoutes(text, family));
   };
   return {
-    devices: async (options) => understood('wg show all dump', parseAllDump(await wg(['show', 'all', 'dump'], options))),
+    devices: async (options) =>
+      understood('wg show all dump', parseAllDump(await wg(['show', 'all', 'dump'], options))),
     device: async (name, options) => {
       const text = await unless(['WG_NO_DEVICE'], wg(['show', name, 'dump'], options));
       return text === undefined ? undefined : understood(`wg show ${name} dump`, parseDump(name, text));
@@ -32,7 +33,8 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
       const text = await wg(['show', name, 'private-key'], options);
       return text.trim() === '(none)' ? undefined : understood(`wg show ${name} private-key`, parsePrivateKey(text));
     },
-    links: async (options) => understood('ip address', parseLinks(await ip(['-json', '-details', 'address', 'show'], options))),
+    links: async (options) =>
+      understood('ip address', parseLinks(await ip(['-json', '-details', 'address', 'show'], options))),
     routes: async (options) => [...(await routesOf(4, options)), ...(await routesOf(6, options))],
     createDevice: async (name, { alias, mtuBytes }, options) => {
       const args = ['link', 'add', 'dev', name, 'alias', alias, 'mtu', String(mtuBytes), 'type', 'wireguard'];

@@ -27,7 +27,11 @@ export interface WireGuardTools {
    * @returns `unsupported` if this kernel has no WireGuard, and its module can't be loaded
    * @throws {WireGuardToolsError} WG_EXISTS if the name is taken
    */
-  createDevice(name: string, settings: { readonly alias: string; readonly mtuBytes: number }, options: CallOptions): Promise<'created' | 'unsupported'>;
+  createDevice(
+    name: string,
+    settings: { readonly alias: string; readonly mtuBytes: number },
+    options: CallOptions,
+  ): Promise<'created' | 'unsupported'>;
   /** Changes the key, the port and the peers of a device: one `wg set` unless there are thousands of peers. */
   changeDevice(name: string, change: DeviceChange, options: CallOptions): Promise<void>;
   /** Changes alias, MTU and state of a link, in one `ip link set`. */

@@ -31,12 +31,21 @@ export type UserspaceDevice = {
  *
  * @throws {WireGuardToolsError} with its words if it ends, or doesn't answer within ten seconds; nothing is left then
  */
-export async function startUserspaceDevice({ name, logFile, program = 'wireguard-go', signal }: UserspaceOptions): Promise<UserspaceDevice> {
+export async function startUserspaceDevice({
+  name,
+  logFile,
+  program = 'wireguard-go',
+  signal,
+}: UserspaceOptions): Promise<UserspaceDevice> {
   signal.throwIfAborted();
   const log = await open(logFile, 'a', 0o600);
   const { size } = await log.stat();
   // A file and no pipe: a Go program dies of a pipe that nobody reads.
-  const child = spawn(program, ['-f', name], { detached: true, stdio: ['ignore', log.fd, log.fd], env: { ...process.env, LOG_LEVEL: 'error' } });
+  const child = spawn(program, ['-f', name], {
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+    env: { ...process.env, LOG_LEVEL: 'error' },
+  });
   const ended = endOf(child);
   await log.close();
   const asking = new AbortController();
@@ -70,7 +79,10 @@ async function endOf(child: ChildProcess): Promise<WireGuardToolsError> {
     return new WireGuardToolsError('WG_FAILED', killedBy ?? `exit code ${code}`);
   } catch (error) {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return new WireGuardToolsError(missing ? 'WG_NOT_INSTALLED' : 'WG_FAILED', missing ? 'wireguard-go is not installed' : speakable(String(error)));
+    return new WireGuardToolsError(
+      missing ? 'WG_NOT_INSTALLED' : 'WG_FAILED',
+      missing ? 'wireguard-go is not installed' : speakable(String(error)),
+    );
   }
 }
 

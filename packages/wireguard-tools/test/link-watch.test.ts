@@ -20,7 +20,9 @@ afterEach(async () => {
 
 /** A program `ip` that does what a shell script says. */
 async function standIn(script: string): Promise<void> {
-  await writeFile(join(dir, 'ip'), `#!/bin/sh\necho $$ > ${dir}/pid\necho "$@" > ${dir}/args\n${script}\n`, { mode: 0o755 });
+  await writeFile(join(dir, 'ip'), `#!/bin/sh\necho $$ > ${dir}/pid\necho "$@" > ${dir}/args\n${script}\n`, {
+    mode: 0o755,
+  });
   vi.stubEnv('PATH', `${dir}:${process.env['PATH']}`);
 }
 
@@ -49,13 +51,19 @@ it('tells of each link that changes as soon as the program does, until it is ask
 it('rejects with the words of a program that ends, after what it told', async () => {
   await standIn(`${EVENTS}\necho 'Failed to open: Permission denied' >&2\nexit 1`);
   const names: string[] = [];
-  await expect(watchLinks((name) => names.push(name), { signal })).rejects.toMatchObject({ code: 'WG_DENIED', message: 'ip monitor link: Failed to open: Permission denied' });
+  await expect(watchLinks((name) => names.push(name), { signal })).rejects.toMatchObject({
+    code: 'WG_DENIED',
+    message: 'ip monitor link: Failed to open: Permission denied',
+  });
   expect(names).toEqual(['wireguard.c2', 'wireguard.c3']);
 });
 
 it('rejects where a program ends without a word, or isn’t there', async () => {
   await standIn('exit 0');
-  await expect(watchLinks(() => undefined, { signal })).rejects.toMatchObject({ code: 'WG_FAILED', message: 'ip monitor link: exit code 0' });
+  await expect(watchLinks(() => undefined, { signal })).rejects.toMatchObject({
+    code: 'WG_FAILED',
+    message: 'ip monitor link: exit code 0',
+  });
   vi.stubEnv('PATH', join(dir, 'nothing'));
   await expect(watchLinks(() => undefined, { signal })).rejects.toMatchObject({ code: 'WG_NOT_INSTALLED' });
 });

@@ -51,7 +51,10 @@ it('never lets wg wait for a name server', async () => {
 it('rejects with the words of the tool, and what they mean', async () => {
   const file = await tool('echo \'Cannot find device "wg0"\' >&2; exit 1');
   const call = runTool(file, ['link', 'set'], { signal });
-  await expect(call).rejects.toMatchObject({ code: 'WG_NO_DEVICE', message: expect.stringMatching(/: Cannot find device "wg0"$/) as string });
+  await expect(call).rejects.toMatchObject({
+    code: 'WG_NO_DEVICE',
+    message: expect.stringMatching(/: Cannot find device "wg0"$/) as string,
+  });
 });
 
 it('shows no key that the tool wrote, or was given', async () => {

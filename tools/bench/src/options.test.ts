@@ -14,14 +14,18 @@ const shared = {
 describe('parseOptions', () => {
   it.each([
     { app: 'policy', want: { peers: [], changes: 300, pods: 10_000, sets: 500, remotes: 1, rolloutPods: 1000 } },
-    { app: 'service-mirror', want: { peers: [], changes: 300, services: 1000, endpoints: 10, rolloutPods: 100, peersRead: 'endpoints' } },
+    {
+      app: 'service-mirror',
+      want: { peers: [], changes: 300, services: 1000, endpoints: 10, rolloutPods: 100, peersRead: 'endpoints' },
+    },
     { app: 'wireguard', want: { nodes: 1000, changes: 20, scrapes: 5 } },
   ])('has a default for everything of $app', ({ app, want }) => {
     expect(parseOptions([app])).toEqual({ app, ...shared, ...want });
   });
 
   it('reads what is asked of service-mirror', () => {
-    const args = 'service-mirror --services 5000 --endpoints 250 --rollout 300 --peer-reads endpointslices --changes 7'.split(' ');
+    const args =
+      'service-mirror --services 5000 --endpoints 250 --rollout 300 --peer-reads endpointslices --changes 7'.split(' ');
     const want = { services: 5000, endpoints: 250, rolloutPods: 300, peersRead: 'endpointslices', changes: 7 };
     expect(parseOptions(args)).toMatchObject(want);
   });
@@ -40,9 +44,12 @@ describe('parseOptions', () => {
     expect(options).toMatchObject({ pods: 50_000, peers: ['a {local}', 'b {local}'] });
   });
 
-  it.each([[['--help']], [['-h']], [['policy', '--help']], [['service-mirror', '-h']], [['wireguard', '-h']]])('asks for help: %j', (args) => {
-    expect(parseOptions(args)).toBe('help');
-  });
+  it.each([[['--help']], [['-h']], [['policy', '--help']], [['service-mirror', '-h']], [['wireguard', '-h']]])(
+    'asks for help: %j',
+    (args) => {
+      expect(parseOptions(args)).toBe('help');
+    },
+  );
 
   it.each([
     { args: [], message: 'say what to measure' },
@@ -58,7 +65,10 @@ describe('parseOptions', () => {
     { args: ['policy', '--services', '1'], message: "Unknown option '--services'" },
     { args: ['policy', 'service-mirror'], message: "Unexpected argument 'service-mirror'" },
     { args: ['service-mirror', '--endpoints', '0'], message: '--endpoints is a whole number from 1 up' },
-    { args: ['service-mirror', '--services', '50', '--changes', '26'], message: '--changes is half of --services at most' },
+    {
+      args: ['service-mirror', '--services', '50', '--changes', '26'],
+      message: '--changes is half of --services at most',
+    },
     { args: ['wireguard', '--nodes', '16385'], message: '--nodes is 16384 at most' },
     { args: ['wireguard', '--nodes', '5', '--changes', '6'], message: '--changes is --nodes at most' },
     { args: ['wireguard', '--peer', 'x'], message: "Unknown option '--peer'" },
@@ -72,5 +82,6 @@ describe('parseOptions', () => {
 it('names every flag in its usage, with the default', () => {
   const policy = ['--pods N', '(10000)', '--sets N', '(500)', '--changes N', '(300', '--rollout N', '(1000)', '(10)'];
   const wireguard = ['--nodes N', '(1000)', '--scrapes N', '(5)'];
-  for (const text of [...policy, ...wireguard, '--services N', '--endpoints N', '(10)', '(100)', '--peer-reads']) expect(usage).toContain(text);
+  for (const text of [...policy, ...wireguard, '--services N', '--endpoints N', '(10)', '(100)', '--peer-reads'])
+    expect(usage).toContain(text);
 });

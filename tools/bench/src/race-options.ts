@@ -1,4 +1,11 @@
-import { natural, sharedFlags, type SharedOptions, sharedOptions, type SharedValues, UsageError } from './shared-options.ts';
+import {
+  natural,
+  sharedFlags,
+  type SharedOptions,
+  sharedOptions,
+  type SharedValues,
+  UsageError,
+} from './shared-options.ts';
 
 /** What a bench is asked that runs several programs, one after the other, on the same clusters. */
 export type RaceOptions = SharedOptions & {

@@ -48,7 +48,14 @@ export type SharedValues = {
 /** @throws {UsageError} */
 export function sharedOptions({ embedded, encoding, settle, idle, json, markdown }: SharedValues): SharedOptions {
   if (encoding !== 'auto' && encoding !== 'json') throw new UsageError('--encoding is auto or json');
-  return { embedded, encoding, settleSeconds: natural('settle', settle, 0), idleSeconds: natural('idle', idle, 0), json, markdown };
+  return {
+    embedded,
+    encoding,
+    settleSeconds: natural('settle', settle, 0),
+    idleSeconds: natural('idle', idle, 0),
+    json,
+    markdown,
+  };
 }
 
 /** @throws {UsageError} in the place of what `parseArgs` throws */

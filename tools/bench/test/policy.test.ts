@@ -9,7 +9,9 @@ it('measures the program, and shows the same as table, Markdown and JSON', async
   expect(markdown).toMatch(/^\| 20 changes\/s: writes +\| +10 \|/m);
   expect(results).toEqual([
     expect.objectContaining({
-      coldSync: expect.objectContaining({ requests: { remote: { get: 1, watch: 1 }, local: { create: 10, get: 2, list: 1, watch: 1 } } }),
+      coldSync: expect.objectContaining({
+        requests: { remote: { get: 1, watch: 1 }, local: { create: 10, get: 2, list: 1, watch: 1 } },
+      }),
       steady: expect.objectContaining({ changes: 10, writes: 10, requests: { update: 10 } }),
       rollout: expect.objectContaining({ pods: 20 }),
       idle: { cpuPercent: expect.any(Number), residentMb: expect.any(Number) },

@@ -15,7 +15,9 @@ it('measures the program, and one beside it that reads and writes Endpoints', as
     {
       name: 'ours',
       // A Service, and two slices of it; and whether the namespace is there.
-      coldSync: expect.objectContaining({ requests: { remote: { get: 1, watch: 2 }, local: { create: 61, get: 1, list: 1, watch: 3 } } }),
+      coldSync: expect.objectContaining({
+        requests: { remote: { get: 1, watch: 2 }, local: { create: 61, get: 1, list: 1, watch: 3 } },
+      }),
       restart: expect.objectContaining({ otherWrites: 0, requests: { get: 1, list: 1, update: 1, watch: 3 } }),
       steady: expect.objectContaining({ changes: 5, writes: 5, requests: { update: 5 } }),
       burst: expect.objectContaining({ changes: 5, writes: 5 }),
@@ -26,7 +28,9 @@ it('measures the program, and one beside it that reads and writes Endpoints', as
     expect.objectContaining({
       name: 'node',
       // A Service, and its Endpoints.
-      coldSync: expect.objectContaining({ requests: expect.objectContaining({ local: expect.objectContaining({ create: 40 }) }) }),
+      coldSync: expect.objectContaining({
+        requests: expect.objectContaining({ local: expect.objectContaining({ create: 40 }) }),
+      }),
       restart: expect.objectContaining({ otherWrites: 0 }),
       steady: expect.objectContaining({ changes: 5, writes: 5 }),
       rollout: expect.objectContaining({ pods: 10 }),

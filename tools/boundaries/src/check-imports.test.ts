@@ -50,7 +50,12 @@ describe('checkImports', () => {
     { name: 'the testkit, from a test', project: client, path: 'src/a.test.ts', specifier: '@kube-semaphore/testkit' },
     { name: 'the testkit, in test/', project: client, path: 'test/b.ts', specifier: '@kube-semaphore/testkit' },
     { name: 'the testkit, from a tool', project: reference, path: 'src/a.ts', specifier: '@kube-semaphore/testkit' },
-    { name: 'the testkit, from another package for tests', project: proxy, path: 'src/a.ts', specifier: '@kube-semaphore/testkit' },
+    {
+      name: 'the testkit, from another package for tests',
+      project: proxy,
+      path: 'src/a.ts',
+      specifier: '@kube-semaphore/testkit',
+    },
     { name: 'the testkit, from e2e', project: e2e, path: 'src/a.ts', specifier: '@kube-semaphore/testkit' },
     { name: 'hashing, in a pure package', project: net, path: 'src/a.ts', specifier: 'node:crypto' },
     { name: 'Node.js, in a library', project: client, path: 'src/a.ts', specifier: 'node:fs' },
@@ -116,10 +121,30 @@ describe('checkImports', () => {
     });
 
     it.each([
-      { name: 'another room', what: '{ b }', specifier: '../local/b.ts', want: '../local/b.ts leaves src/desired/, which only decides' },
-      { name: 'a type of another room', what: 'type { B }', specifier: '../local/b.ts', want: '../local/b.ts leaves src/desired/, which only decides' },
-      { name: 'a library', what: '{ b, type C }', specifier: '@kube-semaphore/client', want: 'src/desired/ may import @kube-semaphore/client for its types only' },
-      { name: 'Node.js', what: '{ readFile }', specifier: 'node:fs/promises', want: 'src/desired/ may import node:fs/promises for its types only' },
+      {
+        name: 'another room',
+        what: '{ b }',
+        specifier: '../local/b.ts',
+        want: '../local/b.ts leaves src/desired/, which only decides',
+      },
+      {
+        name: 'a type of another room',
+        what: 'type { B }',
+        specifier: '../local/b.ts',
+        want: '../local/b.ts leaves src/desired/, which only decides',
+      },
+      {
+        name: 'a library',
+        what: '{ b, type C }',
+        specifier: '@kube-semaphore/client',
+        want: 'src/desired/ may import @kube-semaphore/client for its types only',
+      },
+      {
+        name: 'Node.js',
+        what: '{ readFile }',
+        specifier: 'node:fs/promises',
+        want: 'src/desired/ may import node:fs/promises for its types only',
+      },
     ])('reports $name', ({ what, specifier, want }) => {
       expect(faultsOf(what, specifier)).toEqual([`policy/src/desired/a.ts: ${want}`]);
     });

@@ -32,7 +32,9 @@ export function checkImports(
       const each = { file, specifier, byName };
       const fault = specifier.startsWith('.')
         ? relativeFault(file, specifier)
-        : (builtinFault(project, each) ?? projectFault(project, each) ?? (whenRun.has(specifier) ? impureFault(each) : undefined));
+        : (builtinFault(project, each) ??
+          projectFault(project, each) ??
+          (whenRun.has(specifier) ? impureFault(each) : undefined));
       return fault === undefined ? [] : [`${project.folder}/${file.path}: ${fault}`];
     });
   });
@@ -41,14 +43,20 @@ export function checkImports(
 function relativeFault(file: SourceFile, specifier: string): string | undefined {
   const target = posix.join(posix.dirname(file.path), specifier);
   if (target.startsWith('..')) return `${specifier} leaves the project: import another one by its name`;
-  return decides(file) && !target.startsWith(DECISIONS) ? `${specifier} leaves ${DECISIONS}, which only decides` : undefined;
+  return decides(file) && !target.startsWith(DECISIONS)
+    ? `${specifier} leaves ${DECISIONS}, which only decides`
+    : undefined;
 }
 
 /** Whether it is a pure part of an app. */
 const decides = (file: SourceFile): boolean => file.path.startsWith(DECISIONS) && !isTest(file);
 
 /** In a decision only types may come from a package that does something. */
-function impureFault({ file, specifier, byName }: Import & { byName: ReadonlyMap<string, Project> }): string | undefined {
+function impureFault({
+  file,
+  specifier,
+  byName,
+}: Import & { byName: ReadonlyMap<string, Project> }): string | undefined {
   if (!decides(file)) return undefined;
   const target = byName.get(specifier);
   const isPure = target === undefined ? pureBuiltins.includes(specifier) : tagOf(target) === 'type:pure';

@@ -81,10 +81,7 @@ describe('checkManifests', () => {
     {
       name: 'a package that needs the whole system',
       changed: [project('packages/testkit', 'type:test', ['e2e'])],
-      want: [
-        'cycle: e2e -> packages/testkit -> e2e',
-        'packages/testkit -> e2e: type:test may not depend on type:e2e',
-      ],
+      want: ['cycle: e2e -> packages/testkit -> e2e', 'packages/testkit -> e2e: type:test may not depend on type:e2e'],
     },
     {
       name: 'an app that needs an app',

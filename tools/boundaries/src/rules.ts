@@ -25,7 +25,15 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
   'packages/leader-election': ['packages/kube-client'],
   'packages/options': [],
   'packages/runtime': [],
-  'packages/app': ['packages/cluster-auth', 'packages/kube-client', 'packages/informers', 'packages/controller', 'packages/leader-election', 'packages/options', 'packages/runtime'],
+  'packages/app': [
+    'packages/cluster-auth',
+    'packages/kube-client',
+    'packages/informers',
+    'packages/controller',
+    'packages/leader-election',
+    'packages/options',
+    'packages/runtime',
+  ],
   'packages/wireguard-tools': [],
 };
 

@@ -11,6 +11,9 @@ it.each([
   expect(readCommandLine(args)).toEqual(want);
 });
 
-it.each([['value of a flag', '--keep=yes'], ['word', 'keep']])('refuses a %s', (_, argument) => {
+it.each([
+  ['value of a flag', '--keep=yes'],
+  ['word', 'keep'],
+])('refuses a %s', (_, argument) => {
   expect(readCommandLine([argument])).toMatchObject({ kind: 'bad-usage', problem: expect.stringContaining('keep') });
 });

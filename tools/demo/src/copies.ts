@@ -67,7 +67,10 @@ export const globalOf = (members: readonly [Member, ...Member[]], lost: readonly
   name: members[0].globalName,
   content: () => {
     const exposed = members.filter(({ label }) => label !== undefined);
-    const clusters = exposed.map(({ cluster }) => cluster).toSorted().join(',');
+    const clusters = exposed
+      .map(({ cluster }) => cluster)
+      .toSorted()
+      .join(',');
     const groups = Object.groupBy(exposed, ({ cluster }) => (lost.includes(cluster) ? 'lost' : 'seen'));
     const ips = (group: readonly Member[] = []) => group.flatMap(({ pods }) => ipsOf(pods));
     return contentFrom(clusters || undefined, ips(groups.seen), ips(groups.lost));

@@ -22,9 +22,11 @@ export async function keepRunning(demo: Demo): Promise<never> {
   const shortcut = ({ name, server }: Demo['c1']) =>
     `${name}() { ${kubectl(server)} --kubeconfig ${server.adminKubeconfig} "$@"; }`;
   out.heading('Your turn');
-  out.say(`Both clusters run until you press Ctrl-C. ${checkout.app} has 3 pods and a Service, and ${shops[0].app} has
+  out.say(
+    `Both clusters run until you press Ctrl-C. ${checkout.app} has 3 pods and a Service, and ${shops[0].app} has
     a global Service. Paste this into another terminal. Then c1 and c2 are kubectl for the two clusters:`,
-    [c1, c2].map(shortcut));
+    [c1, c2].map(shortcut),
+  );
   const apps = started.apps.filter(({ isRunning }) => isRunning());
   const commands = await Promise.all(apps.map(async (app) => [`tail ${app.logFile}`, await metricsCommand(app)]));
   const tunnel = nodes === undefined ? '' : throughTheTunnel(nodes);

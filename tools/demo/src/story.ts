@@ -29,14 +29,16 @@ type Options = Pick<Demo, 'out' | 'started' | 'ability'> & { readonly real: bool
 export async function run({ real, keep, ...rest }: Options): Promise<void> {
   const { out, started, ability } = rest;
   const startMs = performance.now();
-  out.say(`kube-semaphore connects Kubernetes clusters, with nothing in the middle. Each cluster runs a few small
+  out.say(
+    `kube-semaphore connects Kubernetes clusters, with nothing in the middle. Each cluster runs a few small
     programs. They watch the API servers of the other clusters, and write local objects that say what is there. This
     demo shows all three of them. semaphore-policy is for network policies across clusters: it keeps the addresses of
     another cluster’s pods in GlobalNetworkSets, lists of addresses that Calico’s policies select by label.
     semaphore-service-mirror is for calls across clusters: it copies Services of another cluster, with their endpoints,
     and makes one Service of those that several clusters have. semaphore-wireguard is for the packets: it joins the
     nodes of all clusters by encrypted tunnels, through which their pods reach each other.`,
-    picture.trim().split('\n'));
+    picture.trim().split('\n'),
+  );
   const demo = await start({ ...rest, real });
   const hasSystem = real && ability.lacks.length === 0;
   const steps: Step[] = [...sets, ...faults, ...mirrors, ...globals, tunnels, ...(hasSystem ? [wholeSystem] : [])];
@@ -54,6 +56,9 @@ function sumUp(out: Printer, totalMs: number): void {
   out.heading('What you saw');
   const results = [...out.results, { what: 'the whole demo', ms: totalMs }];
   const rows = results.map(({ what, ms }) => [what, formatDuration(ms)]);
-  out.say(`Each program watched other clusters, and kept the objects that it writes right, whatever happened. The time
-    of a change begins with its first request:`, table(rows, { lastColumn: 'right' }));
+  out.say(
+    `Each program watched other clusters, and kept the objects that it writes right, whatever happened. The time
+    of a change begins with its first request:`,
+    table(rows, { lastColumn: 'right' }),
+  );
 }

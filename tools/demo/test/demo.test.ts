@@ -26,7 +26,10 @@ const leavesNothing = (demo: DemoProcess): Promise<void> => eventually(() => dem
 
 /** Without line breaks, durations and numbers of writes: these differ from run to run. */
 const withoutMeasures = (text: string): string =>
-  text.replace(/\s+/g, ' ').replace(/[\d.]+ m?s\b/g, '… s').replace(/\d+ writes?\b/g, '… writes');
+  text
+    .replace(/\s+/g, ' ')
+    .replace(/[\d.]+ m?s\b/g, '… s')
+    .replace(/\d+ writes?\b/g, '… writes');
 
 it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, async () => {
   const demo = await start();
@@ -69,7 +72,9 @@ it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, asy
   ]);
   const extract = docBlocks('../README.md', 'Try it', 'text').join('').trim();
   expect(withoutMeasures(demo.output)).toContain(withoutMeasures(extract));
-  expect(demo.output.replace(/\s+/g, ' ')).toMatch(/For that it lacks here: (root; )?wg; ip; unshare; nsenter; mount; bash; ping; tcpdump/);
+  expect(demo.output.replace(/\s+/g, ' ')).toMatch(
+    /For that it lacks here: (root; )?wg; ip; unshare; nsenter; mount; bash; ping; tcpdump/,
+  );
   const metric = 'semaphore_policy_remote_up{remote="c2"}';
   expect(demo.output.split('\n').filter((line) => line.includes(metric))).toEqual([
     `     ${metric} 0`,
@@ -81,13 +86,19 @@ it('shows what an agent would do where no tunnel can be had', { timeout: TIMEOUT
   const path = await mkdtemp(join(tmpdir(), 'demo-path-'));
   onTestFinished(() => rm(path, { recursive: true }));
   // A machine without any device.
-  await writeFile(join(path, 'wg'), '#!/bin/sh\n[ "$2" = all ] || { echo "Unable to access interface: No such device" >&2; exit 1; }\n', { mode: 0o755 });
+  await writeFile(
+    join(path, 'wg'),
+    '#!/bin/sh\n[ "$2" = all ] || { echo "Unable to access interface: No such device" >&2; exit 1; }\n',
+    { mode: 0o755 },
+  );
   await writeFile(join(path, 'ip'), '#!/bin/sh\necho "[]"\n', { mode: 0o755 });
   const demo = await start([], { PATH: path });
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
   expect(demo.output).toMatch(/✓ .* this is what the agent would do here\n/);
   expect(demo.output).toMatch(/create {2}device {6}wireguard\.c2 {2}port 51820, /);
-  expect(demo.output).toMatch(/create {2}peer {8}\S{44} {2}n2 {2}192\.0\.2\.2:51820 {2}10\.2\.1\.0\/24 {2}fd00:10:2:0:1::\/80\n/);
+  expect(demo.output).toMatch(
+    /create {2}peer {8}\S{44} {2}n2 {2}192\.0\.2\.2:51820 {2}10\.2\.1\.0\/24 {2}fd00:10:2:0:1::\/80\n/,
+  );
   expect(await demo.leftovers()).toEqual([]);
 });
 
@@ -102,18 +113,22 @@ it.each([
   { name: 'while a Service is mirrored', signal: 'SIGINT', text: 'c1 has a Service' },
   { name: 'while an app is started anew', signal: 'SIGINT', text: '16. One Service' },
   { name: 'while a global Service lacks a cluster', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
-] as const)('ends soon and leaves nothing when it is interrupted $name', { timeout: TIMEOUT_MS }, async ({ signal, text }) => {
-  // With --keep it does not end before it is interrupted.
-  const demo = await start(['--keep']);
-  await demo.says(text);
-  demo.signal(signal);
-  // As npm does, which hears of a Ctrl-C and passes it on.
-  demo.child.kill(signal);
-  const startMs = performance.now();
-  expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) });
-  expect(performance.now() - startMs).toBeLessThan(END_MS);
-  await leavesNothing(demo);
-});
+] as const)(
+  'ends soon and leaves nothing when it is interrupted $name',
+  { timeout: TIMEOUT_MS },
+  async ({ signal, text }) => {
+    // With --keep it does not end before it is interrupted.
+    const demo = await start(['--keep']);
+    await demo.says(text);
+    demo.signal(signal);
+    // As npm does, which hears of a Ctrl-C and passes it on.
+    demo.child.kill(signal);
+    const startMs = performance.now();
+    expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) });
+    expect(performance.now() - startMs).toBeLessThan(END_MS);
+    await leavesNothing(demo);
+  },
+);
 
 it('ends when nobody reads its output any more', async () => {
   const demo = await start();
@@ -136,25 +151,29 @@ it('fails with the end of the logs when an app dies', async () => {
 
 const env = { ...process.env, PATH: [kubectlFolder, process.env['PATH']].join(delimiter) };
 
-it.skipIf(goesWithoutKubectl)('goes on with --keep, and the commands that it prints work', { timeout: TIMEOUT_MS }, async () => {
-  const demo = await start(['--keep']);
-  await demo.says('Your turn');
-  // The metrics of the three apps come last.
-  await eventually(() => demo.output.split('/metrics\n').length - 1, 3);
-  const invitation = demo.output.slice(demo.output.indexOf('Your turn')).split('\n');
-  const shown = invitation.filter((line) => line.startsWith('     '));
-  const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')], { env });
-  expect(stdout).toContain('name: c2-shop-checkout');
-  expect(stdout).toContain('semaphore_policy_remote_up{remote="c1"} 1');
-  // It is shown, deleted, and there again.
-  expect(stdout).toContain('name: c2-shop-73736d-checkout');
-  expect(stdout).toContain('semaphore_service_mirror_remote_up{remote="c2"} 1');
-  expect(stdout).toContain('name: gl-default-73736d-shop');
+it.skipIf(goesWithoutKubectl)(
+  'goes on with --keep, and the commands that it prints work',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const demo = await start(['--keep']);
+    await demo.says('Your turn');
+    // The metrics of the three apps come last.
+    await eventually(() => demo.output.split('/metrics\n').length - 1, 3);
+    const invitation = demo.output.slice(demo.output.indexOf('Your turn')).split('\n');
+    const shown = invitation.filter((line) => line.startsWith('     '));
+    const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')], { env });
+    expect(stdout).toContain('name: c2-shop-checkout');
+    expect(stdout).toContain('semaphore_policy_remote_up{remote="c1"} 1');
+    // It is shown, deleted, and there again.
+    expect(stdout).toContain('name: c2-shop-73736d-checkout');
+    expect(stdout).toContain('semaphore_service_mirror_remote_up{remote="c2"} 1');
+    expect(stdout).toContain('name: gl-default-73736d-shop');
 
-  demo.signal('SIGINT');
-  expect(await demo.ended).toMatchObject({ code: 0, signal: null });
-  await leavesNothing(demo);
-});
+    demo.signal('SIGINT');
+    expect(await demo.ended).toMatchObject({ code: 0, signal: null });
+    await leavesNothing(demo);
+  },
+);
 
 it.each([
   { name: 'helps', args: ['--help'], env: {}, code: 0, output: /^Usage: npm run demo/ },

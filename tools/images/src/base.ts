@@ -11,7 +11,16 @@ import { run } from './run.ts';
 const RELEASE = 'bookworm';
 
 /** What nothing in an image reads: Debian's slim images are without it, too. */
-const needless = ['usr/share/doc', 'usr/share/man', 'usr/share/info', 'usr/share/locale', 'usr/share/lintian', 'var/cache/apt', 'var/lib/apt/lists', 'var/log'];
+const needless = [
+  'usr/share/doc',
+  'usr/share/man',
+  'usr/share/info',
+  'usr/share/locale',
+  'usr/share/lintian',
+  'var/cache/apt',
+  'var/lib/apt/lists',
+  'var/log',
+];
 
 /** Images that stand for those of a registry, as the Dockerfiles' arguments BASE and NODE have them. */
 export type LocalImages = { readonly base: string; readonly node: string };
@@ -59,7 +68,18 @@ async function bootstrap(folder: string): Promise<void> {
     for (const path of needless) await empty(join(root, path));
     // debootstrap takes these from the machine that it runs on.
     for (const name of ['hostname', 'resolv.conf']) await writeFile(join(root, 'etc', name), '');
-    await run(['tar', '-C', root, '--numeric-owner', '--exclude=./dev/*', '--exclude=./proc/*', '--exclude=./sys/*', '-cf', archive, '.']);
+    await run([
+      'tar',
+      '-C',
+      root,
+      '--numeric-owner',
+      '--exclude=./dev/*',
+      '--exclude=./proc/*',
+      '--exclude=./sys/*',
+      '-cf',
+      archive,
+      '.',
+    ]);
     await rename(archive, join(folder, 'debian.tar'));
   } finally {
     await rm(work, { recursive: true, force: true });

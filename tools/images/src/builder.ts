@@ -57,7 +57,10 @@ const builders: readonly Builder[] = [
     buildFlags: inChroot,
     pull: (wanted) => (wanted ? [] : ['--pull-never']),
     date: timestamp,
-    tidyUp: [['rm', '--all'], ['rmi', '--prune']],
+    tidyUp: [
+      ['rm', '--all'],
+      ['rmi', '--prune'],
+    ],
   },
   {
     name: 'podman',
@@ -76,9 +79,12 @@ const builders: readonly Builder[] = [
  * @throws {Error} that says what to install
  */
 export async function findBuilder(wanted?: BuilderName): Promise<Builder> {
-  for (const builder of builders) if ((wanted ?? builder.name) === builder.name && (await works([...builder.command, 'info']))) return builder;
+  for (const builder of builders)
+    if ((wanted ?? builder.name) === builder.name && (await works([...builder.command, 'info']))) return builder;
   if (wanted !== undefined) throw new Error(`${wanted} doesn't work here`);
-  throw new Error('neither docker (with its daemon) nor buildah nor podman works here: install one of them, such as Debian’s package buildah');
+  throw new Error(
+    'neither docker (with its daemon) nor buildah nor podman works here: install one of them, such as Debian’s package buildah',
+  );
 }
 
 /**

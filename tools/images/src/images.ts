@@ -27,7 +27,15 @@ export type ImagesOptions = Ingredients & {
  *
  * @throws {Error} with the end of a builder's words
  */
-export async function buildImages({ root, base, node, go, source, builder, say }: ImagesOptions): Promise<readonly Sizes[]> {
+export async function buildImages({
+  root,
+  base,
+  node,
+  go,
+  source,
+  builder,
+  say,
+}: ImagesOptions): Promise<readonly Sizes[]> {
   const registry = base !== DEBOOTSTRAP;
   const [{ version, revision, source: SOURCE }, epoch] = await Promise.all([originOf(root, source), epochOf(root)]);
   const from = registry ? fromRegistry({ root, base, node, go }) : await withoutRegistry({ root, builder, epoch, say });

@@ -24,7 +24,11 @@ switch (commandLine.kind) {
 async function build({ builder: wanted, ...ingredients }: Extract<CommandLine, { kind: 'build' }>): Promise<void> {
   try {
     const builder = await findBuilder(wanted);
-    say(builder.name === 'docker' ? 'docker builds' : `${builder.name} builds, in a store of its own: podman ${storeFlags().join(' ')} images`);
+    say(
+      builder.name === 'docker'
+        ? 'docker builds'
+        : `${builder.name} builds, in a store of its own: podman ${storeFlags().join(' ')} images`,
+    );
     const sizes = await buildImages({ ...ingredients, root, builder, say });
     console.log(table(sizes));
     for (const excess of excesses(sizes)) {
@@ -33,7 +37,8 @@ async function build({ builder: wanted, ...ingredients }: Extract<CommandLine, {
     }
   } catch (error) {
     console.error((error as Error).message);
-    if (ingredients.base !== DEBOOTSTRAP) console.error('where no registry is within reach: npm run images -- --base debootstrap');
+    if (ingredients.base !== DEBOOTSTRAP)
+      console.error('where no registry is within reach: npm run images -- --base debootstrap');
     process.exitCode = 1;
   }
 }

@@ -16,7 +16,11 @@ export type Command = readonly [file: string, ...args: string[]];
  */
 export async function run([file, ...args]: Command, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [stdout, stderr, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  const [stdout, stderr, [code, signal]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
   if (code === 0) return stdout;
   const lines = `${stdout}${stderr}`.trimEnd().split('\n').slice(-LOG_LINES);
   throw new Error([`${file}: ${signal ?? `exit code ${code}`}`, ...lines].join('\n'));

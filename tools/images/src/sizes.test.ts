@@ -6,8 +6,16 @@ const policy: Sizes = { app: 'policy', bundle: 466_000, image: 204_000_000, base
 describe('excesses', () => {
   it.each([
     { name: 'finds nothing within the budgets', sizes: { ...policy, bundle: 2e6, image: 256e6 }, want: [] },
-    { name: 'finds a bundle', sizes: { ...policy, bundle: 2_010_000 }, want: ['the bundle of policy has 2.01 MB, and may have 2.00 MB'] },
-    { name: 'finds an image, and leaves its base out', sizes: { ...policy, image: 257e6 }, want: ['the image of policy has 181 MB besides its base, and may have 180 MB'] },
+    {
+      name: 'finds a bundle',
+      sizes: { ...policy, bundle: 2_010_000 },
+      want: ['the bundle of policy has 2.01 MB, and may have 2.00 MB'],
+    },
+    {
+      name: 'finds an image, and leaves its base out',
+      sizes: { ...policy, image: 257e6 },
+      want: ['the image of policy has 181 MB besides its base, and may have 180 MB'],
+    },
   ])('$name', ({ sizes, want }) => {
     expect(excesses([sizes])).toEqual(want);
   });

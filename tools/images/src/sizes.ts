@@ -26,18 +26,31 @@ export async function bundleBytes(folder: string): Promise<number> {
 /** What is above its budget, a sentence each. The time depends on what else the machine does, and is only told. */
 export function excesses(all: readonly Sizes[]): string[] {
   return all.flatMap(({ app, bundle, image, base }) => [
-    ...(bundle > budgets.bundle ? [`the bundle of ${app} has ${megabytes(bundle)}, and may have ${megabytes(budgets.bundle)}`] : []),
-    ...(image - base > budgets.ownBytes ? [`the image of ${app} has ${megabytes(image - base)} besides its base, and may have ${megabytes(budgets.ownBytes)}`] : []),
+    ...(bundle > budgets.bundle
+      ? [`the bundle of ${app} has ${megabytes(bundle)}, and may have ${megabytes(budgets.bundle)}`]
+      : []),
+    ...(image - base > budgets.ownBytes
+      ? [
+          `the image of ${app} has ${megabytes(image - base)} besides its base, and may have ${megabytes(budgets.ownBytes)}`,
+        ]
+      : []),
   ]);
 }
 
 /** A table in Markdown, as docs/images.md has it. */
 export function table(all: readonly Sizes[]): string {
-  const rows = all.map(({ app, bundle, image, base, startMs }) => [`semaphore-${app}`, megabytes(bundle), megabytes(image), megabytes(image - base), `${Math.round(startMs)} ms`]);
+  const rows = all.map(({ app, bundle, image, base, startMs }) => [
+    `semaphore-${app}`,
+    megabytes(bundle),
+    megabytes(image),
+    megabytes(image - base),
+    `${Math.round(startMs)} ms`,
+  ]);
   const budget = ['budget', megabytes(budgets.bundle), '', megabytes(budgets.ownBytes), `${budgets.startMs} ms`];
   const lines = [['image', 'bundle', 'unpacked', 'without its base', 'start to first request'], ...rows, budget];
   const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
-  const render = (line: readonly string[]) => `| ${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  const render = (line: readonly string[]) =>
+    `| ${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
   const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
   const [head = [], ...body] = lines;
   return [render(head), rule, ...body.map(render)].join('\n');

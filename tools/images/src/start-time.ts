@@ -19,7 +19,8 @@ export async function startTimes(launchers: ReadonlyMap<App, string>): Promise<R
   const dir = await mkdtemp(join(tmpdir(), 'start-'));
   try {
     const times = new Map<App, number>();
-    for (const [app, launcher] of launchers) times.set(app, await startTime(launcher, await argsOf(app, cluster, dir), cluster));
+    for (const [app, launcher] of launchers)
+      times.set(app, await startTime(launcher, await argsOf(app, cluster, dir), cluster));
     return times;
   } finally {
     await cluster.stop();
@@ -36,7 +37,9 @@ async function startTime(launcher: string, args: readonly string[], cluster: Emb
     const program = spawnProgram(launcher, args, { NODE_DISABLE_COMPILE_CACHE: '1' });
     try {
       const request = eventually(() => cluster.requests()[0], isDefined, { what: 'a request' });
-      const ended = program.exited.then(() => Promise.reject(new Error(`${launcher} ended without a request:\n${program.stderr()}`)));
+      const ended = program.exited.then(() =>
+        Promise.reject(new Error(`${launcher} ended without a request:\n${program.stderr()}`)),
+      );
       const { at } = await Promise.race([request, ended]);
       times.push(at - startedAt);
     } finally {
@@ -53,11 +56,24 @@ async function argsOf(app: App, { adminKubeconfig: file }: EmbeddedCluster, dir:
     case 'policy':
       return [listen, `-local-kube-config=${file}`, `-target-kube-config=${file}`, '-target-cluster-name=c2'];
     case 'service-mirror':
-      return [listen, `-kube-config=${file}`, `-target-kube-config=${file}`, '-svc-prefix=c2', '-mirror-ns=default', '-label-selector=mirror=true'];
+      return [
+        listen,
+        `-kube-config=${file}`,
+        `-target-kube-config=${file}`,
+        '-svc-prefix=c2',
+        '-mirror-ns=default',
+        '-label-selector=mirror=true',
+      ];
     case 'wireguard': {
       // Without its own Node, an agent touches nothing of the machine.
       const config = join(dir, 'clusters.json');
-      await writeFile(config, JSON.stringify({ local: { name: 'c1', kubeConfigPath: file }, remotes: [{ name: 'c2', kubeConfigPath: file, podSubnet: '10.4.0.0/16' }] }));
+      await writeFile(
+        config,
+        JSON.stringify({
+          local: { name: 'c1', kubeConfigPath: file },
+          remotes: [{ name: 'c2', kubeConfigPath: file, podSubnet: '10.4.0.0/16' }],
+        }),
+      );
       return [listen, `-clusters-config=${config}`, '-node-name=absent', `-wg-key-path=${join(dir, 'keys')}`];
     }
   }

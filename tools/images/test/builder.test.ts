@@ -15,11 +15,15 @@ afterEach(async () => {
 });
 
 /** Lets a program be there that notes each command line, and then does this. */
-const install = (name: string, does = ''): Promise<void> => writeFile(join(dir, name), `#!/bin/sh\necho "\${0##*/} $*" >> ${dir}/calls\n${does}\n`, { mode: 0o755 });
+const install = (name: string, does = ''): Promise<void> =>
+  writeFile(join(dir, name), `#!/bin/sh\necho "\${0##*/} $*" >> ${dir}/calls\n${does}\n`, { mode: 0o755 });
 
 /** The command lines, without the flags of the store. */
 const calls = async (): Promise<readonly string[]> =>
-  (await readFile(join(dir, 'calls'), 'utf8')).trimEnd().split('\n').map((line) => line.replace(/ --root .* --storage-driver \w+( --tmpdir \S+)?/, ''));
+  (await readFile(join(dir, 'calls'), 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/ --root .* --storage-driver \w+( --tmpdir \S+)?/, ''));
 
 const image = { tag: 'semaphore-policy:1', file: 'apps/policy/Dockerfile', context: '.', args: { BASE: 'debian' } };
 
@@ -45,9 +49,21 @@ it('says what to install where there is none', async () => {
 });
 
 it.each([
-  { builder: 'docker', registry: true, want: 'docker build -t semaphore-policy:1 -f apps/policy/Dockerfile --build-arg BASE=debian .' },
-  { builder: 'buildah', registry: true, want: 'buildah build --isolation chroot -t semaphore-policy:1 -f apps/policy/Dockerfile --build-arg BASE=debian .' },
-  { builder: 'buildah', registry: false, want: 'buildah build --isolation chroot --pull-never -t semaphore-policy:1 -f apps/policy/Dockerfile --build-arg BASE=debian .' },
+  {
+    builder: 'docker',
+    registry: true,
+    want: 'docker build -t semaphore-policy:1 -f apps/policy/Dockerfile --build-arg BASE=debian .',
+  },
+  {
+    builder: 'buildah',
+    registry: true,
+    want: 'buildah build --isolation chroot -t semaphore-policy:1 -f apps/policy/Dockerfile --build-arg BASE=debian .',
+  },
+  {
+    builder: 'buildah',
+    registry: false,
+    want: 'buildah build --isolation chroot --pull-never -t semaphore-policy:1 -f apps/policy/Dockerfile --build-arg BASE=debian .',
+  },
 ])('builds with $builder, registry $registry', async ({ builder, registry, want }) => {
   await install(builder);
   await buildImage(await findBuilder(), image, { registry });
@@ -85,7 +101,9 @@ it('keeps what buildah and podman make out of the machine’s own store', async 
 
 it('shows the end of what a builder says that fails', async () => {
   await install('docker', '[ "$1" = info ] || { echo "no space left" >&2; exit 3; }');
-  await expect(buildImage(await findBuilder(), image, { registry: true })).rejects.toThrow('docker: exit code 3\nno space left');
+  await expect(buildImage(await findBuilder(), image, { registry: true })).rejects.toThrow(
+    'docker: exit code 3\nno space left',
+  );
 });
 
 it('fetches an image that is not there', async () => {

@@ -20,14 +20,26 @@ async function start({ name, variables, configVariable }: DeployedProgram): Prom
   const cluster = { name: 'c2', url: 'https://127.0.0.1:1', caPem, credentials };
   const kubeConfigPath = await writeKubeconfig(join(dir, 'kubeconfig'), cluster);
   const config = join(dir, 'config.json');
-  const example = JSON.parse(await readFile(join(deploy, 'overlays/example/c1', `${app}.json`), 'utf8')) as Record<string, object>;
+  const example = JSON.parse(await readFile(join(deploy, 'overlays/example/c1', `${app}.json`), 'utf8')) as Record<
+    string,
+    object
+  >;
   const reached = Object.entries(example).map(([key, value]) => {
     if (Array.isArray(value)) return [key, value.map((remote: object) => ({ ...remote, kubeConfigPath }))];
     return [key, key.startsWith('local') ? { ...value, kubeConfigPath } : value];
   });
-  await writeFile(config, JSON.stringify({ ...(app === 'policy' && { local: { kubeConfigPath } }), ...Object.fromEntries(reached) }));
+  await writeFile(
+    config,
+    JSON.stringify({ ...(app === 'policy' && { local: { kubeConfigPath } }), ...Object.fromEntries(reached) }),
+  );
   const listen = variables.find((variable) => variable.endsWith('_LISTEN_ADDRESS'))!;
-  const env = { PATH: process.env['PATH'] ?? '', [configVariable]: config, [listen]: '127.0.0.1:0', SWG_NODE_NAME: 'n1', SWG_WG_KEY_PATH: dir };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    [configVariable]: config,
+    [listen]: '127.0.0.1:0',
+    SWG_NODE_NAME: 'n1',
+    SWG_WG_KEY_PATH: dir,
+  };
   const launcher = fileURLToPath(new URL(`../../../apps/${app}/bin/${name}.js`, import.meta.url));
   const program = spawnProgram(launcher, [], env);
   onTestFinished(async () => {

@@ -12,7 +12,12 @@ const datasource = z.strictObject({ type: z.literal('prometheus'), uid: z.litera
 const common = {
   id: z.int().positive(),
   title: z.string().min(1),
-  gridPos: z.strictObject({ h: z.int().positive(), w: z.int().min(1).max(24), x: z.int().min(0).max(23), y: z.int().min(0) }),
+  gridPos: z.strictObject({
+    h: z.int().positive(),
+    w: z.int().min(1).max(24),
+    x: z.int().min(0).max(23),
+    y: z.int().min(0),
+  }),
 };
 
 const row = z.strictObject({ ...common, type: z.literal('row'), collapsed: z.literal(false), panels: z.tuple([]) });
@@ -46,11 +51,20 @@ const chart = z.strictObject({
     overrides: z.tuple([]),
   }),
   options: z.record(z.string(), z.unknown()),
-  transformations: z.array(z.strictObject({ id: z.literal('organize'), options: z.record(z.string(), z.unknown()) })).optional(),
+  transformations: z
+    .array(z.strictObject({ id: z.literal('organize'), options: z.record(z.string(), z.unknown()) }))
+    .optional(),
 });
 
 const variable = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('datasource'), name: z.literal('datasource'), label: z.string(), query: z.literal('prometheus'), refresh: z.int(), hide: z.int() }),
+  z.strictObject({
+    type: z.literal('datasource'),
+    name: z.literal('datasource'),
+    label: z.string(),
+    query: z.literal('prometheus'),
+    refresh: z.int(),
+    hide: z.int(),
+  }),
   z.strictObject({
     type: z.literal('query'),
     name: z.string(),
@@ -93,7 +107,10 @@ export type Chart = z.infer<typeof chart>;
 /** All of them, by file name. @throws {z.ZodError} if one has what we don't use */
 export function readDashboards(): readonly { readonly file: string; readonly dashboard: Dashboard }[] {
   const folder = join(monitoring, 'dashboards');
-  return readdirSync(folder).map((file) => ({ file, dashboard: dashboard.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))) }));
+  return readdirSync(folder).map((file) => ({
+    file,
+    dashboard: dashboard.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))),
+  }));
 }
 
 /** Everything but the rows. */

@@ -8,12 +8,16 @@ const dashboards = readDashboards();
 const exported = await exportedSeries();
 
 it('are one for each app, and an overview', () => {
-  expect(dashboards.map(({ file }) => file)).toEqual(['overview', 'policy', 'service-mirror', 'wireguard'].map((name) => `semaphore-${name}.json`));
+  expect(dashboards.map(({ file }) => file)).toEqual(
+    ['overview', 'policy', 'service-mirror', 'wireguard'].map((name) => `semaphore-${name}.json`),
+  );
 });
 
 describe.each(dashboards)('$file', ({ file, dashboard }) => {
   const charts = chartsOf(dashboard);
-  const queries = charts.flatMap(({ title, targets }) => targets.map((target) => ({ ...target, title, query: queryOf(target.expr) })));
+  const queries = charts.flatMap(({ title, targets }) =>
+    targets.map((target) => ({ ...target, title, query: queryOf(target.expr) })),
+  );
   const variables = dashboard.templating.list.filter((variable) => variable.type === 'query');
 
   it('has a file that is called like it', () => {
@@ -38,20 +42,30 @@ describe.each(dashboards)('$file', ({ file, dashboard }) => {
   });
 
   it('uses every variable that it has, and no other', () => {
-    const used = JSON.stringify([queries.map(({ query }) => query), variables.map(({ definition }) => definition)]).matchAll(/\$(\w+)/g);
-    expect([...new Set(Array.from(used, ([, name = '']) => name))].toSorted()).toEqual(variables.map(({ name }) => name).toSorted());
+    const used = JSON.stringify([
+      queries.map(({ query }) => query),
+      variables.map(({ definition }) => definition),
+    ]).matchAll(/\$(\w+)/g);
+    expect([...new Set(Array.from(used, ([, name = '']) => name))].toSorted()).toEqual(
+      variables.map(({ name }) => name).toSorted(),
+    );
   });
 
   it('has no id twice, and no letter of a query', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids)).toHaveLength(ids.length);
-    for (const { targets } of charts) expect(targets.map(({ refId }) => refId)).toEqual(Array.from('ABCDEFGH').slice(0, targets.length));
+    for (const { targets } of charts)
+      expect(targets.map(({ refId }) => refId)).toEqual(Array.from('ABCDEFGH').slice(0, targets.length));
   });
 
   it('lies in order, and nothing on anything else', () => {
     const places = dashboard.panels.map(({ gridPos }) => gridPos);
-    expect(places.map(({ x, y }) => y * 24 + x)).toEqual(places.map(({ x, y }) => y * 24 + x).toSorted((a, b) => a - b));
-    const cells = places.flatMap(({ x, y, w, h }) => Array.from({ length: w * h }, (_, i) => (y + Math.floor(i / w)) * 24 + x + (i % w)));
+    expect(places.map(({ x, y }) => y * 24 + x)).toEqual(
+      places.map(({ x, y }) => y * 24 + x).toSorted((a, b) => a - b),
+    );
+    const cells = places.flatMap(({ x, y, w, h }) =>
+      Array.from({ length: w * h }, (_, i) => (y + Math.floor(i / w)) * 24 + x + (i % w)),
+    );
     expect(new Set(cells)).toHaveLength(cells.length);
     for (const { x, w } of places) expect(x + w).toBeLessThanOrEqual(24);
   });
@@ -64,11 +78,18 @@ describe.each(dashboards)('$file', ({ file, dashboard }) => {
 
 describe.each(Object.entries(tables))('the metrics of %s', (app, table) => {
   /** Without which nobody misses anything: always 0, or one line for each peer. */
-  const unseen = /_(queue_full_failures_total|peer_info|peer_allowed_ips_info|queue_adds_total|queue_unfinished_work_seconds|sync_requeue_total)$/;
+  const unseen =
+    /_(queue_full_failures_total|peer_info|peer_allowed_ips_info|queue_adds_total|queue_unfinished_work_seconds|sync_requeue_total)$/;
   const { dashboard } = dashboards.find(({ file }) => file === `${app}.json`)!;
-  const shown = chartsOf(dashboard).flatMap(({ targets }) => targets.flatMap(({ expr }) => usesOf(queryOf(expr)).selectors.map(({ series }) => series.replace(/_bucket$/, ''))));
+  const shown = chartsOf(dashboard).flatMap(({ targets }) =>
+    targets.flatMap(({ expr }) => usesOf(queryOf(expr)).selectors.map(({ series }) => series.replace(/_bucket$/, ''))),
+  );
 
-  it.each(Object.values(table).map(({ name }) => name).filter((name) => !unseen.test(name)))('are on its dashboard: %s', (name) => {
+  it.each(
+    Object.values(table)
+      .map(({ name }) => name)
+      .filter((name) => !unseen.test(name)),
+  )('are on its dashboard: %s', (name) => {
     expect(shown).toContain(name);
   });
 });

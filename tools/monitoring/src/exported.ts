@@ -10,13 +10,22 @@ export type Labels = Readonly<Record<string, readonly string[] | undefined>>;
 export type Exported = ReadonlyMap<string, Labels>;
 
 /** The tables of all apps. */
-export const tables = { 'semaphore-policy': policy, 'semaphore-service-mirror': serviceMirror, 'semaphore-wireguard': wireguard } as const satisfies Readonly<Record<string, MetricTable>>;
+export const tables = {
+  'semaphore-policy': policy,
+  'semaphore-service-mirror': serviceMirror,
+  'semaphore-wireguard': wireguard,
+} as const satisfies Readonly<Record<string, MetricTable>>;
 
 /** What a scrape adds to every series, here or in the usual configurations. */
 export const targetLabels: readonly string[] = ['job', 'instance', 'namespace', 'pod', 'node'];
 
 /** Made by Prometheus of our alerts. */
-const ALERTS: Labels = { alertname: undefined, alertstate: ['pending', 'firing'], severity: ['critical', 'warning'], app: Object.keys(tables) };
+const ALERTS: Labels = {
+  alertname: undefined,
+  alertstate: ['pending', 'firing'],
+  severity: ['critical', 'warning'],
+  app: Object.keys(tables),
+};
 
 /** The series that a table stands for: a histogram is three, and none under its own name. */
 export function seriesOf(table: MetricTable): Exported {
@@ -24,7 +33,11 @@ export function seriesOf(table: MetricTable): Exported {
     Object.values(table).flatMap(({ name, type, labels }): (readonly [string, Labels])[] => {
       const known: Labels = Object.fromEntries(Object.entries(labels).map(([label, { values }]) => [label, values]));
       if (type !== 'histogram') return [[name, known]];
-      return [[`${name}_bucket`, { ...known, le: undefined }], [`${name}_sum`, known], [`${name}_count`, known]];
+      return [
+        [`${name}_bucket`, { ...known, le: undefined }],
+        [`${name}_sum`, known],
+        [`${name}_count`, known],
+      ];
     }),
   );
 }

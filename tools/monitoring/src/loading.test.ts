@@ -10,8 +10,13 @@ const read = (...path: readonly string[]): unknown => parse(readFileSync(join(mo
 
 it('makes PrometheusRules of the files, as the page has it', () => {
   const [script = ''] = docBlocks('../monitoring/README.md', 'Into Prometheus', 'sh pods');
-  const output = execFileSync('bash', ['-c', `kubectl() { cat; echo ---; }\n${script}`], { cwd: join(monitoring, '..'), encoding: 'utf8' });
-  const objects = parseAllDocuments(output).map((document): unknown => document.toJSON()).filter((object) => object !== null);
+  const output = execFileSync('bash', ['-c', `kubectl() { cat; echo ---; }\n${script}`], {
+    cwd: join(monitoring, '..'),
+    encoding: 'utf8',
+  });
+  const objects = parseAllDocuments(output)
+    .map((document): unknown => document.toJSON())
+    .filter((object) => object !== null);
   expect(objects).toEqual(
     readdirSync(join(monitoring, 'rules')).map((file) => ({
       apiVersion: 'monitoring.coreos.com/v1',
@@ -23,6 +28,8 @@ it('makes PrometheusRules of the files, as the page has it', () => {
 });
 
 it('puts every file into a ConfigMap', () => {
-  const wanted = ['dashboards', 'rules'].map((folder) => readdirSync(join(monitoring, folder)).map((file) => `${folder}/${file}`));
+  const wanted = ['dashboards', 'rules'].map((folder) =>
+    readdirSync(join(monitoring, folder)).map((file) => `${folder}/${file}`),
+  );
   expect(read('kustomization.yaml')).toMatchObject({ configMapGenerator: wanted.map((files) => ({ files })) });
 });

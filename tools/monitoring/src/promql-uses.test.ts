@@ -23,18 +23,32 @@ describe('usesOf', () => {
   });
 
   it.each([
-    { name: 'every operator', query: `a{b="1", c!='2', d=~"3|4", e!~\`5\`}`, want: ['b = 1', 'c != 2', 'd =~ 3|4', 'e !~ 5'] },
+    {
+      name: 'every operator',
+      query: `a{b="1", c!='2', d=~"3|4", e!~\`5\`}`,
+      want: ['b = 1', 'c != 2', 'd =~ 3|4', 'e !~ 5'],
+    },
     { name: 'a comma at the end', query: 'a{b="1",}', want: ['b = 1'] },
     { name: 'signs in a text', query: 'a{b="}\\",c=\\"1"}', want: ['b = }",c="1'] },
     { name: 'a comment among them', query: 'a{b="1" # c="2"\n}', want: ['b = 1'] },
     { name: 'a label in quotes', query: `a{"b.c"='1'}`, want: ['b.c = 1'] },
     { name: 'none', query: 'a{}', want: [] },
   ])('reads matchers: $name', ({ query, want }) => {
-    expect(usesOf(query).selectors.flatMap(({ matchers }) => matchers.map(({ label, operator, value }) => `${label} ${operator} ${value}`))).toEqual(want);
+    expect(
+      usesOf(query).selectors.flatMap(({ matchers }) =>
+        matchers.map(({ label, operator, value }) => `${label} ${operator} ${value}`),
+      ),
+    ).toEqual(want);
   });
 
   it('finds the labels of groupings', () => {
-    expect(usesOf('sum by (a, b) (x) * on (c) group_left (d) sum without (e) (y)').groupings).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(usesOf('sum by (a, b) (x) * on (c) group_left (d) sum without (e) (y)').groupings).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+    ]);
   });
 
   it.each([

@@ -28,9 +28,21 @@ describe('queryFaults', () => {
     { name: 'buckets of what is no histogram', query: 'x_up_bucket', want: ['nobody exports x_up_bucket'] },
     { name: 'a label that it has not', query: 'x_up{device="a"}', want: ['x_up has no label device'] },
     { name: 'a bucket of a sum', query: 'x_took_seconds_sum{le="1"}', want: ['x_took_seconds_sum has no label le'] },
-    { name: 'a value that never is', query: 'x_writes_total{success="true"}', want: ['success of x_writes_total is never true'] },
-    { name: 'one of several values', query: 'x_writes_total{success=~"0|no"}', want: ['success of x_writes_total is never no'] },
-    { name: 'a grouping by what nothing has', query: 'sum by (device) (x_up)', want: ['nothing here has a label device'] },
+    {
+      name: 'a value that never is',
+      query: 'x_writes_total{success="true"}',
+      want: ['success of x_writes_total is never true'],
+    },
+    {
+      name: 'one of several values',
+      query: 'x_writes_total{success=~"0|no"}',
+      want: ['success of x_writes_total is never no'],
+    },
+    {
+      name: 'a grouping by what nothing has',
+      query: 'sum by (device) (x_up)',
+      want: ['nothing here has a label device'],
+    },
   ])('finds $name', ({ query, want }) => {
     expect(queryFaults(query, exported)).toEqual(want);
   });
@@ -48,7 +60,13 @@ describe('resultLabels', () => {
 
 describe('exportedSeries', () => {
   it('has the apps, the process, and the alerts', async () => {
-    const some = ['semaphore_policy_leader', 'semaphore_wg_propagation_seconds_bucket', 'process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds', 'ALERTS'];
+    const some = [
+      'semaphore_policy_leader',
+      'semaphore_wg_propagation_seconds_bucket',
+      'process_cpu_seconds_total',
+      'nodejs_eventloop_lag_p99_seconds',
+      'ALERTS',
+    ];
     expect([...(await exportedSeries()).keys()]).toEqual(expect.arrayContaining(some));
   });
 });

@@ -15,17 +15,30 @@ const alertRule = z.strictObject({
   annotations: z.strictObject({ summary: z.string(), description: z.string(), runbook: z.string() }),
 });
 
-const ruleFile = z.strictObject({ groups: z.array(z.strictObject({ name: z.string(), rules: z.array(alertRule) })).length(1) });
+const ruleFile = z.strictObject({
+  groups: z.array(z.strictObject({ name: z.string(), rules: z.array(alertRule) })).length(1),
+});
 
 /** As far as it says which alerts are tested how. */
 const testFile = z.object({
-  tests: z.array(z.object({ name: z.string(), alert_rule_test: z.array(z.object({ eval_time: z.string(), alertname: z.string(), exp_alerts: z.array(z.unknown()).default([]) })) })),
+  tests: z.array(
+    z.object({
+      name: z.string(),
+      alert_rule_test: z.array(
+        z.object({ eval_time: z.string(), alertname: z.string(), exp_alerts: z.array(z.unknown()).default([]) }),
+      ),
+    }),
+  ),
 });
 
 export type AlertRule = z.infer<typeof alertRule>;
 
 /** The alerts of an app, and what promtool is told to expect of them. */
-export type AppAlerts = { readonly app: string; readonly rules: readonly AlertRule[]; readonly tests: z.infer<typeof testFile>['tests'] };
+export type AppAlerts = {
+  readonly app: string;
+  readonly rules: readonly AlertRule[];
+  readonly tests: z.infer<typeof testFile>['tests'];
+};
 
 /** @throws {z.ZodError} if a file isn't of the form that all are */
 export function readAlerts(): readonly AppAlerts[] {

@@ -11,15 +11,20 @@ const exported = await exportedSeries();
 const page = docPage('operations.md');
 const section = page.slice(page.indexOf('\n## Alerts\n'));
 const runbooks = new Map(
-  section.split(/^### /m).slice(1).map((text) => {
-    const end = text.indexOf('\n');
-    return [text.slice(0, end), text.slice(end)];
-  }),
+  section
+    .split(/^### /m)
+    .slice(1)
+    .map((text) => {
+      const end = text.indexOf('\n');
+      return [text.slice(0, end), text.slice(end)];
+    }),
 );
 
 /** What is the same in all apps that have it, but for the names of its series. */
 function essence({ expr, labels: { severity }, annotations, ...rest }: AlertRule, app: string): object {
-  const text = JSON.stringify([expr, annotations]).replaceAll(/semaphore_(policy|service_mirror|wg)_/g, '').replaceAll(app, '');
+  const text = JSON.stringify([expr, annotations])
+    .replaceAll(/semaphore_(policy|service_mirror|wg)_/g, '')
+    .replaceAll(app, '');
   return { ...rest, severity, text };
 }
 
@@ -40,18 +45,22 @@ describe.each(all)('$alert of $app', ({ app, rule }) => {
 
   it('tells of labels that it has', () => {
     const labels = resultLabels(rule.expr, exported);
-    for (const [, label] of JSON.stringify(rule.annotations).matchAll(/\$labels\.(\w+)/g)) expect(labels).toContain(label);
+    for (const [, label] of JSON.stringify(rule.annotations).matchAll(/\$labels\.(\w+)/g))
+      expect(labels).toContain(label);
   });
 
   it('leads to a section that says what it means, where to look first, and what to do', () => {
     const { alert, annotations } = rule;
     expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
-    for (const part of ['**Means**', '**First look**', '**Repair**']) expect(runbooks.get(alert) ?? 'no section').toContain(part);
+    for (const part of ['**Means**', '**First look**', '**Repair**'])
+      expect(runbooks.get(alert) ?? 'no section').toContain(part);
   });
 
   it('is tested to fire, and not to', () => {
     const { tests } = apps.find((each) => each.app === app)!;
-    const expected = tests.flatMap(({ alert_rule_test: checks }) => checks.filter(({ alertname }) => alertname === rule.alert)).map((check) => check.exp_alerts.length);
+    const expected = tests
+      .flatMap(({ alert_rule_test: checks }) => checks.filter(({ alertname }) => alertname === rule.alert))
+      .map((check) => check.exp_alerts.length);
     expect([expected.some((count) => count > 0), expected.some((count) => count === 0)]).toEqual([true, true]);
   });
 
@@ -75,7 +84,9 @@ describe('docs/operations.md, Alerts', () => {
   });
 
   it('names no series that nobody exports', () => {
-    for (const [, query = ''] of section.matchAll(/```text\n([^`]+)```/g)) expect(queryFaults(query, exported)).toEqual([]);
-    for (const [, name = ''] of section.matchAll(/`(semaphore_[a-z_]+)[{`]/g)) expect([...exported.keys()]).toContain(name);
+    for (const [, query = ''] of section.matchAll(/```text\n([^`]+)```/g))
+      expect(queryFaults(query, exported)).toEqual([]);
+    for (const [, name = ''] of section.matchAll(/`(semaphore_[a-z_]+)[{`]/g))
+      expect([...exported.keys()]).toContain(name);
   });
 });

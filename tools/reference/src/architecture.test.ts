@@ -7,8 +7,9 @@ const STEP = /`((?:[\w-]+\/)*[\w-]+\.ts):(#?\w+)`/g;
 
 const apps: Readonly<Record<string, string>> = { Pod: 'policy', Service: 'service-mirror', Node: 'wireguard' };
 
-const steps = Array.from(docPage('architecture.md').matchAll(/^## The way of a (\w+)\n([^]*?)(?=^## )/gm), ([, what = '', text = '']) =>
-  Array.from(text.matchAll(STEP), ([, file = '', name = '']) => ({ what, file, name })),
+const steps = Array.from(
+  docPage('architecture.md').matchAll(/^## The way of a (\w+)\n([^]*?)(?=^## )/gm),
+  ([, what = '', text = '']) => Array.from(text.matchAll(STEP), ([, file = '', name = '']) => ({ what, file, name })),
 ).flat();
 
 const read = (what: string, file: string): string => {

@@ -5,7 +5,12 @@ import { type Documented, referencePages } from './page.ts';
 /** An app with an option and a metric that others have, too, and one of each of its own. */
 function app(letter: string): Documented {
   const variables = `S${letter.toUpperCase()}`;
-  const option = (flag: string) => ({ flag, env: `${variables}_${flag.toUpperCase()}`, group: 'Remote', type: text('name') });
+  const option = (flag: string) => ({
+    flag,
+    env: `${variables}_${flag.toUpperCase()}`,
+    group: 'Remote',
+    type: text('name'),
+  });
   const options: OptionTable<{ name: string; own: string | undefined }> = {
     name: { ...option('name'), aliases: [`OLD_${variables}_NAME`], required: true, help: 'Its name.' },
     own: { ...option('own'), help: `Of ${letter}.` },
@@ -26,7 +31,9 @@ function app(letter: string): Documented {
 describe('referencePages', () => {
   it('have a page for each app, with what it alone has', () => {
     const { 'x.md': page } = referencePages([app('x'), app('y')]);
-    expect(page).toMatch(/^# semaphore-x: reference\n\n<!-- Generated .* apps\/x\/src: change those. -->\n\nDoes x\. \[Common .*\]\(common\.md\)/);
+    expect(page).toMatch(
+      /^# semaphore-x: reference\n\n<!-- Generated .* apps\/x\/src: change those. -->\n\nDoes x\. \[Common .*\]\(common\.md\)/,
+    );
     expect(page).toMatch(/## Options\n\n- `-own <name>`, `SX_OWN`: Of x\.\n\n## Metrics\n/);
     expect(page).toMatch(/## Metrics\n\n- `semaphore_x_own` \(gauge\): Of x\.\n$/);
   });
@@ -34,7 +41,9 @@ describe('referencePages', () => {
   it('have what several apps have once, with the older variables of each', () => {
     const { 'common.md': page } = referencePages([app('x'), app('y')]);
     expect(page).toContain('- semaphore-y: `SY_…`, `semaphore_y_…`\n');
-    expect(page).toContain('- `-name <name>`, `…_NAME` (required): Its name. Older: `OLD_SX_NAME`, `OLD_SY_NAME`.\n\n## Metrics of all programs\n');
+    expect(page).toContain(
+      '- `-name <name>`, `…_NAME` (required): Its name. Older: `OLD_SX_NAME`, `OLD_SY_NAME`.\n\n## Metrics of all programs\n',
+    );
     expect(page).toMatch(/- `…_up` \(gauge\): Whether it is up\.\n$/);
     expect(page).not.toContain('own');
   });

@@ -28,7 +28,14 @@ export function referencePages(apps: readonly Documented[]): Readonly<Record<str
   const metrics = byApps(apps.flatMap((of) => of.metrics.map((row) => told(of, shortMetric(row, of), JSON.stringify))));
   const pages = apps.map((of): [string, string] => {
     const own = ownOf(of, options).map((row) => fullOption(row, of));
-    return [`${of.app}.md`, appPage(of, own, ownOf(of, metrics).map((row) => fullMetric(row, of)))];
+    return [
+      `${of.app}.md`,
+      appPage(
+        of,
+        own,
+        ownOf(of, metrics).map((row) => fullMetric(row, of)),
+      ),
+    ];
   });
   return Object.fromEntries([[COMMON, commonPage(apps, shared(options), shared(metrics))], ...pages]);
 }
@@ -53,8 +60,9 @@ function commonPage(
   options: readonly Shared<AnySpec>[],
   metrics: readonly Shared<MetricSpec>[],
 ): string {
-  const prefixes = apps.map(({ program, variables, series }) =>
-    `- ${program.name}: \`${variables}_…\`, \`${series}_…\``);
+  const prefixes = apps.map(
+    ({ program, variables, series }) => `- ${program.name}: \`${variables}_…\`, \`${series}_…\``,
+  );
   const who = (names: readonly string[]) => (names.length === apps.length ? 'all programs' : names.join(' and '));
   const sections = [
     ...options.map(({ apps: of, rows }) => `## Options of ${who(of)}\n\n${optionsReference(rows.map(withAliases))}`),
@@ -87,22 +95,33 @@ function commands({ name, subcommands = [] }: Documented['program']): string {
 
 const told = <T>({ app }: Documented, row: T, says: (row: T) => string) => ({ app, row, says: says(row) });
 
-const shortOption = (row: AnySpec, { variables }: Documented): AnySpec =>
-  ({ ...row, env: row.env.replace(variables, '…') });
-const fullOption = (row: AnySpec, { variables }: Documented): AnySpec =>
-  ({ ...row, env: row.env.replace('…', variables) });
+const shortOption = (row: AnySpec, { variables }: Documented): AnySpec => ({
+  ...row,
+  env: row.env.replace(variables, '…'),
+});
+const fullOption = (row: AnySpec, { variables }: Documented): AnySpec => ({
+  ...row,
+  env: row.env.replace('…', variables),
+});
 
-const shortMetric = (row: MetricSpec, { series }: Documented): MetricSpec =>
-  ({ ...row, name: row.name.replace(series, '…') });
-const fullMetric = (row: MetricSpec, { series }: Documented): MetricSpec =>
-  ({ ...row, name: row.name.replace('…', series) });
+const shortMetric = (row: MetricSpec, { series }: Documented): MetricSpec => ({
+  ...row,
+  name: row.name.replace(series, '…'),
+});
+const fullMetric = (row: MetricSpec, { series }: Documented): MetricSpec => ({
+  ...row,
+  name: row.name.replace('…', series),
+});
 
 /** Everything that the page says of an option, but for its older variables. */
-const optionSays = (row: AnySpec): string => JSON.stringify([row.flag, row.type.label, row.env, defaultOf(row), row.help]);
+const optionSays = (row: AnySpec): string =>
+  JSON.stringify([row.flag, row.type.label, row.env, defaultOf(row), row.help]);
 
 /** One option for those of all apps, with the older variables of each. */
-const withAliases = (rows: readonly AnySpec[]): AnySpec =>
-  ({ ...rows[0]!, aliases: rows.flatMap(({ aliases = [] }) => aliases) });
+const withAliases = (rows: readonly AnySpec[]): AnySpec => ({
+  ...rows[0]!,
+  aliases: rows.flatMap(({ aliases = [] }) => aliases),
+});
 
 const shared = <T>(groups: readonly Shared<T>[]): readonly Shared<T>[] =>
   groups.filter(({ apps }) => apps.length > 1).toSorted((a, b) => b.apps.length - a.apps.length);

@@ -40,5 +40,10 @@ export const pages = referencePages(documented);
 
 /** The rows of a table, those of a group together. */
 function specs<C>(table: OptionTable<C>): Documented['options'] {
-  return [...Map.groupBy(rowsOf(table).map(([, spec]) => spec), ({ group }) => group).values()].flat();
+  return [
+    ...Map.groupBy(
+      rowsOf(table).map(([, spec]) => spec),
+      ({ group }) => group,
+    ).values(),
+  ].flat();
 }

@@ -79,7 +79,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'open node ports, external IPs or load balancers': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
-    ['apps/service-mirror/src/remote/read-slice.test.ts', 'has neither node nor zone, which are those of another cluster'],
+    [
+      'apps/service-mirror/src/remote/read-slice.test.ts',
+      'has neither node nor zone, which are those of another cluster',
+    ],
     [
       'apps/service-mirror/src/desired/global/service.test.ts',
       'has hints on all endpoints or on none, and a node only of the local cluster',
@@ -89,14 +92,15 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'of a remote Pod has no namespace, which would be one of this cluster',
     ],
   ],
-  'pass on mirrors': [
-    ['apps/service-mirror/src/remote/read.test.ts', 'passes over our own product by its label %s'],
-  ],
+  'pass on mirrors': [['apps/service-mirror/src/remote/read.test.ts', 'passes over our own product by its label %s']],
   'delay or delete what other clusters have': [
     ['apps/policy/src/local/carry-out.test.ts', 'goes on for the other clusters'],
     ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster go, also if what comes of another $name'],
     ['apps/service-mirror/src/local/writer.test.ts', 'takes %i for a refusal of that object alone'],
-    ['apps/service-mirror/src/desired/global/service.test.ts', 'loses the slices of a cluster that leaves, and no others'],
+    [
+      'apps/service-mirror/src/desired/global/service.test.ts',
+      'loses the slices of a cluster that leaves, and no others',
+    ],
     ['apps/service-mirror/test/globals.test.ts', 'merges those of all clusters, and each takes its own with it'],
   ],
   'make a set that is too large': [
@@ -116,7 +120,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'remove the last ready endpoints by its silence': [
-    ['apps/service-mirror/src/desired/global/service.test.ts', 'never takes the last ready endpoint because of staleness'],
+    [
+      'apps/service-mirror/src/desired/global/service.test.ts',
+      'never takes the last ready endpoint because of staleness',
+    ],
   ],
   'hide a slice of others by a hash collision': [
     ['apps/service-mirror/test/slice-names.test.ts', 'are all there, also of names that share ten digits of a hash'],
@@ -236,9 +243,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'never has anything outside of the pod subnets, nor an endpoint that is not an address, whatever a Node says',
     ],
   ],
-  'make us look up a name': [
-    ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of one at $name'],
-  ],
+  'make us look up a name': [['apps/wireguard/src/remote/node.test.ts', 'makes no peer of one at $name']],
   'disturb other peers': [
     ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of $name'],
     [
@@ -267,9 +272,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/service-mirror/test/repair.test.ts', 'is left alone, and makes room when it goes'],
     ['apps/policy/test/names.test.ts', 'is taken, and the object untouched (Go wrote over it)'],
   ],
-  'repairs changes there': [
-    ['apps/policy/test/repair.test.ts', 'when it is deleted (Go did so within the hour)'],
-  ],
+  'repairs changes there': [['apps/policy/test/repair.test.ts', 'when it is deleted (Go did so within the hour)']],
   'also after an overlay renames it': [
     ['tools/manifests/test/real/renamed.test.ts', '$base is held to its own objects by an overlay that gives it $name'],
   ],
@@ -406,9 +409,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     ['apps/wireguard/test/scrapes.test.ts', 'makes wg run once a second at most, and no probe fail, by $name'],
   ],
-  'read a token there': [
-    ['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric'],
-  ],
+  'read a token there': [['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric']],
   'replace a base image or a package unseen': [
     ['tools/images/src/dockerfiles.test.ts', 'takes images by their digests, which are those of the other Dockerfiles'],
   ],

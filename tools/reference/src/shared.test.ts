@@ -11,7 +11,13 @@ it('groups what apps tell by the apps that tell it', () => {
     { app: 'b', row: 6, says: 'w' },
   ];
   expect(byApps(told)).toEqual([
-    { apps: ['a', 'b'], rows: [[1, 3], [5, 6]] },
+    {
+      apps: ['a', 'b'],
+      rows: [
+        [1, 3],
+        [5, 6],
+      ],
+    },
     { apps: ['a'], rows: [[2]] },
     { apps: ['b'], rows: [[4]] },
   ]);

@@ -3,7 +3,12 @@ import { countsOf, sum } from './counts.ts';
 
 const file = { name: '/checkout/a.test.ts', message: '', status: 'failed' };
 const tests = [{ fullName: 'a test', status: 'failed' }];
-const report = { numPassedTests: 3, numFailedTests: 1, numTotalTests: 4, testResults: [{ ...file, assertionResults: tests }] };
+const report = {
+  numPassedTests: 3,
+  numFailedTests: 1,
+  numTotalTests: 4,
+  testResults: [{ ...file, assertionResults: tests }],
+};
 
 it('counts what passed and what failed', () => {
   expect(countsOf(report)).toEqual({ passed: 3, failed: 1 });
@@ -18,6 +23,11 @@ it('takes a file that ran no test, because it broke, for a failed one', () => {
 });
 
 it('adds up', () => {
-  expect(sum([{ passed: 1, failed: 0 }, { passed: 2, failed: 3 }])).toEqual({ passed: 3, failed: 3 });
+  expect(
+    sum([
+      { passed: 1, failed: 0 },
+      { passed: 2, failed: 3 },
+    ]),
+  ).toEqual({ passed: 3, failed: 3 });
   expect(sum([])).toEqual({ passed: 0, failed: 0 });
 });

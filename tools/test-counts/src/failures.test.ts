@@ -2,11 +2,17 @@ import { expect, it } from 'vitest';
 import { failuresOf, flakesOf } from './failures.ts';
 import type { FileResult } from './report.ts';
 
-const report = (...testResults: readonly FileResult[]) => ({ numPassedTests: 0, numFailedTests: 0, numTotalTests: 0, testResults });
+const report = (...testResults: readonly FileResult[]) => ({
+  numPassedTests: 0,
+  numFailedTests: 0,
+  numTotalTests: 0,
+  testResults,
+});
 const file = { name: '/checkout/apps/policy/test/sync.test.ts', status: 'failed', message: '' };
 
 it('names the file, the test, the reason and where in our code it was found', () => {
-  const message = 'AssertionError: expected 1 to be 2\n\n- 2\n+ 1\n    at equals (/checkout/node_modules/chai/a.js:1:1)\n    at /checkout/apps/policy/test/sync.test.ts:3:5\n    at node:internal';
+  const message =
+    'AssertionError: expected 1 to be 2\n\n- 2\n+ 1\n    at equals (/checkout/node_modules/chai/a.js:1:1)\n    at /checkout/apps/policy/test/sync.test.ts:3:5\n    at node:internal';
   const failed = { fullName: 'a pod of c2 is in a set', status: 'failed', failureMessages: [message] };
   const passed = { fullName: 'another one', status: 'passed', failureMessages: [] };
   expect(failuresOf(report({ ...file, assertionResults: [failed, passed] }), '/checkout')).toEqual([
@@ -23,7 +29,9 @@ it('names a test that was skipped', () => {
 
 it('names a file that broke before it ran a test', () => {
   const broken = { ...file, message: "Cannot find package 'nothing'", assertionResults: [] };
-  expect(failuresOf(report(broken), '/checkout')).toEqual(["apps/policy/test/sync.test.ts\n  Cannot find package 'nothing'"]);
+  expect(failuresOf(report(broken), '/checkout')).toEqual([
+    "apps/policy/test/sync.test.ts\n  Cannot find package 'nothing'",
+  ]);
 });
 
 it('has nothing to say of tests that passed', () => {
@@ -32,16 +40,28 @@ it('has nothing to say of tests that passed', () => {
 });
 
 it('names a test that passed when it was tried again, and does not take it for a failure', () => {
-  const flaky = { fullName: 'a pod of c2 is in a set', status: 'passed', failureMessages: ['Error: waited 30000 ms in vain'] };
+  const flaky = {
+    fullName: 'a pod of c2 is in a set',
+    status: 'passed',
+    failureMessages: ['Error: waited 30000 ms in vain'],
+  };
   const passed = { fullName: 'another one', status: 'passed', failureMessages: [] };
   const run = report({ ...file, status: 'passed', assertionResults: [flaky, passed] });
-  expect(flakesOf(run, '/checkout')).toEqual(['apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  Error: waited 30000 ms in vain']);
+  expect(flakesOf(run, '/checkout')).toEqual([
+    'apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  Error: waited 30000 ms in vain',
+  ]);
   expect(failuresOf(run, '/checkout')).toEqual([]);
 });
 
 it('does not take a test that failed each time for one that passed in the end', () => {
-  const failed = { fullName: 'a pod of c2 is in a set', status: 'failed', failureMessages: ['Error: first', 'Error: second'] };
+  const failed = {
+    fullName: 'a pod of c2 is in a set',
+    status: 'failed',
+    failureMessages: ['Error: first', 'Error: second'],
+  };
   const run = report({ ...file, assertionResults: [failed] });
   expect(flakesOf(run, '/checkout')).toEqual([]);
-  expect(failuresOf(run, '/checkout')).toEqual(['apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  Error: first\n  Error: second']);
+  expect(failuresOf(run, '/checkout')).toEqual([
+    'apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  Error: first\n  Error: second',
+  ]);
 });

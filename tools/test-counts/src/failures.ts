@@ -11,7 +11,9 @@ export function failuresOf({ testResults }: Report, root: string): readonly stri
     if (isBroken(result)) return [told(file, result.message, root)];
     return result.assertionResults
       .filter(({ status }) => status !== 'passed')
-      .map(({ fullName, status, failureMessages = [] }) => told(`${file} > ${fullName}`, failureMessages.join('\n') || status, root));
+      .map(({ fullName, status, failureMessages = [] }) =>
+        told(`${file} > ${fullName}`, failureMessages.join('\n') || status, root),
+      );
   });
 }
 
@@ -20,12 +22,17 @@ export function flakesOf({ testResults }: Report, root: string): readonly string
   return testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status, failureMessages = [] }) => status === 'passed' && failureMessages.length > 0)
-      .map(({ fullName, failureMessages = [] }) => told(`${relative(root, name)} > ${fullName}`, failureMessages.join('\n'), root)),
+      .map(({ fullName, failureMessages = [] }) =>
+        told(`${relative(root, name)} > ${fullName}`, failureMessages.join('\n'), root),
+      ),
   );
 }
 
 function told(title: string, message: string, root: string): string {
-  const lines = message.trimEnd().split('\n').filter((line) => !isForeignFrame(line, root));
+  const lines = message
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !isForeignFrame(line, root));
   return [title, ...lines.map((line) => `  ${line.replaceAll(`${root}/`, '')}`)].join('\n');
 }
 

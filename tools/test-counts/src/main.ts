@@ -18,12 +18,25 @@ if (folder === undefined) {
 const runs = RUNS.map((name) => {
   const file = join(folder, `${name}.json`);
   // A run that left no report didn't get to its end.
-  if (!existsSync(file)) return { name: `${name}, which did not run to its end`, counts: { passed: 0, failed: 1 }, failures: [], flakes: [] };
+  if (!existsSync(file))
+    return {
+      name: `${name}, which did not run to its end`,
+      counts: { passed: 0, failed: 1 },
+      failures: [],
+      flakes: [],
+    };
   const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
-  return { name, counts: countsOf(report), failures: failuresOf(report, process.cwd()), flakes: flakesOf(report, process.cwd()) };
+  return {
+    name,
+    counts: countsOf(report),
+    failures: failuresOf(report, process.cwd()),
+    flakes: flakesOf(report, process.cwd()),
+  };
 });
-for (const { name, flakes } of runs) for (const flake of flakes) console.log(`\npassed at the second try only, in ${name}: ${flake}`);
-for (const { name, failures } of runs) for (const failure of failures) console.log(`\nnot passed in ${name}: ${failure}`);
+for (const { name, flakes } of runs)
+  for (const flake of flakes) console.log(`\npassed at the second try only, in ${name}: ${flake}`);
+for (const { name, failures } of runs)
+  for (const failure of failures) console.log(`\nnot passed in ${name}: ${failure}`);
 console.log();
 const flaky = runs.reduce((total, { flakes }) => total + flakes.length, 0);
 if (flaky > MOST_FLAKY) console.log(`${flaky} tests passed at the second try only, and no more than ${MOST_FLAKY} may`);

@@ -20,4 +20,5 @@ export type FileResult = {
 };
 
 /** A file that broke before it ran a test, as by an error in its imports or a hook. */
-export const isBroken = ({ status, assertionResults }: FileResult): boolean => status === 'failed' && assertionResults.length === 0;
+export const isBroken = ({ status, assertionResults }: FileResult): boolean =>
+  status === 'failed' && assertionResults.length === 0;

@@ -27,7 +27,11 @@ describe('the file of -config', () => {
     { name: 'no remotes', source: 'local: {}', want: /^remotes: / },
     { name: 'an empty list of them', source: 'remotes: []', want: /^remotes: / },
     { name: 'a remote without a name', source: 'remotes: [{ kubeConfigPath: /c2 }]', want: /^remotes\[0\]\.name: / },
-    { name: 'a misspelled limit', source: 'remotes: [{ name: c2, allowedPodCIDR: [] }]', want: /^remotes\[0\]: unknown key allowedPodCIDR, did you mean allowedPodCIDRs\?$/ },
+    {
+      name: 'a misspelled limit',
+      source: 'remotes: [{ name: c2, allowedPodCIDR: [] }]',
+      want: /^remotes\[0\]: unknown key allowedPodCIDR, did you mean allowedPodCIDRs\?$/,
+    },
   ])('is refused with $name', ({ source, want }) => {
     expect(parsed(source)).toEqual({ ok: false, problems: [expect.stringMatching(want)] });
   });

@@ -13,7 +13,10 @@ const resolve = (argv: string[], env: Record<string, string> = {}) =>
 async function problems(argv: string[], env: Record<string, string> = {}): Promise<string[]> {
   const resolution = await resolve(argv, env);
   const text = resolution.kind === 'exit' ? (resolution.stderr ?? '') : '';
-  return text.split('\n').slice(0, -2).map((line) => line.replace('semaphore-policy: ', ''));
+  return text
+    .split('\n')
+    .slice(0, -2)
+    .map((line) => line.replace('semaphore-policy: ', ''));
 }
 
 describe('the options of policy', () => {
@@ -105,13 +108,17 @@ describe('the options of policy', () => {
       name: 'the selector of v0.1.0',
       argv: [...KUBECONFIG, '-label-selector=a=b'],
       env: {},
-      want: [/^-label-selector counts for nothing any more: kube-policy-semaphore v0\.1\.0 .* uw\.systems\/networkset-name; give Pods the label/],
+      want: [
+        /^-label-selector counts for nothing any more: kube-policy-semaphore v0\.1\.0 .* uw\.systems\/networkset-name; give Pods the label/,
+      ],
     },
     {
       name: 'an API server without TLS',
       argv: [...DIRECT, TOKEN, '-remote-api-url=http://c2'],
       env: {},
-      want: [/^-remote-api-url .*: "http:\/\/c2" would send credentials without TLS: use https:\/\/, or http:\/\/ to this machine \(localhost, 127\.0\.0\.1\)$/],
+      want: [
+        /^-remote-api-url .*: "http:\/\/c2" would send credentials without TLS: use https:\/\/, or http:\/\/ to this machine \(localhost, 127\.0\.0\.1\)$/,
+      ],
     },
   ])('refuse $name', async ({ argv, env, want }) => {
     expect(await problems(argv, env)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
@@ -123,7 +130,10 @@ describe('the options of policy', () => {
       name: 'a kubeconfig and a URL',
       argv: [...KUBECONFIG, '-remote-api-url=https://c2', TOKEN],
       env: {},
-      want: [/^-remote-api-url .* counts for nothing beside -target-kube-config/, /^-remote-sa-token-path .* counts for nothing/],
+      want: [
+        /^-remote-api-url .* counts for nothing beside -target-kube-config/,
+        /^-remote-sa-token-path .* counts for nothing/,
+      ],
     },
     {
       name: 'a token and its file',
@@ -133,7 +143,9 @@ describe('the options of policy', () => {
     },
   ])('go on as the Go program did with $name, and say what counts for nothing', async ({ argv, env, want }) => {
     const resolution = await resolve(argv, env);
-    expect(resolution.kind === 'run' && overridden(resolution.given)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
+    expect(resolution.kind === 'run' && overridden(resolution.given)).toEqual(
+      want.map((pattern) => expect.stringMatching(pattern)),
+    );
   });
 
   it('tell a given default from one that was not given', async () => {

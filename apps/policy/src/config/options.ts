@@ -30,34 +30,39 @@ import type { Cidr } from '@kube-semaphore/net';
 import { clusterName, labelDomain, labelValue } from './option-types.ts';
 
 /** Everything that semaphore-policy can be told. */
-export type PolicyOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & RemoteWritesOptions & SubcommandOptions & {
-  /** A file with several remotes, instead of the flags for one. */
-  readonly config: string | undefined;
-  /** A kubeconfig file; without it the pod's service account. */
-  readonly localKubeConfig: string | undefined;
-  /** Of the local cluster: no remote may bring in an address in them. */
-  readonly localCidrs: readonly Cidr[] | undefined;
-  readonly targetClusterName: string | undefined;
-  /** `auto` takes protobuf where the API server speaks it. */
-  readonly encoding: 'auto' | 'json';
-  /** 0 is never. */
-  readonly podResyncPeriodMs: number;
-  /** 0 is never. */
-  readonly fullStoreResyncPeriodMs: number;
-  /** A domain, or `auto`. */
-  readonly labelDomain: string;
-  /** A label value, or `auto`. */
-  readonly managedBy: string;
-  /** Not given and `exclude` are two things: members that a Go program left in a set stay until it is given. */
-  readonly hostNetworkPods: 'exclude' | 'include';
-  readonly maxNetsPerSet: number;
-  /** Sets that a remote may have: those of so many namespaces and label values. */
-  readonly maxRemoteSets: number;
-  /** For `cleanup`: whose sets to remove. */
-  readonly cleanupCluster: string | undefined;
-  readonly clusterSetLabel: boolean;
-  readonly calicoApi: 'auto' | 'projectcalico.org/v3' | 'crd.projectcalico.org/v1';
-};
+export type PolicyOptions = CommonOptions &
+  DeletionGuardOptions &
+  LeaderElectionOptions &
+  RemoteClusterOptions &
+  RemoteWritesOptions &
+  SubcommandOptions & {
+    /** A file with several remotes, instead of the flags for one. */
+    readonly config: string | undefined;
+    /** A kubeconfig file; without it the pod's service account. */
+    readonly localKubeConfig: string | undefined;
+    /** Of the local cluster: no remote may bring in an address in them. */
+    readonly localCidrs: readonly Cidr[] | undefined;
+    readonly targetClusterName: string | undefined;
+    /** `auto` takes protobuf where the API server speaks it. */
+    readonly encoding: 'auto' | 'json';
+    /** 0 is never. */
+    readonly podResyncPeriodMs: number;
+    /** 0 is never. */
+    readonly fullStoreResyncPeriodMs: number;
+    /** A domain, or `auto`. */
+    readonly labelDomain: string;
+    /** A label value, or `auto`. */
+    readonly managedBy: string;
+    /** Not given and `exclude` are two things: members that a Go program left in a set stay until it is given. */
+    readonly hostNetworkPods: 'exclude' | 'include';
+    readonly maxNetsPerSet: number;
+    /** Sets that a remote may have: those of so many namespaces and label values. */
+    readonly maxRemoteSets: number;
+    /** For `cleanup`: whose sets to remove. */
+    readonly cleanupCluster: string | undefined;
+    readonly clusterSetLabel: boolean;
+    readonly calicoApi: 'auto' | 'projectcalico.org/v3' | 'crd.projectcalico.org/v1';
+  };
 
 /** The program as `-help` and `-version` introduce it. */
 export const program = {
@@ -93,7 +98,11 @@ const remoteRows: OptionTable<RemoteClusterOptions> = {
   remoteCaUrl: { ...oneRemote.remoteCaUrl, aliases: ['KPS_REMOTE_CA_URL'] },
   remoteSaTokenPath: {
     ...oneRemote.remoteSaTokenPath,
-    aliases: ['SP_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH', 'KPS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH', 'KPS_REMOTE_SA_TOKEN_PATH'],
+    aliases: [
+      'SP_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH',
+      'KPS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH',
+      'KPS_REMOTE_SA_TOKEN_PATH',
+    ],
   },
   remoteSaToken: { ...oneRemote.remoteSaToken, aliases: ['KPS_REMOTE_SERVICE_ACCOUNT_TOKEN'] },
 };
@@ -220,13 +229,21 @@ const SINGLE = ['targetClusterName', ...remoteClusterKeys] as const;
  *
  * @returns what is wrong, each a sentence that names flag and variable
  */
-export function validate(given: Given<PolicyOptions>, config: Partial<PolicyOptions>, subcommand: string | undefined): string[] {
+export function validate(
+  given: Given<PolicyOptions>,
+  config: Partial<PolicyOptions>,
+  subcommand: string | undefined,
+): string[] {
   return [...validateClusters(given, subcommand), ...leaderElectionProblems(options, config)];
 }
 
 function validateClusters(given: Given<PolicyOptions>, subcommand: string | undefined): string[] {
-  if (subcommand === 'cleanup') return given.has('cleanupCluster') ? [] : [`${spelling('cleanupCluster')} is required for cleanup`];
-  if (given.has('config')) return SINGLE.filter((key) => given.has(key)).map((key) => `${spelling(key)} and ${spelling('config')} exclude each other`);
+  if (subcommand === 'cleanup')
+    return given.has('cleanupCluster') ? [] : [`${spelling('cleanupCluster')} is required for cleanup`];
+  if (given.has('config'))
+    return SINGLE.filter((key) => given.has(key)).map(
+      (key) => `${spelling(key)} and ${spelling('config')} exclude each other`,
+    );
   const nameless = given.has('targetClusterName') ? [] : [`${spelling('targetClusterName')} is required`];
   return [...nameless, ...remoteClusterProblems(options, given)];
 }

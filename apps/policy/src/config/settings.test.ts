@@ -3,7 +3,12 @@ import type { RemoteEntry } from './file.ts';
 import { settingsOfFile } from './settings.ts';
 
 const defaults = { localKubeConfig: undefined, localCidrs: undefined, podResyncPeriodMs: 3_600_000 };
-const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/token' };
+const direct = {
+  remoteAPIURL: 'https://c3',
+  remoteCAURL: 'file:///ca',
+  remoteCACertHash: ['sha256:aa'],
+  remoteSATokenPath: '/token',
+};
 
 const problems = (...remotes: RemoteEntry[]) => {
   const settings = settingsOfFile({ remotes }, defaults);
@@ -26,12 +31,26 @@ describe('settingsOfFile', () => {
       ok: true,
       value: {
         local: { kind: 'kubeconfig', path: '/local' },
-        localCidrs: [expect.objectContaining({ text: '10.2.0.0/16' }), expect.objectContaining({ text: 'fd00:2::/48' })],
+        localCidrs: [
+          expect.objectContaining({ text: '10.2.0.0/16' }),
+          expect.objectContaining({ text: 'fd00:2::/48' }),
+        ],
         remotes: [
-          { name: 'c2', reference: { kind: 'kubeconfig', path: '/c2' }, allowedPodCidrs: undefined, podResyncPeriodMs: 600_000 },
+          {
+            name: 'c2',
+            reference: { kind: 'kubeconfig', path: '/c2' },
+            allowedPodCidrs: undefined,
+            podResyncPeriodMs: 600_000,
+          },
           {
             name: 'c3',
-            reference: { kind: 'api-server', apiUrl: 'https://c3', caUrl: 'file:///ca', caHashes: ['sha256:aa'], token: { path: '/token' } },
+            reference: {
+              kind: 'api-server',
+              apiUrl: 'https://c3',
+              caUrl: 'file:///ca',
+              caHashes: ['sha256:aa'],
+              token: { path: '/token' },
+            },
             allowedPodCidrs: [expect.objectContaining({ text: '10.4.0.0/16' })],
             podResyncPeriodMs: 3_600_000,
           },
@@ -45,17 +64,26 @@ describe('settingsOfFile', () => {
     { name: 'the file', localKubeConfig: undefined, file: '/file', want: { kind: 'kubeconfig', path: '/file' } },
     { name: 'the pod', localKubeConfig: undefined, file: '', want: { kind: 'in-cluster' } },
   ])('takes the local cluster from $name', ({ localKubeConfig, file, want }) => {
-    const settings = settingsOfFile({ local: { kubeConfigPath: file }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] }, { ...defaults, localKubeConfig });
+    const settings = settingsOfFile(
+      { local: { kubeConfigPath: file }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] },
+      { ...defaults, localKubeConfig },
+    );
     expect(settings.ok && settings.value.local).toEqual(want);
   });
 
   it('lets a flag beat the local CIDRs of the file', () => {
     const file = { local: { cidrs: ['10.2.0.0/16'] }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] };
-    expect(settingsOfFile(file, { ...defaults, localCidrs: [] })).toMatchObject({ ok: true, value: { localCidrs: [] } });
+    expect(settingsOfFile(file, { ...defaults, localCidrs: [] })).toMatchObject({
+      ok: true,
+      value: { localCidrs: [] },
+    });
   });
 
   it('names the field of a bad local CIDR', () => {
-    const settings = settingsOfFile({ local: { cidrs: ['10.2.0.0/99'] }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] }, defaults);
+    const settings = settingsOfFile(
+      { local: { cidrs: ['10.2.0.0/99'] }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] },
+      defaults,
+    );
     expect(settings).toEqual({ ok: false, problems: [expect.stringMatching(/^local\.cidrs\[0\]: /)] });
   });
 

@@ -57,7 +57,8 @@ export function settingsOfFile(
   const localCidrs = cidrsOf('local.cidrs', local?.cidrs ?? [], problems);
   const settings = remotes.map((entry, i) => remoteSettings(entry, { at: `remotes[${i}]`, options, problems }));
   const names = remotes.map(({ name }) => name);
-  for (const name of new Set(names.filter((candidate, i) => names.indexOf(candidate) !== i))) problems.push(`remotes: ${name} is there twice`);
+  for (const name of new Set(names.filter((candidate, i) => names.indexOf(candidate) !== i)))
+    problems.push(`remotes: ${name} is there twice`);
   if (problems.length > 0) return { ok: false, problems };
   const reference = localReference(options.localKubeConfig ?? local?.kubeConfigPath);
   return { ok: true, value: { local: reference, localCidrs: options.localCidrs ?? localCidrs, remotes: settings } };
@@ -76,7 +77,10 @@ function remoteSettings(entry: RemoteEntry, { at, options, problems }: Context):
     name: check('name', clusterName.parse(entry.name), entry.name),
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
     allowedPodCidrs: allowedPodCIDRs && cidrsOf(`${at}.allowedPodCIDRs`, allowedPodCIDRs, problems),
-    podResyncPeriodMs: podResyncPeriod === undefined ? options.podResyncPeriodMs : check('podResyncPeriod', positive(durationOf(podResyncPeriod)), 0),
+    podResyncPeriodMs:
+      podResyncPeriod === undefined
+        ? options.podResyncPeriodMs
+        : check('podResyncPeriod', positive(durationOf(podResyncPeriod)), 0),
   };
 }
 
@@ -88,4 +92,5 @@ function cidrsOf(at: string, texts: readonly string[], problems: string[]): read
   });
 }
 
-const positive = (parsed: Parsed<number>): Parsed<number> => (parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed);
+const positive = (parsed: Parsed<number>): Parsed<number> =>
+  parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed;

@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readNet, sortedHosts } from './addresses.ts';
 
-const anyIp = fc.oneof(fc.ipV4(), fc.ipV6()).map(parseIp).filter((ip) => ip.ok).map((ip) => ip.value);
+const anyIp = fc
+  .oneof(fc.ipV4(), fc.ipV6())
+  .map(parseIp)
+  .filter((ip) => ip.ok)
+  .map((ip) => ip.value);
 
 describe('readNet', () => {
   it.each([

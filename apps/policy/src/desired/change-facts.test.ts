@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest';
 import { changeEvent } from './change-facts.ts';
 
-const set = { name: 'c2-ns-app', uid: 'u', resourceVersion: '1', labels: {}, annotations: {}, nets: ['10.0.0.1/32', '10.0.0.2/32'] };
+const set = {
+  name: 'c2-ns-app',
+  uid: 'u',
+  resourceVersion: '1',
+  labels: {},
+  annotations: {},
+  nets: ['10.0.0.1/32', '10.0.0.2/32'],
+};
 
 it.each([
   { change: { kind: 'create', to: set }, event: 'set created', facts: { set: 'c2-ns-app', nets: 2 } },

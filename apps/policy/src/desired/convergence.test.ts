@@ -157,7 +157,15 @@ function plan(now: World, sets: Sets, foreign: ReadonlySet<string>) {
   const observed = [...sets.values()];
   const taken = (name: string) => foreign.has(name);
   const { max: maxNetsPerSet, hostNetworkPods } = now;
-  const input = { identityOf: () => identity, domains: [DOMAIN], pairs: pairsOf(now), observed, taken, maxNetsPerSet, hostNetworkPods };
+  const input = {
+    identityOf: () => identity,
+    domains: [DOMAIN],
+    pairs: pairsOf(now),
+    observed,
+    taken,
+    maxNetsPerSet,
+    hostNetworkPods,
+  };
   const desired = desiredSets(input).sets;
   return { desired, phases: diffSets(observed, desired, [DOMAIN]) };
 }

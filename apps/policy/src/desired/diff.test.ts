@@ -160,10 +160,7 @@ describe('diffSets', () => {
     },
     {
       name: 'knows a pair under whatever domain',
-      from: [
-        { ...seen('a', 'x', one, two), labels: labelsOf('x', 'policy.semaphore.uw.io') },
-        seen('b', 'x', three),
-      ],
+      from: [{ ...seen('a', 'x', one, two), labels: labelsOf('x', 'policy.semaphore.uw.io') }, seen('b', 'x', three)],
       to: [set('a', 'x', one), set('b', 'x', two, three)],
       want: ['update b', 'update a'],
     },

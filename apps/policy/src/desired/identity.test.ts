@@ -16,7 +16,12 @@ const found = (domain: string, managedBy: string) => ({ ok: true, value: { domai
 describe('detectIdentity', () => {
   it.each([
     { name: 'leaves it to Pods where there is no set', sets: [], flags: auto, want: { ok: true, value: undefined } },
-    { name: 'leaves it to Pods where a flag names the writer alone', sets: [], flags: { labelDomain: 'auto', managedBy: 'mine' }, want: { ok: true, value: undefined } },
+    {
+      name: 'leaves it to Pods where a flag names the writer alone',
+      sets: [],
+      flags: { labelDomain: 'auto', managedBy: 'mine' },
+      want: { ok: true, value: undefined },
+    },
     { name: 'takes what the sets carry', sets: [set(NEW, LATER)], flags: auto, want: found(NEW, LATER) },
     {
       name: 'overlooks sets of other clusters',

@@ -4,15 +4,29 @@ import { chooseDomain } from './label-domain.ts';
 const OLD = 'semaphore.uw.systems';
 const NEW = 'policy.semaphore.uw.io';
 
-const pods = (old: readonly string[], newer: readonly string[]) => new Map([[NEW, new Set(newer)], [OLD, new Set(old)]]);
+const pods = (old: readonly string[], newer: readonly string[]) =>
+  new Map([
+    [NEW, new Set(newer)],
+    [OLD, new Set(old)],
+  ]);
 
 describe('chooseDomain', () => {
   it.each([
     { name: 'chooses none where no Pod carries either', old: [], newer: [], want: undefined },
     { name: 'takes the older one', old: ['ns/a'], newer: [], want: { domain: OLD, overlooked: 0 } },
     { name: 'takes the newer one', old: [], newer: ['ns/a'], want: { domain: NEW, overlooked: 0 } },
-    { name: 'takes the older one of both, and counts who carries only the other', old: ['ns/a'], newer: ['ns/b', 'ns/c'], want: { domain: OLD, overlooked: 2 } },
-    { name: 'overlooks no Pod that carries both', old: ['ns/a', 'ns/b'], newer: ['ns/a', 'ns/b'], want: { domain: OLD, overlooked: 0 } },
+    {
+      name: 'takes the older one of both, and counts who carries only the other',
+      old: ['ns/a'],
+      newer: ['ns/b', 'ns/c'],
+      want: { domain: OLD, overlooked: 2 },
+    },
+    {
+      name: 'overlooks no Pod that carries both',
+      old: ['ns/a', 'ns/b'],
+      newer: ['ns/a', 'ns/b'],
+      want: { domain: OLD, overlooked: 0 },
+    },
   ])('$name', ({ old, newer, want }) => {
     expect(chooseDomain(pods(old, newer))).toEqual(want);
   });

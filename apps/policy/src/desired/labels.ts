@@ -1,4 +1,11 @@
-import { clusterLabel, clusterSetLabel, labelDomains, managedByLabel, nameLabel, namespaceLabel } from '@kube-semaphore/naming';
+import {
+  clusterLabel,
+  clusterSetLabel,
+  labelDomains,
+  managedByLabel,
+  nameLabel,
+  namespaceLabel,
+} from '@kube-semaphore/naming';
 import type { StringMap } from './string-map.ts';
 
 /** Under which names we write: the domain of the labels, and the value of `managed-by`. */
@@ -16,7 +23,10 @@ export type Pair = { readonly cluster: string; readonly namespace: string; reado
 export type Owner = { readonly domain: string; readonly cluster: string; readonly pair: Pair | undefined };
 
 /** All labels of a set. The id in the ClusterSet comes from our config, never from the remote. */
-export function setLabels({ domain, managedBy, clusterSet = false }: Identity, { cluster, namespace, app }: Pair): StringMap {
+export function setLabels(
+  { domain, managedBy, clusterSet = false }: Identity,
+  { cluster, namespace, app }: Pair,
+): StringMap {
   return {
     [managedByLabel]: managedBy,
     [nameLabel(domain)]: app,
@@ -41,7 +51,11 @@ export function readOwner(labels: StringMap, domains: readonly string[]): Owner 
     if (cluster === undefined) continue;
     const namespace = labels[namespaceLabel(domain)];
     const app = labels[nameLabel(domain)];
-    return { domain, cluster, pair: namespace === undefined || app === undefined ? undefined : { cluster, namespace, app } };
+    return {
+      domain,
+      cluster,
+      pair: namespace === undefined || app === undefined ? undefined : { cluster, namespace, app },
+    };
   }
   return undefined;
 }

@@ -4,15 +4,28 @@ import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { membershipOf, type MembershipRules } from './member.ts';
 
-const rules: MembershipRules = { nameLabel: 'semaphore.uw.systems/name', addresses: { allowed: undefined, local: [] }, intern: (text) => text };
+const rules: MembershipRules = {
+  nameLabel: 'semaphore.uw.systems/name',
+  addresses: { allowed: undefined, local: [] },
+  intern: (text) => text,
+};
 
-const pod = ({ ips = [], app = 'app', namespace = 'ns' }: { ips?: readonly string[]; app?: string; namespace?: string }): Pod => ({
+const pod = ({
+  ips = [],
+  app = 'app',
+  namespace = 'ns',
+}: {
+  ips?: readonly string[];
+  app?: string;
+  namespace?: string;
+}): Pod => ({
   metadata: { name: 'pod-1', namespace, uid: 'u', resourceVersion: '1', labels: { [rules.nameLabel]: app } },
   spec: { hostNetwork: false },
   status: { phase: 'Running', podIPs: ips.map((ip) => ({ ip })) },
 });
 
-const addresses = (bytes: number, prefix = ''): readonly string[] => Array.from({ length: bytes / 16 }, (_, i) => `${prefix}10.${i >>> 16}.${(i >>> 8) & 255}.${i & 255}`);
+const addresses = (bytes: number, prefix = ''): readonly string[] =>
+  Array.from({ length: bytes / 16 }, (_, i) => `${prefix}10.${i >>> 16}.${(i >>> 8) & 255}.${i & 255}`);
 
 it.each([
   { name: 'addresses', input: (bytes: number) => [pod({ ips: addresses(bytes) })] },
@@ -24,12 +37,17 @@ it.each([
       return [pod({ ips: [text] }), pod({ app: text }), pod({ namespace: text })];
     },
   })),
-])('a Pod of $name costs by its size, up to 1 MB', ({ input }) => {
-  expect(superlinearAt({ input, work: (pods) => pods.map((one) => membershipOf(one, rules)) })).toBeUndefined();
-}, 60_000);
+])(
+  'a Pod of $name costs by its size, up to 1 MB',
+  ({ input }) => {
+    expect(superlinearAt({ input, work: (pods) => pods.map((one) => membershipOf(one, rules)) })).toBeUndefined();
+  },
+  60_000,
+);
 
 it('what is left out of one Pod costs by its size, up to 1 MB', () => {
-  const input = (bytes: number): readonly Diagnostic[] => addresses(bytes).map((detail) => ({ kind: 'problem', reason: 'bad-address', detail }));
+  const input = (bytes: number): readonly Diagnostic[] =>
+    addresses(bytes).map((detail) => ({ kind: 'problem', reason: 'bad-address', detail }));
   const work = (left: readonly Diagnostic[]): void => {
     const skips = new DiagnosticRegister({ onCount: () => undefined, onNew: () => undefined });
     skips.replace('pod', left);

@@ -83,20 +83,29 @@ describe('membershipOf', () => {
     expect(skipped.map(({ kind, reason }) => `${kind} ${reason}`)).toEqual(want);
   });
 
-  it.each(['127.0.0.1', '169.254.169.254', '0.0.0.0', '224.0.1.1', '255.255.255.255', '::a9fe:a9fe', '64:ff9b::a9fe:a9fe', 'fd00:ec2::254', 'ff05::1'])(
-    'never takes %s, in the network of a Pod or of its node',
-    (ip) => {
-      for (const hostNetwork of [false, true]) {
-        const { member: taken, skipped } = membershipOf(pod({ ips: [ip, '10.4.1.38'], hostNetwork }), rules);
-        expect(taken?.ips).toEqual(['10.4.1.38']);
-        expect(skipped).toMatchObject([{ kind: 'problem', reason: 'bad-address' }]);
-      }
-    },
-  );
+  it.each([
+    '127.0.0.1',
+    '169.254.169.254',
+    '0.0.0.0',
+    '224.0.1.1',
+    '255.255.255.255',
+    '::a9fe:a9fe',
+    '64:ff9b::a9fe:a9fe',
+    'fd00:ec2::254',
+    'ff05::1',
+  ])('never takes %s, in the network of a Pod or of its node', (ip) => {
+    for (const hostNetwork of [false, true]) {
+      const { member: taken, skipped } = membershipOf(pod({ ips: [ip, '10.4.1.38'], hostNetwork }), rules);
+      expect(taken?.ips).toEqual(['10.4.1.38']);
+      expect(skipped).toMatchObject([{ kind: 'problem', reason: 'bad-address' }]);
+    }
+  });
 
   it('takes a reserved address only where a block of it is allowed', () => {
     const named = { ...rules, addresses: { allowed: [cidr('240.4.0.0/16')], local: [] } };
-    expect(membershipOf(pod({ ips: ['240.4.0.1'] }), rules).skipped).toMatchObject([{ kind: 'problem', reason: 'address-not-allowed' }]);
+    expect(membershipOf(pod({ ips: ['240.4.0.1'] }), rules).skipped).toMatchObject([
+      { kind: 'problem', reason: 'address-not-allowed' },
+    ]);
     expect(membershipOf(pod({ ips: ['240.4.0.1'] }), named).member?.ips).toEqual(['240.4.0.1']);
   });
 

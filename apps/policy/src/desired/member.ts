@@ -26,7 +26,14 @@ export type Member = {
  */
 export type PodDiagnostic = {
   readonly kind: 'expected' | 'problem';
-  readonly reason: 'finished' | 'no-address' | 'bad-namespace' | 'bad-label' | 'bad-address' | 'address-not-allowed' | 'too-large';
+  readonly reason:
+    | 'finished'
+    | 'no-address'
+    | 'bad-namespace'
+    | 'bad-label'
+    | 'bad-address'
+    | 'address-not-allowed'
+    | 'too-large';
   readonly detail: string;
 };
 
@@ -75,7 +82,9 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   const bad: PodDiagnostic[] = [];
   for (const { ip: raw } of status.podIPs) {
     const ip = parseIp(raw);
-    const refusal = ip.ok ? addressRefusal(ip.value, rules.addresses) : ({ reason: 'bad-address', detail: ip.reason } as const);
+    const refusal = ip.ok
+      ? addressRefusal(ip.value, rules.addresses)
+      : ({ reason: 'bad-address', detail: ip.reason } as const);
     if (ip.ok && refusal === undefined) ips.push(ip.value);
     if (refusal === undefined) continue;
     // A node's address is no Pod's: that it is in no allowed block is nothing to alert about.

@@ -204,7 +204,10 @@ describe('the shards of a pair', () => {
       observed: [
         {
           ...observed(`${suffixed}-s1`, app, ['10.0.0.1/32']),
-          labels: setLabels({ domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' }, { cluster: 'c2', ...app }),
+          labels: setLabels(
+            { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' },
+            { cluster: 'c2', ...app },
+          ),
         },
       ],
       want: { 'c2-ns-app': '10.0.0.2/32 10.0.0.3/32 10.0.0.4/32', [`${suffixed}-s1`]: '10.0.0.1/32' },
@@ -271,7 +274,9 @@ describe('the diagnostics', () => {
     },
   ])('$name', ({ input, want }) => {
     const { diagnostics } = desired(input);
-    expect(diagnostics.map(({ kind, reason, namespace, name }) => `${kind} ${reason} ${namespace}/${name}`)).toEqual(want);
+    expect(diagnostics.map(({ kind, reason, namespace, name }) => `${kind} ${reason} ${namespace}/${name}`)).toEqual(
+      want,
+    );
   });
 });
 
@@ -295,9 +300,7 @@ it('is the same whatever order Pods, pairs and sets come in', () => {
       fc.uniqueArray(anyPair, { selector: ({ namespace, app }) => `${namespace}/${app}` }),
       fc.uniqueArray(anySet, { selector: ({ name }) => name }),
       (pairs, sets) => {
-        const reversed = pairs
-          .map((of) => ({ ...of, members: of.members.toReversed() }))
-          .toReversed();
+        const reversed = pairs.map((of) => ({ ...of, members: of.members.toReversed() })).toReversed();
         const rest = { maxNetsPerSet: 2, hostNetworkPods: 'grandfather' } as const;
         expect(desired({ pairs: reversed, observed: sets.toReversed(), ...rest })).toEqual(
           desired({ pairs, observed: sets, ...rest }),

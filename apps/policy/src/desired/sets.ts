@@ -90,7 +90,9 @@ type Contender = NamedPair & PairMembers;
  * because a list wasn't believed, comes last of all: a rebuilt cluster isn't kept out by its own old addresses.
  */
 function comparePrecedence(a: Contender, b: Contender): number {
-  return Number(isHeld(a)) - Number(isHeld(b)) || a.names.suffixed.length - b.names.suffixed.length || comparePairs(a, b);
+  return (
+    Number(isHeld(a)) - Number(isHeld(b)) || a.names.suffixed.length - b.names.suffixed.length || comparePairs(a, b)
+  );
 }
 
 /** A pair that nobody but the deletion guard keeps. */

@@ -124,7 +124,10 @@ describe('distribute', () => {
         const shards = [...distribute({ wanted, held, max, isFree })];
         expect(shards.flatMap(([, chosen]) => chosen).toSorted()).toEqual(wanted);
         expect(shards.map(([shard]) => shard)).toEqual(
-          shards.map(([shard]) => shard).toSorted((a, b) => a - b).filter(isFree),
+          shards
+            .map(([shard]) => shard)
+            .toSorted((a, b) => a - b)
+            .filter(isFree),
         );
         for (const [, chosen] of shards) {
           expect(chosen).toEqual(chosen.toSorted());

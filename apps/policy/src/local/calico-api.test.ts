@@ -9,22 +9,37 @@ const groups = (...names: string[]) => ({
 
 describe('chooseCalicoApi', () => {
   it.each([
-    { name: "Calico's API where it is served", answer: groups('apps', 'projectcalico.org'), want: 'projectcalico.org/v3' },
-    { name: 'the custom resource where it is not', answer: groups('apps', 'crd.projectcalico.org'), want: 'crd.projectcalico.org/v1' },
+    {
+      name: "Calico's API where it is served",
+      answer: groups('apps', 'projectcalico.org'),
+      want: 'projectcalico.org/v3',
+    },
+    {
+      name: 'the custom resource where it is not',
+      answer: groups('apps', 'crd.projectcalico.org'),
+      want: 'crd.projectcalico.org/v1',
+    },
     { name: 'the custom resource where there is no Calico yet', answer: groups(), want: 'crd.projectcalico.org/v1' },
     {
       name: "the custom resource where Calico's API has another version",
       answer: { groups: [{ name: 'projectcalico.org', versions: [{ version: 'v4' }] }] },
       want: 'crd.projectcalico.org/v1',
     },
-    { name: 'the custom resource among groups that are none', answer: { groups: [null, 7, {}] }, want: 'crd.projectcalico.org/v1' },
+    {
+      name: 'the custom resource among groups that are none',
+      answer: { groups: [null, 7, {}] },
+      want: 'crd.projectcalico.org/v1',
+    },
   ])('takes $name', ({ answer, want }) => {
     expect(chooseCalicoApi(answer)).toBe(want);
   });
 
-  it.each([{ answer: null }, { answer: 'ok' }, { answer: {} }, { answer: { groups: {} } }])('decides nothing by $answer', ({ answer }) => {
-    expect(() => chooseCalicoApi(answer)).toThrow('no APIGroupList');
-  });
+  it.each([{ answer: null }, { answer: 'ok' }, { answer: {} }, { answer: { groups: {} } }])(
+    'decides nothing by $answer',
+    ({ answer }) => {
+      expect(() => chooseCalicoApi(answer)).toThrow('no APIGroupList');
+    },
+  );
 });
 
 it('waits for a successful answer, where the Go program would have fallen back', async () => {
@@ -46,16 +61,33 @@ describe('discoverCalicoApi', () => {
 
   it.each([
     { name: "Calico's API where its sets may be listed", refused: {}, want: 'projectcalico.org/v3' },
-    { name: 'the custom resource where only that may be listed', refused: { [v3]: 403 }, want: 'crd.projectcalico.org/v1' },
-    { name: "Calico's API where nothing may be listed", refused: { [v3]: 403, [stored]: 403 }, want: 'projectcalico.org/v3' },
-    { name: "Calico's API where there is no custom resource", refused: { [v3]: 403, [stored]: 404 }, want: 'projectcalico.org/v3' },
+    {
+      name: 'the custom resource where only that may be listed',
+      refused: { [v3]: 403 },
+      want: 'crd.projectcalico.org/v1',
+    },
+    {
+      name: "Calico's API where nothing may be listed",
+      refused: { [v3]: 403, [stored]: 403 },
+      want: 'projectcalico.org/v3',
+    },
+    {
+      name: "Calico's API where there is no custom resource",
+      refused: { [v3]: 403, [stored]: 404 },
+      want: 'projectcalico.org/v3',
+    },
   ])('takes $name', async ({ refused, want }) => {
     const statuses = new Map<string, number>(Object.entries(refused));
     const getRaw = (path: string) => {
       const status = statuses.get(path);
       return status === undefined ? Promise.resolve(groups('projectcalico.org')) : Promise.reject(refusal(status));
     };
-    expect(await discoverCalicoApi({ getRaw }, { signal: new AbortController().signal, onFailure: () => expect.unreachable() })).toBe(want);
+    expect(
+      await discoverCalicoApi(
+        { getRaw },
+        { signal: new AbortController().signal, onFailure: () => expect.unreachable() },
+      ),
+    ).toBe(want);
   });
 
   it("takes Calico's API from a server that reads its roles while it is asked", async () => {
@@ -64,7 +96,12 @@ describe('discoverCalicoApi', () => {
       const failure = path === v3 ? refusals.pop() : undefined;
       return failure === undefined ? Promise.resolve(groups('projectcalico.org')) : Promise.reject(failure);
     };
-    expect(await discoverCalicoApi({ getRaw }, { signal: new AbortController().signal, onFailure: () => expect.unreachable() })).toBe('projectcalico.org/v3');
+    expect(
+      await discoverCalicoApi(
+        { getRaw },
+        { signal: new AbortController().signal, onFailure: () => expect.unreachable() },
+      ),
+    ).toBe('projectcalico.org/v3');
   });
 
   it("doesn't go past Calico's API while that is away for a moment", async () => {
@@ -75,7 +112,9 @@ describe('discoverCalicoApi', () => {
     };
     const failures: unknown[] = [];
     const onFailure = (error: unknown) => failures.push(error);
-    expect(await discoverCalicoApi({ getRaw }, { signal: new AbortController().signal, retryMs: 1, onFailure })).toBe('projectcalico.org/v3');
+    expect(await discoverCalicoApi({ getRaw }, { signal: new AbortController().signal, retryMs: 1, onFailure })).toBe(
+      'projectcalico.org/v3',
+    );
     expect(failures).toHaveLength(1);
   });
 });

@@ -14,7 +14,10 @@ const STORED: CalicoApi = 'crd.projectcalico.org/v1';
  *
  * @throws the signal's reason when that is aborted
  */
-export async function discoverCalicoApi(client: Pick<KubeClient, 'getRaw'>, options: UntilAnsweredOptions): Promise<CalicoApi> {
+export async function discoverCalicoApi(
+  client: Pick<KubeClient, 'getRaw'>,
+  options: UntilAnsweredOptions,
+): Promise<CalicoApi> {
   const { signal } = options;
   return untilAnswered(async () => {
     const api = chooseCalicoApi(await client.getRaw('/apis', { signal }));
@@ -60,6 +63,7 @@ export function chooseCalicoApi(groupList: unknown): CalicoApi {
   const { groups } = asRecord(groupList);
   if (!Array.isArray(groups)) throw new Error('the answer to /apis is no APIGroupList');
   const calico = asRecord(groups.find((group) => asRecord(group)['name'] === 'projectcalico.org'));
-  const served = Array.isArray(calico['versions']) && calico['versions'].some((version) => asRecord(version)['version'] === 'v3');
+  const served =
+    Array.isArray(calico['versions']) && calico['versions'].some((version) => asRecord(version)['version'] === 'v3');
   return served ? 'projectcalico.org/v3' : STORED;
 }

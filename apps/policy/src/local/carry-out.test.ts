@@ -18,29 +18,64 @@ const set = (cluster: string, name: string): ObservedSet => ({
 const create = (cluster: string, name: string): Change => ({ kind: 'create', to: set(cluster, name) });
 const remove = (cluster: string, name: string): Change => ({ kind: 'delete', from: set(cluster, name) });
 /** A set passes from one cluster to another. */
-const pass = (from: string, to: string, name: string): Change => ({ kind: 'update', from: set(from, name), to: set(to, name) });
+const pass = (from: string, to: string, name: string): Change => ({
+  kind: 'update',
+  from: set(from, name),
+  to: set(to, name),
+});
 
 const busy = new Error('busy');
 
 /** What is tried, and what it fails of, where writes of these names fail. */
-async function run(phases: readonly Phase[], failing: readonly string[] = []): Promise<{ readonly tried: readonly string[]; readonly failure: unknown }> {
+async function run(
+  phases: readonly Phase[],
+  failing: readonly string[] = [],
+): Promise<{ readonly tried: readonly string[]; readonly failure: unknown }> {
   const tried: string[] = [];
   const write = async (change: Change): Promise<void> => {
     const { name } = 'to' in change ? change.to : change.from;
     tried.push(`${change.kind} ${name}`);
     if (failing.includes(name)) throw busy;
   };
-  const failure = await carryOut(phases, [domain], write).then(() => undefined, (error: unknown) => error);
+  const failure = await carryOut(phases, [domain], write).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   return { tried, failure };
 }
 
 describe('carryOut', () => {
   it.each([
-    { name: 'does one phase after the other', phases: [[create('c2', 'a')], [remove('c2', 'b')]], failing: [], tried: ['create a', 'delete b'] },
-    { name: 'takes nothing away from a cluster for which something did not come', phases: [[create('c2', 'a')], [remove('c2', 'b')]], failing: ['a'], tried: ['create a'] },
-    { name: 'goes on for the other clusters', phases: [[create('c2-a', 'a')], [remove('c2', 'b'), remove('c2-a', 'c')]], failing: ['a'], tried: ['create a', 'delete b'] },
-    { name: 'passes no set on that has what did not come', phases: [[create('c2', 'a')], [pass('c2', 'c3', 'b')], [remove('c3', 'c')]], failing: ['a'], tried: ['create a'] },
-    { name: 'tries all of a phase', phases: [[create('c2', 'a'), create('c2', 'b')]], failing: ['a'], tried: ['create a', 'create b'] },
+    {
+      name: 'does one phase after the other',
+      phases: [[create('c2', 'a')], [remove('c2', 'b')]],
+      failing: [],
+      tried: ['create a', 'delete b'],
+    },
+    {
+      name: 'takes nothing away from a cluster for which something did not come',
+      phases: [[create('c2', 'a')], [remove('c2', 'b')]],
+      failing: ['a'],
+      tried: ['create a'],
+    },
+    {
+      name: 'goes on for the other clusters',
+      phases: [[create('c2-a', 'a')], [remove('c2', 'b'), remove('c2-a', 'c')]],
+      failing: ['a'],
+      tried: ['create a', 'delete b'],
+    },
+    {
+      name: 'passes no set on that has what did not come',
+      phases: [[create('c2', 'a')], [pass('c2', 'c3', 'b')], [remove('c3', 'c')]],
+      failing: ['a'],
+      tried: ['create a'],
+    },
+    {
+      name: 'tries all of a phase',
+      phases: [[create('c2', 'a'), create('c2', 'b')]],
+      failing: ['a'],
+      tried: ['create a', 'create b'],
+    },
   ])('$name', async ({ phases, failing, tried }) => {
     expect(await run(phases, failing)).toEqual({ tried, failure: failing.length === 0 ? undefined : busy });
   });

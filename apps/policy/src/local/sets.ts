@@ -7,7 +7,12 @@ import { classify, clusterOfFirstRelease, keysOf, type Ownership } from '../desi
 import { domainsWith, type Identity } from '../desired/labels.ts';
 
 /** A set as it lies in the store. Of sets that aren't ours only the name matters, so their nets aren't kept. */
-type LocalSet = { readonly uid: string; readonly resourceVersion: string; readonly set: ObservedSet; readonly ownership: Ownership };
+type LocalSet = {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly set: ObservedSet;
+  readonly ownership: Ownership;
+};
 
 /** A set of ours, and the remote cluster that it is for. */
 export type OwnSet = { readonly cluster: string; readonly set: ObservedSet };
@@ -93,7 +98,9 @@ export class LocalSets {
   ofFirstRelease(cluster: string): readonly string[] {
     const { view } = this.#store;
     if (!view.synced) return [];
-    const left = Array.from(view.objects.values(), ({ set }) => set).filter(({ labels }) => clusterOfFirstRelease(labels) === cluster);
+    const left = Array.from(view.objects.values(), ({ set }) => set).filter(
+      ({ labels }) => clusterOfFirstRelease(labels) === cluster,
+    );
     return left.map(({ name }) => name).toSorted();
   }
 

@@ -45,7 +45,14 @@ export function setWriter({ send, writes, localSets, domains, isWatchForbidden }
   return async (change, { since }) => {
     const { labels } = change.kind === 'delete' ? change.from : change.to;
     const remote = readOwner(labels, domains)?.cluster;
-    const write = { payer: remote, isDeletion: change.kind === 'delete', since, remote, repairs: remote, event: () => changeEvent(change) };
+    const write = {
+      payer: remote,
+      isDeletion: change.kind === 'delete',
+      since,
+      remote,
+      repairs: remote,
+      event: () => changeEvent(change),
+    };
     try {
       const written = await writes.write(write, (options) => send(change, options));
       if (written !== undefined) localSets.written(written);

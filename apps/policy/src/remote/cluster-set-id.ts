@@ -2,18 +2,29 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { clusterSetLabel } from '@kube-semaphore/naming';
 
 /** What a remote says about its id in its ClusterSet. `unknown`: it has no About API, or doesn't let us read it. */
-export type ClusterSetId = { readonly kind: 'same' } | { readonly kind: 'different'; readonly id: string } | { readonly kind: 'unknown'; readonly error: unknown };
+export type ClusterSetId =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'different'; readonly id: string }
+  | { readonly kind: 'unknown'; readonly error: unknown };
 
 /**
  * Compares our name of a cluster with its ClusterProperty `cluster.clusterset.k8s.io` (About API, KEP-2149).
  *
  * @throws the signal's reason, and nothing else
  */
-export async function compareClusterSetId(client: Pick<KubeClient, 'getRaw'>, cluster: string, { signal }: RunOptions): Promise<ClusterSetId> {
+export async function compareClusterSetId(
+  client: Pick<KubeClient, 'getRaw'>,
+  cluster: string,
+  { signal }: RunOptions,
+): Promise<ClusterSetId> {
   try {
-    const group = (await client.getRaw('/apis/about.k8s.io', { signal })) as { preferredVersion?: { groupVersion?: string } };
+    const group = (await client.getRaw('/apis/about.k8s.io', { signal })) as {
+      preferredVersion?: { groupVersion?: string };
+    };
     const version = group.preferredVersion?.groupVersion ?? 'about.k8s.io/v1alpha1';
-    const property = (await client.getRaw(`/apis/${version}/clusterproperties/${clusterSetLabel}`, { signal })) as { spec?: { value?: unknown } };
+    const property = (await client.getRaw(`/apis/${version}/clusterproperties/${clusterSetLabel}`, { signal })) as {
+      spec?: { value?: unknown };
+    };
     const id = property.spec?.value;
     if (typeof id !== 'string') return { kind: 'unknown', error: new Error('the ClusterProperty has no value') };
     return id === cluster ? { kind: 'same' } : { kind: 'different', id: id.slice(0, 253) };

@@ -1,4 +1,11 @@
-import { ConfigError, type Diagnostic, POLL_INTERVAL_MS, remoteBudget, RemoteState, reportRestriction } from '@kube-semaphore/app';
+import {
+  ConfigError,
+  type Diagnostic,
+  POLL_INTERVAL_MS,
+  remoteBudget,
+  RemoteState,
+  reportRestriction,
+} from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
@@ -72,11 +79,21 @@ export class Remote implements KnownRemote {
     const { settings, options, metrics } = remote;
     const cluster = settings.name;
     this.cluster = cluster;
-    this.#state = new RemoteState({ cluster, metrics, log: remote.log, holdMs: options.deletionGuardHoldMs, onFirstSync: () => undefined });
+    this.#state = new RemoteState({
+      cluster,
+      metrics,
+      log: remote.log,
+      holdMs: options.deletionGuardHoldMs,
+      onFirstSync: () => undefined,
+    });
     const { log } = this.#state;
     this.#options = { ...remote, log };
     reportRestriction({ cluster, allowed: settings.allowedPodCidrs, metrics, log });
-    const client = new KubeClient({ connection: remote.connection, userAgent: remote.userAgent, encoding: options.encoding });
+    const client = new KubeClient({
+      connection: remote.connection,
+      userAgent: remote.userAgent,
+      encoding: options.encoding,
+    });
     this.#client = client;
     const hooks = this.#state.watches.hooks();
     this.#hooks = {
@@ -133,7 +150,9 @@ export class Remote implements KnownRemote {
     const identity = this.#identity();
     if (!identity.ok) {
       // At the start this ends the process; now others of its remotes are being served.
-      this.#state.skips.replace(WHOLE_CLUSTER, [{ kind: 'problem', reason: 'two-identities', detail: identity.reason }]);
+      this.#state.skips.replace(WHOLE_CLUSTER, [
+        { kind: 'problem', reason: 'two-identities', detail: identity.reason },
+      ]);
       return;
     }
     if (identity.value !== undefined) {
@@ -167,13 +186,20 @@ export class Remote implements KnownRemote {
       heldBack: isHeldWithoutPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
       heldDeletions: this.#chosen?.pods.synced === true ? this.#chosen.pods.held : 0,
       skipped: this.#state.skips.all(),
-      sets: this.#options.localSets.own().filter(({ cluster }) => cluster === this.cluster).map(({ set }) => set.name).toSorted(),
+      sets: this.#options.localSets
+        .own()
+        .filter(({ cluster }) => cluster === this.cluster)
+        .map(({ set }) => set.name)
+        .toSorted(),
     };
   }
 
   /** What is worth knowing about its sets of a key from now on. */
   notice(key: string, diagnostics: readonly SetDiagnostic[]): void {
-    this.#state.skips.replace(`set ${key}`, diagnostics.filter(({ cluster }) => cluster === this.cluster));
+    this.#state.skips.replace(
+      `set ${key}`,
+      diagnostics.filter(({ cluster }) => cluster === this.cluster),
+    );
   }
 
   /** Looks which sets v0.1.0 left: they are told, and stay as they are. */
@@ -213,7 +239,8 @@ export class Remote implements KnownRemote {
   }
 
   #openPods(domain: string, budget: RemoteBudget): RemotePods {
-    const { settings, localCidrs, serviceRanges, localSets, domains, options, given, metrics, onKnown, onChange } = this.#options;
+    const { settings, localCidrs, serviceRanges, localSets, domains, options, given, metrics, onKnown, onChange } =
+      this.#options;
     return new RemotePods({
       client: this.#client,
       cluster: this.cluster,
@@ -226,7 +253,8 @@ export class Remote implements KnownRemote {
       sets: {
         limit: options.maxRemoteSets,
         isHere: (key) => localSets.ofKey(key).some((set) => set.cluster === this.cluster),
-        onLeftOut: (pair, isLeftOut) => this.#state.skips.replace(`set of ${pair}`, isLeftOut ? [tooManySets(options.maxRemoteSets)] : []),
+        onLeftOut: (pair, isLeftOut) =>
+          this.#state.skips.replace(`set of ${pair}`, isLeftOut ? [tooManySets(options.maxRemoteSets)] : []),
       },
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
@@ -261,7 +289,8 @@ export class Remote implements KnownRemote {
     if (this.#chosen !== undefined) return;
     const { log } = this.#options;
     if (this.#choiceByPods() === undefined) this.#state.skips.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
-    if (!this.#listedOnce) log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
+    if (!this.#listedOnce)
+      log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
     this.#syncedFirst();
   }
 
@@ -277,8 +306,10 @@ export class Remote implements KnownRemote {
     if (signal.aborted) return;
     const { log } = this.#options;
     const answer = await compareClusterSetId(this.#client, this.cluster, { signal });
-    if (answer.kind === 'different') log.warn({ cluster: this.cluster, id: answer.id }, 'the remote calls itself something else in its ClusterSet');
-    if (answer.kind === 'unknown') log.debug({ cluster: this.cluster, error: answer.error }, 'the remote does not tell its id in a ClusterSet');
+    if (answer.kind === 'different')
+      log.warn({ cluster: this.cluster, id: answer.id }, 'the remote calls itself something else in its ClusterSet');
+    if (answer.kind === 'unknown')
+      log.debug({ cluster: this.cluster, error: answer.error }, 'the remote does not tell its id in a ClusterSet');
   }
 
   #listed(): void {
@@ -313,7 +344,11 @@ function noPodMatches(ownSets: number): Diagnostic {
   return { kind: 'problem', reason: 'no-pod-matches', detail };
 }
 
-const tooManySets = (limit: number): Diagnostic => ({ kind: 'problem', reason: 'over-budget', detail: `the remote has its ${limit} sets (-max-remote-sets), and gets no other` });
+const tooManySets = (limit: number): Diagnostic => ({
+  kind: 'problem',
+  reason: 'over-budget',
+  detail: `the remote has its ${limit} sets (-max-remote-sets), and gets no other`,
+});
 /** Where neither a flag nor a set names the domain. */
 const NO_LABELLED_POD: Diagnostic = {
   kind: 'expected',
@@ -327,4 +362,8 @@ function otherDomain({ domain, overlooked }: DomainChoice): Diagnostic {
   return { kind: 'expected', reason: 'other-label-domain', detail };
 }
 
-const olderSet = (name: string): Diagnostic => ({ kind: 'problem', reason: 'first-release', detail: `${name} has labels that are not ours, and stays as it is` });
+const olderSet = (name: string): Diagnostic => ({
+  kind: 'problem',
+  reason: 'first-release',
+  detail: `${name} has labels that are not ours, and stays as it is`,
+});

@@ -20,7 +20,11 @@ describe('MemberIndex', () => {
     const index = new MemberIndex('c2', { limit: 1, isHere: (key) => key === 'c2-ns-here', onLeftOut });
     const [here, one, two] = ['here', 'one', 'two'].map((app) => member('ns', app, app));
     for (const each of [here, one, two]) index.apply(undefined, each);
-    expect([index.pairs('c2-ns-here').length, index.pairs('c2-ns-one').length, [...left]]).toEqual([1, 0, ['ns/one', 'ns/two']]);
+    expect([index.pairs('c2-ns-here').length, index.pairs('c2-ns-one').length, [...left]]).toEqual([
+      1,
+      0,
+      ['ns/one', 'ns/two'],
+    ]);
     expect(index.apply(here, undefined)).toEqual(['c2-ns-here', 'c2-ns-one']);
     expect([index.pairs('c2-ns-one').length, index.isOver, [...left]]).toEqual([1, true, ['ns/two']]);
     index.apply(two, undefined);

@@ -54,7 +54,12 @@ export class MemberIndex {
   /** The pairs of a key that have members, but for those that are left out; in no order. */
   pairs(key: string): readonly PairMembers[] {
     const entries = [...(this.#byKey.get(key) ?? [])].filter((entry) => !this.#admissions.isWaiting(nameOf(entry)));
-    return entries.map(({ cluster, namespace, app, byPod }) => ({ cluster, namespace, app, members: [...byPod.values()] }));
+    return entries.map(({ cluster, namespace, app, byPod }) => ({
+      cluster,
+      namespace,
+      app,
+      members: [...byPod.values()],
+    }));
   }
 
   /** All keys that have members, sorted. */

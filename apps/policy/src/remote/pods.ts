@@ -1,14 +1,30 @@
-import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
+import {
+  type DeletionGuard,
+  Reflector,
+  type ReflectorHooks,
+  type RemoteBudget,
+  Store,
+} from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { nameLabel } from '@kube-semaphore/naming';
 import type { AddressRules } from '@kube-semaphore/net';
 import type { PairMembers } from '../desired/member.ts';
 import { MemberIndex, type MemberIndexOptions } from './member-index.ts';
-import { isSameMember, type Member, membershipOf, type MembershipRules, type PodDiagnostic } from '../desired/member.ts';
+import {
+  isSameMember,
+  type Member,
+  membershipOf,
+  type MembershipRules,
+  type PodDiagnostic,
+} from '../desired/member.ts';
 
 /** A Pod as it lies in the store: who it is in its set, if it is in one, and what of it is left out. */
-type RemotePod = { readonly uid: string; readonly member: Member | undefined; readonly skipped: readonly PodDiagnostic[] };
+type RemotePod = {
+  readonly uid: string;
+  readonly member: Member | undefined;
+  readonly skipped: readonly PodDiagnostic[];
+};
 
 export type RemotePodsOptions = {
   readonly client: KubeClient;
@@ -43,7 +59,8 @@ export type RemotePodsOptions = {
 const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** @param hostNetwork whether Pods of the host's network can be members; if not, the server is told not to send them */
-export const fieldSelectorOf = (hostNetwork: boolean): string => (hostNetwork ? UNFINISHED : `${UNFINISHED},spec.hostNetwork=false`);
+export const fieldSelectorOf = (hostNetwork: boolean): string =>
+  hostNetwork ? UNFINISHED : `${UNFINISHED},spec.hostNetwork=false`;
 
 const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
 
@@ -63,7 +80,19 @@ export class RemotePods {
 
   constructor(options: RemotePodsOptions) {
     this.#options = options;
-    const { client, cluster, domain, fieldSelector, addresses, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks } = options;
+    const {
+      client,
+      cluster,
+      domain,
+      fieldSelector,
+      addresses,
+      idleTimeoutMs,
+      pollIntervalMs,
+      budget,
+      guard,
+      holdMs,
+      hooks,
+    } = options;
     this.#index = new MemberIndex(cluster, options.sets);
     this.#store = new Store<RemotePod>({
       equal: isSame,
@@ -121,7 +150,8 @@ export class RemotePods {
   /** Watches until `signal` is aborted, or until the end; once. */
   run(options: RunOptions): Promise<void> {
     const signal = AbortSignal.any([options.signal, this.#ended.signal]);
-    for (const [key, member] of this.#options.seed) this.#store.seed(key, { uid: '', member, skipped: NOTHING_SKIPPED });
+    for (const [key, member] of this.#options.seed)
+      this.#store.seed(key, { uid: '', member, skipped: NOTHING_SKIPPED });
     return this.#reflector.run({ signal });
   }
 
@@ -180,11 +210,17 @@ function readTooLarge({ metadata, tooLarge: detail }: TooLarge): RemotePod {
 }
 
 function isSame(a: RemotePod, b: RemotePod): boolean {
-  const sameMember = a.member === undefined || b.member === undefined ? a.member === b.member : isSameMember(a.member, b.member);
-  return sameMember && a.skipped.length === b.skipped.length && a.skipped.every(({ detail }, i) => detail === b.skipped[i]?.detail);
+  const sameMember =
+    a.member === undefined || b.member === undefined ? a.member === b.member : isSameMember(a.member, b.member);
+  return (
+    sameMember &&
+    a.skipped.length === b.skipped.length &&
+    a.skipped.every(({ detail }, i) => detail === b.skipped[i]?.detail)
+  );
 }
 
-const hold = (pod: RemotePod): RemotePod => (pod.member === undefined ? pod : { ...pod, member: { ...pod.member, held: true } });
+const hold = (pod: RemotePod): RemotePod =>
+  pod.member === undefined ? pod : { ...pod, member: { ...pod.member, held: true } };
 
 const claims = ({ member }: RemotePod): readonly string[] => member?.ips ?? [];
 

@@ -6,7 +6,10 @@ const identity = { domain: 'semaphore.uw.systems', managedBy: 'semaphore-policy'
 const domains = domainsWith(identity.domain);
 
 function own(name: string, pair: { cluster: string; namespace: string; app: string }, ...nets: string[]) {
-  return { cluster: pair.cluster, set: { name, uid: 'u', resourceVersion: '1', labels: setLabels(identity, pair), annotations: {}, nets } };
+  return {
+    cluster: pair.cluster,
+    set: { name, uid: 'u', resourceVersion: '1', labels: setLabels(identity, pair), annotations: {}, nets },
+  };
 }
 
 it('remembers each address of a cluster once, held, under a key that no Pod has', () => {
@@ -17,7 +20,13 @@ it('remembers each address of a cluster once, held, under a key that no Pod has'
   const seed = seedOf(sets, 'c2', domains);
   expect([...seed.keys()]).toEqual(['ns/app@10.0.0.1', 'ns/app@fd00::1']);
   expect(seed.get('ns/app@10.0.0.1')).toEqual({
-    uid: '', namespace: 'ns', name: 'app@10.0.0.1', app: 'app', ips: ['10.0.0.1'], hostNetwork: false, held: true,
+    uid: '',
+    namespace: 'ns',
+    name: 'app@10.0.0.1',
+    app: 'app',
+    ips: ['10.0.0.1'],
+    hostNetwork: false,
+    held: true,
   });
 });
 

@@ -10,7 +10,11 @@ import { readOwner } from '../desired/labels.ts';
  * @param domains of labels, those that count
  * @returns each with a key that no Pod has
  */
-export function seedOf(sets: readonly OwnSet[], cluster: string, domains: readonly string[]): ReadonlyMap<string, Member> {
+export function seedOf(
+  sets: readonly OwnSet[],
+  cluster: string,
+  domains: readonly string[],
+): ReadonlyMap<string, Member> {
   const seed = new Map<string, Member>();
   for (const { set, cluster: of } of sets) {
     const pair = readOwner(set.labels, domains)?.pair;
@@ -19,7 +23,15 @@ export function seedOf(sets: readonly OwnSet[], cluster: string, domains: readon
       const ip = hostOf(net);
       if (ip === undefined) continue;
       const name = `${pair.app}@${ip}`;
-      seed.set(`${pair.namespace}/${name}`, { uid: '', namespace: pair.namespace, name, app: pair.app, ips: [ip], hostNetwork: false, held: true });
+      seed.set(`${pair.namespace}/${name}`, {
+        uid: '',
+        namespace: pair.namespace,
+        name,
+        app: pair.app,
+        ips: [ip],
+        hostNetwork: false,
+        held: true,
+      });
     }
   }
   return seed;
@@ -28,5 +40,7 @@ export function seedOf(sets: readonly OwnSet[], cluster: string, domains: readon
 /** The address of a net that is one host; a wider one is nothing that a Pod ever had. */
 function hostOf(net: string): string | undefined {
   const cidr = readNet(net);
-  return cidr?.endsWith(cidr.includes(':') ? '/128' : '/32') === true ? cidr.slice(0, cidr.lastIndexOf('/')) : undefined;
+  return cidr?.endsWith(cidr.includes(':') ? '/128' : '/32') === true
+    ? cidr.slice(0, cidr.lastIndexOf('/'))
+    : undefined;
 }

@@ -87,7 +87,13 @@ describe.skipIf(goesWithoutKubectl)('the commands of docs/migration.md', () => {
     },
   );
 
-  it('can be followed by one that keeps a set which Go has no name for', async ({ local, pods, witness, goProgram, start }) => {
+  it('can be followed by one that keeps a set which Go has no name for', async ({
+    local,
+    pods,
+    witness,
+    goProgram,
+    start,
+  }) => {
     const [, keep = ''] = /`(kubectl label "\$sets" NAME managed-by-)`/.exec(docPage('migration.md')) ?? [];
     const { sets, history } = await witness('crd.projectcalico.org');
     await pods.add(...known, ...suffixed);

@@ -55,7 +55,13 @@ const warningsOf = (policy: PolicyProcess) =>
 
 /** Each once: what docs/migration.md says that a release's command line, role and sets are told of. */
 function promised({ prefix }: GoRelease): readonly string[] {
-  const names = ['LOCAL_KUBE_CONFIG', 'REMOTE_API_URL', 'REMOTE_CA_URL', 'REMOTE_SERVICE_ACCOUNT_TOKEN', 'TARGET_CLUSTER_NAME'];
+  const names = [
+    'LOCAL_KUBE_CONFIG',
+    'REMOTE_API_URL',
+    'REMOTE_CA_URL',
+    'REMOTE_SERVICE_ACCOUNT_TOKEN',
+    'TARGET_CLUSTER_NAME',
+  ];
   const older = prefix === 'KPS' ? names.map((name) => `KPS_${name} is an older spelling: use SP_${name}`) : [];
   return [
     ...older,
@@ -107,7 +113,13 @@ describe('the sets of a Go program', () => {
     },
   );
 
-  it('are put right as long as both programs run, as in a rolling update', async ({ remote, pods, witness, goProgram, start }) => {
+  it('are put right as long as both programs run, as in a rolling update', async ({
+    remote,
+    pods,
+    witness,
+    goProgram,
+    start,
+  }) => {
     const { sets, history } = await witness('crd.projectcalico.org');
     await pods.add(...running, missed);
     const go = await goProgram(onCrd[0]!);
@@ -125,7 +137,11 @@ describe('the sets of a Go program', () => {
     for (const { app, namespace, ips } of workloads) expect(history.lapses(app, ips, namespace)).toEqual([]);
   });
 
-  it("are taken over as Calico's API server stores them, their labels in an annotation", async ({ pods, witness, start }) => {
+  it("are taken over as Calico's API server stores them, their labels in an annotation", async ({
+    pods,
+    witness,
+    start,
+  }) => {
     const { sets, history } = await witness('crd.projectcalico.org');
     const labels = labelsOf('app', { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' });
     const annotations = { 'projectcalico.org/metadata': JSON.stringify({ labels }) };

@@ -1,7 +1,11 @@
 import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import {
-  globalNetworkSetCrd, type LeaseTimes, type RealCluster, type Roles, startRealCluster,
+  globalNetworkSetCrd,
+  type LeaseTimes,
+  type RealCluster,
+  type Roles,
+  startRealCluster,
 } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
 import { PolicyPair } from '../support/replica-pair.ts';
@@ -55,21 +59,28 @@ describe.concurrent('two replicas, in the audit log', () => {
   it.for([
     { name: 'SIGTERM', cluster: 'c2', withinMs: 3_000 },
     { name: 'SIGKILL', cluster: 'c3', withinMs: 20_000 },
-  ] as const)('with the usual times, the other one writes within $withinMs ms of $name', async ({ name, cluster, withinMs }, { startPair }) => {
-    const { pair, replicas, roles } = await startPair(cluster);
-    await pair.beBusy();
-    await replicas.hasWritten(roles.leader);
-    const endMs = Date.now();
-    await roles.leader.program.stop(name);
-    await replicas.hasWritten(roles.standby);
-    const [first] = await replicas.written(roles.standby);
-    expect((first?.endedMs ?? Infinity) - endMs).toBeLessThan(withinMs);
-    expect(await replicas.succession(roles, name === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(inPeace(roles));
-  });
+  ] as const)(
+    'with the usual times, the other one writes within $withinMs ms of $name',
+    async ({ name, cluster, withinMs }, { startPair }) => {
+      const { pair, replicas, roles } = await startPair(cluster);
+      await pair.beBusy();
+      await replicas.hasWritten(roles.leader);
+      const endMs = Date.now();
+      await roles.leader.program.stop(name);
+      await replicas.hasWritten(roles.standby);
+      const [first] = await replicas.written(roles.standby);
+      expect((first?.endedMs ?? Infinity) - endMs).toBeLessThan(withinMs);
+      expect(await replicas.succession(roles, name === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(inPeace(roles));
+    },
+  );
 
   it('a leader that wakes from a SIGSTOP writes nothing any more', async ({ startPair }) => {
     const { pair, replicas, roles } = await startPair('c4', { times: SHORT });
-    const pods = Array.from({ length: 300 }, (_, n) => ({ name: `p${n}`, app: `p${n}`, ips: [`10.5.${n >> 8}.${n & 255}`] }));
+    const pods = Array.from({ length: 300 }, (_, n) => ({
+      name: `p${n}`,
+      app: `p${n}`,
+      ips: [`10.5.${n >> 8}.${n & 255}`],
+    }));
     await replicas.stopInTheThick(roles, { collection: 'globalnetworksets', work: () => pair.pods.add(...pods) });
     const made = new Set(await pair.setNames());
     const unmade = pods.filter(({ app }) => !made.has(pair.setName(app)));
@@ -102,7 +113,11 @@ describe('of two releases, one that has its Lease in another namespace', () => {
       { name: 'the way back, by SIGKILL', cluster: 'c8', by: 'SIGKILL', flags: [MOVING, BEFORE] },
     ] as const)('honours that of the other: $name', async ({ cluster, by, flags }, { local, startPair }) => {
       // As the manifests make it.
-      const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: `semaphore-policy-${cluster}` } };
+      const lease = {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name: `semaphore-policy-${cluster}` },
+      };
       await local.admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', lease);
       const { pair, replicas, roles } = await startPair(cluster, { times: SHORT, flags });
       await pair.beBusy();

@@ -1,6 +1,13 @@
 import { eventually } from '@kube-semaphore/eventually';
 import {
-  deployedRights, globalNetworkSetCrd, longLease, type RealCluster, rightsIn, shortLease, startRealCluster, useOf,
+  deployedRights,
+  globalNetworkSetCrd,
+  longLease,
+  type RealCluster,
+  rightsIn,
+  shortLease,
+  startRealCluster,
+  useOf,
 } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
@@ -8,7 +15,10 @@ import { argvOf, usualFlags } from '../support/command-line.ts';
 import { it as itOnClusters } from '../support/it.ts';
 import { labelsOf, Sets } from '../support/sets.ts';
 
-const APIS = { 'crd.projectcalico.org': 'crd.projectcalico.org/v1', 'projectcalico.org': 'projectcalico.org/v3' } as const;
+const APIS = {
+  'crd.projectcalico.org': 'crd.projectcalico.org/v1',
+  'projectcalico.org': 'projectcalico.org/v3',
+} as const;
 
 const left = { name: 'c9-default-left', labels: labelsOf('left', { cluster: 'c9' }), nets: ['10.9.0.1/32'] };
 
@@ -18,11 +28,20 @@ const left = { name: 'c9-default-left', labels: labelsOf('left', { cluster: 'c9'
  */
 const it = itOnClusters
   .extend('server', { scope: 'file' }, async ({ names }, { onCleanup }): Promise<RealCluster> => {
-    const server = await startRealCluster({ name: names.local, audit: true, apiserverFlags: { 'feature-gates': 'WatchList=false' } });
+    const server = await startRealCluster({
+      name: names.local,
+      audit: true,
+      apiserverFlags: { 'feature-gates': 'WatchList=false' },
+    });
     onCleanup(() => server.stop());
     // As the manifests have it.
-    await server.admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'semaphore-policy' } });
-    for (const group of ['crd.projectcalico.org', 'projectcalico.org'] as const) await server.defineResource(globalNetworkSetCrd(group));
+    await server.admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'semaphore-policy' },
+    });
+    for (const group of ['crd.projectcalico.org', 'projectcalico.org'] as const)
+      await server.defineResource(globalNetworkSetCrd(group));
     return server;
   })
   .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
@@ -30,7 +49,13 @@ const it = itOnClusters
   .extend('exercise', ({ local, accounts, pods, start, startWith }) => async (group: keyof typeof APIS) => {
     const sets = new Sets(local, group);
     const api = { 'calico-api': APIS[group] };
-    const policy = await start({ ...api, ...shortLease('semaphore-policy'), ...longLease, 'lease-namespace': 'semaphore-policy', 'previous-lease-namespace': 'kube-system' });
+    const policy = await start({
+      ...api,
+      ...shortLease('semaphore-policy'),
+      ...longLease,
+      'lease-namespace': 'semaphore-policy',
+      'previous-lease-namespace': 'kube-system',
+    });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'gone', app: 'gone', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-gone': ['10.4.0.2/32'] });
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.3'] });
@@ -38,7 +63,10 @@ const it = itOnClusters
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
     await sets.add(left);
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...api })], { ready: false });
-    const cleanup = await startWith(['cleanup', '-cluster=c9', '-yes', ...argvOf({ 'local-kube-config': accounts.local.kubeconfig, ...api })], { ready: false });
+    const cleanup = await startWith(
+      ['cleanup', '-cluster=c9', '-yes', ...argvOf({ 'local-kube-config': accounts.local.kubeconfig, ...api })],
+      { ready: false },
+    );
     expect([(await plan.exited).code, (await cleanup.exited).code]).toEqual([0, 0]);
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
     const complaints = policy.log().filter(({ level }) => level === 'warn' || level === 'error');
@@ -57,6 +85,9 @@ describe('the accounts of deploy/policy', () => {
       const events = await server.auditLog();
       return sides.map((rights) => useOf(events, rights));
     };
-    await eventually(use, sides.map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })));
+    await eventually(
+      use,
+      sides.map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })),
+    );
   });
 });

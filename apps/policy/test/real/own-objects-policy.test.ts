@@ -1,8 +1,16 @@
 import type { Answer, KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import {
-  type CalicoGroup, deployAccount, deployedRights, deployPolicies, expressionWarnings, type Foreign, foreignWrites,
-  globalNetworkSetCrd, type RealCluster, startRealCluster,
+  type CalicoGroup,
+  deployAccount,
+  deployedRights,
+  deployPolicies,
+  expressionWarnings,
+  type Foreign,
+  foreignWrites,
+  globalNetworkSetCrd,
+  type RealCluster,
+  startRealCluster,
 } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { folders } from '../support/accounts.ts';
@@ -23,14 +31,36 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 const ours = labelsOf('app');
-const set = (name: string, { labels = ours, annotations = {}, nets = ['10.4.0.1/32', 'fd00::1/128'], group = GROUPS[0]! }: { labels?: Readonly<Record<string, string>>; annotations?: Readonly<Record<string, string>>; nets?: readonly string[]; group?: CalicoGroup } = {}): KubeObject => ({
+const set = (
+  name: string,
+  {
+    labels = ours,
+    annotations = {},
+    nets = ['10.4.0.1/32', 'fd00::1/128'],
+    group = GROUPS[0]!,
+  }: {
+    labels?: Readonly<Record<string, string>>;
+    annotations?: Readonly<Record<string, string>>;
+    nets?: readonly string[];
+    group?: CalicoGroup;
+  } = {},
+): KubeObject => ({
   apiVersion: setsPath(group).split('/').slice(2, 4).join('/'),
   kind: 'GlobalNetworkSet',
   metadata: { name, labels, annotations },
   spec: { nets },
 });
-const lease = (name: string): KubeObject => ({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec: { holderIdentity: 'its holder' } });
-const foreignSet = (group: CalicoGroup): Foreign => ({ root: setsPath(group).replace('/globalnetworksets', ''), plural: 'globalnetworksets', object: set('of-somebody', { group, labels: { team: 'a' } }) });
+const lease = (name: string): KubeObject => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name },
+  spec: { holderIdentity: 'its holder' },
+});
+const foreignSet = (group: CalicoGroup): Foreign => ({
+  root: setsPath(group).replace('/globalnetworksets', ''),
+  plural: 'globalnetworksets',
+  object: set('of-somebody', { group, labels: { team: 'a' } }),
+});
 
 const refusal = ({ status, body }: Answer): string => `${status} ${String(body['message'])}`;
 
@@ -41,22 +71,37 @@ describe('the account of deploy/policy', () => {
       'globalnetworksets.projectcalico.org': foreignSet('projectcalico.org'),
       'leases.coordination.k8s.io': { root: LEASES, plural: 'leases', object: lease('kube-scheduler') },
     };
-    const { done, refused } = await foreignWrites({ admin: cluster.admin, account, grants: deployedRights(folders.local).grants, foreign });
+    const { done, refused } = await foreignWrites({
+      admin: cluster.admin,
+      account,
+      grants: deployedRights(folders.local).grants,
+      foreign,
+    });
     expect(done).toEqual([]);
     expect(Object.values(refused).filter((why) => !why.startsWith('403 '))).toEqual([]);
   });
 
-  it.each(['kube-scheduler', 'kube-controller-manager', 'semaphore-policy-of-another'])('can neither take nor make the Lease %s in kube-system', async (name) => {
-    const [all, one] = [`${LEASES}/namespaces/kube-system/leases`, `${LEASES}/namespaces/kube-system/leases/${name}`];
-    expect(refusal(await account.request('POST', all, lease(name)))).toMatch(/^403 .*cannot create resource "leases"/);
-    if ((await cluster.admin.request('GET', one)).status === 404) await cluster.admin.create(all, lease(name));
-    const before = await cluster.admin.get(one);
-    expect(refusal(await account.request('PUT', one, { ...before, spec: { holderIdentity: 'attacker' } }))).toMatch(/^403 .*cannot update resource "leases"/);
-    expect(await cluster.admin.get(one)).toEqual(before);
-  });
+  it.each(['kube-scheduler', 'kube-controller-manager', 'semaphore-policy-of-another'])(
+    'can neither take nor make the Lease %s in kube-system',
+    async (name) => {
+      const [all, one] = [`${LEASES}/namespaces/kube-system/leases`, `${LEASES}/namespaces/kube-system/leases/${name}`];
+      expect(refusal(await account.request('POST', all, lease(name)))).toMatch(
+        /^403 .*cannot create resource "leases"/,
+      );
+      if ((await cluster.admin.request('GET', one)).status === 404) await cluster.admin.create(all, lease(name));
+      const before = await cluster.admin.get(one);
+      expect(refusal(await account.request('PUT', one, { ...before, spec: { holderIdentity: 'attacker' } }))).toMatch(
+        /^403 .*cannot update resource "leases"/,
+      );
+      expect(await cluster.admin.get(one)).toEqual(before);
+    },
+  );
 
   it('can hold the Lease where it was before, and not make it there', async () => {
-    const [all, one] = [`${LEASES}/namespaces/kube-system/leases`, `${LEASES}/namespaces/kube-system/leases/semaphore-policy`];
+    const [all, one] = [
+      `${LEASES}/namespaces/kube-system/leases`,
+      `${LEASES}/namespaces/kube-system/leases/semaphore-policy`,
+    ];
     expect((await account.request('POST', all, lease('semaphore-policy'))).status).toBe(403);
     const there = await cluster.admin.create(all, lease('semaphore-policy'));
     expect((await account.request('PUT', one, { ...there, spec: { holderIdentity: 'we' } })).status).toBe(200);
@@ -74,12 +119,22 @@ describe('the policy for its own objects', () => {
 
     it.each([
       { name: 'ours', object: { labels: ours } },
-      { name: 'ours, of a later Go release', object: { labels: labelsOf('app', { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' }) } },
-      { name: 'ours, with the label of its ClusterSet', object: { labels: { ...ours, 'cluster.clusterset.k8s.io': 'c2' } } },
+      {
+        name: 'ours, of a later Go release',
+        object: { labels: labelsOf('app', { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' }) },
+      },
+      {
+        name: 'ours, with the label of its ClusterSet',
+        object: { labels: { ...ours, 'cluster.clusterset.k8s.io': 'c2' } },
+      },
     ])('lets it create, change and delete a set that is $name', async ({ object }) => {
-      expect(refusal(await account.request('POST', path, set('c2-default-app', { ...object, group })))).toMatch(/^201 /);
+      expect(refusal(await account.request('POST', path, set('c2-default-app', { ...object, group })))).toMatch(
+        /^201 /,
+      );
       const there = await cluster.admin.get(`${path}/c2-default-app`);
-      expect(refusal(await account.request('PUT', `${path}/c2-default-app`, { ...there, spec: { nets: ['10.4.0.2/32'] } }))).toMatch(/^200 /);
+      expect(
+        refusal(await account.request('PUT', `${path}/c2-default-app`, { ...there, spec: { nets: ['10.4.0.2/32'] } })),
+      ).toMatch(/^200 /);
       expect(refusal(await account.request('DELETE', `${path}/c2-default-app`))).toMatch(/^200 /);
     });
 
@@ -89,23 +144,35 @@ describe('the policy for its own objects', () => {
       { name: 'nets without a length', nets: ['10.4.0.1'] },
       { name: 'two nets in one', nets: ['10.4.0.0/16,fd00::1/128'] },
     ])('refuses $name', async ({ nets }) => {
-      expect(refusal(await account.request('POST', path, set('wide', { nets, group })))).toMatch(/^403 .* may write only nets of one address, /);
+      expect(refusal(await account.request('POST', path, set('wide', { nets, group })))).toMatch(
+        /^403 .* may write only nets of one address, /,
+      );
     });
 
     it('refuses a label of its own making, which a policy might go by', async () => {
       const labels = { ...ours, role: 'trusted', 'projectcalico.org/namespace': 'kube-system' };
-      expect(refusal(await account.request('POST', path, set('labelled', { labels, group })))).toMatch(/^403 .* no label but its own; this is about (role, projectcalico.org\/namespace|projectcalico.org\/namespace, role)$/);
+      expect(refusal(await account.request('POST', path, set('labelled', { labels, group })))).toMatch(
+        /^403 .* no label but its own; this is about (role, projectcalico.org\/namespace|projectcalico.org\/namespace, role)$/,
+      );
     });
 
     it("refuses labels by way of Calico's annotation", async () => {
       const annotations = { 'projectcalico.org/metadata': '{"labels":{"role":"trusted"}}' };
-      expect(refusal(await account.request('POST', path, set('annotated', { annotations, group })))).toMatch(/^403 .* no annotation projectcalico.org\/metadata/);
+      expect(refusal(await account.request('POST', path, set('annotated', { annotations, group })))).toMatch(
+        /^403 .* no annotation projectcalico.org\/metadata/,
+      );
     });
 
     it('refuses to take over a set of others, and to give one away', async () => {
-      for (const [name, from, to] of [['theirs', { team: 'a' }, ours], ['given', ours, { team: 'a' }]] as const) {
+      for (const [name, from, to] of [
+        ['theirs', { team: 'a' }, ours],
+        ['given', ours, { team: 'a' }],
+      ] as const) {
         const there = await cluster.admin.create(path, set(name, { labels: from, group }));
-        const answer = await account.request('PUT', `${path}/${name}`, { ...there, metadata: { ...there.metadata, labels: to } });
+        const answer = await account.request('PUT', `${path}/${name}`, {
+          ...there,
+          metadata: { ...there.metadata, labels: to },
+        });
         expect(refusal(answer)).toMatch(/^403 .* may write only its own objects, /);
       }
     });
@@ -113,7 +180,14 @@ describe('the policy for its own objects', () => {
     it('lets it have a set that its labels say is ours in the annotation alone, as it drops that', async () => {
       const annotations = { 'projectcalico.org/metadata': JSON.stringify({ labels: ours }) };
       const there = await cluster.admin.create(path, set('stored', { labels: {}, annotations, group }));
-      expect(refusal(await account.request('PUT', `${path}/stored`, { ...there, metadata: { ...there.metadata, labels: ours, annotations: {} } }))).toMatch(/^200 /);
+      expect(
+        refusal(
+          await account.request('PUT', `${path}/stored`, {
+            ...there,
+            metadata: { ...there.metadata, labels: ours, annotations: {} },
+          }),
+        ),
+      ).toMatch(/^200 /);
     });
   });
 
@@ -128,7 +202,13 @@ describe('the policy for its own objects', () => {
     beforeAll(async () => {
       const [apiGroup, name] = ['rbac.authorization.k8s.io', 'mighty'];
       const subjects = [{ kind: 'ServiceAccount', name: 'semaphore-policy', namespace: 'kube-system' }];
-      await cluster.admin.create(`/apis/${apiGroup}/v1/clusterrolebindings`, { apiVersion: `${apiGroup}/v1`, kind: 'ClusterRoleBinding', metadata: { name }, roleRef: { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' }, subjects });
+      await cluster.admin.create(`/apis/${apiGroup}/v1/clusterrolebindings`, {
+        apiVersion: `${apiGroup}/v1`,
+        kind: 'ClusterRoleBinding',
+        metadata: { name },
+        roleRef: { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' },
+        subjects,
+      });
       await eventually(async () => (await account.request('GET', '/api/v1/secrets')).status, 200);
     });
 
@@ -141,14 +221,21 @@ describe('the policy for its own objects', () => {
     });
 
     it('takes no Lease of others', async () => {
-      const answer = await account.request('PATCH', `${LEASES}/namespaces/kube-system/leases/kube-scheduler`, { spec: { holderIdentity: 'attacker' } });
+      const answer = await account.request('PATCH', `${LEASES}/namespaces/kube-system/leases/kube-scheduler`, {
+        spec: { holderIdentity: 'attacker' },
+      });
       expect(refusal(answer)).toMatch(/^403 .* may write only its own objects, /);
     });
   });
 
   it('is about nobody else', async () => {
-    expect((await cluster.admin.request('POST', setsPath(), set('any', { labels: { any: 'label' }, nets: ['10.0.0.0/8'] }))).status).toBe(201);
-    const { token } = await cluster.account('not-semaphore-policy', [{ apiGroups: ['crd.projectcalico.org'], resources: ['globalnetworksets'], verbs: ['delete'] }]);
+    expect(
+      (await cluster.admin.request('POST', setsPath(), set('any', { labels: { any: 'label' }, nets: ['10.0.0.0/8'] })))
+        .status,
+    ).toBe(201);
+    const { token } = await cluster.account('not-semaphore-policy', [
+      { apiGroups: ['crd.projectcalico.org'], resources: ['globalnetworksets'], verbs: ['delete'] },
+    ]);
     const other = cluster.clientFor(token);
     await eventually(async () => (await other.request('DELETE', `${setsPath()}/any`)).status, 200);
   });

@@ -21,13 +21,25 @@ it('one has, where a block inside of them is allowed', async ({ pods: remote, se
   await sets.become({ 'c2-default-app': all });
 });
 
-it('one has, where the ranges may not be read, which the log says with what to do', async ({ local, accounts, pods: remote, sets, start }) => {
+it('one has, where the ranges may not be read, which the log says with what to do', async ({
+  local,
+  accounts,
+  pods: remote,
+  sets,
+  start,
+}) => {
   const { kubeconfig } = await local.account('without-ranges', [
-    { apiGroups: ['crd.projectcalico.org', 'projectcalico.org'], resources: ['globalnetworksets'], verbs: ['list', 'watch', 'create', 'update', 'delete'] },
+    {
+      apiGroups: ['crd.projectcalico.org', 'projectcalico.org'],
+      resources: ['globalnetworksets'],
+      verbs: ['list', 'watch', 'create', 'update', 'delete'],
+    },
   ]);
   expect(kubeconfig).not.toBe(accounts.local.kubeconfig);
   await remote.add(...pods);
   const policy = await start({ 'local-kube-config': kubeconfig });
   await sets.become({ 'c2-default-app': all });
-  await policy.logged('ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs', { status: 403 });
+  await policy.logged('ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs', {
+    status: 403,
+  });
 });

@@ -15,7 +15,10 @@ export const remoteRules = rulesOf(deployedRights(folders.remote));
 
 /** The accounts that are deployed, so that every test shows that their rights are enough. A real API server holds them to their own objects. */
 export async function createAccounts({ local, remote }: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
-  const [writer, reader] = await Promise.all([deployAccount(local, folders.local), deployAccount(remote, folders.remote)]);
+  const [writer, reader] = await Promise.all([
+    deployAccount(local, folders.local),
+    deployAccount(remote, folders.remote),
+  ]);
   await deployPolicies(local, folders.local);
   return { local: writer, remote: reader };
 }

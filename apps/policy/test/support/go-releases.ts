@@ -70,6 +70,8 @@ export const goReleases: readonly GoRelease[] = [
 
 /** The roles of its manifests. */
 export const goRules = ({ group }: GoRelease): Readonly<Record<'local' | 'remote', readonly PolicyRule[]>> => ({
-  local: [{ apiGroups: [group], resources: ['globalnetworksets'], verbs: ['create', 'delete', 'get', 'list', 'update'] }],
+  local: [
+    { apiGroups: [group], resources: ['globalnetworksets'], verbs: ['create', 'delete', 'get', 'list', 'update'] },
+  ],
   remote: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }],
 });

@@ -112,4 +112,5 @@ export const itWithPolicy = it
 const ours = labelsOf('');
 
 /** Whether a set is one that the usual policy deletes when its pods are gone. */
-const isOfPolicy = ({ labels }: SetView): boolean => ['managed-by', 'semaphore.uw.systems/cluster'].every((label) => labels[label] === ours[label]);
+const isOfPolicy = ({ labels }: SetView): boolean =>
+  ['managed-by', 'semaphore.uw.systems/cluster'].every((label) => labels[label] === ours[label]);

@@ -30,7 +30,10 @@ export const it = itOnClusters
     return (release: GoRelease): Promise<Accounts> => {
       const name = `go-${goReleases.indexOf(release)}`;
       const rules = goRules(release);
-      const make = async () => ({ local: await local.account(name, rules.local), remote: await remote.account(name, rules.remote) });
+      const make = async () => ({
+        local: await local.account(name, rules.local),
+        remote: await remote.account(name, rules.remote),
+      });
       const accounts = made.get(release) ?? make();
       made.set(release, accounts);
       return accounts;
@@ -44,15 +47,19 @@ export const it = itOnClusters
     onCleanup(() => void server.close());
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/ca.crt`;
   })
-  .extend('witness', ({ local, accounts, sets, pods: _pods }, { onCleanup }) => async (group: CalicoGroup): Promise<Witness> => {
-    const witnessed = group === 'crd.projectcalico.org' ? sets : new Sets(local, group);
-    const history = await SetHistory.start(local, accounts.local, group);
-    onCleanup(async () => {
-      history.stop();
-      if (witnessed !== sets) await witnessed.clear();
-    });
-    return { sets: witnessed, history };
-  })
+  .extend(
+    'witness',
+    ({ local, accounts, sets, pods: _pods }, { onCleanup }) =>
+      async (group: CalicoGroup): Promise<Witness> => {
+        const witnessed = group === 'crd.projectcalico.org' ? sets : new Sets(local, group);
+        const history = await SetHistory.start(local, accounts.local, group);
+        onCleanup(async () => {
+          history.stop();
+          if (witnessed !== sets) await witnessed.clear();
+        });
+        return { sets: witnessed, history };
+      },
+  )
   .extend('goProgram', ({ local, remote, accountsOf }) => async (release: GoRelease): Promise<GoProgram> => {
     const accounts = await accountsOf(release);
     const clients = { local: local.clientFor(accounts.local.token), remote: remote.clientFor(accounts.remote.token) };
@@ -61,10 +68,17 @@ export const it = itOnClusters
   /** The release's own command line, but for what a test process can't have: the pod's service account, and port 8080. */
   .extend('commandLine', ({ remote, accountsOf, caUrl }) => async (release: GoRelease): Promise<CommandLine> => {
     const accounts = await accountsOf(release);
-    return { argv: release.argv, env: { ...variables(release, { url: remote.url, caUrl, accounts }), SP_LISTEN_ADDRESS: '127.0.0.1:0' } };
+    return {
+      argv: release.argv,
+      env: { ...variables(release, { url: remote.url, caUrl, accounts }), SP_LISTEN_ADDRESS: '127.0.0.1:0' },
+    };
   });
 
-type Where = { readonly url: string; readonly caUrl: string; readonly accounts: Record<'local' | 'remote', TestAccount> };
+type Where = {
+  readonly url: string;
+  readonly caUrl: string;
+  readonly accounts: Record<'local' | 'remote', TestAccount>;
+};
 
 function variables({ prefix }: GoRelease, { url, caUrl, accounts }: Where): Record<string, string> {
   const values = {

@@ -18,7 +18,15 @@ const APPS = ['shop', 'cart', 'job'];
 const randomIp = (dice: Dice) => `10.4.1.${dice.integer(1, 30)}`;
 
 /** Pods of a remote that come, move, change their workload, end and go, at random but by a seed. */
-export function podChanges({ remote, pods, seed }: { readonly remote: TestCluster; readonly pods: Pods; readonly seed: number }): RandomChanges {
+export function podChanges({
+  remote,
+  pods,
+  seed,
+}: {
+  readonly remote: TestCluster;
+  readonly pods: Pods;
+  readonly seed: number;
+}): RandomChanges {
   const makeOne = async (dice: Dice): Promise<void> => {
     const name = dice.pick(NAMES);
     const present = await remote.admin.list('/api/v1/namespaces/default/pods');
@@ -43,11 +51,14 @@ export function podChanges({ remote, pods, seed }: { readonly remote: TestCluste
 /** The sets that a remote's pods of now make, sorted by name, their nets sorted as texts. */
 export async function wantedSets({ admin }: TestCluster): Promise<readonly SetView[]> {
   const pods = (await admin.list('/api/v1/namespaces/default/pods')).flatMap(viewOf);
-  const sets = Array.from(Map.groupBy(pods, ({ app }) => app), ([app, members]) => ({
-    name: `c2-default-${app}`,
-    labels: labelsOf(app),
-    nets: [...new Set(members.flatMap(({ nets }) => nets))].toSorted(),
-  }));
+  const sets = Array.from(
+    Map.groupBy(pods, ({ app }) => app),
+    ([app, members]) => ({
+      name: `c2-default-${app}`,
+      labels: labelsOf(app),
+      nets: [...new Set(members.flatMap(({ nets }) => nets))].toSorted(),
+    }),
+  );
   return sets.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -7,4 +7,5 @@ export type PolicyProcess = Program;
 const launcher = fileURLToPath(new URL('../../bin/semaphore-policy.js', import.meta.url));
 
 /** Starts it with these words and variables, and none of the variables that the tests run with. */
-export const spawnPolicy = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): PolicyProcess => spawnProgram(launcher, argv, env);
+export const spawnPolicy = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): PolicyProcess =>
+  spawnProgram(launcher, argv, env);

@@ -21,7 +21,11 @@ export class PolicyPair {
   }
 
   /** Starts both. Pairs whose remotes have different names don't get into each other's way. */
-  static async start(local: RealCluster, remote: TestCluster, options: Pick<ReplicaPairOptions, 'times' | 'flags'> = {}): Promise<PolicyPair> {
+  static async start(
+    local: RealCluster,
+    remote: TestCluster,
+    options: Pick<ReplicaPairOptions, 'times' | 'flags'> = {},
+  ): Promise<PolicyPair> {
     const reader = await remote.account('reader', remoteRules);
     const replicas = await ReplicaPair.start({
       local,
@@ -31,7 +35,9 @@ export class PolicyPair {
       resources: ['globalnetworksets'],
       leaseName: `semaphore-policy-${remote.name}`,
       spawn: (writer, flags) =>
-        spawnPolicy(argvOf({ ...usualFlags({ local: writer, remote: reader }), 'target-cluster-name': remote.name, ...flags })),
+        spawnPolicy(
+          argvOf({ ...usualFlags({ local: writer, remote: reader }), 'target-cluster-name': remote.name, ...flags }),
+        ),
     });
     return new PolicyPair({ replicas, local, remote });
   }
@@ -45,7 +51,9 @@ export class PolicyPair {
   /** Names of the sets that the pair is there for, sorted. */
   async setNames(): Promise<readonly string[]> {
     const sets = await new Sets(this.#local).list();
-    return sets.filter(({ labels }) => labels['semaphore.uw.systems/cluster'] === this.#remote.name).map(({ name }) => name);
+    return sets
+      .filter(({ labels }) => labels['semaphore.uw.systems/cluster'] === this.#remote.name)
+      .map(({ name }) => name);
   }
 
   /** The name of the set of one app. */

@@ -15,7 +15,11 @@ export class SetHistory {
   }
 
   /** Begins with what there is. The token's holder may watch GlobalNetworkSets. */
-  static async start(cluster: TestCluster, { token }: Pick<TestAccount, 'token'>, group?: CalicoGroup): Promise<SetHistory> {
+  static async start(
+    cluster: TestCluster,
+    { token }: Pick<TestAccount, 'token'>,
+    group?: CalicoGroup,
+  ): Promise<SetHistory> {
     const momentOf = (sets: readonly KubeObject[]): Moment => sets.map(seenByCalico);
     return new SetHistory(await ObjectHistory.start({ cluster, path: setsPath(group), token, momentOf }));
   }
@@ -51,7 +55,10 @@ export class SetHistory {
    */
   lapses(app: string, nets: readonly string[], namespace = 'default'): readonly string[] {
     const { moments } = this.#history;
-    return lapsesIn(moments.map((moment) => netsOf(moment.filter((set) => isOf(set, app, namespace)))), nets);
+    return lapsesIn(
+      moments.map((moment) => netsOf(moment.filter((set) => isOf(set, app, namespace)))),
+      nets,
+    );
   }
 
   /** The nets that were in no set at all at some moment after they first were in one. */

@@ -12,27 +12,31 @@ import type { Sets } from './sets.ts';
  */
 export const it = itBehindProxies
   .extend('seed', 1)
-  .extend('begin', ({ seed, accounts, remote, localProxy, remoteProxy, pods, sets, history, start }) => async ({ kubeconfigs = {}, flags }: ScenarioStart = {}) => {
-    await pods.add(...staying);
-    const program = await start({
-      'target-kube-config': kubeconfigs.remote ?? (await remoteProxy.kubeconfig(accounts.remote)),
-      'local-kube-config': kubeconfigs.local ?? (await localProxy.kubeconfig(accounts.local)),
-      ...flags,
-    });
-    const scenario = new FaultScenario({
-      program,
-      prefix,
-      watches: { remote: 1, local: 1 },
-      changes: podChanges({ remote, pods, seed }),
-      wanted: () => wantedSets(remote),
-      observed: () => sortedSets(sets),
-      lapses: () => lapsesOf(history),
-      tamper: () => sets.patch('c2-default-cart', { spec: { nets: ['10.4.0.3/32', '192.0.2.1/32'] } }),
-      served: () => sets.served(),
-    });
-    await scenario.settled();
-    return scenario;
-  })
+  .extend(
+    'begin',
+    ({ seed, accounts, remote, localProxy, remoteProxy, pods, sets, history, start }) =>
+      async ({ kubeconfigs = {}, flags }: ScenarioStart = {}) => {
+        await pods.add(...staying);
+        const program = await start({
+          'target-kube-config': kubeconfigs.remote ?? (await remoteProxy.kubeconfig(accounts.remote)),
+          'local-kube-config': kubeconfigs.local ?? (await localProxy.kubeconfig(accounts.local)),
+          ...flags,
+        });
+        const scenario = new FaultScenario({
+          program,
+          prefix,
+          watches: { remote: 1, local: 1 },
+          changes: podChanges({ remote, pods, seed }),
+          wanted: () => wantedSets(remote),
+          observed: () => sortedSets(sets),
+          lapses: () => lapsesOf(history),
+          tamper: () => sets.patch('c2-default-cart', { spec: { nets: ['10.4.0.3/32', '192.0.2.1/32'] } }),
+          served: () => sets.served(),
+        });
+        await scenario.settled();
+        return scenario;
+      },
+  )
   .extend('lab', ({ clusters, accounts, localProxy, remoteProxy, begin }): Lab => ({
     clusters,
     proxies: { local: localProxy, remote: remoteProxy },
@@ -49,5 +53,8 @@ async function sortedSets(sets: Sets): Promise<unknown> {
 /** Sets that were deleted, and addresses that were missing, although a pod had them all along. */
 async function lapsesOf(history: SetHistory): Promise<readonly string[]> {
   await history.caughtUp();
-  return staying.flatMap(({ app, ips }) => [...history.deletions().filter((name) => name === `c2-default-${app}`), ...history.lapses(app, ips.map(netOf))]);
+  return staying.flatMap(({ app, ips }) => [
+    ...history.deletions().filter((name) => name === `c2-default-${app}`),
+    ...history.lapses(app, ips.map(netOf)),
+  ]);
 }

@@ -13,7 +13,12 @@ const nothingGiven: Surroundings['options'] = {
 };
 
 const remoteClusters = [{ name: 'c2', servicePrefix: 'c2', kubeConfigPath: '/c2' }];
-const global = { mirrorSvcLabelSelector: 'mirror=1', globalSvcLabelSelector: 'global=1', globalSvcRoutingStrategyLabel: 'local-first=1', mirrorNamespace: 'sys' };
+const global = {
+  mirrorSvcLabelSelector: 'mirror=1',
+  globalSvcLabelSelector: 'global=1',
+  globalSvcRoutingStrategyLabel: 'local-first=1',
+  mirrorNamespace: 'sys',
+};
 const complete: ConfigFile = { global, localCluster: { name: 'c1' }, remoteClusters };
 
 type Given = Partial<Surroundings['options']>;
@@ -46,7 +51,11 @@ describe('settingsOfFile', () => {
     };
     expect(read(file)).toMatchObject({
       value: {
-        local: { reference: { kind: 'kubeconfig', path: '/local' }, zones: ['a', 'b'], cidrs: [{ text: '10.2.0.0/16' }] },
+        local: {
+          reference: { kind: 'kubeconfig', path: '/local' },
+          zones: ['a', 'b'],
+          cidrs: [{ text: '10.2.0.0/16' }],
+        },
         global: { hints: 'labelled', slicesSync: true },
         serviceSync: true,
       },
@@ -54,8 +63,17 @@ describe('settingsOfFile', () => {
   });
 
   it('lets flags beat the file', () => {
-    const given = { kubeConfig: '/flag', localCidrs: [], mirrorNs: 'ns', mirrorSvcLabelSelector: 'm=2', globalSvcLabelSelector: 'g=2', globalSvcRoutingStrategyLabel: 'r=2' };
-    expect(read({ ...complete, localCluster: { name: 'c1', kubeConfigPath: '/file', cidrs: ['10.2.0.0/16'] } }, given)).toMatchObject({
+    const given = {
+      kubeConfig: '/flag',
+      localCidrs: [],
+      mirrorNs: 'ns',
+      mirrorSvcLabelSelector: 'm=2',
+      globalSvcLabelSelector: 'g=2',
+      globalSvcRoutingStrategyLabel: 'r=2',
+    };
+    expect(
+      read({ ...complete, localCluster: { name: 'c1', kubeConfigPath: '/file', cidrs: ['10.2.0.0/16'] } }, given),
+    ).toMatchObject({
       value: {
         local: { reference: { kind: 'kubeconfig', path: '/flag' }, cidrs: [] },
         mirrorNamespace: 'ns',
@@ -68,7 +86,10 @@ describe('settingsOfFile', () => {
 
   it('lets flags say what the file leaves out', () => {
     const given = { mirrorNs: 'ns', mirrorSvcLabelSelector: 'm=2', globalSvcLabelSelector: 'g=2' };
-    expect(read({ localCluster: { name: 'c1' }, remoteClusters }, given)).toMatchObject({ ok: true, value: { global: { routingStrategyLabel: undefined } } });
+    expect(read({ localCluster: { name: 'c1' }, remoteClusters }, given)).toMatchObject({
+      ok: true,
+      value: { global: { routingStrategyLabel: undefined } },
+    });
   });
 
   it('reads the file of the Go program before it had global services', () => {
@@ -79,27 +100,41 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it.each(['globalSvcTopologyLabel', 'globalSvcRoutingStrategy'])('reads the routing label under its older name %s', (older) => {
-    const { globalSvcRoutingStrategyLabel: label, ...others } = global;
-    expect(read({ ...complete, global: { ...others, [older]: label } })).toMatchObject({
-      value: { global: { routingStrategyLabel: 'local-first=1' } },
-      warnings: [`global.${older} is an older spelling: use globalSvcRoutingStrategyLabel`],
-    });
-  });
+  it.each(['globalSvcTopologyLabel', 'globalSvcRoutingStrategy'])(
+    'reads the routing label under its older name %s',
+    (older) => {
+      const { globalSvcRoutingStrategyLabel: label, ...others } = global;
+      expect(read({ ...complete, global: { ...others, [older]: label } })).toMatchObject({
+        value: { global: { routingStrategyLabel: 'local-first=1' } },
+        warnings: [`global.${older} is an older spelling: use globalSvcRoutingStrategyLabel`],
+      });
+    },
+  );
 
   it.each([
     {
       name: 'beats the older field',
       section: { labelSelector: 'file=1' },
-      want: { value: { mirrorSelector: 'flag=1' }, warnings: [/^-label-selector .* is an older spelling: use -mirror-svc-label-selector /, /^global\.labelSelector counts for nothing beside -label-selector/] },
+      want: {
+        value: { mirrorSelector: 'flag=1' },
+        warnings: [
+          /^-label-selector .* is an older spelling: use -mirror-svc-label-selector /,
+          /^global\.labelSelector counts for nothing beside -label-selector/,
+        ],
+      },
     },
     {
       name: 'does not beat the newer field, beside which the Go program did not read it',
       section: { mirrorSvcLabelSelector: 'file=1' },
-      want: { value: { mirrorSelector: 'file=1' }, warnings: [/^-label-selector .* counts for nothing beside global\.mirrorSvcLabelSelector$/] },
+      want: {
+        value: { mirrorSelector: 'file=1' },
+        warnings: [/^-label-selector .* counts for nothing beside global\.mirrorSvcLabelSelector$/],
+      },
     },
   ])('takes -label-selector with a warning: it $name', ({ section, want }) => {
-    expect(read({ global: { mirrorNamespace: 'sys', ...section }, remoteClusters }, { labelSelector: 'flag=1' })).toMatchObject({
+    expect(
+      read({ global: { mirrorNamespace: 'sys', ...section }, remoteClusters }, { labelSelector: 'flag=1' }),
+    ).toMatchObject({
       value: want.value,
       warnings: want.warnings.map((pattern) => expect.stringMatching(pattern)),
     });
@@ -116,7 +151,10 @@ describe('settingsOfFile', () => {
     });
 
     it('goes on with it elsewhere, to fail with its name', () => {
-      expect(read(file, {}, { canRead: () => false, isPod: false })).toMatchObject({ value: { local: { reference: { kind: 'kubeconfig', path: '/gone' } } }, warnings: [] });
+      expect(read(file, {}, { canRead: () => false, isPod: false })).toMatchObject({
+        value: { local: { reference: { kind: 'kubeconfig', path: '/gone' } } },
+        warnings: [],
+      });
     });
   });
 
@@ -134,7 +172,11 @@ describe('settingsOfFile', () => {
     },
     {
       name: 'what is wrong',
-      file: { global: { ...global, globalSvcHints: 'never', mirrorNamespace: 'Sys' }, localCluster: { name: 'c2', zones: ['remote'] }, remoteClusters },
+      file: {
+        global: { ...global, globalSvcHints: 'never', mirrorNamespace: 'Sys' },
+        localCluster: { name: 'c2', zones: ['remote'] },
+        remoteClusters,
+      },
       want: [
         'global.mirrorNamespace: "Sys" is no name of a namespace',
         'global.globalSvcHints: "never" is none of labelled, always',
@@ -150,7 +192,9 @@ describe('settingsOfFile', () => {
     {
       name: 'routing without global services',
       file: { ...complete, global: { ...global, globalSvcLabelSelector: '' } },
-      want: ['-global-svc-label-selector or SSM_GLOBAL_SVC_LABEL_SELECTOR is required, or global.globalSvcLabelSelector'],
+      want: [
+        '-global-svc-label-selector or SSM_GLOBAL_SVC_LABEL_SELECTOR is required, or global.globalSvcLabelSelector',
+      ],
     },
   ])('refuses $name', ({ file, want }) => {
     expect(read(file)).toEqual({ ok: false, problems: want });

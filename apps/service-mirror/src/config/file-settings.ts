@@ -22,14 +22,26 @@ export type FileSettings =
   | { readonly ok: true; readonly value: Settings; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-type TextKey = 'mirrorNs' | 'labelSelector' | 'mirrorSvcLabelSelector' | 'globalSvcLabelSelector' | 'globalSvcRoutingStrategyLabel';
+type TextKey =
+  | 'mirrorNs'
+  | 'labelSelector'
+  | 'mirrorSvcLabelSelector'
+  | 'globalSvcLabelSelector'
+  | 'globalSvcRoutingStrategyLabel';
 
-type Input = { readonly section: GlobalSection; readonly options: Surroundings['options']; readonly findings: Findings };
+type Input = {
+  readonly section: GlobalSection;
+  readonly options: Surroundings['options'];
+  readonly findings: Findings;
+};
 
 const hints = oneOf(['labelled', 'always']);
 
 /** Settings of a config file. A flag or variable beats what the file says. */
-export function settingsOfFile({ global: section = {}, localCluster = {}, remoteClusters }: ConfigFile, surroundings: Surroundings): FileSettings {
+export function settingsOfFile(
+  { global: section = {}, localCluster = {}, remoteClusters }: ConfigFile,
+  surroundings: Surroundings,
+): FileSettings {
   const findings = new Findings();
   const input = { section, options: surroundings.options, findings };
   const mirrorNamespace = findings.required([flag('mirrorNs', input), field('mirrorNamespace', input)], namespace);
@@ -80,7 +92,8 @@ function globalOf(input: Input): GlobalSettings | undefined {
   const routingStrategyLabel = findings.first(routing, selector);
   const places: [Place, ...Place[]] = [flag('globalSvcLabelSelector', input), field('globalSvcLabelSelector', input)];
   // Whoever says how global services are routed means to have some.
-  const chosen = routingStrategyLabel === undefined ? findings.first(places, selector) : findings.required(places, selector);
+  const chosen =
+    routingStrategyLabel === undefined ? findings.first(places, selector) : findings.required(places, selector);
   // What adopted files don't say is what the Go program did.
   const hinted = findings.check('global.globalSvcHints', hints.parse(section.globalSvcHints || 'always'), 'always');
   if (chosen === undefined) return undefined;
@@ -88,13 +101,20 @@ function globalOf(input: Input): GlobalSettings | undefined {
 }
 
 /** Global services name the local cluster; where there are none it needs no name. */
-function localName({ name }: LocalEntry, { isRequired, findings }: { isRequired: boolean; findings: Findings }): string | undefined {
+function localName(
+  { name }: LocalEntry,
+  { isRequired, findings }: { isRequired: boolean; findings: Findings },
+): string | undefined {
   const places: [Place] = [{ at: 'localCluster.name', value: name }];
   return isRequired ? findings.required(places, clusterName) : findings.first(places, clusterName);
 }
 
 /** The Go program passed over the file's kubeconfig, so a pod may name one that it hasn't got. */
-function referenceOfLocal({ kubeConfigPath: path = '' }: LocalEntry, { options, isPod, canRead }: Surroundings, findings: Findings): ClusterReference {
+function referenceOfLocal(
+  { kubeConfigPath: path = '' }: LocalEntry,
+  { options, isPod, canRead }: Surroundings,
+  findings: Findings,
+): ClusterReference {
   if (options.kubeConfig !== undefined) return localReference(options.kubeConfig);
   if (path === '' || !isPod || canRead(path)) return localReference(path);
   findings.warnings.push(`localCluster.kubeConfigPath: ${path} can't be read, and the pod's service account is taken`);

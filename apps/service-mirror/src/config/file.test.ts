@@ -31,21 +31,38 @@ describe('the file of -config', () => {
   });
 
   it('is that of the Go program before it had global services', () => {
-    const value = { global: { labelSelector: 'mirror=true', mirrorNamespace: 'sys', serviceSync: true }, remoteClusters: ADOPTED.remoteClusters };
+    const value = {
+      global: { labelSelector: 'mirror=true', mirrorNamespace: 'sys', serviceSync: true },
+      remoteClusters: ADOPTED.remoteClusters,
+    };
     expect(parseMirrorFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
   it('has what is ours besides, and the misspellings of deployed files', () => {
     const value = {
       global: { globalSvcHints: 'labelled', globalSvcTopologyLabel: 'a=b', globalSvcRoutingStrategy: 'a=b' },
-      remoteClusters: [{ remoteSATokenPiath: '/t', allowedPodCIDRs: ['10.4.0.0/16'], staleAfter: '1h', staleAction: 'remove', resyncPeriod: 1e9 }],
+      remoteClusters: [
+        {
+          remoteSATokenPiath: '/t',
+          allowedPodCIDRs: ['10.4.0.0/16'],
+          staleAfter: '1h',
+          staleAction: 'remove',
+          resyncPeriod: 1e9,
+        },
+      ],
     };
     expect(parseMirrorFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
   it('is read as Go reads JSON: keys in any case, null as if it were not there', () => {
-    const file = parseMirrorFile('{"Global": null, "remoteClusters": [{"remoteApiUrl": "https://c1", "allowedPodCidrs": [], "resyncPeriod": null}]}');
-    expect(file).toEqual({ ok: true, value: { remoteClusters: [{ remoteAPIURL: 'https://c1', allowedPodCIDRs: [] }] }, warnings: [] });
+    const file = parseMirrorFile(
+      '{"Global": null, "remoteClusters": [{"remoteApiUrl": "https://c1", "allowedPodCidrs": [], "resyncPeriod": null}]}',
+    );
+    expect(file).toEqual({
+      ok: true,
+      value: { remoteClusters: [{ remoteAPIURL: 'https://c1', allowedPodCIDRs: [] }] },
+      warnings: [],
+    });
   });
 
   it('is refused with alowedPodCIDRs, which is like a known key', () => {
@@ -56,13 +73,20 @@ describe('the file of -config', () => {
   it('may have unknown keys, also beside those in another case', () => {
     const file = parseMirrorFile('RemoteClusters: [{ name: c1, owner: me }]\ncomment: hello\n');
     expect(file).toMatchObject({ ok: true, value: { remoteClusters: [{ name: 'c1' }] } });
-    expect(file.ok && file.warnings.toSorted()).toEqual(['remoteClusters[0]: unknown key owner', 'the file: unknown key comment']);
+    expect(file.ok && file.warnings.toSorted()).toEqual([
+      'remoteClusters[0]: unknown key owner',
+      'the file: unknown key comment',
+    ]);
   });
 
   it.each([
     { name: 'no remotes', source: 'global: {}', want: /^remoteClusters: / },
     { name: 'an empty list of them', source: 'remoteClusters: []', want: /^remoteClusters: / },
-    { name: 'zones that are no list', source: 'localCluster: { zones: a }\nremoteClusters: [{ name: c1 }]', want: /^localCluster\.zones: / },
+    {
+      name: 'zones that are no list',
+      source: 'localCluster: { zones: a }\nremoteClusters: [{ name: c1 }]',
+      want: /^localCluster\.zones: /,
+    },
   ])('is refused with $name', ({ source, want }) => {
     expect(parseMirrorFile(source)).toEqual({ ok: false, problems: [expect.stringMatching(want)] });
   });

@@ -4,7 +4,9 @@ import * as z from 'zod/mini';
 const text = z.optional(z.string());
 const flag = z.optional(z.boolean());
 /** Go's: a text like `1h`, or nanoseconds. */
-const period = z.optional(z.union([z.string(), z.number()], 'it is neither a text like "1h" nor a number of nanoseconds'));
+const period = z.optional(
+  z.union([z.string(), z.number()], 'it is neither a text like "1h" nor a number of nanoseconds'),
+);
 
 /** What the file of `-config` may say. An empty text is as good as none, as in the Go program; what is required is for `settings.ts` to say. */
 const globalSection = z.strictObject({
@@ -62,5 +64,8 @@ const KEYS = keysOf(configFile);
 
 /** Reads the file of `-config`, which is that of the Go program and more. */
 export function parseMirrorFile(source: string): ParsedFile<ConfigFile> {
-  return parseConfigFile(source, configFile, { unknownKeys: 'warning', prepare: (document) => goDocument(document, KEYS) });
+  return parseConfigFile(source, configFile, {
+    unknownKeys: 'warning',
+    prepare: (document) => goDocument(document, KEYS),
+  });
 }

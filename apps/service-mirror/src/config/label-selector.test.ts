@@ -47,22 +47,50 @@ describe('a label selector', () => {
   });
 
   it.each([
-    { name: 'names a condition that is none', text: 'app=web,a b', want: '"a b" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k' },
-    { name: 'names a condition with two operators', text: 'a=b=c', want: '"a=b=c" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k' },
-    { name: 'refuses to forbid a value', text: '!a=b', want: '"!a=b" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k' },
-    { name: 'misses a bracket', text: 'a in (b,c', want: '"a in (b" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k' },
-    { name: 'has a bracket too many', text: 'a,b)', want: '"a,b)" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k' },
+    {
+      name: 'names a condition that is none',
+      text: 'app=web,a b',
+      want: '"a b" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+    },
+    {
+      name: 'names a condition with two operators',
+      text: 'a=b=c',
+      want: '"a=b=c" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+    },
+    {
+      name: 'refuses to forbid a value',
+      text: '!a=b',
+      want: '"!a=b" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+    },
+    {
+      name: 'misses a bracket',
+      text: 'a in (b,c',
+      want: '"a in (b" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+    },
+    {
+      name: 'has a bracket too many',
+      text: 'a,b)',
+      want: '"a,b)" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+    },
     { name: 'names a set without values', text: 'a in ( )', want: '"a in ( )" has no values' },
     { name: 'sees a comma too many', text: 'a=b,', want: 'a label selector has nothing before or after a comma' },
     { name: 'sees a comma that comes first', text: ',a', want: 'a label selector has nothing before or after a comma' },
     { name: 'names a key that is none', text: 'a/b/c=d', want: '"a/b/c" is no key of a label' },
     { name: 'names a key with a bad prefix', text: '!A/b', want: '"A/b" is no key of a label' },
     { name: 'names a key without a name', text: 'a/', want: '"a/" is no key of a label' },
-    { name: 'names a key that is too long', text: `${'k'.repeat(64)}`, want: `"${'k'.repeat(64)}" is no key of a label` },
+    {
+      name: 'names a key that is too long',
+      text: `${'k'.repeat(64)}`,
+      want: `"${'k'.repeat(64)}" is no key of a label`,
+    },
     { name: 'names a value that is none', text: 'a=-b', want: '"-b" is no value of a label' },
     { name: 'names a value of a set that is none', text: 'a in (b,c d)', want: '"c d" is no value of a label' },
     { name: 'names what is no number', text: 'a>b', want: '"b" is no number to compare the label "a" with' },
-    { name: 'cuts what it names', text: 'a!!'.repeat(99), want: `"${'a!!'.repeat(27).slice(0, 80)}…" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k` },
+    {
+      name: 'cuts what it names',
+      text: 'a!!'.repeat(99),
+      want: `"${'a!!'.repeat(27).slice(0, 80)}…" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k`,
+    },
   ])('$name', ({ text, want }) => {
     expect(ownership(text)).toBe(want);
   });
@@ -74,7 +102,11 @@ describe('a label selector', () => {
     fc.assert(
       fc.property(key, value, fc.constantFrom('', ' ', '\t '), (k, v, space) => {
         const equal = ownership(`${k}=${v}`);
-        const same = [`${space}${k}${space}=${space}${v}`, `${k}${space}==${v}${space}`, `${k} in${space}(${space}${v},${space}${v})`];
+        const same = [
+          `${space}${k}${space}=${space}${v}`,
+          `${k}${space}==${v}${space}`,
+          `${k} in${space}(${space}${v},${space}${v})`,
+        ];
         const opposite = [`${k}${space}!=${space}${v}`, `${k}${space} notin${space}(${v}${space},${v})`];
         expect(same.map(ownership)).toEqual([equal, equal, equal]);
         expect(opposite.map(ownership)).toEqual([equal === false, equal === false]);
@@ -93,7 +125,9 @@ describe('a label selector', () => {
   });
 
   it('is a value or a sentence, whatever the text', () => {
-    const pieces = fc.array(fc.constantFrom('a', 'in', 'notin', '(', ')', ',', '=', '!', '>', ' ', '1', '/'), { maxLength: 12 });
+    const pieces = fc.array(fc.constantFrom('a', 'in', 'notin', '(', ')', ',', '=', '!', '>', ' ', '1', '/'), {
+      maxLength: 12,
+    });
     fc.assert(
       fc.property(pieces, (all) => {
         expect(['boolean', 'string']).toContain(typeof ownership(all.join('')));

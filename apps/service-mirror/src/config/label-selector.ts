@@ -37,7 +37,9 @@ export function parseLabelSelector(text: string): Parsed<LabelSelector> {
 
 /** Whether labels meet all conditions. `k!=v` and `k notin (v)` are met without the label, too. */
 export function matchesLabels(selector: LabelSelector, labels: Labels): boolean {
-  return selector.every((requirement) => isMet(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined));
+  return selector.every((requirement) =>
+    isMet(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined),
+  );
 }
 
 function parseRequirement(text: string): Parsed<Requirement> {
@@ -45,12 +47,19 @@ function parseRequirement(text: string): Parsed<Requirement> {
   const [, not, presentKey] = PRESENCE.exec(text) ?? [];
   if (presentKey !== undefined) return checked({ kind: not === '!' ? 'absent' : 'exists', key: presentKey });
   const [, comparedKey, operator, value = ''] = COMPARISON.exec(text) ?? [];
-  if (comparedKey !== undefined && (operator === '<' || operator === '>')) return checkedBound(comparedKey, operator, value);
-  if (comparedKey !== undefined) return checked({ kind: operator === '!=' ? 'not-in' : 'in', key: comparedKey, values: [value] });
+  if (comparedKey !== undefined && (operator === '<' || operator === '>'))
+    return checkedBound(comparedKey, operator, value);
+  if (comparedKey !== undefined)
+    return checked({ kind: operator === '!=' ? 'not-in' : 'in', key: comparedKey, values: [value] });
   const [, memberKey, word, list = ''] = MEMBERSHIP.exec(text) ?? [];
-  if (memberKey === undefined) return bad(`${excerpt(text)} is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k`);
+  if (memberKey === undefined)
+    return bad(`${excerpt(text)} is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k`);
   if (list.trim() === '') return bad(`${excerpt(text)} has no values`);
-  return checked({ kind: word === 'in' ? 'in' : 'not-in', key: memberKey, values: list.split(',').map((each) => each.trim()) });
+  return checked({
+    kind: word === 'in' ? 'in' : 'not-in',
+    key: memberKey,
+    values: list.split(',').map((each) => each.trim()),
+  });
 }
 
 function checked(requirement: Requirement): Parsed<Requirement> {

@@ -11,7 +11,9 @@ export const clusterName: OptionType<string> = {
     if (raw === '' || !isLabelValue(raw)) {
       return bad(`${excerpt(raw)} is no cluster's name: 1 to ${MAX_LABEL} letters, digits, "-", "_" and "."`);
     }
-    return raw === GLOBAL ? bad(`${excerpt(raw)} is what keys of global services begin with, and no cluster's name`) : good(raw);
+    return raw === GLOBAL
+      ? bad(`${excerpt(raw)} is what keys of global services begin with, and no cluster's name`)
+      : good(raw);
   },
 };
 

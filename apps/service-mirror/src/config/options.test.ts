@@ -12,7 +12,10 @@ const resolve = (argv: string[], env: Record<string, string> = {}) =>
 async function problems(argv: string[], env: Record<string, string> = {}): Promise<string[]> {
   const resolution = await resolve(argv, env);
   const text = resolution.kind === 'exit' ? (resolution.stderr ?? '') : '';
-  return text.split('\n').slice(0, -2).map((line) => line.replace('semaphore-service-mirror: ', ''));
+  return text
+    .split('\n')
+    .slice(0, -2)
+    .map((line) => line.replace('semaphore-service-mirror: ', ''));
 }
 
 describe('the options of service-mirror', () => {
@@ -84,16 +87,37 @@ describe('the options of service-mirror', () => {
     {
       name: 'the variables of its first release',
       argv: [],
-      env: { KSM_KUBE_CONFIG: 'k', KSM_LABEL_SELECTOR: 'm=1', KSM_LOG_LEVEL: 'info', KSM_MIRROR_NS: 'ns', KSM_REMOTE_API_URL: 'https://c2', KSM_REMOTE_CA_URL: 'https://ca', KSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 't', KSM_RESYNC_PERIOD: '1h', KSM_SVC_PREFIX: 'c2', KSM_SVC_SYNC: 'true' },
+      env: {
+        KSM_KUBE_CONFIG: 'k',
+        KSM_LABEL_SELECTOR: 'm=1',
+        KSM_LOG_LEVEL: 'info',
+        KSM_MIRROR_NS: 'ns',
+        KSM_REMOTE_API_URL: 'https://c2',
+        KSM_REMOTE_CA_URL: 'https://ca',
+        KSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 't',
+        KSM_RESYNC_PERIOD: '1h',
+        KSM_SVC_PREFIX: 'c2',
+        KSM_SVC_SYNC: 'true',
+      },
     },
     { name: 'the kubeconfig of its first release', argv: MIRRORS, env: { KSM_TARGET_KUBE_CONFIG: 'f' } },
     { name: 'a config file alone', argv: [], env: { SSM_CONFIG: '/etc/semaphore-service-mirror/config.json' } },
     {
       name: 'a config file with what beats it',
-      argv: ['-config=c', '-mirror-ns=a', '-kube-config=k', '-global-svc-label-selector=g=1', '-mirror-svc-label-selector=m=1'],
+      argv: [
+        '-config=c',
+        '-mirror-ns=a',
+        '-kube-config=k',
+        '-global-svc-label-selector=g=1',
+        '-mirror-svc-label-selector=m=1',
+      ],
       env: { SSM_GLOBAL_SVC_ROUTING_STRATEGY_LABEL: 'r=1' },
     },
-    { name: 'a config file with the selector of earlier programs', argv: ['-config=c', '-label-selector=m=1'], env: {} },
+    {
+      name: 'a config file with the selector of earlier programs',
+      argv: ['-config=c', '-label-selector=m=1'],
+      env: {},
+    },
     { name: 'a plan', argv: ['plan', '-o=json', '-config=c'], env: {} },
   ])('take $name', async ({ argv, env }) => {
     expect(await problems(argv, env)).toEqual([]);
@@ -103,7 +127,12 @@ describe('the options of service-mirror', () => {
     {
       name: 'nothing at all',
       argv: [],
-      want: [/^-mirror-ns or SSM_MIRROR_NS is required$/, /^-label-selector or .* is required$/, /^-svc-prefix or .* is required$/, /^-target-kube-config or /],
+      want: [
+        /^-mirror-ns or SSM_MIRROR_NS is required$/,
+        /^-label-selector or .* is required$/,
+        /^-svc-prefix or .* is required$/,
+        /^-target-kube-config or /,
+      ],
     },
     {
       name: 'a config file together with what it says of each remote',
@@ -126,8 +155,16 @@ describe('the options of service-mirror', () => {
       argv: [...MIRRORS, '-remote-api-url=https://c2'],
       want: [/^-remote-ca-url or SSM_REMOTE_CA_URL is required/, /^-remote-sa-token-path .* is required/],
     },
-    { name: 'the prefix of global services', argv: [...SINGLE, '-svc-prefix=gl'], want: [/^-svc-prefix \(SSM_SVC_PREFIX\): "gl" is that of global services$/] },
-    { name: 'a lease that ends before its deadline', argv: [...SINGLE, '-lease-duration=5s'], want: [/^-renew-deadline .* 10s is not less than 5s/] },
+    {
+      name: 'the prefix of global services',
+      argv: [...SINGLE, '-svc-prefix=gl'],
+      want: [/^-svc-prefix \(SSM_SVC_PREFIX\): "gl" is that of global services$/],
+    },
+    {
+      name: 'a lease that ends before its deadline',
+      argv: [...SINGLE, '-lease-duration=5s'],
+      want: [/^-renew-deadline .* 10s is not less than 5s/],
+    },
   ])('refuse $name', async ({ argv, want }) => {
     expect(await problems(argv)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
   });
@@ -136,20 +173,37 @@ describe('the options of service-mirror', () => {
     const resolution = await resolve(['-config=c'], { SSM_GLOBAL_SVC_TOPOLOGY_LABEL: 'r=1' });
     expect(resolution).toMatchObject({
       config: { globalSvcRoutingStrategyLabel: 'r=1' },
-      warnings: [expect.stringMatching(/^SSM_GLOBAL_SVC_TOPOLOGY_LABEL is an older spelling: use SSM_GLOBAL_SVC_ROUTING_STRATEGY_LABEL$/)],
+      warnings: [
+        expect.stringMatching(
+          /^SSM_GLOBAL_SVC_TOPOLOGY_LABEL is an older spelling: use SSM_GLOBAL_SVC_ROUTING_STRATEGY_LABEL$/,
+        ),
+      ],
     });
   });
 
   it('pass over the variables of the one remote beside a config file, as Go does', async () => {
-    const env = { SSM_CONFIG: 'c', SSM_SVC_PREFIX: 'gl', SSM_RESYNC_PERIOD: 'soon', SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 't t', SSM_TARGET_KUBE_CONFIG: 'f' };
+    const env = {
+      SSM_CONFIG: 'c',
+      SSM_SVC_PREFIX: 'gl',
+      SSM_RESYNC_PERIOD: 'soon',
+      SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 't t',
+      SSM_TARGET_KUBE_CONFIG: 'f',
+    };
     const resolution = await resolve([], env);
-    expect(resolution).toMatchObject({ kind: 'run', config: { svcPrefix: undefined, targetKubeConfig: undefined, resyncPeriodMs: 3_600_000 } });
-    const warnings = ['SVC_PREFIX', 'TARGET_KUBE_CONFIG', 'REMOTE_SERVICE_ACCOUNT_TOKEN', 'RESYNC_PERIOD'].map((name) => `SSM_${name} counts for nothing beside -config or SSM_CONFIG`);
+    expect(resolution).toMatchObject({
+      kind: 'run',
+      config: { svcPrefix: undefined, targetKubeConfig: undefined, resyncPeriodMs: 3_600_000 },
+    });
+    const warnings = ['SVC_PREFIX', 'TARGET_KUBE_CONFIG', 'REMOTE_SERVICE_ACCOUNT_TOKEN', 'RESYNC_PERIOD'].map(
+      (name) => `SSM_${name} counts for nothing beside -config or SSM_CONFIG`,
+    );
     expect(resolution.kind === 'run' && resolution.warnings.toSorted()).toEqual(warnings.toSorted());
   });
 
   it('refuse a limit of addresses beside a config file, wherever it was given: to pass over it would lift it', async () => {
-    expect(await problems(['-config=c'], { SSM_ALLOWED_POD_CIDRS: '10.0.0.0/8' })).toEqual([expect.stringMatching(/^-allowed-pod-cidrs .* exclude each other$/)]);
+    expect(await problems(['-config=c'], { SSM_ALLOWED_POD_CIDRS: '10.0.0.0/8' })).toEqual([
+      expect.stringMatching(/^-allowed-pod-cidrs .* exclude each other$/),
+    ]);
   });
 
   it('say what counts for nothing', async () => {

@@ -31,32 +31,37 @@ import type { Cidr } from '@kube-semaphore/net';
 import { clusterName, namespace, onlyPrefix, selector } from './option-types.ts';
 
 /** Everything that semaphore-service-mirror can be told. */
-export type MirrorOptions = CommonOptions & DeletionGuardOptions & LeaderElectionOptions & RemoteClusterOptions & RemoteWritesOptions & SubcommandOptions & {
-  /** A kubeconfig file; without it what the config file says, or the pod's service account. */
-  readonly kubeConfig: string | undefined;
-  /** Of the local cluster: no remote may bring in an address in them. */
-  readonly localCidrs: readonly Cidr[] | undefined;
-  /** Where our Services are, in the local cluster. */
-  readonly mirrorNs: string | undefined;
-  /** A file with several remotes and global services, instead of the flags for one remote. */
-  readonly config: string | undefined;
-  /** With a config file the older spelling of `mirrorSvcLabelSelector`. */
-  readonly labelSelector: string | undefined;
-  readonly svcPrefix: string | undefined;
-  /** Whether mirrors without a source are removed. */
-  readonly svcSync: boolean;
-  /** 0 is never. */
-  readonly resyncPeriodMs: number;
-  /** `auto` takes protobuf where the API server speaks it. */
-  readonly encoding: 'auto' | 'json';
-  readonly mirrorSvcLabelSelector: string | undefined;
-  readonly globalSvcLabelSelector: string | undefined;
-  readonly globalSvcRoutingStrategyLabel: string | undefined;
-  /** Services that a remote may have here: mirrors, and parts of global ones. */
-  readonly maxRemoteServices: number;
-  /** For `cleanup`: whose objects to remove. */
-  readonly cleanupCluster: string | undefined;
-};
+export type MirrorOptions = CommonOptions &
+  DeletionGuardOptions &
+  LeaderElectionOptions &
+  RemoteClusterOptions &
+  RemoteWritesOptions &
+  SubcommandOptions & {
+    /** A kubeconfig file; without it what the config file says, or the pod's service account. */
+    readonly kubeConfig: string | undefined;
+    /** Of the local cluster: no remote may bring in an address in them. */
+    readonly localCidrs: readonly Cidr[] | undefined;
+    /** Where our Services are, in the local cluster. */
+    readonly mirrorNs: string | undefined;
+    /** A file with several remotes and global services, instead of the flags for one remote. */
+    readonly config: string | undefined;
+    /** With a config file the older spelling of `mirrorSvcLabelSelector`. */
+    readonly labelSelector: string | undefined;
+    readonly svcPrefix: string | undefined;
+    /** Whether mirrors without a source are removed. */
+    readonly svcSync: boolean;
+    /** 0 is never. */
+    readonly resyncPeriodMs: number;
+    /** `auto` takes protobuf where the API server speaks it. */
+    readonly encoding: 'auto' | 'json';
+    readonly mirrorSvcLabelSelector: string | undefined;
+    readonly globalSvcLabelSelector: string | undefined;
+    readonly globalSvcRoutingStrategyLabel: string | undefined;
+    /** Services that a remote may have here: mirrors, and parts of global ones. */
+    readonly maxRemoteServices: number;
+    /** For `cleanup`: whose objects to remove. */
+    readonly cleanupCluster: string | undefined;
+  };
 
 /** The program as `-help` and `-version` introduce it. */
 export const program = {
@@ -64,7 +69,11 @@ export const program = {
   description: 'Keeps Services of remote clusters, with their endpoints, in a local namespace.',
   subcommands: [
     { name: 'plan', description: 'Print what would be written, and what is skipped and why; write nothing.' },
-    { name: 'cleanup', description: 'Remove the mirrors of a cluster that is not in the config any more, and its part in global services: -cluster.' },
+    {
+      name: 'cleanup',
+      description:
+        'Remove the mirrors of a cluster that is not in the config any more, and its part in global services: -cluster.',
+    },
   ],
   elsewhere: { status: 'semaphore-wireguard' },
 };
@@ -196,7 +205,10 @@ const SINGLE = ['svcPrefix', 'svcSync', 'resyncPeriodMs', ...remoteClusterKeys] 
  * Manifests of the Go program leave variables of its first releases beside the config file, and it passes over them.
  * -allowed-pod-cidrs is ours: to pass over it would lift a limit that somebody set.
  */
-export const superseded: Superseded<MirrorOptions> = { by: 'config', keys: SINGLE.filter((key) => key !== 'allowedPodCidrs') };
+export const superseded: Superseded<MirrorOptions> = {
+  by: 'config',
+  keys: SINGLE.filter((key) => key !== 'allowedPodCidrs'),
+};
 
 /** What means something beside a config file only. */
 const SEVERAL = ['mirrorSvcLabelSelector', 'globalSvcLabelSelector', 'globalSvcRoutingStrategyLabel'] as const;
@@ -206,7 +218,11 @@ const SEVERAL = ['mirrorSvcLabelSelector', 'globalSvcLabelSelector', 'globalSvcR
  *
  * @returns what is wrong, each a sentence that names flag and variable
  */
-export function validate(given: Given<MirrorOptions>, config: Partial<MirrorOptions>, subcommand: string | undefined): string[] {
+export function validate(
+  given: Given<MirrorOptions>,
+  config: Partial<MirrorOptions>,
+  subcommand: string | undefined,
+): string[] {
   const clusters = subcommand === 'cleanup' ? validateCleanup(given) : validateClusters(given);
   return [...clusters, ...leaderElectionProblems(options, config)];
 }
@@ -218,7 +234,10 @@ function validateCleanup(given: Given<MirrorOptions>): string[] {
 }
 
 function validateClusters(given: Given<MirrorOptions>): string[] {
-  if (given.has('config')) return SINGLE.filter((key) => given.has(key)).map((key) => `${spelling(key)} and ${spelling('config')} exclude each other`);
+  if (given.has('config'))
+    return SINGLE.filter((key) => given.has(key)).map(
+      (key) => `${spelling(key)} and ${spelling('config')} exclude each other`,
+    );
   const missing = (['mirrorNs', 'labelSelector', 'svcPrefix'] as const).filter((key) => !given.has(key));
   const stray = SEVERAL.filter((key) => given.has(key));
   return [

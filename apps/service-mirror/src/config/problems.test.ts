@@ -19,13 +19,29 @@ describe('Findings', () => {
   });
 
   it('takes the first text that is said', () => {
-    expect(findings.first([{ at: 'a', value: '' }, { at: 'b', value: undefined }, { at: 'c', value: 'x' }, { at: 'd', value: 'y' }], name)).toBe('x');
+    expect(
+      findings.first(
+        [
+          { at: 'a', value: '' },
+          { at: 'b', value: undefined },
+          { at: 'c', value: 'x' },
+          { at: 'd', value: 'y' },
+        ],
+        name,
+      ),
+    ).toBe('x');
     expect(findings.first([{ at: 'a', value: '' }], name)).toBeUndefined();
     expect(findings).toMatchObject({ problems: [], warnings: [] });
   });
 
   it('checks only the text that counts', () => {
-    findings.first([{ at: 'a', value: 'a/b' }, { at: 'b', value: 'c/d' }], clusterName);
+    findings.first(
+      [
+        { at: 'a', value: 'a/b' },
+        { at: 'b', value: 'c/d' },
+      ],
+      clusterName,
+    );
     expect(findings.problems).toEqual([expect.stringMatching(/^a: "a\/b" is no cluster's name/)]);
   });
 
@@ -37,7 +53,11 @@ describe('Findings', () => {
   });
 
   it('asks for what is required, in every place but the older ones', () => {
-    const places = [{ at: 'a', value: '' }, { at: 'b', value: undefined }, { at: 'c', value: '', newer: 'b' }] as const;
+    const places = [
+      { at: 'a', value: '' },
+      { at: 'b', value: undefined },
+      { at: 'c', value: '', newer: 'b' },
+    ] as const;
     expect(findings.required([...places], name)).toBe('');
     expect(findings.problems).toEqual(['a is required, or b']);
   });

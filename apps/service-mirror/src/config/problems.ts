@@ -25,7 +25,9 @@ export class Findings {
 
   /** The blocks of a list; each text that is none is a problem. */
   cidrs(at: string, texts: readonly string[]): readonly Cidr[] {
-    return texts.map((text, i) => this.check(`${at}[${i}]`, parseCidr(text), undefined)).filter((cidr) => cidr !== undefined);
+    return texts
+      .map((text, i) => this.check(`${at}[${i}]`, parseCidr(text), undefined))
+      .filter((cidr) => cidr !== undefined);
   }
 
   /** The first text that is said, places in the order in which they count; older ones with a warning. */
@@ -34,7 +36,11 @@ export class Findings {
     const [best] = said;
     for (const place of said) {
       if (place.newer === undefined) continue;
-      this.warnings.push(place === best ? `${place.at} is an older spelling: use ${place.newer}` : `${place.at} counts for nothing beside ${best!.at}`);
+      this.warnings.push(
+        place === best
+          ? `${place.at} is an older spelling: use ${place.newer}`
+          : `${place.at} counts for nothing beside ${best!.at}`,
+      );
     }
     return best && this.check(best.at, type.parse(best.value!), '');
   }
@@ -43,7 +49,10 @@ export class Findings {
   required(places: readonly [Place, ...Place[]], type: OptionType<string>): string {
     const value = this.first(places, type);
     if (value !== undefined) return value;
-    const others = places.slice(1).filter(({ newer }) => newer === undefined).map(({ at }) => `, or ${at}`);
+    const others = places
+      .slice(1)
+      .filter(({ newer }) => newer === undefined)
+      .map(({ at }) => `, or ${at}`);
     this.problems.push(`${places[0].at} is required${others.join('')}`);
     return '';
   }

@@ -7,7 +7,11 @@ const c2 = { name: 'c2', servicePrefix: 'c2', kubeConfigPath: '/c2' };
 
 function read(...entries: RemoteEntry[]) {
   const findings = new Findings();
-  return { remotes: remotesOf(entries, { localName: 'c1', findings }), problems: findings.problems, warnings: findings.warnings };
+  return {
+    remotes: remotesOf(entries, { localName: 'c1', findings }),
+    problems: findings.problems,
+    warnings: findings.warnings,
+  };
 }
 
 describe('remotesOf', () => {
@@ -25,14 +29,30 @@ describe('remotesOf', () => {
   });
 
   it('reads everything that a remote can have', () => {
-    const direct = { remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/t' };
-    const limits = { allowedPodCIDRs: ['10.4.0.0/16'], resyncPeriod: 1_500_000_000, staleAfter: '10m', staleAction: 'keep' };
+    const direct = {
+      remoteAPIURL: 'https://c2',
+      remoteCAURL: 'file:///ca',
+      remoteCACertHash: ['sha256:aa'],
+      remoteSATokenPath: '/t',
+    };
+    const limits = {
+      allowedPodCIDRs: ['10.4.0.0/16'],
+      resyncPeriod: 1_500_000_000,
+      staleAfter: '10m',
+      staleAction: 'keep',
+    };
     expect(read({ name: 'clusterB', servicePrefix: 'b', kubeConfigPath: '', ...direct, ...limits })).toEqual({
       remotes: [
         {
           name: 'clusterB',
           prefix: 'b',
-          reference: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', caHashes: ['sha256:aa'], token: { path: '/t' } },
+          reference: {
+            kind: 'api-server',
+            apiUrl: 'https://c2',
+            caUrl: 'file:///ca',
+            caHashes: ['sha256:aa'],
+            token: { path: '/t' },
+          },
           allowedPodCidrs: [expect.objectContaining({ text: '10.4.0.0/16' })],
           resyncPeriodMs: 1_500,
           staleAfterMs: 600_000,
@@ -45,7 +65,13 @@ describe('remotesOf', () => {
   });
 
   it('reads the path of the token under its misspelled name, with a warning', () => {
-    const { remotes, warnings } = read({ ...c2, kubeConfigPath: '', remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteSATokenPiath: '/t' });
+    const { remotes, warnings } = read({
+      ...c2,
+      kubeConfigPath: '',
+      remoteAPIURL: 'https://c2',
+      remoteCAURL: 'file:///ca',
+      remoteSATokenPiath: '/t',
+    });
     expect(remotes).toMatchObject([{ reference: { token: { path: '/t' } } }]);
     expect(warnings).toEqual(['remoteClusters[0].remoteSATokenPiath is an older spelling: use remoteSATokenPath']);
   });
@@ -57,7 +83,12 @@ describe('remotesOf', () => {
   });
 
   it('names the field of each problem, all at once', () => {
-    const bad = { allowedPodCIDRs: ['10.0.0.0/8', '10.0.0.0/99'], resyncPeriod: '-1s', staleAfter: '1', staleAction: 'delete' };
+    const bad = {
+      allowedPodCIDRs: ['10.0.0.0/8', '10.0.0.0/99'],
+      resyncPeriod: '-1s',
+      staleAfter: '1',
+      staleAction: 'delete',
+    };
     expect(read({ name: 'global', servicePrefix: 'gl-a', ...bad }, {}).problems).toEqual([
       expect.stringMatching(/^remoteClusters\[0\]\.name: "global" /),
       expect.stringMatching(/^remoteClusters\[0\]\.servicePrefix: "gl-a" is that of global services$/),

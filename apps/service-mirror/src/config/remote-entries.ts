@@ -14,12 +14,18 @@ const staleAction = oneOf(['unready', 'remove', 'keep']);
  * @param localName which no remote may have; undefined: the local cluster has none
  * @param findings takes what is wrong with each of them, and with them taken together
  */
-export function remotesOf(entries: readonly RemoteEntry[], { localName, findings }: { localName: string | undefined; findings: Findings }): readonly RemoteSettings[] {
+export function remotesOf(
+  entries: readonly RemoteEntry[],
+  { localName, findings }: { localName: string | undefined; findings: Findings },
+): readonly RemoteSettings[] {
   const remotes = entries.map((entry, i) => remoteOf(entry, `remoteClusters[${i}]`, findings));
   findings.warnings.push(...overriddenAddresses(entries, 'remoteClusters'));
-  for (const name of repeated(remotes.map((remote) => remote.name))) findings.problems.push(`remoteClusters: two have the name ${name}`);
-  for (const prefix of repeated(remotes.map((remote) => remote.prefix))) findings.problems.push(`remoteClusters: two have the servicePrefix ${prefix}`);
-  if (remotes.some(({ name }) => name === localName)) findings.problems.push(`remoteClusters: ${localName} is the name of the local cluster`);
+  for (const name of repeated(remotes.map((remote) => remote.name)))
+    findings.problems.push(`remoteClusters: two have the name ${name}`);
+  for (const prefix of repeated(remotes.map((remote) => remote.prefix)))
+    findings.problems.push(`remoteClusters: two have the servicePrefix ${prefix}`);
+  if (remotes.some(({ name }) => name === localName))
+    findings.problems.push(`remoteClusters: ${localName} is the name of the local cluster`);
   return remotes;
 }
 
@@ -35,7 +41,9 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
   return {
     name: findings.required([{ at: `${at}.name`, value: entry.name }], clusterName),
     prefix: findings.required([{ at: `${at}.servicePrefix`, value: entry.servicePrefix }], servicePrefix),
-    reference: findings.check(`${at}.kubeConfigPath`, remoteReference({ ...entry, remoteSATokenPath: tokenPath }), { kind: 'in-cluster' }),
+    reference: findings.check(`${at}.kubeConfigPath`, remoteReference({ ...entry, remoteSATokenPath: tokenPath }), {
+      kind: 'in-cluster',
+    }),
     allowedPodCidrs: allowedPodCIDRs && findings.cidrs(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
     resyncPeriodMs: findings.check(`${at}.resyncPeriod`, periodOf(entry.resyncPeriod), 0),
     staleAfterMs: findings.check(`${at}.staleAfter`, periodOf(entry.staleAfter), 0),
@@ -50,4 +58,6 @@ function periodOf(value: string | number | undefined): Parsed<number> {
 }
 
 /** Those that are there more than once; an empty one is a problem of its own already. */
-const repeated = (texts: readonly string[]): readonly string[] => [...new Set(texts.filter((each, i) => each !== '' && texts.indexOf(each) !== i))];
+const repeated = (texts: readonly string[]): readonly string[] => [
+  ...new Set(texts.filter((each, i) => each !== '' && texts.indexOf(each) !== i)),
+];

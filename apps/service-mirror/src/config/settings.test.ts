@@ -8,14 +8,32 @@ const HASH = `sha256:${'a'.repeat(64)}`;
 const DIRECT = ['-remote-api-url=https://c2', '-remote-ca-url=file:///ca'];
 
 async function settings(argv: string[], env: Record<string, string> = {}) {
-  const resolution = await resolveOptions(options, { program: { ...program, version: '1.2.3' }, argv: [...MIRRORS, ...argv], env, validate });
+  const resolution = await resolveOptions(options, {
+    program: { ...program, version: '1.2.3' },
+    argv: [...MIRRORS, ...argv],
+    env,
+    validate,
+  });
   return resolution.kind === 'run' ? settingsOfOptions(resolution.config) : resolution;
 }
 
 describe('settingsOfOptions', () => {
   it('has one remote, which is called by its prefix, and no global services', async () => {
-    expect(await settings(['-kube-config=/local', '-target-kube-config=/c2', '-svc-sync=false', '-allowed-pod-cidrs=10.4.0.0/16', '-local-cidrs=10.2.0.0/16'])).toEqual({
-      local: { name: 'local', reference: { kind: 'kubeconfig', path: '/local' }, zones: [], cidrs: [expect.objectContaining({ text: '10.2.0.0/16' })] },
+    expect(
+      await settings([
+        '-kube-config=/local',
+        '-target-kube-config=/c2',
+        '-svc-sync=false',
+        '-allowed-pod-cidrs=10.4.0.0/16',
+        '-local-cidrs=10.2.0.0/16',
+      ]),
+    ).toEqual({
+      local: {
+        name: 'local',
+        reference: { kind: 'kubeconfig', path: '/local' },
+        zones: [],
+        cidrs: [expect.objectContaining({ text: '10.2.0.0/16' })],
+      },
       mirrorNamespace: 'sys',
       mirrorSelector: 'mirror=true',
       global: undefined,
@@ -35,11 +53,25 @@ describe('settingsOfOptions', () => {
   });
 
   it.each([
-    { name: 'a kubeconfig before anything else', argv: ['-target-kube-config=/c2', ...DIRECT], want: { kind: 'kubeconfig', path: '/c2' } },
-    { name: 'the token’s file before the token', argv: [...DIRECT, '-remote-sa-token-path=/t'], want: { token: { path: '/t' } } },
+    {
+      name: 'a kubeconfig before anything else',
+      argv: ['-target-kube-config=/c2', ...DIRECT],
+      want: { kind: 'kubeconfig', path: '/c2' },
+    },
+    {
+      name: 'the token’s file before the token',
+      argv: [...DIRECT, '-remote-sa-token-path=/t'],
+      want: { token: { path: '/t' } },
+    },
     { name: 'the hash of the CA', argv: [...DIRECT, `-remote-ca-cert-hash=${HASH}`], want: { caHashes: [HASH] } },
-    { name: 'the token', argv: DIRECT, want: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', token: { value: 's3cret' } } },
+    {
+      name: 'the token',
+      argv: DIRECT,
+      want: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', token: { value: 's3cret' } },
+    },
   ])('takes $name', async ({ argv, want }) => {
-    expect(await settings(argv, { SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 's3cret' })).toMatchObject({ remotes: [{ reference: want }] });
+    expect(await settings(argv, { SSM_REMOTE_SERVICE_ACCOUNT_TOKEN: 's3cret' })).toMatchObject({
+      remotes: [{ reference: want }],
+    });
   });
 });

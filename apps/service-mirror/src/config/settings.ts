@@ -81,7 +81,14 @@ export function settingsOfOptions(options: MirrorOptions): Settings {
   };
 }
 
-function onlyRemote({ targetKubeConfig, remoteApiUrl, remoteCaUrl, remoteCaCertHash, remoteSaTokenPath, remoteSaToken }: MirrorOptions): ClusterReference {
+function onlyRemote({
+  targetKubeConfig,
+  remoteApiUrl,
+  remoteCaUrl,
+  remoteCaCertHash,
+  remoteSaTokenPath,
+  remoteSaToken,
+}: MirrorOptions): ClusterReference {
   if (targetKubeConfig !== undefined) return { kind: 'kubeconfig', path: targetKubeConfig };
   const token = remoteSaTokenPath === undefined ? { value: remoteSaToken! } : { path: remoteSaTokenPath };
   return { kind: 'api-server', apiUrl: remoteApiUrl!, caUrl: remoteCaUrl!, caHashes: remoteCaCertHash, token };

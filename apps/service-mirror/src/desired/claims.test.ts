@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Claim, Claims } from './claims.ts';
 
-const claim = (key: string, createdAt: number, cluster = key.split('/')[0]!): Claim => ({ key, cluster, namespace: 'ns', name: 'web', createdAt });
+const claim = (key: string, createdAt: number, cluster = key.split('/')[0]!): Claim => ({
+  key,
+  cluster,
+  namespace: 'ns',
+  name: 'web',
+  createdAt,
+});
 
 describe('Claims', () => {
   it('give a name to the oldest', () => {
@@ -31,10 +37,15 @@ describe('Claims', () => {
   });
 
   it('depend on no order of events', () => {
-    const sources = fc.uniqueArray(fc.record({ cluster: fc.constantFrom('c2', 'c3', 'c4', 'c5'), createdAt: fc.integer({ min: 0, max: 2 }) }), {
-      selector: ({ cluster }) => cluster,
-    });
-    const orders = sources.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
+    const sources = fc.uniqueArray(
+      fc.record({ cluster: fc.constantFrom('c2', 'c3', 'c4', 'c5'), createdAt: fc.integer({ min: 0, max: 2 }) }),
+      {
+        selector: ({ cluster }) => cluster,
+      },
+    );
+    const orders = sources.chain((all) =>
+      fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+    );
     fc.assert(
       fc.property(orders, ([one, other]) => {
         const [a, b] = [one, other].map((order) => {

@@ -38,7 +38,8 @@ export class Claims {
   }
 }
 
-const sourceOf = ({ key, cluster, namespace, name }: Omit<Claim, 'createdAt'>): string => `${key} ${cluster}/${namespace}/${name}`;
+const sourceOf = ({ key, cluster, namespace, name }: Omit<Claim, 'createdAt'>): string =>
+  `${key} ${cluster}/${namespace}/${name}`;
 
 function byAge(a: Claim, b: Claim): number {
   if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt;

@@ -28,7 +28,10 @@ export function sharedConditions({ ready, serving, terminating }: Endpoint['cond
 }
 
 /** The reference of an endpoint with shared texts; undefined if it names nothing. */
-export function sharedTarget({ kind, namespace, name }: EndpointSlice['endpoints'][number]['targetRef'], shared: Shared): Endpoint['target'] {
+export function sharedTarget(
+  { kind, namespace, name }: EndpointSlice['endpoints'][number]['targetRef'],
+  shared: Shared,
+): Endpoint['target'] {
   return name === '' ? undefined : { kind: shared(kind), namespace: shared(namespace), name };
 }
 

@@ -9,19 +9,53 @@ const where = fc.record({ namespace: fc.constantFrom('a-b', 'b'), name: fc.const
 
 /** Of one family each: the primary one can't be changed, and so depends on the past. */
 const families = ['IPv4', 'IPv6'] as const;
-const service = where.chain((at) => arbitrary.service(at)).map((each) => ({ ...each, definition: { ...each.definition, families } }));
-const slice = where.chain(({ namespace, name }) => arbitrary.slice({ namespace, service: name })).map((each) => ({ ...each, name: each.name.replace(/[cd]$/, 'a') }));
+const service = where
+  .chain((at) => arbitrary.service(at))
+  .map((each) => ({ ...each, definition: { ...each.definition, families } }));
+const slice = where
+  .chain(({ namespace, name }) => arbitrary.slice({ namespace, service: name }))
+  .map((each) => ({ ...each, name: each.name.replace(/[cd]$/, 'a') }));
 
 type Step = { readonly what: string; readonly run: (simulation: Simulation) => void | Promise<unknown> };
 
 const change = (what: string, of: fc.Arbitrary<(remote: Remote) => void>): fc.Arbitrary<Step> =>
-  fc.record({ at: cluster, seen: fc.constantFrom(true, true, false), how: of }).map(({ at, seen, how }) => ({ what: `${what} ${at}`, run: (simulation) => simulation.change(at, how, { seen }) }));
+  fc
+    .record({ at: cluster, seen: fc.constantFrom(true, true, false), how: of })
+    .map(({ at, seen, how }) => ({ what: `${what} ${at}`, run: (simulation) => simulation.change(at, how, { seen }) }));
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  change('put service', service.map((each) => ({ services }: Remote) => void services.set(`${each.namespace}/${each.name}`, each))),
-  change('remove service', where.map(({ namespace, name }) => ({ services }: Remote) => void services.delete(`${namespace}/${name}`))),
-  change('put slice', slice.map((each) => ({ slices }: Remote) => void slices.set(`${each.namespace}/${each.name}`, each))),
-  change('remove slice', slice.map((each) => ({ slices }: Remote) => void slices.delete(`${each.namespace}/${each.name}`))),
+  change(
+    'put service',
+    service.map(
+      (each) =>
+        ({ services }: Remote) =>
+          void services.set(`${each.namespace}/${each.name}`, each),
+    ),
+  ),
+  change(
+    'remove service',
+    where.map(
+      ({ namespace, name }) =>
+        ({ services }: Remote) =>
+          void services.delete(`${namespace}/${name}`),
+    ),
+  ),
+  change(
+    'put slice',
+    slice.map(
+      (each) =>
+        ({ slices }: Remote) =>
+          void slices.set(`${each.namespace}/${each.name}`, each),
+    ),
+  ),
+  change(
+    'remove slice',
+    slice.map(
+      (each) =>
+        ({ slices }: Remote) =>
+          void slices.delete(`${each.namespace}/${each.name}`),
+    ),
+  ),
   cluster.map((at): Step => ({ what: `list ${at}`, run: (simulation) => simulation.list(at) })),
   ...[1, 2, 3].map(() => fc.nat(9).map((at): Step => ({ what: 'work', run: (simulation) => simulation.work(at) }))),
 );

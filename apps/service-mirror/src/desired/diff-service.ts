@@ -32,7 +32,11 @@ export function diffService(
 }
 
 /** The annotations of a Service that is there when ours are as desired; what others put there stays. */
-export function annotationsOf(from: ObservedService | undefined, to: DesiredService, ownAnnotations: readonly string[]): Readonly<Record<string, string>> {
+export function annotationsOf(
+  from: ObservedService | undefined,
+  to: DesiredService,
+  ownAnnotations: readonly string[],
+): Readonly<Record<string, string>> {
   const others = Object.entries(from?.annotations ?? {}).filter(([key]) => !ownAnnotations.includes(key));
   return { ...Object.fromEntries(others), ...to.annotations };
 }
@@ -45,7 +49,10 @@ function isSame(from: ObservedService, to: DesiredService, ownAnnotations: reado
     Object.entries(to.labels).every(([key, value]) => from.labels[key] === value) &&
     isDeepStrictEqual(from.annotations, annotationsOf(from, to, ownAnnotations)) &&
     isDeepStrictEqual(byName(observed), byName(definition)) &&
-    meetsFamilies({ families: observedFamilies, familyPolicy: from.familyPolicy }, familySpec(families, observedFamilies))
+    meetsFamilies(
+      { families: observedFamilies, familyPolicy: from.familyPolicy },
+      familySpec(families, observedFamilies),
+    )
   );
 }
 

@@ -24,7 +24,11 @@ type SliceDeletion = Extract<SliceChange, { readonly kind: 'delete-slice' }>;
  *
  * @param observed ours, by whatever name
  */
-export function diffSlices(observed: readonly ObservedSlice[], desired: readonly DesiredSlice[], owner: Owner): SlicePhases {
+export function diffSlices(
+  observed: readonly ObservedSlice[],
+  desired: readonly DesiredSlice[],
+  owner: Owner,
+): SlicePhases {
   const there = new Map(observed.map((slice) => [slice.name, slice]));
   const wanted = new Set<string>();
   const writes: SliceWrite[] = [];

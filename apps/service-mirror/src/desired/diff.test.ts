@@ -26,13 +26,24 @@ function written({ name, labels, annotations, definition }: DesiredService, befo
   const families = ipFamilyPolicy === 'SingleStack' ? ipFamilies : [ipFamilies[0]!, second];
   const ports = definition.ports.map((port) => ({ ...port, targetPort: port.targetPort ?? port.port }));
   return {
-    name, uid: 'u', resourceVersion: '1', createdAt: 0, labels, annotations, familyPolicy: ipFamilyPolicy, isPlain: true, isTerminating: false,
-    ownerReferences: [], finalizers: [], definition: { ...definition, families, ports },
+    name,
+    uid: 'u',
+    resourceVersion: '1',
+    createdAt: 0,
+    labels,
+    annotations,
+    familyPolicy: ipFamilyPolicy,
+    isPlain: true,
+    isTerminating: false,
+    ownerReferences: [],
+    finalizers: [],
+    definition: { ...definition, families, ports },
   };
 }
 
 const owner = { name: 'c2-shop-73736d-web', uid: 'u' };
-const writtenSlices = ({ slices }: DesiredObjects): ObservedSlice[] => slices.map((slice) => ({ ...slice, uid: slice.name, resourceVersion: '1', owners: [owner.uid] }));
+const writtenSlices = ({ slices }: DesiredObjects): ObservedSlice[] =>
+  slices.map((slice) => ({ ...slice, uid: slice.name, resourceVersion: '1', owners: [owner.uid] }));
 
 describe('diffService', () => {
   it('is empty for what was written', () => {
@@ -64,7 +75,13 @@ describe('diffService', () => {
     name: 'c2-shop-73736d-web',
     labels: { 'mirrored-svc': 'true' },
     annotations: { 'mirror-svc-source': 'c2/shop/web' },
-    definition: { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false },
+    definition: {
+      headless: false,
+      families: ['IPv4'],
+      ports: [],
+      affinitySeconds: undefined,
+      publishNotReadyAddresses: false,
+    },
   };
 
   it.each([
@@ -72,9 +89,28 @@ describe('diffService', () => {
     { name: 'deletes what is too much', from: written(service), to: undefined, want: 'delete-service' },
     { name: 'does nothing where there is nothing', from: undefined, to: undefined, want: undefined },
     { name: 'puts back a label', from: { ...written(service), labels: {} }, to: service, want: 'update-service' },
-    { name: 'takes away a selector', from: { ...written(service), isPlain: false }, to: service, want: 'update-service' },
-    { name: 'removes an annotation that is ours and not wanted', from: { ...written(service), annotations: { ...service.annotations, 'global-svc-conflicts': 'c3' } }, to: service, want: 'update-service' },
-    { name: 'leaves labels and annotations of others', from: { ...written(service), labels: { ...service.labels, team: 'x' }, annotations: { ...service.annotations, note: 'y' } }, to: service, want: undefined },
+    {
+      name: 'takes away a selector',
+      from: { ...written(service), isPlain: false },
+      to: service,
+      want: 'update-service',
+    },
+    {
+      name: 'removes an annotation that is ours and not wanted',
+      from: { ...written(service), annotations: { ...service.annotations, 'global-svc-conflicts': 'c3' } },
+      to: service,
+      want: 'update-service',
+    },
+    {
+      name: 'leaves labels and annotations of others',
+      from: {
+        ...written(service),
+        labels: { ...service.labels, team: 'x' },
+        annotations: { ...service.annotations, note: 'y' },
+      },
+      to: service,
+      want: undefined,
+    },
   ])('$name', ({ from, to, want }) => {
     expect(diffService(from, to, ownAnnotations)?.kind).toBe(want);
   });
@@ -95,7 +131,10 @@ describe('diffSlices', () => {
       fc.property(source, source, (one, other) => {
         const [before, after] = [desiredMirror(one), desiredMirror(other)];
         const { writes, deletes } = diffSlices(writtenSlices(before), after.slices, owner);
-        const touched = [...writes.map((change) => ('to' in change ? change.to.name : '')), ...deletes.map((change) => ('from' in change ? change.from.name : ''))];
+        const touched = [
+          ...writes.map((change) => ('to' in change ? change.to.name : '')),
+          ...deletes.map((change) => ('from' in change ? change.from.name : '')),
+        ];
         expect(new Set(touched).size).toBe(touched.length);
         for (const change of deletes) {
           const wanted = after.slices.find(({ name }) => 'from' in change && name === change.from.name);
@@ -106,16 +145,34 @@ describe('diffSlices', () => {
     );
   });
 
-  it.each([{ owners: [] }, { owners: ['another'] }, { owners: ['u', 'another'] }])('has slices that are not owned by their Service alone owned anew: $owners', ({ owners }) => {
-    const desired = desiredMirror({
-      cluster: 'c2',
-      prefix: 'c2',
-      service: { uid: 'x', namespace: 'shop', name: 'web', createdAt: 0, localFirst: false, definition: { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } },
-      slices: [{ uid: 'y', namespace: 'shop', name: 'web-a', service: 'web', family: 'IPv4', ports: [], endpoints: [] }],
-    });
-    const orphans = writtenSlices(desired).map((slice) => ({ ...slice, owners }));
-    expect(diffSlices(orphans, desired.slices, owner).writes.map(({ kind }) => kind)).toEqual(['update-slice']);
-  });
+  it.each([{ owners: [] }, { owners: ['another'] }, { owners: ['u', 'another'] }])(
+    'has slices that are not owned by their Service alone owned anew: $owners',
+    ({ owners }) => {
+      const desired = desiredMirror({
+        cluster: 'c2',
+        prefix: 'c2',
+        service: {
+          uid: 'x',
+          namespace: 'shop',
+          name: 'web',
+          createdAt: 0,
+          localFirst: false,
+          definition: {
+            headless: false,
+            families: ['IPv4'],
+            ports: [],
+            affinitySeconds: undefined,
+            publishNotReadyAddresses: false,
+          },
+        },
+        slices: [
+          { uid: 'y', namespace: 'shop', name: 'web-a', service: 'web', family: 'IPv4', ports: [], endpoints: [] },
+        ],
+      });
+      const orphans = writtenSlices(desired).map((slice) => ({ ...slice, owners }));
+      expect(diffSlices(orphans, desired.slices, owner).writes.map(({ kind }) => kind)).toEqual(['update-slice']);
+    },
+  );
 });
 
 describe('desiredMirror', () => {
@@ -131,7 +188,20 @@ describe('desiredMirror', () => {
 
   it('tells apart slices that a remote called so that they share ten digits of a hash', () => {
     const where10 = { namespace: 'shop', service: 'web', family: 'IPv4', ports: [], endpoints: [], uid: 'y' } as const;
-    const service10 = { uid: 'x', namespace: 'shop', name: 'web', createdAt: 0, localFirst: false, definition: { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } } as const;
+    const service10 = {
+      uid: 'x',
+      namespace: 'shop',
+      name: 'web',
+      createdAt: 0,
+      localFirst: false,
+      definition: {
+        headless: false,
+        families: ['IPv4'],
+        ports: [],
+        affinitySeconds: undefined,
+        publishNotReadyAddresses: false,
+      },
+    } as const;
     const slices = ['web-0dntf', 'web-0fa57'].map((name) => ({ ...where10, name }));
     expect(new Set(slices.map(({ name }) => hash10('c2', 'shop', name))).size).toBe(1);
     const desired = desiredMirror({ cluster: 'c2', prefix: 'c2', service: service10, slices });

@@ -3,8 +3,16 @@ import { familySpec, meetsFamilies } from './families.ts';
 
 describe('familySpec', () => {
   it.each([
-    { name: 'one family is SingleStack of it', wanted: ['IPv6'], want: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv6'] } },
-    { name: 'two are PreferDualStack in their order', wanted: ['IPv6', 'IPv4'], want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6'] } },
+    {
+      name: 'one family is SingleStack of it',
+      wanted: ['IPv6'],
+      want: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv6'] },
+    },
+    {
+      name: 'two are PreferDualStack in their order',
+      wanted: ['IPv6', 'IPv4'],
+      want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6'] },
+    },
     {
       name: 'a primary that is there stays, where the order is another',
       wanted: ['IPv6', 'IPv4'],
@@ -17,7 +25,12 @@ describe('familySpec', () => {
       there: ['IPv4'],
       want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4'] },
     },
-    { name: 'the second one may go', wanted: ['IPv4'], there: ['IPv4'], want: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] } },
+    {
+      name: 'the second one may go',
+      wanted: ['IPv4'],
+      there: ['IPv4'],
+      want: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] },
+    },
     {
       name: 'a second one that is there is named, or it would be given up',
       wanted: ['IPv6', 'IPv4'],
@@ -35,9 +48,21 @@ describe('meetsFamilies', () => {
 
   it.each([
     { name: 'both families', spec: dual, families: ['IPv4', 'IPv6'], familyPolicy: 'PreferDualStack', want: true },
-    { name: 'the one family of a cluster that has no other', spec: dual, families: ['IPv4'], familyPolicy: 'PreferDualStack', want: true },
+    {
+      name: 'the one family of a cluster that has no other',
+      spec: dual,
+      families: ['IPv4'],
+      familyPolicy: 'PreferDualStack',
+      want: true,
+    },
     { name: 'another policy', spec: dual, families: ['IPv4'], familyPolicy: 'SingleStack', want: false },
-    { name: 'a second family that is to go', spec: single, families: ['IPv4', 'IPv6'], familyPolicy: 'SingleStack', want: false },
+    {
+      name: 'a second family that is to go',
+      spec: single,
+      families: ['IPv4', 'IPv6'],
+      familyPolicy: 'SingleStack',
+      want: false,
+    },
     { name: 'another primary', spec: single, families: ['IPv6'], familyPolicy: 'SingleStack', want: false },
   ] as const)('says $want of $name', ({ spec, want, ...observed }) => {
     expect(meetsFamilies(observed, spec)).toBe(want);

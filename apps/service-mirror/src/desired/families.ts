@@ -23,15 +23,22 @@ export function familySpec(wanted: readonly Family[], there: readonly Family[] =
 }
 
 /** Whether a Service that is there says the same: on a cluster with one family it has only that, whatever it prefers. */
-export function meetsFamilies(observed: { readonly families: readonly Family[]; readonly familyPolicy: string }, { ipFamilyPolicy, ipFamilies }: FamilySpec): boolean {
+export function meetsFamilies(
+  observed: { readonly families: readonly Family[]; readonly familyPolicy: string },
+  { ipFamilyPolicy, ipFamilies }: FamilySpec,
+): boolean {
   if (observed.familyPolicy !== ipFamilyPolicy || observed.families[0] !== ipFamilies[0]) return false;
   return ipFamilyPolicy === 'PreferDualStack' || observed.families.length === 1;
 }
 
 /** Servers before dual-stack (1.20) have none, and then the address tells. */
-export function familiesOf({ ipFamilies, clusterIP }: Pick<Service['spec'], 'ipFamilies' | 'clusterIP'>): readonly Family[] {
+export function familiesOf({
+  ipFamilies,
+  clusterIP,
+}: Pick<Service['spec'], 'ipFamilies' | 'clusterIP'>): readonly Family[] {
   if (ipFamilies.length > 0) return ipFamilies.filter((family) => family === 'IPv4' || family === 'IPv6');
   return [clusterIP.includes(':') ? 'IPv6' : 'IPv4'];
 }
 
-export const isFamily = (addressType: string): addressType is Family => addressType === 'IPv4' || addressType === 'IPv6';
+export const isFamily = (addressType: string): addressType is Family =>
+  addressType === 'IPv4' || addressType === 'IPv6';

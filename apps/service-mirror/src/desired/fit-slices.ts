@@ -24,9 +24,13 @@ export function fitSlices(slices: readonly DesiredSlice[], cluster: string): Fit
 }
 
 /** @param holder the slice that has its name */
-function problemOf(slice: DesiredSlice, holder: DesiredSlice | undefined): Pick<ClusterDiagnostic, 'reason' | 'detail'> | undefined {
+function problemOf(
+  slice: DesiredSlice,
+  holder: DesiredSlice | undefined,
+): Pick<ClusterDiagnostic, 'reason' | 'detail'> | undefined {
   const source = sourceOf(slice);
-  if (holder !== undefined) return { reason: 'name-taken', detail: `${source}: ${slice.name} is that of ${sourceOf(holder)}` };
+  if (holder !== undefined)
+    return { reason: 'name-taken', detail: `${source}: ${slice.name} is that of ${sourceOf(holder)}` };
   const wrong = slice.ports.map(portProblem).find((each) => each !== undefined);
   if (wrong === undefined) return undefined;
   return { reason: 'bad-port', detail: `${source}: a port can't be used; it is ${wrong}` };

@@ -27,7 +27,9 @@ describe('keysOfLocalName', () => {
     const label = fc.stringMatching(/^[a-z](?:[a-z0-9-]{0,8}[a-z0-9])?$/);
     fc.assert(
       fc.property(label, label, fc.constantFrom(...prefixes), (namespace, name, [cluster, prefix]) => {
-        expect(keysOfLocalName(mirrorServiceName(prefix, namespace, name), prefixes)).toContain(mirrorKey(cluster, namespace, name));
+        expect(keysOfLocalName(mirrorServiceName(prefix, namespace, name), prefixes)).toContain(
+          mirrorKey(cluster, namespace, name),
+        );
         expect(keysOfLocalName(globalServiceName(namespace, name), prefixes)).toContain(globalKey(namespace, name));
       }),
     );

@@ -1,4 +1,12 @@
-import { globalKey, isDnsLabel, mirrorKey, mirrorPrefixLabel, parseServiceKey, separator, sourceAnnotation } from '@kube-semaphore/naming';
+import {
+  globalKey,
+  isDnsLabel,
+  mirrorKey,
+  mirrorPrefixLabel,
+  parseServiceKey,
+  separator,
+  sourceAnnotation,
+} from '@kube-semaphore/naming';
 import type { ObservedService } from './observed.ts';
 
 /** What begins the names of local Services, and what such a name may be the key of. */
@@ -11,9 +19,14 @@ type Beginning = { readonly prefix: string; readonly keyOf: (namespace: string, 
  * @param prefixes of the remotes, by cluster
  */
 export function keysOfLocalName(localName: string, prefixes: ReadonlyMap<string, string>): readonly string[] {
-  const mirrors = Array.from(prefixes, ([cluster, prefix]): Beginning => ({ prefix, keyOf: (namespace, name) => mirrorKey(cluster, namespace, name) }));
+  const mirrors = Array.from(prefixes, ([cluster, prefix]): Beginning => ({
+    prefix,
+    keyOf: (namespace, name) => mirrorKey(cluster, namespace, name),
+  }));
   return [...mirrors, { prefix: 'gl', keyOf: globalKey }].flatMap(({ prefix, keyOf }) =>
-    localName.startsWith(`${prefix}-`) ? splits(localName.slice(prefix.length + 1)).map(([namespace, name]) => keyOf(namespace, name)) : [],
+    localName.startsWith(`${prefix}-`)
+      ? splits(localName.slice(prefix.length + 1)).map(([namespace, name]) => keyOf(namespace, name))
+      : [],
   );
 }
 
@@ -21,7 +34,10 @@ export function keysOfLocalName(localName: string, prefixes: ReadonlyMap<string,
  * The keys that a local Service may have been made for: the one that it names, or, where a Go program made it, those that
  * its name and prefix spell. None for what isn't ours.
  */
-export function sourcesOf({ name, labels, annotations }: Pick<ObservedService, 'name' | 'labels' | 'annotations'>, prefixes: ReadonlyMap<string, string>): readonly string[] {
+export function sourcesOf(
+  { name, labels, annotations }: Pick<ObservedService, 'name' | 'labels' | 'annotations'>,
+  prefixes: ReadonlyMap<string, string>,
+): readonly string[] {
   const source = annotations[sourceAnnotation];
   if (source !== undefined) return parseServiceKey(source) === undefined ? [] : [source];
   return keysOfLocalName(name, new Map([...prefixes].filter(([, prefix]) => prefix === labels[mirrorPrefixLabel])));

@@ -17,15 +17,24 @@ export type MirrorTargetInput = {
 };
 
 /** What the mirror of a remote Service should be now. */
-export function mirrorTarget({ namespace, name }: { namespace: string; name: string }, input: MirrorTargetInput): Target {
+export function mirrorTarget(
+  { namespace, name }: { namespace: string; name: string },
+  input: MirrorTargetInput,
+): Target {
   const { cluster, prefix, mirrorNamespace, source, prefixes, ...kept } = input;
   const localName = mirrorServiceName(prefix, namespace, name);
   const found = source.service(namespace, name);
-  const { value: service, skipped = [] } = found ? withoutLongPortNames(found, { namespace: mirrorNamespace, name: localName }) : {};
+  const { value: service, skipped = [] } = found
+    ? withoutLongPortNames(found, { namespace: mirrorNamespace, name: localName })
+    : {};
   return {
     name: localName,
     isOurs: (labels) => labels[mirroredServiceLabel] === 'true' && prefixes.includes(labels[mirrorPrefixLabel] ?? ''),
-    wanted: !source.known ? 'unknown' : service === undefined ? 'nothing' : desiredMirror({ cluster, prefix, service, slices: source.slices(namespace, name) }),
+    wanted: !source.known
+      ? 'unknown'
+      : service === undefined
+        ? 'nothing'
+        : desiredMirror({ cluster, prefix, service, slices: source.slices(namespace, name) }),
     keepsStale: kept.keepsStale,
     keepsEndpoints: kept.keepsEndpoints,
     diagnostics: skipped.map((each) => ({ cluster, ...each })),

@@ -1,5 +1,13 @@
 import {
-  headlessLabel, mirroredServiceLabel, mirrorKey, mirrorPrefixLabel, mirrorServiceName, mirrorSliceName, serviceNameLabel, sliceManagedByLabel, sliceManager,
+  headlessLabel,
+  mirroredServiceLabel,
+  mirrorKey,
+  mirrorPrefixLabel,
+  mirrorServiceName,
+  mirrorSliceName,
+  serviceNameLabel,
+  sliceManagedByLabel,
+  sliceManager,
   sourceAnnotation,
 } from '@kube-semaphore/naming';
 import type { DesiredObjects, DesiredSlice } from './objects.ts';

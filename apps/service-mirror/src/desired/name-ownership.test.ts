@@ -8,15 +8,34 @@ const mine = 'c2/a-b/web';
 const other = 'c2-a/b/web';
 
 const service = (labels: Readonly<Record<string, string>>): ObservedService => ({
-  name, uid: 'u', resourceVersion: '1', createdAt: 0, labels, annotations: {}, familyPolicy: 'SingleStack', isPlain: true, isTerminating: false, ownerReferences: [], finalizers: [],
-  definition: { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false },
+  name,
+  uid: 'u',
+  resourceVersion: '1',
+  createdAt: 0,
+  labels,
+  annotations: {},
+  familyPolicy: 'SingleStack',
+  isPlain: true,
+  isTerminating: false,
+  ownerReferences: [],
+  finalizers: [],
+  definition: {
+    headless: false,
+    families: ['IPv4'],
+    ports: [],
+    affinitySeconds: undefined,
+    publishNotReadyAddresses: false,
+  },
 });
 const ours = service({ ours: 'true' });
 const theirs = service({});
 
 type Case = Partial<Omit<NameInput, 'target'>> & { readonly name?: string };
 
-const something: Target['wanted'] = { service: { name, labels: {}, annotations: {}, definition: ours.definition }, slices: [] };
+const something: Target['wanted'] = {
+  service: { name, labels: {}, annotations: {}, definition: ours.definition },
+  slices: [],
+};
 
 const inputOf = ({ name: of = name, ...input }: Case, wanted: Target['wanted']): NameInput => ({
   key: mine,
@@ -33,18 +52,45 @@ describe('nameOwnership', () => {
     { what: 'nobody has', input: {} },
     { what: 'is its own', input: { observed: ours, sources: [mine], claimants: [mine, other] } },
     { what: 'one of ours has that wants it no more', input: { observed: ours, sources: [other], claimants: [mine] } },
-    { what: 'its own object has, whose cluster is unknown', input: { observed: ours, sources: [mine], isUnknown: () => true } },
-    { what: 'spells it in two ways itself', input: { observed: ours, sources: [other, mine], isUnknown: (key) => key === other } },
+    {
+      what: 'its own object has, whose cluster is unknown',
+      input: { observed: ours, sources: [mine], isUnknown: () => true },
+    },
+    {
+      what: 'spells it in two ways itself',
+      input: { observed: ours, sources: [other, mine], isUnknown: (key) => key === other },
+    },
   ])('lets a key have a name that $what', ({ input }) => {
-    for (const wanted of [something, 'unknown', 'nothing'] as const) expect(nameOwnership(inputOf(input, wanted))).toEqual({ ok: true });
+    for (const wanted of [something, 'unknown', 'nothing'] as const)
+      expect(nameOwnership(inputOf(input, wanted))).toEqual({ ok: true });
   });
 
   it.each<{ what: string; input: Case; reason: string; detail: string }>([
-    { what: 'is too long', input: { name: 'a'.repeat(65) }, reason: 'name-too-long', detail: `${'a'.repeat(65)} is 2 characters too long for a Service` },
-    { what: 'is too long by one', input: { name: 'a'.repeat(64) }, reason: 'name-too-long', detail: `${'a'.repeat(64)} is 1 character too long for a Service` },
+    {
+      what: 'is too long',
+      input: { name: 'a'.repeat(65) },
+      reason: 'name-too-long',
+      detail: `${'a'.repeat(65)} is 2 characters too long for a Service`,
+    },
+    {
+      what: 'is too long by one',
+      input: { name: 'a'.repeat(64) },
+      reason: 'name-too-long',
+      detail: `${'a'.repeat(64)} is 1 character too long for a Service`,
+    },
     { what: 'is illegal', input: { name: '2c-x' }, reason: 'name-illegal', detail: '2c-x is no name of a Service' },
-    { what: 'an older source has', input: { claimants: [other, mine] }, reason: 'name-taken', detail: `${name} is that of ${other}, which is older` },
-    { what: 'a foreign Service has', input: { observed: theirs }, reason: 'name-taken', detail: `there is a Service ${name} that isn't ours` },
+    {
+      what: 'an older source has',
+      input: { claimants: [other, mine] },
+      reason: 'name-taken',
+      detail: `${name} is that of ${other}, which is older`,
+    },
+    {
+      what: 'a foreign Service has',
+      input: { observed: theirs },
+      reason: 'name-taken',
+      detail: `there is a Service ${name} that isn't ours`,
+    },
     {
       what: 'one of ours has, of which nothing is known',
       input: { observed: ours, sources: [other], claimants: [mine], isUnknown: (key) => key === other },
@@ -52,8 +98,12 @@ describe('nameOwnership', () => {
       detail: `${name} is that of ${other}, whose cluster isn't known`,
     },
   ])('denies it one that $what, and tells only those who are known to want it', ({ input, reason, detail }) => {
-    expect(nameOwnership(inputOf(input, something))).toEqual({ ok: false, notice: { cluster: 'c2', kind: 'problem', reason, detail } });
+    expect(nameOwnership(inputOf(input, something))).toEqual({
+      ok: false,
+      notice: { cluster: 'c2', kind: 'problem', reason, detail },
+    });
     // A remote that isn't known yet may turn out to want nothing of the kind.
-    for (const wanted of ['unknown', 'nothing'] as const) expect(nameOwnership(inputOf(input, wanted))).toEqual({ ok: false, notice: undefined });
+    for (const wanted of ['unknown', 'nothing'] as const)
+      expect(nameOwnership(inputOf(input, wanted))).toEqual({ ok: false, notice: undefined });
   });
 });

@@ -16,15 +16,31 @@ export type NameInput = {
 };
 
 /** Whether a key may touch what bears its name, and why not; nobody has to know why where nobody says that it wants something. */
-export type NameOwnership = { readonly ok: true } | { readonly ok: false; readonly notice: ClusterDiagnostic | undefined };
+export type NameOwnership =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly notice: ClusterDiagnostic | undefined };
 
 const YES: NameOwnership = { ok: true };
 
 /** Whose a name is. One that wants nothing may only take away what is its own: another source may have the name by now. */
-export function nameOwnership({ key, target: { name, isOurs, wanted }, claimants, observed, sources, isUnknown }: NameInput): NameOwnership {
-  const no = (reason: string, detail: string): NameOwnership => ({ ok: false, notice: typeof wanted === 'string' ? undefined : problem(key, reason, detail) });
+export function nameOwnership({
+  key,
+  target: { name, isOurs, wanted },
+  claimants,
+  observed,
+  sources,
+  isUnknown,
+}: NameInput): NameOwnership {
+  const no = (reason: string, detail: string): NameOwnership => ({
+    ok: false,
+    notice: typeof wanted === 'string' ? undefined : problem(key, reason, detail),
+  });
   const illegal = serviceNameProblem(name);
-  if (illegal?.reason === 'name-too-long') return no(illegal.reason, `${name} is ${illegal.excess} ${illegal.excess === 1 ? 'character' : 'characters'} too long for a Service`);
+  if (illegal?.reason === 'name-too-long')
+    return no(
+      illegal.reason,
+      `${name} is ${illegal.excess} ${illegal.excess === 1 ? 'character' : 'characters'} too long for a Service`,
+    );
   if (illegal !== undefined) return no(illegal.reason, `${name} is no name of a Service`);
   const [holder] = claimants;
   if (holder !== undefined && holder !== key) return no('name-taken', `${name} is that of ${holder}, which is older`);

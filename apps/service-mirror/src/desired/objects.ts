@@ -17,7 +17,14 @@ export type DesiredEndpoint = Endpoint & {
 };
 
 /** What a source must have had for a local endpoint: all but the hints, which are ours. */
-export const sourceEndpoint = ({ addresses, conditions, hostname, target, nodeName, zone }: DesiredEndpoint): Endpoint => ({ addresses, conditions, hostname, target, nodeName, zone });
+export const sourceEndpoint = ({
+  addresses,
+  conditions,
+  hostname,
+  target,
+  nodeName,
+  zone,
+}: DesiredEndpoint): Endpoint => ({ addresses, conditions, hostname, target, nodeName, zone });
 
 /** A local EndpointSlice as it should be; all of its labels and annotations. It is owned by its Service. */
 export type DesiredSlice = {

@@ -4,25 +4,68 @@ import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observ
 
 type StringMap = Readonly<Record<string, string>>;
 
-const definition = { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } as const;
+const definition = {
+  headless: false,
+  families: ['IPv4'],
+  ports: [],
+  affinitySeconds: undefined,
+  publishNotReadyAddresses: false,
+} as const;
 const mirrored = (prefix: string) => ({ 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': prefix });
 const of = (source: string) => ({ 'mirror-svc-source': source });
 
-function service(name: string, labels: StringMap, annotations: StringMap = {}, more: Partial<ObservedService> = {}): ObservedService {
+function service(
+  name: string,
+  labels: StringMap,
+  annotations: StringMap = {},
+  more: Partial<ObservedService> = {},
+): ObservedService {
   const identity = { name, uid: name, resourceVersion: '1', createdAt: 0, familyPolicy: 'SingleStack' };
-  return { ...identity, labels, annotations, definition, isPlain: true, isTerminating: false, ownerReferences: [], finalizers: [], ...more };
+  return {
+    ...identity,
+    labels,
+    annotations,
+    definition,
+    isPlain: true,
+    isTerminating: false,
+    ownerReferences: [],
+    finalizers: [],
+    ...more,
+  };
 }
 
 const slice = (name: string, labels: StringMap, annotations: StringMap = {}): ObservedSlice => ({
-  name, labels, annotations, uid: name, resourceVersion: '1', owners: [], family: 'IPv4', ports: [], endpoints: [],
+  name,
+  labels,
+  annotations,
+  uid: name,
+  resourceVersion: '1',
+  owners: [],
+  family: 'IPv4',
+  ports: [],
+  endpoints: [],
 });
 const part = (name: string, cluster: string, owner = 'gl-a-73736d-web') =>
-  slice(name, { 'mirrored-endpoint-slice': 'true', 'mirror-endpointslice-sync-name': cluster, 'kubernetes.io/service-name': owner });
-const global = (clusters: string, more: StringMap = {}) => service('gl-a-73736d-web', { 'global-svc': 'true' }, { 'global-svc-clusters': clusters, ...more });
-const endpoints = (name: string, labels: StringMap): ObservedEndpoints => ({ name, labels, uid: name, resourceVersion: '1', addresses: [] });
+  slice(name, {
+    'mirrored-endpoint-slice': 'true',
+    'mirror-endpointslice-sync-name': cluster,
+    'kubernetes.io/service-name': owner,
+  });
+const global = (clusters: string, more: StringMap = {}) =>
+  service('gl-a-73736d-web', { 'global-svc': 'true' }, { 'global-svc-clusters': clusters, ...more });
+const endpoints = (name: string, labels: StringMap): ObservedEndpoints => ({
+  name,
+  labels,
+  uid: name,
+  resourceVersion: '1',
+  addresses: [],
+});
 
 /** What goes of a namespace, as text. */
-function left(namespace: Partial<Namespace>, { cluster = 'c9', served = [] }: { cluster?: string; served?: readonly string[] } = {}): readonly string[] {
+function left(
+  namespace: Partial<Namespace>,
+  { cluster = 'c9', served = [] }: { cluster?: string; served?: readonly string[] } = {},
+): readonly string[] {
   return leftovers({ services: [], slices: [], endpoints: [], ...namespace }, { cluster, served }).map((change) => {
     const { name } = change.from;
     if (change.kind !== 'update-service') return `${change.kind} ${name}`;
@@ -35,11 +78,27 @@ describe('what a cluster left of its mirrors', () => {
   it.each<{ name: string; labels: StringMap; annotations?: StringMap; served?: readonly string[]; goes: boolean }>([
     { name: 'goes by its source', labels: mirrored('p9'), annotations: of('c9/a/web'), goes: true },
     { name: 'goes by its prefix, as a Go program made it', labels: mirrored('c9'), goes: true },
-    { name: 'goes by its prefix, whatever its source', labels: mirrored('c9'), annotations: of('c8/a/web'), goes: true },
-    { name: 'stays with its prefix where its source is served', labels: mirrored('c9'), annotations: of('c2/a/web'), served: ['c2'], goes: false },
+    {
+      name: 'goes by its prefix, whatever its source',
+      labels: mirrored('c9'),
+      annotations: of('c8/a/web'),
+      goes: true,
+    },
+    {
+      name: 'stays with its prefix where its source is served',
+      labels: mirrored('c9'),
+      annotations: of('c2/a/web'),
+      served: ['c2'],
+      goes: false,
+    },
     { name: 'is not what another has', labels: mirrored('c2'), annotations: of('c2/a/web'), goes: false },
     { name: 'is not what merely begins so', labels: mirrored('c99'), annotations: of('c99/a/web'), goes: false },
-    { name: 'is not what somebody else made', labels: { 'mirror-svc-prefix-sync': 'c9' }, annotations: of('c9/a/web'), goes: false },
+    {
+      name: 'is not what somebody else made',
+      labels: { 'mirror-svc-prefix-sync': 'c9' },
+      annotations: of('c9/a/web'),
+      goes: false,
+    },
   ])('$name', ({ labels, annotations = {}, served = [], goes }) => {
     const namespace = { services: [service('s', labels, annotations)], slices: [slice('e', labels, annotations)] };
     expect(left(namespace, { served })).toEqual(goes ? ['delete-service s', 'delete-slice e'] : []);
@@ -47,7 +106,11 @@ describe('what a cluster left of its mirrors', () => {
 
   it('has the Services first, and Endpoints of a Go program before slices', () => {
     const mine = mirrored('c9');
-    const namespace = { services: [service('b', mine), service('a', mine)], slices: [slice('e', mine)], endpoints: [endpoints('a', mine), endpoints('x', mirrored('c2'))] };
+    const namespace = {
+      services: [service('b', mine), service('a', mine)],
+      slices: [slice('e', mine)],
+      endpoints: [endpoints('a', mine), endpoints('x', mirrored('c2'))],
+    };
     expect(left(namespace)).toEqual(['delete-service a', 'delete-service b', 'delete-endpoints a', 'delete-slice e']);
   });
 
@@ -58,34 +121,94 @@ describe('what a cluster left of its mirrors', () => {
 
 describe('what a cluster left of global Services', () => {
   it.each<{ name: string; global: ObservedService; slices: readonly ObservedSlice[]; want: readonly string[] }>([
-    { name: 'its slices and its name go', global: global('c1,c9'), slices: [part('e1', 'c1'), part('e9', 'c9')], want: ['update-service gl-a-73736d-web c1 -', 'delete-slice e9'] },
-    { name: 'its name goes, also as a Go program writes it', global: global('c9, c2,c1'), slices: [], want: ['update-service gl-a-73736d-web c1,c2 -'] },
-    { name: 'its name goes from the conflicts', global: global('c1,c2,c9', { 'global-svc-conflicts': 'c2,c9' }), slices: [], want: ['update-service gl-a-73736d-web c1,c2 c2'] },
-    { name: 'the only conflict goes', global: global('c1,c9', { 'global-svc-conflicts': 'c9' }), slices: [], want: ['update-service gl-a-73736d-web c1 -'] },
-    { name: 'the last cluster takes the Service', global: global('c9'), slices: [part('e9', 'c9')], want: ['delete-service gl-a-73736d-web', 'delete-slice e9'] },
-    { name: 'slices of a cluster that it does not name keep the Service', global: global('c9'), slices: [part('e8', 'c8')], want: ['update-service gl-a-73736d-web c8 -'] },
-    { name: 'slices of another Service do not', global: global('c9'), slices: [part('e8', 'c8', 'other')], want: ['delete-service gl-a-73736d-web'] },
-    { name: 'slices go where nobody names it', global: global('c1'), slices: [part('e9', 'c9')], want: ['delete-slice e9'] },
+    {
+      name: 'its slices and its name go',
+      global: global('c1,c9'),
+      slices: [part('e1', 'c1'), part('e9', 'c9')],
+      want: ['update-service gl-a-73736d-web c1 -', 'delete-slice e9'],
+    },
+    {
+      name: 'its name goes, also as a Go program writes it',
+      global: global('c9, c2,c1'),
+      slices: [],
+      want: ['update-service gl-a-73736d-web c1,c2 -'],
+    },
+    {
+      name: 'its name goes from the conflicts',
+      global: global('c1,c2,c9', { 'global-svc-conflicts': 'c2,c9' }),
+      slices: [],
+      want: ['update-service gl-a-73736d-web c1,c2 c2'],
+    },
+    {
+      name: 'the only conflict goes',
+      global: global('c1,c9', { 'global-svc-conflicts': 'c9' }),
+      slices: [],
+      want: ['update-service gl-a-73736d-web c1 -'],
+    },
+    {
+      name: 'the last cluster takes the Service',
+      global: global('c9'),
+      slices: [part('e9', 'c9')],
+      want: ['delete-service gl-a-73736d-web', 'delete-slice e9'],
+    },
+    {
+      name: 'slices of a cluster that it does not name keep the Service',
+      global: global('c9'),
+      slices: [part('e8', 'c8')],
+      want: ['update-service gl-a-73736d-web c8 -'],
+    },
+    {
+      name: 'slices of another Service do not',
+      global: global('c9'),
+      slices: [part('e8', 'c8', 'other')],
+      want: ['delete-service gl-a-73736d-web'],
+    },
+    {
+      name: 'slices go where nobody names it',
+      global: global('c1'),
+      slices: [part('e9', 'c9')],
+      want: ['delete-slice e9'],
+    },
     { name: 'nothing goes of others', global: global('c1,c99'), slices: [part('e1', 'c1')], want: [] },
-    { name: 'nothing goes of what somebody else made', global: service('gl-a-73736d-web', {}, { 'global-svc-clusters': 'c9' }), slices: [], want: [] },
+    {
+      name: 'nothing goes of what somebody else made',
+      global: service('gl-a-73736d-web', {}, { 'global-svc-clusters': 'c9' }),
+      slices: [],
+      want: [],
+    },
   ])('$name', ({ global: from, slices, want }) => {
     expect(left({ services: [from], slices })).toEqual(want);
   });
 
   it('leaves the Service what it is', () => {
-    const from = { ...global('c1,c9', { note: 'mine', 'mirror-svc-source': 'global/a/web' }), familyPolicy: 'PreferDualStack' };
+    const from = {
+      ...global('c1,c9', { note: 'mine', 'mirror-svc-source': 'global/a/web' }),
+      familyPolicy: 'PreferDualStack',
+    };
     const [change] = leftovers({ services: [from], slices: [], endpoints: [] }, { cluster: 'c9', served: [] });
     expect(change).toMatchObject({
-      to: { annotations: { note: 'mine', 'mirror-svc-source': 'global/a/web', 'global-svc-clusters': 'c1' }, definition: { ...definition, families: ['IPv4', 'IPv6'] } },
+      to: {
+        annotations: { note: 'mine', 'mirror-svc-source': 'global/a/web', 'global-svc-clusters': 'c1' },
+        definition: { ...definition, families: ['IPv4', 'IPv6'] },
+      },
     });
   });
 
   it('is nothing the second time', () => {
-    const namespace: Namespace = { services: [global('c1,c9')], slices: [part('e1', 'c1'), part('e9', 'c9')], endpoints: [] };
+    const namespace: Namespace = {
+      services: [global('c1,c9')],
+      slices: [part('e1', 'c1'), part('e9', 'c9')],
+      endpoints: [],
+    };
     const changes = leftovers(namespace, { cluster: 'c9', served: [] });
     const gone = new Set(changes.flatMap(({ kind, from }) => (kind === 'update-service' ? [] : [from.name])));
     const [updated] = changes.flatMap((change) => (change.kind === 'update-service' ? [change.to] : []));
     const services = [{ ...global('c1,c9'), annotations: updated!.annotations }];
-    expect(leftovers({ ...namespace, services, slices: namespace.slices.filter(({ name }) => !gone.has(name)) }, { cluster: 'c9', served: [] })).toEqual([]);
+    expect(
+      leftovers(
+        { ...namespace, services, slices: namespace.slices.filter(({ name }) => !gone.has(name)) },
+        { cluster: 'c9', served: [] },
+      ),
+    ).toEqual([]);
   });
 });

@@ -1,6 +1,13 @@
 import {
-  globalClustersAnnotation, globalConflictsAnnotation, globalServiceLabel, mirrorClusterLabel, mirroredServiceLabel, mirroredSliceLabel, mirrorPrefixLabel,
-  serviceNameLabel, sourceAnnotation,
+  globalClustersAnnotation,
+  globalConflictsAnnotation,
+  globalServiceLabel,
+  mirrorClusterLabel,
+  mirroredServiceLabel,
+  mirroredSliceLabel,
+  mirrorPrefixLabel,
+  serviceNameLabel,
+  sourceAnnotation,
 } from '@kube-semaphore/naming';
 import type { Change } from './change.ts';
 import type { DesiredService } from './objects.ts';
@@ -17,7 +24,10 @@ export type Namespace = {
 };
 
 /** What a cleanup does: it takes away, and makes nothing. */
-export type Leftover = Extract<Change, { readonly kind: 'update-service' | 'delete-service' | 'delete-slice' | 'delete-endpoints' }>;
+export type Leftover = Extract<
+  Change,
+  { readonly kind: 'update-service' | 'delete-service' | 'delete-slice' | 'delete-endpoints' }
+>;
 
 type Marked = Pick<ObservedSlice, 'labels'> & Partial<Pick<ObservedSlice, 'annotations'>>;
 
@@ -28,31 +38,60 @@ type Marked = Pick<ObservedSlice, 'labels'> & Partial<Pick<ObservedSlice, 'annot
  * @param cluster its name, or the prefix of its mirrors
  * @param served the clusters of the config, whose objects stay even if they have that prefix
  */
-export function leftovers({ services, slices, endpoints }: Namespace, { cluster, served }: { readonly cluster: string; readonly served: readonly string[] }): readonly Leftover[] {
-  const isLeft = (object: Marked): boolean => (object.labels[mirroredSliceLabel] === 'true' ? object.labels[mirrorClusterLabel] === cluster : isMirrorOf(object, { cluster, served }));
+export function leftovers(
+  { services, slices, endpoints }: Namespace,
+  { cluster, served }: { readonly cluster: string; readonly served: readonly string[] },
+): readonly Leftover[] {
+  const isLeft = (object: Marked): boolean =>
+    object.labels[mirroredSliceLabel] === 'true'
+      ? object.labels[mirrorClusterLabel] === cluster
+      : isMirrorOf(object, { cluster, served });
   const globals = services.filter(({ labels }) => labels[globalServiceLabel] === 'true');
   return [
-    ...services.filter((service) => !service.isTerminating && isMirrorOf(service, { cluster, served })).toSorted(byName).map((from): Leftover => ({ kind: 'delete-service', from })),
-    ...globals.filter(({ isTerminating }) => !isTerminating).toSorted(byName).flatMap((from) => globalLeftover(from, cluster, slices) ?? []),
-    ...endpoints.filter(isLeft).toSorted(byName).map((from): Leftover => ({ kind: 'delete-endpoints', from })),
-    ...slices.filter(isLeft).toSorted(byName).map((from): Leftover => ({ kind: 'delete-slice', from })),
+    ...services
+      .filter((service) => !service.isTerminating && isMirrorOf(service, { cluster, served }))
+      .toSorted(byName)
+      .map((from): Leftover => ({ kind: 'delete-service', from })),
+    ...globals
+      .filter(({ isTerminating }) => !isTerminating)
+      .toSorted(byName)
+      .flatMap((from) => globalLeftover(from, cluster, slices) ?? []),
+    ...endpoints
+      .filter(isLeft)
+      .toSorted(byName)
+      .map((from): Leftover => ({ kind: 'delete-endpoints', from })),
+    ...slices
+      .filter(isLeft)
+      .toSorted(byName)
+      .map((from): Leftover => ({ kind: 'delete-slice', from })),
   ];
 }
 
 /** A mirror tells its cluster by its annotation; one that a Go program made has none, and only the prefix tells. */
-function isMirrorOf({ labels, annotations = {} }: Marked, { cluster, served }: { cluster: string; served: readonly string[] }): boolean {
+function isMirrorOf(
+  { labels, annotations = {} }: Marked,
+  { cluster, served }: { cluster: string; served: readonly string[] },
+): boolean {
   if (labels[mirroredServiceLabel] !== 'true') return false;
   const [source] = (annotations[sourceAnnotation] ?? '').split('/');
   return source === cluster || (labels[mirrorPrefixLabel] === cluster && !served.includes(source ?? ''));
 }
 
 /** What becomes of a global Service; undefined if it doesn't name the cluster. Slices of others keep it, named or not. */
-function globalLeftover(from: ObservedService, cluster: string, slices: readonly ObservedSlice[]): Leftover | undefined {
+function globalLeftover(
+  from: ObservedService,
+  cluster: string,
+  slices: readonly ObservedSlice[],
+): Leftover | undefined {
   const named = namesIn(from, globalClustersAnnotation);
   if (!named.includes(cluster)) return undefined;
-  const present = slices.filter(({ labels }) => labels[serviceNameLabel] === from.name).map(({ labels }) => labels[mirrorClusterLabel] ?? '');
+  const present = slices
+    .filter(({ labels }) => labels[serviceNameLabel] === from.name)
+    .map(({ labels }) => labels[mirrorClusterLabel] ?? '');
   const others = new Set([...named, ...present].filter((name) => name !== cluster && name !== ''));
-  return others.size === 0 ? { kind: 'delete-service', from } : { kind: 'update-service', from, to: without(cluster, from, others) };
+  return others.size === 0
+    ? { kind: 'delete-service', from }
+    : { kind: 'update-service', from, to: without(cluster, from, others) };
 }
 
 /** The Service is what it was; the next reconcile of who serves it says whether that is still right. */
@@ -62,7 +101,11 @@ function without(cluster: string, from: ObservedService, others: ReadonlySet<str
   return {
     name: from.name,
     labels: {},
-    annotations: { ...annotations, [globalClustersAnnotation]: list(others), ...(conflicts.length > 0 && { [globalConflictsAnnotation]: list(conflicts) }) },
+    annotations: {
+      ...annotations,
+      [globalClustersAnnotation]: list(others),
+      ...(conflicts.length > 0 && { [globalConflictsAnnotation]: list(conflicts) }),
+    },
     definition: keptDefinition(from),
   };
 }

@@ -6,9 +6,26 @@ const local = { namespace: 'sys-semaphore', name: 'c2-shop-73736d-web' };
 /** `sys-semaphore/c2-shop-73736d-web:` has 33 characters. */
 const most = 'p'.repeat(128 - 33);
 
-const port = (name: string): ServicePort => ({ name, protocol: 'TCP', port: 80, targetPort: undefined, appProtocol: undefined });
+const port = (name: string): ServicePort => ({
+  name,
+  protocol: 'TCP',
+  port: 80,
+  targetPort: undefined,
+  appProtocol: undefined,
+});
 const source = (ports: readonly ServicePort[]): SourceService => ({
-  uid: 'u', namespace: 'shop', name: 'web', createdAt: 0, localFirst: false, definition: { headless: false, families: ['IPv4'], ports, affinitySeconds: undefined, publishNotReadyAddresses: false },
+  uid: 'u',
+  namespace: 'shop',
+  name: 'web',
+  createdAt: 0,
+  localFirst: false,
+  definition: {
+    headless: false,
+    families: ['IPv4'],
+    ports,
+    affinitySeconds: undefined,
+    publishNotReadyAddresses: false,
+  },
 });
 const read = (...names: readonly string[]) => {
   const { value, skipped } = withoutLongPortNames(source(names.map(port)), local);
@@ -17,9 +34,21 @@ const read = (...names: readonly string[]) => {
 
 describe('withoutLongPortNames', () => {
   it.each([
-    { name: 'keeps a name that a comment of nftables has room for', names: [most], want: { names: [most], skipped: [] } },
-    { name: 'leaves out one that is longer, and keeps its neighbours', names: ['http', `${most}p`], want: { names: ['http'], skipped: ['port-name-too-long'] } },
-    { name: 'leaves out a Service without any other port', names: [`${most}p`], want: { names: undefined, skipped: ['port-name-too-long'] } },
+    {
+      name: 'keeps a name that a comment of nftables has room for',
+      names: [most],
+      want: { names: [most], skipped: [] },
+    },
+    {
+      name: 'leaves out one that is longer, and keeps its neighbours',
+      names: ['http', `${most}p`],
+      want: { names: ['http'], skipped: ['port-name-too-long'] },
+    },
+    {
+      name: 'leaves out a Service without any other port',
+      names: [`${most}p`],
+      want: { names: undefined, skipped: ['port-name-too-long'] },
+    },
     { name: 'keeps a Service that has no ports', names: [], want: { names: [], skipped: [] } },
   ])('$name', ({ names, want }) => {
     expect(read(...names)).toEqual(want);

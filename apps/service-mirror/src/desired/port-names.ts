@@ -12,14 +12,19 @@ type LocalName = { readonly namespace: string; readonly name: string };
  * it writes with `<namespace>/<service>:<port>`, which may have 191 characters, and then fails with all Services. A
  * Service that is left without any port isn't one.
  */
-export function withoutLongPortNames(source: SourceService, { namespace, name: local }: LocalName): Reading<SourceService> {
+export function withoutLongPortNames(
+  source: SourceService,
+  { namespace, name: local }: LocalName,
+): Reading<SourceService> {
   const most = MAX_COMMENT - `${namespace}/${local}:`.length;
   const { definition } = source;
   const ports = definition.ports.filter(({ name }) => name.length <= most);
   if (ports.length === definition.ports.length) return { value: source, skipped: [] };
-  const skipped = definition.ports.filter(({ name }) => name.length > most).map(({ name }): Diagnostic => {
-    const detail = `the name of its port ${name} is ${name.length - most} characters too long beside ${local}`;
-    return { kind: 'problem', reason: 'port-name-too-long', detail };
-  });
+  const skipped = definition.ports
+    .filter(({ name }) => name.length > most)
+    .map(({ name }): Diagnostic => {
+      const detail = `the name of its port ${name} is ${name.length - most} characters too long beside ${local}`;
+      return { kind: 'problem', reason: 'port-name-too-long', detail };
+    });
   return { value: ports.length === 0 ? undefined : { ...source, definition: { ...definition, ports } }, skipped };
 }

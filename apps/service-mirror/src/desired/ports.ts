@@ -8,10 +8,22 @@ export const MAX_PORTS = 1_000;
 /** Of a global Service, for all clusters together. Each takes up to 600 bytes in etcd, which takes 1.5 MiB. */
 export const MAX_GLOBAL_PORTS = 2_000;
 
-export function servicePortOf({ name, protocol, port, targetPort, appProtocol }: Service['spec']['ports'][number]): ServicePort | undefined {
+export function servicePortOf({
+  name,
+  protocol,
+  port,
+  targetPort,
+  appProtocol,
+}: Service['spec']['ports'][number]): ServicePort | undefined {
   if (protocol !== '' && !isProtocol(protocol)) return undefined;
   // 0 and '' are what the table has for no target.
-  return { name, protocol: protocol || 'TCP', port, targetPort: targetPort || undefined, appProtocol: appProtocol || undefined };
+  return {
+    name,
+    protocol: protocol || 'TCP',
+    port,
+    targetPort: targetPort || undefined,
+    appProtocol: appProtocol || undefined,
+  };
 }
 
 const isProtocol = (protocol: string): protocol is ServicePort['protocol'] => ['TCP', 'UDP', 'SCTP'].includes(protocol);
@@ -20,7 +32,11 @@ const isProtocol = (protocol: string): protocol is ServicePort['protocol'] => ['
 export function isLegalServicePort(port: ServicePort | undefined): port is ServicePort {
   if (port === undefined || !isAppProtocol(port.appProtocol)) return false;
   const { name, port: number, targetPort } = port;
-  const isTarget = targetPort === undefined || (typeof targetPort === 'number' ? isPortNumber(targetPort) : /^(?=.*[a-z])[a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?$/.test(targetPort));
+  const isTarget =
+    targetPort === undefined ||
+    (typeof targetPort === 'number'
+      ? isPortNumber(targetPort)
+      : /^(?=.*[a-z])[a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?$/.test(targetPort));
   return (name === '' || isDnsLabel(name)) && isPortNumber(number) && isTarget;
 }
 
@@ -29,7 +45,12 @@ const isAppProtocol = (text: string | undefined): boolean => text === undefined 
 
 const isPortNumber = (number: number): boolean => Number.isInteger(number) && number >= 1 && number <= 65_535;
 
-export function slicePortOf({ name, protocol, port, appProtocol }: EndpointSlice['ports'][number]): SlicePort | undefined {
+export function slicePortOf({
+  name,
+  protocol,
+  port,
+  appProtocol,
+}: EndpointSlice['ports'][number]): SlicePort | undefined {
   if (protocol !== '' && !isProtocol(protocol)) return undefined;
   return { name, protocol: protocol || 'TCP', port, appProtocol: appProtocol || undefined };
 }

@@ -9,7 +9,10 @@ import type { LocalServices } from './target.ts';
  *
  * @param prefixes of the remotes, by cluster
  */
-export function mirrorsWithoutReadyEndpoints(local: Pick<LocalServices, 'slices'> & { services(): readonly ObservedService[] }, prefixes: ReadonlyMap<string, string>): ReadonlyMap<string, number> {
+export function mirrorsWithoutReadyEndpoints(
+  local: Pick<LocalServices, 'slices'> & { services(): readonly ObservedService[] },
+  prefixes: ReadonlyMap<string, string>,
+): ReadonlyMap<string, number> {
   const clusters = new Map(Array.from(prefixes, ([cluster, prefix]) => [prefix, cluster]));
   const counts = new Map(Array.from(prefixes.keys(), (cluster) => [cluster, 0]));
   for (const { name, labels } of local.services()) {

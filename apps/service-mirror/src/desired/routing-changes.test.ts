@@ -10,35 +10,80 @@ const slice = (service: string, zones: readonly string[] | undefined, name = `${
   annotations: {},
   family: 'IPv4',
   ports: [],
-  endpoints: [{ addresses: ['10.4.0.1'], conditions: { ready: true, serving: undefined, terminating: undefined }, hostname: undefined, target: undefined, nodeName: undefined, zone: undefined, zones }],
+  endpoints: [
+    {
+      addresses: ['10.4.0.1'],
+      conditions: { ready: true, serving: undefined, terminating: undefined },
+      hostname: undefined,
+      target: undefined,
+      nodeName: undefined,
+      zone: undefined,
+      zones,
+    },
+  ],
 });
 const observed = (desired: DesiredSlice) => ({ ...desired, uid: 'u', resourceVersion: '1', owners: ['u'] });
-const change = (from: DesiredSlice, to: DesiredSlice): Change => ({ kind: 'update-slice', from: observed(from), to, owner });
+const change = (from: DesiredSlice, to: DesiredSlice): Change => ({
+  kind: 'update-slice',
+  from: observed(from),
+  to,
+  owner,
+});
 const update = (service: string, from: readonly string[] | undefined, to: readonly string[] | undefined): Change =>
   change(slice(service, from), slice(service, to));
 
 it.each([
-  { name: 'hints that come', changes: [update('gl-a', undefined, ['remote'])], want: [{ service: 'gl-a', to: 'local-first', zones: ['remote'] }] },
-  { name: 'hints that go', changes: [update('gl-a', ['remote'], undefined)], want: [{ service: 'gl-a', to: 'everywhere', zones: [] }] },
-  { name: 'zones of nodes in the place of one that no node is in', changes: [update('gl-a', ['local'], ['eu-west-1a'])], want: [{ service: 'gl-a', to: 'local-first', zones: ['eu-west-1a'] }] },
-  { name: 'the same zones, once and twice and in another order', changes: [update('gl-a', ['b', 'a'], ['a', 'b', 'a'])], want: [] },
+  {
+    name: 'hints that come',
+    changes: [update('gl-a', undefined, ['remote'])],
+    want: [{ service: 'gl-a', to: 'local-first', zones: ['remote'] }],
+  },
+  {
+    name: 'hints that go',
+    changes: [update('gl-a', ['remote'], undefined)],
+    want: [{ service: 'gl-a', to: 'everywhere', zones: [] }],
+  },
+  {
+    name: 'zones of nodes in the place of one that no node is in',
+    changes: [update('gl-a', ['local'], ['eu-west-1a'])],
+    want: [{ service: 'gl-a', to: 'local-first', zones: ['eu-west-1a'] }],
+  },
+  {
+    name: 'the same zones, once and twice and in another order',
+    changes: [update('gl-a', ['b', 'a'], ['a', 'b', 'a'])],
+    want: [],
+  },
   {
     name: 'zones that move from one slice of a Service to another',
     changes: [update('gl-a', ['a'], ['b']), change(slice('gl-a', ['b'], 'gl-a-2'), slice('gl-a', ['a'], 'gl-a-2'))],
     want: [],
   },
-  { name: 'a Service that loses its endpoints', changes: [change(slice('gl-a', ['a']), { ...slice('gl-a', undefined), endpoints: [] })], want: [] },
+  {
+    name: 'a Service that loses its endpoints',
+    changes: [change(slice('gl-a', ['a']), { ...slice('gl-a', undefined), endpoints: [] })],
+    want: [],
+  },
   {
     name: 'several Services, whatever comes first',
     changes: [update('gl-b', undefined, ['a']), update('gl-a', ['a'], undefined)],
-    want: [{ service: 'gl-a', to: 'everywhere', zones: [] }, { service: 'gl-b', to: 'local-first', zones: ['a'] }],
+    want: [
+      { service: 'gl-a', to: 'everywhere', zones: [] },
+      { service: 'gl-b', to: 'local-first', zones: ['a'] },
+    ],
   },
   {
     name: 'a slice of the Go program in the place of which another comes',
-    changes: [{ kind: 'create-slice', to: slice('gl-a', undefined), owner }, { kind: 'delete-slice', from: observed(slice('gl-a', ['remote'])) }] as const,
+    changes: [
+      { kind: 'create-slice', to: slice('gl-a', undefined), owner },
+      { kind: 'delete-slice', from: observed(slice('gl-a', ['remote'])) },
+    ] as const,
     want: [{ service: 'gl-a', to: 'everywhere', zones: [] }],
   },
-  { name: 'a new Service', changes: [{ kind: 'create-slice', to: slice('gl-a', ['remote']), owner }] as const, want: [] },
+  {
+    name: 'a new Service',
+    changes: [{ kind: 'create-slice', to: slice('gl-a', ['remote']), owner }] as const,
+    want: [],
+  },
 ])('finds $want in $name', ({ changes, want }) => {
   expect(routingChanges(changes)).toEqual(want);
 });

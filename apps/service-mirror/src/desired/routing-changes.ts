@@ -7,14 +7,24 @@ import type { DesiredEndpoint } from './objects.ts';
  * A Service whose clients would be led otherwise: to local endpoints first from now on, or no more; or first to endpoints
  * of other zones. The Go program's `local` is where no node is, so zones in its place make a Service local-first.
  */
-export type RoutingChange = { readonly service: string; readonly to: 'local-first' | 'everywhere'; readonly zones: readonly string[] };
+export type RoutingChange = {
+  readonly service: string;
+  readonly to: 'local-first' | 'everywhere';
+  readonly zones: readonly string[];
+};
 
 type Slice = { readonly labels: Readonly<Record<string, string>>; readonly endpoints: readonly DesiredEndpoint[] };
 
 /** Services whose endpoints would be hinted to other zones, or have hints and would have none, or the other way; sorted by name. */
 export function routingChanges(changes: readonly Change[]): readonly RoutingChange[] {
-  const before = zonesOf(changes.flatMap((change) => (change.kind === 'update-slice' || change.kind === 'delete-slice' ? [change.from] : [])));
-  const after = zonesOf(changes.flatMap((change) => (change.kind === 'update-slice' || change.kind === 'create-slice' ? [change.to] : [])));
+  const before = zonesOf(
+    changes.flatMap((change) =>
+      change.kind === 'update-slice' || change.kind === 'delete-slice' ? [change.from] : [],
+    ),
+  );
+  const after = zonesOf(
+    changes.flatMap((change) => (change.kind === 'update-slice' || change.kind === 'create-slice' ? [change.to] : [])),
+  );
   return [...after.keys()].toSorted().flatMap((service) => {
     const [from, to] = [before.get(service), after.get(service)!];
     if (from === undefined || isDeepStrictEqual(from, to)) return [];

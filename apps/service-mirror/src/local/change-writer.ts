@@ -36,7 +36,14 @@ export function changeWriter({ writes, writer, local, gaps, sources }: ChangeWri
     const [key = ''] = sources.keysOfName(serviceOf(change));
     const remote = remoteOf(key);
     const payer = payerOf(change, key, sources);
-    const write = { payer, isDeletion: change.kind.startsWith('delete'), since, remote, repairs: remote ?? GLOBAL, event: () => eventOf(change) };
+    const write = {
+      payer,
+      isDeletion: change.kind.startsWith('delete'),
+      since,
+      remote,
+      repairs: remote ?? GLOBAL,
+      event: () => eventOf(change),
+    };
     return writes.write(write, async (options) => {
       // Its end may be told before the answer.
       if (change.kind === 'replace-service') gaps.expect(change.to.name);
@@ -59,7 +66,11 @@ function remoteOf(key: string): string | undefined {
  * Whose writes a change counts among; undefined: nobody's. The definition of a global Service that several remotes have
  * a part in could be any one's: all such writes count together, as those of `global`.
  */
-function payerOf(change: Change, key: string, sources: Pick<ChangeSources, 'prefixes' | 'remotesOfGlobal'>): string | undefined {
+function payerOf(
+  change: Change,
+  key: string,
+  sources: Pick<ChangeSources, 'prefixes' | 'remotesOfGlobal'>,
+): string | undefined {
   const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
   if (cluster !== undefined) return sources.prefixes.has(cluster) ? cluster : undefined;
   const mirrored = remoteOf(key);

@@ -1,6 +1,14 @@
 import { KubeApiError, type KubeClient, type RunOptions, type WriteOptions } from '@kube-semaphore/kube-client';
 import {
-  Codec, type EndpointSlice, endpointSliceKind, endpointsKind, type Service, serviceKind, type WrittenEndpoint, type WrittenEndpointSlice, type WrittenService,
+  Codec,
+  type EndpointSlice,
+  endpointSliceKind,
+  endpointsKind,
+  type Service,
+  serviceKind,
+  type WrittenEndpoint,
+  type WrittenEndpointSlice,
+  type WrittenService,
 } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel } from '@kube-semaphore/naming';
 import type { DesiredEndpoint, DesiredService, DesiredSlice } from '../desired/objects.ts';
@@ -52,8 +60,13 @@ export class ObjectWriter {
   }
 
   /** @param orphan leave its slices, which another Service of the name is to own */
-  async deleteService(from: ObservedService, { orphan, ...options }: WriteOptions & { orphan: boolean }): Promise<void> {
-    await this.#client.delete(services, { ...options, ...this.#identity(from), ...(orphan && { propagationPolicy: 'Orphan' }) }).catch(unlessGone);
+  async deleteService(
+    from: ObservedService,
+    { orphan, ...options }: WriteOptions & { orphan: boolean },
+  ): Promise<void> {
+    await this.#client
+      .delete(services, { ...options, ...this.#identity(from), ...(orphan && { propagationPolicy: 'Orphan' }) })
+      .catch(unlessGone);
   }
 
   /** A slice by its name, whoever's it is; undefined for one of no address family. */
@@ -81,7 +94,15 @@ export class ObjectWriter {
     throw isMissing(error) ? new NoNamespaceError(this.#namespace, { cause: error }) : error;
   };
 
-  #identity({ name, uid, resourceVersion }: { readonly name: string; readonly uid: string; readonly resourceVersion: string }) {
+  #identity({
+    name,
+    uid,
+    resourceVersion,
+  }: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  }) {
     return { namespace: this.#namespace, name, uid, resourceVersion };
   }
 
@@ -89,7 +110,12 @@ export class ObjectWriter {
     const { headless, ports, affinitySeconds, publishNotReadyAddresses, families } = to.definition;
     const labels = { ...from?.labels, ...to.labels };
     const annotations = annotationsOf(from, to, ownAnnotations);
-    const kept = from && { uid: from.uid, resourceVersion: from.resourceVersion, ownerReferences: from.ownerReferences, finalizers: from.finalizers };
+    const kept = from && {
+      uid: from.uid,
+      resourceVersion: from.resourceVersion,
+      ownerReferences: from.ownerReferences,
+      finalizers: from.finalizers,
+    };
     return {
       metadata: { namespace: this.#namespace, name: to.name, labels, annotations, ...kept },
       spec: {
@@ -124,7 +150,15 @@ export class ObjectWriter {
   }
 }
 
-function writtenEndpoint({ addresses, conditions, hostname, target, nodeName, zone, zones }: DesiredEndpoint): WrittenEndpoint {
+function writtenEndpoint({
+  addresses,
+  conditions,
+  hostname,
+  target,
+  nodeName,
+  zone,
+  zones,
+}: DesiredEndpoint): WrittenEndpoint {
   return withoutUndefined({
     addresses,
     conditions: withoutUndefined(conditions),
@@ -138,7 +172,9 @@ function writtenEndpoint({ addresses, conditions, hostname, target, nodeName, zo
 
 /** What has no value is left out, for empty values would be refused. */
 function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
 }
 
 function withoutEmpty<T extends object>(value: T): Partial<T> {

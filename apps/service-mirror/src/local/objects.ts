@@ -1,11 +1,24 @@
 import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { type EndpointSlice, endpointSliceKind, endpointsKind, type Kind, type KubeObject, type Service, serviceKind } from '@kube-semaphore/kube-objects';
+import {
+  type EndpointSlice,
+  endpointSliceKind,
+  endpointsKind,
+  type Kind,
+  type KubeObject,
+  type Service,
+  serviceKind,
+} from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManager } from '@kube-semaphore/naming';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
 import { observedEndpoints, observedService, observedSlice } from './read.ts';
 
-type Observed = { readonly name: string; readonly uid: string; readonly resourceVersion: string; readonly labels: Readonly<Record<string, string>> };
+type Observed = {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+};
 
 export type LocalObjectsOptions = {
   readonly client: KubeClient;
@@ -17,7 +30,10 @@ export type LocalObjectsOptions = {
   /** Something about a Service of this name changed. */
   readonly onChange: (name: string) => void;
   /** An object came, changed or went. */
-  readonly onObject: (watch: 'services' | 'slices' | 'endpoints', change: { readonly previous: Observed | undefined; readonly current: Observed | undefined }) => void;
+  readonly onObject: (
+    watch: 'services' | 'slices' | 'endpoints',
+    change: { readonly previous: Observed | undefined; readonly current: Observed | undefined },
+  ) => void;
 };
 
 /** What there is in the mirror namespace: all Services, our EndpointSlices, and the Endpoints that a Go program made. */
@@ -35,8 +51,12 @@ export class LocalObjects {
 
   constructor(options: LocalObjectsOptions) {
     this.#options = options;
-    this.#services = this.#store('services', (_, { previous, current }) => options.onChange((current ?? previous)!.name));
-    this.#endpoints = this.#store('endpoints', (_, { previous, current }) => options.onChange((current ?? previous)!.name));
+    this.#services = this.#store('services', (_, { previous, current }) =>
+      options.onChange((current ?? previous)!.name),
+    );
+    this.#endpoints = this.#store('endpoints', (_, { previous, current }) =>
+      options.onChange((current ?? previous)!.name),
+    );
     this.#slices = this.#store('slices', (key, { previous, current }) => this.#moveSlice(key, previous, current));
     this.#reflectors = {
       services: this.#reflector('services', { kind: serviceKind, store: this.#services, project: observedService }),
@@ -141,11 +161,23 @@ export class LocalObjects {
 
   #reflector<K extends Kind, V extends Observed>(
     watch: 'services' | 'slices' | 'endpoints',
-    { labelSelector, ...what }: { kind: K; store: Store<V>; project: (object: KubeObject<K>) => V | undefined; labelSelector?: string },
+    {
+      labelSelector,
+      ...what
+    }: { kind: K; store: Store<V>; project: (object: KubeObject<K>) => V | undefined; labelSelector?: string },
   ): Reflector<K, V> {
     const { client, namespace, idleTimeoutMs, pollIntervalMs, hooks } = this.#options;
     const selection = labelSelector === undefined ? {} : { labelSelector };
-    return new Reflector({ ...what, ...selection, client, namespace, watchList: 'auto', idleTimeoutMs, pollIntervalMs, hooks: hooks(watch) });
+    return new Reflector({
+      ...what,
+      ...selection,
+      client,
+      namespace,
+      watchList: 'auto',
+      idleTimeoutMs,
+      pollIntervalMs,
+      hooks: hooks(watch),
+    });
   }
 
   #moveSlice(key: string, previous: ObservedSlice | undefined, current: ObservedSlice | undefined): void {

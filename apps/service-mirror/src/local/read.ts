@@ -7,10 +7,21 @@ import { servicePortOf, slicePortOf } from '../desired/ports.ts';
 
 /** A Service of the mirror namespace, whoever's it is. */
 export function observedService({ metadata, spec }: Service): ObservedService {
-  const { name, uid, resourceVersion, creationTimestamp, labels, annotations, ownerReferences, finalizers, deletionTimestamp } = metadata;
+  const {
+    name,
+    uid,
+    resourceVersion,
+    creationTimestamp,
+    labels,
+    annotations,
+    ownerReferences,
+    finalizers,
+    deletionTimestamp,
+  } = metadata;
   const ports = spec.ports.map(servicePortOf);
   const isSticky = spec.sessionAffinity === 'ClientIP';
-  const isPlain = spec.type === 'ClusterIP' && Object.keys(spec.selector).length === 0 && spec.internalTrafficPolicy !== 'Local';
+  const isPlain =
+    spec.type === 'ClusterIP' && Object.keys(spec.selector).length === 0 && spec.internalTrafficPolicy !== 'Local';
   return {
     name,
     uid,
@@ -53,10 +64,19 @@ export function observedSlice({ metadata, addressType, ports, endpoints }: Endpo
 
 export function observedEndpoints({ metadata, subsets }: Endpoints): ObservedEndpoints {
   const { name, uid, resourceVersion, labels } = metadata;
-  return { name, uid, resourceVersion, labels, addresses: subsets.flatMap((subset) => subset.addresses.map(({ ip }) => ip)) };
+  return {
+    name,
+    uid,
+    resourceVersion,
+    labels,
+    addresses: subsets.flatMap((subset) => subset.addresses.map(({ ip }) => ip)),
+  };
 }
 
-function observedEndpoint({ addresses, conditions, hostname, targetRef, nodeName, zone, hints }: EndpointSlice['endpoints'][number], shared: Shared): DesiredEndpoint {
+function observedEndpoint(
+  { addresses, conditions, hostname, targetRef, nodeName, zone, hints }: EndpointSlice['endpoints'][number],
+  shared: Shared,
+): DesiredEndpoint {
   const zones = hints.forZones.map(({ name }) => name);
   return {
     addresses: tight(addresses),

@@ -27,4 +27,5 @@ export class RefusedWrites {
 const REFUSALS: readonly number[] = [400, 413, 422];
 
 /** Whether the object itself is at fault, and not the moment. */
-export const isRefusal = (error: unknown): error is KubeApiError => error instanceof KubeApiError && REFUSALS.includes(error.status);
+export const isRefusal = (error: unknown): error is KubeApiError =>
+  error instanceof KubeApiError && REFUSALS.includes(error.status);

@@ -9,7 +9,12 @@ const labels = { [sliceManagedByLabel]: sliceManager };
 const annotations = { [sourceAnnotation]: 'c2/ns/web-a' };
 const content = { name: 'a', family: 'IPv4', ports: [], endpoints: [] } as const;
 const to = { ...content, labels, annotations };
-const written = new Codec(endpointSliceKind).objectFromJson({ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'a' }, addressType: 'IPv4' });
+const written = new Codec(endpointSliceKind).objectFromJson({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 'a' },
+  addressType: 'IPv4',
+});
 
 const never = () => Promise.reject(new Error('not asked for'));
 
@@ -20,17 +25,32 @@ async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> |
   const tell = (what: string) => () => void told.push(what);
   const targets: WriteTargets = {
     writer: {
-      createService: never, updateService: never, deleteService: never, deleteSlice: never, deleteEndpoints: never,
-      createSlice: () => (++tries === 2 ? Promise.resolve(written) : Promise.reject(new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }))),
+      createService: never,
+      updateService: never,
+      deleteService: never,
+      deleteSlice: never,
+      deleteEndpoints: never,
+      createSlice: () =>
+        ++tries === 2
+          ? Promise.resolve(written)
+          : Promise.reject(new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' })),
       readSlice: () =>
         there === undefined
           ? Promise.reject(new KubeApiError('it is gone', { status: 404, reason: 'NotFound' }))
           : Promise.resolve({ ...content, ...there, uid: 'u', resourceVersion: '1', owners: [] }),
       updateSlice: () => Promise.resolve(written),
     },
-    local: { wroteService: tell('service'), wroteSlice: tell('slice'), deletedSlice: tell('no slice'), deletedEndpoints: tell('no endpoints'), recheck: tell('recheck') },
+    local: {
+      wroteService: tell('service'),
+      wroteSlice: tell('slice'),
+      deletedSlice: tell('no slice'),
+      deletedEndpoints: tell('no endpoints'),
+      recheck: tell('recheck'),
+    },
   };
-  const result = await writeChange({ kind: 'create-slice', to, owner: { name: 'web', uid: 'u' } }, targets, { signal: new AbortController().signal }).catch((error: unknown) => error);
+  const result = await writeChange({ kind: 'create-slice', to, owner: { name: 'web', uid: 'u' } }, targets, {
+    signal: new AbortController().signal,
+  }).catch((error: unknown) => error);
   return { told, result };
 }
 

@@ -6,17 +6,33 @@ import type { LocalObjects } from './objects.ts';
 import type { ObjectWriter } from './object-writer.ts';
 
 export type WriteTargets = {
-  readonly writer: Pick<ObjectWriter, 'createService' | 'updateService' | 'deleteService' | 'readSlice' | 'createSlice' | 'updateSlice' | 'deleteSlice' | 'deleteEndpoints'>;
+  readonly writer: Pick<
+    ObjectWriter,
+    | 'createService'
+    | 'updateService'
+    | 'deleteService'
+    | 'readSlice'
+    | 'createSlice'
+    | 'updateSlice'
+    | 'deleteSlice'
+    | 'deleteEndpoints'
+  >;
   readonly local: Pick<LocalObjects, 'wroteService' | 'wroteSlice' | 'deletedSlice' | 'deletedEndpoints' | 'recheck'>;
 };
 
 /** Carries out one change, and tells the stores, so that the next look doesn't find it missing. @returns a Service that was written */
-export async function writeChange(change: Change, { writer, local }: WriteTargets, options: WriteOptions): Promise<Service | undefined> {
+export async function writeChange(
+  change: Change,
+  { writer, local }: WriteTargets,
+  options: WriteOptions,
+): Promise<Service | undefined> {
   switch (change.kind) {
     case 'create-service':
     case 'update-service': {
       const service =
-        change.kind === 'create-service' ? await writer.createService(change.to, options) : await writer.updateService(change.from, change.to, options);
+        change.kind === 'create-service'
+          ? await writer.createService(change.to, options)
+          : await writer.updateService(change.from, change.to, options);
       local.wroteService(service);
       return service;
     }
@@ -46,7 +62,11 @@ export async function writeChange(change: Change, { writer, local }: WriteTarget
  *
  * @throws KubeApiError AlreadyExists when there is one of that name that isn't ours
  */
-async function createSlice({ to, owner }: Extract<Change, { kind: 'create-slice' }>, { writer, local }: WriteTargets, options: WriteOptions): Promise<EndpointSlice> {
+async function createSlice(
+  { to, owner }: Extract<Change, { kind: 'create-slice' }>,
+  { writer, local }: WriteTargets,
+  options: WriteOptions,
+): Promise<EndpointSlice> {
   try {
     return await writer.createSlice(to, owner, options);
   } catch (error) {
@@ -67,7 +87,10 @@ function unlessGone(error: unknown): 'gone' {
 }
 
 /** What the log says of a change that was written. */
-export function changeEvent(change: Change): { readonly event: string; readonly facts: Readonly<Record<string, unknown>> } {
+export function changeEvent(change: Change): {
+  readonly event: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+} {
   switch (change.kind) {
     case 'create-service':
     case 'update-service':
@@ -79,7 +102,10 @@ export function changeEvent(change: Change): { readonly event: string; readonly 
     case 'update-slice':
       return { event: EVENTS[change.kind], facts: { slice: change.to.name, endpoints: change.to.endpoints.length } };
     case 'delete-slice':
-      return { event: EVENTS[change.kind], facts: { slice: change.from.name, endpoints: change.from.endpoints.length } };
+      return {
+        event: EVENTS[change.kind],
+        facts: { slice: change.from.name, endpoints: change.from.endpoints.length },
+      };
     case 'delete-endpoints':
       return { event: EVENTS[change.kind], facts: { endpoints: change.from.name } };
   }

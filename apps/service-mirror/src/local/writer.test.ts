@@ -7,7 +7,14 @@ import { RefusedWrites } from './refused-writes.ts';
 const slice = (name: string, port = 80): Change => ({
   kind: 'create-slice',
   owner: { name: 'web', uid: 'u' },
-  to: { name, labels: {}, annotations: {}, family: 'IPv6', ports: [{ name: '', protocol: 'TCP', port, appProtocol: undefined }], endpoints: [] },
+  to: {
+    name,
+    labels: {},
+    annotations: {},
+    family: 'IPv6',
+    ports: [{ name: '', protocol: 'TCP', port, appProtocol: undefined }],
+    endpoints: [],
+  },
 });
 const nameOf = (change: Change): string => ('to' in change ? change.to.name : change.from.name);
 
@@ -22,7 +29,12 @@ function server(errors: Readonly<Record<string, Error>>) {
   };
   /** One reconcile. */
   const look = async (changes: readonly Change[]): Promise<KeyWriter> => {
-    const writer = new KeyWriter({ key: 'c2/ns/web', context: { signal: new AbortController().signal, since: 0 }, write, refused });
+    const writer = new KeyWriter({
+      key: 'c2/ns/web',
+      context: { signal: new AbortController().signal, since: 0 },
+      write,
+      refused,
+    });
     try {
       await writer.writeAll(changes);
     } finally {
@@ -55,7 +67,7 @@ describe('KeyWriter', () => {
     expect(sent).toEqual(['bad', 'good', 'good']);
   });
 
-  it('sends it once it is another change, and after it wasn\'t wanted for a while', async () => {
+  it("sends it once it is another change, and after it wasn't wanted for a while", async () => {
     const { sent, look } = server({ bad: invalid });
     await look([slice('bad')]);
     await look([slice('bad', 81)]);
@@ -69,12 +81,15 @@ describe('KeyWriter', () => {
     const { sent, look } = server({ ours: new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }) });
     for (const _ of [1, 2]) {
       const { taken, refused } = await look([slice('ours'), slice('good')]);
-      expect({ refused, taken: taken.map(({ why }) => why) }).toEqual({ refused: [], taken: ["there is an EndpointSlice ours that isn't ours"] });
+      expect({ refused, taken: taken.map(({ why }) => why) }).toEqual({
+        refused: [],
+        taken: ["there is an EndpointSlice ours that isn't ours"],
+      });
     }
     expect(sent).toEqual(['ours', 'good', 'ours', 'good']);
   });
 
-  it('goes on with the others, and throws what isn\'t a refusal in the end', async () => {
+  it("goes on with the others, and throws what isn't a refusal in the end", async () => {
     const { sent, look } = server({ bad: invalid, busy });
     await expect(look([slice('bad'), slice('busy'), slice('good')])).rejects.toBe(busy);
     await expect(look([slice('bad'), slice('busy'), slice('good')])).rejects.toBe(busy);

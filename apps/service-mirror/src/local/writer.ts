@@ -59,7 +59,8 @@ export class KeyWriter {
       return await write(change, context);
     } catch (error) {
       if (isRefusal(error)) this.#refused.push({ change, why: error.message });
-      else if (isTaken(change, error)) this.#taken.push({ change, why: `there is an EndpointSlice ${change.to.name} that isn't ours`, error });
+      else if (isTaken(change, error))
+        this.#taken.push({ change, why: `there is an EndpointSlice ${change.to.name} that isn't ours`, error });
       else throw error;
       return undefined;
     }

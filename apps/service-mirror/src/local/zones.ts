@@ -58,7 +58,9 @@ export class LocalZones {
   #look(): void {
     const { view } = this.#nodes;
     if (!view.synced) return;
-    const zones = [...new Set(Array.from(view.objects.values(), ({ zone }) => zone))].filter((zone) => zone !== '').toSorted();
+    const zones = [...new Set(Array.from(view.objects.values(), ({ zone }) => zone))]
+      .filter((zone) => zone !== '')
+      .toSorted();
     if (isDeepStrictEqual(zones, this.#zones)) return;
     this.#zones = zones;
     this.#options.log.info({ zones }, 'zones of the local cluster');
@@ -68,6 +70,9 @@ export class LocalZones {
   #failed(error: unknown): void {
     if (this.#said || !(error instanceof KubeApiError) || error.status !== 403) return;
     this.#said = true;
-    this.#options.log.warn({ error }, 'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is, until a ClusterRole allows it');
+    this.#options.log.warn(
+      { error },
+      'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is, until a ClusterRole allows it',
+    );
   }
 }

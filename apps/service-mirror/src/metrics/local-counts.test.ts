@@ -8,13 +8,20 @@ async function run(steps: (counts: LocalCounts) => void) {
   steps(new LocalCounts({ metrics, prefixes: new Map([['c2', 'p2']]), local: 'c1' }));
   const text = await registry.metrics();
   return (name: string, ...labels: readonly string[]) => {
-    const line = text.split('\n').find((each) => each.startsWith(`semaphore_service_mirror_${name}{`) && labels.every((label) => each.includes(`"${label}"`)));
+    const line = text
+      .split('\n')
+      .find(
+        (each) =>
+          each.startsWith(`semaphore_service_mirror_${name}{`) && labels.every((label) => each.includes(`"${label}"`)),
+      );
     return line === undefined ? undefined : Number(line.split(' ').at(-1));
   };
 }
 
 const mirror = (prefix: string) => ({ labels: { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': prefix } });
-const slice = (cluster: string) => ({ labels: { 'mirrored-endpoint-slice': 'true', 'mirror-endpointslice-sync-name': cluster } });
+const slice = (cluster: string) => ({
+  labels: { 'mirrored-endpoint-slice': 'true', 'mirror-endpointslice-sync-name': cluster },
+});
 
 it('counts what a configured cluster has, as the Go program did', async () => {
   const value = await run((counts) => {

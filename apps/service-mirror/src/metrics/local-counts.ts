@@ -1,4 +1,9 @@
-import { mirrorClusterLabel, mirroredServiceLabel, mirroredSliceLabel, mirrorPrefixLabel } from '@kube-semaphore/naming';
+import {
+  mirrorClusterLabel,
+  mirroredServiceLabel,
+  mirroredSliceLabel,
+  mirrorPrefixLabel,
+} from '@kube-semaphore/naming';
 import type { MirrorMetrics } from './metrics.ts';
 import { type Watcher, WatcherMetrics } from './watchers.ts';
 
@@ -31,20 +36,40 @@ export class LocalCounts {
   }
 
   /** A local object came, changed or went. */
-  changed(watch: 'services' | 'slices' | 'endpoints', { previous, current }: { readonly previous: { readonly labels: Labels } | undefined; readonly current: { readonly labels: Labels } | undefined }): void {
+  changed(
+    watch: 'services' | 'slices' | 'endpoints',
+    {
+      previous,
+      current,
+    }: {
+      readonly previous: { readonly labels: Labels } | undefined;
+      readonly current: { readonly labels: Labels } | undefined;
+    },
+  ): void {
     const [before, after] = [previous && this.#ownerOf(previous.labels), current && this.#ownerOf(current.labels)];
     const isMove = before?.cluster !== after?.cluster || before?.use !== after?.use;
     if (before !== undefined && isMove) this.#count(watch, before, -1, { previous, current: undefined });
-    if (after !== undefined) this.#count(watch, after, isMove || previous === undefined ? +1 : 0, { previous: isMove ? undefined : previous, current });
+    if (after !== undefined)
+      this.#count(watch, after, isMove || previous === undefined ? +1 : 0, {
+        previous: isMove ? undefined : previous,
+        current,
+      });
   }
 
   /** Clusters that aren't in the config, with how many objects there are of each; sorted. */
   get orphans(): readonly { readonly cluster: string; readonly objects: number }[] {
     const counts = [...this.#counts].filter(([key, count]) => key.startsWith(ORPHAN) && count > 0);
-    return counts.map(([key, objects]) => ({ cluster: key.slice(ORPHAN.length), objects })).toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
+    return counts
+      .map(([key, objects]) => ({ cluster: key.slice(ORPHAN.length), objects }))
+      .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
   }
 
-  #count(watch: 'services' | 'slices' | 'endpoints', owner: Owner, step: -1 | 0 | 1, change: { readonly previous: unknown; readonly current: unknown }): void {
+  #count(
+    watch: 'services' | 'slices' | 'endpoints',
+    owner: Owner,
+    step: -1 | 0 | 1,
+    change: { readonly previous: unknown; readonly current: unknown },
+  ): void {
     const key = owner.use === 'orphan' ? `${ORPHAN}${owner.cluster}` : `${watch} ${owner.use} ${owner.cluster}`;
     const count = (this.#counts.get(key) ?? 0) + step;
     this.#counts.set(key, count);
@@ -76,7 +101,10 @@ export class LocalCounts {
 /** What the Go program watched there; slices of mirrors are what it had Endpoints for. */
 function watcherOf(watch: 'services' | 'slices' | 'endpoints', { cluster, use }: Owner): Watcher | undefined {
   const runner = `${use}-${cluster}`;
-  if (use === 'global') return watch === 'slices' ? { watcher: `${cluster}-mirrorEndpointSliceWatcher`, kind: 'endpointslice', runner } : undefined;
+  if (use === 'global')
+    return watch === 'slices'
+      ? { watcher: `${cluster}-mirrorEndpointSliceWatcher`, kind: 'endpointslice', runner }
+      : undefined;
   if (watch === 'services') return { watcher: `${cluster}-mirrorServiceWatcher`, kind: 'service', runner };
   return watch === 'slices' ? { watcher: `${cluster}-mirrorEndpointsWatcher`, kind: 'endpoints', runner } : undefined;
 }

@@ -1,5 +1,11 @@
 import { restartReasons } from '@kube-semaphore/informers';
-import { leaderMetrics, podAddressMetrics, sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
+import {
+  leaderMetrics,
+  podAddressMetrics,
+  sharedMetrics,
+  type Instruments,
+  type MetricTable,
+} from '@kube-semaphore/runtime';
 
 const host = { help: 'of the API server, with port' };
 const method = { help: '`GET`, `POST`, `PUT`, `DELETE`' };

@@ -9,7 +9,9 @@ async function run(steps: (queue: QueueMetrics, clock: { ms: number }) => void) 
   steps(new QueueMetrics({ metrics, nameOf: (key) => `${key.split('/')[0]}-service`, now: () => clock.ms }), clock);
   const text = await registry.metrics();
   return (name: string, queue = 'c2-service') => {
-    const line = text.split('\n').find((each) => each.startsWith(`semaphore_service_mirror_queue_${name}{`) && each.includes(`name="${queue}"`));
+    const line = text
+      .split('\n')
+      .find((each) => each.startsWith(`semaphore_service_mirror_queue_${name}{`) && each.includes(`name="${queue}"`));
     return line === undefined ? undefined : Number(line.split(' ').at(-1));
   };
 }

@@ -4,7 +4,14 @@ import type { MirrorMetrics } from './metrics.ts';
 export type QueueMetricsOptions = {
   readonly metrics: Pick<
     MirrorMetrics,
-    'queueDepth' | 'queueAdds' | 'queueLatency' | 'queueWorkDuration' | 'queueUnfinishedWork' | 'queueLongestRunning' | 'queueRetries' | 'queueRequeued'
+    | 'queueDepth'
+    | 'queueAdds'
+    | 'queueLatency'
+    | 'queueWorkDuration'
+    | 'queueUnfinishedWork'
+    | 'queueLongestRunning'
+    | 'queueRetries'
+    | 'queueRequeued'
   >;
   /** What the Go program called the queue that a key would have been in. */
   readonly nameOf: (key: string) => string;
@@ -13,7 +20,11 @@ export type QueueMetricsOptions = {
 };
 
 /** One queue of the Go program's. */
-type Queue = { readonly waiting: Map<string, number>; readonly working: Map<string, number>; readonly requeued: Set<string> };
+type Queue = {
+  readonly waiting: Map<string, number>;
+  readonly working: Map<string, number>;
+  readonly requeued: Set<string>;
+};
 
 /** The one queue of ours, as the several of the Go program, under the names of its metrics. */
 export class QueueMetrics implements QueueObserver {
@@ -63,14 +74,21 @@ export class QueueMetrics implements QueueObserver {
     const now = this.#now();
     for (const [name, { working }] of this.#queues) {
       const seconds = Array.from(working.values(), (since) => (now - since) / 1000);
-      metrics.queueUnfinishedWork.set({ name }, seconds.reduce((sum, each) => sum + each, 0));
+      metrics.queueUnfinishedWork.set(
+        { name },
+        seconds.reduce((sum, each) => sum + each, 0),
+      );
       metrics.queueLongestRunning.set({ name }, Math.max(0, ...seconds));
     }
   }
 
   #queueOf(key: string): { readonly name: string; readonly queue: Queue } {
     const name = this.#options.nameOf(key);
-    const queue = this.#queues.get(name) ?? { waiting: new Map<string, number>(), working: new Map<string, number>(), requeued: new Set<string>() };
+    const queue = this.#queues.get(name) ?? {
+      waiting: new Map<string, number>(),
+      working: new Map<string, number>(),
+      requeued: new Set<string>(),
+    };
     this.#queues.set(name, queue);
     return { name, queue };
   }

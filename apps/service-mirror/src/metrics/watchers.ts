@@ -1,7 +1,11 @@
 import type { MirrorMetrics } from './metrics.ts';
 
 /** A watch as the Go program named them: `c2-serviceWatcher` of runner `mirror-c2`, for kind `service`. */
-export type Watcher = { readonly watcher: string; readonly kind: 'service' | 'endpoints' | 'endpointslice'; readonly runner: string };
+export type Watcher = {
+  readonly watcher: string;
+  readonly kind: 'service' | 'endpoints' | 'endpointslice';
+  readonly runner: string;
+};
 
 /** What a watch saw, under the names of the Go program's metrics. */
 export class WatcherMetrics {

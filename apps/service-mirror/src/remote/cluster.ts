@@ -21,7 +21,10 @@ export type SourceClusterOptions = {
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
   /** A Service that is for these uses came, changed or went. */
-  readonly onService: (uses: readonly Use[], change: { readonly previous: SourceService | undefined; readonly current: SourceService | undefined }) => void;
+  readonly onService: (
+    uses: readonly Use[],
+    change: { readonly previous: SourceService | undefined; readonly current: SourceService | undefined },
+  ) => void;
   readonly onSlices: (uses: readonly Use[], namespace: string, service: string) => void;
   /** Its first lists are complete: whatever depends on it can be decided. */
   readonly onKnown: () => void;
@@ -38,7 +41,11 @@ export class SourceCluster {
   readonly #state: RemoteState;
   /** What is in our own cluster is our own affair. */
   readonly #budget: RemoteBudget | undefined;
-  readonly #sources: readonly { readonly selector: string; readonly uses: readonly Use[]; readonly source: ServiceSource }[];
+  readonly #sources: readonly {
+    readonly selector: string;
+    readonly uses: readonly Use[];
+    readonly source: ServiceSource;
+  }[];
   readonly #firstSync = Promise.withResolvers<void>();
   #settling: NodeJS.Timeout | undefined;
   #settled = false;
@@ -47,9 +54,19 @@ export class SourceCluster {
     const { cluster, metrics, log } = options;
     this.#options = options;
     this.cluster = cluster;
-    this.#state = new RemoteState({ cluster, metrics, log, holdMs: options.options.deletionGuardHoldMs, onFirstSync: () => this.#listed() });
+    this.#state = new RemoteState({
+      cluster,
+      metrics,
+      log,
+      holdMs: options.options.deletionGuardHoldMs,
+      onFirstSync: () => this.#listed(),
+    });
     this.#budget = options.rules.isLocal ? undefined : remoteBudget(options.options);
-    this.#sources = usesBySelector(options.selectors).map(([selector, uses]) => ({ selector, uses, source: this.#source(selector, uses) }));
+    this.#sources = usesBySelector(options.selectors).map(([selector, uses]) => ({
+      selector,
+      uses,
+      source: this.#source(selector, uses),
+    }));
   }
 
   get synced(): boolean {
@@ -115,7 +132,10 @@ export class SourceCluster {
   }
 
   /** What must have existed before we started, as our local objects show. */
-  seed(use: Use, found: { readonly services: readonly SourceService[]; readonly slices: readonly SourceSlice[] }): void {
+  seed(
+    use: Use,
+    found: { readonly services: readonly SourceService[]; readonly slices: readonly SourceSlice[] },
+  ): void {
     this.source(use)?.seed(found);
   }
 
@@ -135,8 +155,14 @@ export class SourceCluster {
     const subject = uses.join('+');
     const { cluster, metrics } = this.#options;
     const counts = {
-      services: new WatcherMetrics(metrics, uses.map((use) => ({ watcher: `${cluster}-serviceWatcher`, kind: 'service', runner: `${use}-${cluster}` }))),
-      slices: new WatcherMetrics(metrics, uses.map((use) => slicesWatcher(use, cluster))),
+      services: new WatcherMetrics(
+        metrics,
+        uses.map((use) => ({ watcher: `${cluster}-serviceWatcher`, kind: 'service', runner: `${use}-${cluster}` })),
+      ),
+      slices: new WatcherMetrics(
+        metrics,
+        uses.map((use) => slicesWatcher(use, cluster)),
+      ),
     };
     return new ServiceSource({
       client,
@@ -147,7 +173,12 @@ export class SourceCluster {
       budget: this.#budget,
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs: options.deletionGuardHoldMs,
-      hooks: (watch) => merged(this.#state.watches.hooks(rules.isLocal ? { whenForbidden: LEFT_OUT[watch] } : {}), hooks?.(watch, uses) ?? {}, { onSynced: () => this.#countHeld(), onRestart: () => this.#passOver() }),
+      hooks: (watch) =>
+        merged(
+          this.#state.watches.hooks(rules.isLocal ? { whenForbidden: LEFT_OUT[watch] } : {}),
+          hooks?.(watch, uses) ?? {},
+          { onSynced: () => this.#countHeld(), onRestart: () => this.#passOver() },
+        ),
       onFirstService: () => this.#firstService(selector),
       onService: (change) => {
         this.#countHeld();
@@ -163,7 +194,11 @@ export class SourceCluster {
   #listed(): void {
     const services = this.#sources.map(({ source }) => source.services().length).reduce((sum, count) => sum + count, 0);
     this.#state.listed('services listed', { services }, this.held);
-    for (const { selector, source } of this.#sources) this.#state.skips.replace(unmatched(selector), source.heldForWantOfServices === 0 ? [] : [noServiceMatches(selector, source.heldForWantOfServices)]);
+    for (const { selector, source } of this.#sources)
+      this.#state.skips.replace(
+        unmatched(selector),
+        source.heldForWantOfServices === 0 ? [] : [noServiceMatches(selector, source.heldForWantOfServices)],
+      );
     this.#firstSync.resolve();
     this.#settle();
     this.#options.onKnown();
@@ -196,8 +231,10 @@ export class SourceCluster {
 
 /** What is said where the local cluster may not be seen beyond the mirror namespace: the Go program's Role was for that alone. */
 const LEFT_OUT = {
-  services: 'Services of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
-  slices: 'EndpointSlices of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
+  services:
+    'Services of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
+  slices:
+    'EndpointSlices of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
 } as const;
 
 /** What the register calls a selector as a whole. */
@@ -216,9 +253,15 @@ function slicesWatcher(use: Use, cluster: string): Watcher {
     : { watcher: `${cluster}-endpointSliceWatcher`, kind: 'endpointslice', runner };
 }
 
-function usesBySelector({ mirror, global }: SourceClusterOptions['selectors']): readonly (readonly [string, readonly Use[]])[] {
+function usesBySelector({
+  mirror,
+  global,
+}: SourceClusterOptions['selectors']): readonly (readonly [string, readonly Use[]])[] {
   if (mirror !== undefined && mirror === global) return [[mirror, ['mirror', 'global']]];
-  return [...(mirror === undefined ? [] : [[mirror, ['mirror']] as const]), ...(global === undefined ? [] : [[global, ['global']] as const])];
+  return [
+    ...(mirror === undefined ? [] : [[mirror, ['mirror']] as const]),
+    ...(global === undefined ? [] : [[global, ['global']] as const]),
+  ];
 }
 
 /** Hooks that are called one after the other. */
@@ -228,5 +271,11 @@ function merged(...all: readonly ReflectorHooks[]): ReflectorHooks {
     (...args: Parameters<NonNullable<ReflectorHooks[K]>>): void => {
       for (const hooks of all) (hooks[name] as ((...given: typeof args) => void) | undefined)?.(...args);
     };
-  return { onSynced: each('onSynced'), onUp: each('onUp'), onConfirmed: each('onConfirmed'), onRestart: each('onRestart'), onWatchForbidden: each('onWatchForbidden') };
+  return {
+    onSynced: each('onSynced'),
+    onUp: each('onUp'),
+    onConfirmed: each('onConfirmed'),
+    onRestart: each('onRestart'),
+    onWatchForbidden: each('onWatchForbidden'),
+  };
 }

@@ -21,7 +21,8 @@ export function readService({ metadata, spec }: Service, { isLocalFirst }: Servi
   const { uid, namespace, name, creationTimestamp, labels } = metadata;
   if (isOwnProduct(labels)) return OURS;
   if (spec.type === 'ExternalName') return EXTERNAL_NAME;
-  if (!isDnsLabel(namespace) || !isDnsLabel(name)) return left('problem', 'bad-name', `${namespace}/${name} is no name of a Service`);
+  if (!isDnsLabel(namespace) || !isDnsLabel(name))
+    return left('problem', 'bad-name', `${namespace}/${name} is no name of a Service`);
   const families = familiesOf(spec);
   if (families.length === 0) return left('problem', 'bad-family', 'it has no address family that we know');
   const count = spec.ports.length;
@@ -36,7 +37,10 @@ export function readService({ metadata, spec }: Service, { isLocalFirst }: Servi
     affinitySeconds: affinityOf(spec),
     publishNotReadyAddresses: spec.publishNotReadyAddresses,
   };
-  return { value: { uid, namespace, name, createdAt: creationTimestamp, definition, localFirst: isLocalFirst(labels) }, skipped: NOTHING_SKIPPED };
+  return {
+    value: { uid, namespace, name, createdAt: creationTimestamp, definition, localFirst: isLocalFirst(labels) },
+    skipped: NOTHING_SKIPPED,
+  };
 }
 
 /** A day is the longest that the API takes; without any it fills in three hours. */

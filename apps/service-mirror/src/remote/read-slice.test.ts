@@ -10,24 +10,44 @@ function cidr(text: string): Cidr {
   return parsed.value;
 }
 
-const rules = { addresses: { allowed: [cidr('10.4.0.0/16'), cidr('::/0')], local: [cidr('10.4.9.0/24')] }, isLocal: false };
+const rules = {
+  addresses: { allowed: [cidr('10.4.0.0/16'), cidr('::/0')], local: [cidr('10.4.9.0/24')] },
+  isLocal: false,
+};
 const unlimited = { addresses: { allowed: undefined, local: [] }, isLocal: false };
 
 type Parts = {
   readonly name?: string;
   readonly ports?: readonly object[];
   readonly endpoints?: readonly object[];
-  readonly labels?: Readonly<Record<string, string>>; readonly addressType?: string; readonly addresses?: readonly string[] };
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly addressType?: string;
+  readonly addresses?: readonly string[];
+};
 
 const http = { name: 'http', port: 8080, protocol: 'TCP' };
 
-const sliceOf = ({ name = 'web-a', labels = { 'kubernetes.io/service-name': 'web' }, addressType = 'IPv4', addresses = [], ports = [http], endpoints }: Parts) =>
+const sliceOf = ({
+  name = 'web-a',
+  labels = { 'kubernetes.io/service-name': 'web' },
+  addressType = 'IPv4',
+  addresses = [],
+  ports = [http],
+  endpoints,
+}: Parts) =>
   codec.objectFromJson({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: { namespace: 'default', name, uid: 'u', labels },
     addressType,
-    endpoints: endpoints ?? addresses.map((address) => ({ addresses: [address], nodeName: 'n1', zone: 'z1', hints: { forZones: [{ name: 'z1' }] } })),
+    endpoints:
+      endpoints ??
+      addresses.map((address) => ({
+        addresses: [address],
+        nodeName: 'n1',
+        zone: 'z1',
+        hints: { forZones: [{ name: 'z1' }] },
+      })),
     ports,
   });
 
@@ -53,16 +73,43 @@ describe('an endpoint of a remote slice', () => {
   });
 
   it.each([
-    { addressType: 'IPv4', addresses: ['0.0.0.1', '224.0.1.1', '239.255.255.250', '240.0.0.1', '255.255.255.255', '100.100.100.200', '168.63.129.16'] },
-    { addressType: 'IPv6', addresses: ['::a9fe:a9fe', 'ff05::1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::a9fe:a9fe', '2002:a9fe:a9fe::1', 'fd00:ec2::254', '100::1'] },
-  ])('is left out if no Pod has such an address ($addressType), although nothing says what is allowed', ({ addressType, addresses }) => {
-    const { value, skipped } = readSlice(sliceOf({ addressType, addresses }), unlimited);
-    expect(value?.endpoints).toEqual([]);
-    expect(skipped.map(({ kind }) => kind)).toEqual(addresses.map(() => 'problem'));
-  });
+    {
+      addressType: 'IPv4',
+      addresses: [
+        '0.0.0.1',
+        '224.0.1.1',
+        '239.255.255.250',
+        '240.0.0.1',
+        '255.255.255.255',
+        '100.100.100.200',
+        '168.63.129.16',
+      ],
+    },
+    {
+      addressType: 'IPv6',
+      addresses: [
+        '::a9fe:a9fe',
+        'ff05::1',
+        '64:ff9b::a9fe:a9fe',
+        '64:ff9b:1::a9fe:a9fe',
+        '2002:a9fe:a9fe::1',
+        'fd00:ec2::254',
+        '100::1',
+      ],
+    },
+  ])(
+    'is left out if no Pod has such an address ($addressType), although nothing says what is allowed',
+    ({ addressType, addresses }) => {
+      const { value, skipped } = readSlice(sliceOf({ addressType, addresses }), unlimited);
+      expect(value?.endpoints).toEqual([]);
+      expect(skipped.map(({ kind }) => kind)).toEqual(addresses.map(() => 'problem'));
+    },
+  );
 
   it('is what the local API server took, if it is local', () => {
-    expect(readSlice(sliceOf({ addresses: ['240.0.0.1', '192.0.2.1'] }), { ...rules, isLocal: true }).value?.endpoints).toHaveLength(2);
+    expect(
+      readSlice(sliceOf({ addresses: ['240.0.0.1', '192.0.2.1'] }), { ...rules, isLocal: true }).value?.endpoints,
+    ).toHaveLength(2);
   });
 
   it('has neither node nor zone, which are those of another cluster', () => {
@@ -80,12 +127,34 @@ describe('the targetRef of an endpoint', () => {
   };
 
   it.each([
-    { name: 'of a remote Pod has no namespace, which would be one of this cluster', targetRef: { kind: 'Pod', namespace: 'kube-system', name: 'etcd-n1' }, want: { kind: 'Pod', namespace: '', name: 'etcd-n1' } },
-    { name: 'of a local Pod has its namespace', isLocal: true, targetRef: { kind: 'Pod', namespace: 'shop', name: 'web-1' }, want: { kind: 'Pod', namespace: 'shop', name: 'web-1' } },
+    {
+      name: 'of a remote Pod has no namespace, which would be one of this cluster',
+      targetRef: { kind: 'Pod', namespace: 'kube-system', name: 'etcd-n1' },
+      want: { kind: 'Pod', namespace: '', name: 'etcd-n1' },
+    },
+    {
+      name: 'of a local Pod has its namespace',
+      isLocal: true,
+      targetRef: { kind: 'Pod', namespace: 'shop', name: 'web-1' },
+      want: { kind: 'Pod', namespace: 'shop', name: 'web-1' },
+    },
     { name: 'is not taken of what is no Pod', targetRef: { kind: 'Node', name: 'n1' }, want: undefined },
-    { name: 'is not taken with a name that is no DNS label', targetRef: { kind: 'Pod', name: 'a..b' }, want: undefined },
-    { name: 'is not taken with a name that is too long for one', targetRef: { kind: 'Pod', name: 'x'.repeat(64) }, want: undefined },
-    { name: 'is not taken of a local Pod with such a name either', isLocal: true, targetRef: { kind: 'Pod', namespace: 'shop', name: 'a.b' }, want: undefined },
+    {
+      name: 'is not taken with a name that is no DNS label',
+      targetRef: { kind: 'Pod', name: 'a..b' },
+      want: undefined,
+    },
+    {
+      name: 'is not taken with a name that is too long for one',
+      targetRef: { kind: 'Pod', name: 'x'.repeat(64) },
+      want: undefined,
+    },
+    {
+      name: 'is not taken of a local Pod with such a name either',
+      isLocal: true,
+      targetRef: { kind: 'Pod', namespace: 'shop', name: 'a.b' },
+      want: undefined,
+    },
   ])('$name', ({ targetRef, isLocal, want }) => {
     expect(targetOf(targetRef, isLocal)).toEqual(want);
   });
@@ -101,17 +170,25 @@ describe('the ports of a slice', () => {
     { name: 'with the name of another', port: { ...http, port: 8081 } },
     { name: 'with an illegal appProtocol', port: { ...http, name: 'bad', appProtocol: 'a b' } },
   ])('lack one $name, and the others stay', ({ port }) => {
-    const { value, skipped } = readSlice(sliceOf({ addresses: ['10.4.0.1'], ports: [http, port, { ...http, name: 'admin', port: 1 }] }), rules);
+    const { value, skipped } = readSlice(
+      sliceOf({ addresses: ['10.4.0.1'], ports: [http, port, { ...http, name: 'admin', port: 1 }] }),
+      rules,
+    );
     expect(value?.ports.map(({ name, port: number }) => `${name} ${number}`)).toEqual(['http 8080', 'admin 1']);
     expect(skipped).toMatchObject([{ kind: 'problem', reason: 'bad-port' }]);
   });
 
   it('may be all ports, which has no number', () => {
-    expect(readSlice(sliceOf({ ports: [{ name: 'all', protocol: 'TCP' }] }), rules).value?.ports).toMatchObject([{ name: 'all', port: undefined }]);
+    expect(readSlice(sliceOf({ ports: [{ name: 'all', protocol: 'TCP' }] }), rules).value?.ports).toMatchObject([
+      { name: 'all', port: undefined },
+    ]);
   });
 
   it('are the slice: without a usable one there is none', () => {
-    expect(readSlice(sliceOf({ addresses: ['10.4.0.1'], ports: [{ ...http, port: 70_000 }] }), rules)).toMatchObject({ value: undefined, skipped: [{ reason: 'bad-port' }] });
+    expect(readSlice(sliceOf({ addresses: ['10.4.0.1'], ports: [{ ...http, port: 70_000 }] }), rules)).toMatchObject({
+      value: undefined,
+      skipped: [{ reason: 'bad-port' }],
+    });
   });
 });
 
@@ -119,17 +196,40 @@ describe('a slice', () => {
   it.each<{ name: string; parts: Parts; skipped: readonly string[] }>([
     { name: 'of names', parts: { addressType: 'FQDN', addresses: ['web.example.com'] }, skipped: ['host-names'] },
     { name: 'of no Service', parts: { labels: {} }, skipped: [] },
-    { name: 'of ours', parts: { labels: { 'kubernetes.io/service-name': 'web', 'mirrored-svc': 'true' } }, skipped: [] },
+    {
+      name: 'of ours',
+      parts: { labels: { 'kubernetes.io/service-name': 'web', 'mirrored-svc': 'true' } },
+      skipped: [],
+    },
     { name: 'of a family that we do not know', parts: { addressType: 'IPv8' }, skipped: ['bad-family'] },
     { name: 'with a name that is not valid', parts: { name: 'a/b' }, skipped: ['bad-name'] },
-    { name: 'of 1001 ports', parts: { ports: Array.from({ length: 1_001 }, (_, i) => ({ ...http, name: `p${i}` })) }, skipped: ['too-large'] },
-    { name: 'of 10100 addresses', parts: { endpoints: Array.from({ length: 101 }, () => ({ addresses: Array.from({ length: 100 }, (_, i) => `10.4.0.${i}`) })) }, skipped: ['too-large'] },
     {
-      name: 'of 1000 endpoints with 101 ports',
-      parts: { addresses: Array.from({ length: 1_000 }, (_, i) => `10.4.${i >> 8}.${i & 255}`), ports: Array.from({ length: 101 }, (_, i) => ({ ...http, name: `p${i}` })) },
+      name: 'of 1001 ports',
+      parts: { ports: Array.from({ length: 1_001 }, (_, i) => ({ ...http, name: `p${i}` })) },
       skipped: ['too-large'],
     },
-    { name: 'of a Service whose name is none', parts: { labels: { 'kubernetes.io/service-name': 'A_b' } }, skipped: ['bad-name'] },
+    {
+      name: 'of 10100 addresses',
+      parts: {
+        endpoints: Array.from({ length: 101 }, () => ({
+          addresses: Array.from({ length: 100 }, (_, i) => `10.4.0.${i}`),
+        })),
+      },
+      skipped: ['too-large'],
+    },
+    {
+      name: 'of 1000 endpoints with 101 ports',
+      parts: {
+        addresses: Array.from({ length: 1_000 }, (_, i) => `10.4.${i >> 8}.${i & 255}`),
+        ports: Array.from({ length: 101 }, (_, i) => ({ ...http, name: `p${i}` })),
+      },
+      skipped: ['too-large'],
+    },
+    {
+      name: 'of a Service whose name is none',
+      parts: { labels: { 'kubernetes.io/service-name': 'A_b' } },
+      skipped: ['bad-name'],
+    },
   ])('$name is no source', ({ parts, skipped }) => {
     const reading = readSlice(sliceOf(parts), rules);
     expect(reading.value).toBeUndefined();

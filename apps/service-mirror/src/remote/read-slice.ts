@@ -35,9 +35,16 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
   // A slice that belongs to no Service is nobody's business, and our own products are never a source.
   if (isOwnProduct(labels) || service === '') return NOBODY;
   const { addressType: family } = slice;
-  if (!isDnsLabel(namespace) || !isDnsLabel(service)) return left('bad-name', `it says that it belongs to ${namespace}/${service}`);
+  if (!isDnsLabel(namespace) || !isDnsLabel(service))
+    return left('bad-name', `it says that it belongs to ${namespace}/${service}`);
   if (!isDnsSubdomain(name)) return left('bad-name', 'its own name is not valid');
-  if (family === 'FQDN') return { value: undefined, skipped: [{ kind: 'expected', reason: 'host-names', detail: 'its addresses are names, which no kube-proxy takes' }] };
+  if (family === 'FQDN')
+    return {
+      value: undefined,
+      skipped: [
+        { kind: 'expected', reason: 'host-names', detail: 'its addresses are names, which no kube-proxy takes' },
+      ],
+    };
   if (!isFamily(family)) return left('bad-family', `its addressType is ${family}`);
   const excess = excessOf(slice);
   if (excess !== undefined) return left('too-large', excess);
@@ -46,7 +53,9 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
   // Without ports it would be a slice of another kind: one of a headless Service, say.
   if (ports.length === 0 && slice.ports.length > 0) return { value: undefined, skipped };
   const context = { ...rules, family, skipped, shared: sharedTexts() };
-  const endpoints = slice.endpoints.map((endpoint) => readEndpoint(endpoint, context)).filter((endpoint) => endpoint !== undefined);
+  const endpoints = slice.endpoints
+    .map((endpoint) => readEndpoint(endpoint, context))
+    .filter((endpoint) => endpoint !== undefined);
   const value = { uid, namespace, name, service, family, ports, endpoints: endpoints.toSorted(byAddress) };
   return { value, skipped };
 }
@@ -55,7 +64,11 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
 function excessOf({ endpoints, ports }: EndpointSlice): string | undefined {
   const counts = [
     { what: 'ports', count: ports.length, most: MAX_PORTS },
-    { what: 'addresses', count: endpoints.reduce((sum, { addresses }) => sum + addresses.length, 0), most: MAX_ADDRESSES },
+    {
+      what: 'addresses',
+      count: endpoints.reduce((sum, { addresses }) => sum + addresses.length, 0),
+      most: MAX_ADDRESSES,
+    },
     { what: 'pairs of endpoint and port', count: endpoints.length * ports.length, most: MAX_PAIRS },
   ];
   const excess = counts.find(({ count, most }) => count > most);
@@ -84,7 +97,10 @@ function readPorts(raw: EndpointSlice['ports'], skipped: Diagnostic[]): readonly
 
 type EndpointRules = SliceRules & { readonly family: Family; readonly skipped: Diagnostic[]; readonly shared: Shared };
 
-function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, skipped, shared, ...rules }: EndpointRules): Endpoint | undefined {
+function readEndpoint(
+  endpoint: EndpointSlice['endpoints'][number],
+  { isLocal, skipped, shared, ...rules }: EndpointRules,
+): Endpoint | undefined {
   const addresses: string[] = [];
   for (const raw of endpoint.addresses) {
     const address = readAddress(raw, { isLocal, ...rules });
@@ -104,7 +120,10 @@ function readEndpoint(endpoint: EndpointSlice['endpoints'][number], { isLocal, s
 }
 
 /** One for which the API server would refuse the whole slice is done without. */
-function readHostname(hostname: string, { addresses, skipped }: { readonly addresses: readonly string[]; readonly skipped: Diagnostic[] }): string | undefined {
+function readHostname(
+  hostname: string,
+  { addresses, skipped }: { readonly addresses: readonly string[]; readonly skipped: Diagnostic[] },
+): string | undefined {
   if (hostname === '' || isDnsLabel(hostname)) return hostname || undefined;
   skipped.push(problem('bad-hostname', `the hostname of ${addresses.join(', ')} is none`));
   return undefined;
@@ -116,16 +135,23 @@ type TargetRef = EndpointSlice['endpoints'][number]['targetRef'];
  * What an endpoint is. CoreDNS makes a label of the name (`endpoint_pod_names`), and one that isn't a label costs all
  * endpoints of the Service their SRV records. A Pod of another cluster has no namespace: it would be one of this one.
  */
-function targetOf(target: TargetRef, { isLocal, shared }: Pick<EndpointRules, 'isLocal' | 'shared'>): Endpoint['target'] {
+function targetOf(
+  target: TargetRef,
+  { isLocal, shared }: Pick<EndpointRules, 'isLocal' | 'shared'>,
+): Endpoint['target'] {
   if (!isDnsLabel(target.name)) return undefined;
   if (isLocal) return sharedTarget(target, shared);
   return target.kind === 'Pod' ? { kind: shared(target.kind), namespace: '', name: target.name } : undefined;
 }
 
-function readAddress(raw: string, { family, isLocal, addresses }: Pick<EndpointRules, 'family' | 'isLocal' | 'addresses'>): string | Diagnostic {
+function readAddress(
+  raw: string,
+  { family, isLocal, addresses }: Pick<EndpointRules, 'family' | 'isLocal' | 'addresses'>,
+): string | Diagnostic {
   const ip = parseIp(raw);
   if (!ip.ok) return problem('bad-address', ip.reason);
-  if (ip.value.includes(':') !== (family === 'IPv6')) return problem('bad-address', `${ip.value} is no ${family} address`);
+  if (ip.value.includes(':') !== (family === 'IPv6'))
+    return problem('bad-address', `${ip.value} is no ${family} address`);
   const refusal = isLocal ? undefined : addressRefusal(ip.value, addresses);
   return refusal === undefined ? ip.value : problem(refusal.reason, refusal.detail);
 }

@@ -9,10 +9,29 @@ const services = new Codec(serviceKind);
 const slices = new Codec(endpointSliceKind);
 
 const service = (spec: object, labels = {}): Service =>
-  services.objectFromJson({ apiVersion: 'v1', kind: 'Service', metadata: { ...metadata, labels }, spec: { type: 'ClusterIP', clusterIP: '10.96.0.1', ipFamilies: ['IPv4'], ports: [{ name: 'http', port: 80, protocol: 'TCP' }], ...spec } });
+  services.objectFromJson({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { ...metadata, labels },
+    spec: {
+      type: 'ClusterIP',
+      clusterIP: '10.96.0.1',
+      ipFamilies: ['IPv4'],
+      ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+      ...spec,
+    },
+  });
 
 const slice = (fields: object, labels: object = { 'kubernetes.io/service-name': 'web' }): EndpointSlice =>
-  slices.objectFromJson({ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { ...metadata, labels }, addressType: 'IPv4', endpoints: [], ports: [{ name: 'http', port: 8080, protocol: 'TCP' }], ...fields });
+  slices.objectFromJson({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { ...metadata, labels },
+    addressType: 'IPv4',
+    endpoints: [],
+    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+    ...fields,
+  });
 
 const rules = { isLocalFirst: () => false };
 const blocks = ['10.0.0.0/8', 'fd00::/8'].map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : []));
@@ -26,7 +45,11 @@ describe('readService', () => {
     { name: 'a port name that is none', spec: { ports: [{ name: 'A b', port: 80 }] }, want: ['bad-port'] },
     { name: 'a target that is none', spec: { ports: [{ port: 80, targetPort: '8080x-' }] }, want: ['bad-port'] },
     { name: 'an appProtocol that is none', spec: { ports: [{ port: 80, appProtocol: 'a b' }] }, want: ['bad-port'] },
-    { name: 'more than 1000 ports', spec: { ports: Array.from({ length: 1_001 }, (_, i) => ({ name: `p${i}`, port: i + 1 })) }, want: ['too-large'] },
+    {
+      name: 'more than 1000 ports',
+      spec: { ports: Array.from({ length: 1_001 }, (_, i) => ({ name: `p${i}`, port: i + 1 })) },
+      want: ['too-large'],
+    },
     { name: 'a protocol that nobody knows', spec: { ports: [{ port: 80, protocol: 'QUIC' }] }, want: ['bad-port'] },
   ])('leaves out $name', ({ spec, want }) => {
     const { value, skipped } = readService(service(spec), rules);
@@ -39,9 +62,17 @@ describe('readService', () => {
 
   it.each([
     { name: 'none', spec: {}, want: undefined },
-    { name: 'what it says', spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } }, want: 60 },
+    {
+      name: 'what it says',
+      spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } },
+      want: 60,
+    },
     { name: 'the default where it says nothing', spec: { sessionAffinity: 'ClientIP' }, want: 10_800 },
-    { name: 'the default where no API server would take it', spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 90_000 } } }, want: 10_800 },
+    {
+      name: 'the default where no API server would take it',
+      spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 90_000 } } },
+      want: 10_800,
+    },
   ])('takes for affinity $name', ({ spec, want }) => {
     expect(readService(service(spec), rules).value?.definition.affinitySeconds).toBe(want);
   });
@@ -56,7 +87,10 @@ describe('readSlice', () => {
     { address: 'fd00::1', want: ['bad-address'] },
     { address: '192.168.0.1', want: ['address-not-allowed'] },
   ])('finds $want in an endpoint at $address, and keeps its neighbour', ({ address, want }) => {
-    const { value, skipped } = readSlice(slice({ endpoints: [{ addresses: [address] }, { addresses: ['10.4.0.9'] }] }), sliceRules);
+    const { value, skipped } = readSlice(
+      slice({ endpoints: [{ addresses: [address] }, { addresses: ['10.4.0.9'] }] }),
+      sliceRules,
+    );
     expect(reasons(skipped)).toEqual(want);
     const kept = want.length === 0 ? [[address], ['10.4.0.9']] : [['10.4.0.9']];
     expect(value?.endpoints.map(({ addresses }) => addresses)).toEqual(kept);
@@ -64,19 +98,34 @@ describe('readSlice', () => {
 
   it.each([
     { name: 'of nobody', labels: {} },
-    { name: 'of our own', labels: { 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' } },
+    {
+      name: 'of our own',
+      labels: {
+        'kubernetes.io/service-name': 'web',
+        'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror',
+      },
+    },
   ])('passes over a slice $name', ({ labels }) => {
     expect(readSlice(slice({}, labels), sliceRules)).toEqual({ value: undefined, skipped: [] });
   });
 
   it('counts a slice of names, which no kube-proxy takes', () => {
-    expect(readSlice(slice({ addressType: 'FQDN' }), sliceRules)).toMatchObject({ value: undefined, skipped: [{ kind: 'expected', reason: 'host-names' }] });
+    expect(readSlice(slice({ addressType: 'FQDN' }), sliceRules)).toMatchObject({
+      value: undefined,
+      skipped: [{ kind: 'expected', reason: 'host-names' }],
+    });
   });
 
   it('knows node and zone of the local cluster only', () => {
     const endpoints = [{ addresses: ['10.4.0.1'], nodeName: 'n1', zone: 'z1' }];
-    expect(readSlice(slice({ endpoints }), sliceRules).value?.endpoints[0]).toMatchObject({ nodeName: undefined, zone: undefined });
-    expect(readSlice(slice({ endpoints }), { ...sliceRules, isLocal: true }).value?.endpoints[0]).toMatchObject({ nodeName: 'n1', zone: 'z1' });
+    expect(readSlice(slice({ endpoints }), sliceRules).value?.endpoints[0]).toMatchObject({
+      nodeName: undefined,
+      zone: undefined,
+    });
+    expect(readSlice(slice({ endpoints }), { ...sliceRules, isLocal: true }).value?.endpoints[0]).toMatchObject({
+      nodeName: 'n1',
+      zone: 'z1',
+    });
   });
 
   it.each([
@@ -88,12 +137,19 @@ describe('readSlice', () => {
   });
 
   it.each(['http', 'kubernetes.io/h2c', 'example.com/My_Own'])('takes the appProtocol %s', (appProtocol) => {
-    expect(readService(service({ ports: [{ port: 80, appProtocol }] }), rules).value?.definition.ports[0]?.appProtocol).toBe(appProtocol);
-    expect(readSlice(slice({ ports: [{ port: 80, appProtocol }] }), sliceRules).value?.ports[0]?.appProtocol).toBe(appProtocol);
+    expect(
+      readService(service({ ports: [{ port: 80, appProtocol }] }), rules).value?.definition.ports[0]?.appProtocol,
+    ).toBe(appProtocol);
+    expect(readSlice(slice({ ports: [{ port: 80, appProtocol }] }), sliceRules).value?.ports[0]?.appProtocol).toBe(
+      appProtocol,
+    );
   });
 
   it('takes an endpoint without a hostname that is none, and its neighbour with one', () => {
-    const endpoints = [{ addresses: ['10.4.0.1'], hostname: 'Bad_Host' }, { addresses: ['10.4.0.2'], hostname: 'db-0' }];
+    const endpoints = [
+      { addresses: ['10.4.0.1'], hostname: 'Bad_Host' },
+      { addresses: ['10.4.0.2'], hostname: 'db-0' },
+    ];
     const { value, skipped } = readSlice(slice({ endpoints }), sliceRules);
     expect(value?.endpoints.map(({ hostname }) => hostname)).toEqual([undefined, 'db-0']);
     expect(skipped).toEqual([{ kind: 'problem', reason: 'bad-hostname', detail: 'the hostname of 10.4.0.1 is none' }]);

@@ -1,5 +1,11 @@
 import type { Diagnostic } from '@kube-semaphore/app';
-import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
+import {
+  type DeletionGuard,
+  Reflector,
+  type ReflectorHooks,
+  type RemoteBudget,
+  Store,
+} from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { endpointSliceKind, serviceKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { isDeepStrictEqual } from 'node:util';
@@ -25,11 +31,18 @@ export type ServiceSourceOptions = {
   /** A Service was listed, the first since the start: the selector is right, and so is the cluster. */
   readonly onFirstService: () => void;
   /** A Service came, changed or went; both undefined are never. */
-  readonly onService: (change: { readonly previous: SourceService | undefined; readonly current: SourceService | undefined }) => void;
+  readonly onService: (change: {
+    readonly previous: SourceService | undefined;
+    readonly current: SourceService | undefined;
+  }) => void;
   /** Slices of a Service changed. */
   readonly onSlices: (namespace: string, service: string) => void;
   /** An object came, changed or went, and so many are there now. */
-  readonly onObject: (watch: 'services' | 'slices', change: { readonly previous: unknown; readonly current: unknown }, size: number) => void;
+  readonly onObject: (
+    watch: 'services' | 'slices',
+    change: { readonly previous: unknown; readonly current: unknown },
+    size: number,
+  ) => void;
   /** What is left out of an object (`service ns/name`, `slice ns/name`) from now on. */
   readonly onSkipped: (subject: string, skipped: readonly Diagnostic[]) => void;
 };
@@ -43,7 +56,10 @@ export class ServiceSource {
   #seeded = 0;
   #seen = false;
   readonly #slicesOf = new Map<string, Map<string, SourceSlice>>();
-  readonly #reflectors: readonly [Reflector<typeof serviceKind, Stored<SourceService>>, Reflector<typeof endpointSliceKind, Stored<SourceSlice>>];
+  readonly #reflectors: readonly [
+    Reflector<typeof serviceKind, Stored<SourceService>>,
+    Reflector<typeof endpointSliceKind, Stored<SourceSlice>>,
+  ];
 
   constructor(options: ServiceSourceOptions) {
     this.#options = options;
@@ -54,7 +70,8 @@ export class ServiceSource {
         options.onSkipped(`service ${key}`, current?.skipped ?? []);
         options.onObject('services', { previous, current }, this.#services.size);
         this.#see(current);
-        if (previous?.value !== undefined || current?.value !== undefined) options.onService({ previous: previous?.value, current: current?.value });
+        if (previous?.value !== undefined || current?.value !== undefined)
+          options.onService({ previous: previous?.value, current: current?.value });
       },
       holding: { guard, hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
     });
@@ -65,7 +82,12 @@ export class ServiceSource {
         options.onObject('slices', { previous, current }, this.#slices.size);
         this.#moveSlice(key, previous?.value, current?.value);
       },
-      holding: { guard, hold: (slice) => slice, claims: ({ value }) => value?.endpoints.flatMap(({ addresses }) => addresses) ?? [], withoutClaim },
+      holding: {
+        guard,
+        hold: (slice) => slice,
+        claims: ({ value }) => value?.endpoints.flatMap(({ addresses }) => addresses) ?? [],
+        withoutClaim,
+      },
     });
     const common = (watch: 'services' | 'slices') => {
       const { client, selector, idleTimeoutMs, pollIntervalMs, budget, holdMs, hooks } = options;
@@ -148,9 +170,16 @@ export class ServiceSource {
   }
 
   /** What must have existed before we started, as our local objects show: the first lists are measured against it. */
-  seed({ services, slices }: { readonly services: readonly SourceService[]; readonly slices: readonly SourceSlice[] }): void {
+  seed({
+    services,
+    slices,
+  }: {
+    readonly services: readonly SourceService[];
+    readonly slices: readonly SourceSlice[];
+  }): void {
     this.#seeded = services.length;
-    for (const value of services) this.#services.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
+    for (const value of services)
+      this.#services.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
     for (const value of slices) this.#slices.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
   }
 

@@ -1,7 +1,16 @@
 import { Admissions, everyPeriod, POLL_INTERVAL_MS, reportRestriction } from '@kube-semaphore/app';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { GLOBAL, globalKey, globalServiceName, mirrorClusterLabel, mirrorKey, mirrorPrefixLabel, mirrorServiceName, parseServiceKey } from '@kube-semaphore/naming';
+import {
+  GLOBAL,
+  globalKey,
+  globalServiceName,
+  mirrorClusterLabel,
+  mirrorKey,
+  mirrorPrefixLabel,
+  mirrorServiceName,
+  parseServiceKey,
+} from '@kube-semaphore/naming';
 import type { Cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import { Claims } from '../desired/claims.ts';
@@ -61,7 +70,9 @@ export class Sources {
     const { settings, remotes, clientOf } = options;
     this.#options = options;
     this.prefixes = new Map(settings.remotes.map(({ name, prefix }) => [name, prefix]));
-    this.#admissions = new Map(settings.remotes.map(({ name }) => [name, new Admissions(options.options.maxRemoteServices)]));
+    this.#admissions = new Map(
+      settings.remotes.map(({ name }) => [name, new Admissions(options.options.maxRemoteServices)]),
+    );
     const clusters = settings.remotes.map((remote, i) => this.#newRemote(remote, clientOf(remotes[i]!)));
     this.clusters = settings.global === undefined ? clusters : [...clusters, this.#newLocal(settings.global.selector)];
     this.#zones = settings.global === undefined ? undefined : this.#newZones();
@@ -75,7 +86,9 @@ export class Sources {
       ...this.clusters.map((cluster) => cluster.run({ signal })),
       ...(this.#zones === undefined ? [] : [this.#zones.run({ signal })]),
       ...remotes.map((remote) => everyPeriod(staleCheckMs(remote), () => this.#checkStale(remote), { signal })),
-      ...remotes.map(({ name, resyncPeriodMs }) => everyPeriod(resyncPeriodMs, () => this.#options.onKeys(this.#keysOfCluster(name)), { signal })),
+      ...remotes.map(({ name, resyncPeriodMs }) =>
+        everyPeriod(resyncPeriodMs, () => this.#options.onKeys(this.#keysOfCluster(name)), { signal }),
+      ),
     ]);
   }
 
@@ -107,7 +120,9 @@ export class Sources {
     const parsed = parseServiceKey(key);
     if (parsed?.kind !== 'global') return [];
     return this.clusters.flatMap((each) =>
-      this.prefixes.has(each.cluster) && each.source('global')?.service(parsed.namespace, parsed.name) !== undefined ? [each.cluster] : [],
+      this.prefixes.has(each.cluster) && each.source('global')?.service(parsed.namespace, parsed.name) !== undefined
+        ? [each.cluster]
+        : [],
     );
   }
 
@@ -115,20 +130,29 @@ export class Sources {
   allKeys(): readonly string[] {
     const { local } = this.#options;
     const names = [...local.services().map(({ name }) => name), ...local.namesWithSlices()];
-    return [...this.clusters.flatMap(({ cluster }) => this.#keysOfCluster(cluster)), ...names.flatMap((name) => this.keysOfName(name))];
+    return [
+      ...this.clusters.flatMap(({ cluster }) => this.#keysOfCluster(cluster)),
+      ...names.flatMap((name) => this.keysOfName(name)),
+    ];
   }
 
   /** What is worth knowing about a key from now on. What concerns a global Service as a whole is the local cluster's. */
   notice(key: string, diagnostics: readonly ClusterDiagnostic[]): void {
     const { name } = this.#options.settings.local;
-    for (const each of this.clusters) each.notice(key, diagnostics.filter(({ cluster }) => cluster === each.cluster || (cluster === GLOBAL && each.cluster === name)));
+    for (const each of this.clusters)
+      each.notice(
+        key,
+        diagnostics.filter(({ cluster }) => cluster === each.cluster || (cluster === GLOBAL && each.cluster === name)),
+      );
   }
 
   /** What a plan says of each cluster. */
   plan(): Plan['remotes'] {
     return this.clusters.map((cluster) => {
       const prefix = this.prefixes.get(cluster.cluster);
-      const mirrors = this.#options.local.services().filter(({ labels }) => prefix !== undefined && labels[mirrorPrefixLabel] === prefix);
+      const mirrors = this.#options.local
+        .services()
+        .filter(({ labels }) => prefix !== undefined && labels[mirrorPrefixLabel] === prefix);
       return {
         cluster: cluster.cluster,
         reached: cluster.synced,
@@ -143,11 +167,19 @@ export class Sources {
   }
 
   #newRemote(remote: RemoteSettings, client: KubeClient): SourceCluster {
-    const { settings: { mirrorSelector, global }, metrics, log } = this.#options;
+    const {
+      settings: { mirrorSelector, global },
+      metrics,
+      log,
+    } = this.#options;
     reportRestriction({ cluster: remote.name, allowed: remote.allowedPodCidrs, metrics, log });
     return this.#newCluster(remote.name, {
       client,
-      addresses: { allowed: remote.allowedPodCidrs, local: this.#options.settings.local.cidrs, services: this.#options.serviceRanges },
+      addresses: {
+        allowed: remote.allowedPodCidrs,
+        local: this.#options.settings.local.cidrs,
+        services: this.#options.serviceRanges,
+      },
       isLocal: false,
       selectors: { mirror: mirrorSelector, ...(global !== undefined && { global: global.selector }) },
       onConfirmed: () => this.#checkStale(remote),
@@ -156,12 +188,24 @@ export class Sources {
 
   #newLocal(selector: string): SourceCluster {
     const { settings, client } = this.#options;
-    return this.#newCluster(settings.local.name, { client, addresses: { allowed: undefined, local: [] }, isLocal: true, selectors: { global: selector }, onConfirmed: () => undefined });
+    return this.#newCluster(settings.local.name, {
+      client,
+      addresses: { allowed: undefined, local: [] },
+      isLocal: true,
+      selectors: { global: selector },
+      onConfirmed: () => undefined,
+    });
   }
 
   #newCluster(
     cluster: string,
-    { client, addresses, isLocal, selectors, onConfirmed }: Pick<SourceClusterOptions, 'client' | 'selectors'> & SliceRules & { readonly onConfirmed: () => void },
+    {
+      client,
+      addresses,
+      isLocal,
+      selectors,
+      onConfirmed,
+    }: Pick<SourceClusterOptions, 'client' | 'selectors'> & SliceRules & { readonly onConfirmed: () => void },
   ): SourceCluster {
     const { options, log, metrics, onKeys } = this.#options;
     return new SourceCluster({
@@ -174,7 +218,11 @@ export class Sources {
       metrics,
       hooks: () => ({ onConfirmed }),
       onService: (uses, change) => this.#serviceChanged(cluster, uses, change),
-      onSlices: (uses, namespace, name) => onKeys(uses.map((use) => keyOf(use, cluster, { namespace, name })), performance.now()),
+      onSlices: (uses, namespace, name) =>
+        onKeys(
+          uses.map((use) => keyOf(use, cluster, { namespace, name })),
+          performance.now(),
+        ),
       onKnown: () => onKeys(this.allKeys(), performance.now()),
       onSettled: () => onKeys(this.allKeys()),
     });
@@ -210,14 +258,24 @@ export class Sources {
     }
   }
 
-  #serviceChanged(cluster: string, uses: readonly Use[], { previous, current }: { previous: SourceService | undefined; current: SourceService | undefined }): void {
+  #serviceChanged(
+    cluster: string,
+    uses: readonly Use[],
+    { previous, current }: { previous: SourceService | undefined; current: SourceService | undefined },
+  ): void {
     const since = performance.now();
     const { namespace, name } = (current ?? previous)!;
     for (const use of uses) {
       const key = keyOf(use, cluster, { namespace, name });
       const claim = { key, cluster, namespace, name };
-      const localName = use === 'mirror' ? mirrorServiceName(this.prefixes.get(cluster)!, namespace, name) : globalServiceName(namespace, name);
-      const keys = current === undefined ? this.#claims.remove(localName, claim) : this.#claims.add(localName, { ...claim, createdAt: current.createdAt });
+      const localName =
+        use === 'mirror'
+          ? mirrorServiceName(this.prefixes.get(cluster)!, namespace, name)
+          : globalServiceName(namespace, name);
+      const keys =
+        current === undefined
+          ? this.#claims.remove(localName, claim)
+          : this.#claims.add(localName, { ...claim, createdAt: current.createdAt });
       // What only our own objects tell of hasn't been seen.
       if (current !== undefined && current.uid !== '') this.#seen.add(key);
       const next = this.#admit(cluster, { key, localName, isWanted: current !== undefined });
@@ -226,7 +284,10 @@ export class Sources {
   }
 
   /** Lets a Service in, if there is room, or gives the room that it had to another. @returns the key of that one */
-  #admit(cluster: string, { key, localName, isWanted }: { key: string; localName: string; isWanted: boolean }): readonly string[] {
+  #admit(
+    cluster: string,
+    { key, localName, isWanted }: { key: string; localName: string; isWanted: boolean },
+  ): readonly string[] {
     const admissions = this.#admissions.get(cluster);
     if (admissions === undefined) return [];
     const next = isWanted ? undefined : admissions.leave(key);
@@ -276,11 +337,28 @@ export class Sources {
       if (all === undefined) return [];
       const isLeftOut = leftOut.some(({ cluster }) => cluster === each.cluster);
       const source = isLeftOut ? { known: all.known, service: () => undefined, slices: () => [] } : all;
-      return [{ cluster: each.cluster, isLocal: each.cluster === settings.local.name, stale: this.#staleness(each.cluster), source }];
+      return [
+        {
+          cluster: each.cluster,
+          isLocal: each.cluster === settings.local.name,
+          stale: this.#staleness(each.cluster),
+          source,
+        },
+      ];
     });
     const keepsStale = !settings.global.slicesSync && !this.#seen.has(key);
-    const { mirrorNamespace, global: { hints } } = settings;
-    const target = globalTarget(of, { clusters, local, mirrorNamespace, keepsStale, hints, zones: this.#zones?.zones ?? [] });
+    const {
+      mirrorNamespace,
+      global: { hints },
+    } = settings;
+    const target = globalTarget(of, {
+      clusters,
+      local,
+      mirrorNamespace,
+      keepsStale,
+      hints,
+      zones: this.#zones?.zones ?? [],
+    });
     return { ...target, diagnostics: [...leftOut, ...target.diagnostics] };
   }
 
@@ -297,13 +375,18 @@ export class Sources {
     if (isStale === this.#stale.has(name)) return;
     if (isStale) this.#stale.add(name);
     else this.#stale.delete(name);
-    this.#options.log.warn({ cluster: name, staleAction }, isStale ? 'not seen for too long, and so stale in global services' : 'seen again, and stale no more');
+    this.#options.log.warn(
+      { cluster: name, staleAction },
+      isStale ? 'not seen for too long, and so stale in global services' : 'seen again, and stale no more',
+    );
     this.#options.onKeys(this.#keysOfCluster(name), performance.now());
   }
 
   #keysOfCluster(name: string): readonly string[] {
     const cluster = this.clusters.find((each) => each.cluster === name);
-    return (['mirror', 'global'] as const).flatMap((use) => (cluster?.source(use)?.services() ?? []).map((service) => keyOf(use, name, service)));
+    return (['mirror', 'global'] as const).flatMap((use) =>
+      (cluster?.source(use)?.services() ?? []).map((service) => keyOf(use, name, service)),
+    );
   }
 }
 

@@ -19,25 +19,35 @@ type Seen = readonly SeenRequest[];
 /** Whether it was listed, and a watch goes on from that. */
 function isBelieved(requests: Seen, path: RegExp): boolean {
   const seen = requests.filter(({ verb, target }) => verb === 'watch' && path.test(target));
-  const listed = seen.findLastIndex(({ target, faults }) => target.includes('sendInitialEvents=true') && faults.includes('empty'));
-  return listed >= 0 && seen.slice(listed).some(({ target, faults }) => /[?&]resourceVersion=/.test(target) && !faults.includes('answer'));
+  const listed = seen.findLastIndex(
+    ({ target, faults }) => target.includes('sendInitialEvents=true') && faults.includes('empty'),
+  );
+  return (
+    listed >= 0 &&
+    seen.slice(listed).some(({ target, faults }) => /[?&]resourceVersion=/.test(target) && !faults.includes('answer'))
+  );
 }
 
 /** What came after the first request that would have created something of it, and that the API server heard of. */
 function sinceWrite(requests: Seen, path: RegExp): Seen {
-  const first = requests.findIndex(({ method, target, faults }) => method === 'POST' && path.test(target) && faults.includes('empty') && !faults.includes('answer'));
+  const first = requests.findIndex(
+    ({ method, target, faults }) =>
+      method === 'POST' && path.test(target) && faults.includes('empty') && !faults.includes('answer'),
+  );
   return first < 0 ? [] : requests.slice(first);
 }
 
 describe('lists that are empty for a moment', scenarioTimeout, () => {
-  it('are held where they are a remote\'s', async ({ lab: { begin, proxies } }) => {
+  it("are held where they are a remote's", async ({ lab: { begin, proxies } }) => {
     // Much longer than it takes until the last of four watches has an empty list after the first has: then it is believed.
     const scenario = await begin({ flags: { 'deletion-guard-min': '0', 'deletion-guard-hold': '20s' } });
     await scenario.change();
     await scenario.settled();
     await pretendEmpty(proxies.remote, /\/(services|endpointslices)\b/);
     const held = () => scenario.program.metric('semaphore_service_mirror_held_deletions', { remote: 'c2' });
-    const most = staying.filter(({ cluster }) => cluster === 'c2').reduce((sum, { slices }) => sum + 1 + slices.length, 0);
+    const most = staying
+      .filter(({ cluster }) => cluster === 'c2')
+      .reduce((sum, { slices }) => sum + 1 + slices.length, 0);
     await scenario.changeUntil(async () => ((await held()) ?? 0) >= most);
     await proxies.remote.clear();
     await scenario.survived();

@@ -9,7 +9,17 @@ import { globalLabels, it as itOnNetwork } from '../support/net-it.ts';
 import { ask } from '../support/net-programs.ts';
 
 /** A node of its own, with CoreDNS on it. */
-async function startDns({ cluster, network, name, corefile }: { cluster: RealCluster; network: Network; name: string; corefile: string }) {
+async function startDns({
+  cluster,
+  network,
+  name,
+  corefile,
+}: {
+  cluster: RealCluster;
+  network: Network;
+  name: string;
+  corefile: string;
+}) {
   const node = await network.addNode(name);
   await node.forward(Number(new URL(cluster.url).port));
   return { node, coreDns: await startCoreDns({ cluster, node, corefile }) };
@@ -18,54 +28,94 @@ async function startDns({ cluster, network, name, corefile }: { cluster: RealClu
 /** A test with CoreDNS as our page has it, and as it is deployed for the Go program. */
 const it = itOnNetwork
   .extend('dns', { scope: 'file' }, async ({ network, realClusters }, { onCleanup }): Promise<Place> => {
-    const { node, coreDns } = await startDns({ cluster: realClusters.local, network, name: 'documented', corefile: documentedCorefile() });
+    const { node, coreDns } = await startDns({
+      cluster: realClusters.local,
+      network,
+      name: 'documented',
+      corefile: documentedCorefile(),
+    });
     onCleanup(() => coreDns.stop());
     return node;
   })
   .extend('deployedDns', { scope: 'file' }, async ({ network, realClusters }, { onCleanup }): Promise<Place> => {
-    const { node, coreDns } = await startDns({ cluster: realClusters.local, network, name: 'deployed', corefile: deployedCorefile });
+    const { node, coreDns } = await startDns({
+      cluster: realClusters.local,
+      network,
+      name: 'deployed',
+      corefile: deployedCorefile,
+    });
     onCleanup(() => coreDns.stop());
     return node;
   });
 
 /** Waits until a name has these records, and no other ones, and these addresses come along. */
-const resolves = (dns: Place, name: string, type: RecordType, answers: readonly string[], additional: readonly string[] = []) =>
-  eventually(() => ask(dns, name, type), { status: 'NOERROR', answers, additional });
+const resolves = (
+  dns: Place,
+  name: string,
+  type: RecordType,
+  answers: readonly string[],
+  additional: readonly string[] = [],
+) => eventually(() => ask(dns, name, type), { status: 'NOERROR', answers, additional });
 
 /** Of a Service, one of each family. */
-const addressesOf = (object: KubeObject): readonly string[] => (object['spec'] as { clusterIPs: readonly string[] }).clusterIPs;
+const addressesOf = (object: KubeObject): readonly string[] =>
+  (object['spec'] as { clusterIPs: readonly string[] }).clusterIPs;
 
 const dualStack = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] };
-const endpointOf = (hostname: string, address: string) => ({ addresses: [address], hostname, conditions: { ready: true } });
+const endpointOf = (hostname: string, address: string) => ({
+  addresses: [address],
+  hostname,
+  conditions: { ready: true },
+});
 
 // What CoreDNS answered once it answers for some seconds: so each test has a Service of its own.
 describe('a mirrored Service', () => {
   it.for([
     { server: 'the documented configuration', deployed: false, name: 'web' },
     { server: 'the one that is deployed for the Go program', deployed: true, name: 'api' },
-  ])('has its addresses, under the name that was asked, with $server', async ({ deployed, name }, { dns, deployedDns, sources, mirrors, start }) => {
-    const mirror = `c2-default-73736d-${name}`;
-    await sources.add({ name, spec: dualStack });
-    await start();
-    await mirrors.become({ [mirror]: [] });
-    const [ipv4, ipv6] = addressesOf(await mirrors.service(mirror));
-    const asked = `${name}.default.svc.cluster.c2`;
-    await resolves(deployed ? deployedDns : dns, asked, 'A', [`${asked} A ${ipv4}`]);
-    await resolves(deployed ? deployedDns : dns, asked, 'AAAA', [`${asked} AAAA ${ipv6}`]);
-  });
+  ])(
+    'has its addresses, under the name that was asked, with $server',
+    async ({ deployed, name }, { dns, deployedDns, sources, mirrors, start }) => {
+      const mirror = `c2-default-73736d-${name}`;
+      await sources.add({ name, spec: dualStack });
+      await start();
+      await mirrors.become({ [mirror]: [] });
+      const [ipv4, ipv6] = addressesOf(await mirrors.service(mirror));
+      const asked = `${name}.default.svc.cluster.c2`;
+      await resolves(deployed ? deployedDns : dns, asked, 'A', [`${asked} A ${ipv4}`]);
+      await resolves(deployed ? deployedDns : dns, asked, 'AAAA', [`${asked} AAAA ${ipv6}`]);
+    },
+  );
 
   it('has SRV records that lead to it', async ({ dns, sources, mirrors, start }) => {
-    await sources.add({ name: 'srv', ports: [{ name: 'http', port: 80 }, { name: 'admin', port: 9_000 }], spec: dualStack });
+    await sources.add({
+      name: 'srv',
+      ports: [
+        { name: 'http', port: 80 },
+        { name: 'admin', port: 9_000 },
+      ],
+      spec: dualStack,
+    });
     await start();
     await mirrors.become({ 'c2-default-73736d-srv': [] });
     const [ipv4, ipv6] = addressesOf(await mirrors.service('c2-default-73736d-srv'));
     const name = 'srv.default.svc.cluster.c2';
-    await resolves(dns, `_admin._tcp.${name}`, 'SRV', [`_admin._tcp.${name} SRV 9000 ${name}`], [`${name} A ${ipv4}`, `${name} AAAA ${ipv6}`]);
+    await resolves(
+      dns,
+      `_admin._tcp.${name}`,
+      'SRV',
+      [`_admin._tcp.${name} SRV 9000 ${name}`],
+      [`${name} A ${ipv4}`, `${name} AAAA ${ipv6}`],
+    );
   });
 
   it('without an address has those of its pods, each by its hostname', async ({ dns, sources, mirrors, start }) => {
     await sources.add({ name: 'db', headless: true });
-    await sources.addSlice({ name: 'db-a', service: 'db', endpoints: [endpointOf('db-0', '10.4.0.1'), endpointOf('db-1', '10.4.0.2')] });
+    await sources.addSlice({
+      name: 'db-a',
+      service: 'db',
+      endpoints: [endpointOf('db-0', '10.4.0.1'), endpointOf('db-1', '10.4.0.2')],
+    });
     await sources.addSlice({ name: 'db-b', service: 'db', endpoints: [endpointOf('db-0', 'fd04::1')] });
     await start();
     await mirrors.become({ 'c2-default-73736d-db': ['10.4.0.1', '10.4.0.2', 'fd04::1'] });
@@ -75,7 +125,11 @@ describe('a mirrored Service', () => {
     await resolves(dns, `db-0.${name}`, 'AAAA', [`db-0.${name} AAAA fd04::1`]);
     await resolves(dns, `db-1.${name}`, 'A', [`db-1.${name} A 10.4.0.2`]);
     const srv = [`_http._tcp.${name} SRV 8080 db-0.${name}`, `_http._tcp.${name} SRV 8080 db-1.${name}`];
-    await resolves(dns, `_http._tcp.${name}`, 'SRV', srv, [`db-0.${name} A 10.4.0.1`, `db-0.${name} AAAA fd04::1`, `db-1.${name} A 10.4.0.2`]);
+    await resolves(dns, `_http._tcp.${name}`, 'SRV', srv, [
+      `db-0.${name} A 10.4.0.1`,
+      `db-0.${name} AAAA fd04::1`,
+      `db-1.${name} A 10.4.0.2`,
+    ]);
   });
 });
 
@@ -88,7 +142,9 @@ describe('a name', () => {
 
   it('of the local cluster is as it was', async ({ dns, local }) => {
     const [ipv4] = addressesOf(await local.admin.get('/api/v1/namespaces/default/services/kubernetes'));
-    await resolves(dns, 'kubernetes.default.svc.cluster.local', 'A', [`kubernetes.default.svc.cluster.local A ${ipv4}`]);
+    await resolves(dns, 'kubernetes.default.svc.cluster.local', 'A', [
+      `kubernetes.default.svc.cluster.local A ${ipv4}`,
+    ]);
   });
 });
 
@@ -101,10 +157,22 @@ describe('a global Service', () => {
     const name = 'shop.default.svc.cluster.global';
     await resolves(dns, name, 'A', [`${name} A ${ipv4}`]);
     await resolves(dns, name, 'AAAA', [`${name} AAAA ${ipv6}`]);
-    await resolves(dns, `_http._tcp.${name}`, 'SRV', [`_http._tcp.${name} SRV 80 ${name}`], [`${name} A ${ipv4}`, `${name} AAAA ${ipv6}`]);
+    await resolves(
+      dns,
+      `_http._tcp.${name}`,
+      'SRV',
+      [`_http._tcp.${name} SRV 80 ${name}`],
+      [`${name} A ${ipv4}`, `${name} AAAA ${ipv6}`],
+    );
   });
 
-  it('without an address has those of the pods of all clusters', async ({ dns, sources, localSources, mirrors, startGlobal }) => {
+  it('without an address has those of the pods of all clusters', async ({
+    dns,
+    sources,
+    localSources,
+    mirrors,
+    startGlobal,
+  }) => {
     const pods = [
       { cluster: localSources, endpoint: endpointOf('kv-0', '10.3.0.1') },
       { cluster: sources, endpoint: endpointOf('kv-1', '10.4.0.1') },
@@ -125,21 +193,44 @@ describe('a global Service', () => {
     { what: 'no domain name', name: 'queue', pod: 'a..b' },
     { what: 'a name of several labels', name: 'bus', pod: 'db-0.db.default.svc' },
     { what: 'a name that is too long for a label', name: 'log', pod: 'x'.repeat(64) },
-  ])('has its SRV records, also if a Pod of another cluster is called $what', async ({ name: service, pod }, { dns, sources, localSources, mirrors, startGlobal }) => {
-    const pods = [
-      { cluster: localSources, endpoint: { ...endpointOf('', '10.3.0.1'), hostname: undefined, targetRef: { kind: 'Pod', namespace: 'default', name: `${service}-0` } } },
-      { cluster: sources, endpoint: { ...endpointOf('', '10.4.0.1'), hostname: undefined, targetRef: { kind: 'Pod', namespace: 'kube-system', name: pod } } },
-    ];
-    for (const { cluster, endpoint } of pods) {
-      await cluster.add({ name: service, labels: globalLabels, headless: true });
-      await cluster.addSlice({ name: `${service}-a`, service, labels: globalLabels, endpoints: [endpoint] });
-    }
-    await startGlobal();
-    await mirrors.become({ [`gl-default-73736d-${service}`]: ['10.3.0.1', '10.4.0.1'] });
-    const name = `${service}.default.svc.cluster.global`;
-    const own = { host: `${service}-0.${name}`, address: '10.3.0.1' };
-    const others = { host: `10-4-0-1.${name}`, address: '10.4.0.1' };
-    const srv = [own, others].map(({ host }) => `_http._tcp.${name} SRV 8080 ${host}`).toSorted();
-    await resolves(dns, `_http._tcp.${name}`, 'SRV', srv, [own, others].map(({ host, address }) => `${host} A ${address}`).toSorted());
-  });
+  ])(
+    'has its SRV records, also if a Pod of another cluster is called $what',
+    async ({ name: service, pod }, { dns, sources, localSources, mirrors, startGlobal }) => {
+      const pods = [
+        {
+          cluster: localSources,
+          endpoint: {
+            ...endpointOf('', '10.3.0.1'),
+            hostname: undefined,
+            targetRef: { kind: 'Pod', namespace: 'default', name: `${service}-0` },
+          },
+        },
+        {
+          cluster: sources,
+          endpoint: {
+            ...endpointOf('', '10.4.0.1'),
+            hostname: undefined,
+            targetRef: { kind: 'Pod', namespace: 'kube-system', name: pod },
+          },
+        },
+      ];
+      for (const { cluster, endpoint } of pods) {
+        await cluster.add({ name: service, labels: globalLabels, headless: true });
+        await cluster.addSlice({ name: `${service}-a`, service, labels: globalLabels, endpoints: [endpoint] });
+      }
+      await startGlobal();
+      await mirrors.become({ [`gl-default-73736d-${service}`]: ['10.3.0.1', '10.4.0.1'] });
+      const name = `${service}.default.svc.cluster.global`;
+      const own = { host: `${service}-0.${name}`, address: '10.3.0.1' };
+      const others = { host: `10-4-0-1.${name}`, address: '10.4.0.1' };
+      const srv = [own, others].map(({ host }) => `_http._tcp.${name} SRV 8080 ${host}`).toSorted();
+      await resolves(
+        dns,
+        `_http._tcp.${name}`,
+        'SRV',
+        srv,
+        [own, others].map(({ host, address }) => `${host} A ${address}`).toSorted(),
+      );
+    },
+  );
 });

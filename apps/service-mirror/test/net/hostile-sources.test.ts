@@ -51,7 +51,13 @@ describe('what a remote has', () => {
       'never keeps a new Service of ours from being served: $what',
       async ({ name, portName = 'bad', ports }, { nodes, sources, localSources, mirrors, start }) => {
         const { client, podIp } = nodes[mode];
-        await sources.add({ name, ports: [{ name: portName, port: 80 }, { name: 'http', port: 81 }] });
+        await sources.add({
+          name,
+          ports: [
+            { name: portName, port: 80 },
+            { name: 'http', port: 81 },
+          ],
+        });
         await sources.addSlice({ name: `${name}-a`, service: name, endpoints: ['10.4.9.1'], ports });
         await sources.addSlice({ name: `${name}-b`, service: name, endpoints: ['10.4.9.2'] });
         await start();
@@ -61,25 +67,28 @@ describe('what a remote has', () => {
       },
     );
 
-    it(
-      'never keeps a new Service of ours from being served: two hundred slices and forty Services of a hostile remote',
-      async ({ nodes, sources, localSources, mirrors, start }) => {
-        const { client, podIp } = nodes[mode];
-        const names = Array.from({ length: 40 }, (_, i) => `${i % 2 === 0 ? 'svc' : longName.slice(0, -3)}-${i}`);
-        const services = names.flatMap((name, seed) => fc.sample(hostileService(name), { numRuns: 1, seed }));
-        const slices = fc.sample(hostileSlice(names), { numRuns: 200, seed: 11 });
-        expect(await sources.addAccepted(services)).toBeGreaterThan(SOME_SERVICES);
-        expect(await sources.addAccepted(slices)).toBeGreaterThan(SOME_SLICES);
-        await start();
-        // The last of all that the watch tells of.
-        await sources.add({ name: 'last' });
-        await sources.addSlice({ name: 'last-a', service: 'last', endpoints: ['10.4.9.9'] });
-        await waitForEndpoint(mirrors, 'c2-default-73736d-last', '10.4.9.9');
-        await addGood(localSources, podIp);
-        await eventually(() => served(client, localSources), ['good']);
-        expect((await mirrors.services()).length).toBeGreaterThan(SOME_SERVICES);
-      },
-    );
+    it('never keeps a new Service of ours from being served: two hundred slices and forty Services of a hostile remote', async ({
+      nodes,
+      sources,
+      localSources,
+      mirrors,
+      start,
+    }) => {
+      const { client, podIp } = nodes[mode];
+      const names = Array.from({ length: 40 }, (_, i) => `${i % 2 === 0 ? 'svc' : longName.slice(0, -3)}-${i}`);
+      const services = names.flatMap((name, seed) => fc.sample(hostileService(name), { numRuns: 1, seed }));
+      const slices = fc.sample(hostileSlice(names), { numRuns: 200, seed: 11 });
+      expect(await sources.addAccepted(services)).toBeGreaterThan(SOME_SERVICES);
+      expect(await sources.addAccepted(slices)).toBeGreaterThan(SOME_SLICES);
+      await start();
+      // The last of all that the watch tells of.
+      await sources.add({ name: 'last' });
+      await sources.addSlice({ name: 'last-a', service: 'last', endpoints: ['10.4.9.9'] });
+      await waitForEndpoint(mirrors, 'c2-default-73736d-last', '10.4.9.9');
+      await addGood(localSources, podIp);
+      await eventually(() => served(client, localSources), ['good']);
+      expect((await mirrors.services()).length).toBeGreaterThan(SOME_SERVICES);
+    });
   });
 });
 

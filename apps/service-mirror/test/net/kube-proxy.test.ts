@@ -15,12 +15,18 @@ const it = itOnNetwork
   .extend('here', { scope: 'file' }, async ({ network, realClusters }): Promise<Machine> => {
     const node = await network.addNode('here');
     await node.forward(Number(new URL(realClusters.local.url).port));
-    await realClusters.local.admin.create('/api/v1/nodes', nodeObject({ name: 'here', zone: ZONE, internalIPs: [node.ipv4, node.ipv6] }));
+    await realClusters.local.admin.create(
+      '/api/v1/nodes',
+      nodeObject({ name: 'here', zone: ZONE, internalIPs: [node.ipv4, node.ipv6] }),
+    );
     return { cluster: realClusters.local, node };
   })
   .extend('there', { scope: 'file' }, async ({ network, realClusters, here }): Promise<Machine> => {
     const node = await network.addNode('there');
-    await realClusters.remote.admin.create('/api/v1/nodes', nodeObject({ name: 'there', zone: ZONE, internalIPs: [node.ipv4, node.ipv6] }));
+    await realClusters.remote.admin.create(
+      '/api/v1/nodes',
+      nodeObject({ name: 'there', zone: ZONE, internalIPs: [node.ipv4, node.ipv6] }),
+    );
     await here.node.run('ip', ['route', 'add', '10.4.0.0/16', 'via', node.ipv4]);
     await here.node.run('ip', ['route', 'add', 'fd04::/32', 'via', node.ipv6]);
     await node.run('ip', ['route', 'add', '10.3.0.0/16', 'via', here.node.ipv4]);
@@ -42,7 +48,13 @@ async function becomesServedBy(client: Place, object: KubeObject, names: readonl
 const dualStack = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] };
 
 describe('the address of a mirror', () => {
-  it("leads to the remote Service's ready pods, as its own controller finds them", async ({ client, there, sources, mirrors, start }) => {
+  it("leads to the remote Service's ready pods, as its own controller finds them", async ({
+    client,
+    there,
+    sources,
+    mirrors,
+    start,
+  }) => {
     const labels = { app: 'web' };
     await runPod({ ...there, name: 'web-1', ips: ['10.4.0.1', 'fd04::1'], labels });
     await runPod({ ...there, name: 'web-2', ips: ['10.4.0.2', 'fd04::2'], labels });
@@ -61,7 +73,15 @@ describe('the address of a mirror', () => {
 });
 
 describe('the address of a global Service', () => {
-  it('leads to the pods of all clusters, or first to those of its own', async ({ client, here, there, sources, localSources, mirrors, startGlobal }) => {
+  it('leads to the pods of all clusters, or first to those of its own', async ({
+    client,
+    here,
+    there,
+    sources,
+    localSources,
+    mirrors,
+    startGlobal,
+  }) => {
     const selector = { app: 'shop' };
     await runPod({ ...here, name: 'shop-here', ips: ['10.3.0.1'], labels: selector });
     await runPod({ ...there, name: 'shop-there', ips: ['10.4.1.1'], labels: selector });

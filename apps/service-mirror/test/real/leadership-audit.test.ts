@@ -14,7 +14,11 @@ const it = test
   .extend('local', { scope: 'file' }, async ({ localName }, { onCleanup }): Promise<RealCluster> => {
     const local = await startRealCluster({ name: localName, audit: true });
     onCleanup(() => local.stop());
-    await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MIRRORS } });
+    await local.admin.create('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: MIRRORS },
+    });
     return local;
   })
   .extend('startPair', ({ local, task }, { onCleanup }) => {
@@ -50,17 +54,20 @@ describe.concurrent('two replicas, in the audit log', () => {
   it.for([
     { name: 'SIGTERM', cluster: 'c2', withinMs: 3_000 },
     { name: 'SIGKILL', cluster: 'c3', withinMs: 20_000 },
-  ] as const)('with the usual times, the other one writes within $withinMs ms of $name', async ({ name, cluster, withinMs }, { startPair }) => {
-    const { pair, replicas, roles } = await startPair(cluster);
-    await pair.beBusy();
-    await replicas.hasWritten(roles.leader);
-    const endMs = Date.now();
-    await roles.leader.program.stop(name);
-    await replicas.hasWritten(roles.standby);
-    const [first] = await replicas.written(roles.standby);
-    expect((first?.endedMs ?? Infinity) - endMs).toBeLessThan(withinMs);
-    expect(await replicas.succession(roles, name === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(inPeace(roles));
-  });
+  ] as const)(
+    'with the usual times, the other one writes within $withinMs ms of $name',
+    async ({ name, cluster, withinMs }, { startPair }) => {
+      const { pair, replicas, roles } = await startPair(cluster);
+      await pair.beBusy();
+      await replicas.hasWritten(roles.leader);
+      const endMs = Date.now();
+      await roles.leader.program.stop(name);
+      await replicas.hasWritten(roles.standby);
+      const [first] = await replicas.written(roles.standby);
+      expect((first?.endedMs ?? Infinity) - endMs).toBeLessThan(withinMs);
+      expect(await replicas.succession(roles, name === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(inPeace(roles));
+    },
+  );
 
   it('a leader that wakes from a SIGSTOP writes nothing any more', async ({ startPair }) => {
     const { pair, replicas, roles } = await startPair('c4', SHORT);

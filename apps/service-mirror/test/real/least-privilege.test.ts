@@ -2,7 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import {
-  type AuditEvent, deployComponent, deployedRights, node, type RealCluster, rightsIn, shortLease, startRealCluster,
+  type AuditEvent,
+  deployComponent,
+  deployedRights,
+  node,
+  type RealCluster,
+  rightsIn,
+  shortLease,
+  startRealCluster,
   useOf,
 } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
@@ -27,15 +34,26 @@ const ONE_SERVER = [expect.stringContaining(' leads to the same API server as ')
  */
 const it = itOnClusters
   .extend('server', { scope: 'file' }, async ({ localOptions: _localOptions }, { onCleanup }): Promise<RealCluster> => {
-    const server = await startRealCluster({ name: 'c1', audit: true, apiserverFlags: { 'feature-gates': 'WatchList=false' } });
+    const server = await startRealCluster({
+      name: 'c1',
+      audit: true,
+      apiserverFlags: { 'feature-gates': 'WatchList=false' },
+    });
     onCleanup(() => server.stop());
-    await server.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MIRRORS } });
+    await server.admin.create('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: MIRRORS },
+    });
     return server;
   })
   .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
   /** All that a mirror does to mirrors, and all that it is asked on the command line. */
   .extend('mirroring', ({ accounts, sources, mirrors, start, startWith }) => async () => {
-    await mirrors.create('endpoints', { metadata: { name: WEB, labels: mirrorLabels }, subsets: [{ addresses: [{ ip: '10.4.0.1' }] }] });
+    await mirrors.create('endpoints', {
+      metadata: { name: WEB, labels: mirrorLabels },
+      subsets: [{ addresses: [{ ip: '10.4.0.1' }] }],
+    });
     await sources.add(web);
     await sources.addSlice(slice);
     await sources.add({ name: 'gone' });
@@ -45,18 +63,25 @@ const it = itOnClusters
     await eventually(() => mirrors.endpointsObjects(), []);
 
     await sources.patch('services', web, { spec: { publishNotReadyAddresses: true } });
-    await sources.patch('endpointslices', slice, { endpoints: [{ addresses: ['10.4.0.2'], conditions: { ready: true } }] });
+    await sources.patch('endpointslices', slice, {
+      endpoints: [{ addresses: ['10.4.0.2'], conditions: { ready: true } }],
+    });
     await sources.remove('endpointslices', { name: 'gone-a' });
     await sources.remove('services', { name: 'gone' });
     await mirrors.become({ [WEB]: ['10.4.0.2'] });
-    const isChanged = async () => ((await mirrors.service(WEB))['spec'] as { readonly publishNotReadyAddresses?: boolean }).publishNotReadyAddresses;
+    const isChanged = async () =>
+      ((await mirrors.service(WEB))['spec'] as { readonly publishNotReadyAddresses?: boolean })
+        .publishNotReadyAddresses;
     await eventually(isChanged, true);
     const [served] = await mirrors.slices(WEB);
     await mirrors.patch('endpointslices', served!.metadata.name, { metadata: { labels: null } });
     await mirrors.become({ [WEB]: ['10.4.0.2'] });
 
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
-    const cleanup = await startWith(['cleanup', '-cluster=c9', '-yes', ...argvOf({ 'kube-config': accounts.local.kubeconfig, 'mirror-ns': MIRRORS })], { ready: false });
+    const cleanup = await startWith(
+      ['cleanup', '-cluster=c9', '-yes', ...argvOf({ 'kube-config': accounts.local.kubeconfig, 'mirror-ns': MIRRORS })],
+      { ready: false },
+    );
     expect([(await plan.exited).code, (await cleanup.exited).code]).toEqual([0, 0]);
     expect(complaintsOf(mirror)).toEqual(ONE_SERVER);
     await mirror.stop();
@@ -69,21 +94,38 @@ const it = itOnClusters
     await sources.addSlice({ ...slice, name: 'all-a', service: 'all', labels });
     const path = join(server.dir, 'service-mirror.json');
     const file = {
-      global: { mirrorSvcLabelSelector: 'mirror=true', globalSvcLabelSelector: 'global=true', mirrorNamespace: MIRRORS },
+      global: {
+        mirrorSvcLabelSelector: 'mirror=true',
+        globalSvcLabelSelector: 'global=true',
+        mirrorNamespace: MIRRORS,
+      },
       localCluster: { name: 'c1', kubeConfigPath: accounts.local.kubeconfig },
-      remoteClusters: [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2', allowedPodCIDRs: ['10.4.0.0/16'] }],
+      remoteClusters: [
+        {
+          name: 'c2',
+          kubeConfigPath: accounts.remote.kubeconfig,
+          servicePrefix: 'c2',
+          allowedPodCIDRs: ['10.4.0.0/16'],
+        },
+      ],
     };
     await writeFile(path, JSON.stringify(file));
     const mirror = await startWith([`-config=${path}`, ...argvOf({ ...LEASE, 'listen-address': '127.0.0.1:0' })]);
     await mirror.logged('zones of the local cluster');
-    const clusters = async () => (await mirrors.services()).find(({ metadata }) => metadata.name === 'gl-default-73736d-all')?.metadata.annotations?.['global-svc-clusters'];
+    const clusters = async () =>
+      (await mirrors.services()).find(({ metadata }) => metadata.name === 'gl-default-73736d-all')?.metadata
+        .annotations?.['global-svc-clusters'];
     await eventually(clusters, 'c1,c2');
     expect(complaintsOf(mirror)).toEqual(ONE_SERVER);
     await mirror.stop();
   });
 
 describe('the accounts of deploy/service-mirror', () => {
-  it('need each of their rights, and no other, also those of the component for global services', async ({ server, mirroring, merging }) => {
+  it('need each of their rights, and no other, also those of the component for global services', async ({
+    server,
+    mirroring,
+    merging,
+  }) => {
     const [local, remote] = [deployedRights(folders.local), deployedRights(folders.remote)];
     let before: readonly AuditEvent[] = [];
     await mirroring();
@@ -91,7 +133,10 @@ describe('the accounts of deploy/service-mirror', () => {
       before = await server.auditLog();
       return [local, remote].map((rights) => useOf(before, rights));
     };
-    await eventually(use, [local, remote].map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })));
+    await eventually(
+      use,
+      [local, remote].map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })),
+    );
 
     await deployComponent(server, folders.local, folders.globals);
     await merging();

@@ -13,7 +13,9 @@ import { verdict } from '../support/name-length-verdict.ts';
 const cut = (text: string): string => (text.length > 5000 ? `${text.slice(0, 5000)}…` : text);
 
 const groups = [...table, generated];
-const rows = table.flatMap(({ name, parameters, cases }) => cases.map((each) => ({ ...each, name: `${name}: ${each.name}`, parameters })));
+const rows = table.flatMap(({ name, parameters, cases }) =>
+  cases.map((each) => ({ ...each, name: `${name}: ${each.name}`, parameters })),
+);
 
 describe('naming, of', () => {
   it.each(rows)('$name', ({ parameters, wrong, ...change }) => {
@@ -37,19 +39,27 @@ describe("Gatekeeper's constraint", () => {
 describe('the ValidatingAdmissionPolicy', () => {
   let world: NameLengthCluster;
   beforeAll(async () => {
-    world = await NameLengthCluster.start(new Set(['team-with-a-name', ...groups.flatMap(({ cases }) => cases.map(({ namespace }) => namespace))]));
+    world = await NameLengthCluster.start(
+      new Set(['team-with-a-name', ...groups.flatMap(({ cases }) => cases.map(({ namespace }) => namespace))]),
+    );
   });
   afterAll(() => world.stop());
 
   it('has beside it a Gatekeeper template and constraint that can be applied as the page says', async () => {
     const [parameters, shown] = [await applyConstraint(world.cluster), 'mirror.semaphore.uw.io'];
-    expect(parameters).toEqual({ prefixes: ['c1'], matchLabels: { [`${shown}/mirror-service`]: 'true' }, globalMatchLabels: { [`${shown}/global-service`]: 'true' } });
+    expect(parameters).toEqual({
+      prefixes: ['c1'],
+      matchLabels: { [`${shown}/mirror-service`]: 'true' },
+      globalMatchLabels: { [`${shown}/global-service`]: 'true' },
+    });
   });
 
   it('refuses what the page says, in these words', async () => {
     const [service = ''] = docBlocks('admission.md', 'Names that are too long', 'yaml');
     const [words = ''] = docBlocks('admission.md', 'Names that are too long', 'text');
-    const refused = await bash(`kubectl apply -f - <<'EOF'\n${service}EOF`, world.cluster).catch((error: { readonly stderr: string }) => error);
+    const refused = await bash(`kubectl apply -f - <<'EOF'\n${service}EOF`, world.cluster).catch(
+      (error: { readonly stderr: string }) => error,
+    );
     expect(refused.stderr.trim().split(/\s+/).join(' ')).toContain(words.trim().split(/\s+/).join(' '));
   });
 
@@ -66,8 +76,15 @@ describe('the ValidatingAdmissionPolicy', () => {
     await world.forget();
     await world.configure({ prefixes: ['europe'] });
     const metadata = { generateName: 'the-server-completes-this-quite-long-name-' };
-    const { body } = await world.cluster.admin.request('POST', '/api/v1/namespaces/shop/services', { apiVersion: 'v1', kind: 'Service', metadata, spec: { clusterIP: 'None' } });
-    expect(body['message']).toMatch(/would be called europe-shop-73736d-the-server-completes-this-quite-long-name-[a-z0-9]{5}, which is too long by /);
+    const { body } = await world.cluster.admin.request('POST', '/api/v1/namespaces/shop/services', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata,
+      spec: { clusterIP: 'None' },
+    });
+    expect(body['message']).toMatch(
+      /would be called europe-shop-73736d-the-server-completes-this-quite-long-name-[a-z0-9]{5}, which is too long by /,
+    );
   });
 
   it('goes by every MirrorNameLength', async () => {
@@ -80,8 +97,14 @@ describe('the ValidatingAdmissionPolicy', () => {
       spec: { prefixes: ['europe'], matchLabels: { team: 'b' } },
     });
     const service = { namespace: 'shop', service: 'x'.repeat(60) };
-    for (const [team, prefix] of [['a', 'c2'], ['b', 'europe']] as const) {
-      await eventually(async () => (await world.create(service, { labels: { team } })).includes(`called ${prefix}-shop`), true);
+    for (const [team, prefix] of [
+      ['a', 'c2'],
+      ['b', 'europe'],
+    ] as const) {
+      await eventually(
+        async () => (await world.create(service, { labels: { team } })).includes(`called ${prefix}-shop`),
+        true,
+      );
     }
     expect(await world.create(service, { labels: { team: 'c' } })).toBe('');
   });
@@ -92,8 +115,15 @@ describe('the ValidatingAdmissionPolicy', () => {
     { what: 'a prefix twice', spec: { prefixes: ['c2', 'c2'] } },
     { what: 'a label that is no text', spec: { prefixes: ['c2'], matchLabels: { a: true } } },
   ])('can not be told $what', async ({ spec }) => {
-    const object = { apiVersion: 'mirror.semaphore.uw.io/v1', kind: 'MirrorNameLength', metadata: { name: 'wrong' }, spec };
-    const applied = await bash(`kubectl apply -f - <<< '${JSON.stringify(object)}'`, world.cluster).catch((error: { readonly stderr: string }) => error);
+    const object = {
+      apiVersion: 'mirror.semaphore.uw.io/v1',
+      kind: 'MirrorNameLength',
+      metadata: { name: 'wrong' },
+      spec,
+    };
+    const applied = await bash(`kubectl apply -f - <<< '${JSON.stringify(object)}'`, world.cluster).catch(
+      (error: { readonly stderr: string }) => error,
+    );
     expect(applied.stderr).toMatch(/spec\.(matchLabel|prefixes)/);
   });
 

@@ -2,7 +2,13 @@ import { fileURLToPath } from 'node:url';
 import type { Answer, KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import {
-  bash, deployAccount, deployedRights, deployPolicies, expressionWarnings, foreignWrites, type RealCluster,
+  bash,
+  deployAccount,
+  deployedRights,
+  deployPolicies,
+  expressionWarnings,
+  foreignWrites,
+  type RealCluster,
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,15 +34,34 @@ type Labels = Readonly<Record<string, string>>;
 const refusal = ({ status, body }: Answer): string => `${status} ${String(body['message'])}`;
 
 const service = (name: string, spec: object = {}, labels: Labels = mirrorLabels): KubeObject => ({
-  apiVersion: 'v1', kind: 'Service', metadata: { name, labels }, spec: { ports: [{ port: 80 }], ...spec },
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, labels },
+  spec: { ports: [{ port: 80 }], ...spec },
 });
-const slice = (name: string, { ports = [{ port: 80 }] as object[] | null, labels = mirrorLabels as Labels } = {}): KubeObject => ({
-  apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name, labels }, addressType: 'IPv4', endpoints: [{ addresses: ['10.4.0.1'] }], ports,
+const slice = (
+  name: string,
+  { ports = [{ port: 80 }] as object[] | null, labels = mirrorLabels as Labels } = {},
+): KubeObject => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name, labels },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: ['10.4.0.1'] }],
+  ports,
 });
 const endpoints = (name: string, labels: Labels = mirrorLabels): KubeObject => ({
-  apiVersion: 'v1', kind: 'Endpoints', metadata: { name, labels }, subsets: [{ addresses: [{ ip: '10.4.0.1' }] }],
+  apiVersion: 'v1',
+  kind: 'Endpoints',
+  metadata: { name, labels },
+  subsets: [{ addresses: [{ ip: '10.4.0.1' }] }],
 });
-const lease = (name: string): KubeObject => ({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec: { holderIdentity: 'its holder' } });
+const lease = (name: string): KubeObject => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name },
+  spec: { holderIdentity: 'its holder' },
+});
 const theirs = { team: 'a' };
 
 const FOREIGN = /^403 .* may write only its own objects, /;
@@ -46,10 +71,23 @@ describe('the account of deploy/service-mirror', () => {
     const foreign = {
       services: { root: '/api/v1', plural: 'services', object: service('of-somebody', {}, theirs) },
       endpoints: { root: '/api/v1', plural: 'endpoints', object: endpoints('of-somebody', theirs) },
-      'endpointslices.discovery.k8s.io': { root: '/apis/discovery.k8s.io/v1', plural: 'endpointslices', object: slice('of-somebody', { labels: theirs }) },
-      'leases.coordination.k8s.io': { root: '/apis/coordination.k8s.io/v1', plural: 'leases', object: lease('of-somebody') },
+      'endpointslices.discovery.k8s.io': {
+        root: '/apis/discovery.k8s.io/v1',
+        plural: 'endpointslices',
+        object: slice('of-somebody', { labels: theirs }),
+      },
+      'leases.coordination.k8s.io': {
+        root: '/apis/coordination.k8s.io/v1',
+        plural: 'leases',
+        object: lease('of-somebody'),
+      },
     };
-    const { done, refused } = await foreignWrites({ admin: cluster.admin, account, grants: deployedRights(folders.local, folders.globals).grants, foreign });
+    const { done, refused } = await foreignWrites({
+      admin: cluster.admin,
+      account,
+      grants: deployedRights(folders.local, folders.globals).grants,
+      foreign,
+    });
     expect(done).toEqual([]);
     expect(Object.values(refused).filter((why) => !FOREIGN.test(why))).toEqual([]);
   });
@@ -65,16 +103,36 @@ describe('the policy for its own objects', () => {
     { name: 'a headless mirror', path: SERVICES, object: service('m', { clusterIP: 'None' }) },
     { name: 'a global Service', path: SERVICES, object: service('m', { type: 'ClusterIP' }, { 'global-svc': 'true' }) },
     { name: 'a slice of a mirror', path: SLICES, object: slice('m') },
-    { name: 'a slice of a global Service', path: SLICES, object: slice('m', { labels: { 'mirrored-endpoint-slice': 'true' } }) },
+    {
+      name: 'a slice of a global Service',
+      path: SLICES,
+      object: slice('m', { labels: { 'mirrored-endpoint-slice': 'true' } }),
+    },
     { name: 'a slice without ports', path: SLICES, object: slice('m', { ports: null }) },
     { name: 'a slice of every port', path: SLICES, object: slice('m', { ports: [{ name: 'any', port: null }] }) },
-    { name: 'a slice of the first and the last port', path: SLICES, object: slice('m', { ports: [{ name: 'a', port: 1 }, { name: 'b', port: 65535 }] }) },
+    {
+      name: 'a slice of the first and the last port',
+      path: SLICES,
+      object: slice('m', {
+        ports: [
+          { name: 'a', port: 1 },
+          { name: 'b', port: 65535 },
+        ],
+      }),
+    },
     { name: 'its Lease', path: LEASES, object: lease('semaphore-service-mirror-c1') },
   ])('lets it create and change $name', async ({ path, object }) => {
     expect(refusal(await account.request('POST', path, object))).toMatch(/^201 /);
     const one = `${path}/${object.metadata.name}`;
     const there = await cluster.admin.get(one);
-    expect(refusal(await account.request('PUT', one, { ...there, metadata: { ...there.metadata, annotations: { changed: 'true' } } }))).toMatch(/^200 /);
+    expect(
+      refusal(
+        await account.request('PUT', one, {
+          ...there,
+          metadata: { ...there.metadata, annotations: { changed: 'true' } },
+        }),
+      ),
+    ).toMatch(/^200 /);
     // It deletes no Lease.
     if (path === LEASES) return;
     expect(refusal(await account.request('DELETE', one))).toMatch(/^200 /);
@@ -88,8 +146,18 @@ describe('the policy for its own objects', () => {
 
   it('lets it put right a slice whose labels somebody took off', async () => {
     const object = slice('bare', { labels: {} });
-    const there = await cluster.admin.create(SLICES, { ...object, metadata: { ...object.metadata, annotations: { 'mirror-svc-source': 'c2/ns/web' } } });
-    expect(refusal(await account.request('PUT', `${SLICES}/bare`, { ...there, metadata: { ...there.metadata, labels: mirrorLabels } }))).toMatch(/^200 /);
+    const there = await cluster.admin.create(SLICES, {
+      ...object,
+      metadata: { ...object.metadata, annotations: { 'mirror-svc-source': 'c2/ns/web' } },
+    });
+    expect(
+      refusal(
+        await account.request('PUT', `${SLICES}/bare`, {
+          ...there,
+          metadata: { ...there.metadata, labels: mirrorLabels },
+        }),
+      ),
+    ).toMatch(/^200 /);
   });
 
   it.each([
@@ -98,26 +166,61 @@ describe('the policy for its own objects', () => {
     { name: 'another name', spec: { type: 'ExternalName', externalName: 'example.org' }, has: 'the type ExternalName' },
     { name: 'external IPs', spec: { externalIPs: ['192.0.2.1'] }, has: 'externalIPs' },
     { name: 'Pods of its own choice', spec: { selector: { app: 'a' } }, has: 'selector' },
-    { name: 'all of it', spec: { type: 'NodePort', externalIPs: ['192.0.2.1'], selector: { app: 'a' } }, has: 'the type NodePort, selector, externalIPs' },
+    {
+      name: 'all of it',
+      spec: { type: 'NodePort', externalIPs: ['192.0.2.1'], selector: { app: 'a' } },
+      has: 'the type NodePort, selector, externalIPs',
+    },
   ])('refuses a Service of $name, also where it is made so', async ({ spec, has }) => {
     const refused = new RegExp(`^403 .* without selector and externalIPs; this has ${has}$`);
     expect(refusal(await account.request('POST', SERVICES, service('open', spec)))).toMatch(refused);
     const { metadata, spec: before, ...there } = await cluster.admin.create(SERVICES, service('made-so'));
-    expect(refusal(await account.request('PUT', `${SERVICES}/made-so`, { ...there, metadata, spec: { ...(before as object), ...spec } }))).toMatch(refused);
+    expect(
+      refusal(
+        await account.request('PUT', `${SERVICES}/made-so`, {
+          ...there,
+          metadata,
+          spec: { ...(before as object), ...spec },
+        }),
+      ),
+    ).toMatch(refused);
     await cluster.admin.delete(`${SERVICES}/made-so`);
   });
 
   it.each([0, -1, 65536, 70000])('refuses a slice with the port %i', async (port) => {
-    expect(refusal(await account.request('POST', SLICES, slice('wrong', { ports: [{ name: 'a', port: 80 }, { name: 'b', port }] })))).toMatch(/^403 .* only slices whose ports are 1 to 65535$/);
+    expect(
+      refusal(
+        await account.request(
+          'POST',
+          SLICES,
+          slice('wrong', {
+            ports: [
+              { name: 'a', port: 80 },
+              { name: 'b', port },
+            ],
+          }),
+        ),
+      ),
+    ).toMatch(/^403 .* only slices whose ports are 1 to 65535$/);
   });
 
   it.each([
     { name: 'a Service', path: SERVICES, from: service('s', {}, theirs), to: service('s') },
     { name: 'a slice', path: SLICES, from: slice('s', { labels: theirs }), to: slice('s') },
   ])('refuses to take over $name of others, and to give one away', async ({ path, from, to }) => {
-    for (const [before, after] of [[from, to], [to, from]] as const) {
+    for (const [before, after] of [
+      [from, to],
+      [to, from],
+    ] as const) {
       const there = await cluster.admin.create(path, before);
-      expect(refusal(await account.request('PUT', `${path}/s`, { ...there, metadata: { ...there.metadata, labels: after.metadata.labels } }))).toMatch(FOREIGN);
+      expect(
+        refusal(
+          await account.request('PUT', `${path}/s`, {
+            ...there,
+            metadata: { ...there.metadata, labels: after.metadata.labels },
+          }),
+        ),
+      ).toMatch(FOREIGN);
       await cluster.admin.delete(`${path}/s`);
     }
   });
@@ -126,7 +229,13 @@ describe('the policy for its own objects', () => {
     beforeAll(async () => {
       const [apiGroup, name] = ['rbac.authorization.k8s.io', 'mighty'];
       const subjects = [{ kind: 'ServiceAccount', name: 'semaphore-service-mirror', namespace: MIRRORS }];
-      await cluster.admin.create(`/apis/${apiGroup}/v1/clusterrolebindings`, { apiVersion: `${apiGroup}/v1`, kind: 'ClusterRoleBinding', metadata: { name }, roleRef: { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' }, subjects });
+      await cluster.admin.create(`/apis/${apiGroup}/v1/clusterrolebindings`, {
+        apiVersion: `${apiGroup}/v1`,
+        kind: 'ClusterRoleBinding',
+        metadata: { name },
+        roleRef: { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' },
+        subjects,
+      });
       await eventually(async () => (await account.request('GET', '/api/v1/secrets')).status, 200);
     });
 
@@ -136,27 +245,50 @@ describe('the policy for its own objects', () => {
       { name: 'a slice', path: SLICES, object: slice('kept', { labels: theirs }) },
     ])('deletes $name of others neither alone nor with all', async ({ path, object }) => {
       await cluster.admin.create(path, object);
-      for (const target of [`${path}/kept`, `${path}?labelSelector=team%3Da`]) expect(refusal(await account.request('DELETE', target))).toMatch(FOREIGN);
+      for (const target of [`${path}/kept`, `${path}?labelSelector=team%3Da`])
+        expect(refusal(await account.request('DELETE', target))).toMatch(FOREIGN);
       expect((await cluster.admin.request('GET', `${path}/kept`)).status).toBe(200);
       await cluster.admin.delete(`${path}/kept`);
     });
 
     it('is held in any namespace', async () => {
-      expect(refusal(await account.request('DELETE', '/api/v1/namespaces/default/services/kubernetes'))).toMatch(FOREIGN);
+      expect(refusal(await account.request('DELETE', '/api/v1/namespaces/default/services/kubernetes'))).toMatch(
+        FOREIGN,
+      );
     });
 
     it('changes no status of a Service, and reaches nothing through one', async () => {
       await cluster.admin.create(SERVICES, service('whole'));
-      const status = { status: { conditions: [{ type: 'Fine', status: 'True', reason: 'Fine', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }] } };
-      expect(refusal(await account.request('PATCH', `${SERVICES}/whole/status`, status))).toMatch(/^403 .* nothing else to them; this is UPDATE of services\/status$/);
-      expect(refusal(await account.request('GET', `${SERVICES}/whole/proxy/`))).toMatch(/^403 .* nothing else to them; this is CONNECT of services\/proxy$/);
+      const status = {
+        status: {
+          conditions: [
+            { type: 'Fine', status: 'True', reason: 'Fine', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+          ],
+        },
+      };
+      expect(refusal(await account.request('PATCH', `${SERVICES}/whole/status`, status))).toMatch(
+        /^403 .* nothing else to them; this is UPDATE of services\/status$/,
+      );
+      expect(refusal(await account.request('GET', `${SERVICES}/whole/proxy/`))).toMatch(
+        /^403 .* nothing else to them; this is CONNECT of services\/proxy$/,
+      );
     });
   });
 
   it('is about nobody else', async () => {
     const path = '/api/v1/namespaces/default/services';
-    expect(refusal(await cluster.admin.request('POST', path, service('open', { type: 'NodePort', selector: { app: 'a' } }, theirs)))).toMatch(/^201 /);
-    const { token } = await cluster.account('not-semaphore-service-mirror', [{ apiGroups: [''], resources: ['services'], verbs: ['delete'] }]);
+    expect(
+      refusal(
+        await cluster.admin.request(
+          'POST',
+          path,
+          service('open', { type: 'NodePort', selector: { app: 'a' } }, theirs),
+        ),
+      ),
+    ).toMatch(/^201 /);
+    const { token } = await cluster.account('not-semaphore-service-mirror', [
+      { apiGroups: [''], resources: ['services'], verbs: ['delete'] },
+    ]);
     const other = cluster.clientFor(token);
     await eventually(async () => (await other.request('DELETE', `${path}/open`)).status, 200);
   });
@@ -164,7 +296,11 @@ describe('the policy for its own objects', () => {
   it('is in force, and in the way of nobody, as soon as an API server that starts again answers', async () => {
     await cluster.restart();
     const answers = [
-      await cluster.admin.request('POST', '/api/v1/namespaces/default/services', service('after-a-restart', {}, theirs)),
+      await cluster.admin.request(
+        'POST',
+        '/api/v1/namespaces/default/services',
+        service('after-a-restart', {}, theirs),
+      ),
       await account.request('POST', SERVICES, service('after-a-restart', {}, theirs)),
     ];
     expect(answers.map(({ status }) => status)).toEqual([201, 403]);
@@ -173,13 +309,20 @@ describe('the policy for its own objects', () => {
 
 describe('the quota for Services', () => {
   it('ends what is created beyond it', async () => {
-    await bash(`kubectl apply -f ${fileURLToPath(new URL('../../../../deploy/service-mirror/base/quota.yaml', import.meta.url))}`, cluster);
+    await bash(
+      `kubectl apply -f ${fileURLToPath(new URL('../../../../deploy/service-mirror/base/quota.yaml', import.meta.url))}`,
+      cluster,
+    );
     const quota = `/api/v1/namespaces/${MIRRORS}/resourcequotas/semaphore-service-mirror-services`;
     const { hard } = (await cluster.admin.get(quota))['spec'] as { readonly hard: Readonly<Record<string, string>> };
     expect(hard).toEqual({ 'count/services': '5k' });
     // As the controller of quotas would count. The API server hears of it a moment later.
     await cluster.admin.request('PATCH', `${quota}/status`, { status: { hard, used: hard } });
     const answer = async () => refusal(await account.request('POST', `${SERVICES}?dryRun=All`, service('one-more')));
-    await eventually(async () => /^403 .* exceeded quota: semaphore-service-mirror-services, requested: count\/services=1/.test(await answer()), true);
+    await eventually(
+      async () =>
+        /^403 .* exceeded quota: semaphore-service-mirror-services, requested: count\/services=1/.test(await answer()),
+      true,
+    );
   });
 });

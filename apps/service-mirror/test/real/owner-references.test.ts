@@ -2,7 +2,9 @@ import { describe, expect } from 'vitest';
 import { it as itOnClusters } from '../support/it.ts';
 
 /** As OpenShift runs: owners that block their end are for those who may update their finalizers. */
-const it = itOnClusters.extend('localOptions', { scope: 'file' }, () => ({ admissionPlugins: ['OwnerReferencesPermissionEnforcement'] }));
+const it = itOnClusters.extend('localOptions', { scope: 'file' }, () => ({
+  admissionPlugins: ['OwnerReferencesPermissionEnforcement'],
+}));
 
 describe('where owner references are guarded', () => {
   it('the documented Role is enough for slices that come, change and go', async ({ sources, mirrors, start }) => {

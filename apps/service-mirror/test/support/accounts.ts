@@ -5,7 +5,11 @@ import { deployAccount, deployComponent, deployedRights, deployPolicies, rulesOf
 export type Accounts = { readonly local: TestAccount; readonly remote: TestAccount };
 
 /** The folders of deploy/ that have its accounts, and what global services take besides. */
-export const folders = { local: 'service-mirror/base', globals: 'service-mirror/components/global', remote: 'service-mirror/remote' } as const;
+export const folders = {
+  local: 'service-mirror/base',
+  globals: 'service-mirror/components/global',
+  remote: 'service-mirror/remote',
+} as const;
 
 /** All that is ever needed locally, in the mirror namespace. */
 export const localRules = rulesOf(deployedRights(folders.local));
@@ -21,7 +25,10 @@ export const remoteRules = rulesOf(deployedRights(folders.remote));
 
 /** The accounts that are deployed, so that every test shows that their rights are enough. A real API server holds them to their own objects. */
 export async function createAccounts({ local, remote }: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
-  const [writer, reader] = await Promise.all([deployAccount(local, folders.local), deployAccount(remote, folders.remote)]);
+  const [writer, reader] = await Promise.all([
+    deployAccount(local, folders.local),
+    deployAccount(remote, folders.remote),
+  ]);
   await deployPolicies(local, folders.local);
   return { local: writer, remote: reader };
 }

@@ -17,7 +17,11 @@ export type LocalOptions = {
 const RANGES = { IPv4: '10.96.0.0/16', IPv6: 'fd00:10:96::/112' } as const;
 
 /** A cluster of the kind that the suite runs on. */
-export function startLocal({ ipFamilies = ['IPv4', 'IPv6'], controllers, admissionPlugins = [] }: LocalOptions): Promise<TestCluster> {
+export function startLocal({
+  ipFamilies = ['IPv4', 'IPv6'],
+  controllers,
+  admissionPlugins = [],
+}: LocalOptions): Promise<TestCluster> {
   if (clusterKind() === 'embedded') return startEmbeddedCluster({ name: 'c1', ipFamilies });
   const apiserverFlags = {
     'service-cluster-ip-range': ipFamilies.map((family) => RANGES[family]).join(','),

@@ -16,7 +16,11 @@ export function indigestible(change: Change, namespace: string): readonly string
         ...unless(`${namespace}/${name}:${port.name}`.length <= 128, `a comment with ${port.name}`),
         ...unless(port.name === '' || LABEL.test(port.name), `the port name ${port.name}`),
       ]);
-      return [...ports, ...unless(/^[a-z]/.test(name) && LABEL.test(name), `the name ${name}`), ...unless(definition.ports.length <= 1_000, 'so many ports')];
+      return [
+        ...ports,
+        ...unless(/^[a-z]/.test(name) && LABEL.test(name), `the name ${name}`),
+        ...unless(definition.ports.length <= 1_000, 'so many ports'),
+      ];
     }
     case 'create-slice': {
       const { name, family, ports, endpoints } = change.to;
@@ -30,10 +34,16 @@ export function indigestible(change: Change, namespace: string): readonly string
           ...unless(['TCP', 'UDP', 'SCTP'].includes(port.protocol), `the protocol ${port.protocol}`),
         ]),
         ...endpoints.flatMap(({ addresses, hostname, target, nodeName, zone }) => [
-          ...unless(addresses.length > 0 && addresses.every((address) => address.includes(':') === (family === 'IPv6')), `the addresses ${addresses.join(' ')}`),
+          ...unless(
+            addresses.length > 0 && addresses.every((address) => address.includes(':') === (family === 'IPv6')),
+            `the addresses ${addresses.join(' ')}`,
+          ),
           ...unless(hostname === undefined || LABEL.test(hostname), `the hostname ${hostname}`),
           // CoreDNS' endpoint_pod_names makes a label of it.
-          ...unless(target === undefined || (target.kind === 'Pod' && target.namespace === '' && LABEL.test(target.name)), `the target ${target?.name}`),
+          ...unless(
+            target === undefined || (target.kind === 'Pod' && target.namespace === '' && LABEL.test(target.name)),
+            `the target ${target?.name}`,
+          ),
           ...unless(nodeName === undefined && zone === undefined, 'a node or zone of another cluster'),
         ]),
       ];

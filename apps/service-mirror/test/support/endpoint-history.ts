@@ -49,7 +49,9 @@ export class EndpointHistory {
 
   /** The Services that had a ready endpoint at one moment, and at a later one none: their clients were let down. */
   get lapses(): readonly string[] {
-    return lapsesIn(this.#slices.moments.map((moment) => new Set(Object.keys(moment).filter((name) => moment[name]!.length > 0))));
+    return lapsesIn(
+      this.#slices.moments.map((moment) => new Set(Object.keys(moment).filter((name) => moment[name]!.length > 0))),
+    );
   }
 
   /** The addresses that were ready in one Service, and at a later moment weren't. */

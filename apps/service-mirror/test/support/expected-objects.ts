@@ -32,10 +32,16 @@ export type LocalView = { readonly services: readonly ServiceView[]; readonly sl
 const SERVICE_NAME = 'kubernetes.io/service-name';
 const SOURCE = 'mirror-svc-source';
 
-const pathsIn = (namespace: string) => ({ services: `/api/v1/namespaces/${namespace}/services`, slices: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices` });
+const pathsIn = (namespace: string) => ({
+  services: `/api/v1/namespaces/${namespace}/services`,
+  slices: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+});
 
 /** The Services of one namespace, with their slices. */
-async function objectsIn({ admin }: TestCluster, namespace: string): Promise<{ readonly services: readonly KubeObject[]; readonly slices: readonly Slice[] }> {
+async function objectsIn(
+  { admin }: TestCluster,
+  namespace: string,
+): Promise<{ readonly services: readonly KubeObject[]; readonly slices: readonly Slice[] }> {
   const { services, slices } = pathsIn(namespace);
   const [all, allSlices] = await Promise.all([admin.list(services), admin.list(slices)]);
   return { services: all, slices: allSlices as unknown as readonly Slice[] };
@@ -46,18 +52,30 @@ export async function observedView(local: TestCluster): Promise<LocalView> {
   const { services, slices } = await objectsIn(local, MIRRORS);
   const uids = new Map(services.map(({ metadata }) => [metadata.uid, metadata.name]));
   return sorted({
-    services: services.map(({ metadata: { name, labels, annotations }, ...object }) => ({ name, labels, annotations, ...definitionOf(object) })),
+    services: services.map(({ metadata: { name, labels, annotations }, ...object }) => ({
+      name,
+      labels,
+      annotations,
+      ...definitionOf(object),
+    })),
     slices: slices.map((slice) => {
       const owners = slice.metadata['ownerReferences'] as readonly { readonly uid: string }[] | undefined;
       const labelled = slice.metadata.labels?.[SERVICE_NAME] ?? '';
       const owner = uids.get(owners?.[0]?.uid);
-      return { service: owner === labelled ? labelled : `${labelled}, owned by ${owner}`, source: slice.metadata.annotations?.[SOURCE] ?? '', ...contentOf(slice) };
+      return {
+        service: owner === labelled ? labelled : `${labelled}, owned by ${owner}`,
+        source: slice.metadata.annotations?.[SOURCE] ?? '',
+        ...contentOf(slice),
+      };
     }),
   });
 }
 
 /** What the Services of now make: a mirror of each of `c2`, and one for all global ones of a name. Their definitions agree. */
-export async function wantedView({ local, remote }: Readonly<Record<'local' | 'remote', TestCluster>>): Promise<LocalView> {
+export async function wantedView({
+  local,
+  remote,
+}: Readonly<Record<'local' | 'remote', TestCluster>>): Promise<LocalView> {
   const sources = { c1: await objectsIn(local, 'default'), c2: await objectsIn(remote, 'default') };
   const services = new Map<string, ServiceView>();
   const slices: SliceView[] = [];
@@ -68,30 +86,53 @@ export async function wantedView({ local, remote }: Readonly<Record<'local' | 'r
       if (!isGlobal && (cluster === 'c1' || labels['mirror'] !== 'true')) continue;
       const name = `${isGlobal ? 'gl' : 'c2'}-default-73736d-${source}`;
       const clusters = [...(services.get(name)?.annotations?.['global-svc-clusters']?.split(',') ?? []), cluster];
-      services.set(name, { name, ...(isGlobal ? asGlobal(source, clusters) : asMirror(source)), ...definitionOf(object) });
+      services.set(name, {
+        name,
+        ...(isGlobal ? asGlobal(source, clusters) : asMirror(source)),
+        ...definitionOf(object),
+      });
       const own = allSlices.filter(({ metadata }) => metadata.labels?.[SERVICE_NAME] === source);
-      slices.push(...own.map((slice) => ({ service: name, source: `${cluster}/default/${slice.metadata.name}`, ...contentOf(slice) })));
+      slices.push(
+        ...own.map((slice) => ({
+          service: name,
+          source: `${cluster}/default/${slice.metadata.name}`,
+          ...contentOf(slice),
+        })),
+      );
     }
   }
   return sorted({ services: [...services.values()], slices });
 }
 
 function asMirror(source: string) {
-  return { labels: { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2' }, annotations: { [SOURCE]: `c2/default/${source}` } };
+  return {
+    labels: { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2' },
+    annotations: { [SOURCE]: `c2/default/${source}` },
+  };
 }
 
 function asGlobal(source: string, clusters: readonly string[]) {
-  return { labels: { 'global-svc': 'true' }, annotations: { [SOURCE]: `global/default/${source}`, 'global-svc-clusters': clusters.join(',') } };
+  return {
+    labels: { 'global-svc': 'true' },
+    annotations: { [SOURCE]: `global/default/${source}`, 'global-svc-clusters': clusters.join(',') },
+  };
 }
 
-function definitionOf(object: { readonly [field: string]: unknown }): { readonly headless: boolean; readonly ports: readonly Port[] } {
+function definitionOf(object: { readonly [field: string]: unknown }): {
+  readonly headless: boolean;
+  readonly ports: readonly Port[];
+} {
   const { clusterIP, ports } = object['spec'] as Spec;
   return { headless: clusterIP === 'None', ports };
 }
 
 /** The order of endpoints means nothing. */
 function contentOf({ addressType, ports, endpoints }: Slice) {
-  return { addressType, ports, endpoints: (endpoints ?? []).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) };
+  return {
+    addressType,
+    ports,
+    endpoints: (endpoints ?? []).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+  };
 }
 
 function sorted({ services, slices }: LocalView): LocalView {

@@ -15,9 +15,17 @@ export const goSelectors = {
 } as const;
 
 /** What a test says of the file; undefined leaves a field out. */
-type GoFile = { readonly global?: object | undefined; readonly localCluster?: object | undefined; readonly remote?: object | undefined };
+type GoFile = {
+  readonly global?: object | undefined;
+  readonly localCluster?: object | undefined;
+  readonly remote?: object | undefined;
+};
 
-type StartOptions = { readonly words?: readonly string[]; readonly env?: Readonly<Record<string, string>>; readonly ready?: boolean };
+type StartOptions = {
+  readonly words?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly ready?: boolean;
+};
 
 /**
  * A test in which the Go program, and then ours, go by the Go program's file: with all of its fields, under the roles of
@@ -32,35 +40,58 @@ export const it = itMigrating
   .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
   /** May do what is deployed where there are global services. */
   .extend('globalAccount', { scope: 'file' }, ({ accounts }) => accounts.local)
-  .extend('sliceNames', ({ mirrors }) => async () => (await mirrors.slices()).map(({ metadata }) => metadata.name).toSorted())
+  .extend(
+    'sliceNames',
+    ({ mirrors }) =>
+      async () =>
+        (await mirrors.slices()).map(({ metadata }) => metadata.name).toSorted(),
+  )
   .extend('caServer', { scope: 'file' }, async ({ remote }, { onCleanup }) => {
     const server = await startCaServer(remote);
     onCleanup(() => server.stop());
     return server;
   })
   .extend('goGlobals', ({ local, goAccount }) => {
-    return (options: Partial<GoGlobalsOptions> = {}) => new GoGlobals(local, goAccount, { endpointSliceSync: true, zones: ['local'], ...options });
+    return (options: Partial<GoGlobalsOptions> = {}) =>
+      new GoGlobals(local, goAccount, { endpointSliceSync: true, zones: ['local'], ...options });
   })
   /** Started by its variables alone; only where to listen is ours. */
-  .extend('goStartFile', ({ local, remote, goAccount, goRemoteAccount, caServer, startWith, localSources: _localSources }) => {
-    return async (file: GoFile = {}, { words = [], env = {}, ready = true }: StartOptions = {}) => {
-      const path = join(local.dir, 'config.json');
-      const content = {
-        global: { ...goSelectors, mirrorNamespace: MIRRORS, serviceSync: true, endpointSliceSync: true, ...file.global },
-        localCluster: { name: 'c1', zones: ['eu-west-1a', 'eu-west-1b'], kubeConfigPath: goAccount.kubeconfig, ...file.localCluster },
-        remoteClusters: [
-          {
-            name: 'c2',
-            remoteCAURL: caServer.url,
-            remoteAPIURL: remote.url,
-            remoteSATokenPath: goRemoteAccount.tokenFile,
-            resyncPeriod: '10s',
-            servicePrefix: 'c2',
-            ...file.remote,
+  .extend(
+    'goStartFile',
+    ({ local, remote, goAccount, goRemoteAccount, caServer, startWith, localSources: _localSources }) => {
+      return async (file: GoFile = {}, { words = [], env = {}, ready = true }: StartOptions = {}) => {
+        const path = join(local.dir, 'config.json');
+        const content = {
+          global: {
+            ...goSelectors,
+            mirrorNamespace: MIRRORS,
+            serviceSync: true,
+            endpointSliceSync: true,
+            ...file.global,
           },
-        ],
+          localCluster: {
+            name: 'c1',
+            zones: ['eu-west-1a', 'eu-west-1b'],
+            kubeConfigPath: goAccount.kubeconfig,
+            ...file.localCluster,
+          },
+          remoteClusters: [
+            {
+              name: 'c2',
+              remoteCAURL: caServer.url,
+              remoteAPIURL: remote.url,
+              remoteSATokenPath: goRemoteAccount.tokenFile,
+              resyncPeriod: '10s',
+              servicePrefix: 'c2',
+              ...file.remote,
+            },
+          ],
+        };
+        await writeFile(path, JSON.stringify(content, undefined, 2));
+        return startWith([...words, '-listen-address=127.0.0.1:0'], {
+          env: { SSM_CONFIG: path, SSL_CERT_FILE: caServer.rootsFile, ...env },
+          ready,
+        });
       };
-      await writeFile(path, JSON.stringify(content, undefined, 2));
-      return startWith([...words, '-listen-address=127.0.0.1:0'], { env: { SSM_CONFIG: path, SSL_CERT_FILE: caServer.rootsFile, ...env }, ready });
-    };
-  });
+    },
+  );

@@ -4,7 +4,12 @@ import type { RemoteServices } from './remote-services.ts';
 import { upsert } from './upsert.ts';
 
 /** A Service of namespace default that is global, with the addresses of its slices by their names. */
-export type GoGlobal = { readonly name: string; readonly headless?: boolean; readonly localFirst?: boolean; readonly slices: Readonly<Record<string, readonly string[]>> };
+export type GoGlobal = {
+  readonly name: string;
+  readonly headless?: boolean;
+  readonly localFirst?: boolean;
+  readonly slices: Readonly<Record<string, readonly string[]>>;
+};
 
 /** The labels that the example of the Go program's README goes by. */
 export const goLabels = {
@@ -39,47 +44,72 @@ export class GoGlobals {
   }
 
   /** The runner of one cluster starts, and works all of its Services. */
-  async sync({ cluster, isLocal = false }: { readonly cluster: string; readonly isLocal?: boolean }, sources: readonly GoGlobal[]): Promise<void> {
+  async sync(
+    { cluster, isLocal = false }: { readonly cluster: string; readonly isLocal?: boolean },
+    sources: readonly GoGlobal[],
+  ): Promise<void> {
     const labels = { 'mirrored-endpoint-slice': 'true', 'mirror-endpointslice-sync-name': cluster };
     if (this.#options.endpointSliceSync) await this.#deleteOthers(labels, sources);
     for (const source of sources) {
       await this.#writeService(source, cluster);
       const hints = { forZones: (isLocal ? this.#options.zones : ['remote']).map((name) => ({ name })) };
-      for (const [name, addresses] of Object.entries(source.slices)) await this.#writeSlice({ name, addresses, service: source.name }, { labels, place: { ...(!isLocal && { zone: 'remote' }), hints } });
+      for (const [name, addresses] of Object.entries(source.slices))
+        await this.#writeSlice(
+          { name, addresses, service: source.name },
+          { labels, place: { ...(!isLocal && { zone: 'remote' }), hints } },
+        );
     }
   }
 
   async #deleteOthers(labels: Readonly<Record<string, string>>, sources: readonly GoGlobal[]): Promise<void> {
-    const selector = Object.entries(labels).map(([key, value]) => `${key}=${value}`).join(',');
+    const selector = Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(',');
     const known = new Set(sources.flatMap(({ slices }) => Object.keys(slices)).map(goSliceName));
     const there = await this.#client.list(`${SLICES}?labelSelector=${encodeURIComponent(selector)}`);
-    for (const { metadata } of there) if (!known.has(metadata.name)) await this.#client.delete(`${SLICES}/${metadata.name}`);
+    for (const { metadata } of there)
+      if (!known.has(metadata.name)) await this.#client.delete(`${SLICES}/${metadata.name}`);
   }
 
   async #writeService({ name, headless = false, localFirst = false }: GoGlobal, cluster: string): Promise<void> {
     const clusters = [...new Set([...(this.#clusters.get(name) ?? []), cluster])];
     this.#clusters.set(name, clusters);
-    const annotations = { 'global-svc-clusters': clusters.join(','), ...(localFirst && { 'service.kubernetes.io/topology-aware-hints': 'auto' }) };
+    const annotations = {
+      'global-svc-clusters': clusters.join(','),
+      ...(localFirst && { 'service.kubernetes.io/topology-aware-hints': 'auto' }),
+    };
     const metadata = { name: globalName(name), namespace: MIRRORS, labels: { 'global-svc': 'true' }, annotations };
     const spec = { ports: servicePorts, ...(headless && { clusterIP: 'None' }) };
-    await upsert(this.#client, `/api/v1/${namespace}/services`, { apiVersion: 'v1', kind: 'Service', metadata, spec }, (there) => ({
-      ...there,
-      metadata: { ...there.metadata, annotations },
-      spec: { ...(there['spec'] as object), ports: servicePorts },
-    }));
+    await upsert(
+      this.#client,
+      `/api/v1/${namespace}/services`,
+      { apiVersion: 'v1', kind: 'Service', metadata, spec },
+      (there) => ({
+        ...there,
+        metadata: { ...there.metadata, annotations },
+        spec: { ...(there['spec'] as object), ports: servicePorts },
+      }),
+    );
   }
 
   #writeSlice(
     { name, addresses, service }: { name: string; addresses: readonly string[]; service: string },
     { labels, place }: { labels: Readonly<Record<string, string>>; place: object },
   ): Promise<KubeObject> {
-    const whose = { 'kubernetes.io/service-name': globalName(service), 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' };
+    const whose = {
+      'kubernetes.io/service-name': globalName(service),
+      'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror',
+    };
     return upsert(this.#client, SLICES, {
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
       metadata: { name: goSliceName(name), namespace: MIRRORS, labels: { ...labels, ...whose } },
       addressType: addresses[0]?.includes(':') ? 'IPv6' : 'IPv4',
-      endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true, serving: true, terminating: false }, ...place })),
+      endpoints: addresses.map((address) => ({
+        addresses: [address],
+        conditions: { ready: true, serving: true, terminating: false },
+        ...place,
+      })),
       ports: slicePorts,
     });
   }
@@ -90,7 +120,8 @@ export async function addGlobals(sources: RemoteServices, all: readonly GoGlobal
   for (const { name, headless = false, localFirst = false, slices } of all) {
     const labels = { mirror: 'false', ...goLabels.global, ...(localFirst && goLabels.localFirst) };
     await sources.add({ name, headless, labels });
-    for (const [slice, endpoints] of Object.entries(slices)) await sources.addSlice({ name: slice, service: name, labels, endpoints });
+    for (const [slice, endpoints] of Object.entries(slices))
+      await sources.addSlice({ name: slice, service: name, labels, endpoints });
   }
 }
 

@@ -6,7 +6,12 @@ import { readyAddresses, type Slice } from './slices.ts';
 import { upsert } from './upsert.ts';
 
 /** A remote Service, as the Go program saw it. */
-export type GoSource = { readonly name: string; readonly headless?: boolean; readonly addresses: readonly string[]; readonly ports?: readonly GoPort[] };
+export type GoSource = {
+  readonly name: string;
+  readonly headless?: boolean;
+  readonly addresses: readonly string[];
+  readonly ports?: readonly GoPort[];
+};
 
 type GoPort = { readonly name: string; readonly port: number; readonly targetPort: number };
 
@@ -16,15 +21,25 @@ const core: PolicyRule = { apiGroups: [''], resources: ['services', 'endpoints']
 const slices = { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] };
 
 /** The Role of the Go program's manifests, for the namespace of the mirrors: of its last releases, and of those before. */
-export const goRules = { latest: [core, { ...slices, verbs: crud }], older: [core] } as const satisfies Record<string, readonly PolicyRule[]>;
+export const goRules = { latest: [core, { ...slices, verbs: crud }], older: [core] } as const satisfies Record<
+  string,
+  readonly PolicyRule[]
+>;
 
 const seen: PolicyRule = { ...core, verbs: ['get', 'list', 'watch'] };
 
 /** The ClusterRole of its manifests, for the remote cluster: of its last releases, and of those before. */
-export const goRemoteRules = { latest: [seen, { ...slices, verbs: seen.verbs }], older: [seen] } as const satisfies Record<string, readonly PolicyRule[]>;
+export const goRemoteRules = {
+  latest: [seen, { ...slices, verbs: seen.verbs }],
+  older: [seen],
+} as const satisfies Record<string, readonly PolicyRule[]>;
 
 /** An account that may do this in the mirror namespace, and nothing elsewhere. */
-export async function accountInNamespace(cluster: TestCluster, name: string, rules: readonly PolicyRule[]): Promise<TestAccount> {
+export async function accountInNamespace(
+  cluster: TestCluster,
+  name: string,
+  rules: readonly PolicyRule[],
+): Promise<TestAccount> {
   const account = await cluster.account(name, []);
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const at = `/apis/${apiVersion}/namespaces/${MIRRORS}`;
@@ -66,23 +81,46 @@ export class GoProgram {
       const endpoints = await this.#writeEndpoints(source);
       if (clusterKind() === 'embedded') await this.#derive(source, endpoints);
     }
-    const wanted = sources.flatMap(({ name, addresses }) => (addresses.length === 0 ? [] : [[mirrorName(name), addresses.toSorted()] as const]));
+    const wanted = sources.flatMap(({ name, addresses }) =>
+      addresses.length === 0 ? [] : [[mirrorName(name), addresses.toSorted()] as const],
+    );
     await eventually(() => this.#derived(), Object.fromEntries(wanted));
   }
 
   async #writeService({ name, headless = false, ports = defaultPorts }: GoSource): Promise<void> {
-    const object = { apiVersion: 'v1', kind: 'Service', metadata: { name: mirrorName(name), labels: mirrorLabels }, spec: { ports, ...(headless && { clusterIP: 'None' }) } };
-    await upsert(this.#client, `/api/v1/namespaces/${MIRRORS}/services`, object, (there) => ({ ...there, spec: { ...(there['spec'] as object), ports } }));
+    const object = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: mirrorName(name), labels: mirrorLabels },
+      spec: { ports, ...(headless && { clusterIP: 'None' }) },
+    };
+    await upsert(this.#client, `/api/v1/namespaces/${MIRRORS}/services`, object, (there) => ({
+      ...there,
+      spec: { ...(there['spec'] as object), ports },
+    }));
   }
 
   #writeEndpoints({ name, addresses, ports = defaultPorts }: GoSource): Promise<KubeObject> {
     const metadata = { name: mirrorName(name), namespace: MIRRORS, labels: mirrorLabels };
-    const subsets = [{ addresses: addresses.map((ip) => ({ ip, nodeName: 'n1' })), ports: ports.map((port) => ({ name: port.name, port: port.targetPort, protocol: 'TCP' })) }];
-    return upsert(this.#client, `/api/v1/namespaces/${MIRRORS}/endpoints`, { apiVersion: 'v1', kind: 'Endpoints', metadata, ...(addresses.length > 0 && { subsets }) });
+    const subsets = [
+      {
+        addresses: addresses.map((ip) => ({ ip, nodeName: 'n1' })),
+        ports: ports.map((port) => ({ name: port.name, port: port.targetPort, protocol: 'TCP' })),
+      },
+    ];
+    return upsert(this.#client, `/api/v1/namespaces/${MIRRORS}/endpoints`, {
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      metadata,
+      ...(addresses.length > 0 && { subsets }),
+    });
   }
 
   async #derive({ addresses, ports = defaultPorts }: GoSource, { metadata: { name, uid } }: KubeObject): Promise<void> {
-    const families = { IPv4: addresses.filter((ip) => !ip.includes(':')), IPv6: addresses.filter((ip) => ip.includes(':')) };
+    const families = {
+      IPv4: addresses.filter((ip) => !ip.includes(':')),
+      IPv6: addresses.filter((ip) => ip.includes(':')),
+    };
     for (const [addressType, ips] of Object.entries(families)) {
       if (ips.length === 0) continue;
       await this.#local.admin.create(`/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices`, {
@@ -90,8 +128,14 @@ export class GoProgram {
         kind: 'EndpointSlice',
         metadata: {
           name: `${name}-${addressType.toLowerCase()}`,
-          labels: { ...mirrorLabels, 'kubernetes.io/service-name': name, 'endpointslice.kubernetes.io/managed-by': derivedBy },
-          ownerReferences: [{ apiVersion: 'v1', kind: 'Endpoints', name, uid, controller: true, blockOwnerDeletion: true }],
+          labels: {
+            ...mirrorLabels,
+            'kubernetes.io/service-name': name,
+            'endpointslice.kubernetes.io/managed-by': derivedBy,
+          },
+          ownerReferences: [
+            { apiVersion: 'v1', kind: 'Endpoints', name, uid, controller: true, blockOwnerDeletion: true },
+          ],
         },
         addressType,
         endpoints: ips.map((ip) => ({ addresses: [ip], conditions: { ready: true } })),
@@ -103,7 +147,9 @@ export class GoProgram {
   /** The addresses in such slices, by their Services: of two families there are two slices, and one comes first. */
   async #derived(): Promise<Readonly<Record<string, readonly string[]>>> {
     const selector = encodeURIComponent(`endpointslice.kubernetes.io/managed-by=${derivedBy}`);
-    const derived = await this.#local.admin.list(`/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices?labelSelector=${selector}`);
+    const derived = await this.#local.admin.list(
+      `/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices?labelSelector=${selector}`,
+    );
     return readyAddresses(derived as unknown as readonly Slice[]);
   }
 }

@@ -25,7 +25,11 @@ export const it = test
   .extend('clusters', { scope: 'file' }, async ({ localOptions }, { onCleanup }) => {
     const [local, remote] = await Promise.all([startLocal(localOptions), startCluster({ name: 'c2' })]);
     onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
-    await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MIRRORS } });
+    await local.admin.create('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: MIRRORS },
+    });
     return { local, remote };
   })
   .extend('local', { scope: 'file' }, ({ clusters }): TestCluster => clusters.local)
@@ -74,4 +78,6 @@ export const itBehindProxy = it
     onCleanup(() => proxy.stop());
     return proxy;
   })
-  .extend('viaProxy', async ({ remoteProxy, accounts }) => ({ 'target-kube-config': await remoteProxy.kubeconfig(accounts.remote) }));
+  .extend('viaProxy', async ({ remoteProxy, accounts }) => ({
+    'target-kube-config': await remoteProxy.kubeconfig(accounts.remote),
+  }));

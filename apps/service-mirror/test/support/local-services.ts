@@ -24,7 +24,8 @@ export class LocalServices {
 
   /** Those of one Service, or all. */
   async slices(service?: string): Promise<readonly Slice[]> {
-    const selector = service === undefined ? '' : `?labelSelector=${encodeURIComponent(`kubernetes.io/service-name=${service}`)}`;
+    const selector =
+      service === undefined ? '' : `?labelSelector=${encodeURIComponent(`kubernetes.io/service-name=${service}`)}`;
     return (await this.#cluster.admin.list(`${pathOf('endpointslices')}${selector}`)) as unknown as readonly Slice[];
   }
 

@@ -13,21 +13,45 @@ export const it = itBehindProxy
   .extend('goProgram', ({ local, goAccount }) => new GoProgram(local, goAccount))
   /** Their flags and variables, in its own spelling; only where to listen is ours. */
   .extend('goStart', ({ goAccount, goRemoteAccount, startWith }) => {
-    return ({ flags = [], env = {}, ready = true }: { flags?: readonly string[]; env?: Readonly<Record<string, string>>; ready?: boolean } = {}) =>
-      startWith([`-kube-config=${goAccount.kubeconfig}`, '--mirror-ns', 'sys-semaphore', '-svc-sync=true', '-resync-period=60m', '-listen-address=127.0.0.1:0', ...flags], {
-        env: { SSM_TARGET_KUBE_CONFIG: goRemoteAccount.kubeconfig, SSM_SVC_PREFIX: 'c2', SSM_LABEL_SELECTOR: 'mirror=true', SSM_LOG_LEVEL: 'info', ...env },
-        ready,
-      });
+    return ({
+      flags = [],
+      env = {},
+      ready = true,
+    }: { flags?: readonly string[]; env?: Readonly<Record<string, string>>; ready?: boolean } = {}) =>
+      startWith(
+        [
+          `-kube-config=${goAccount.kubeconfig}`,
+          '--mirror-ns',
+          'sys-semaphore',
+          '-svc-sync=true',
+          '-resync-period=60m',
+          '-listen-address=127.0.0.1:0',
+          ...flags,
+        ],
+        {
+          env: {
+            SSM_TARGET_KUBE_CONFIG: goRemoteAccount.kubeconfig,
+            SSM_SVC_PREFIX: 'c2',
+            SSM_LABEL_SELECTOR: 'mirror=true',
+            SSM_LOG_LEVEL: 'info',
+            ...env,
+          },
+          ready,
+        },
+      );
   });
 
 /** Makes the Services that a Go program saw, with slices as their cluster's own controllers make them. */
 export async function addSources(sources: RemoteServices, all: readonly GoSource[]): Promise<void> {
   for (const { name, headless = false, addresses, ports } of all) {
     await sources.add({ name, headless, ...(ports && { ports }) });
-    const slicePorts = ports && { ports: ports.map((port) => ({ name: port.name, port: port.targetPort, protocol: 'TCP' })) };
+    const slicePorts = ports && {
+      ports: ports.map((port) => ({ name: port.name, port: port.targetPort, protocol: 'TCP' })),
+    };
     const families = [addresses.filter((ip) => !ip.includes(':')), addresses.filter((ip) => ip.includes(':'))];
     for (const [i, endpoints] of families.entries()) {
-      if (endpoints.length > 0) await sources.addSlice({ name: `${name}-${i}`, service: name, endpoints, ...slicePorts });
+      if (endpoints.length > 0)
+        await sources.addSlice({ name: `${name}-${i}`, service: name, endpoints, ...slicePorts });
     }
   }
 }

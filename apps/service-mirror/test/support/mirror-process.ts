@@ -33,4 +33,5 @@ export function argvOf(flags: MirrorFlags): string[] {
 const launcher = fileURLToPath(new URL('../../bin/semaphore-service-mirror.js', import.meta.url));
 
 /** Starts it with these words and variables, and none of the variables that the tests run with. */
-export const spawnMirror = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): MirrorProcess => spawnProgram(launcher, argv, env);
+export const spawnMirror = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): MirrorProcess =>
+  spawnProgram(launcher, argv, env);

@@ -7,7 +7,8 @@ import type { Change, Parameters, Version } from './name-length-verdict.ts';
 
 const POLICY = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/semaphore-mirror-name-length';
 const PARAMETERS = '/apis/mirror.semaphore.uw.io/v1/mirrornamelengths';
-const DENIED = "ValidatingAdmissionPolicy 'semaphore-mirror-name-length' with binding 'semaphore-mirror-name-length' denied request: ";
+const DENIED =
+  "ValidatingAdmissionPolicy 'semaphore-mirror-name-length' with binding 'semaphore-mirror-name-length' denied request: ";
 
 /** Whatever the parameters are, they refuse it. */
 const hopeless = { namespace: 'default', service: 'x'.repeat(63), after: { labels: everyLabel } };
@@ -22,11 +23,16 @@ export class NameLengthCluster {
 
   /** Resolves once the policy with the parameters of the page is in force. */
   static async start(namespaces: ReadonlySet<string>): Promise<NameLengthCluster> {
-    const cluster = await startRealCluster({ name: 'c1', controllerManager: ['validatingadmissionpolicy-status-controller'] });
+    const cluster = await startRealCluster({
+      name: 'c1',
+      controllerManager: ['validatingadmissionpolicy-status-controller'],
+    });
     try {
       const started = new NameLengthCluster(cluster);
-      for (const name of namespaces) await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-      for (const commands of docBlocks('admission.md', 'With a ValidatingAdmissionPolicy')) await bash(commands, cluster);
+      for (const name of namespaces)
+        await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+      for (const commands of docBlocks('admission.md', 'With a ValidatingAdmissionPolicy'))
+        await bash(commands, cluster);
       await started.#refusesHopeless(true);
       return started;
     } catch (error) {
@@ -38,7 +44,8 @@ export class NameLengthCluster {
   /** What the policy says of each case of a group, by name; '' if it lets it through. */
   async judge({ parameters, cases }: Group): Promise<Readonly<Record<string, string>>> {
     await this.forget();
-    for (const each of cases) if (each.before !== undefined) await this.cluster.admin.create(pathOf(each), serviceOf(each, each.before));
+    for (const each of cases)
+      if (each.before !== undefined) await this.cluster.admin.create(pathOf(each), serviceOf(each, each.before));
     await this.configure(parameters);
     const judged: Record<string, string> = {};
     for (const each of cases) judged[each.name] = saidOf(await this.#attempt(each));
@@ -52,18 +59,27 @@ export class NameLengthCluster {
   }
 
   async configure(spec: Parameters): Promise<void> {
-    await this.cluster.admin.create(PARAMETERS, { apiVersion: 'mirror.semaphore.uw.io/v1', kind: 'MirrorNameLength', metadata: { name: 'mirror-name-length' }, spec });
+    await this.cluster.admin.create(PARAMETERS, {
+      apiVersion: 'mirror.semaphore.uw.io/v1',
+      kind: 'MirrorNameLength',
+      metadata: { name: 'mirror-name-length' },
+      spec,
+    });
     await this.#refusesHopeless(true);
   }
 
   /** What the policy says of a Service that is new; nothing comes of it. */
   async create(service: Pick<Change, 'namespace' | 'service'>, version: Version): Promise<string> {
-    return saidOf(await this.cluster.admin.request('POST', `${pathOf(service)}?dryRun=All`, serviceOf(service, version)));
+    return saidOf(
+      await this.cluster.admin.request('POST', `${pathOf(service)}?dryRun=All`, serviceOf(service, version)),
+    );
   }
 
   /** Leaves the policy with parameters of a kind that there isn't yet, or no longer. */
   async loseKind(): Promise<void> {
-    const { status } = await this.cluster.admin.request('PATCH', POLICY, { spec: { paramKind: { kind: 'NotYetKnown' } } });
+    const { status } = await this.cluster.admin.request('PATCH', POLICY, {
+      spec: { paramKind: { kind: 'NotYetKnown' } },
+    });
     if (status !== 200) throw new Error(`the policy can't be changed: ${status}`);
   }
 
@@ -80,7 +96,9 @@ export class NameLengthCluster {
 
   /** The API server looks for new kinds every 30 s only. */
   #refusesHopeless(expected: boolean): Promise<void> {
-    return eventually(async () => (await this.create(hopeless, hopeless.after)) !== '', expected, { timeoutMs: 60_000 });
+    return eventually(async () => (await this.create(hopeless, hopeless.after)) !== '', expected, {
+      timeoutMs: 60_000,
+    });
   }
 }
 

@@ -10,7 +10,9 @@ import { serviceOf } from './name-length-service.ts';
 import { verdict, type Parameters } from './name-length-verdict.ts';
 
 /** What is given to people to deploy. */
-export const gatekeeper = fileURLToPath(new URL('../../../../gatekeeper/semaphore-mirror-name-length', import.meta.url));
+export const gatekeeper = fileURLToPath(
+  new URL('../../../../gatekeeper/semaphore-mirror-name-length', import.meta.url),
+);
 
 const run = promisify(execFile);
 
@@ -18,7 +20,9 @@ const run = promisify(execFile);
 export async function gatorVerify(folder: string): Promise<string> {
   const binaries = findBinaries(['gator']);
   if (!binaries.ok) throw new Error(binaries.reason);
-  const { stdout } = await run(binaries.paths.gator, ['verify', folder]).catch((error: { readonly stdout: string }) => error);
+  const { stdout } = await run(binaries.paths.gator, ['verify', folder]).catch(
+    (error: { readonly stdout: string }) => error,
+  );
   return stdout;
 }
 
@@ -29,9 +33,23 @@ export async function verifyGroup({ name, parameters, cases }: Group): Promise<s
     const write = (file: string, content: object) => writeFile(join(folder, file), JSON.stringify(content));
     await copyFile(join(gatekeeper, 'template.yaml'), join(folder, 'template.yaml'));
     await write('constraint.yaml', constraintOf(parameters));
-    await Promise.all(cases.map((each, i) => write(`${i}.yaml`, each.before === undefined ? serviceOf(each, each.after) : reviewOf(each))));
-    const test = { name, template: 'template.yaml', constraint: 'constraint.yaml', cases: cases.map((each, i) => caseOf(each, parameters, `${i}.yaml`)) };
-    await write('suite.yaml', { apiVersion: 'test.gatekeeper.sh/v1alpha1', kind: 'Suite', metadata: { name }, tests: [test] });
+    await Promise.all(
+      cases.map((each, i) =>
+        write(`${i}.yaml`, each.before === undefined ? serviceOf(each, each.after) : reviewOf(each)),
+      ),
+    );
+    const test = {
+      name,
+      template: 'template.yaml',
+      constraint: 'constraint.yaml',
+      cases: cases.map((each, i) => caseOf(each, parameters, `${i}.yaml`)),
+    };
+    await write('suite.yaml', {
+      apiVersion: 'test.gatekeeper.sh/v1alpha1',
+      kind: 'Suite',
+      metadata: { name },
+      tests: [test],
+    });
     return await gatorVerify(folder);
   } finally {
     await rm(folder, { recursive: true });

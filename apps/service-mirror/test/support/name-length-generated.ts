@@ -3,7 +3,10 @@ import { everyLabel, global, type Group, mirror } from './name-length-cases.ts';
 import type { Labels, Version } from './name-length-verdict.ts';
 
 const labels = fc.subarray(Object.entries(everyLabel)).map((entries): Labels => Object.fromEntries(entries));
-const version: fc.Arbitrary<Version> = fc.record({ labels, isExternal: fc.integer({ min: 0, max: 9 }).map((n) => n === 0) });
+const version: fc.Arbitrary<Version> = fc.record({
+  labels,
+  isExternal: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+});
 const change = fc.record({
   namespace: fc.constantFrom('a', 'shop', 'a-rather-long-namespace'),
   length: fc.integer({ min: 24, max: 63 }),
@@ -18,5 +21,9 @@ const sample = fc.sample(fc.noBias(change), { numRuns: 150, seed: 63 });
 export const generated: Group = {
   name: 'whatever there is',
   parameters: { prefixes: ['c2', 'europe'], matchLabels: mirror, globalMatchLabels: global },
-  cases: sample.map(({ length, ...rest }, i) => ({ name: `number ${i}`, service: `g${i}`.padEnd(length, 'x'), ...rest })),
+  cases: sample.map(({ length, ...rest }, i) => ({
+    name: `number ${i}`,
+    service: `g${i}`.padEnd(length, 'x'),
+    ...rest,
+  })),
 };

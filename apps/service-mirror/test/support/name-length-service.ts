@@ -1,7 +1,12 @@
 import type { Change, Version } from './name-length-verdict.ts';
 
 /** A Service that takes up no address, and that any API server takes. */
-export function serviceOf({ namespace, service: name }: Pick<Change, 'namespace' | 'service'>, { labels, isExternal = false }: Version): object {
-  const spec = isExternal ? { type: 'ExternalName', externalName: 'elsewhere.example' } : { type: 'ClusterIP', clusterIP: 'None' };
+export function serviceOf(
+  { namespace, service: name }: Pick<Change, 'namespace' | 'service'>,
+  { labels, isExternal = false }: Version,
+): object {
+  const spec = isExternal
+    ? { type: 'ExternalName', externalName: 'elsewhere.example' }
+    : { type: 'ClusterIP', clusterIP: 'None' };
   return { apiVersion: 'v1', kind: 'Service', metadata: { namespace, name, labels }, spec };
 }

@@ -5,19 +5,36 @@ import { isOwnProduct } from '../../src/desired/own-product.ts';
 export type Labels = Readonly<Record<string, string>>;
 
 /** What a `MirrorNameLength` and Gatekeeper's constraint are told. */
-export type Parameters = { readonly prefixes: readonly string[]; readonly matchLabels?: Labels; readonly globalMatchLabels?: Labels };
+export type Parameters = {
+  readonly prefixes: readonly string[];
+  readonly matchLabels?: Labels;
+  readonly globalMatchLabels?: Labels;
+};
 
 /** What of a Service may change, and counts. */
 export type Version = { readonly labels?: Labels | undefined; readonly isExternal?: boolean | undefined };
 
 /** A Service that is created, or changed from what it was before. */
-export type Change = { readonly namespace: string; readonly service: string; readonly before?: Version | undefined; readonly after: Version };
+export type Change = {
+  readonly namespace: string;
+  readonly service: string;
+  readonly before?: Version | undefined;
+  readonly after: Version;
+};
 
 /** What both policies have to say of a change, in order; nothing where they have to let it through. */
-export function verdict({ prefixes, matchLabels = {}, globalMatchLabels }: Parameters, { namespace, service, before, after }: Change): readonly string[] {
+export function verdict(
+  { prefixes, matchLabels = {}, globalMatchLabels }: Parameters,
+  { namespace, service, before, after }: Change,
+): readonly string[] {
   const isNew = (labels: Labels) => isChosen(after, labels) && !(before !== undefined && isChosen(before, labels));
-  const mirrors = isNew(matchLabels) ? prefixes.map((prefix) => ['its mirror', mirrorServiceName(prefix, namespace, service)] as const) : [];
-  const globals = globalMatchLabels !== undefined && isNew(globalMatchLabels) ? [['its global Service', globalServiceName(namespace, service)] as const] : [];
+  const mirrors = isNew(matchLabels)
+    ? prefixes.map((prefix) => ['its mirror', mirrorServiceName(prefix, namespace, service)] as const)
+    : [];
+  const globals =
+    globalMatchLabels !== undefined && isNew(globalMatchLabels)
+      ? [['its global Service', globalServiceName(namespace, service)] as const]
+      : [];
   return [...mirrors, ...globals].flatMap(([what, name]) => {
     const problem = problemOf(name);
     return problem === undefined ? [] : [`${what} would be called ${name}, which is ${problem}`];
@@ -26,7 +43,11 @@ export function verdict({ prefixes, matchLabels = {}, globalMatchLabels }: Param
 
 /** Whether the service mirror would read a Service for the selector that these labels make. */
 function isChosen({ labels = {}, isExternal = false }: Version, wanted: Labels): boolean {
-  const selector = parseLabelSelector(Object.entries(wanted).map(([key, value]) => `${key}=${value}`).join(','));
+  const selector = parseLabelSelector(
+    Object.entries(wanted)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(','),
+  );
   if (!selector.ok) throw new Error(selector.reason);
   return !isExternal && !isOwnProduct(labels) && matchesLabels(selector.value, labels);
 }

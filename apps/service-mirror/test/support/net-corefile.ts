@@ -6,8 +6,11 @@ const page = fileURLToPath(new URL('../../../../docs/service-mirror.md', import.
 /** The Corefile that the page of the app shows: the only fenced block with the plugin `kubernetes`. */
 export function documentedCorefile(): string {
   const blocks = readFileSync(page, 'utf8').matchAll(/^```.*\n([^]*?)^```$/gm);
-  const [corefile, ...others] = Array.from(blocks, ([, block = '']) => block).filter((block) => /^ +kubernetes /m.test(block));
-  if (corefile === undefined || others.length > 0) throw new Error(`${page} shows ${others.length > 0 ? 'several Corefiles' : 'no Corefile'}`);
+  const [corefile, ...others] = Array.from(blocks, ([, block = '']) => block).filter((block) =>
+    /^ +kubernetes /m.test(block),
+  );
+  if (corefile === undefined || others.length > 0)
+    throw new Error(`${page} shows ${others.length > 0 ? 'several Corefiles' : 'no Corefile'}`);
   return corefile;
 }
 

@@ -30,7 +30,11 @@ export const it = itOnClusters
       await network.stop();
       await Promise.all([local.stop(), remote.stop()]);
     });
-    await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MIRRORS } });
+    await local.admin.create('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: MIRRORS },
+    });
     return { clusters: { local, remote }, network };
   })
   .extend('network', { scope: 'file' }, ({ lab }) => lab.network)

@@ -3,20 +3,27 @@ import { fileURLToPath } from 'node:url';
 import type { Place } from '@kube-semaphore/testnet';
 import { decodeAnswer, type DnsAnswer, encodeQuery, type RecordType } from './net-dns-message.ts';
 
-const programs = { ask: fileURLToPath(new URL('./net-ask.ts', import.meta.url)), call: fileURLToPath(new URL('./net-call.ts', import.meta.url)) };
+const programs = {
+  ask: fileURLToPath(new URL('./net-ask.ts', import.meta.url)),
+  call: fileURLToPath(new URL('./net-call.ts', import.meta.url)),
+};
 
 /** Longer than any of these takes, on a machine that does much else: what doesn't end fails a test at once. */
 const timeoutMs = 30_000;
 
 /** Asks the DNS server of a place. */
 export async function ask(place: Place, name: string, type: RecordType): Promise<DnsAnswer> {
-  const answer = await place.run(process.execPath, [programs.ask, encodeQuery(name, type).toString('hex')], { timeoutMs });
+  const answer = await place.run(process.execPath, [programs.ask, encodeQuery(name, type).toString('hex')], {
+    timeoutMs,
+  });
   return decodeAnswer(Buffer.from(answer, 'hex'));
 }
 
 /** Who answers, among many connections from a place; sorted. */
 export async function whoAnswers(place: Place, host: string, port: number): Promise<readonly string[]> {
-  return JSON.parse(await place.run(process.execPath, [programs.call, host, String(port)], { timeoutMs })) as readonly string[];
+  return JSON.parse(
+    await place.run(process.execPath, [programs.call, host, String(port)], { timeoutMs }),
+  ) as readonly string[];
 }
 
 /** Lets a place answer every connection to port 8080 with its name, also after a caller that hung up first. */

@@ -9,7 +9,12 @@ import { MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
 
 /** What a test says about a remote cluster of its config file; the credentials are the fixture's. */
-export type RemoteEntry = { readonly name: string; readonly kubeConfigPath: string; readonly servicePrefix: string; readonly [field: string]: unknown };
+export type RemoteEntry = {
+  readonly name: string;
+  readonly kubeConfigPath: string;
+  readonly servicePrefix: string;
+  readonly [field: string]: unknown;
+};
 
 /** How a start with a file differs from the usual. */
 type FileStart = {
@@ -49,7 +54,12 @@ export const itWithTwoRemotes = it
       const { ofSecond = {}, flags = [], others = [], kubeconfig = accounts.local.kubeconfig, ...options } = start;
       const remotes: RemoteEntry[] = [
         { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' },
-        { name: 'c2-a', kubeConfigPath: await secondProxy.kubeconfig(secondAccount), servicePrefix: 'c2-a', ...ofSecond },
+        {
+          name: 'c2-a',
+          kubeConfigPath: await secondProxy.kubeconfig(secondAccount),
+          servicePrefix: 'c2-a',
+          ...ofSecond,
+        },
         ...others,
       ];
       const file = {

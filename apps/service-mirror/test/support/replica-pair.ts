@@ -39,7 +39,13 @@ export class MirrorPair {
   async beBusy(): Promise<void> {
     await this.sources.add({ name: 'busy' });
     await this.sources.addSlice({ name: 'busy-a', service: 'busy', endpoints: [] });
-    this.replicas.beBusy((count) => this.sources.patch('endpointslices', { name: 'busy-a' }, { endpoints: [{ addresses: [`10.4.${count >> 8}.${(count & 127) + 1}`] }] }));
+    this.replicas.beBusy((count) =>
+      this.sources.patch(
+        'endpointslices',
+        { name: 'busy-a' },
+        { endpoints: [{ addresses: [`10.4.${count >> 8}.${(count & 127) + 1}`] }] },
+      ),
+    );
   }
 
   /** Names of the mirrors that the pair is there for, sorted. */

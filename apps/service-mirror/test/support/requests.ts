@@ -6,8 +6,12 @@ export const DRY_RUNS = 1;
 /** How many requests of these methods a mirror has sent to all clusters, whatever the answers were; by its own metric. */
 export async function requestsOf(mirror: MirrorProcess, methods: readonly string[]): Promise<number> {
   const { body } = await mirror.get('/metrics');
-  const series = body.split('\n').filter((line) => line.startsWith('semaphore_service_mirror_kube_http_request_total{'));
-  return series.filter((line) => methods.some((method) => line.includes(`method="${method}"`))).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  const series = body
+    .split('\n')
+    .filter((line) => line.startsWith('semaphore_service_mirror_kube_http_request_total{'));
+  return series
+    .filter((line) => methods.some((method) => line.includes(`method="${method}"`)))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
 /** Requests that change something, and dry runs. */

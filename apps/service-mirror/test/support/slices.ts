@@ -15,7 +15,8 @@ export function readyAddresses(slices: readonly Slice[]): Readonly<Record<string
   for (const { metadata, endpoints } of slices) {
     const name = metadata.labels?.['kubernetes.io/service-name'] ?? '';
     const addresses = byService.get(name) ?? new Set<string>();
-    for (const endpoint of endpoints ?? []) if (endpoint.conditions.ready !== false) for (const address of endpoint.addresses) addresses.add(address);
+    for (const endpoint of endpoints ?? [])
+      if (endpoint.conditions.ready !== false) for (const address of endpoint.addresses) addresses.add(address);
     byService.set(name, addresses);
   }
   return Object.fromEntries(Array.from(byService, ([name, addresses]) => [name, [...addresses].toSorted()]));

@@ -28,33 +28,36 @@ export const it = itBehindProxy
     onCleanup(() => proxy.stop());
     return proxy;
   })
-  .extend('begin', ({ seed, clusters, accounts, localProxy, remoteProxy, sources, localSources, mirrors, history, startWith }) => {
-    return async ({ kubeconfigs = {}, flags = {} }: ScenarioStart = {}) => {
-      const all = { c2: sources, c1: localSources };
-      await addStaying(all);
-      const file = join(clusters.local.dir, 'service-mirror.json');
-      await writeFile(
-        file,
-        configOf({
-          local: kubeconfigs.local ?? (await localProxy.kubeconfig(accounts.local)),
-          remote: kubeconfigs.remote ?? (await remoteProxy.kubeconfig(accounts.remote)),
-        }),
-      );
-      const scenario = new FaultScenario({
-        program: await startWith(argvOf({ config: file, 'listen-address': '127.0.0.1:0', ...flags })),
-        prefix: 'semaphore_service_mirror',
-        // Services and slices, of either selector; and what is in the mirror namespace.
-        watches: { remote: 4, local: 3 },
-        changes: serviceChanges(all, seed),
-        wanted: () => wantedView(clusters),
-        observed: () => observedView(clusters.local),
-        lapses: () => lapsesOf(history),
-        tamper: () => addStranger(mirrors),
-      });
-      await scenario.settled();
-      return scenario;
-    };
-  })
+  .extend(
+    'begin',
+    ({ seed, clusters, accounts, localProxy, remoteProxy, sources, localSources, mirrors, history, startWith }) => {
+      return async ({ kubeconfigs = {}, flags = {} }: ScenarioStart = {}) => {
+        const all = { c2: sources, c1: localSources };
+        await addStaying(all);
+        const file = join(clusters.local.dir, 'service-mirror.json');
+        await writeFile(
+          file,
+          configOf({
+            local: kubeconfigs.local ?? (await localProxy.kubeconfig(accounts.local)),
+            remote: kubeconfigs.remote ?? (await remoteProxy.kubeconfig(accounts.remote)),
+          }),
+        );
+        const scenario = new FaultScenario({
+          program: await startWith(argvOf({ config: file, 'listen-address': '127.0.0.1:0', ...flags })),
+          prefix: 'semaphore_service_mirror',
+          // Services and slices, of either selector; and what is in the mirror namespace.
+          watches: { remote: 4, local: 3 },
+          changes: serviceChanges(all, seed),
+          wanted: () => wantedView(clusters),
+          observed: () => observedView(clusters.local),
+          lapses: () => lapsesOf(history),
+          tamper: () => addStranger(mirrors),
+        });
+        await scenario.settled();
+        return scenario;
+      };
+    },
+  )
   .extend('lab', ({ clusters, accounts, localProxy, remoteProxy, begin }): Lab => ({
     clusters,
     proxies: { local: localProxy, remote: remoteProxy },
@@ -75,24 +78,36 @@ function configOf({ local, remote }: Readonly<Record<'local' | 'remote', string>
       endpointSliceSync: true,
     },
     localCluster: { name: 'c1', zones: ['z1'], kubeConfigPath: local },
-    remoteClusters: [{ name: 'c2', kubeConfigPath: remote, servicePrefix: 'c2', allowedPodCIDRs: ['0.0.0.0/0', '::/0'] }],
+    remoteClusters: [
+      { name: 'c2', kubeConfigPath: remote, servicePrefix: 'c2', allowedPodCIDRs: ['0.0.0.0/0', '::/0'] },
+    ],
   });
 }
 
 /** Services that were deleted, and endpoints that were missing, although their source was there all along. */
 async function lapsesOf(history: EndpointHistory): Promise<readonly string[]> {
   await history.caughtUp();
-  const services = new Map(Array.from(Map.groupBy(staying, ({ makes }) => makes), ([name, all]) => [name, all.flatMap(({ slices }) => slices.flat())]));
+  const services = new Map(
+    Array.from(
+      Map.groupBy(staying, ({ makes }) => makes),
+      ([name, all]) => [name, all.flatMap(({ slices }) => slices.flat())],
+    ),
+  );
   return Array.from(services, ([name, addresses]) => [
     ...history.deletions.filter((deleted) => deleted === name).map(() => `${name} was deleted`),
     ...history.lapses.filter((lapsed) => lapsed === name).map(() => `${name} had no ready endpoint`),
-    ...history.absences(name).filter((absent) => addresses.includes(absent)).map((absent) => `${name} lacked ${absent}`),
+    ...history
+      .absences(name)
+      .filter((absent) => addresses.includes(absent))
+      .map((absent) => `${name} lacked ${absent}`),
   ]).flat();
 }
 
 /** Somebody adds an endpoint to a slice. */
 async function addStranger(mirrors: LocalServices): Promise<void> {
-  const [slice] = (await mirrors.slices('c2-default-73736d-cart')).filter(({ endpoints }) => endpoints?.some(({ addresses }) => addresses.includes('10.4.0.3')));
+  const [slice] = (await mirrors.slices('c2-default-73736d-cart')).filter(({ endpoints }) =>
+    endpoints?.some(({ addresses }) => addresses.includes('10.4.0.3')),
+  );
   const stranger = { addresses: ['192.0.2.1'], conditions: { ready: true } };
   await mirrors.patch('endpointslices', slice!.metadata.name, { endpoints: [...(slice!.endpoints ?? []), stranger] });
 }

@@ -39,14 +39,41 @@ describe('settingsOfFile', () => {
   });
 
   it('takes what is empty or 0 for what is not there, as Go does', () => {
-    const empty = { deviceName: '', endpointFamily: '', allowedIPsFrom: '', deviceAddress: '', wgDeviceMTU: 0, wgListenPort: 0, resyncPeriod: 0 };
+    const empty = {
+      deviceName: '',
+      endpointFamily: '',
+      allowedIPsFrom: '',
+      deviceAddress: '',
+      wgDeviceMTU: 0,
+      wgListenPort: 0,
+      resyncPeriod: 0,
+    };
     expect(settingsOfFile(file({ ...c2, ...empty }))).toEqual(settingsOfFile(file(c2)));
   });
 
   it('reads everything that a remote can have', () => {
-    const direct = { remoteAPIURL: 'https://c2', remoteCAURL: 'file:///ca', remoteCACertHash: ['sha256:aa'], remoteSATokenPath: '/t' };
-    const ours = { deviceName: 'wg-c2', endpointFamily: 'ipv6', allowedIPsFrom: 'calico-blocks', allowedEndpointCIDRs: ['192.0.2.0/24'], deviceAddress: 'FD00:0::1' };
-    const remote = { name: 'cluster-two', ...direct, podSubnet: ['10.4.0.0/16', 'fd00:4::/48'], wgDeviceMTU: 1280, wgListenPort: 1, resyncPeriod: '1h', ...ours };
+    const direct = {
+      remoteAPIURL: 'https://c2',
+      remoteCAURL: 'file:///ca',
+      remoteCACertHash: ['sha256:aa'],
+      remoteSATokenPath: '/t',
+    };
+    const ours = {
+      deviceName: 'wg-c2',
+      endpointFamily: 'ipv6',
+      allowedIPsFrom: 'calico-blocks',
+      allowedEndpointCIDRs: ['192.0.2.0/24'],
+      deviceAddress: 'FD00:0::1',
+    };
+    const remote = {
+      name: 'cluster-two',
+      ...direct,
+      podSubnet: ['10.4.0.0/16', 'fd00:4::/48'],
+      wgDeviceMTU: 1280,
+      wgListenPort: 1,
+      resyncPeriod: '1h',
+      ...ours,
+    };
     expect(settingsOfFile({ local: { name: 'c1', kubeConfigPath: '/k' }, remotes: [remote] })).toEqual({
       ok: true,
       value: {
@@ -54,7 +81,13 @@ describe('settingsOfFile', () => {
         remotes: [
           {
             name: 'cluster-two',
-            reference: { kind: 'api-server', apiUrl: 'https://c2', caUrl: 'file:///ca', caHashes: ['sha256:aa'], token: { path: '/t' } },
+            reference: {
+              kind: 'api-server',
+              apiUrl: 'https://c2',
+              caUrl: 'file:///ca',
+              caHashes: ['sha256:aa'],
+              token: { path: '/t' },
+            },
             podSubnets: [cidr('10.4.0.0/16'), cidr('fd00:4::/48')],
             device: 'wg-c2',
             mtuBytes: 1280,
@@ -70,45 +103,155 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it.each(['c2.eu', 'C2', 'Eu.2'])('takes the name %s as it is, which the Go program and API servers take for annotations', (name) => {
-    expect(settingsOfFile(file({ ...c2, name }))).toMatchObject({ ok: true, value: { remotes: [{ name, device: `wireguard.${name}` }] } });
-  });
+  it.each(['c2.eu', 'C2', 'Eu.2'])(
+    'takes the name %s as it is, which the Go program and API servers take for annotations',
+    (name) => {
+      expect(settingsOfFile(file({ ...c2, name }))).toMatchObject({
+        ok: true,
+        value: { remotes: [{ name, device: `wireguard.${name}` }] },
+      });
+    },
+  );
 
   it.each<{ name: string; entry: RemoteEntry; want: RegExp }>([
     { name: 'no name', entry: { ...c2, name: '' }, want: /^remotes\[0\]\.name: "" is no cluster's name/ },
-    { name: 'a name that is no label', entry: { ...c2, name: 'aws_c2' }, want: /^remotes\[0\]\.name: "aws_c2" is no cluster's name/ },
-    { name: 'no way to it', entry: { ...c2, kubeConfigPath: '' }, want: /^remotes\[0\]\.kubeConfigPath: it is required, or remoteAPIURL/ },
+    {
+      name: 'a name that is no label',
+      entry: { ...c2, name: 'aws_c2' },
+      want: /^remotes\[0\]\.name: "aws_c2" is no cluster's name/,
+    },
+    {
+      name: 'no way to it',
+      entry: { ...c2, kubeConfigPath: '' },
+      want: /^remotes\[0\]\.kubeConfigPath: it is required, or remoteAPIURL/,
+    },
     { name: 'no pod subnet', entry: { ...c2, podSubnet: '' }, want: /^remotes\[0\]\.podSubnet: it is required$/ },
-    { name: 'an empty list of pod subnets', entry: { ...c2, podSubnet: [] }, want: /^remotes\[0\]\.podSubnet: it is required$/ },
-    { name: 'a pod subnet that is none', entry: { ...c2, podSubnet: '10.4.0.0' }, want: /^remotes\[0\]\.podSubnet: "10\.4\.0\.0" is not a CIDR/ },
-    { name: 'one of them that is none', entry: { ...c2, podSubnet: ['10.4.0.0/16', 'x'] }, want: /^remotes\[0\]\.podSubnet\[1\]: "x" is not a CIDR/ },
-    { name: 'a pod subnet of everything', entry: { ...c2, podSubnet: '0.0.0.0/0' }, want: /^remotes\[0\]\.podSubnet: 0\.0\.0\.0\/0 would take all traffic/ },
-    { name: 'pod subnets that overlap each other', entry: { ...c2, podSubnet: ['10.4.0.0/16', '10.4.1.0/24'] }, want: /^remotes\[0\]\.podSubnet: 10\.4\.1\.0\/24 overlaps with 10\.4\.0\.0\/16 of remotes\[0\]\.podSubnet$/ },
-    { name: 'a name too long for a device', entry: { ...c2, name: 'cluster2' }, want: /^remotes\[0\]\.deviceName: it is required: wireguard\.cluster2 has more than the 15 characters/ },
-    { name: 'a device name that is too long', entry: { ...c2, deviceName: 'wireguard.clust2' }, want: /^remotes\[0\]\.deviceName: "wireguard\.clust2" is no name of a device/ },
-    { name: 'the name that makes a device of Calico', entry: { ...c2, name: 'cali' }, want: /^remotes\[0\]\.deviceName: wireguard\.cali is a device of Calico's own$/ },
-    { name: 'a device of Calico', entry: { ...c2, deviceName: 'wg-v6.cali' }, want: /^remotes\[0\]\.deviceName: wg-v6\.cali is a device of Calico's own$/ },
-    { name: 'a port that is none', entry: { ...c2, wgListenPort: 70_000 }, want: /^remotes\[0\]\.wgListenPort: 70000 is not a whole number from 1 to 65535$/ },
+    {
+      name: 'an empty list of pod subnets',
+      entry: { ...c2, podSubnet: [] },
+      want: /^remotes\[0\]\.podSubnet: it is required$/,
+    },
+    {
+      name: 'a pod subnet that is none',
+      entry: { ...c2, podSubnet: '10.4.0.0' },
+      want: /^remotes\[0\]\.podSubnet: "10\.4\.0\.0" is not a CIDR/,
+    },
+    {
+      name: 'one of them that is none',
+      entry: { ...c2, podSubnet: ['10.4.0.0/16', 'x'] },
+      want: /^remotes\[0\]\.podSubnet\[1\]: "x" is not a CIDR/,
+    },
+    {
+      name: 'a pod subnet of everything',
+      entry: { ...c2, podSubnet: '0.0.0.0/0' },
+      want: /^remotes\[0\]\.podSubnet: 0\.0\.0\.0\/0 would take all traffic/,
+    },
+    {
+      name: 'pod subnets that overlap each other',
+      entry: { ...c2, podSubnet: ['10.4.0.0/16', '10.4.1.0/24'] },
+      want: /^remotes\[0\]\.podSubnet: 10\.4\.1\.0\/24 overlaps with 10\.4\.0\.0\/16 of remotes\[0\]\.podSubnet$/,
+    },
+    {
+      name: 'a name too long for a device',
+      entry: { ...c2, name: 'cluster2' },
+      want: /^remotes\[0\]\.deviceName: it is required: wireguard\.cluster2 has more than the 15 characters/,
+    },
+    {
+      name: 'a device name that is too long',
+      entry: { ...c2, deviceName: 'wireguard.clust2' },
+      want: /^remotes\[0\]\.deviceName: "wireguard\.clust2" is no name of a device/,
+    },
+    {
+      name: 'the name that makes a device of Calico',
+      entry: { ...c2, name: 'cali' },
+      want: /^remotes\[0\]\.deviceName: wireguard\.cali is a device of Calico's own$/,
+    },
+    {
+      name: 'a device of Calico',
+      entry: { ...c2, deviceName: 'wg-v6.cali' },
+      want: /^remotes\[0\]\.deviceName: wg-v6\.cali is a device of Calico's own$/,
+    },
+    {
+      name: 'a port that is none',
+      entry: { ...c2, wgListenPort: 70_000 },
+      want: /^remotes\[0\]\.wgListenPort: 70000 is not a whole number from 1 to 65535$/,
+    },
     { name: 'half a port', entry: { ...c2, wgListenPort: 1.5 }, want: /^remotes\[0\]\.wgListenPort: 1\.5 is not/ },
-    { name: 'an MTU that is too small', entry: { ...c2, wgDeviceMTU: 500 }, want: /^remotes\[0\]\.wgDeviceMTU: 500 is not a whole number from 576 to/ },
-    { name: 'an MTU that is too small for IPv6', entry: { ...c2, podSubnet: ['10.4.0.0/16', 'fd00:4::/48'], wgDeviceMTU: 1279 }, want: /^remotes\[0\]\.wgDeviceMTU: 1279 is not a whole number from 1280 to/ },
-    { name: 'a negative period', entry: { ...c2, resyncPeriod: '-1s' }, want: /^remotes\[0\]\.resyncPeriod: it is negative$/ },
-    { name: 'an unknown family', entry: { ...c2, endpointFamily: 'IPv4' }, want: /^remotes\[0\]\.endpointFamily: "IPv4" is none of ipv4, ipv6$/ },
-    { name: 'an unknown source of blocks', entry: { ...c2, allowedIPsFrom: 'calico' }, want: /^remotes\[0\]\.allowedIPsFrom: "calico" is none of podCIDRs, calico-blocks$/ },
-    { name: 'an allowed endpoint CIDR that is none', entry: { ...c2, allowedEndpointCIDRs: ['192.0.2.1'] }, want: /^remotes\[0\]\.allowedEndpointCIDRs\[0\]: / },
-    { name: 'a device address that is none', entry: { ...c2, deviceAddress: 'eth0' }, want: /^remotes\[0\]\.deviceAddress: "eth0" is not an IP address, nor is it none or auto$/ },
-    { name: 'a device address of every host', entry: { ...c2, deviceAddress: '127.0.0.1' }, want: /^remotes\[0\]\.deviceAddress: 127\.0\.0\.1 is no address of one node alone$/ },
-    { name: 'a device address that a remote’s pod may have', entry: { ...c2, deviceAddress: '10.4.0.1' }, want: /^remotes\[0\]\.deviceAddress: 10\.4\.0\.1 is in the pod subnet 10\.4\.0\.0\/16$/ },
+    {
+      name: 'an MTU that is too small',
+      entry: { ...c2, wgDeviceMTU: 500 },
+      want: /^remotes\[0\]\.wgDeviceMTU: 500 is not a whole number from 576 to/,
+    },
+    {
+      name: 'an MTU that is too small for IPv6',
+      entry: { ...c2, podSubnet: ['10.4.0.0/16', 'fd00:4::/48'], wgDeviceMTU: 1279 },
+      want: /^remotes\[0\]\.wgDeviceMTU: 1279 is not a whole number from 1280 to/,
+    },
+    {
+      name: 'a negative period',
+      entry: { ...c2, resyncPeriod: '-1s' },
+      want: /^remotes\[0\]\.resyncPeriod: it is negative$/,
+    },
+    {
+      name: 'an unknown family',
+      entry: { ...c2, endpointFamily: 'IPv4' },
+      want: /^remotes\[0\]\.endpointFamily: "IPv4" is none of ipv4, ipv6$/,
+    },
+    {
+      name: 'an unknown source of blocks',
+      entry: { ...c2, allowedIPsFrom: 'calico' },
+      want: /^remotes\[0\]\.allowedIPsFrom: "calico" is none of podCIDRs, calico-blocks$/,
+    },
+    {
+      name: 'an allowed endpoint CIDR that is none',
+      entry: { ...c2, allowedEndpointCIDRs: ['192.0.2.1'] },
+      want: /^remotes\[0\]\.allowedEndpointCIDRs\[0\]: /,
+    },
+    {
+      name: 'a device address that is none',
+      entry: { ...c2, deviceAddress: 'eth0' },
+      want: /^remotes\[0\]\.deviceAddress: "eth0" is not an IP address, nor is it none or auto$/,
+    },
+    {
+      name: 'a device address of every host',
+      entry: { ...c2, deviceAddress: '127.0.0.1' },
+      want: /^remotes\[0\]\.deviceAddress: 127\.0\.0\.1 is no address of one node alone$/,
+    },
+    {
+      name: 'a device address that a remote’s pod may have',
+      entry: { ...c2, deviceAddress: '10.4.0.1' },
+      want: /^remotes\[0\]\.deviceAddress: 10\.4\.0\.1 is in the pod subnet 10\.4\.0\.0\/16$/,
+    },
   ])('refuses $name', ({ entry, want }) => {
     expect(problemsOf(file(entry))).toEqual([expect.stringMatching(want)]);
   });
 
   it.each<{ name: string; settings: ClustersFile; want: string }>([
-    { name: 'no name of the local cluster', settings: { remotes: [c2] }, want: 'local.name: "" is no cluster\'s name: letters, digits, and inner hyphens and dots' },
-    { name: 'a remote with the local name', settings: file({ ...c2, name: 'c1' }), want: 'remotes: c1 is the name of the local cluster' },
-    { name: 'two of one name', settings: file(c2, { ...c3, name: 'c2', deviceName: 'wg-c2' }), want: 'remotes: two have the name c2' },
-    { name: 'two of one device', settings: file(c2, { ...c3, deviceName: 'wireguard.c2' }), want: 'remotes: two have the device wireguard.c2' },
-    { name: 'two of one port', settings: file(c2, { ...c3, wgListenPort: 51_820 }), want: 'remotes: two have the wgListenPort 51820' },
+    {
+      name: 'no name of the local cluster',
+      settings: { remotes: [c2] },
+      want: 'local.name: "" is no cluster\'s name: letters, digits, and inner hyphens and dots',
+    },
+    {
+      name: 'a remote with the local name',
+      settings: file({ ...c2, name: 'c1' }),
+      want: 'remotes: c1 is the name of the local cluster',
+    },
+    {
+      name: 'two of one name',
+      settings: file(c2, { ...c3, name: 'c2', deviceName: 'wg-c2' }),
+      want: 'remotes: two have the name c2',
+    },
+    {
+      name: 'two of one device',
+      settings: file(c2, { ...c3, deviceName: 'wireguard.c2' }),
+      want: 'remotes: two have the device wireguard.c2',
+    },
+    {
+      name: 'two of one port',
+      settings: file(c2, { ...c3, wgListenPort: 51_820 }),
+      want: 'remotes: two have the wgListenPort 51820',
+    },
     {
       name: 'two of overlapping pod subnets',
       settings: file(c2, { ...c3, podSubnet: ['fd00::/48', '10.4.64.0/18'] }),

@@ -31,24 +31,39 @@ describe('the file of -clusters-config', () => {
       allowedEndpointCIDRs: ['192.0.2.0/24'],
       deviceAddress: 'auto',
     };
-    const value = { local: { name: 'c1', kubeConfigPath: '/k' }, remotes: [{ name: 'c2', kubeConfigPath: '/c2', resyncPeriod: 1e9, ...ours }] };
+    const value = {
+      local: { name: 'c1', kubeConfigPath: '/k' },
+      remotes: [{ name: 'c2', kubeConfigPath: '/c2', resyncPeriod: 1e9, ...ours }],
+    };
     expect(parseClustersFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
   it('is read as Go reads JSON: keys in any case, null as if it were not there', () => {
-    const file = parseClustersFile('{"Local": {"NAME": "c1", "kubeConfigPath": null}, "remotes": [{"podsubnet": "10.4.0.0/16", "wgDeviceMtu": 1400}]}');
-    expect(file).toEqual({ ok: true, value: { local: { name: 'c1' }, remotes: [{ podSubnet: '10.4.0.0/16', wgDeviceMTU: 1400 }] }, warnings: [] });
+    const file = parseClustersFile(
+      '{"Local": {"NAME": "c1", "kubeConfigPath": null}, "remotes": [{"podsubnet": "10.4.0.0/16", "wgDeviceMtu": 1400}]}',
+    );
+    expect(file).toEqual({
+      ok: true,
+      value: { local: { name: 'c1' }, remotes: [{ podSubnet: '10.4.0.0/16', wgDeviceMTU: 1400 }] },
+      warnings: [],
+    });
   });
 
   it('may have unknown keys', () => {
     const file = parseClustersFile('remotes: [{ name: c2, owner: me }]\ncomment: hello\n');
     expect(file).toMatchObject({ ok: true, value: { remotes: [{ name: 'c2' }] } });
-    expect(file.ok && file.warnings.toSorted()).toEqual(['remotes[0]: unknown key owner', 'the file: unknown key comment']);
+    expect(file.ok && file.warnings.toSorted()).toEqual([
+      'remotes[0]: unknown key owner',
+      'the file: unknown key comment',
+    ]);
   });
 
   it.each([
     { key: 'wgListenPrt', want: 'remotes[0]: unknown key wgListenPrt, did you mean wgListenPort?' },
-    { key: 'allowdEndpointCIDRs', want: 'remotes[0]: unknown key allowdEndpointCIDRs, did you mean allowedEndpointCIDRs?' },
+    {
+      key: 'allowdEndpointCIDRs',
+      want: 'remotes[0]: unknown key allowdEndpointCIDRs, did you mean allowedEndpointCIDRs?',
+    },
   ])('is refused with $key, which is like a known one', ({ key, want }) => {
     expect(parseClustersFile(`remotes: [{ name: c2, ${key}: [] }]`)).toEqual({ ok: false, problems: [want] });
   });
@@ -56,8 +71,16 @@ describe('the file of -clusters-config', () => {
   it.each([
     { name: 'no remotes', source: 'local: { name: c1 }', want: /^remotes: / },
     { name: 'an empty list of them', source: 'remotes: []', want: /^remotes: / },
-    { name: 'a port that is a text', source: 'remotes: [{ wgListenPort: "51820" }]', want: /^remotes\[0\]\.wgListenPort: / },
-    { name: 'a pod subnet that is a number', source: 'remotes: [{ podSubnet: 10 }]', want: /^remotes\[0\]\.podSubnet: / },
+    {
+      name: 'a port that is a text',
+      source: 'remotes: [{ wgListenPort: "51820" }]',
+      want: /^remotes\[0\]\.wgListenPort: /,
+    },
+    {
+      name: 'a pod subnet that is a number',
+      source: 'remotes: [{ podSubnet: 10 }]',
+      want: /^remotes\[0\]\.podSubnet: /,
+    },
   ])('is refused with $name', ({ source, want }) => {
     expect(parseClustersFile(source)).toEqual({ ok: false, problems: [expect.stringMatching(want)] });
   });

@@ -40,5 +40,8 @@ const KEYS = keysOf(clustersFile);
 
 /** Reads the file of `-clusters-config`, which is that of the Go program and more. */
 export function parseClustersFile(source: string): ParsedFile<ClustersFile> {
-  return parseConfigFile(source, clustersFile, { unknownKeys: 'warning', prepare: (document) => goDocument(document, KEYS) });
+  return parseConfigFile(source, clustersFile, {
+    unknownKeys: 'warning',
+    prepare: (document) => goDocument(document, KEYS),
+  });
 }

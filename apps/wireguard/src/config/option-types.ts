@@ -6,7 +6,10 @@ import type { OptionType } from '@kube-semaphore/options';
 export const clusterName: OptionType<string> = {
   label: 'name',
   format: String,
-  parse: (raw) => (isClusterName(raw) ? good(raw) : bad(`${excerpt(raw)} is no cluster's name: letters, digits, and inner hyphens and dots`)),
+  parse: (raw) =>
+    isClusterName(raw)
+      ? good(raw)
+      : bad(`${excerpt(raw)} is no cluster's name: letters, digits, and inner hyphens and dots`),
 };
 
 /** The name of a network device that may be ours. */
@@ -14,7 +17,10 @@ export const deviceNameType: OptionType<string> = {
   label: 'device',
   format: String,
   parse(raw) {
-    if (!isDeviceName(raw)) return bad(`${excerpt(raw)} is no name of a device: 1 to ${MAX_DEVICE_NAME} characters without "/", ":" and spaces`);
+    if (!isDeviceName(raw))
+      return bad(
+        `${excerpt(raw)} is no name of a device: 1 to ${MAX_DEVICE_NAME} characters without "/", ":" and spaces`,
+      );
     return calicoDevices.includes(raw) ? bad(`${raw} is a device of Calico's own`) : good(raw);
   },
 };

@@ -11,7 +11,10 @@ const resolve = (argv: string[], env: Record<string, string> = {}) =>
 async function problems(argv: string[], env: Record<string, string> = {}): Promise<string[]> {
   const resolution = await resolve(argv, env);
   const text = resolution.kind === 'exit' ? (resolution.stderr ?? '') : '';
-  return text.split('\n').slice(0, -2).map((line) => line.replace('semaphore-wireguard: ', ''));
+  return text
+    .split('\n')
+    .slice(0, -2)
+    .map((line) => line.replace('semaphore-wireguard: ', ''));
 }
 
 describe('the options of wireguard', () => {
@@ -44,11 +47,37 @@ describe('the options of wireguard', () => {
   });
 
   it.each([
-    { name: 'the variables of the Go program’s manifests', argv: [], env: { SWG_NODE_NAME: 'n1', SWG_CLUSTERS_CONFIG: '/etc/semaphore-wireguard/config.json' } },
-    { name: 'its other variables', argv: REQUIRED, env: { SWG_LOG_LEVEL: 'debug', SWG_WG_KEY_PATH: '/k', SWG_LISTEN_ADDRESS: ':7777' } },
-    { name: 'the variables of its release v0.2.0', argv: [], env: { WS_CLUSTERS_CONFIG: 'f', WS_NODE_NAME: 'n1', WS_LOG_LEVEL: 'info', WS_WG_KEY_PATH: '/k', WS_LISTEN_ADDRESS: ':7773' } },
-    { name: 'the flags of its release v0.2.0', argv: ['-clusters-config=f', '-ws-node-name=n1', '-wg-key-path=/k'], env: {} },
-    { name: 'its flags', argv: [...REQUIRED, '-log-level', 'info', '--wg-key-path=/k', '-listen-address', '127.0.0.1:7773'], env: {} },
+    {
+      name: 'the variables of the Go program’s manifests',
+      argv: [],
+      env: { SWG_NODE_NAME: 'n1', SWG_CLUSTERS_CONFIG: '/etc/semaphore-wireguard/config.json' },
+    },
+    {
+      name: 'its other variables',
+      argv: REQUIRED,
+      env: { SWG_LOG_LEVEL: 'debug', SWG_WG_KEY_PATH: '/k', SWG_LISTEN_ADDRESS: ':7777' },
+    },
+    {
+      name: 'the variables of its release v0.2.0',
+      argv: [],
+      env: {
+        WS_CLUSTERS_CONFIG: 'f',
+        WS_NODE_NAME: 'n1',
+        WS_LOG_LEVEL: 'info',
+        WS_WG_KEY_PATH: '/k',
+        WS_LISTEN_ADDRESS: ':7773',
+      },
+    },
+    {
+      name: 'the flags of its release v0.2.0',
+      argv: ['-clusters-config=f', '-ws-node-name=n1', '-wg-key-path=/k'],
+      env: {},
+    },
+    {
+      name: 'its flags',
+      argv: [...REQUIRED, '-log-level', 'info', '--wg-key-path=/k', '-listen-address', '127.0.0.1:7773'],
+      env: {},
+    },
     { name: 'a plan', argv: ['plan', '-o=json', ...REQUIRED], env: {} },
     { name: 'a status', argv: ['status', ...REQUIRED], env: {} },
     { name: 'a cleanup of one remote', argv: ['cleanup', '-cluster=c2', '-yes', ...REQUIRED], env: {} },
@@ -57,16 +86,38 @@ describe('the options of wireguard', () => {
   });
 
   it.each([
-    { name: 'a flag of v0.1.0', argv: [...REQUIRED, '-remote-pod-subnet', '10.4.0.0/16'], want: [/^-remote-pod-subnet counts for nothing any more: v0\.1\.0 had one remote by flags; write it into the file of -clusters-config$/] },
+    {
+      name: 'a flag of v0.1.0',
+      argv: [...REQUIRED, '-remote-pod-subnet', '10.4.0.0/16'],
+      want: [
+        /^-remote-pod-subnet counts for nothing any more: v0\.1\.0 had one remote by flags; write it into the file of -clusters-config$/,
+      ],
+    },
     {
       name: 'nothing at all',
       argv: [],
       want: [/^-clusters-config or SWG_CLUSTERS_CONFIG is required$/, /^-node-name or SWG_NODE_NAME is required$/],
     },
-    { name: 'a cluster to clean up without cleanup', argv: [...REQUIRED, '-cluster=c2'], want: [/^-cluster or SWG_CLEANUP_CLUSTER is for cleanup only$/] },
-    { name: 'a cluster that is no label', argv: ['cleanup', '-cluster=C_2', ...REQUIRED], want: [/^-cluster .*"C_2" is no cluster's name/] },
-    { name: 'an election, where every node has an agent', argv: [...REQUIRED, '-leader-elect'], want: [/leader-elect/] },
-    { name: 'a period that would be a loop', argv: [...REQUIRED, '-observe-period=1ms'], want: [/^-observe-period .*is less than 1s/] },
+    {
+      name: 'a cluster to clean up without cleanup',
+      argv: [...REQUIRED, '-cluster=c2'],
+      want: [/^-cluster or SWG_CLEANUP_CLUSTER is for cleanup only$/],
+    },
+    {
+      name: 'a cluster that is no label',
+      argv: ['cleanup', '-cluster=C_2', ...REQUIRED],
+      want: [/^-cluster .*"C_2" is no cluster's name/],
+    },
+    {
+      name: 'an election, where every node has an agent',
+      argv: [...REQUIRED, '-leader-elect'],
+      want: [/leader-elect/],
+    },
+    {
+      name: 'a period that would be a loop',
+      argv: [...REQUIRED, '-observe-period=1ms'],
+      want: [/^-observe-period .*is less than 1s/],
+    },
   ])('refuse $name', async ({ argv, want }) => {
     expect(await problems(argv)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
   });

@@ -16,24 +16,26 @@ import {
 import { clusterName } from './option-types.ts';
 
 /** Everything that semaphore-wireguard can be told. */
-export type WireGuardOptions = CommonOptions & DeletionGuardOptions & SubcommandOptions & {
-  /** The file with the local cluster and the remotes. */
-  readonly clustersConfig: string;
-  /** The Node that we run on. */
-  readonly nodeName: string;
-  /** The folder of our private keys. */
-  readonly wgKeyPath: string;
-  /** Whether wireguard-go carries the tunnels: where the kernel has no WireGuard, always, or never. */
-  readonly userspace: 'auto' | 'always' | 'never';
-  /** Between two looks at devices and routes, which nobody tells us of. */
-  readonly observePeriodMs: number;
-  /** A peer whose last handshake is older has lost us. */
-  readonly staleHandshakeMs: number;
-  /** `auto` takes protobuf where the API server speaks it. */
-  readonly encoding: 'auto' | 'json';
-  /** For `cleanup`: the remote to take leave of, by default all of them. */
-  readonly cleanupCluster: string | undefined;
-};
+export type WireGuardOptions = CommonOptions &
+  DeletionGuardOptions &
+  SubcommandOptions & {
+    /** The file with the local cluster and the remotes. */
+    readonly clustersConfig: string;
+    /** The Node that we run on. */
+    readonly nodeName: string;
+    /** The folder of our private keys. */
+    readonly wgKeyPath: string;
+    /** Whether wireguard-go carries the tunnels: where the kernel has no WireGuard, always, or never. */
+    readonly userspace: 'auto' | 'always' | 'never';
+    /** Between two looks at devices and routes, which nobody tells us of. */
+    readonly observePeriodMs: number;
+    /** A peer whose last handshake is older has lost us. */
+    readonly staleHandshakeMs: number;
+    /** `auto` takes protobuf where the API server speaks it. */
+    readonly encoding: 'auto' | 'json';
+    /** For `cleanup`: the remote to take leave of, by default all of them. */
+    readonly cleanupCluster: string | undefined;
+  };
 
 /** The program as `-help` and `-version` introduce it. */
 export const program = {
@@ -42,16 +44,34 @@ export const program = {
   subcommands: [
     { name: 'plan', description: 'Print what would change on this node, and what is skipped and why; change nothing.' },
     { name: 'status', description: 'Print the peers of this node, and which Nodes are skipped and why.' },
-    { name: 'cleanup', description: 'Remove devices, routes and annotations of this node: of all remotes, or of -cluster.' },
+    {
+      name: 'cleanup',
+      description: 'Remove devices, routes and annotations of this node: of all remotes, or of -cluster.',
+    },
   ],
   retired: [
     {
       names: [
-        'local-kube-config', 'remote-api-url', 'remote-ca-url', 'remote-sa-token-path', 'remote-pod-subnet',
-        'target-kube-config', 'wg-device-mtu', 'wg-device-name', 'wg-listen-port', 'resync-period',
-        'WS_LOCAL_KUBE_CONFIG', 'WS_REMOTE_API_URL', 'WS_REMOTE_CA_URL', 'WS_REMOTE_POD_SUBNET',
-        'WS_REMOTE_SERVICE_ACCOUNT_TOKEN', 'WS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH', 'WS_TARGET_KUBE_CONFIG',
-        'WS_WG_DEVICE_MTU', 'WS_WG_DEVICE_NAME', 'WS_WG_LISTEN_PORT',
+        'local-kube-config',
+        'remote-api-url',
+        'remote-ca-url',
+        'remote-sa-token-path',
+        'remote-pod-subnet',
+        'target-kube-config',
+        'wg-device-mtu',
+        'wg-device-name',
+        'wg-listen-port',
+        'resync-period',
+        'WS_LOCAL_KUBE_CONFIG',
+        'WS_REMOTE_API_URL',
+        'WS_REMOTE_CA_URL',
+        'WS_REMOTE_POD_SUBNET',
+        'WS_REMOTE_SERVICE_ACCOUNT_TOKEN',
+        'WS_REMOTE_SERVICE_ACCOUNT_TOKEN_PATH',
+        'WS_TARGET_KUBE_CONFIG',
+        'WS_WG_DEVICE_MTU',
+        'WS_WG_DEVICE_NAME',
+        'WS_WG_LISTEN_PORT',
       ],
       says: 'v0.1.0 had one remote by flags; write it into the file of -clusters-config',
     },
@@ -136,7 +156,11 @@ export const options: OptionTable<WireGuardOptions> = {
  *
  * @returns what is wrong, each a sentence that names flag and variable
  */
-export function validate(given: Given<WireGuardOptions>, _config: Partial<WireGuardOptions>, subcommand: string | undefined): string[] {
+export function validate(
+  given: Given<WireGuardOptions>,
+  _config: Partial<WireGuardOptions>,
+  subcommand: string | undefined,
+): string[] {
   if (subcommand === 'cleanup' || !given.has('cleanupCluster')) return [];
   return [`${spellingOf(options.cleanupCluster)} is for cleanup only`];
 }

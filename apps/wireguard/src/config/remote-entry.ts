@@ -32,7 +32,10 @@ export function remoteOf(entry: RemoteEntry, { at, problems }: Context): RemoteS
     texts.map((raw, i) => check(`${field}[${i}]`, parse(raw), undefined)).filter((cidr) => cidr !== undefined);
   const { podSubnet = '', allowedEndpointCIDRs, endpointFamily = '', allowedIPsFrom = '' } = entry;
   const name = check('name', clusterName.parse(entry.name ?? ''), '');
-  const subnets = typeof podSubnet === 'string' ? [check('podSubnet', parseSubnet(podSubnet), undefined)] : listed('podSubnet', podSubnet, parseSubnet);
+  const subnets =
+    typeof podSubnet === 'string'
+      ? [check('podSubnet', parseSubnet(podSubnet), undefined)]
+      : listed('podSubnet', podSubnet, parseSubnet);
   const podSubnets = subnets.filter((cidr) => cidr !== undefined);
   if (subnets.length === 0 && podSubnet.length === 0) check('podSubnet', parseSubnet(''), undefined);
   const family = endpointFamily === '' ? undefined : check('endpointFamily', families.parse(endpointFamily), 'ipv4');
@@ -41,11 +44,16 @@ export function remoteOf(entry: RemoteEntry, { at, problems }: Context): RemoteS
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
     podSubnets,
     device: deviceOf(entry.deviceName ?? '', name, check),
-    mtuBytes: check('wgDeviceMTU', whole(entry.wgDeviceMTU || DEFAULT_MTU, { min: minMtu(podSubnets), max: MAX_MTU }), DEFAULT_MTU),
+    mtuBytes: check(
+      'wgDeviceMTU',
+      whole(entry.wgDeviceMTU || DEFAULT_MTU, { min: minMtu(podSubnets), max: MAX_MTU }),
+      DEFAULT_MTU,
+    ),
     listenPort: check('wgListenPort', whole(entry.wgListenPort || DEFAULT_PORT, { min: 1, max: 65_535 }), 0),
     resyncPeriodMs: check('resyncPeriod', periodOf(entry.resyncPeriod), 0),
     endpointFamily: family && (family === 'ipv4' ? 4 : 6),
-    allowedIpsFrom: allowedIPsFrom === '' ? 'podCIDRs' : check('allowedIPsFrom', sources.parse(allowedIPsFrom), 'podCIDRs'),
+    allowedIpsFrom:
+      allowedIPsFrom === '' ? 'podCIDRs' : check('allowedIPsFrom', sources.parse(allowedIPsFrom), 'podCIDRs'),
     allowedEndpoints: allowedEndpointCIDRs && listed('allowedEndpointCIDRs', allowedEndpointCIDRs, parseCidr),
     deviceAddress: check('deviceAddress', parseAddress(entry.deviceAddress || 'none'), 'none'),
   };
@@ -58,7 +66,9 @@ function deviceOf(chosen: string, cluster: string, check: Check): string {
   if (chosen !== '') return check('deviceName', deviceNameType.parse(chosen), '');
   if (cluster === '') return '';
   const made = deviceName(cluster);
-  const tooLong = bad(`it is required: ${made} has more than the ${MAX_DEVICE_NAME} characters that the name of a device can have`);
+  const tooLong = bad(
+    `it is required: ${made} has more than the ${MAX_DEVICE_NAME} characters that the name of a device can have`,
+  );
   return check('deviceName', isDeviceName(made) ? deviceNameType.parse(made) : tooLong, '');
 }
 
@@ -75,10 +85,13 @@ function parseAddress(raw: string): Parsed<RemoteSettings['deviceAddress']> {
   return isReachable(ip.value) ? good({ ip: ip.value }) : bad(`${ip.value} is no address of one node alone`);
 }
 
-const minMtu = (subnets: readonly Cidr[]): number => Math.max(...subnets.map(({ family }) => MIN_MTU[family]), MIN_MTU[4]);
+const minMtu = (subnets: readonly Cidr[]): number =>
+  Math.max(...subnets.map(({ family }) => MIN_MTU[family]), MIN_MTU[4]);
 
 function whole(value: number, { min, max }: { min: number; max: number }): Parsed<number> {
-  return Number.isInteger(value) && value >= min && value <= max ? good(value) : bad(`${value} is not a whole number from ${min} to ${max}`);
+  return Number.isInteger(value) && value >= min && value <= max
+    ? good(value)
+    : bad(`${value} is not a whole number from ${min} to ${max}`);
 }
 
 function periodOf(value: string | number = 0): Parsed<number> {

@@ -28,7 +28,8 @@ export function settle(candidates: readonly Candidate[], ownKeys: ReadonlySet<st
   const winners: Candidate[] = [];
   const left: NodeDiagnostic[] = [];
   for (const { node, claims } of candidates.toSorted((a, b) => bySeniority(a.node, b.node))) {
-    const note = (reason: string, details: readonly string[]) => left.push(...problemOf(reason, details).map((problem) => ({ ...problem, node: node.name })));
+    const note = (reason: string, details: readonly string[]) =>
+      left.push(...problemOf(reason, details).map((problem) => ({ ...problem, node: node.name })));
     const holder = keys.get(node.publicKey);
     if (ownKeys.has(node.publicKey)) {
       note('own-key', ['its public key is our own']);

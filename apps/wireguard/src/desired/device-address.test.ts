@@ -4,11 +4,19 @@ import { cidr, observedLink } from '../../test/support/builders.ts';
 
 const dual = [cidr('10.4.0.0/16'), cidr('fd00:4::/48')];
 const podCidrs = [cidr('10.2.1.0/24'), cidr('fd00:2:0:1::/64')];
-const bridge = observedLink({ name: 'cni0', addresses: [{ ip: '10.2.1.10', prefixLength: 32 }, { ip: '10.2.1.9', prefixLength: 24 }] });
+const bridge = observedLink({
+  name: 'cni0',
+  addresses: [
+    { ip: '10.2.1.10', prefixLength: 32 },
+    { ip: '10.2.1.9', prefixLength: 24 },
+  ],
+});
 const uplink = observedLink({ name: 'eth0', addresses: [{ ip: '192.0.2.1', prefixLength: 24 }] });
 
-const of = (deviceAddress: 'none' | 'auto' | { ip: string }, { podSubnets = dual, links = [uplink], own = podCidrs } = {}) =>
-  deviceAddresses({ deviceAddress, podSubnets }, { device: 'wireguard.c2', links, podCidrs: own });
+const of = (
+  deviceAddress: 'none' | 'auto' | { ip: string },
+  { podSubnets = dual, links = [uplink], own = podCidrs } = {},
+) => deviceAddresses({ deviceAddress, podSubnets }, { device: 'wireguard.c2', links, podCidrs: own });
 
 describe('deviceAddresses', () => {
   it('are none unless asked for', () => {

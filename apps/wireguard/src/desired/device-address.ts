@@ -18,7 +18,10 @@ export type AddressInput = {
  *
  * @returns canonical addresses; without one for a family in which the Node has no podCIDR
  */
-export function deviceAddresses({ deviceAddress, podSubnets }: Pick<DeviceSettings, 'deviceAddress' | 'podSubnets'>, input: AddressInput): readonly string[] {
+export function deviceAddresses(
+  { deviceAddress, podSubnets }: Pick<DeviceSettings, 'deviceAddress' | 'podSubnets'>,
+  input: AddressInput,
+): readonly string[] {
   if (deviceAddress === 'none') return [];
   if (deviceAddress !== 'auto') return [deviceAddress.ip];
   const families = ([4, 6] as const).filter((family) => podSubnets.some((subnet) => subnet.family === family));

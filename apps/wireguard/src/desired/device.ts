@@ -41,16 +41,34 @@ export function announcementsOf(settings: DeviceSettings, node: OwnNode, publicK
 }
 
 /** The public key that our Node announces to a remote now. */
-export const announcedKey = ({ name }: Pick<DeviceSettings, 'name'>, annotations: Readonly<Record<string, string>>): string | undefined => annotations[pubKeyAnnotation(name)];
+export const announcedKey = (
+  { name }: Pick<DeviceSettings, 'name'>,
+  annotations: Readonly<Record<string, string>>,
+): string | undefined => annotations[pubKeyAnnotation(name)];
 
 /** What keeps a device from doing all that it should. */
-export function deviceDiagnostics(settings: DeviceSettings, { node, links, blocked }: Pick<DeviceInput, 'node' | 'links'> & { readonly blocked: readonly (Pick<Route, 'destination'> & Partial<Route>)[] }): readonly Diagnostic[] {
+export function deviceDiagnostics(
+  settings: DeviceSettings,
+  {
+    node,
+    links,
+    blocked,
+  }: Pick<DeviceInput, 'node' | 'links'> & {
+    readonly blocked: readonly (Pick<Route, 'destination'> & Partial<Route>)[];
+  },
+): readonly Diagnostic[] {
   const endpoint = ownEndpoint(node, settings);
   const mtu = endpoint.ok ? mtuWarning(endpoint.value.ip, links, settings) : undefined;
   return [
     ...problemOf('no-endpoint', endpoint.ok ? [] : [`the remote can't reach us: ${endpoint.reason}`]),
     // Only advice: what is short enough passes.
     ...(mtu === undefined ? [] : [{ kind: 'expected', reason: 'mtu', detail: mtu } as const]),
-    ...problemOf('route-blocked', blocked.map(({ destination, device }) => `${destination} doesn't lead through ${settings.device}: ${device === undefined ? 'there is another route' : `it leads through ${device}`}`)),
+    ...problemOf(
+      'route-blocked',
+      blocked.map(
+        ({ destination, device }) =>
+          `${destination} doesn't lead through ${settings.device}: ${device === undefined ? 'there is another route' : `it leads through ${device}`}`,
+      ),
+    ),
   ];
 }

@@ -37,7 +37,11 @@ export type DeviceDiff = {
 };
 
 /** Compares a device with what it should be. */
-export function diffDevice({ device, link, routes }: ObservedDevice, desired: DesiredDevice, memory: EndpointMemory): DeviceDiff {
+export function diffDevice(
+  { device, link, routes }: ObservedDevice,
+  desired: DesiredDevice,
+  memory: EndpointMemory,
+): DeviceDiff {
   return {
     setsKey: device.publicKey !== desired.publicKey,
     listenPort: device.listenPort === desired.listenPort ? undefined : desired.listenPort,
@@ -55,16 +59,22 @@ export function diffDevice({ device, link, routes }: ObservedDevice, desired: De
 /** Whether there is nothing to do. Routes that are blocked are nothing that we could do. */
 export function isEmpty({ setsKey, listenPort, peers, link, addresses, routes }: DeviceDiff): boolean {
   const lists = [peers, addresses.add, addresses.delete, routes.add, routes.replace, routes.delete];
-  return !setsKey && listenPort === undefined && Object.keys(link).length === 0 && lists.every((list) => list.length === 0);
+  return (
+    !setsKey && listenPort === undefined && Object.keys(link).length === 0 && lists.every((list) => list.length === 0)
+  );
 }
 
 /** The kernel gives some devices a link-local address of its own, which does no harm. */
 function diffAddresses(observed: readonly LinkAddress[], ips: readonly string[]): DeviceDiff['addresses'] {
-  const desired = new Map([...new Set(ips)].toSorted().map((ip) => [hostCidr(ip), { ip, prefixLength: ip.includes(':') ? 128 : 32 }]));
+  const desired = new Map(
+    [...new Set(ips)].toSorted().map((ip) => [hostCidr(ip), { ip, prefixLength: ip.includes(':') ? 128 : 32 }]),
+  );
   const here = new Set(observed.map(textOf));
   return {
     add: [...desired].filter(([text]) => !here.has(text)).map(([, address]) => address),
-    delete: observed.filter((address) => !desired.has(textOf(address)) && !/^fe[89ab]/.test(address.ip)).toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1)),
+    delete: observed
+      .filter((address) => !desired.has(textOf(address)) && !/^fe[89ab]/.test(address.ip))
+      .toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1)),
   };
 }
 

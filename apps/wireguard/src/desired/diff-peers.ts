@@ -15,10 +15,16 @@ export type EndpointMemory = HandshakeClock & {
  * What makes a device's peers those that it should have: whoever isn't wanted goes first, then the others in the order of
  * their keys. A peer that is as it should be isn't named, and of the others only what differs.
  */
-export function diffPeers(observed: readonly Peer[], desired: readonly DesiredPeer[], memory: EndpointMemory): readonly PeerChange[] {
+export function diffPeers(
+  observed: readonly Peer[],
+  desired: readonly DesiredPeer[],
+  memory: EndpointMemory,
+): readonly PeerChange[] {
   const here = new Map(observed.map((peer) => [peer.publicKey, peer]));
   const wanted = new Set(desired.map(({ publicKey }) => publicKey));
-  const unwanted = observed.filter(({ publicKey }) => !wanted.has(publicKey)).map(({ publicKey }): PeerChange => ({ publicKey, remove: true }));
+  const unwanted = observed
+    .filter(({ publicKey }) => !wanted.has(publicKey))
+    .map(({ publicKey }): PeerChange => ({ publicKey, remove: true }));
   const changes = desired.flatMap((peer) => changeOf(here.get(peer.publicKey), peer, memory));
   return [...unwanted.toSorted(byKey), ...changes.toSorted(byKey)];
 }
@@ -43,7 +49,11 @@ function changeOf(observed: Peer | undefined, desired: DesiredPeer, memory: Endp
 function wantsEndpoint(observed: Peer, { publicKey, endpoint }: DesiredPeer, memory: EndpointMemory): boolean {
   if (observed.endpoint === endpoint) return false;
   const before = memory.annotated.get(publicKey);
-  return observed.endpoint === undefined || (before !== undefined && before !== endpoint) || tunnelState(observed, memory) !== 'up';
+  return (
+    observed.endpoint === undefined ||
+    (before !== undefined && before !== endpoint) ||
+    tunnelState(observed, memory) !== 'up'
+  );
 }
 
 function isSameSet(a: readonly string[], b: readonly string[]): boolean {

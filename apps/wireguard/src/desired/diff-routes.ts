@@ -30,8 +30,15 @@ export function diffRoutes(observed: readonly Route[], destinations: readonly st
     else if (there.length > 0) replace.push(ours(destination));
     else add.push(ours(destination));
   }
-  const unwanted = observed.filter((route) => isOurs(route) && route.device === device && !destinations.includes(route.destination));
-  return { add, replace, delete: [...new Set(unwanted.map(({ destination }) => destination))].toSorted(compareCidrs).map(ours), blocked };
+  const unwanted = observed.filter(
+    (route) => isOurs(route) && route.device === device && !destinations.includes(route.destination),
+  );
+  return {
+    add,
+    replace,
+    delete: [...new Set(unwanted.map(({ destination }) => destination))].toSorted(compareCidrs).map(ours),
+    blocked,
+  };
 }
 
 const isOurs = ({ protocol }: Route): boolean => protocol === routeProtocol;

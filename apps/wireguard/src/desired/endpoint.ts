@@ -13,7 +13,11 @@ function unreachable(ip: string): string | undefined {
 export const isReachable = (ip: string): boolean => unreachable(ip) === undefined;
 
 /** An endpoint as `wg` writes it. */
-export const endpointOf = (ip: string, port: number): Endpoint => ({ ip, port, text: `${ip.includes(':') ? `[${ip}]` : ip}:${port}` });
+export const endpointOf = (ip: string, port: number): Endpoint => ({
+  ip,
+  port,
+  text: `${ip.includes(':') ? `[${ip}]` : ip}:${port}`,
+});
 
 /** Reads an address and a port. A name is refused: whoever answers for it could send our packets anywhere, and `wg` would wait for it. */
 export function parseEndpoint(raw: string): Parsed<Endpoint> {
@@ -36,11 +40,16 @@ export type EndpointRules = {
 };
 
 /** Why packets must not be sent to an endpoint; undefined: they may. */
-export function refusalOf({ ip }: Endpoint, { podSubnets, allowedEndpoints, ownIps }: EndpointRules): string | undefined {
+export function refusalOf(
+  { ip }: Endpoint,
+  { podSubnets, allowedEndpoints, ownIps }: EndpointRules,
+): string | undefined {
   const what = unreachable(ip);
   if (what !== undefined) return `${ip} is ${what}`;
   if (ownIps.has(ip)) return `${ip} is our own`;
   const subnet = podSubnets.find((cidr) => contains(cidr, ip));
   if (subnet !== undefined) return `${ip} is in the pod subnet ${subnet.text}`;
-  return allowedEndpoints === undefined || allowedEndpoints.some((cidr) => contains(cidr, ip)) ? undefined : `${ip} is in no allowed endpoint CIDR`;
+  return allowedEndpoints === undefined || allowedEndpoints.some((cidr) => contains(cidr, ip))
+    ? undefined
+    : `${ip} is in no allowed endpoint CIDR`;
 }

@@ -11,12 +11,18 @@ export type HandshakeClock = {
 };
 
 /** Seconds since the last handshake, 0 for one that a clock which was set back puts into the future; undefined before the first. */
-export function handshakeAge({ latestHandshakeSeconds: at }: Pick<Peer, 'latestHandshakeSeconds'>, nowSeconds: number): number | undefined {
+export function handshakeAge(
+  { latestHandshakeSeconds: at }: Pick<Peer, 'latestHandshakeSeconds'>,
+  nowSeconds: number,
+): number | undefined {
   return at === undefined ? undefined : Math.max(0, nowSeconds - at);
 }
 
 /** Whether a tunnel works, as far as its last handshake shows. */
-export function tunnelState(peer: Pick<Peer, 'latestHandshakeSeconds'>, { nowSeconds, staleSeconds }: HandshakeClock): TunnelState {
+export function tunnelState(
+  peer: Pick<Peer, 'latestHandshakeSeconds'>,
+  { nowSeconds, staleSeconds }: HandshakeClock,
+): TunnelState {
   const age = handshakeAge(peer, nowSeconds);
   if (age === undefined) return 'never';
   return age > staleSeconds ? 'stale' : 'up';

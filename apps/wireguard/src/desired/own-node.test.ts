@@ -11,14 +11,24 @@ const addresses = [
 
 describe('readOwnNode', () => {
   it('has the internal addresses and the CIDRs of the Node', () => {
-    expect(readOwnNode({ spec: { podCIDR: '10.2.1.0/24', podCIDRs: ['10.2.1.0/24', 'fd00:2::/64'] }, status: { addresses } })).toEqual({
+    expect(
+      readOwnNode({
+        spec: { podCIDR: '10.2.1.0/24', podCIDRs: ['10.2.1.0/24', 'fd00:2::/64'] },
+        status: { addresses },
+      }),
+    ).toEqual({
       internalIps: ['192.0.2.1', '2001:db8::1'],
       podCidrs: [cidr('10.2.1.0/24'), cidr('fd00:2::/64')],
     });
   });
 
   it('takes the lone podCIDR of old servers, and passes over what is no address', () => {
-    expect(readOwnNode({ spec: { podCIDR: '10.2.1.0/24', podCIDRs: [] }, status: { addresses: [{ type: 'InternalIP', address: 'n1' }] } })).toEqual({
+    expect(
+      readOwnNode({
+        spec: { podCIDR: '10.2.1.0/24', podCIDRs: [] },
+        status: { addresses: [{ type: 'InternalIP', address: 'n1' }] },
+      }),
+    ).toEqual({
       internalIps: [],
       podCidrs: [cidr('10.2.1.0/24')],
     });
@@ -30,25 +40,49 @@ describe('ownEndpoint', () => {
 
   it.each([
     { name: 'the first address, as Go', node: both, family: undefined, want: '192.0.2.1:51820' },
-    { name: 'the first address though it is IPv6', node: { ...both, internalIps: ['2001:db8::1', '192.0.2.1'] }, family: undefined, want: '[2001:db8::1]:51820' },
+    {
+      name: 'the first address though it is IPv6',
+      node: { ...both, internalIps: ['2001:db8::1', '192.0.2.1'] },
+      family: undefined,
+      want: '[2001:db8::1]:51820',
+    },
     { name: 'that of the wanted family', node: both, family: 6, want: '[2001:db8::1]:51820' },
-    { name: 'one that others can reach', node: { ...both, internalIps: ['169.254.0.1', '192.0.2.1'] }, family: undefined, want: '192.0.2.1:51820' },
+    {
+      name: 'one that others can reach',
+      node: { ...both, internalIps: ['169.254.0.1', '192.0.2.1'] },
+      family: undefined,
+      want: '192.0.2.1:51820',
+    },
   ] as const)('is $name', ({ node, family, want }) => {
-    expect(ownEndpoint(node, { listenPort: 51_820, endpointFamily: family })).toMatchObject({ ok: true, value: { text: want } });
+    expect(ownEndpoint(node, { listenPort: 51_820, endpointFamily: family })).toMatchObject({
+      ok: true,
+      value: { text: want },
+    });
   });
 
   it('is none without an address of the family', () => {
     const node = { internalIps: ['192.0.2.1'], podCidrs: [] };
-    expect(ownEndpoint(node, { listenPort: 51_820, endpointFamily: 6 })).toEqual({ ok: false, reason: 'the Node has no InternalIP of IPv6' });
+    expect(ownEndpoint(node, { listenPort: 51_820, endpointFamily: 6 })).toEqual({
+      ok: false,
+      reason: 'the Node has no InternalIP of IPv6',
+    });
   });
 });
 
 describe('mtuWarning', () => {
-  const links = [observedLink(), observedLink({ name: 'eth0', mtuBytes: 1500, addresses: [{ ip: '192.0.2.1', prefixLength: 24 }] })];
+  const links = [
+    observedLink(),
+    observedLink({ name: 'eth0', mtuBytes: 1500, addresses: [{ ip: '192.0.2.1', prefixLength: 24 }] }),
+  ];
 
   it.each([
     { name: 'nothing where there is room', ip: '192.0.2.1', mtuBytes: 1420, want: undefined },
-    { name: 'that there is none', ip: '192.0.2.1', mtuBytes: 1421, want: 'the MTU of wireguard.c2, 1421, is more than 1420, that of eth0 less 80: long packets may be lost' },
+    {
+      name: 'that there is none',
+      ip: '192.0.2.1',
+      mtuBytes: 1421,
+      want: 'the MTU of wireguard.c2, 1421, is more than 1420, that of eth0 less 80: long packets may be lost',
+    },
     { name: 'nothing of an address that no link has', ip: '192.0.2.2', mtuBytes: 9000, want: undefined },
   ])('says $name', ({ ip, mtuBytes, want }) => {
     expect(mtuWarning(ip, links, { device: 'wireguard.c2', mtuBytes })).toBe(want);
@@ -60,9 +94,21 @@ describe('clashesWith', () => {
 
   it.each([
     { name: 'nothing where all is apart', podSubnets: ['10.4.0.0/16', 'fd00:4::/48'], want: [] },
-    { name: 'our pods', podSubnets: ['10.0.0.0/8'], want: ['the pod subnet 10.0.0.0/8 of c2 overlaps with our own Node\'s 10.2.1.0/24'] },
-    { name: 'a part of our pods', podSubnets: ['10.2.1.128/25'], want: ['the pod subnet 10.2.1.128/25 of c2 overlaps with our own Node\'s 10.2.1.0/24'] },
-    { name: 'our own address', podSubnets: ['2001:db8::/32'], want: ['the pod subnet 2001:db8::/32 of c2 holds our own Node\'s address 2001:db8::1'] },
+    {
+      name: 'our pods',
+      podSubnets: ['10.0.0.0/8'],
+      want: ["the pod subnet 10.0.0.0/8 of c2 overlaps with our own Node's 10.2.1.0/24"],
+    },
+    {
+      name: 'a part of our pods',
+      podSubnets: ['10.2.1.128/25'],
+      want: ["the pod subnet 10.2.1.128/25 of c2 overlaps with our own Node's 10.2.1.0/24"],
+    },
+    {
+      name: 'our own address',
+      podSubnets: ['2001:db8::/32'],
+      want: ["the pod subnet 2001:db8::/32 of c2 holds our own Node's address 2001:db8::1"],
+    },
   ])('finds $name', ({ podSubnets, want }) => {
     expect(clashesWith(node, { name: 'c2', podSubnets: podSubnets.map(cidr) })).toEqual(want);
   });
@@ -77,9 +123,19 @@ describe('annotationPatch', () => {
   it.each([
     { name: 'says all on a new Node', annotations: {}, withdrawn: [], want: said },
     { name: 'says nothing twice', annotations: said, withdrawn: [], want: undefined },
-    { name: 'says only what differs', annotations: { ...said, [endpoint]: '192.0.2.2:51820' }, withdrawn: [], want: { [endpoint]: '192.0.2.1:51820' } },
+    {
+      name: 'says only what differs',
+      annotations: { ...said, [endpoint]: '192.0.2.2:51820' },
+      withdrawn: [],
+      want: { [endpoint]: '192.0.2.1:51820' },
+    },
     { name: 'leaves what others say', annotations: { ...said, ...c3, note: 'x' }, withdrawn: [], want: undefined },
-    { name: 'takes back what is there of a remote that went', annotations: { ...said, ...c3 }, withdrawn: ['c3'], want: { 'c3.wireguard.semaphore.uw.io/pubKey': null } },
+    {
+      name: 'takes back what is there of a remote that went',
+      annotations: { ...said, ...c3 },
+      withdrawn: ['c3'],
+      want: { 'c3.wireguard.semaphore.uw.io/pubKey': null },
+    },
     { name: 'takes back nothing that it says', annotations: said, withdrawn: ['c2'], want: undefined },
   ])('$name', ({ annotations, withdrawn, want }) => {
     expect(annotationPatch(annotations, { announced, withdrawn })).toEqual(want);

@@ -23,9 +23,16 @@ export function readOwnNode({ spec, status }: Pick<Node, 'spec' | 'status'>): Ow
 }
 
 /** Where the Nodes of a remote reach us. */
-export function ownEndpoint({ internalIps }: OwnNode, { listenPort, endpointFamily: family }: Pick<DeviceSettings, 'listenPort' | 'endpointFamily'>): Parsed<Endpoint> {
-  const ip = internalIps.find((candidate) => isReachable(candidate) && (family === undefined || family === (candidate.includes(':') ? 6 : 4)));
-  return ip === undefined ? bad(`the Node has no InternalIP${family === undefined ? '' : ` of IPv${family}`}`) : good(endpointOf(ip, listenPort));
+export function ownEndpoint(
+  { internalIps }: OwnNode,
+  { listenPort, endpointFamily: family }: Pick<DeviceSettings, 'listenPort' | 'endpointFamily'>,
+): Parsed<Endpoint> {
+  const ip = internalIps.find(
+    (candidate) => isReachable(candidate) && (family === undefined || family === (candidate.includes(':') ? 6 : 4)),
+  );
+  return ip === undefined
+    ? bad(`the Node has no InternalIP${family === undefined ? '' : ` of IPv${family}`}`)
+    : good(endpointOf(ip, listenPort));
 }
 
 /** WireGuard over IPv6, which is the longer: 40 bytes of IPv6, 8 of UDP, 32 of its own. */
@@ -37,7 +44,11 @@ const OVERHEAD_BYTES = 80;
  * @param ip of our endpoint; the link that has it is taken for the one that carries the tunnel
  * @returns a sentence for the log; undefined: all is well, or no link has the address
  */
-export function mtuWarning(ip: string, links: readonly Link[], { device, mtuBytes }: Pick<DeviceSettings, 'device' | 'mtuBytes'>): string | undefined {
+export function mtuWarning(
+  ip: string,
+  links: readonly Link[],
+  { device, mtuBytes }: Pick<DeviceSettings, 'device' | 'mtuBytes'>,
+): string | undefined {
   const underlay = links.find(({ addresses }) => addresses.some((address) => address.ip === ip));
   if (underlay === undefined || underlay.mtuBytes - OVERHEAD_BYTES >= mtuBytes) return undefined;
   return `the MTU of ${device}, ${mtuBytes}, is more than ${underlay.mtuBytes - OVERHEAD_BYTES}, that of ${underlay.name} less ${OVERHEAD_BYTES}: long packets may be lost`;
@@ -48,10 +59,17 @@ export function mtuWarning(ip: string, links: readonly Link[], { device, mtuByte
  *
  * @returns a sentence for each clash
  */
-export function clashesWith({ internalIps, podCidrs }: OwnNode, { name, podSubnets }: Pick<DeviceSettings, 'name' | 'podSubnets'>): readonly string[] {
+export function clashesWith(
+  { internalIps, podCidrs }: OwnNode,
+  { name, podSubnets }: Pick<DeviceSettings, 'name' | 'podSubnets'>,
+): readonly string[] {
   return podSubnets.flatMap((subnet) => [
-    ...podCidrs.filter((cidr) => overlaps(cidr, subnet)).map((cidr) => `the pod subnet ${subnet.text} of ${name} overlaps with our own Node's ${cidr.text}`),
-    ...internalIps.filter((ip) => contains(subnet, ip)).map((ip) => `the pod subnet ${subnet.text} of ${name} holds our own Node's address ${ip}`),
+    ...podCidrs
+      .filter((cidr) => overlaps(cidr, subnet))
+      .map((cidr) => `the pod subnet ${subnet.text} of ${name} overlaps with our own Node's ${cidr.text}`),
+    ...internalIps
+      .filter((ip) => contains(subnet, ip))
+      .map((ip) => `the pod subnet ${subnet.text} of ${name} holds our own Node's address ${ip}`),
   ]);
 }
 
@@ -75,7 +93,9 @@ export function annotationPatch(
     [pubKeyAnnotation(remote), publicKey],
     [endpointAnnotation(remote), endpoint],
   ]);
-  const unwanted = withdrawn.flatMap((remote) => [pubKeyAnnotation(remote), endpointAnnotation(remote)]).filter((key) => !wanted.some(([other]) => other === key));
+  const unwanted = withdrawn
+    .flatMap((remote) => [pubKeyAnnotation(remote), endpointAnnotation(remote)])
+    .filter((key) => !wanted.some(([other]) => other === key));
   const patch: AnnotationPatch = Object.fromEntries([
     ...unwanted.filter((key) => Object.hasOwn(annotations, key)).map((key) => [key, null] as const),
     ...wanted.filter(([key, value]) => annotations[key] !== value),

@@ -12,7 +12,10 @@ const ownKeys = new Set([OWN]);
 /** Who has what, and what is left out, in short. */
 function brief(nodes: readonly RemoteNode[]) {
   const { peers, left } = desiredPeers(nodes, { ownKeys });
-  return { peers: peers.map(({ node, allowedIps }) => `${node} ${allowedIps.join(' ')}`), left: left.map(({ node, reason, detail }) => `${node} ${reason}: ${detail}`) };
+  return {
+    peers: peers.map(({ node, allowedIps }) => `${node} ${allowedIps.join(' ')}`),
+    left: left.map(({ node, reason, detail }) => `${node} ${reason}: ${detail}`),
+  };
 }
 
 const A = '10.4.1.0/24';
@@ -30,7 +33,12 @@ describe('desiredPeers', () => {
   });
 
   it.each([
-    { name: 'gives a CIDR to the oldest', nodes: [remoteNode('n2', [A]), remoteNode('n1', [A])], peers: [`n1 ${A}`], left: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`] },
+    {
+      name: 'gives a CIDR to the oldest',
+      nodes: [remoteNode('n2', [A]), remoteNode('n1', [A])],
+      peers: [`n1 ${A}`],
+      left: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`],
+    },
     {
       name: 'keeps the other CIDRs of one that loses one',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', [A, B])],
@@ -49,53 +57,131 @@ describe('desiredPeers', () => {
       peers: [`n1 ${A}`],
       left: ['n2 cidr-taken: 10.4.0.0/16 is refused: n1 has it, or a part of it'],
     },
-    { name: 'decides by name between two of one age', nodes: [remoteNode('n2', [A], { createdMs: 5 }), remoteNode('n1', [A], { createdMs: 5 })], peers: [`n1 ${A}`], left: [expect.stringMatching(/^n2 cidr-taken/)] },
-    { name: 'takes one that hides its age for the youngest', nodes: [remoteNode('n1', [A], { createdMs: 0 }), remoteNode('n2', [A])], peers: [`n2 ${A}`], left: [expect.stringMatching(/^n1 cidr-taken/)] },
-    { name: 'lets one that the last list lacked lose', nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [A])], peers: [`n2 ${A}`], left: [expect.stringMatching(/^n1 cidr-taken/)] },
-    { name: 'keeps one that the last list lacked otherwise', nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [B])], peers: [`n1 ${A}`, `n2 ${B}`], left: [] },
-    { name: 'gives a key to the oldest', nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) })], peers: [`n1 ${A}`], left: ['n2 key-taken: its public key is that of n1'] },
+    {
+      name: 'decides by name between two of one age',
+      nodes: [remoteNode('n2', [A], { createdMs: 5 }), remoteNode('n1', [A], { createdMs: 5 })],
+      peers: [`n1 ${A}`],
+      left: [expect.stringMatching(/^n2 cidr-taken/)],
+    },
+    {
+      name: 'takes one that hides its age for the youngest',
+      nodes: [remoteNode('n1', [A], { createdMs: 0 }), remoteNode('n2', [A])],
+      peers: [`n2 ${A}`],
+      left: [expect.stringMatching(/^n1 cidr-taken/)],
+    },
+    {
+      name: 'lets one that the last list lacked lose',
+      nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [A])],
+      peers: [`n2 ${A}`],
+      left: [expect.stringMatching(/^n1 cidr-taken/)],
+    },
+    {
+      name: 'keeps one that the last list lacked otherwise',
+      nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [B])],
+      peers: [`n1 ${A}`, `n2 ${B}`],
+      left: [],
+    },
+    {
+      name: 'gives a key to the oldest',
+      nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) })],
+      peers: [`n1 ${A}`],
+      left: ['n2 key-taken: its public key is that of n1'],
+    },
     {
       name: 'leaves the CIDRs of one that has another’s key to others',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) }), remoteNode('n3', [B])],
       peers: [`n1 ${A}`, `n3 ${B}`],
       left: ['n2 key-taken: its public key is that of n1'],
     },
-    { name: 'leaves the key of one without a CIDR to others', nodes: [remoteNode('n1', []), remoteNode('n2', [B], { publicKey: key(1) })], peers: [`n2 ${B}`], left: [] },
-    { name: 'has no peer with our own key', nodes: [remoteNode('n1', [A], { publicKey: OWN }), remoteNode('n2', [A])], peers: [`n2 ${A}`], left: ['n1 own-key: its public key is our own'] },
+    {
+      name: 'leaves the key of one without a CIDR to others',
+      nodes: [remoteNode('n1', []), remoteNode('n2', [B], { publicKey: key(1) })],
+      peers: [`n2 ${B}`],
+      left: [],
+    },
+    {
+      name: 'has no peer with our own key',
+      nodes: [remoteNode('n1', [A], { publicKey: OWN }), remoteNode('n2', [A])],
+      peers: [`n2 ${A}`],
+      left: ['n1 own-key: its public key is our own'],
+    },
   ])('$name', ({ nodes, peers, left }) => {
     expect(brief(nodes)).toEqual({ peers, left });
     expect(brief(nodes.toReversed())).toEqual({ peers, left });
   });
 
   it('takes the blocks of Calico for those that say so', () => {
-    const claims = new Map([['n1', [{ cidr: cidr(A), isBorrowed: false }, { cidr: cidr('10.4.2.7/32'), isBorrowed: true }]], ['n2', [{ cidr: cidr(B), isBorrowed: false }]]]);
-    const { peers, left } = desiredPeers([remoteNode('n1', []), remoteNode('n2', []), remoteNode('n3', [])], { ownKeys, calicoClaims: claims });
-    expect(peers.map(({ node, allowedIps }) => [node, ...allowedIps])).toEqual([['n1', A, '10.4.2.7/32'], ['n2', B]]);
-    expect(left).toEqual([{ kind: 'problem', node: 'n3', reason: 'no-cidr', detail: 'the Node has no confirmed block in a pod subnet' }]);
+    const claims = new Map([
+      [
+        'n1',
+        [
+          { cidr: cidr(A), isBorrowed: false },
+          { cidr: cidr('10.4.2.7/32'), isBorrowed: true },
+        ],
+      ],
+      ['n2', [{ cidr: cidr(B), isBorrowed: false }]],
+    ]);
+    const { peers, left } = desiredPeers([remoteNode('n1', []), remoteNode('n2', []), remoteNode('n3', [])], {
+      ownKeys,
+      calicoClaims: claims,
+    });
+    expect(peers.map(({ node, allowedIps }) => [node, ...allowedIps])).toEqual([
+      ['n1', A, '10.4.2.7/32'],
+      ['n2', B],
+    ]);
+    expect(left).toEqual([
+      { kind: 'problem', node: 'n3', reason: 'no-cidr', detail: 'the Node has no confirmed block in a pod subnet' },
+    ]);
   });
 
   it('lends an address to one Node only', () => {
     const borrowed = [{ cidr: cidr('10.4.2.7/32'), isBorrowed: true }];
-    const { peers, left } = desiredPeers([remoteNode('n2', []), remoteNode('n1', [])], { ownKeys, calicoClaims: new Map([['n1', borrowed], ['n2', borrowed]]) });
+    const { peers, left } = desiredPeers([remoteNode('n2', []), remoteNode('n1', [])], {
+      ownKeys,
+      calicoClaims: new Map([
+        ['n1', borrowed],
+        ['n2', borrowed],
+      ]),
+    });
     expect(peers.map(({ node }) => node)).toEqual(['n1']);
     expect(left).toMatchObject([{ node: 'n2', reason: 'cidr-taken' }]);
   });
 
   it('keeps what the kernel had from before the start, where the blocks of Calico count', () => {
     const ghost = remoteNode('n9', [A, '10.4.2.7/32'], { held: true, endpoint: undefined });
-    const { peers } = desiredPeers([remoteNode('n2', []), ghost], { ownKeys, calicoClaims: new Map([['n2', [{ cidr: cidr(B), isBorrowed: false }]]]) });
-    expect(peers).toMatchObject([{ node: 'n2', allowedIps: [B] }, { node: 'n9', endpoint: undefined, allowedIps: [A, '10.4.2.7/32'] }]);
+    const { peers } = desiredPeers([remoteNode('n2', []), ghost], {
+      ownKeys,
+      calicoClaims: new Map([['n2', [{ cidr: cidr(B), isBorrowed: false }]]]),
+    });
+    expect(peers).toMatchObject([
+      { node: 'n2', allowedIps: [B] },
+      { node: 'n9', endpoint: undefined, allowedIps: [A, '10.4.2.7/32'] },
+    ]);
   });
 });
 
 /** Few keys and few blocks, so that everything collides. A Node's own blocks don't overlap, as it is read. */
 const blocks = fc
-  .uniqueArray(fc.constantFrom(A, B, '10.4.0.0/16', '10.4.1.128/25', '10.4.1.7/32', 'fd00:4::/48', 'fd00:4:0:1::/64'), { maxLength: 3 })
+  .uniqueArray(fc.constantFrom(A, B, '10.4.0.0/16', '10.4.1.128/25', '10.4.1.7/32', 'fd00:4::/48', 'fd00:4:0:1::/64'), {
+    maxLength: 3,
+  })
   .map((texts) => texts.filter((text, i) => !texts.slice(0, i).some((other) => overlaps(cidr(other), cidr(text)))));
-const nodes = fc.uniqueArray(
-  fc.record({ number: fc.integer({ min: 1, max: 30 }), cidrs: blocks, publicKey: fc.constantFrom(key(1), key(2), key(3), key(4), OWN), createdMs: fc.nat(3), held: fc.boolean() }),
-  { selector: ({ number }) => number, maxLength: 10 },
-).map((list) => list.map(({ number, cidrs, publicKey, createdMs, held }) => remoteNode(`n${number}`, cidrs, { publicKey, createdMs, ...(held ? { held } : {}) })));
+const nodes = fc
+  .uniqueArray(
+    fc.record({
+      number: fc.integer({ min: 1, max: 30 }),
+      cidrs: blocks,
+      publicKey: fc.constantFrom(key(1), key(2), key(3), key(4), OWN),
+      createdMs: fc.nat(3),
+      held: fc.boolean(),
+    }),
+    { selector: ({ number }) => number, maxLength: 10 },
+  )
+  .map((list) =>
+    list.map(({ number, cidrs, publicKey, createdMs, held }) =>
+      remoteNode(`n${number}`, cidrs, { publicKey, createdMs, ...(held ? { held } : {}) }),
+    ),
+  );
 
 describe('whatever Nodes say', () => {
   it('no two peers share a key or an address, and none has our key', () => {
@@ -113,9 +199,12 @@ describe('whatever Nodes say', () => {
 
   it('the order in which they come changes nothing', () => {
     fc.assert(
-      fc.property(nodes.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length }))), ([list, shuffled]) => {
-        expect(desiredPeers(shuffled, { ownKeys })).toEqual(desiredPeers(list, { ownKeys }));
-      }),
+      fc.property(
+        nodes.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length }))),
+        ([list, shuffled]) => {
+          expect(desiredPeers(shuffled, { ownKeys })).toEqual(desiredPeers(list, { ownKeys }));
+        },
+      ),
     );
   });
 
@@ -144,7 +233,11 @@ describe('whatever Nodes say', () => {
 
   it('with the blocks of Calico no address is given out twice with one length of prefix', () => {
     const names = fc.constantFrom('n1', 'n2', 'n3', 'n4');
-    const affinity = fc.record({ node: names, cidr: fc.constantFrom('10.4.1.0/26', '10.4.1.64/26', '10.4.1.128/26', '10.5.0.0/26').map(cidr), uid: fc.constant('') });
+    const affinity = fc.record({
+      node: names,
+      cidr: fc.constantFrom('10.4.1.0/26', '10.4.1.64/26', '10.4.1.128/26', '10.5.0.0/26').map(cidr),
+      uid: fc.constant(''),
+    });
     const borrowed = fc.record({ node: names, cidr: fc.nat(255).map((last) => cidr(`10.4.1.${last}/32`)) });
     fc.assert(
       fc.property(fc.array(affinity), fc.array(borrowed), (affinities, singles) => {

@@ -27,24 +27,42 @@ export type PeerInput = {
  * @returns peers in the order of their Nodes' names, no two with one key or with one block; and why Nodes, or some of
  *   their blocks, are left out
  */
-export function desiredPeers(nodes: Iterable<RemoteNode>, { ownKeys, calicoClaims }: PeerInput): { readonly peers: readonly DesiredPeer[]; readonly left: readonly NodeDiagnostic[] } {
-  const candidates = [...nodes].map((node) => ({ node, claims: calicoClaims?.get(node.name) ?? ownClaims(node, calicoClaims !== undefined) }));
+export function desiredPeers(
+  nodes: Iterable<RemoteNode>,
+  { ownKeys, calicoClaims }: PeerInput,
+): { readonly peers: readonly DesiredPeer[]; readonly left: readonly NodeDiagnostic[] } {
+  const candidates = [...nodes].map((node) => ({
+    node,
+    claims: calicoClaims?.get(node.name) ?? ownClaims(node, calicoClaims !== undefined),
+  }));
   const { winners, left } = settle(candidates, ownKeys);
   // Of podCIDRs it was said already, when the Node was read.
   const blockless = calicoClaims === undefined ? [] : candidates.filter(({ claims }) => claims.length === 0);
-  const unblocked = blockless.flatMap(({ node }) => problemOf('no-cidr', ['the Node has no confirmed block in a pod subnet']).map((problem) => ({ ...problem, node: node.name })));
+  const unblocked = blockless.flatMap(({ node }) =>
+    problemOf('no-cidr', ['the Node has no confirmed block in a pod subnet']).map((problem) => ({
+      ...problem,
+      node: node.name,
+    })),
+  );
   return {
     peers: winners
-      .map(({ node: { name, publicKey, endpoint }, claims }) => ({ node: name, publicKey, endpoint, allowedIps: claims.map(({ cidr }) => cidr.text).toSorted(compareCidrs) }))
+      .map(({ node: { name, publicKey, endpoint }, claims }) => ({
+        node: name,
+        publicKey,
+        endpoint,
+        allowedIps: claims.map(({ cidr }) => cidr.text).toSorted(compareCidrs),
+      }))
       .toSorted(byNode),
     left: [...left, ...unblocked].toSorted(byNode),
   };
 }
 
-
 /** Where Calico's blocks count, only those from before the start have any: what the kernel had, which may be borrowed. */
 function ownClaims({ podCidrs }: RemoteNode, isCalicos: boolean): readonly Claim[] {
-  return podCidrs.map((cidr) => ({ cidr, isBorrowed: isCalicos && cidr.prefixLength === (cidr.family === 4 ? 32 : 128) }));
+  return podCidrs.map((cidr) => ({
+    cidr,
+    isBorrowed: isCalicos && cidr.prefixLength === (cidr.family === 4 ? 32 : 128),
+  }));
 }
 
 function byNode(a: { readonly node: string }, b: { readonly node: string }): number {

@@ -10,7 +10,15 @@ export class FailureLog {
   }
 
   /** @param key what failed, a remote */
-  failed({ key, error, retryInMs }: { readonly key: string; readonly error: unknown; readonly retryInMs?: number }): void {
+  failed({
+    key,
+    error,
+    retryInMs,
+  }: {
+    readonly key: string;
+    readonly error: unknown;
+    readonly retryInMs?: number;
+  }): void {
     const message = error instanceof Error ? error.message : String(error);
     const isKnown = this.#failing.get(key) === message;
     this.#failing.set(key, message);

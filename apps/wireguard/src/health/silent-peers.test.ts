@@ -5,7 +5,8 @@ import { key, observedPeer } from '../../test/support/builders.ts';
 const STALE = 180;
 
 /** A peer that has sent so much, with a handshake at that time. */
-const peer = (sentBytes: number, handshakeAt?: number) => observedPeer(key(1), { sentBytes, latestHandshakeSeconds: handshakeAt });
+const peer = (sentBytes: number, handshakeAt?: number) =>
+  observedPeer(key(1), { sentBytes, latestHandshakeSeconds: handshakeAt });
 
 /** Looks again and again; what each look tells. */
 const told = (looks: readonly (readonly [at: number, ReturnType<typeof peer>?])[]): readonly string[] => {
@@ -18,15 +19,86 @@ const told = (looks: readonly (readonly [at: number, ReturnType<typeof peer>?])[
 
 describe('a silent peer', () => {
   it.each([
-    { name: 'is told once, however long it lasts', looks: [[0, peer(0, 0)], [200, peer(1, 0)], [400, peer(2, 0)], [600, peer(3, 0)]], want: ['', 'lost', '', ''] },
-    { name: 'is told so long after its last handshake, and no later', looks: [[0, peer(0, 0)], [90, peer(3, 0)], [180, peer(6, 0)], [210, peer(7, 0)]], want: ['', '', '', 'lost'] },
-    { name: 'is told when we come to it late, and it is sent more', looks: [[500, peer(9, 0)], [530, peer(10, 0)]], want: ['', 'lost'] },
-    { name: 'is told once, also when its device is made anew meanwhile', looks: [[0, peer(0, 0)], [200, peer(1, 0)], [230, peer(0)], [500, peer(1)]], want: ['', 'lost', '', ''] },
-    { name: 'is told when it never answered', looks: [[1_000, peer(0)], [1_100, peer(148)], [1_180, peer(296)]], want: ['', '', 'lost'] },
-    { name: 'is none while nothing is sent to it', looks: [[0, peer(5)], [200, peer(5)], [400, peer(5)]], want: ['', '', ''] },
-    { name: 'is none while it answers', looks: [[0, peer(0, 0)], [200, peer(1, 150)], [400, peer(2, 350)]], want: ['', '', ''] },
-    { name: 'is told when it is back, and when it is lost again', looks: [[0, peer(0, 0)], [400, peer(2, 0)], [410, peer(3, 410)], [800, peer(4, 410)]], want: ['', 'lost', 'back', 'lost'] },
-    { name: 'is forgotten with its peer', looks: [[0, peer(0)], [200, peer(1)], [210], [220, peer(0)], [410, peer(1)]], want: ['', 'lost', '', '', 'lost'] },
+    {
+      name: 'is told once, however long it lasts',
+      looks: [
+        [0, peer(0, 0)],
+        [200, peer(1, 0)],
+        [400, peer(2, 0)],
+        [600, peer(3, 0)],
+      ],
+      want: ['', 'lost', '', ''],
+    },
+    {
+      name: 'is told so long after its last handshake, and no later',
+      looks: [
+        [0, peer(0, 0)],
+        [90, peer(3, 0)],
+        [180, peer(6, 0)],
+        [210, peer(7, 0)],
+      ],
+      want: ['', '', '', 'lost'],
+    },
+    {
+      name: 'is told when we come to it late, and it is sent more',
+      looks: [
+        [500, peer(9, 0)],
+        [530, peer(10, 0)],
+      ],
+      want: ['', 'lost'],
+    },
+    {
+      name: 'is told once, also when its device is made anew meanwhile',
+      looks: [
+        [0, peer(0, 0)],
+        [200, peer(1, 0)],
+        [230, peer(0)],
+        [500, peer(1)],
+      ],
+      want: ['', 'lost', '', ''],
+    },
+    {
+      name: 'is told when it never answered',
+      looks: [
+        [1_000, peer(0)],
+        [1_100, peer(148)],
+        [1_180, peer(296)],
+      ],
+      want: ['', '', 'lost'],
+    },
+    {
+      name: 'is none while nothing is sent to it',
+      looks: [
+        [0, peer(5)],
+        [200, peer(5)],
+        [400, peer(5)],
+      ],
+      want: ['', '', ''],
+    },
+    {
+      name: 'is none while it answers',
+      looks: [
+        [0, peer(0, 0)],
+        [200, peer(1, 150)],
+        [400, peer(2, 350)],
+      ],
+      want: ['', '', ''],
+    },
+    {
+      name: 'is told when it is back, and when it is lost again',
+      looks: [
+        [0, peer(0, 0)],
+        [400, peer(2, 0)],
+        [410, peer(3, 410)],
+        [800, peer(4, 410)],
+      ],
+      want: ['', 'lost', 'back', 'lost'],
+    },
+    {
+      name: 'is forgotten with its peer',
+      looks: [[0, peer(0)], [200, peer(1)], [210], [220, peer(0)], [410, peer(1)]],
+      want: ['', 'lost', '', '', 'lost'],
+    },
   ] as const)('$name', ({ looks, want }) => {
     expect(told(looks)).toEqual(want);
   });

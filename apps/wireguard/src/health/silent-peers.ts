@@ -2,7 +2,12 @@ import type { Peer } from '@kube-semaphore/wireguard-tools';
 import { type HandshakeClock, tunnelState } from '../desired/handshake.ts';
 
 /** A peer since a handshake, or since it was first seen without one: what had been sent to it by then. */
-type Watched = { readonly handshakeSeconds: number | undefined; readonly sinceSeconds: number; readonly sentBytes: number; readonly told: boolean };
+type Watched = {
+  readonly handshakeSeconds: number | undefined;
+  readonly sinceSeconds: number;
+  readonly sentBytes: number;
+  readonly told: boolean;
+};
 
 /** Peers of a device that fell silent since the last look, and those that spoke again; in the order of the dump. */
 export type Silence = { readonly lost: readonly Peer[]; readonly back: readonly Peer[] };
@@ -23,7 +28,8 @@ export class SilentPeers {
       const isUp = tunnelState(peer, clock) === 'up';
       if (isUp && before?.told === true) back.push(peer);
       const watched = watchedSince(peer, before, clock);
-      const isLost = !isUp && clock.nowSeconds - watched.sinceSeconds >= clock.staleSeconds && peer.sentBytes > watched.sentBytes;
+      const isLost =
+        !isUp && clock.nowSeconds - watched.sinceSeconds >= clock.staleSeconds && peer.sentBytes > watched.sentBytes;
       if (isLost && !watched.told) lost.push(peer);
       next.set(peer.publicKey, { ...watched, told: !isUp && (watched.told || isLost) });
     }
@@ -33,7 +39,11 @@ export class SilentPeers {
 }
 
 /** Silence begins with the last handshake, and not when that has become too old. */
-function watchedSince({ latestHandshakeSeconds: handshakeSeconds, sentBytes }: Peer, before: Watched | undefined, { nowSeconds }: HandshakeClock): Watched {
+function watchedSince(
+  { latestHandshakeSeconds: handshakeSeconds, sentBytes }: Peer,
+  before: Watched | undefined,
+  { nowSeconds }: HandshakeClock,
+): Watched {
   if (before !== undefined && before.handshakeSeconds === handshakeSeconds) return before;
   return { handshakeSeconds, sinceSeconds: handshakeSeconds ?? nowSeconds, sentBytes, told: before?.told ?? false };
 }

@@ -22,9 +22,18 @@ export class Tunnels {
     this.#silent.set(settings.name, silent);
     const { lost, back } = silent.look(device?.peers ?? [], clock);
     for (const peer of lost) {
-      const facts = { cluster: settings.name, peer: peer.publicKey, endpoint: peer.endpoint, allowedIps: peer.allowedIps };
-      this.#log.warn({ ...facts, handshakeSeconds: handshakeAge(peer, clock.nowSeconds) }, 'a peer answers nothing that is sent to it');
+      const facts = {
+        cluster: settings.name,
+        peer: peer.publicKey,
+        endpoint: peer.endpoint,
+        allowedIps: peer.allowedIps,
+      };
+      this.#log.warn(
+        { ...facts, handshakeSeconds: handshakeAge(peer, clock.nowSeconds) },
+        'a peer answers nothing that is sent to it',
+      );
     }
-    for (const { publicKey } of back) this.#log.info({ cluster: settings.name, peer: publicKey }, 'a peer answers again');
+    for (const { publicKey } of back)
+      this.#log.info({ cluster: settings.name, peer: publicKey }, 'a peer answers again');
   }
 }

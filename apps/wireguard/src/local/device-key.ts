@@ -27,14 +27,18 @@ export type DeviceKeyInput = {
 };
 
 /** The file of a remote's private key. */
-export const keyFileOf = ({ name }: Pick<RemoteSettings, 'name'>, folder: string): string => join(folder, keyFileName(name));
+export const keyFileOf = ({ name }: Pick<RemoteSettings, 'name'>, folder: string): string =>
+  join(folder, keyFileName(name));
 
 /**
  * Finds the key of a remote's device; changes nothing.
  *
  * @throws {KeyFileError} if its file isn't to be trusted
  */
-export async function findDeviceKey(remote: Pick<RemoteSettings, 'name'>, { folder, look, announced }: DeviceKeyInput): Promise<DeviceKey> {
+export async function findDeviceKey(
+  remote: Pick<RemoteSettings, 'name'>,
+  { folder, look, announced }: DeviceKeyInput,
+): Promise<DeviceKey> {
   const file = keyFileOf(remote, folder);
   const publicKey = await readKeyFile(file);
   if (publicKey !== undefined) return { file, from: 'file', publicKey };
@@ -54,7 +58,10 @@ export function provingKeys(key: DeviceKey, announced: string | undefined): Read
  * @returns its public key
  * @throws {KeyFileError}; {WireGuardToolsError} if the device doesn't give its key
  */
-export async function keepDeviceKey(key: DeviceKey, { tools, device, signal }: { tools: Pick<WireGuardTools, 'privateKey'>; device: string; signal: AbortSignal }): Promise<string> {
+export async function keepDeviceKey(
+  key: DeviceKey,
+  { tools, device, signal }: { tools: Pick<WireGuardTools, 'privateKey'>; device: string; signal: AbortSignal },
+): Promise<string> {
   if (key.from === 'file') return key.publicKey;
   const privateKey = key.from === 'device' ? await tools.privateKey(device, { signal }) : generatePrivateKey();
   if (privateKey === undefined) throw new KeyFileError(`${key.file} is missing, and ${device} has lost its key`);

@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { DeviceWatch } from './device-watch.ts';
 import { silentLog } from '../../test/support/builders.ts';
 
-const remotes = new Map([['wireguard.c2', 'c2'], ['wg-three', 'c3']]);
+const remotes = new Map([
+  ['wireguard.c2', 'c2'],
+  ['wg-three', 'c3'],
+]);
 
 /** A watch whose links change when a test says so, and the remotes that it woke. */
 function startWatch({ retryMs = 1 }: { readonly retryMs?: number } = {}) {
@@ -42,7 +45,10 @@ describe('a watch of devices', () => {
     await stop();
   });
 
-  it.each([{ name: 'ends', error: undefined }, { name: 'fails', error: new Error('no such program') }])('goes on when it $name', async ({ error }) => {
+  it.each([
+    { name: 'ends', error: undefined },
+    { name: 'fails', error: new Error('no such program') },
+  ])('goes on when it $name', async ({ error }) => {
     const { woken, ends, change, stop } = startWatch();
     ends[0]?.(error);
     await eventually(() => ends.length, 2);

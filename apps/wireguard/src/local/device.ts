@@ -31,16 +31,24 @@ export type DeviceTools = {
  *
  * @throws {DeviceError} if neither is to be had; {WireGuardToolsError}
  */
-export async function makeDevice({ tools, startUserspace, userspace, logFile }: DeviceTools, { name, alias, mtuBytes }: Pick<DesiredDevice, 'name' | 'alias' | 'mtuBytes'>, { signal }: CallOptions): Promise<'kernel' | 'wireguard-go'> {
-  if (userspace !== 'always' && (await tools.createDevice(name, { alias, mtuBytes }, { signal })) === 'created') return 'kernel';
+export async function makeDevice(
+  { tools, startUserspace, userspace, logFile }: DeviceTools,
+  { name, alias, mtuBytes }: Pick<DesiredDevice, 'name' | 'alias' | 'mtuBytes'>,
+  { signal }: CallOptions,
+): Promise<'kernel' | 'wireguard-go'> {
+  if (userspace !== 'always' && (await tools.createDevice(name, { alias, mtuBytes }, { signal })) === 'created')
+    return 'kernel';
   if (userspace === 'never') throw new DeviceError('this kernel has no WireGuard, and -userspace is never');
   const why = userspace === 'auto' ? ', and this kernel has no WireGuard' : '';
-  if (startUserspace === undefined) throw new DeviceError(`no sidecar with wireguard-go has made ${name}${why}`, { isAwaited: true });
+  if (startUserspace === undefined)
+    throw new DeviceError(`no sidecar with wireguard-go has made ${name}${why}`, { isAwaited: true });
   try {
     await startUserspace({ name, logFile: logFile(name), signal });
   } catch (error) {
     const missing = error instanceof WireGuardToolsError && error.code === 'WG_NOT_INSTALLED';
-    throw missing ? new DeviceError(`wireguard-go is not installed, nor has one that runs made ${name}${why}`, { isAwaited: true }) : error;
+    throw missing
+      ? new DeviceError(`wireguard-go is not installed, nor has one that runs made ${name}${why}`, { isAwaited: true })
+      : error;
   }
   return 'wireguard-go';
 }
@@ -52,7 +60,12 @@ export async function makeDevice({ tools, startUserspace, userspace, logFile }: 
  * @returns destinations that turned out to be led elsewhere, and stay so
  * @throws {DeviceError} if its port is held by another; {WireGuardToolsError}
  */
-export async function applyDevice(tools: WireGuardTools, { name, listenPort: port }: Pick<DesiredDevice, 'name' | 'listenPort'>, { diff, keyFile }: { readonly diff: DeviceDiff; readonly keyFile: string }, options: CallOptions): Promise<readonly string[]> {
+export async function applyDevice(
+  tools: WireGuardTools,
+  { name, listenPort: port }: Pick<DesiredDevice, 'name' | 'listenPort'>,
+  { diff, keyFile }: { readonly diff: DeviceDiff; readonly keyFile: string },
+  options: CallOptions,
+): Promise<readonly string[]> {
   const { setsKey, listenPort, addresses, routes } = diff;
   const { alias, ...link } = diff.link;
   if (alias !== undefined) await tools.changeLink(name, { alias }, options);
@@ -61,18 +74,25 @@ export async function applyDevice(tools: WireGuardTools, { name, listenPort: por
     await orNameHolder(tools, { name, port }, tools.changeDevice(name, change, options), options);
   }
   // A device of the kernel takes its port when it is set up.
-  if (Object.keys(link).length > 0) await orNameHolder(tools, { name, port }, tools.changeLink(name, link, options), options);
+  if (Object.keys(link).length > 0)
+    await orNameHolder(tools, { name, port }, tools.changeLink(name, link, options), options);
   for (const address of addresses.delete) await tools.deleteAddress(name, address, options);
   for (const address of addresses.add) await unlessThere(tools.addAddress(name, address, options));
   for (const route of routes.delete) await tools.deleteRoute(route, options);
   for (const route of routes.replace) await tools.replaceRoute(route, options);
   const blocked: string[] = [];
-  for (const route of routes.add) if (!(await unlessThere(tools.addRoute(route, options)))) blocked.push(route.destination);
+  for (const route of routes.add)
+    if (!(await unlessThere(tools.addRoute(route, options)))) blocked.push(route.destination);
   return blocked;
 }
 
 /** Says of a port that can't be had whose it is, as far as that is known. */
-async function orNameHolder(tools: WireGuardTools, { name, port }: { readonly name: string; readonly port: number }, changing: Promise<void>, options: CallOptions): Promise<void> {
+async function orNameHolder(
+  tools: WireGuardTools,
+  { name, port }: { readonly name: string; readonly port: number },
+  changing: Promise<void>,
+  options: CallOptions,
+): Promise<void> {
   try {
     await changing;
   } catch (error) {

@@ -36,7 +36,10 @@ describe('a key file', () => {
   it('is never overwritten', async () => {
     const path = join(dir, NAME);
     await writeFile(path, 'something', { mode: 0o600 });
-    await expect(writeKeyFile(path, key)).rejects.toMatchObject({ code: 'KEY_FILE', message: `${path} can't be written: EEXIST` });
+    await expect(writeKeyFile(path, key)).rejects.toMatchObject({
+      code: 'KEY_FILE',
+      message: `${path} can't be written: EEXIST`,
+    });
     expect(await readFile(path, 'utf8')).toBe('something');
   });
 
@@ -52,11 +55,27 @@ describe('a key file is refused', () => {
   const good = async (path: string) => writeFile(path, key.reveal(), { mode: 0o600 });
 
   it.each([
-    { name: 'that holds no key', make: (path: string) => writeFile(path, 'no key', { mode: 0o600 }), reason: 'holds no private key' },
-    { name: 'that is empty', make: (path: string) => writeFile(path, '', { mode: 0o600 }), reason: 'holds no private key' },
-    { name: 'that others can read', make: async (path: string) => (await good(path), chmod(path, 0o640)), reason: 'has mode 0640' },
+    {
+      name: 'that holds no key',
+      make: (path: string) => writeFile(path, 'no key', { mode: 0o600 }),
+      reason: 'holds no private key',
+    },
+    {
+      name: 'that is empty',
+      make: (path: string) => writeFile(path, '', { mode: 0o600 }),
+      reason: 'holds no private key',
+    },
+    {
+      name: 'that others can read',
+      make: async (path: string) => (await good(path), chmod(path, 0o640)),
+      reason: 'has mode 0640',
+    },
     { name: 'that is a folder', make: (path: string) => mkdir(path), reason: 'is no file' },
-    { name: 'that is a link', make: async (path: string) => (await good(`${path}.real`), symlink(`${path}.real`, path)), reason: 'is a symbolic link' },
+    {
+      name: 'that is a link',
+      make: async (path: string) => (await good(`${path}.real`), symlink(`${path}.real`, path)),
+      reason: 'is a symbolic link',
+    },
   ])('$name', async ({ make, reason }) => {
     const path = join(dir, NAME);
     await make(path);
@@ -72,7 +91,10 @@ describe('a key file is refused', () => {
     const path = join(dir, NAME);
     await good(path);
     await chmod(dir, mode);
-    const refusal = { code: 'KEY_FILE', message: expect.stringContaining(`${dir} has mode 0${mode.toString(8)}`) as string };
+    const refusal = {
+      code: 'KEY_FILE',
+      message: expect.stringContaining(`${dir} has mode 0${mode.toString(8)}`) as string,
+    };
     await expect(readKeyFile(path)).rejects.toMatchObject(refusal);
     await expect(writeKeyFile(join(dir, 'other.key'), key)).rejects.toMatchObject(refusal);
   });

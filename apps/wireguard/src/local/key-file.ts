@@ -61,7 +61,8 @@ async function publicKeyIn(file: FileHandle, path: string): Promise<string> {
   const status = await file.stat();
   if (!status.isFile()) throw new KeyFileError(`${path} is no file`);
   if (!isTrusted(status.uid)) throw new KeyFileError(`${path} belongs to user ${status.uid}`);
-  if ((status.mode & 0o077) !== 0) throw new KeyFileError(`${path} has mode ${octal(status.mode)}, and others could read the key: it takes 0600`);
+  if ((status.mode & 0o077) !== 0)
+    throw new KeyFileError(`${path} has mode ${octal(status.mode)}, and others could read the key: it takes 0600`);
   const key = parsePrivateKey(await file.readFile('utf8'));
   if (!key.ok) throw new KeyFileError(`${path} holds no private key: ${key.reason}`);
   return publicKeyOf(key.value);
@@ -74,7 +75,10 @@ async function isSafeFolder(folder: string): Promise<boolean> {
   if (!status.isDirectory()) throw new KeyFileError(`${folder} is no folder`);
   if (!isTrusted(status.uid)) throw new KeyFileError(`${folder} belongs to user ${status.uid}`);
   // Others may list it: the Go program made it so, and names of files are no secret.
-  if ((status.mode & 0o022) !== 0) throw new KeyFileError(`${folder} has mode ${octal(status.mode)}, and others could put a key of theirs there: it takes 0700`);
+  if ((status.mode & 0o022) !== 0)
+    throw new KeyFileError(
+      `${folder} has mode ${octal(status.mode)}, and others could put a key of theirs there: it takes 0700`,
+    );
   return true;
 }
 
@@ -84,8 +88,10 @@ const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, 
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
 
-const unlessAbsent = (path: string) => (error: unknown): undefined => {
-  const code = codeOf(error);
-  if (code === 'ENOENT') return undefined;
-  throw new KeyFileError(code === 'ELOOP' ? `${path} is a symbolic link` : `${path} can't be read: ${code}`);
-};
+const unlessAbsent =
+  (path: string) =>
+  (error: unknown): undefined => {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return undefined;
+    throw new KeyFileError(code === 'ELOOP' ? `${path} is a symbolic link` : `${path} can't be read: ${code}`);
+  };

@@ -10,7 +10,13 @@ import { Reconciler } from '../reconciler.ts';
 import { remoteSettings, silentLog } from '../../test/support/builders.ts';
 
 const { signal } = new AbortController();
-const node: KnownNode = { uid: 'u', resourceVersion: '1', annotations: {}, internalIps: ['198.51.100.1'], podCidrs: [] };
+const node: KnownNode = {
+  uid: 'u',
+  resourceVersion: '1',
+  annotations: {},
+  internalIps: ['198.51.100.1'],
+  podCidrs: [],
+};
 const settings = remoteSettings();
 
 let keyFolder: string;
@@ -21,9 +27,25 @@ afterEach(() => rm(keyFolder, { recursive: true }));
 
 describe('nodeProblems', () => {
   it.each([
-    { name: 'finds somebody else’s device', alias: '', remotes: [settings], want: ['wireguard.c2 has neither our mark nor our key'] },
-    { name: 'finds the port that another device holds', device: 'wg0', alias: '', remotes: [settings], want: ['port 51820 of wireguard.c2 is that of wg0'] },
-    { name: 'passes over a device of ours that goes with the remote that it led to', alias: 'semaphore-wireguard c9', remotes: [settings], want: [] },
+    {
+      name: 'finds somebody else’s device',
+      alias: '',
+      remotes: [settings],
+      want: ['wireguard.c2 has neither our mark nor our key'],
+    },
+    {
+      name: 'finds the port that another device holds',
+      device: 'wg0',
+      alias: '',
+      remotes: [settings],
+      want: ['port 51820 of wireguard.c2 is that of wg0'],
+    },
+    {
+      name: 'passes over a device of ours that goes with the remote that it led to',
+      alias: 'semaphore-wireguard c9',
+      remotes: [settings],
+      want: [],
+    },
     {
       name: 'lets two remotes swap their devices',
       alias: 'semaphore-wireguard c3',
@@ -47,6 +69,8 @@ describe('nodeProblems', () => {
       onStanding: () => undefined,
     });
     const around = await observeNode(tools, { signal });
-    expect(await nodeProblems(remotes, { node, around, examine: (...args) => reconciler.examine(...args), signal })).toEqual(want);
+    expect(
+      await nodeProblems(remotes, { node, around, examine: (...args) => reconciler.examine(...args), signal }),
+    ).toEqual(want);
   });
 });

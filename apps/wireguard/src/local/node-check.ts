@@ -7,7 +7,15 @@ import type { Reconciler } from '../reconciler.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 
 /** What keeps a sound config from working on this node, all of it: a sentence for each problem. */
-export async function nodeProblems(remotes: readonly RemoteSettings[], { node, around, examine, signal }: { node: KnownNode; around: NodeDevices; examine: Reconciler['examine']; signal: AbortSignal }): Promise<readonly string[]> {
+export async function nodeProblems(
+  remotes: readonly RemoteSettings[],
+  {
+    node,
+    around,
+    examine,
+    signal,
+  }: { node: KnownNode; around: NodeDevices; examine: Reconciler['examine']; signal: AbortSignal },
+): Promise<readonly string[]> {
   const strays = new Set(orphanDevices(around, remotes).ours);
   const found = await Promise.all(
     remotes.map(async (settings) => {
@@ -21,7 +29,11 @@ export async function nodeProblems(remotes: readonly RemoteSettings[], { node, a
       }
     }),
   );
-  return [...remotes.flatMap((remote) => clashesWith(node, remote)), ...found.flat(), ...takenPorts(withoutOurStrays(around, remotes), remotes)];
+  return [
+    ...remotes.flatMap((remote) => clashesWith(node, remote)),
+    ...found.flat(),
+    ...takenPorts(withoutOurStrays(around, remotes), remotes),
+  ];
 }
 
 /** A device of ours that no remote has any more, with the remote that it led to. */
@@ -30,7 +42,10 @@ export type Orphan = { readonly device: string; readonly remote: string };
 /** The devices of ours that go before anything else: they may have what others need. */
 export function ourOrphans(around: NodeDevices, remotes: readonly RemoteSettings[]): readonly Orphan[] {
   const aliases = new Map(around.links.map(({ name, alias }) => [name, alias]));
-  return orphanDevices(around, remotes).ours.map((device) => ({ device, remote: remoteOfAlias(aliases.get(device) ?? '') ?? '' }));
+  return orphanDevices(around, remotes).ours.map((device) => ({
+    device,
+    remote: remoteOfAlias(aliases.get(device) ?? '') ?? '',
+  }));
 }
 
 function withoutOurStrays({ links, devices }: NodeDevices, remotes: readonly RemoteSettings[]): NodeDevices {

@@ -6,7 +6,11 @@ import { clusterOfAnnotation } from '@kube-semaphore/naming';
 import { type AnnotationPatch, type OwnNode, readOwnNode } from '../desired/own-node.ts';
 
 /** Our own Node, with the annotations by which agents announce themselves. */
-export type KnownNode = OwnNode & { readonly uid: string; readonly resourceVersion: string; readonly annotations: Readonly<Record<string, string>> };
+export type KnownNode = OwnNode & {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly annotations: Readonly<Record<string, string>>;
+};
 
 export type LocalNodeOptions = {
   /** Of the local cluster. */
@@ -75,7 +79,9 @@ export class LocalNode {
 /** Annotations of others are none of our business, and some hold whole configurations. */
 function read({ metadata, spec, status }: Node): KnownNode {
   const { uid, resourceVersion } = metadata;
-  const annotations = Object.fromEntries(Object.entries(metadata.annotations).filter(([key]) => clusterOfAnnotation(key) !== undefined));
+  const annotations = Object.fromEntries(
+    Object.entries(metadata.annotations).filter(([key]) => clusterOfAnnotation(key) !== undefined),
+  );
   return { uid, resourceVersion, annotations, ...readOwnNode({ spec, status }) };
 }
 

@@ -14,7 +14,11 @@ export type Look = {
 
 /** Looks at a device. */
 export async function observeDevice(tools: WireGuardTools, name: string, options: CallOptions): Promise<Look> {
-  const [device, links, routes] = await Promise.all([tools.device(name, options), tools.links(options), tools.routes(options)]);
+  const [device, links, routes] = await Promise.all([
+    tools.device(name, options),
+    tools.links(options),
+    tools.routes(options),
+  ]);
   return { device, link: links.find((link) => link.name === name), links, routes };
 }
 

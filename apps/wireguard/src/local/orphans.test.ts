@@ -20,8 +20,15 @@ const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubK
 /** Looks once, with `c2` in the config and what our Node says. */
 async function look(annotations: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const node = { uid: 'u', resourceVersion: '1', annotations, internalIps: [], podCidrs: [] };
-  const announce = (patch: AnnotationPatch) => (refusal === undefined ? Promise.resolve(void patches.push(patch)) : Promise.reject(refusal));
-  const strays = new Orphans({ tools, local: { node, announce }, remotes: [remoteSettings()], log: silentLog, metrics });
+  const announce = (patch: AnnotationPatch) =>
+    refusal === undefined ? Promise.resolve(void patches.push(patch)) : Promise.reject(refusal);
+  const strays = new Orphans({
+    tools,
+    local: { node, announce },
+    remotes: [remoteSettings()],
+    log: silentLog,
+    metrics,
+  });
   return strays.remove(await observeNode(tools, { signal }), { signal });
 }
 
@@ -30,7 +37,10 @@ describe('a device of ours', () => {
     tools.put('wireguard.c2', { alias: 'semaphore-wireguard c2' });
     tools.put('wireguard.c3', { alias: 'semaphore-wireguard c3' });
     expect(await look({ ...said('c2'), ...said('c3') })).toBe(true);
-    expect([[...tools.byName.keys()], patches]).toEqual([['wireguard.c2'], [{ 'c3.wireguard.semaphore.uw.io/pubKey': null }]]);
+    expect([[...tools.byName.keys()], patches]).toEqual([
+      ['wireguard.c2'],
+      [{ 'c3.wireguard.semaphore.uw.io/pubKey': null }],
+    ]);
   });
 
   it('goes alone, when its remote has another device now', async () => {

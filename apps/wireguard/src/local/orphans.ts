@@ -54,7 +54,9 @@ export class Orphans {
   async #remove({ device, remote }: Orphan, { signal }: RunOptions): Promise<void> {
     const { tools, local, remotes, log } = this.#options;
     const isServed = remotes.some(({ name }) => name === remote);
-    const patch = isServed ? undefined : annotationPatch(local.node?.annotations ?? {}, { announced: [], withdrawn: [remote] });
+    const patch = isServed
+      ? undefined
+      : annotationPatch(local.node?.annotations ?? {}, { announced: [], withdrawn: [remote] });
     if (patch !== undefined) await local.announce(patch, { signal });
     await tools.deleteLink(device, { signal });
     log.info({ cluster: remote, device }, 'device removed, its remote is not in the config any more');
@@ -68,7 +70,10 @@ export class Orphans {
       log.warn({ device }, 'a device looks like ours, has no mark of ours and no remote in the config: it stays');
     }
     const announced = Object.keys(local.node?.annotations ?? {}).map(clusterOfAnnotation);
-    const clusters = [...unmarked.map((name) => name.slice(deviceName('').length)), ...announced.filter((cluster) => cluster !== undefined)];
+    const clusters = [
+      ...unmarked.map((name) => name.slice(deviceName('').length)),
+      ...announced.filter((cluster) => cluster !== undefined),
+    ];
     metrics.orphans.reset();
     for (const [cluster, each] of Map.groupBy(clusters, (name) => name)) {
       if (!remotes.some(({ name }) => name === cluster)) metrics.orphans.set({ cluster }, each.length);

@@ -11,8 +11,24 @@ it('shows what there is, and nothing that is gone', async () => {
   const { metrics, registry } = createMetrics(metricTable);
   let devices: readonly Device[] = [];
   beforeScrape(registry, () => Promise.resolve(showDevices(metrics, devices, clock)));
-  const shown = async () => (await registry.metrics()).split('\n').filter((line) => /^semaphore_wg_(device|peer)/.test(line)).map((line) => line.replaceAll(key(1), 'K1').replaceAll(key(2), 'K2').replaceAll(key(200), 'OWN').replace('device="wireguard.c2",', '')).toSorted();
-  const lost = observedPeer(key(2), { endpoint: undefined, allowedIps: [], latestHandshakeSeconds: undefined, sentBytes: 5 });
+  const shown = async () =>
+    (await registry.metrics())
+      .split('\n')
+      .filter((line) => /^semaphore_wg_(device|peer)/.test(line))
+      .map((line) =>
+        line
+          .replaceAll(key(1), 'K1')
+          .replaceAll(key(2), 'K2')
+          .replaceAll(key(200), 'OWN')
+          .replace('device="wireguard.c2",', ''),
+      )
+      .toSorted();
+  const lost = observedPeer(key(2), {
+    endpoint: undefined,
+    allowedIps: [],
+    latestHandshakeSeconds: undefined,
+    sentBytes: 5,
+  });
   devices = [observedDevice([observedPeer(key(1), { receivedBytes: 700, sentBytes: 900 }), lost])];
   expect(await shown()).toEqual([
     'semaphore_wg_device_info{public_key="OWN"} 1',

@@ -4,7 +4,10 @@ import { type HandshakeClock, tunnelState } from '../desired/handshake.ts';
 import { metrics as table, type WireGuardMetrics } from './metrics.ts';
 
 /** What is shown of each peer: a thousand peers are six thousand series, so they are text at once. */
-const ofPeers: readonly (readonly [name: string, samples: (peer: Peer) => readonly (readonly [more: Readonly<Record<string, string>>, value: number])[]])[] = [
+const ofPeers: readonly (readonly [
+  name: string,
+  samples: (peer: Peer) => readonly (readonly [more: Readonly<Record<string, string>>, value: number])[],
+])[] = [
   [table.peerInfo.name, ({ endpoint = '' }) => [[{ endpoint }, 1]]],
   [table.peerAllowedIps.name, ({ allowedIps }) => allowedIps.map((allowed_ips) => [{ allowed_ips }, 1])],
   [table.peerReceivedBytes.name, ({ receivedBytes }) => [[{}, receivedBytes]]],
@@ -17,7 +20,11 @@ const ofPeers: readonly (readonly [name: string, samples: (peer: Peer) => readon
  *
  * @returns the samples of their peers, which are not kept
  */
-export function showDevices({ deviceInfo, peers: peerCounts }: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>, devices: readonly Device[], clock: HandshakeClock): Samples {
+export function showDevices(
+  { deviceInfo, peers: peerCounts }: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>,
+  devices: readonly Device[],
+  clock: HandshakeClock,
+): Samples {
   deviceInfo.reset();
   peerCounts.reset();
   for (const { name: device, publicKey, peers } of devices) {
@@ -29,7 +36,11 @@ export function showDevices({ deviceInfo, peers: peerCounts }: Pick<WireGuardMet
   return new Map(
     ofPeers.map(([name, samples]) => {
       const lines = devices.flatMap(({ name: device, peers }) =>
-        peers.flatMap((peer) => samples(peer).map(([more, value]) => sampleLine(name, { device, public_key: peer.publicKey, ...more }, value))),
+        peers.flatMap((peer) =>
+          samples(peer).map(([more, value]) =>
+            sampleLine(name, { device, public_key: peer.publicKey, ...more }, value),
+          ),
+        ),
       );
       return [name, lines.join('')];
     }),

@@ -7,7 +7,9 @@ const PREFIX = 'semaphore_wg';
 it('keeps the names, types and labels of the Go program', () => {
   const kept = Object.values(metrics)
     .filter(({ name }) => /_wg_(kube|sync|node|device|peer)_/.test(name))
-    .map(({ name, type, labels }) => `${name.slice(PREFIX.length + 1)} ${type} ${Object.keys(labels).toSorted().join()}`);
+    .map(
+      ({ name, type, labels }) => `${name.slice(PREFIX.length + 1)} ${type} ${Object.keys(labels).toSorted().join()}`,
+    );
   expect(kept).toEqual([
     'kube_http_request_total counter code,host,method',
     'sync_peers_total counter device,success',

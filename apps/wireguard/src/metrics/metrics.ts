@@ -30,7 +30,11 @@ export const metrics = {
     name: 'semaphore_wg_kube_http_request_total',
     type: 'counter',
     help: 'Requests to API servers.',
-    labels: { host: { help: 'of the API server, with port' }, code: { help: 'HTTP status, or `<error>`' }, method: { help: '`GET`, `PATCH`' } },
+    labels: {
+      host: { help: 'of the API server, with port' },
+      code: { help: 'HTTP status, or `<error>`' },
+      method: { help: '`GET`, `PATCH`' },
+    },
   },
   syncPeers: {
     name: 'semaphore_wg_sync_peers_total',

@@ -11,11 +11,15 @@ import type { WatchOptions } from './nodes.ts';
 export class RemoteBlocks {
   readonly #affinities: Store<NodeBlock>;
   readonly #blocks: Store<BorrowedAddresses>;
-  readonly #reflectors: readonly [Reflector<typeof blockAffinityKind, NodeBlock>, Reflector<typeof ipamBlockKind, BorrowedAddresses>];
+  readonly #reflectors: readonly [
+    Reflector<typeof blockAffinityKind, NodeBlock>,
+    Reflector<typeof ipamBlockKind, BorrowedAddresses>,
+  ];
 
   constructor({ client, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks, onChange }: WatchOptions) {
     // They are served by kube-apiserver itself, which can do WatchList.
-    const common = () => ({ client, budget, watchList: 'auto', idleTimeoutMs, pollIntervalMs, holdMs, hooks: hooks() }) as const;
+    const common = () =>
+      ({ client, budget, watchList: 'auto', idleTimeoutMs, pollIntervalMs, holdMs, hooks: hooks() }) as const;
     const equal = (a: Stored, b: Stored): boolean => isDeepStrictEqual(a, b);
     this.#affinities = new Store<NodeBlock>({
       equal,
@@ -25,11 +29,21 @@ export class RemoteBlocks {
     this.#blocks = new Store<BorrowedAddresses>({
       equal,
       onChange,
-      holding: { guard, hold: (block) => block, claims: ({ borrowed }) => borrowed.map(({ cidr }) => cidr.text), withoutClaim },
+      holding: {
+        guard,
+        hold: (block) => block,
+        claims: ({ borrowed }) => borrowed.map(({ cidr }) => cidr.text),
+        withoutClaim,
+      },
     });
     this.#reflectors = [
       new Reflector({ ...common(), kind: blockAffinityKind, project: readAffinity, store: this.#affinities }),
-      new Reflector({ ...common(), kind: ipamBlockKind, project: (block) => withSomething(readBlock(block)), store: this.#blocks }),
+      new Reflector({
+        ...common(),
+        kind: ipamBlockKind,
+        project: (block) => withSomething(readBlock(block)),
+        store: this.#blocks,
+      }),
     ];
   }
 
@@ -60,7 +74,8 @@ export class RemoteBlocks {
   }
 }
 
-const withSomething = (block: BorrowedAddresses): BorrowedAddresses | undefined => (block.borrowed.length === 0 ? undefined : block);
+const withSomething = (block: BorrowedAddresses): BorrowedAddresses | undefined =>
+  block.borrowed.length === 0 ? undefined : block;
 
 function withoutClaim(block: BorrowedAddresses, claim: string): BorrowedAddresses | undefined {
   return withSomething({ ...block, borrowed: block.borrowed.filter(({ cidr }) => cidr.text !== claim) });

@@ -1,4 +1,10 @@
-import { type BlockAffinity, blockAffinityKind, Codec, type IpamBlock, ipamBlockKind } from '@kube-semaphore/kube-objects';
+import {
+  type BlockAffinity,
+  blockAffinityKind,
+  Codec,
+  type IpamBlock,
+  ipamBlockKind,
+} from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
 import { calicoClaims, readAffinity, readBlock } from './calico-blocks.ts';
 import { cidr } from '../../test/support/builders.ts';
@@ -6,13 +12,19 @@ import { cidr } from '../../test/support/builders.ts';
 const metadata = { name: 'n1-10-4-1-0-26', namespace: '', uid: 'u1', resourceVersion: '7' };
 
 const affinity = (spec: Partial<BlockAffinity['spec']> = {}): BlockAffinity => {
-  return { metadata, spec: { cidr: '10.4.1.0/26', node: 'n1', state: 'confirmed', type: '', deleted: 'false', ...spec } };
+  return {
+    metadata,
+    spec: { cidr: '10.4.1.0/26', node: 'n1', state: 'confirmed', type: '', deleted: 'false', ...spec },
+  };
 };
 
 const of = (node: string) => ({ secondary: { node, pod: 'p', namespace: 'ns' } });
 
 const block = (spec: Partial<IpamBlock['spec']> = {}): IpamBlock => {
-  return { metadata, spec: { cidr: '10.4.1.0/26', affinity: 'host:n1', deleted: false, allocations: [], attributes: [], ...spec } };
+  return {
+    metadata,
+    spec: { cidr: '10.4.1.0/26', affinity: 'host:n1', deleted: false, allocations: [], attributes: [], ...spec },
+  };
 };
 
 describe('readAffinity', () => {
@@ -44,18 +56,38 @@ describe('readBlock', () => {
 
   it.each([
     { name: 'nothing that its own node uses', spec: { allocations: [0, 0, null] }, want: [] },
-    { name: 'what another node uses', spec: { allocations: [0, 1, null, 1] }, want: ['n2 10.4.1.1/32', 'n2 10.4.1.3/32'] },
-    { name: 'all that is used of one that its node gave up', spec: { affinity: '', allocations: [0, 1] }, want: ['n1 10.4.1.0/32', 'n2 10.4.1.1/32'] },
+    {
+      name: 'what another node uses',
+      spec: { allocations: [0, 1, null, 1] },
+      want: ['n2 10.4.1.1/32', 'n2 10.4.1.3/32'],
+    },
+    {
+      name: 'all that is used of one that its node gave up',
+      spec: { affinity: '', allocations: [0, 1] },
+      want: ['n1 10.4.1.0/32', 'n2 10.4.1.1/32'],
+    },
     { name: 'nothing of services', spec: { affinity: 'virtual:load-balancer', allocations: [0, 1] }, want: [] },
     { name: 'nothing that says no node', spec: { allocations: [2, 2] }, want: [] },
     { name: 'nothing of a deleted one', spec: { deleted: true, allocations: [1] }, want: [] },
     { name: 'nothing of a malformed one', spec: { cidr: 'x', allocations: [1] }, want: [] },
     { name: 'nothing where it is no list', spec: { allocations: 'x' }, want: [] },
     { name: 'nothing where its list is nonsense', spec: { allocations: ['1', -1, 9, {}, 0.5] }, want: [] },
-    { name: 'nothing beyond its end', spec: { cidr: '10.4.1.0/31', allocations: [null, 1, 1] }, want: ['n2 10.4.1.1/32'] },
-    { name: 'nothing of a block that is larger than Calico makes any', spec: { cidr: '10.4.0.0/19', allocations: [1] }, want: [] },
+    {
+      name: 'nothing beyond its end',
+      spec: { cidr: '10.4.1.0/31', allocations: [null, 1, 1] },
+      want: ['n2 10.4.1.1/32'],
+    },
+    {
+      name: 'nothing of a block that is larger than Calico makes any',
+      spec: { cidr: '10.4.0.0/19', allocations: [1] },
+      want: [],
+    },
     { name: 'nothing of such a block of IPv6', spec: { cidr: 'fd00:4::/115', allocations: [1] }, want: [] },
-    { name: 'from the largest block that there is', spec: { cidr: '10.4.0.0/20', allocations: [null, 1] }, want: ['n2 10.4.0.1/32'] },
+    {
+      name: 'from the largest block that there is',
+      spec: { cidr: '10.4.0.0/20', allocations: [null, 1] },
+      want: ['n2 10.4.0.1/32'],
+    },
     { name: 'IPv6', spec: { cidr: 'fd00:4::40/122', allocations: [null, 1] }, want: ['n2 fd00:4::41/128'] },
   ])('borrows $name', ({ spec, want }) => {
     const { uid, borrowed } = readBlock(block({ attributes, ...spec }));
@@ -68,7 +100,12 @@ describe('calicoClaims', () => {
   const subnets = [cidr('10.4.0.0/16')];
   const has = (node: string, text: string) => ({ uid: '', node, cidr: cidr(text) });
   const brief = (claims: ReturnType<typeof calicoClaims>) =>
-    Object.fromEntries([...claims].map(([node, own]) => [node, own.map((claim) => `${claim.cidr.text}${claim.isBorrowed ? ' borrowed' : ''}`)]));
+    Object.fromEntries(
+      [...claims].map(([node, own]) => [
+        node,
+        own.map((claim) => `${claim.cidr.text}${claim.isBorrowed ? ' borrowed' : ''}`),
+      ]),
+    );
 
   it('has the blocks of each Node, and the addresses that it borrows', () => {
     const affinities = [has('n1', '10.4.1.64/26'), has('n2', '10.4.2.0/26'), has('n1', '10.4.1.0/26')];
@@ -81,19 +118,31 @@ describe('calicoClaims', () => {
   });
 
   it('passes over pools that aren’t shared', () => {
-    expect(brief(calicoClaims([has('n1', '10.9.0.0/26')], [{ uid: '', borrowed: [has('n1', '10.9.0.7/32')] }], subnets))).toEqual({});
+    expect(
+      brief(calicoClaims([has('n1', '10.9.0.0/26')], [{ uid: '', borrowed: [has('n1', '10.9.0.7/32')] }], subnets)),
+    ).toEqual({});
   });
 
   it('has each claim once, and none in another, in whatever order they come', () => {
-    const affinities = [has('n1', '10.4.1.64/26'), has('n1', '10.4.1.0/24'), has('n1', '10.4.1.0/24'), has('n1', '10.4.3.1/32')];
-    const borrowed = ['10.4.3.1/32', '10.4.2.7/32', '10.4.1.9/32', '10.4.2.7/32'].map((text) => ({ uid: '', borrowed: [has('n1', text)] }));
+    const affinities = [
+      has('n1', '10.4.1.64/26'),
+      has('n1', '10.4.1.0/24'),
+      has('n1', '10.4.1.0/24'),
+      has('n1', '10.4.3.1/32'),
+    ];
+    const borrowed = ['10.4.3.1/32', '10.4.2.7/32', '10.4.1.9/32', '10.4.2.7/32'].map((text) => ({
+      uid: '',
+      borrowed: [has('n1', text)],
+    }));
     const want = { n1: ['10.4.1.0/24', '10.4.2.7/32 borrowed', '10.4.3.1/32'] };
     expect(brief(calicoClaims(affinities, borrowed, subnets))).toEqual(want);
     expect(brief(calicoClaims(affinities.toReversed(), borrowed.toReversed(), subnets))).toEqual(want);
   });
 
   it('has no address of a block that has become the Node’s own', () => {
-    expect(brief(calicoClaims([has('n1', '10.4.2.0/26')], [{ uid: '', borrowed: [has('n1', '10.4.2.7/32')] }], subnets))).toEqual({ n1: ['10.4.2.0/26'] });
+    expect(
+      brief(calicoClaims([has('n1', '10.4.2.0/26')], [{ uid: '', borrowed: [has('n1', '10.4.2.7/32')] }], subnets)),
+    ).toEqual({ n1: ['10.4.2.0/26'] });
   });
 });
 
@@ -102,7 +151,12 @@ describe('what Calico writes', () => {
   const written = (kind: string, spec: object) => ({
     apiVersion: 'crd.projectcalico.org/v1',
     kind,
-    metadata: { name: '10-4-1-0-26', uid: 'u1', resourceVersion: '7', annotations: { 'projectcalico.org/metadata': '{"creationTimestamp":null}' } },
+    metadata: {
+      name: '10-4-1-0-26',
+      uid: 'u1',
+      resourceVersion: '7',
+      annotations: { 'projectcalico.org/metadata': '{"creationTimestamp":null}' },
+    },
     spec,
   });
 

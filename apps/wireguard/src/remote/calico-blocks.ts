@@ -6,7 +6,10 @@ import type { Claim } from '../desired/conflicts.ts';
 export type NodeBlock = { readonly uid: string; readonly node: string; readonly cidr: Cidr };
 
 /** Addresses in use out of a block whose Node is another, or none; `borrowed` in the order of the addresses. */
-export type BorrowedAddresses = { readonly uid: string; readonly borrowed: readonly { readonly node: string; readonly cidr: Cidr }[] };
+export type BorrowedAddresses = {
+  readonly uid: string;
+  readonly borrowed: readonly { readonly node: string; readonly cidr: Cidr }[];
+};
 
 const HOST = 'host:';
 
@@ -84,6 +87,7 @@ function withoutParts(claims: readonly Claim[]): readonly Claim[] {
 }
 
 /** Of equal ones, the whole block comes first. */
-const byCidr = (a: Claim, b: Claim): number => compareCidrs(a.cidr.text, b.cidr.text) || Number(a.isBorrowed) - Number(b.isBorrowed);
+const byCidr = (a: Claim, b: Claim): number =>
+  compareCidrs(a.cidr.text, b.cidr.text) || Number(a.isBorrowed) - Number(b.isBorrowed);
 
 const isDeleted = (deleted: unknown): boolean => deleted === true || deleted === 'true';

@@ -42,10 +42,17 @@ export class Remote {
     const cluster = settings.name;
     this.#options = remote;
     this.settings = settings;
-    this.#state = new RemoteState({ cluster, metrics, log: remote.log, holdMs: options.deletionGuardHoldMs, onFirstSync: this.#firstSync.resolve });
+    this.#state = new RemoteState({
+      cluster,
+      metrics,
+      log: remote.log,
+      holdMs: options.deletionGuardHoldMs,
+      onFirstSync: this.#firstSync.resolve,
+    });
     this.#deviceSkips = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
-      onNew: (device, { reason, detail }) => this.#state.log.warn({ cluster, device, reason, detail }, 'the device is not all that it should be'),
+      onNew: (device, { reason, detail }) =>
+        this.#state.log.warn({ cluster, device, reason, detail }, 'the device is not all that it should be'),
     });
     const watching = {
       client,
@@ -57,7 +64,11 @@ export class Remote {
       hooks: () => this.#hooks(this.#state.watches.hooks()),
       onChange: () => this.#changed(),
     };
-    this.#nodes = new RemoteNodes({ ...watching, rules: remote.rules, onLeft: (node, left) => this.#state.skips.replace(`node ${node}`, left) });
+    this.#nodes = new RemoteNodes({
+      ...watching,
+      rules: remote.rules,
+      onLeft: (node, left) => this.#state.skips.replace(`node ${node}`, left),
+    });
     this.#blocks = settings.allowedIpsFrom === 'calico-blocks' ? new RemoteBlocks(watching) : undefined;
   }
 
@@ -92,7 +103,9 @@ export class Remote {
 
   /** What is left out now, by Node. */
   get skipped(): readonly NodeDiagnostic[] {
-    return this.#state.skips.all().map(({ subject, ...left }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...left }));
+    return this.#state.skips
+      .all()
+      .map(({ subject, ...left }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...left }));
   }
 
   /**
@@ -141,7 +154,8 @@ export class Remote {
         this.#listed();
       },
       onRestart: (restart) => {
-        if (restart.error !== undefined) metrics.nodeWatcherFailures.inc({ cluster: settings.name, verb: restart.verb });
+        if (restart.error !== undefined)
+          metrics.nodeWatcherFailures.inc({ cluster: settings.name, verb: restart.verb });
         hooks.onRestart?.(restart);
       },
     };

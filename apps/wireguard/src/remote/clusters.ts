@@ -34,7 +34,15 @@ export class Remotes {
     this.#byName = new Map(
       settings.remotes.map((remote, i) => [
         remote.name,
-        new Remote({ settings: remote, client: clients[i]!, options, rules: () => this.#rules(remote), log, metrics, onChange: () => onChange(remote.name) }),
+        new Remote({
+          settings: remote,
+          client: clients[i]!,
+          options,
+          rules: () => this.#rules(remote),
+          log,
+          metrics,
+          onChange: () => onChange(remote.name),
+        }),
       ]),
     );
   }
@@ -62,7 +70,10 @@ export class Remotes {
    * @param devices of the node, whose peers the first lists are measured by
    * @param isRestart others start at this time, too
    */
-  run(devices: readonly Device[], { signal, isRestart }: RunOptions & { readonly isRestart: boolean }): readonly Promise<void>[] {
+  run(
+    devices: readonly Device[],
+    { signal, isRestart }: RunOptions & { readonly isRestart: boolean },
+  ): readonly Promise<void>[] {
     this.#readWith = this.#ownIps();
     return this.all.map((remote) => {
       const device = devices.find(({ name }) => name === remote.settings.device);

@@ -20,18 +20,39 @@ const KEY = 'c1.wireguard.semaphore.uw.io/pubKey';
 const ENDPOINT = 'c1.wireguard.semaphore.uw.io/endpoint';
 const annotations = { [KEY]: key(1), [ENDPOINT]: '192.0.2.1:51820' };
 
-type Given = { readonly nodeName?: string; readonly annotations?: Readonly<Record<string, string>>; readonly podCIDR?: string; readonly podCIDRs?: readonly string[] };
+type Given = {
+  readonly nodeName?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly podCIDR?: string;
+  readonly podCIDRs?: readonly string[];
+};
 
 const node = (given: Given = {}): Node => ({
-  metadata: { name: given.nodeName ?? 'n1', namespace: '', uid: 'u1', resourceVersion: '7', creationTimestamp: 1_000, labels: {}, annotations: given.annotations ?? annotations },
+  metadata: {
+    name: given.nodeName ?? 'n1',
+    namespace: '',
+    uid: 'u1',
+    resourceVersion: '7',
+    creationTimestamp: 1_000,
+    labels: {},
+    annotations: given.annotations ?? annotations,
+  },
   spec: { podCIDR: given.podCIDR ?? '', podCIDRs: given.podCIDRs ?? ['10.4.1.0/24'] },
   status: { addresses: [] },
 });
 
-const good = { uid: 'u1', name: 'n1', createdMs: 1_000, publicKey: key(1), endpoint: '192.0.2.1:51820', podCidrs: [cidr('10.4.1.0/24')] };
+const good = {
+  uid: 'u1',
+  name: 'n1',
+  createdMs: 1_000,
+  publicKey: key(1),
+  endpoint: '192.0.2.1:51820',
+  podCidrs: [cidr('10.4.1.0/24')],
+};
 
 /** What of a Node is left out, as `reason: detail`. */
-const left = (given: Given, by = rules) => readNode(node(given), by).left.map(({ reason, detail }) => `${reason}: ${detail}`);
+const left = (given: Given, by = rules) =>
+  readNode(node(given), by).left.map(({ reason, detail }) => `${reason}: ${detail}`);
 
 describe('readNode', () => {
   it('keeps what a peer needs', () => {
@@ -50,11 +71,31 @@ describe('readNode', () => {
   });
 
   it.each([
-    { name: 'a malformed one', podCIDRs: ['10.4.1.0/24', '10.4.2.0/99'], want: /^bad-cidr: "10\.4\.2\.0\/99" is not a CIDR/ },
-    { name: 'one outside of the pod subnets', podCIDRs: ['10.5.1.0/24', '10.4.1.0/24'], want: /^outside-pod-subnet: 10\.5\.1\.0\/24 is in no pod subnet$/ },
-    { name: 'everything', podCIDRs: ['10.4.1.0/24', '0.0.0.0/0'], want: /^outside-pod-subnet: 0\.0\.0\.0\/0 is in no pod subnet$/ },
-    { name: 'more than a pod subnet', podCIDRs: ['10.4.1.0/24', '10.4.0.0/15'], want: /^outside-pod-subnet: 10\.4\.0\.0\/15 / },
-    { name: 'a thousand bad ones', podCIDRs: [...Array.from({ length: 1_000 }, () => 'x'), '10.4.1.0/24'], want: /^bad-cidr: .*; and 999 more$/ },
+    {
+      name: 'a malformed one',
+      podCIDRs: ['10.4.1.0/24', '10.4.2.0/99'],
+      want: /^bad-cidr: "10\.4\.2\.0\/99" is not a CIDR/,
+    },
+    {
+      name: 'one outside of the pod subnets',
+      podCIDRs: ['10.5.1.0/24', '10.4.1.0/24'],
+      want: /^outside-pod-subnet: 10\.5\.1\.0\/24 is in no pod subnet$/,
+    },
+    {
+      name: 'everything',
+      podCIDRs: ['10.4.1.0/24', '0.0.0.0/0'],
+      want: /^outside-pod-subnet: 0\.0\.0\.0\/0 is in no pod subnet$/,
+    },
+    {
+      name: 'more than a pod subnet',
+      podCIDRs: ['10.4.1.0/24', '10.4.0.0/15'],
+      want: /^outside-pod-subnet: 10\.4\.0\.0\/15 /,
+    },
+    {
+      name: 'a thousand bad ones',
+      podCIDRs: [...Array.from({ length: 1_000 }, () => 'x'), '10.4.1.0/24'],
+      want: /^bad-cidr: .*; and 999 more$/,
+    },
   ])('leaves out of the CIDRs $name, and keeps the others', ({ podCIDRs, want }) => {
     expect(readNode(node({ podCIDRs }), rules).node).toEqual(good);
     expect(left({ podCIDRs })).toEqual([expect.stringMatching(want)]);
@@ -66,22 +107,36 @@ describe('readNode', () => {
   });
 
   it('passes over the CIDRs where the blocks of Calico count', () => {
-    expect(readNode(node({ podCIDRs: ['x'] }), { ...rules, allowedIpsFrom: 'calico-blocks' })).toEqual({ node: { ...good, podCidrs: [] }, left: [] });
+    expect(readNode(node({ podCIDRs: ['x'] }), { ...rules, allowedIpsFrom: 'calico-blocks' })).toEqual({
+      node: { ...good, podCidrs: [] },
+      left: [],
+    });
   });
 
   it('expects Nodes without our annotations', () => {
     const reading = readNode(node({ annotations: { 'c3.wireguard.semaphore.uw.io/pubKey': key(1) } }), rules);
-    expect(reading).toEqual({ node: undefined, left: [expect.objectContaining({ kind: 'expected', reason: 'not-annotated' })] });
+    expect(reading).toEqual({
+      node: undefined,
+      left: [expect.objectContaining({ kind: 'expected', reason: 'not-annotated' })],
+    });
   });
 
   it.each([
     { name: 'a key alone', annotations: { [KEY]: key(1) }, want: /^half-annotated: .*endpoint is missing$/ },
-    { name: 'an endpoint alone', annotations: { [ENDPOINT]: '192.0.2.1:51820' }, want: /^half-annotated: .*public key is missing$/ },
+    {
+      name: 'an endpoint alone',
+      annotations: { [ENDPOINT]: '192.0.2.1:51820' },
+      want: /^half-annotated: .*public key is missing$/,
+    },
     { name: 'an empty key', annotations: { ...annotations, [KEY]: '' }, want: /^bad-key: / },
     { name: 'a key that is too short', annotations: { ...annotations, [KEY]: 'YWJj' }, want: /^bad-key: / },
     { name: 'a key with a line break', annotations: { ...annotations, [KEY]: `${key(1)}\n` }, want: /^bad-key: / },
     { name: 'the key of zeros', annotations: { ...annotations, [KEY]: `${'A'.repeat(43)}=` }, want: /^bad-key: / },
-    { name: 'a key of 200 kB', annotations: { ...annotations, [KEY]: 'A'.repeat(200_000) }, want: /^bad-key: .{1,200}$/ },
+    {
+      name: 'a key of 200 kB',
+      annotations: { ...annotations, [KEY]: 'A'.repeat(200_000) },
+      want: /^bad-key: .{1,200}$/,
+    },
   ])('makes no peer of $name', ({ annotations: given, want }) => {
     expect(readNode(node({ annotations: given }), rules).node).toBeUndefined();
     expect(left({ annotations: given })).toEqual([expect.stringMatching(want)]);
@@ -92,7 +147,10 @@ describe('readNode', () => {
     { endpoint: '10.0.0.1:1', want: '10.0.0.1:1' },
     { endpoint: '10.0.0.1:65535', want: '10.0.0.1:65535' },
   ])('takes the endpoint $endpoint', ({ endpoint, want }) => {
-    expect(readNode(node({ annotations: { ...annotations, [ENDPOINT]: endpoint } }), rules)).toMatchObject({ node: { endpoint: want }, left: [] });
+    expect(readNode(node({ annotations: { ...annotations, [ENDPOINT]: endpoint } }), rules)).toMatchObject({
+      node: { endpoint: want },
+      left: [],
+    });
   });
 
   it.each([
@@ -116,13 +174,33 @@ describe('readNode', () => {
     { name: 'multicast', endpoint: '239.1.2.3:51820', want: /^refused-endpoint: .*is multicast$/ },
     { name: 'multicast of IPv6', endpoint: '[ff05::1]:51820', want: /^refused-endpoint: .*is multicast$/ },
     { name: 'broadcast', endpoint: '255.255.255.255:51820', want: /^refused-endpoint: .*is broadcast$/ },
-    { name: 'a metadata service', endpoint: '100.100.100.200:80', want: /^refused-endpoint: .*is a cloud’s metadata service$/ },
-    { name: 'a metadata service of IPv6', endpoint: '[fd00:ec2::254]:80', want: /^refused-endpoint: .*is a cloud’s metadata service$/ },
-    { name: 'a metadata service behind NAT64', endpoint: '[64:ff9b::a9fe:a9fe]:80', want: /^refused-endpoint: .*is an IPv4 address behind a translator or tunnel$/ },
+    {
+      name: 'a metadata service',
+      endpoint: '100.100.100.200:80',
+      want: /^refused-endpoint: .*is a cloud’s metadata service$/,
+    },
+    {
+      name: 'a metadata service of IPv6',
+      endpoint: '[fd00:ec2::254]:80',
+      want: /^refused-endpoint: .*is a cloud’s metadata service$/,
+    },
+    {
+      name: 'a metadata service behind NAT64',
+      endpoint: '[64:ff9b::a9fe:a9fe]:80',
+      want: /^refused-endpoint: .*is an IPv4 address behind a translator or tunnel$/,
+    },
     { name: 'our own address', endpoint: '192.0.2.200:1', want: /^refused-endpoint: .*is our own$/ },
     { name: 'our own of IPv6', endpoint: '[2001:db8::200]:1', want: /^refused-endpoint: .*is our own$/ },
-    { name: 'a pod of its cluster', endpoint: '10.4.1.1:51820', want: /^refused-endpoint: .*is in the pod subnet 10\.4\.0\.0\/16$/ },
-    { name: 'a pod of another remote', endpoint: '10.5.1.1:51820', want: /^refused-endpoint: .*is in the pod subnet 10\.5\.0\.0\/16$/ },
+    {
+      name: 'a pod of its cluster',
+      endpoint: '10.4.1.1:51820',
+      want: /^refused-endpoint: .*is in the pod subnet 10\.4\.0\.0\/16$/,
+    },
+    {
+      name: 'a pod of another remote',
+      endpoint: '10.5.1.1:51820',
+      want: /^refused-endpoint: .*is in the pod subnet 10\.5\.0\.0\/16$/,
+    },
   ])('makes no peer of one at $name', ({ endpoint, want }) => {
     const given = { annotations: { ...annotations, [ENDPOINT]: endpoint } };
     expect(readNode(node(given), rules).node).toBeUndefined();
@@ -137,20 +215,44 @@ describe('readNode', () => {
   });
 
   it('makes no peer of a name that no Node can have', () => {
-    expect(readNode(node({ nodeName: 'n1\n' }), rules)).toEqual({ node: undefined, left: [expect.objectContaining({ kind: 'problem', reason: 'bad-name' })] });
+    expect(readNode(node({ nodeName: 'n1\n' }), rules)).toEqual({
+      node: undefined,
+      left: [expect.objectContaining({ kind: 'problem', reason: 'bad-name' })],
+    });
   });
 
   it('names everything that is wrong with a Node', () => {
     const given = { nodeName: 'n1\n', annotations: { [KEY]: 'x', [ENDPOINT]: 'x' }, podCIDRs: ['x', '1.0.0.0/8'] };
-    expect(left(given).map((text) => text.split(':')[0])).toEqual(['bad-name', 'bad-key', 'bad-endpoint', 'bad-cidr', 'outside-pod-subnet']);
+    expect(left(given).map((text) => text.split(':')[0])).toEqual([
+      'bad-name',
+      'bad-key',
+      'bad-endpoint',
+      'bad-cidr',
+      'outside-pod-subnet',
+    ]);
   });
 
   it('never has anything outside of the pod subnets, nor an endpoint that is not an address, whatever a Node says', () => {
-    const nasty = fc.oneof(fc.string(), fc.ipV4().map((ip) => `${ip}:1`), fc.ipV6().map((ip) => `[${ip}]:1`), fc.constant('192.0.2.1:51820'));
-    const cidrs = fc.array(fc.oneof(fc.string(), fc.tuple(fc.constantFrom('10.4.1.0', '10.5.0.0', '0.0.0.0', 'fd00:4::', '::'), fc.nat(40)).map(([ip, length]) => `${ip}/${length}`)));
+    const nasty = fc.oneof(
+      fc.string(),
+      fc.ipV4().map((ip) => `${ip}:1`),
+      fc.ipV6().map((ip) => `[${ip}]:1`),
+      fc.constant('192.0.2.1:51820'),
+    );
+    const cidrs = fc.array(
+      fc.oneof(
+        fc.string(),
+        fc
+          .tuple(fc.constantFrom('10.4.1.0', '10.5.0.0', '0.0.0.0', 'fd00:4::', '::'), fc.nat(40))
+          .map(([ip, length]) => `${ip}/${length}`),
+      ),
+    );
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.constant(key(1))), nasty, cidrs, (publicKey, endpoint, podCIDRs) => {
-        const { node: candidate } = readNode(node({ annotations: { [KEY]: publicKey, [ENDPOINT]: endpoint }, podCIDRs }), rules);
+        const { node: candidate } = readNode(
+          node({ annotations: { [KEY]: publicKey, [ENDPOINT]: endpoint }, podCIDRs }),
+          rules,
+        );
         if (candidate === undefined) return;
         expect(candidate.endpoint).toMatch(/^(?:[\d.]+|\[[0-9a-f:]+\]):\d+$/);
         for (const { text } of candidate.podCidrs) expect(text).toMatch(/^(?:10\.4\.|fd00:4:)/);

@@ -23,7 +23,13 @@ export type NodeRules = {
 
 const NOT_ANNOTATED: NodeReading = {
   node: undefined,
-  left: [{ kind: 'expected', reason: 'not-annotated', detail: 'no semaphore-wireguard of its cluster has announced itself on the Node' }],
+  left: [
+    {
+      kind: 'expected',
+      reason: 'not-annotated',
+      detail: 'no semaphore-wireguard of its cluster has announced itself on the Node',
+    },
+  ],
 };
 
 const NO_BLOCKS: OwnBlocks = { cidrs: [], left: [] };
@@ -35,7 +41,10 @@ const NO_BLOCKS: OwnBlocks = { cidrs: [], left: [] };
  */
 export function readNode({ metadata, spec }: Node, rules: NodeRules): NodeReading {
   const { uid, name, annotations, creationTimestamp: createdMs } = metadata;
-  const raw = { key: annotations[pubKeyAnnotation(rules.local)], endpoint: annotations[endpointAnnotation(rules.local)] };
+  const raw = {
+    key: annotations[pubKeyAnnotation(rules.local)],
+    endpoint: annotations[endpointAnnotation(rules.local)],
+  };
   if (raw.key === undefined && raw.endpoint === undefined) return NOT_ANNOTATED;
   const isNamed = isDnsSubdomain(name);
   const key = raw.key === undefined ? missing('public key') : readKey(raw.key);
@@ -43,9 +52,17 @@ export function readNode({ metadata, spec }: Node, rules: NodeRules): NodeReadin
   // The first versions of the API have one podCIDR only, and current ones repeat it there.
   const podCidrs = spec.podCIDRs.length > 0 || spec.podCIDR === '' ? spec.podCIDRs : [spec.podCIDR];
   const blocks = rules.allowedIpsFrom === 'podCIDRs' ? readOwnBlocks(podCidrs, rules.podSubnets) : NO_BLOCKS;
-  const left = [...problemOf('bad-name', isNamed ? [] : ['its name is no name of a Node']), ...key.left, ...endpoint.left, ...blocks.left];
+  const left = [
+    ...problemOf('bad-name', isNamed ? [] : ['its name is no name of a Node']),
+    ...key.left,
+    ...endpoint.left,
+    ...blocks.left,
+  ];
   if (!isNamed || key.value === undefined || endpoint.value === undefined) return { node: undefined, left };
-  return { node: { uid, name, createdMs, publicKey: key.value, endpoint: endpoint.value, podCidrs: blocks.cidrs }, left };
+  return {
+    node: { uid, name, createdMs, publicKey: key.value, endpoint: endpoint.value, podCidrs: blocks.cidrs },
+    left,
+  };
 }
 
 type Reading = { readonly value: string | undefined; readonly left: readonly Diagnostic[] };
@@ -59,7 +76,9 @@ function readEndpoint(raw: string, rules: EndpointRules): Reading {
   const endpoint = parseEndpoint(raw);
   if (!endpoint.ok) return refused('bad-endpoint', `its endpoint is no good: ${endpoint.reason}`);
   const refusal = refusalOf(endpoint.value, rules);
-  return refusal === undefined ? { value: endpoint.value.text, left: [] } : refused('refused-endpoint', `its endpoint ${endpoint.value.text} is refused: ${refusal}`);
+  return refusal === undefined
+    ? { value: endpoint.value.text, left: [] }
+    : refused('refused-endpoint', `its endpoint ${endpoint.value.text} is refused: ${refusal}`);
 }
 
 const refused = (reason: string, detail: string): Reading => ({ value: undefined, left: problemOf(reason, [detail]) });

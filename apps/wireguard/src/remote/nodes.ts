@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '@kube-semaphore/app';
-import { type DeletionGuard, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
+import {
+  type DeletionGuard,
+  Reflector,
+  type ReflectorHooks,
+  type RemoteBudget,
+  Store,
+} from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { nodeKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { claimsOf } from './seed.ts';
@@ -37,7 +43,18 @@ export class RemoteNodes {
   readonly #store: Store<KeptNode>;
   readonly #reflector: Reflector<typeof nodeKind, KeptNode>;
 
-  constructor({ client, idleTimeoutMs, pollIntervalMs, budget, guard, holdMs, hooks, rules, onChange, onLeft }: RemoteNodesOptions) {
+  constructor({
+    client,
+    idleTimeoutMs,
+    pollIntervalMs,
+    budget,
+    guard,
+    holdMs,
+    hooks,
+    rules,
+    onChange,
+    onLeft,
+  }: RemoteNodesOptions) {
     this.#store = new Store<KeptNode>({
       equal: isSame,
       onChange: ({ key, previous, current }) => {
@@ -106,7 +123,8 @@ function readTooLarge({ metadata, tooLarge }: TooLarge): KeptNode {
   return { uid: metadata.uid, node: undefined, left: problemOf('too-large', [tooLarge]) };
 }
 
-const hold = (kept: KeptNode): KeptNode => (kept.node === undefined ? kept : { ...kept, node: { ...kept.node, held: true } });
+const hold = (kept: KeptNode): KeptNode =>
+  kept.node === undefined ? kept : { ...kept, node: { ...kept.node, held: true } };
 
 /** What is left of a held Node when another has its key, which is nothing, or one of its blocks. */
 function withoutClaim(kept: KeptNode, claim: string): KeptNode | undefined {

@@ -21,7 +21,10 @@ export function readOwnBlocks(raws: readonly string[], podSubnets: readonly Cidr
     else outside.push(`${cidr.value.text} is in no pod subnet`);
   }
   const left = [...problemOf('bad-cidr', bad), ...problemOf('outside-pod-subnet', outside)];
-  return { cidrs: withoutParts(inside), left: raws.length > 0 ? left : problemOf('no-cidr', ['the Node has no podCIDRs']) };
+  return {
+    cidrs: withoutParts(inside),
+    left: raws.length > 0 ? left : problemOf('no-cidr', ['the Node has no podCIDRs']),
+  };
 }
 
 /** The wider of two that begin alike comes first, so what is in another comes after it. */

@@ -19,7 +19,8 @@ describe('restartDelayMs', () => {
     const delays = Array.from({ length: 1_000 }, () => restartDelayMs(standing, { isRestart: true }));
     expect(delays.filter((ms) => ms < 0 || ms >= RESTART_SPREAD_MS)).toEqual([]);
     // A fifth of them in each second, give or take more than chance ever does.
-    for (const second of [0, 1, 2, 3, 4]) expect(delays.filter((ms) => Math.floor(ms / 1_000) === second).length).toBeGreaterThan(120);
+    for (const second of [0, 1, 2, 3, 4])
+      expect(delays.filter((ms) => Math.floor(ms / 1_000) === second).length).toBeGreaterThan(120);
   });
 
   it.each([

@@ -13,7 +13,10 @@ export const RESTART_SPREAD_MS = 5_000;
  * @param isRestart others start at this time, too
  * @returns milliseconds in [0, 5 s), 0 where there is no tunnel yet
  */
-export function restartDelayMs(device: Pick<Device, 'peers'> | undefined, { isRestart, random = Math.random }: { readonly isRestart: boolean; readonly random?: () => number }): number {
+export function restartDelayMs(
+  device: Pick<Device, 'peers'> | undefined,
+  { isRestart, random = Math.random }: { readonly isRestart: boolean; readonly random?: () => number },
+): number {
   const stands = device !== undefined && device.peers.length > 0;
   return isRestart && stands ? random() * RESTART_SPREAD_MS : 0;
 }

@@ -4,9 +4,21 @@ import { cidr, key, observedPeer } from '../../test/support/builders.ts';
 
 describe('seedOf', () => {
   it('has the peers of the device, with what they have of the pod subnets', () => {
-    const peers = [observedPeer(key(1), { allowedIps: ['10.4.1.0/24', '192.168.0.0/16'] }), observedPeer(key(2), { allowedIps: ['0.0.0.0/0'] }), observedPeer(key(3), { allowedIps: [] })];
+    const peers = [
+      observedPeer(key(1), { allowedIps: ['10.4.1.0/24', '192.168.0.0/16'] }),
+      observedPeer(key(2), { allowedIps: ['0.0.0.0/0'] }),
+      observedPeer(key(3), { allowedIps: [] }),
+    ];
     expect(seedOf({ peers }, [cidr('10.4.0.0/16')])).toEqual([
-      { uid: '', name: `(peer ${key(1)})`, createdMs: 0, publicKey: key(1), endpoint: undefined, podCidrs: [cidr('10.4.1.0/24')], held: true },
+      {
+        uid: '',
+        name: `(peer ${key(1)})`,
+        createdMs: 0,
+        publicKey: key(1),
+        endpoint: undefined,
+        podCidrs: [cidr('10.4.1.0/24')],
+        held: true,
+      },
     ]);
   });
 

@@ -14,10 +14,21 @@ export function seedOf({ peers }: Pick<Device, 'peers'>, podSubnets: readonly Ci
       const cidrs = allowedIps.map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : []));
       const podCidrs = cidrs.filter((cidr) => podSubnets.some((subnet) => containsCidr(subnet, cidr)));
       // No Node can have such a name.
-      return { uid: '', name: `(peer ${publicKey})`, createdMs: 0, publicKey, endpoint: undefined, podCidrs, held: true };
+      return {
+        uid: '',
+        name: `(peer ${publicKey})`,
+        createdMs: 0,
+        publicKey,
+        endpoint: undefined,
+        podCidrs,
+        held: true,
+      };
     })
     .filter(({ podCidrs }) => podCidrs.length > 0);
 }
 
 /** What can be on one Node only, and tells that a list shows a held one under another name. */
-export const claimsOf = ({ publicKey, podCidrs }: RemoteNode): readonly string[] => [publicKey, ...podCidrs.map(({ text }) => text)];
+export const claimsOf = ({ publicKey, podCidrs }: RemoteNode): readonly string[] => [
+  publicKey,
+  ...podCidrs.map(({ text }) => text),
+];

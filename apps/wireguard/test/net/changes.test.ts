@@ -4,17 +4,29 @@ import { expect } from 'vitest';
 import type { Agent } from '../support/agent-process.ts';
 import type { MeshNode } from '../support/mesh.ts';
 import { itWithAgents } from '../support/mesh-it.ts';
-import { addShamNode, annotate, announceAs, changesBy, deleteNode, endpointsOn, newPublicKey, publicKeyOn } from '../support/mesh-nodes.ts';
+import {
+  addShamNode,
+  annotate,
+  announceAs,
+  changesBy,
+  deleteNode,
+  endpointsOn,
+  newPublicKey,
+  publicKeyOn,
+} from '../support/mesh-nodes.ts';
 
 const DEVICE = 'wireguard.c2';
 
 const it = itWithAgents
   .override('shape', { scope: 'file' }, () => ({ c1: 2, c2: 2 }))
-  .override('agentOptions', { scope: 'file' }, () => ({ remotes: { c1: { resyncPeriod: '1s' }, c2: { resyncPeriod: '1s' } } }));
+  .override('agentOptions', { scope: 'file' }, () => ({
+    remotes: { c1: { resyncPeriod: '1s' }, c2: { resyncPeriod: '1s' } },
+  }));
 
 /** Waits until an agent has compared its device with what it should be twice more: the first may have begun before. */
 async function resynced(agent: Agent): Promise<void> {
-  const count = async () => (await agent.metric('semaphore_wg_sync_peers_total', { device: DEVICE, success: '1' })) ?? 0;
+  const count = async () =>
+    (await agent.metric('semaphore_wg_sync_peers_total', { device: DEVICE, success: '1' })) ?? 0;
   const before = await count();
   await eventually(async () => (await count()) >= before + 2, true);
 }
@@ -26,10 +38,14 @@ async function resynced(agent: Agent): Promise<void> {
 async function moveTo({ machine }: MeshNode, ip: string, port: number): Promise<void> {
   await machine.run('ip', ['address', 'add', `${ip}/24`, 'dev', 'eth0']);
   const rule = `ip saddr ${machine.ipv4} udp sport ${port} ip saddr set ${ip}`;
-  await machine.run('nft', ['-f', '-'], { input: `table ip moved {\n chain out {\n type filter hook postrouting priority 0\n ${rule}\n }\n}\n` });
+  await machine.run('nft', ['-f', '-'], {
+    input: `table ip moved {\n chain out {\n type filter hook postrouting priority 0\n ${rule}\n }\n}\n`,
+  });
 }
 
-it('follows a peer that moves, changes nothing of it, not even after a restart, and loses nothing', async ({ mesh }) => {
+it('follows a peer that moves, changes nothing of it, not even after a restart, and loses nothing', async ({
+  mesh,
+}) => {
   const [near, , far] = mesh.nodes;
   const key = await publicKeyOn(far!, 'wireguard.c1');
   const endpoint = async () => (await endpointsOn(near!, DEVICE))[key];

@@ -7,7 +7,9 @@ import { onTestFinished } from 'vitest';
 import type { MeshNode } from '../support/mesh.ts';
 import { itWithAgents } from '../support/mesh-it.ts';
 
-const it = itWithAgents.override('agentOptions', { scope: 'file' }, () => ({ remotes: { c2: { deviceAddress: 'auto' } } }));
+const it = itWithAgents.override('agentOptions', { scope: 'file' }, () => ({
+  remotes: { c2: { deviceAddress: 'auto' } },
+}));
 
 const MIRROR = 'c2-default-73736d-web';
 
@@ -29,11 +31,20 @@ async function startServices({ machine, podCidrs }: MeshNode, { podIps }: MeshNo
   const cluster = await startRealCluster({ name: 'services' });
   onTestFinished(() => cluster.stop());
   await machine.forward(Number(new URL(cluster.url).port));
-  await cluster.admin.create('/api/v1/nodes', nodeObject({ name: machine.name, internalIPs: [machine.ipv4, machine.ipv6] }));
+  await cluster.admin.create(
+    '/api/v1/nodes',
+    nodeObject({ name: machine.name, internalIPs: [machine.ipv4, machine.ipv6] }),
+  );
   const dualStack = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] };
-  const mirror = await cluster.admin.create('/api/v1/namespaces/default/services', service({ name: MIRROR, selector: null, spec: dualStack }));
+  const mirror = await cluster.admin.create(
+    '/api/v1/namespaces/default/services',
+    service({ name: MIRROR, selector: null, spec: dualStack }),
+  );
   for (const [family, ip] of Object.entries(podIps)) {
-    await cluster.admin.create('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', endpointSlice({ name: `${MIRROR}-${family}`, service: MIRROR, endpoints: [ip] }));
+    await cluster.admin.create(
+      '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
+      endpointSlice({ name: `${MIRROR}-${family}`, service: MIRROR, endpoints: [ip] }),
+    );
   }
   const kubeProxy = await startKubeProxy({ cluster, node: machine, clusterCidr: podCidrs.join(',') });
   onTestFinished(() => kubeProxy.stop());

@@ -9,12 +9,23 @@ const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0
 
 /** What there is of ours on a node: devices with their port, routes, and the annotations that begin with a cluster's name. */
 async function oursOn({ name, cluster, tools }: MeshNode) {
-  const [links, devices, routes, node] = await Promise.all([tools.links({ signal }), tools.devices({ signal }), tools.routes({ signal }), cluster.server.admin.get(`/api/v1/nodes/${name}`)]);
+  const [links, devices, routes, node] = await Promise.all([
+    tools.links({ signal }),
+    tools.devices({ signal }),
+    tools.routes({ signal }),
+    cluster.server.admin.get(`/api/v1/nodes/${name}`),
+  ]);
   const ports = new Map(devices.map((device) => [device.name, device.listenPort]));
   return {
-    devices: links.filter(({ alias }) => alias.startsWith('semaphore-wireguard')).map((link) => `${link.name} ${ports.get(link.name)}`),
-    routes: routes.filter(({ protocol }) => protocol === 115).map(({ destination, device }) => `${destination} ${device}`),
-    announced: Object.entries(node.metadata.annotations ?? {}).filter(([key]) => key.endsWith('/endpoint')).map(([key, value]) => `${key.split('.')[0]} ${value}`),
+    devices: links
+      .filter(({ alias }) => alias.startsWith('semaphore-wireguard'))
+      .map((link) => `${link.name} ${ports.get(link.name)}`),
+    routes: routes
+      .filter(({ protocol }) => protocol === 115)
+      .map(({ destination, device }) => `${destination} ${device}`),
+    announced: Object.entries(node.metadata.annotations ?? {})
+      .filter(([key]) => key.endsWith('/endpoint'))
+      .map(([key, value]) => `${key.split('.')[0]} ${value}`),
   };
 }
 
@@ -53,7 +64,9 @@ it('what a remote had goes with it, and only that', async ({ mesh }) => {
   await comesToHave(n1!, of(2, 'wg-c2'));
   await third.stop();
 
-  const fourth = await mesh.startAgent(n1!, { remotes: { c3: null, c2: { deviceName: 'wg-c2', wgListenPort: 4_242 } } });
+  const fourth = await mesh.startAgent(n1!, {
+    remotes: { c3: null, c2: { deviceName: 'wg-c2', wgListenPort: 4_242 } },
+  });
   await fourth.ready();
   await comesToHave(n1!, of(2, 'wg-c2', 4_242));
 });
@@ -64,7 +77,9 @@ it('remotes can change places: each gets the port that the other had', async ({ 
   const first = await mesh.startAgent(n1!);
   await first.ready();
   await first.stop();
-  const second = await mesh.startAgent(n1!, { remotes: { c2: { wgListenPort: 51_823 }, c3: { wgListenPort: 51_822 } } });
+  const second = await mesh.startAgent(n1!, {
+    remotes: { c2: { wgListenPort: 51_823 }, c3: { wgListenPort: 51_822 } },
+  });
   await second.ready();
   expect((await oursOn(n1!)).devices.toSorted()).toEqual(['wireguard.c2 51823', 'wireguard.c3 51822']);
   // wireguard-go gives up its port before it has the next, and so gets it in the end; the kernel's WireGuard never would.

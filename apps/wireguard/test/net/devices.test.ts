@@ -11,9 +11,11 @@ import { itWithAgents as it } from '../support/mesh-it.ts';
 const { signal } = new AbortController();
 const DEVICE = 'wireguard.c2';
 
-const linkOn = async ({ tools }: MeshNode, name = DEVICE): Promise<Link | undefined> => (await tools.links({ signal })).find((link) => link.name === name);
+const linkOn = async ({ tools }: MeshNode, name = DEVICE): Promise<Link | undefined> =>
+  (await tools.links({ signal })).find((link) => link.name === name);
 
-const annotationsOf = async ({ name, cluster }: MeshNode) => (await cluster.server.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations ?? {};
+const annotationsOf = async ({ name, cluster }: MeshNode) =>
+  (await cluster.server.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations ?? {};
 
 /** Pings the other node's pod the whole time. @returns how many replies were lost */
 async function lostDuring(mesh: Mesh, work: () => Promise<void>): Promise<number> {
@@ -32,7 +34,9 @@ async function killWireGuardGo({ machine }: MeshNode): Promise<void> {
 }
 
 describe('the agent of a node', () => {
-  it('takes over what the Go program left, down to a key that is in the device alone, and loses no packet', async ({ mesh }) => {
+  it('takes over what the Go program left, down to a key that is in the device alone, and loses no packet', async ({
+    mesh,
+  }) => {
     const [n1] = mesh.nodes;
     const { machine, keyFolder, tools } = n1!;
     const file = join(keyFolder, `${DEVICE}.key`);
@@ -45,10 +49,18 @@ describe('the agent of a node', () => {
       await rm(file);
       const agent = await mesh.startAgent(n1!);
       await agent.ready();
-      expect(agent.log().map(({ msg }) => msg)).toEqual(expect.arrayContaining(['private key written', 'device adopted']));
+      expect(agent.log().map(({ msg }) => msg)).toEqual(
+        expect.arrayContaining(['private key written', 'device adopted']),
+      );
     });
-    expect([lost, await readFile(file, 'utf8'), (await linkOn(n1!))?.alias]).toEqual([0, key, 'semaphore-wireguard c2']);
-    expect((await tools.routes({ signal })).filter(({ destination }) => destination === '10.2.0.0/16')).toEqual([{ destination: '10.2.0.0/16', device: DEVICE, protocol: 115 }]);
+    expect([lost, await readFile(file, 'utf8'), (await linkOn(n1!))?.alias]).toEqual([
+      0,
+      key,
+      'semaphore-wireguard c2',
+    ]);
+    expect((await tools.routes({ signal })).filter(({ destination }) => destination === '10.2.0.0/16')).toEqual([
+      { destination: '10.2.0.0/16', device: DEVICE, protocol: 115 },
+    ]);
     expect(mesh.agent(n1!).stderr()).not.toContain(key.trim());
   });
 
@@ -60,13 +72,37 @@ describe('the agent of a node', () => {
     await agent.ready();
     const repairs = async () => (await agent.metric('semaphore_wg_repairs_total', { remote: 'c2' })) ?? Number.NaN;
     const state = async () => {
-      const [device, link, routes] = await Promise.all([tools.device(DEVICE, { signal }), linkOn(n1!), tools.routes({ signal })]);
-      const ours = routes.filter((route) => route.device === DEVICE).map(({ destination, protocol }) => `${destination} ${protocol}`);
-      return { peers: device?.peers.map(({ allowedIps }) => allowedIps), port: device?.listenPort, up: link?.up, mtu: link?.mtuBytes, addresses: link?.addresses, ours };
+      const [device, link, routes] = await Promise.all([
+        tools.device(DEVICE, { signal }),
+        linkOn(n1!),
+        tools.routes({ signal }),
+      ]);
+      const ours = routes
+        .filter((route) => route.device === DEVICE)
+        .map(({ destination, protocol }) => `${destination} ${protocol}`);
+      return {
+        peers: device?.peers.map(({ allowedIps }) => allowedIps),
+        port: device?.listenPort,
+        up: link?.up,
+        mtu: link?.mtuBytes,
+        addresses: link?.addresses,
+        ours,
+      };
     };
     const [before, repaired] = [await state(), await repairs()];
-    expect(before).toEqual({ peers: [n2!.podCidrs], port: 51_822, up: true, mtu: 1380, addresses: [], ours: ['10.2.0.0/16 115', 'fd00:2::/48 115'] });
-    await tools.changeDevice(DEVICE, { listenPort: 4_444, peers: [{ publicKey: publicKeyOf(generatePrivateKey()), allowedIps: ['10.2.1.0/25'] }] }, { signal });
+    expect(before).toEqual({
+      peers: [n2!.podCidrs],
+      port: 51_822,
+      up: true,
+      mtu: 1380,
+      addresses: [],
+      ours: ['10.2.0.0/16 115', 'fd00:2::/48 115'],
+    });
+    await tools.changeDevice(
+      DEVICE,
+      { listenPort: 4_444, peers: [{ publicKey: publicKeyOf(generatePrivateKey()), allowedIps: ['10.2.1.0/25'] }] },
+      { signal },
+    );
     await machine.run('ip', ['link', 'set', 'dev', DEVICE, 'mtu', '1300', 'down']);
     await machine.run('ip', ['address', 'add', '10.1.1.77/32', 'dev', DEVICE]);
     await eventually(state, before);
@@ -132,7 +168,10 @@ describe('the agent of a node', () => {
     await eventually(endpoint, `${n1!.machine.ipv4}:51822`);
     await mesh.agent(n1!).stop();
     const before = await annotationsOf(n1!);
-    const cleanup = await mesh.startAgent(n1!, { word: 'cleanup', flags: { yes: 'true', 'listen-address': undefined } });
+    const cleanup = await mesh.startAgent(n1!, {
+      word: 'cleanup',
+      flags: { yes: 'true', 'listen-address': undefined },
+    });
     expect(await cleanup.exited).toMatchObject({ code: 0 });
     expect([await linkOn(n1!), await annotationsOf(n1!)]).toEqual([undefined, {}]);
     expect((await n1!.tools.routes({ signal })).filter(({ protocol }) => protocol === 115)).toEqual([]);

@@ -1,7 +1,14 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import {
-  blockAffinityKind, Codec, DecodeError, ipamBlockKind, type Kind, type KubeObject, nodeKind, parseJson,
+  blockAffinityKind,
+  Codec,
+  DecodeError,
+  ipamBlockKind,
+  type Kind,
+  type KubeObject,
+  nodeKind,
+  parseJson,
 } from '@kube-semaphore/kube-objects';
 import { hostCidr } from '@kube-semaphore/net';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
@@ -27,7 +34,14 @@ const LOCAL = ['10.1.0.0/16', 'fd00:1::/48', '10.96.0.0/12', '10.96.0.1', '172.3
 
 /** No Node of a remote is there, wherever its Nodes may be. */
 const NOBODY = [
-  '0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32', '::/96', 'fe80::/10', 'ff00::/8',
+  '0.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '224.0.0.0/4',
+  '255.255.255.255/32',
+  '::/96',
+  'fe80::/10',
+  'ff00::/8',
   ...PODS,
 ];
 

@@ -25,10 +25,14 @@ async function lossesOf({ pod }: MeshNode, ips: readonly string[]): Promise<Read
 
 const none = (ips: readonly string[]) => Object.fromEntries(ips.map((ip) => [ip, 0]));
 
-it('lets all pods of two clusters reach each other, both ways, and nothing of it crosses a link in cleartext', async ({ mesh }) => {
+it('lets all pods of two clusters reach each other, both ways, and nothing of it crosses a link in cleartext', async ({
+  mesh,
+}) => {
   const captures = await Promise.all(mesh.nodes.map(({ machine }) => machine.capture()));
   for (const from of mesh.nodes) {
-    const ips = mesh.nodes.filter(({ cluster }) => cluster !== from.cluster).flatMap(({ podIps }) => Object.values(podIps));
+    const ips = mesh.nodes
+      .filter(({ cluster }) => cluster !== from.cluster)
+      .flatMap(({ podIps }) => Object.values(podIps));
     expect(ips).toHaveLength(6);
     expect(await lossesOf(from, ips)).toEqual(none(ips));
   }
@@ -40,11 +44,15 @@ it('lets all pods of two clusters reach each other, both ways, and nothing of it
     expect(packets.filter(({ protocol }) => protocol === ICMP)).toEqual([]);
     expect(packets.filter((packet) => packet.protocol === UDP && wireGuardMessage(packet) === undefined)).toEqual([]);
     // Its pod asked six addresses, and was asked by three pods on two: requests and replies.
-    expect(packets.filter((packet) => wireGuardMessage(packet) === 'data').length).toBeGreaterThanOrEqual((6 + 6) * REPLIES * 2);
+    expect(packets.filter((packet) => wireGuardMessage(packet) === 'data').length).toBeGreaterThanOrEqual(
+      (6 + 6) * REPLIES * 2,
+    );
   }
 });
 
-it('reaches the pods of a node within five seconds of its announcement, and forgets it as soon when it goes', async ({ mesh }) => {
+it('reaches the pods of a node within five seconds of its announcement, and forgets it as soon when it goes', async ({
+  mesh,
+}) => {
   const [c1, c2] = [mesh.cluster('c1'), mesh.cluster('c2')];
   const constant = await startPing(c1.nodes[0]!.pod, c2.nodes[0]!.podIps.v6);
   const peers = () => Promise.all(c1.nodes.map((node) => blocksOn(node, 'wireguard.c2')));

@@ -16,7 +16,10 @@ const commands = Array.from(block.matchAll(/ exec .* -- (.*)$/gm), ([, command =
 
 it('is made by the commands of docs/operations.md, and the other side takes it', async ({ mesh }) => {
   const [n1] = mesh.nodes;
-  const announced = async () => (await n1!.cluster.server.admin.get(`/api/v1/nodes/${n1!.name}`)).metadata.annotations?.['c2.wireguard.semaphore.uw.io/pubKey'];
+  const announced = async () =>
+    (await n1!.cluster.server.admin.get(`/api/v1/nodes/${n1!.name}`)).metadata.annotations?.[
+      'c2.wireguard.semaphore.uw.io/pubKey'
+    ];
   const before = await announced();
   expect([commands.length, dirname(commands[0] ?? '')]).toEqual([2, `rm ${KEYS}`]);
   let key = before;
@@ -32,5 +35,8 @@ it('is made by the commands of docs/operations.md, and the other side takes it',
   expect(key).not.toBe(before);
   await eventually(announced, key, TIMEOUT);
   const other = mesh.cluster('c2').nodes[0]!;
-  await eventually(async () => (await other.tools.device('wireguard.c1', { signal }))?.peers.map(({ publicKey }) => publicKey), [key]);
+  await eventually(
+    async () => (await other.tools.device('wireguard.c1', { signal }))?.peers.map(({ publicKey }) => publicKey),
+    [key],
+  );
 });

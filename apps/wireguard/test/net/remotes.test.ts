@@ -16,11 +16,14 @@ async function announceNodes(cluster: MeshCluster, names: readonly string[]): Pr
   for (const name of names) await addShamNode(cluster, { name, podCIDRs: [`10.${k}.${name.slice(1)}.0/24`] });
 }
 
-const peerCount = async ({ tools }: MeshNode, device: string): Promise<number | undefined> => (await tools.device(device, { signal }))?.peers.length;
+const peerCount = async ({ tools }: MeshNode, device: string): Promise<number | undefined> =>
+  (await tools.device(device, { signal }))?.peers.length;
 
 const twelve = Array.from({ length: 12 }, (_, i) => `r${i + 1}`);
 
-it('keeps the peers of a remote whose first list lacks too many of them, until it was listed again', async ({ mesh }) => {
+it('keeps the peers of a remote whose first list lacks too many of them, until it was listed again', async ({
+  mesh,
+}) => {
   const [n1] = mesh.nodes;
   const c2 = mesh.cluster('c2');
   await announceNodes(c2, twelve);
@@ -32,7 +35,10 @@ it('keeps the peers of a remote whose first list lacks too many of them, until i
   const second = await mesh.startAgent(n1!, { remotes: { c3: null }, flags: { 'deletion-guard-hold': '10s' } });
   await second.logged('a list lacks too much to be believed at once', { cluster: 'c2', held: 12 });
   await second.ready();
-  expect([await second.metric('semaphore_wg_held_deletions', { remote: 'c2' }), await peerCount(n1!, 'wireguard.c2')]).toEqual([12, 12]);
+  expect([
+    await second.metric('semaphore_wg_held_deletions', { remote: 'c2' }),
+    await peerCount(n1!, 'wireguard.c2'),
+  ]).toEqual([12, 12]);
   await eventually(() => peerCount(n1!, 'wireguard.c2'), 0);
   expect(await second.metric('semaphore_wg_held_deletions', { remote: 'c2' })).toBe(0);
   await second.stop();
@@ -54,5 +60,8 @@ it('keeps the peers of a remote that doesn’t answer, and serves the others', a
   await announceNodes(c2, ['r20']);
   await eventually(() => peerCount(n1!, 'wireguard.c2'), 1);
   expect(await peerCount(n1!, 'wireguard.c3')).toBe(1);
-  expect([await second.metric('semaphore_wg_remote_up', { remote: 'c2' }), await second.metric('semaphore_wg_remote_up', { remote: 'c3' })]).toEqual([1, 0]);
+  expect([
+    await second.metric('semaphore_wg_remote_up', { remote: 'c2' }),
+    await second.metric('semaphore_wg_remote_up', { remote: 'c3' }),
+  ]).toEqual([1, 0]);
 });

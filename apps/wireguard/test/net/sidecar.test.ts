@@ -13,10 +13,14 @@ const DEVICE = 'wireguard.c2';
 /** Tells the agent that it is in a Pod. That wireguard-go is on its PATH must not matter then. */
 const POD = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
 
-const NO_SIDECAR = { code: 'DEVICE', message: `no sidecar with wireguard-go has made ${DEVICE}, and this kernel has no WireGuard` };
+const NO_SIDECAR = {
+  code: 'DEVICE',
+  message: `no sidecar with wireguard-go has made ${DEVICE}, and this kernel has no WireGuard`,
+};
 
 /** What a Pod's second container does. */
-const startSidecar = ({ machine }: MeshNode): ChildProcess => machine.spawn(wireGuardGo(), ['-f', DEVICE], { stdio: 'ignore' });
+const startSidecar = ({ machine }: MeshNode): ChildProcess =>
+  machine.spawn(wireGuardGo(), ['-f', DEVICE], { stdio: 'ignore' });
 
 async function end(process: ChildProcess, how: NodeJS.Signals): Promise<void> {
   const ended = once(process, 'exit');
@@ -25,7 +29,9 @@ async function end(process: ChildProcess, how: NodeJS.Signals): Promise<void> {
 }
 
 /** A node whose Pod runs, and one that its pod is pinged from, whose agent runs as on a host. */
-async function startPods(mesh: Mesh): Promise<{ readonly near: MeshNode; readonly far: MeshNode; readonly agent: Agent; readonly sidecar: ChildProcess }> {
+async function startPods(
+  mesh: Mesh,
+): Promise<{ readonly near: MeshNode; readonly far: MeshNode; readonly agent: Agent; readonly sidecar: ChildProcess }> {
   const [near, far] = mesh.nodes;
   await near!.tools.deleteLink(DEVICE, { signal });
   await far!.tools.deleteLink('wireguard.c1', { signal });
@@ -40,7 +46,10 @@ async function stopAgents(mesh: Mesh): Promise<void> {
 }
 
 /** Pings through the tunnel the whole time. @returns how many replies were lost */
-async function lostDuring({ near, far }: { readonly near: MeshNode; readonly far: MeshNode }, work: () => Promise<void>): Promise<number> {
+async function lostDuring(
+  { near, far }: { readonly near: MeshNode; readonly far: MeshNode },
+  work: () => Promise<void>,
+): Promise<number> {
   const ping = await startPing(far.pod, near.podIps.v4);
   await ping.replies(20);
   await work();
@@ -49,7 +58,9 @@ async function lostDuring({ near, far }: { readonly near: MeshNode; readonly far
 }
 
 describe('in a Pod whose tunnels a sidecar carries', () => {
-  it('the agent starts no wireguard-go, waits for the sidecar’s, says so once, and isn’t ready until then', async ({ mesh }) => {
+  it('the agent starts no wireguard-go, waits for the sidecar’s, says so once, and isn’t ready until then', async ({
+    mesh,
+  }) => {
     const [near] = mesh.nodes;
     const agent = await mesh.startAgent(near!, { env: POD });
     await agent.logged('not done, will try again', { cluster: 'c2' });
@@ -63,7 +74,10 @@ describe('in a Pod whose tunnels a sidecar carries', () => {
     await agent.ready();
     await agent.logged('works again', { cluster: 'c2' });
     // The kernel's WireGuard has no address of its own, and so hasn't this.
-    expect((await near!.tools.links({ signal })).find(({ name }) => name === DEVICE)).toMatchObject({ kind: 'tun', addresses: [] });
+    expect((await near!.tools.links({ signal })).find(({ name }) => name === DEVICE)).toMatchObject({
+      kind: 'tun',
+      addresses: [],
+    });
     await agent.stop();
     await end(sidecar, 'SIGKILL');
   });
@@ -100,7 +114,10 @@ describe('in a Pod whose tunnels a sidecar carries', () => {
       await eventually(async () => (await near.tools.device(DEVICE, { signal }))?.peers.length === 1, true);
     });
     expect(lost).toBeGreaterThan(0);
-    expect((await near.tools.links({ signal })).find(({ name }) => name === DEVICE)).toMatchObject({ alias: 'semaphore-wireguard c2', mtuBytes: 1380 });
+    expect((await near.tools.links({ signal })).find(({ name }) => name === DEVICE)).toMatchObject({
+      alias: 'semaphore-wireguard c2',
+      mtuBytes: 1380,
+    });
     await stopAgents(mesh);
     await end(again!, 'SIGKILL');
   });

@@ -9,7 +9,8 @@ import { announceAs, publicKeyOn } from '../support/mesh-nodes.ts';
 const { signal } = new AbortController();
 const DEVICE = 'wireguard.c2';
 
-const peersOn = async ({ tools }: MeshNode) => new Map(((await tools.device(DEVICE, { signal }))?.peers ?? []).map((peer) => [peer.publicKey, peer]));
+const peersOn = async ({ tools }: MeshNode) =>
+  new Map(((await tools.device(DEVICE, { signal }))?.peers ?? []).map((peer) => [peer.publicKey, peer]));
 
 it('names the one peer that has changed among a thousand, and the others notice nothing', async ({ mesh }) => {
   const [n1, n2] = mesh.nodes;
@@ -46,6 +47,12 @@ it('names the one peer that has changed among a thousand, and the others notice 
   for (const { publicKey: key } of [partner!, ...others]) {
     const [then, now] = [before.get(key)!, after.get(key)!];
     expect(now).toMatchObject({ endpoint: then.endpoint, allowedIps: then.allowedIps });
-    expect([now.sentBytes - then.sentBytes, now.receivedBytes - then.receivedBytes, (now.latestHandshakeSeconds ?? 0) - (then.latestHandshakeSeconds ?? 0)].filter((difference) => difference < 0)).toEqual([]);
+    expect(
+      [
+        now.sentBytes - then.sentBytes,
+        now.receivedBytes - then.receivedBytes,
+        (now.latestHandshakeSeconds ?? 0) - (then.latestHandshakeSeconds ?? 0),
+      ].filter((difference) => difference < 0),
+    ).toEqual([]);
   }
 });

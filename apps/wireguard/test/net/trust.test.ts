@@ -3,7 +3,15 @@ import { startPing } from '@kube-semaphore/testnet';
 import { expect } from 'vitest';
 import type { Agent } from '../support/agent-process.ts';
 import { itWithAgents } from '../support/mesh-it.ts';
-import { addShamNode, annotate, announceAs, blocksOn, deleteNode, publicKeyOn, type ShamNode } from '../support/mesh-nodes.ts';
+import {
+  addShamNode,
+  annotate,
+  announceAs,
+  blocksOn,
+  deleteNode,
+  publicKeyOn,
+  type ShamNode,
+} from '../support/mesh-nodes.ts';
 
 const DEVICE = 'wireguard.c2';
 const LONG = 200_000;
@@ -38,7 +46,8 @@ function refusalsBy(agent: Agent): Readonly<Record<string, string>> {
   return Object.fromEntries(lines.map(({ subject, reason }) => [String(subject).split(' ')[1], String(reason)]));
 }
 
-const problems = async (agent: Agent, reason: string) => agent.metric('semaphore_wg_skipped_objects', { remote: 'c2', kind: 'problem', reason });
+const problems = async (agent: Agent, reason: string) =>
+  agent.metric('semaphore_wg_skipped_objects', { remote: 'c2', kind: 'problem', reason });
 
 it('refuses what a Node of a remote may not claim, and the others lose nothing', async ({ mesh }) => {
   const [near, far, other] = mesh.nodes;
@@ -48,12 +57,20 @@ it('refuses what a Node of a remote may not claim, and the others lose nothing',
   const blocks = [far, other].map((node) => node!.podCidrs.join(' '));
   expect(await blocksOn(near!, DEVICE)).toEqual(blocks);
 
-  const prey = { key: await publicKeyOn(far!, 'wireguard.c1'), ourKey: await publicKeyOn(near!, DEVICE), ourIp: near!.machine.ipv4 };
-  const shams = cases(prey).map(({ what, claims, reason }, i) => ({ reason, node: { podCIDRs: [`10.2.${100 + i}.0/24`], ...claims, name: what.replaceAll(' ', '-').toLowerCase() } }));
+  const prey = {
+    key: await publicKeyOn(far!, 'wireguard.c1'),
+    ourKey: await publicKeyOn(near!, DEVICE),
+    ourIp: near!.machine.ipv4,
+  };
+  const shams = cases(prey).map(({ what, claims, reason }, i) => ({
+    reason,
+    node: { podCIDRs: [`10.2.${100 + i}.0/24`], ...claims, name: what.replaceAll(' ', '-').toLowerCase() },
+  }));
   for (const { node } of shams) await addShamNode(c2, node);
   await annotate(c2, other!.name, { 'example.org/notes': 'x'.repeat(LONG) });
   await eventually(() => refusalsBy(agent), Object.fromEntries(shams.map(({ node, reason }) => [node.name, reason])));
-  for (const [reason, { length }] of Map.groupBy(shams, (sham) => sham.reason)) expect([reason, await problems(agent, reason)]).toEqual([reason, length]);
+  for (const [reason, { length }] of Map.groupBy(shams, (sham) => sham.reason))
+    expect([reason, await problems(agent, reason)]).toEqual([reason, length]);
   expect(agent.log().filter((line) => JSON.stringify(line).length > 1_000)).toEqual([]);
 
   // Who comes after them is served as before.
@@ -66,11 +83,16 @@ it('refuses what a Node of a remote may not claim, and the others lose nothing',
   for (const ping of pings) expect(await ping.stop()).toMatchObject({ lost: 0 });
 });
 
-it('takes nothing from a peer whose key another peer announces, and takes that one back when it is honest again', async ({ mesh }) => {
+it('takes nothing from a peer whose key another peer announces, and takes that one back when it is honest again', async ({
+  mesh,
+}) => {
   const [near, far, other] = mesh.nodes;
   const ping = await startPing(near!.pod, far!.podIps.v4);
   await mesh.agent(other!).stop();
-  await announceAs(mesh.cluster('c2'), other!.name, { publicKey: await publicKeyOn(far!, 'wireguard.c1'), endpoint: '198.51.100.1:51820' });
+  await announceAs(mesh.cluster('c2'), other!.name, {
+    publicKey: await publicKeyOn(far!, 'wireguard.c1'),
+    endpoint: '198.51.100.1:51820',
+  });
   await mesh.agent(near!).logged('left out', { subject: `peer ${other!.name}`, reason: 'key-taken' });
   await eventually(() => blocksOn(near!, DEVICE), [far!.podCidrs.join(' ')]);
 

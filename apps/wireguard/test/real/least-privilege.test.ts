@@ -11,7 +11,11 @@ import { it as itOnClusters } from '../support/it.ts';
  */
 const it = itOnClusters
   .extend('server', { scope: 'file' }, async ({ names }, { onCleanup }): Promise<RealCluster> => {
-    const server = await startRealCluster({ name: names.local, audit: true, apiserverFlags: { 'feature-gates': 'WatchList=false' } });
+    const server = await startRealCluster({
+      name: names.local,
+      audit: true,
+      apiserverFlags: { 'feature-gates': 'WatchList=false' },
+    });
     onCleanup(() => server.stop());
     for (const crd of ipamCrds()) await server.defineResource(crd);
     return server;
@@ -38,7 +42,8 @@ const it = itOnClusters
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
     const agent = await spawn({ remote });
     await agent.ready();
-    const announced = async () => (await server.admin.get('/api/v1/nodes/n1')).metadata.annotations?.['c2.wireguard.semaphore.uw.io/pubKey'];
+    const announced = async () =>
+      (await server.admin.get('/api/v1/nodes/n1')).metadata.annotations?.['c2.wireguard.semaphore.uw.io/pubKey'];
     await eventually(announced, publicKeyOf(key));
     // It is ready before it watches what it has listed.
     const watches = (some: readonly string[]) => some.filter((right) => right.startsWith('watch '));
@@ -55,6 +60,9 @@ const it = itOnClusters
 describe('the accounts of deploy/wireguard', () => {
   it('need each of their rights, and no other', async ({ rights, exercise }) => {
     await exercise();
-    await eventually(rights.use, rights.given.map((needed) => ({ needed, refused: [] })));
+    await eventually(
+      rights.use,
+      rights.given.map((needed) => ({ needed, refused: [] })),
+    );
   });
 });

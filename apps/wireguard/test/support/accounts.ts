@@ -5,10 +5,16 @@ import { deployAccount } from '@kube-semaphore/testkit';
 export type Accounts = { readonly agent: TestAccount; readonly reader: TestAccount };
 
 /** The folders of deploy/ that have them; the second of `reader` is for `allowedIPsFrom: calico-blocks`. */
-export const folders = { agent: ['wireguard/base'], reader: ['wireguard/remote', 'wireguard/components/calico-blocks'] } as const;
+export const folders = {
+  agent: ['wireguard/base'],
+  reader: ['wireguard/remote', 'wireguard/components/calico-blocks'],
+} as const;
 
 /** The accounts that are deployed, so that every test shows that their rights are enough. An admission policy leaves the agents less. */
 export async function createAccounts(cluster: TestCluster): Promise<Accounts> {
-  const [agent, reader] = await Promise.all([deployAccount(cluster, ...folders.agent), deployAccount(cluster, ...folders.reader)]);
+  const [agent, reader] = await Promise.all([
+    deployAccount(cluster, ...folders.agent),
+    deployAccount(cluster, ...folders.reader),
+  ]);
   return { agent, reader };
 }

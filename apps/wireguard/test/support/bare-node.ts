@@ -2,10 +2,21 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A peer as a test has `wg` show it. */
-type ShownPeer = { readonly publicKey: string; readonly endpoint: string; readonly allowedIps: string; readonly handshakeSeconds?: number; readonly sentBytes?: number };
+type ShownPeer = {
+  readonly publicKey: string;
+  readonly endpoint: string;
+  readonly allowedIps: string;
+  readonly handshakeSeconds?: number;
+  readonly sentBytes?: number;
+};
 
 /** A device of ours that leads to a remote, as a test has `wg` and `ip` show it. */
-type ShownDevice = { readonly remote: string; readonly privateKey: string; readonly publicKey: string; readonly peers?: readonly ShownPeer[] };
+type ShownDevice = {
+  readonly remote: string;
+  readonly privateKey: string;
+  readonly publicKey: string;
+  readonly peers?: readonly ShownPeer[];
+};
 
 /**
  * A node whose programs `wg` and `ip` only pretend, for tests of what needs no tunnel: they run without root, and where
@@ -35,9 +46,27 @@ export class BareNode {
     const name = `wireguard.${remote}`;
     const lines = [
       [name, privateKey, publicKey, 51_820, 'off'],
-      ...peers.map((peer) => [name, peer.publicKey, '(none)', peer.endpoint, peer.allowedIps, peer.handshakeSeconds ?? 0, 0, peer.sentBytes ?? 0, 25]),
+      ...peers.map((peer) => [
+        name,
+        peer.publicKey,
+        '(none)',
+        peer.endpoint,
+        peer.allowedIps,
+        peer.handshakeSeconds ?? 0,
+        0,
+        peer.sentBytes ?? 0,
+        25,
+      ]),
     ];
-    const link = { ifname: name, ifindex: 7, mtu: 1420, flags: ['UP'], ifalias: `semaphore-wireguard ${remote}`, linkinfo: { info_kind: 'wireguard' }, addr_info: [] };
+    const link = {
+      ifname: name,
+      ifindex: 7,
+      mtu: 1420,
+      flags: ['UP'],
+      ifalias: `semaphore-wireguard ${remote}`,
+      linkinfo: { info_kind: 'wireguard' },
+      addr_info: [],
+    };
     await this.#write('links', JSON.stringify([link]));
     await this.#write('dump', lines.map((fields) => `${fields.join('\t')}\n`).join(''));
   }

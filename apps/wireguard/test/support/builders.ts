@@ -50,11 +50,26 @@ export const observedDevice = (peers: readonly Peer[], more: Partial<Device> = {
 
 /** The same device as `ip` shows it. */
 export const observedLink = (more: Partial<Link> = {}): Link => {
-  return { name: 'wireguard.c2', index: 7, kind: 'wireguard', up: true, mtuBytes: 1420, alias: 'semaphore-wireguard c2', addresses: [], ...more };
+  return {
+    name: 'wireguard.c2',
+    index: 7,
+    kind: 'wireguard',
+    up: true,
+    mtuBytes: 1420,
+    alias: 'semaphore-wireguard c2',
+    addresses: [],
+    ...more,
+  };
 };
 
 /** A logger that says nothing. */
-export const silentLog: Logger = { trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+export const silentLog: Logger = {
+  trace: () => undefined,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 /** The remote `c2` as a config file has it that says no more than it must. */
 export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettings => ({

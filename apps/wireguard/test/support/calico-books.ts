@@ -23,7 +23,12 @@ export async function defineBooks(cluster: TestCluster): Promise<void> {
 /** Adds a block as Calico's IPAM does. */
 export async function addBlock({ admin }: TestCluster, { cidr, node, uses }: Block): Promise<void> {
   const affinity = { cidr, node, state: 'confirmed', deleted: 'false' };
-  await admin.create(`${API}/blockaffinities`, { apiVersion, kind: 'BlockAffinity', metadata: { name: `${node}-${nameOf(cidr)}` }, spec: affinity });
+  await admin.create(`${API}/blockaffinities`, {
+    apiVersion,
+    kind: 'BlockAffinity',
+    metadata: { name: `${node}-${nameOf(cidr)}` },
+    spec: affinity,
+  });
   const spec = { cidr, affinity: `host:${node}`, ...allocationsOf(uses) };
   await admin.create(`${API}/ipamblocks`, { apiVersion, kind: 'IPAMBlock', metadata: { name: nameOf(cidr) }, spec });
 }

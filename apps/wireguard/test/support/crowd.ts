@@ -30,5 +30,7 @@ export async function addCrowd(cluster: MeshCluster, count: number): Promise<rea
 
 /** Lets a machine send packets to a crowd's nodes, which come to nothing. */
 export async function leadNowhere({ machine }: MeshNode): Promise<void> {
-  await machine.run('ip', ['-batch', '-'], { input: `neighbour add ${NOBODY} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${NOBODY}\n` });
+  await machine.run('ip', ['-batch', '-'], {
+    input: `neighbour add ${NOBODY} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${NOBODY}\n`,
+  });
 }

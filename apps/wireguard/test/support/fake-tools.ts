@@ -1,5 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { type Device, type DeviceChange, generatePrivateKey, type Link, type LinkChange, parsePrivateKey, type Peer, type PrivateKey, publicKeyOf, type Route, WireGuardToolsError, type WireGuardTools } from '@kube-semaphore/wireguard-tools';
+import {
+  type Device,
+  type DeviceChange,
+  generatePrivateKey,
+  type Link,
+  type LinkChange,
+  parsePrivateKey,
+  type Peer,
+  type PrivateKey,
+  publicKeyOf,
+  type Route,
+  WireGuardToolsError,
+  type WireGuardTools,
+} from '@kube-semaphore/wireguard-tools';
 import { observedLink, observedPeer } from './builders.ts';
 
 /** A node's devices, links and routes in memory, for tests of what changes them. */
@@ -16,7 +29,16 @@ export class FakeTools implements WireGuardTools {
   beforeChange: (verb: string) => void = () => undefined;
 
   /** A device as somebody else made it. @returns its public key */
-  put(name: string, { alias = '', kind = 'wireguard', peers = [] as readonly Peer[], listenPort = 51_820, key = generatePrivateKey() as PrivateKey | undefined } = {}): string {
+  put(
+    name: string,
+    {
+      alias = '',
+      kind = 'wireguard',
+      peers = [] as readonly Peer[],
+      listenPort = 51_820,
+      key = generatePrivateKey() as PrivateKey | undefined,
+    } = {},
+  ): string {
     this.linksByName.set(name, observedLink({ name, alias, kind, addresses: [] }));
     this.byName.set(name, { name, publicKey: key && publicKeyOf(key), listenPort, fwMark: 0, peers });
     if (key !== undefined) this.privateKeys.set(name, key);
@@ -29,7 +51,10 @@ export class FakeTools implements WireGuardTools {
   links = (): Promise<readonly Link[]> => Promise.resolve([...this.linksByName.values()]);
   routes = (): Promise<readonly Route[]> => Promise.resolve(this.table);
 
-  async createDevice(name: string, settings: { readonly alias: string; readonly mtuBytes: number }): Promise<'created' | 'unsupported'> {
+  async createDevice(
+    name: string,
+    settings: { readonly alias: string; readonly mtuBytes: number },
+  ): Promise<'created' | 'unsupported'> {
     if (!this.kernel) return 'unsupported';
     await this.#change('createDevice', name, settings);
     this.put(name, { alias: settings.alias, listenPort: 0, key: undefined });
@@ -47,8 +72,19 @@ export class FakeTools implements WireGuardTools {
         after.delete(peer.publicKey);
         continue;
       }
-      const before = after.get(peer.publicKey) ?? observedPeer(peer.publicKey, { endpoint: undefined, allowedIps: [], keepaliveSeconds: 0, latestHandshakeSeconds: undefined });
-      const { endpoint = before.endpoint, allowedIps = before.allowedIps, keepaliveSeconds = before.keepaliveSeconds } = peer;
+      const before =
+        after.get(peer.publicKey) ??
+        observedPeer(peer.publicKey, {
+          endpoint: undefined,
+          allowedIps: [],
+          keepaliveSeconds: 0,
+          latestHandshakeSeconds: undefined,
+        });
+      const {
+        endpoint = before.endpoint,
+        allowedIps = before.allowedIps,
+        keepaliveSeconds = before.keepaliveSeconds,
+      } = peer;
       after.set(peer.publicKey, { ...before, endpoint, allowedIps, keepaliveSeconds });
     }
     const publicKey = change.privateKeyFile === undefined ? device.publicKey : publicKeyIn(change.privateKeyFile);
@@ -80,7 +116,8 @@ export class FakeTools implements WireGuardTools {
 
   async addRoute(route: Route & { readonly device: string }): Promise<void> {
     await this.#change('addRoute', route.device, route);
-    if (this.table.some(({ destination }) => destination === route.destination)) throw new WireGuardToolsError('WG_EXISTS', 'File exists');
+    if (this.table.some(({ destination }) => destination === route.destination))
+      throw new WireGuardToolsError('WG_EXISTS', 'File exists');
     this.table = [...this.table, route];
   }
 
@@ -91,7 +128,9 @@ export class FakeTools implements WireGuardTools {
 
   async deleteRoute(route: Route & { readonly device: string }): Promise<void> {
     await this.#change('deleteRoute', route.device, route);
-    this.table = this.table.filter(({ destination, device }) => destination !== route.destination || device !== route.device);
+    this.table = this.table.filter(
+      ({ destination, device }) => destination !== route.destination || device !== route.device,
+    );
   }
 
   async #change(verb: string, name: string, what: unknown): Promise<void> {

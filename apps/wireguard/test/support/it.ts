@@ -30,13 +30,19 @@ const NODES = '/api/v1/nodes';
 export const it = test
   .extend('names', { scope: 'file' }, { local: 'c1', remote: 'c2' })
   .extend('clusters', { scope: 'file' }, async ({ names }, { onCleanup }) => {
-    const [local, remote] = await Promise.all([startCluster({ name: names.local }), startCluster({ name: names.remote })]);
+    const [local, remote] = await Promise.all([
+      startCluster({ name: names.local }),
+      startCluster({ name: names.remote }),
+    ]);
     onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
     return { local, remote };
   })
   .extend('local', { scope: 'file' }, ({ clusters }): TestCluster => clusters.local)
   .extend('remote', { scope: 'file' }, ({ clusters }): TestCluster => clusters.remote)
-  .extend('accounts', { scope: 'file' }, async ({ local, remote }) => ({ local: await createAccounts(local), remote: await createAccounts(remote) }))
+  .extend('accounts', { scope: 'file' }, async ({ local, remote }) => ({
+    local: await createAccounts(local),
+    remote: await createAccounts(remote),
+  }))
   .extend('dir', async ({ task: _task }, { onCleanup }) => {
     const dir = await mkdtemp(join(tmpdir(), 'wireguard-'));
     // A stand-in for a program may still be at work whose agent was killed.
@@ -50,7 +56,9 @@ export const it = test
   })
   .extend('addNode', ({ task: _task }, { onCleanup }) => {
     const made: (readonly [TestCluster, string])[] = [];
-    onCleanup(async () => void (await Promise.all(made.map(([cluster, name]) => cluster.admin.delete(`${NODES}/${name}`)))));
+    onCleanup(
+      async () => void (await Promise.all(made.map(([cluster, name]) => cluster.admin.delete(`${NODES}/${name}`)))),
+    );
     return async (cluster: TestCluster, options: NodeOptions): Promise<KubeObject> => {
       made.push([cluster, options.name]);
       return cluster.admin.create(NODES, node(options));
@@ -64,11 +72,31 @@ export const it = test
       if (task.result?.state === 'fail') for (const { stderr } of started) console.error(stderr());
     });
     return async ({ word, flags, file, remote }: RunOptions = {}): Promise<Agent> => {
-      const entry = { name: names.remote, kubeConfigPath: accounts.remote.reader.kubeconfig, podSubnet: '10.4.0.0/16', ...remote };
+      const entry = {
+        name: names.remote,
+        kubeConfigPath: accounts.remote.reader.kubeconfig,
+        podSubnet: '10.4.0.0/16',
+        ...remote,
+      };
       const path = join(dir, 'clusters.json');
-      await writeFile(path, JSON.stringify({ local: { name: names.local, kubeConfigPath: accounts.local.agent.kubeconfig }, remotes: [entry], ...file }));
-      const usual = { 'clusters-config': path, 'node-name': 'n1', 'wg-key-path': keyFolder, 'listen-address': word === undefined ? '127.0.0.1:0' : undefined };
-      const agent = spawnAgent({ ...usual, ...flags }, { env: { PATH: bareNode.path }, ...(word !== undefined && { word }) });
+      await writeFile(
+        path,
+        JSON.stringify({
+          local: { name: names.local, kubeConfigPath: accounts.local.agent.kubeconfig },
+          remotes: [entry],
+          ...file,
+        }),
+      );
+      const usual = {
+        'clusters-config': path,
+        'node-name': 'n1',
+        'wg-key-path': keyFolder,
+        'listen-address': word === undefined ? '127.0.0.1:0' : undefined,
+      };
+      const agent = spawnAgent(
+        { ...usual, ...flags },
+        { env: { PATH: bareNode.path }, ...(word !== undefined && { word }) },
+      );
       started.push(agent);
       return agent;
     };

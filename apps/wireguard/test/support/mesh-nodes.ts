@@ -23,18 +23,30 @@ const annotationsOf = ({ publicKey, endpoint }: Announcement): Record<string, st
 export type ShamNode = Announcement & { readonly name: string; readonly podCIDRs: readonly string[] };
 
 /** Adds it, announced to c1. */
-export async function addShamNode({ server }: MeshCluster, { name, podCIDRs, publicKey = newPublicKey(), endpoint = '198.51.100.1:51820' }: ShamNode): Promise<void> {
-  await server.admin.create('/api/v1/nodes', nodeObject({ name, podCIDRs, annotations: annotationsOf({ publicKey, endpoint }) }));
+export async function addShamNode(
+  { server }: MeshCluster,
+  { name, podCIDRs, publicKey = newPublicKey(), endpoint = '198.51.100.1:51820' }: ShamNode,
+): Promise<void> {
+  await server.admin.create(
+    '/api/v1/nodes',
+    nodeObject({ name, podCIDRs, annotations: annotationsOf({ publicKey, endpoint }) }),
+  );
 }
 
 /** Deletes a Node, whatever stands behind it. */
-export const deleteNode = ({ server }: MeshCluster, name: string): Promise<void> => server.admin.delete(`/api/v1/nodes/${name}`);
+export const deleteNode = ({ server }: MeshCluster, name: string): Promise<void> =>
+  server.admin.delete(`/api/v1/nodes/${name}`);
 
 /** Lets a Node say something else to c1. */
-export const announceAs = (cluster: MeshCluster, name: string, announcement: Announcement): Promise<KubeObject> => annotate(cluster, name, annotationsOf(announcement));
+export const announceAs = (cluster: MeshCluster, name: string, announcement: Announcement): Promise<KubeObject> =>
+  annotate(cluster, name, annotationsOf(announcement));
 
 /** Changes annotations of a Node. @throws {Error} if the API server refuses */
-export async function annotate({ server }: MeshCluster, name: string, annotations: Readonly<Record<string, string>>): Promise<KubeObject> {
+export async function annotate(
+  { server }: MeshCluster,
+  name: string,
+  annotations: Readonly<Record<string, string>>,
+): Promise<KubeObject> {
   const { status, body } = await server.admin.request('PATCH', `/api/v1/nodes/${name}`, { metadata: { annotations } });
   if (status !== 200) throw new Error(`${status} ${String(body['message'])}`);
   return body;
@@ -42,15 +54,16 @@ export async function annotate({ server }: MeshCluster, name: string, annotation
 
 /** The public key of a node's device, which its peers know it by. */
 export async function publicKeyOn({ tools }: MeshNode, device: string): Promise<string> {
-  return eventually(
-    async () => (await tools.device(device, { signal }))?.publicKey,
-    isDefined,
-    { what: `a key of ${device}` },
-  );
+  return eventually(async () => (await tools.device(device, { signal }))?.publicKey, isDefined, {
+    what: `a key of ${device}`,
+  });
 }
 
 /** The peers of a node's device: the endpoint that each has now, by its public key. */
-export async function endpointsOn({ tools }: MeshNode, device: string): Promise<Readonly<Record<string, string | undefined>>> {
+export async function endpointsOn(
+  { tools }: MeshNode,
+  device: string,
+): Promise<Readonly<Record<string, string | undefined>>> {
   const peers = (await tools.device(device, { signal }))?.peers ?? [];
   return Object.fromEntries(peers.map(({ publicKey, endpoint }) => [publicKey, endpoint]));
 }
@@ -61,7 +74,14 @@ export async function blocksOn({ tools }: MeshNode, device: string): Promise<rea
   return peers.map(({ allowedIps }) => allowedIps.join(' ')).toSorted();
 }
 
-const CHANGES = new Set(['device made', 'device adopted', 'device changed', 'peer changed', 'announced on our Node', 'private key written']);
+const CHANGES = new Set([
+  'device made',
+  'device adopted',
+  'device changed',
+  'peer changed',
+  'announced on our Node',
+  'private key written',
+]);
 
 /** What an agent has changed so far, as its log tells. */
 export const changesBy = (agent: Agent): ReturnType<Agent['log']> => agent.log().filter(({ msg }) => CHANGES.has(msg));

@@ -70,7 +70,8 @@ export class Mesh {
   static async start(shape: MeshShape, realServers: readonly string[] = []): Promise<Mesh> {
     const mesh = new Mesh(await startNetwork(), await mkdtemp(join(tmpdir(), 'mesh-')));
     try {
-      for (const name of Object.keys(shape)) await mesh.#addCluster(name, realServers.includes(name) ? startRealCluster : startEmbeddedCluster);
+      for (const name of Object.keys(shape))
+        await mesh.#addCluster(name, realServers.includes(name) ? startRealCluster : startEmbeddedCluster);
       for (const [name, count] of Object.entries(shape)) for (let i = 0; i < count; i++) await mesh.addNode(name);
       return mesh;
     } catch (error) {
@@ -123,8 +124,21 @@ export class Mesh {
     const { name, machine, cluster, keyFolder } = node;
     const file = join(this.dir, `${cluster.name}-${name}.json`);
     await writeFile(file, JSON.stringify(this.#config(cluster, remotes)));
-    const usual = { 'clusters-config': file, 'node-name': name, 'wg-key-path': keyFolder, 'listen-address': '127.0.0.1:7773', 'log-level': 'debug' };
-    const agent = spawnAgent({ ...usual, ...flags }, { place: starter === undefined ? machine : startedBy(machine, starter), env: { PATH: `${dirname(wireGuardGo())}:${process.env['PATH']}`, ...env }, ...(word !== undefined && { word }) });
+    const usual = {
+      'clusters-config': file,
+      'node-name': name,
+      'wg-key-path': keyFolder,
+      'listen-address': '127.0.0.1:7773',
+      'log-level': 'debug',
+    };
+    const agent = spawnAgent(
+      { ...usual, ...flags },
+      {
+        place: starter === undefined ? machine : startedBy(machine, starter),
+        env: { PATH: `${dirname(wireGuardGo())}:${process.env['PATH']}`, ...env },
+        ...(word !== undefined && { word }),
+      },
+    );
     this.#agents.set(node, [...(this.#agents.get(node) ?? []), agent]);
     return agent;
   }
@@ -144,24 +158,26 @@ export class Mesh {
     const options = { signal: new AbortController().signal };
     for (const node of this.nodes) {
       const { name, cluster, tools } = node;
-      const isTold = (key: string): boolean => this.agent(node).log().some(({ msg, peer }) => msg === 'peer changed' && peer === key);
+      const isTold = (key: string): boolean =>
+        this.agent(node)
+          .log()
+          .some(({ msg, peer }) => msg === 'peer changed' && peer === key);
       for (const other of this.#clusters.values()) {
         const isThere = async () => {
           const peers = (await tools.device(`wireguard.${other.name}`, options))?.peers ?? [];
           return peers.length === other.nodes.length && peers.every(({ publicKey }) => isTold(publicKey));
         };
-        if (other !== cluster) await eventually(
-          isThere,
-          true,
-          { what: `the nodes of ${other.name} on ${cluster.name}-${name}` },
-        );
+        if (other !== cluster)
+          await eventually(isThere, true, { what: `the nodes of ${other.name} on ${cluster.name}-${name}` });
       }
     }
   }
 
   /** What all agents that were started have written to stderr, for the report of a test that failed. */
   logs(): string {
-    return [...this.#agents].flatMap(([{ name, cluster }, agents]) => agents.map(({ stderr }) => `${cluster.name}-${name}:\n${stderr()}`)).join('\n');
+    return [...this.#agents]
+      .flatMap(([{ name, cluster }, agents]) => agents.map(({ stderr }) => `${cluster.name}-${name}:\n${stderr()}`))
+      .join('\n');
   }
 
   async stop(): Promise<void> {
@@ -171,10 +187,19 @@ export class Mesh {
     await rm(this.dir, { recursive: true });
   }
 
-  async #addCluster(name: string, startServer: (options: { readonly name: string }) => Promise<TestCluster>): Promise<void> {
+  async #addCluster(
+    name: string,
+    startServer: (options: { readonly name: string }) => Promise<TestCluster>,
+  ): Promise<void> {
     const server = await startServer({ name });
     const k = numberOf(name);
-    this.#clusters.set(name, { name, server, accounts: await createAccounts(server), podSubnets: [`10.${k}.0.0/16`, `fd00:${k}::/48`], nodes: [] });
+    this.#clusters.set(name, {
+      name,
+      server,
+      accounts: await createAccounts(server),
+      podSubnets: [`10.${k}.0.0/16`, `fd00:${k}::/48`],
+      nodes: [],
+    });
   }
 
   #config(local: MeshCluster, more: Readonly<Record<string, RemoteFields | null>>): object {

@@ -21,7 +21,10 @@ export class OwnNodeCluster {
 
   /** Resolves once the policy is in force. */
   static async start(): Promise<OwnNodeCluster> {
-    const cluster = await startRealCluster({ name: 'c1', controllerManager: ['validatingadmissionpolicy-status-controller'] });
+    const cluster = await startRealCluster({
+      name: 'c1',
+      controllerManager: ['validatingadmissionpolicy-status-controller'],
+    });
     try {
       const started = new OwnNodeCluster(cluster);
       await started.bash(docBlocks('wireguard.md', 'Rights').join(''));
@@ -30,7 +33,13 @@ export class OwnNodeCluster {
       const trial = { metadata: { labels: { trial: 'true' } } };
       // As a dry run, so that nothing comes of it before the policy is known.
       // Without its role, which is known a moment later as well, it would be refused by another.
-      await eventually(async () => refusal(await agent.request('PATCH', '/api/v1/nodes/n1?dryRun=All', trial)).includes('ValidatingAdmissionPolicy'), true);
+      await eventually(
+        async () =>
+          refusal(await agent.request('PATCH', '/api/v1/nodes/n1?dryRun=All', trial)).includes(
+            'ValidatingAdmissionPolicy',
+          ),
+        true,
+      );
       return started;
     } catch (error) {
       await cluster.stop();
@@ -54,8 +63,17 @@ export class OwnNodeCluster {
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const [metadata, apiGroup] = [{ name: namespace }, 'rbac.authorization.k8s.io'];
     await admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
-    await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT } });
-    await admin.create(`${rbac}/clusterroles`, { apiVersion: `${apiGroup}/v1`, kind: 'ClusterRole', metadata, rules: [{ apiGroups: [''], resources: ['nodes', 'nodes/status', 'nodes/proxy'], verbs: ['*'] }] });
+    await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: ACCOUNT },
+    });
+    await admin.create(`${rbac}/clusterroles`, {
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'ClusterRole',
+      metadata,
+      rules: [{ apiGroups: [''], resources: ['nodes', 'nodes/status', 'nodes/proxy'], verbs: ['*'] }],
+    });
     await admin.create(`${rbac}/clusterrolebindings`, {
       apiVersion: `${apiGroup}/v1`,
       kind: 'ClusterRoleBinding',
@@ -95,11 +113,18 @@ export class OwnNodeCluster {
     const object = node({
       name,
       labels: { rack: 'r1' },
-      annotations: { 'example.org/note': 'mine', 'c2.wireguard.semaphore.uw.io/pubKey': 'old', 'c2.wireguard.semaphore.uw.io/endpoint': 'old' },
+      annotations: {
+        'example.org/note': 'mine',
+        'c2.wireguard.semaphore.uw.io/pubKey': 'old',
+        'c2.wireguard.semaphore.uw.io/endpoint': 'old',
+      },
       podCIDRs: ['10.2.0.0/24'],
     });
     const owner = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid: metadata.uid };
-    await admin.create('/api/v1/nodes', { ...object, metadata: { ...object.metadata, finalizers: ['example.org/keep'], ownerReferences: [owner] } });
+    await admin.create('/api/v1/nodes', {
+      ...object,
+      metadata: { ...object.metadata, finalizers: ['example.org/keep'], ownerReferences: [owner] },
+    });
   }
 
   async #reference(bound: Bound, namespace: string): Promise<object | undefined> {

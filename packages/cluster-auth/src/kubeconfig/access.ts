@@ -48,6 +48,9 @@ function checkWriters(path: string, mode: number, log: Logger): void {
     case 'anyone':
       throw new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${writableByAnyone(path, mode)}`);
     case 'group':
-      log.warn({ path, mode: octal(mode) }, 'the group of a kubeconfig may write it, and so run programs here: chmod g-w');
+      log.warn(
+        { path, mode: octal(mode) },
+        'the group of a kubeconfig may write it, and so run programs here: chmod g-w',
+      );
   }
 }

@@ -10,8 +10,15 @@ const config = {
   kind: 'Config',
   'current-context': 'main',
   contexts: [{ name: 'main', context: { cluster: 'east', user: 'jane' } }],
-  clusters: [{ name: 'east', cluster: { server: 'https://east:6443', 'certificate-authority-data': 'YQ==', 'proxy-url': 'http://proxy:3128' } }],
-  users: [{ name: 'jane', user: { token: 't', as: 'joe', 'as-groups': ['g'], 'as-user-extra': { scopes: ['a', 'b'] } } }],
+  clusters: [
+    {
+      name: 'east',
+      cluster: { server: 'https://east:6443', 'certificate-authority-data': 'YQ==', 'proxy-url': 'http://proxy:3128' },
+    },
+  ],
+  users: [
+    { name: 'jane', user: { token: 't', as: 'joe', 'as-groups': ['g'], 'as-user-extra': { scopes: ['a', 'b'] } } },
+  ],
 };
 
 const yaml = `# ours
@@ -40,7 +47,10 @@ function read(text: string): unknown {
   return [context, impersonationHeaders(context.user, (field) => field)];
 }
 
-const common = { run: (bytes: Buffer) => read(bytes.toString()), isExpected: (error: unknown) => error instanceof ClusterAuthError };
+const common = {
+  run: (bytes: Buffer) => read(bytes.toString()),
+  isExpected: (error: unknown) => error instanceof ClusterAuthError,
+};
 const targets: readonly (FuzzTarget & { readonly name: string })[] = [
   { ...common, name: 'a kubeconfig in JSON', seeds: [Buffer.from(JSON.stringify(config))], mutate: mutateJson },
   { ...common, name: 'a kubeconfig in YAML', seeds: [Buffer.from(yaml)], mutate: mutateBytes },

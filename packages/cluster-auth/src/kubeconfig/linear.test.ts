@@ -25,13 +25,18 @@ it.each([
   { name: 'keys in JSON', input: (bytes: number) => `x: {${lines(bytes, (i) => `"k${i}":"v",`)}"z":0}` },
   {
     name: 'clusters',
-    input: (bytes: number) => `clusters:\n${lines(bytes, (i) => `- { name: c${i}, cluster: { server: "https://c" } }\n`)}`,
+    input: (bytes: number) =>
+      `clusters:\n${lines(bytes, (i) => `- { name: c${i}, cluster: { server: "https://c" } }\n`)}`,
   },
   { name: 'aliases', input: (bytes: number) => `x:\n${lines(bytes, (i) => `- &a${i} x\n- *a${i}\n`)}` },
   {
     name: 'the most aliases that are read',
     input: (bytes: number) => `x:\n${lines(bytes, (i) => `- &a${i} x\n- ${Number(i) < 1_000 ? '*' : 'x'}a${i}\n`)}`,
   },
-])('a kubeconfig of $name costs by its size, up to 1 MB', ({ input }) => {
-  expect(superlinearAt({ input: (bytes) => head + input(bytes), work: read })).toBeUndefined();
-}, 120_000);
+])(
+  'a kubeconfig of $name costs by its size, up to 1 MB',
+  ({ input }) => {
+    expect(superlinearAt({ input: (bytes) => head + input(bytes), work: read })).toBeUndefined();
+  },
+  120_000,
+);

@@ -38,7 +38,13 @@ afterAll(() => rm(dir, { recursive: true }));
 const log = { info: () => {}, warn: () => {} };
 
 async function readByUs(path: string): Promise<Reading> {
-  const deps = { env: {}, log, clock: systemClock, secrets: { hold: () => {} }, lifetime: new AbortController().signal };
+  const deps = {
+    env: {},
+    log,
+    clock: systemClock,
+    secrets: { hold: () => {} },
+    lifetime: new AbortController().signal,
+  };
   const { server, ca, credentials, tlsServerName, proxy, headers } = await openKubeconfig(path, deps);
   const { authorization, keyPair } = await credentials.current();
   return {
@@ -135,14 +141,26 @@ describe('our reading of a kubeconfig and that of client-node', () => {
   it('differ on no CA, which is the roots of the machine for us, and those of Node for client-node', async () => {
     const path = await writeKubeconfig({ cluster: { server: 'https://east' } });
     const env = { SSL_CERT_FILE: join(dir, 'ca.pem') };
-    const { ca } = await openKubeconfig(path, { env, log, clock: systemClock, secrets: { hold: () => {} }, lifetime: new AbortController().signal });
+    const { ca } = await openKubeconfig(path, {
+      env,
+      log,
+      clock: systemClock,
+      secrets: { hold: () => {} },
+      lifetime: new AbortController().signal,
+    });
     expect((await ca.current())?.trim()).toBe(readFileSync(join(dir, 'ca.pem'), 'utf8').trim());
     expect((await readByClientNode(path)).ca).toBeUndefined();
   });
 
   it('differ on groups to act with, which client-node leaves out', async () => {
     const path = await writeKubeconfig({ user: { as: 'ops', 'as-groups': ['dev'] } });
-    const deps = { env: {}, log, clock: systemClock, secrets: { hold: () => {} }, lifetime: new AbortController().signal };
+    const deps = {
+      env: {},
+      log,
+      clock: systemClock,
+      secrets: { hold: () => {} },
+      lifetime: new AbortController().signal,
+    };
     expect((await openKubeconfig(path, deps)).headers).toEqual({
       'Impersonate-User': 'ops',
       'Impersonate-Group': ['dev'],

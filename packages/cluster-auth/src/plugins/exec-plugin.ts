@@ -116,5 +116,10 @@ function failureOf(error: ExecFailure, { command, installHint }: ExecPlugin): st
 
 /** What a program wrote for a terminal, as it may stand in a log. */
 function oneLine(text: string): string {
-  return printable(stripVTControlCharacters(text).replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), Infinity);
+  return printable(
+    stripVTControlCharacters(text)
+      .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+      .trim(),
+    Infinity,
+  );
 }

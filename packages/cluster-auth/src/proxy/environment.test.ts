@@ -8,7 +8,12 @@ describe('proxyFor', () => {
   it.each([
     { name: 'takes none where none is named', url: 'https://host', env: {}, want: undefined },
     { name: 'takes HTTPS_PROXY', url: 'https://host', env: { HTTPS_PROXY }, want: proxied },
-    { name: 'takes HTTP_PROXY for http:', url: 'http://host', env: { HTTP_PROXY: HTTPS_PROXY, HTTPS_PROXY: 'http://other' }, want: proxied },
+    {
+      name: 'takes HTTP_PROXY for http:',
+      url: 'http://host',
+      env: { HTTP_PROXY: HTTPS_PROXY, HTTPS_PROXY: 'http://other' },
+      want: proxied,
+    },
     { name: 'takes HTTPS_PROXY for https: alone', url: 'http://host', env: { HTTPS_PROXY }, want: undefined },
     { name: 'reads lower case', url: 'https://host', env: { https_proxy: HTTPS_PROXY }, want: proxied },
     { name: 'reads an empty variable as none', url: 'https://host', env: { HTTPS_PROXY: '' }, want: undefined },

@@ -58,7 +58,9 @@ describe('readPinned', () => {
 
   it('tells what is there, and what should be', () => {
     const pinned = () => readPinned(from(sample), ['sha256:aa', 'sha256:bb']);
-    expect(pinned).toThrow(`x.pem holds no certificate that is trusted here: the hash of its key is ${sampleHash}, and should be sha256:aa or sha256:bb`);
+    expect(pinned).toThrow(
+      `x.pem holds no certificate that is trusted here: the hash of its key is ${sampleHash}, and should be sha256:aa or sha256:bb`,
+    );
   });
 });
 

@@ -36,7 +36,8 @@ export async function openSystemRoots({ env, clock, log }: Dependencies): Promis
   const paths = bundle === undefined ? single : [bundle, ...single];
   if (paths.length === 0) return fixed(undefined);
   const whereOf = (path: string): string => (path === namedFile ? `SSL_CERT_FILE ${path}` : path);
-  const parse = (texts: readonly string[]): string => [...new Set(texts.flatMap((text, i) => certificatesIn({ text, where: whereOf(paths[i]!) })))].join('\n');
+  const parse = (texts: readonly string[]): string =>
+    [...new Set(texts.flatMap((text, i) => certificatesIn({ text, where: whereOf(paths[i]!) })))].join('\n');
   return openFiles({ paths, parse, clock, log });
 }
 

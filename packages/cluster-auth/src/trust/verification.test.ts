@@ -5,7 +5,11 @@ const failed = (code: string, cause?: unknown) => Object.assign(new Error(code, 
 
 describe('verificationFailure', () => {
   it.each([
-    { name: 'takes an unknown issuer', error: failed('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), want: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
+    {
+      name: 'takes an unknown issuer',
+      error: failed('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+      want: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    },
     {
       name: 'takes one that another error wraps',
       error: failed('X', new Error('y', { cause: failed('SELF_SIGNED_CERT_IN_CHAIN') })),

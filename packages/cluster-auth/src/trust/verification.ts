@@ -30,7 +30,9 @@ const NAME = /(?:DNS|IP Address):([^,"]+)/g;
 
 /** What a certificate that is signed by whom we trust has for names, if an error says that it lacks the one that was asked for. */
 export function misnamed(error: unknown): string | undefined {
-  const refusal: CodedError & { host?: string; cert?: { subject?: { CN?: string }; subjectaltname?: string } } | undefined = causes(error).find(({ code }) => code === 'ERR_TLS_CERT_ALTNAME_INVALID');
+  const refusal:
+    | (CodedError & { host?: string; cert?: { subject?: { CN?: string }; subjectaltname?: string } })
+    | undefined = causes(error).find(({ code }) => code === 'ERR_TLS_CERT_ALTNAME_INVALID');
   if (refusal === undefined) return undefined;
   const { subjectaltname = '', subject } = refusal.cert ?? {};
   const listed = [...subjectaltname.matchAll(NAME)].map(([, name = '']) => canonical(name));

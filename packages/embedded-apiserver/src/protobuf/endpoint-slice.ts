@@ -17,7 +17,9 @@ const endpoint = message(
     deprecatedTopology: map(5, string),
     nodeName: optional(string(6)),
     zone: optional(string(7)),
-    hints: optional(embedded(8, message({ forZones: repeated(embedded(1, hint)), forNodes: repeated(embedded(2, hint)) }))),
+    hints: optional(
+      embedded(8, message({ forZones: repeated(embedded(1, hint)), forNodes: repeated(embedded(2, hint)) })),
+    ),
   },
   unknownFields,
 );

@@ -22,4 +22,7 @@ const subset = message(
   unknownFields,
 );
 
-export const endpoints = message({ metadata: embedded(1, objectMeta), subsets: repeated(embedded(2, subset)) }, unknownFields);
+export const endpoints = message(
+  { metadata: embedded(1, objectMeta), subsets: repeated(embedded(2, subset)) },
+  unknownFields,
+);

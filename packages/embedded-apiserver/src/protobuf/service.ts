@@ -1,5 +1,16 @@
 import { objectMeta } from './meta.ts';
-import { bool, embedded, integer, intOrString, map, message, optional, repeated, string, unknownFields } from './schema.ts';
+import {
+  bool,
+  embedded,
+  integer,
+  intOrString,
+  map,
+  message,
+  optional,
+  repeated,
+  string,
+  unknownFields,
+} from './schema.ts';
 
 // Field numbers: k8s.io/api v0.34, core/v1/generated.proto. Of the status what load balancers alone write isn't here.
 

@@ -44,13 +44,37 @@ onEachServer('what else was built', (server) => {
   it('is a Service with a slice, as either server takes them', async () => {
     const namespace = await server().namespace();
     const { admin } = server().cluster;
-    const built = service({ name: 'web', namespace, labels: { mirror: 'true' }, spec: { sessionAffinity: 'ClientIP' } });
-    const headless = service({ name: 'db', namespace, labels: { a: '1' }, headless: true, selector: null, annotations: { a: '1' } });
+    const built = service({
+      name: 'web',
+      namespace,
+      labels: { mirror: 'true' },
+      spec: { sessionAffinity: 'ClientIP' },
+    });
+    const headless = service({
+      name: 'db',
+      namespace,
+      labels: { a: '1' },
+      headless: true,
+      selector: null,
+      annotations: { a: '1' },
+    });
     const slices = [
-      endpointSlice({ name: 'web-1', namespace, service: 'web', labels: { mirror: 'true' }, endpoints: ['198.51.100.1'] }),
-      endpointSlice({ name: 'web-2', namespace, service: 'web', endpoints: [{ addresses: ['2001:db8::1'], hostname: 'a' }] }),
+      endpointSlice({
+        name: 'web-1',
+        namespace,
+        service: 'web',
+        labels: { mirror: 'true' },
+        endpoints: ['198.51.100.1'],
+      }),
+      endpointSlice({
+        name: 'web-2',
+        namespace,
+        service: 'web',
+        endpoints: [{ addresses: ['2001:db8::1'], hostname: 'a' }],
+      }),
     ];
-    for (const object of [built, headless]) expect(await admin.create(paths.services(namespace), object)).toMatchObject(object);
+    for (const object of [built, headless])
+      expect(await admin.create(paths.services(namespace), object)).toMatchObject(object);
     for (const object of slices) expect(await admin.create(paths.slices(namespace), object)).toMatchObject(object);
     expect(slices.map((slice) => slice['addressType'])).toEqual(['IPv4', 'IPv6']);
   });
@@ -64,6 +88,8 @@ onEachServer('what else was built', (server) => {
       annotations: { 'c1.wireguard.semaphore.uw.io/pubKey': 'x' },
     });
     expect(await server().cluster.admin.create('/api/v1/nodes', built)).toMatchObject(built);
-    expect(await server().cluster.admin.create('/api/v1/nodes', node({ name: 'bare' }))).toMatchObject(node({ name: 'bare' }));
+    expect(await server().cluster.admin.create('/api/v1/nodes', node({ name: 'bare' }))).toMatchObject(
+      node({ name: 'bare' }),
+    );
   });
 });

@@ -21,10 +21,22 @@ onEachServer('an EndpointSlice', (server) => {
   it.each([
     { what: 'an address', rest: endpoint({}), want: 201 },
     { what: 'IPv6', rest: { addressType: 'IPv6', endpoints: [{ addresses: ['2001:db8::1'] }] }, want: 201 },
-    { what: 'a type of address that is none', rest: { addressType: 'x' }, want: invalid('addressType FieldValueNotSupported') },
-    { what: 'no address', rest: { endpoints: [{ addresses: [] }] }, want: invalid('endpoints[0].addresses FieldValueRequired') },
+    {
+      what: 'a type of address that is none',
+      rest: { addressType: 'x' },
+      want: invalid('addressType FieldValueNotSupported'),
+    },
+    {
+      what: 'no address',
+      rest: { endpoints: [{ addresses: [] }] },
+      want: invalid('endpoints[0].addresses FieldValueRequired'),
+    },
     { what: 'what is no address', rest: { endpoints: [{ addresses: ['x'] }] }, want: badAddress },
-    { what: 'IPv6 among IPv4', rest: { endpoints: [{ addresses: ['2001:db8::1'] }] }, want: invalid('endpoints[0].addresses FieldValueInvalid') },
+    {
+      what: 'IPv6 among IPv4',
+      rest: { endpoints: [{ addresses: ['2001:db8::1'] }] },
+      want: invalid('endpoints[0].addresses FieldValueInvalid'),
+    },
     {
       what: 'IPv4 among IPv6',
       rest: { addressType: 'IPv6', ...endpoint({}) },
@@ -37,22 +49,79 @@ onEachServer('an EndpointSlice', (server) => {
     },
     { what: 'one address twice', rest: { endpoints: [{ addresses: [address] }, { addresses: [address] }] }, want: 201 },
     { what: 'a hostname', rest: endpoint({ hostname: 'web-0' }), want: 201 },
-    { what: 'a hostname that is none', rest: endpoint({ hostname: 'A.b' }), want: invalid('endpoints[0].hostname FieldValueInvalid') },
-    { what: 'an empty hostname', rest: endpoint({ hostname: '' }), want: invalid('endpoints[0].hostname FieldValueInvalid') },
-    { what: 'an empty nodeName', rest: endpoint({ nodeName: '' }), want: invalid('endpoints[0].nodeName FieldValueInvalid') },
+    {
+      what: 'a hostname that is none',
+      rest: endpoint({ hostname: 'A.b' }),
+      want: invalid('endpoints[0].hostname FieldValueInvalid'),
+    },
+    {
+      what: 'an empty hostname',
+      rest: endpoint({ hostname: '' }),
+      want: invalid('endpoints[0].hostname FieldValueInvalid'),
+    },
+    {
+      what: 'an empty nodeName',
+      rest: endpoint({ nodeName: '' }),
+      want: invalid('endpoints[0].nodeName FieldValueInvalid'),
+    },
     { what: 'an empty zone', rest: endpoint({ zone: '' }), want: 201 },
-    { what: 'a reference to another namespace', rest: endpoint({ targetRef: { kind: 'Pod', namespace: 'elsewhere', name: 'a' } }), want: 201 },
+    {
+      what: 'a reference to another namespace',
+      rest: endpoint({ targetRef: { kind: 'Pod', namespace: 'elsewhere', name: 'a' } }),
+      want: 201,
+    },
     { what: 'eight zones', rest: zones('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), want: 201 },
-    { what: 'one zone twice', rest: zones('a', 'a'), want: invalid('endpoints[0].hints.forZones[1].name FieldValueDuplicate') },
-    { what: 'a zone that is no label', rest: zones('a b'), want: invalid('endpoints[0].hints.forZones[0].name FieldValueInvalid') },
-    { what: 'two ports of one number', rest: { ports: [{ name: 'a', port: 80 }, { name: 'b', port: 80 }] }, want: 201 },
-    { what: 'a port of a number that is none', rest: { ports: [{ port: -5 }, { name: 'b', port: 70_000 }] }, want: 201 },
-    { what: 'two ports of one name', rest: { ports: [{ port: 80 }, { port: 81 }] }, want: invalid('ports[1].name FieldValueDuplicate') },
-    { what: 'a port of a name that is none', rest: { ports: [{ name: 'A_b' }] }, want: invalid('ports[0].name FieldValueInvalid') },
-    { what: 'another protocol', rest: { ports: [{ protocol: 'tcp' }] }, want: invalid('ports[0].protocol FieldValueNotSupported') },
-    { what: 'an empty appProtocol', rest: { ports: [{ appProtocol: '' }] }, want: invalid('ports[0].appProtocol FieldValueInvalid') },
+    {
+      what: 'one zone twice',
+      rest: zones('a', 'a'),
+      want: invalid('endpoints[0].hints.forZones[1].name FieldValueDuplicate'),
+    },
+    {
+      what: 'a zone that is no label',
+      rest: zones('a b'),
+      want: invalid('endpoints[0].hints.forZones[0].name FieldValueInvalid'),
+    },
+    {
+      what: 'two ports of one number',
+      rest: {
+        ports: [
+          { name: 'a', port: 80 },
+          { name: 'b', port: 80 },
+        ],
+      },
+      want: 201,
+    },
+    {
+      what: 'a port of a number that is none',
+      rest: { ports: [{ port: -5 }, { name: 'b', port: 70_000 }] },
+      want: 201,
+    },
+    {
+      what: 'two ports of one name',
+      rest: { ports: [{ port: 80 }, { port: 81 }] },
+      want: invalid('ports[1].name FieldValueDuplicate'),
+    },
+    {
+      what: 'a port of a name that is none',
+      rest: { ports: [{ name: 'A_b' }] },
+      want: invalid('ports[0].name FieldValueInvalid'),
+    },
+    {
+      what: 'another protocol',
+      rest: { ports: [{ protocol: 'tcp' }] },
+      want: invalid('ports[0].protocol FieldValueNotSupported'),
+    },
+    {
+      what: 'an empty appProtocol',
+      rest: { ports: [{ appProtocol: '' }] },
+      want: invalid('ports[0].appProtocol FieldValueInvalid'),
+    },
     ...special.map((ip) => ({ what: ip, rest: { endpoints: [{ addresses: [ip] }] }, want: badAddress })),
-    ...special6.map((ip) => ({ what: ip, rest: { addressType: 'IPv6', endpoints: [{ addresses: [ip] }] }, want: badAddress })),
+    ...special6.map((ip) => ({
+      what: ip,
+      rest: { addressType: 'IPv6', endpoints: [{ addresses: [ip] }] },
+      want: badAddress,
+    })),
     { what: 'a multicast address', rest: { endpoints: [{ addresses: ['224.0.1.1'] }] }, want: 201 },
   ])('with $what is answered $want', async ({ rest, want }) => {
     expect(await create(rest)).toEqual(want);
@@ -91,7 +160,11 @@ onEachServer('Endpoints', (server) => {
 
   it.each([
     { what: 'no addresses', subset: { ports: [{ port: 80 }] }, want: invalid('subsets[0] FieldValueRequired') },
-    { what: 'a loopback address', subset: { addresses: [{ ip: '127.0.0.1' }] }, want: invalid('subsets[0].addresses[0].ip FieldValueInvalid') },
+    {
+      what: 'a loopback address',
+      subset: { addresses: [{ ip: '127.0.0.1' }] },
+      want: invalid('subsets[0].addresses[0].ip FieldValueInvalid'),
+    },
     {
       what: 'two ports, one without a name',
       subset: { addresses: [{ ip: address }], ports: [{ port: 80 }, { name: 'b', port: 81 }] },

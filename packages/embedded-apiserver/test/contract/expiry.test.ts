@@ -46,10 +46,14 @@ onEachServer(
       const next = `${pods}?limit=1&continue=${page.metadata['continue'] as string}`;
       await makePods(server(), pods, ['aa', 'd']);
       server().compact();
-      const gone = await eventually(async () => {
-        const reply = await server().send('GET', next);
-        return reply.status === 410 ? read(reply) : undefined;
-      }, isDefined, { timeoutMs: 60_000, intervalMs: 200 });
+      const gone = await eventually(
+        async () => {
+          const reply = await server().send('GET', next);
+          return reply.status === 410 ? read(reply) : undefined;
+        },
+        isDefined,
+        { timeoutMs: 60_000, intervalMs: 200 },
+      );
       expect(gone).toMatchObject({ kind: 'Status', reason: 'Expired', code: 410 });
       const rest: KubeObject[] = [];
       for (let token = gone.metadata['continue'] as string; token;) {

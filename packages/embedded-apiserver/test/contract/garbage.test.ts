@@ -33,7 +33,13 @@ onEachServer(
     }
 
     /** Waits until a garbage collector knows what there is: what was made last it has seen to. */
-    async function isNoticed({ services, slices }: { readonly services: string; readonly slices: string }): Promise<void> {
+    async function isNoticed({
+      services,
+      slices,
+    }: {
+      readonly services: string;
+      readonly slices: string;
+    }): Promise<void> {
       const passing = await create(services, service('passing', { clusterIP: 'None' }));
       await create(slices, slice('of-passing', {}, ownedBy(passing)));
       await remove(`${services}/passing`);

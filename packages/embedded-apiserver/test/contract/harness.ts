@@ -1,10 +1,21 @@
 import {
-  type Asked, type ClusterKind, clusterKind, type Endpoint, endpointOf, type RealClusterOptions, type Reply, send,
-  startRealCluster, WatchStream,
+  type Asked,
+  type ClusterKind,
+  clusterKind,
+  type Endpoint,
+  endpointOf,
+  type RealClusterOptions,
+  type Reply,
+  send,
+  startRealCluster,
+  WatchStream,
 } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe } from 'vitest';
 import {
-  type EmbeddedClusterOptions, type KubeObject, startEmbeddedCluster, type TestCluster,
+  type EmbeddedClusterOptions,
+  type KubeObject,
+  startEmbeddedCluster,
+  type TestCluster,
 } from '../../src/index.ts';
 
 /** The embedded server always, and the real one where there is one to compare with. */
@@ -24,7 +35,8 @@ export type Server = {
 };
 
 /** How a contract's servers differ from ordinary ones. */
-type Differences = Pick<RealClusterOptions, 'apiserverFlags' | 'controllerManager'> & Pick<EmbeddedClusterOptions, 'ipFamilies'>;
+type Differences = Pick<RealClusterOptions, 'apiserverFlags' | 'controllerManager'> &
+  Pick<EmbeddedClusterOptions, 'ipFamilies'>;
 
 /**
  * Defines contracts, each of which runs against every server and asserts the same, so that the embedded server can't
@@ -50,7 +62,8 @@ export function onEachServer(
 
 async function start(kind: ClusterKind, { ipFamilies, ...real }: Differences): Promise<Server> {
   const name = 'contract';
-  const embedded = kind === 'embedded' ? await startEmbeddedCluster({ name, ...(ipFamilies && { ipFamilies }) }) : undefined;
+  const embedded =
+    kind === 'embedded' ? await startEmbeddedCluster({ name, ...(ipFamilies && { ipFamilies }) }) : undefined;
   const cluster = embedded ?? (await startRealCluster({ name, ...real }));
   const { token } = await cluster.account('contract', [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]);
   const endpoint = await endpointOf(cluster, token);

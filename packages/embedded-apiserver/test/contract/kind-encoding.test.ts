@@ -20,7 +20,9 @@ async function record(server: Server, { path, object }: FullObject): Promise<Rec
   const collection = path(await server.namespace());
   await server.cluster.admin.create(collection, object);
   const { name } = object.metadata;
-  const watch = await server.watch(`${collection}?${watchList}&fieldSelector=metadata.name%3D${name}`, { headers: { accept } });
+  const watch = await server.watch(`${collection}?${watchList}&fieldSelector=metadata.name%3D${name}`, {
+    headers: { accept },
+  });
   const event = (await watch.frame())!;
   watch.close();
   return { json: (await server.send('GET', `${collection}/${name}`)).body, event };

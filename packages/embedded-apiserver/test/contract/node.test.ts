@@ -41,7 +41,12 @@ onEachServer('the range of a Node', (server) => {
     const annotated = read(await patch({ metadata: { annotations: { 'c2.wireguard.semaphore.uw.io/pubKey': 'x' } } }));
     expect(annotated.metadata.annotations).toMatchObject({ 'c2.wireguard.semaphore.uw.io/pubKey': 'x' });
     // A key is checked in lower case, and kept as it is written.
-    const capitals = read(await patch({ metadata: { annotations: { 'C2.Eu.wireguard.semaphore.uw.io/pubKey': 'y' } } }));
-    expect(capitals.metadata.annotations).toMatchObject({ 'c2.wireguard.semaphore.uw.io/pubKey': 'x', 'C2.Eu.wireguard.semaphore.uw.io/pubKey': 'y' });
+    const capitals = read(
+      await patch({ metadata: { annotations: { 'C2.Eu.wireguard.semaphore.uw.io/pubKey': 'y' } } }),
+    );
+    expect(capitals.metadata.annotations).toMatchObject({
+      'c2.wireguard.semaphore.uw.io/pubKey': 'x',
+      'C2.Eu.wireguard.semaphore.uw.io/pubKey': 'y',
+    });
   });
 });

@@ -18,9 +18,24 @@ type Addresses = { clusterIP?: string; clusterIPs?: string[]; ipFamilies?: strin
 
 const familyOf = (ip: string) => (ip === 'None' ? ip : ip.includes(':') ? 'IPv6' : 'IPv4');
 
-const single = (family: string) => ({ ips: [family], first: true, ipFamilies: [family], ipFamilyPolicy: 'SingleStack' });
-const dual = (ipFamilies: string[], ipFamilyPolicy: string) => ({ ips: ipFamilies, first: true, ipFamilies, ipFamilyPolicy });
-const headless = (ipFamilies: string[], ipFamilyPolicy: string) => ({ ips: ['None'], first: true, ipFamilies, ipFamilyPolicy });
+const single = (family: string) => ({
+  ips: [family],
+  first: true,
+  ipFamilies: [family],
+  ipFamilyPolicy: 'SingleStack',
+});
+const dual = (ipFamilies: string[], ipFamilyPolicy: string) => ({
+  ips: ipFamilies,
+  first: true,
+  ipFamilies,
+  ipFamilyPolicy,
+});
+const headless = (ipFamilies: string[], ipFamilyPolicy: string) => ({
+  ips: ['None'],
+  first: true,
+  ipFamilies,
+  ipFamilyPolicy,
+});
 
 const both = ['IPv4', 'IPv6'];
 const selector = { app: 'web' };
@@ -29,7 +44,11 @@ onEachServer('a new Service, where there are two families', (server) => {
   it.each([
     { name: 'has one by itself', spec: {}, want: single('IPv4') },
     { name: 'may have the other', spec: { ipFamilies: ['IPv6'] }, want: single('IPv6') },
-    { name: 'may have both, if there are', spec: { ipFamilyPolicy: 'PreferDualStack' }, want: dual(both, 'PreferDualStack') },
+    {
+      name: 'may have both, if there are',
+      spec: { ipFamilyPolicy: 'PreferDualStack' },
+      want: dual(both, 'PreferDualStack'),
+    },
     { name: 'may insist', spec: { ipFamilyPolicy: 'RequireDualStack' }, want: dual(both, 'RequireDualStack') },
     {
       name: 'may have them in its own order',
@@ -37,17 +56,37 @@ onEachServer('a new Service, where there are two families', (server) => {
       want: dual(['IPv6', 'IPv4'], 'PreferDualStack'),
     },
     { name: 'must have a policy for two', spec: { ipFamilies: both }, want: badPolicy },
-    { name: 'has no third', spec: { ipFamilies: ['IPv5'] }, want: invalid('spec.ipFamilies[0] FieldValueNotSupported') },
-    { name: 'has none twice', spec: { ipFamilies: ['IPv4', 'IPv4'] }, want: invalid('spec.ipFamilies[1] FieldValueDuplicate') },
-    { name: 'has no other policy', spec: { ipFamilyPolicy: 'x' }, want: invalid('spec.ipFamilyPolicy FieldValueNotSupported') },
-    { name: 'names one address', spec: { clusterIPs: ['10.96.9.9'] }, want: invalid('spec.clusterIPs FieldValueInvalid') },
+    {
+      name: 'has no third',
+      spec: { ipFamilies: ['IPv5'] },
+      want: invalid('spec.ipFamilies[0] FieldValueNotSupported'),
+    },
+    {
+      name: 'has none twice',
+      spec: { ipFamilies: ['IPv4', 'IPv4'] },
+      want: invalid('spec.ipFamilies[1] FieldValueDuplicate'),
+    },
+    {
+      name: 'has no other policy',
+      spec: { ipFamilyPolicy: 'x' },
+      want: invalid('spec.ipFamilyPolicy FieldValueNotSupported'),
+    },
+    {
+      name: 'names one address',
+      spec: { clusterIPs: ['10.96.9.9'] },
+      want: invalid('spec.clusterIPs FieldValueInvalid'),
+    },
     { name: 'may choose', spec: { clusterIP: 'fd00:10:96::909' }, want: single('IPv6') },
     {
       name: 'chooses of its family',
       spec: { clusterIP: 'fd00:10:96::908', ipFamilies: ['IPv4'] },
       want: invalid('spec.clusterIPs[0] FieldValueInvalid'),
     },
-    { name: 'is headless, with a selector', spec: { clusterIP: 'None', selector }, want: headless(['IPv4'], 'SingleStack') },
+    {
+      name: 'is headless, with a selector',
+      spec: { clusterIP: 'None', selector },
+      want: headless(['IPv4'], 'SingleStack'),
+    },
     { name: 'is headless, without one', spec: { clusterIP: 'None' }, want: headless(both, 'RequireDualStack') },
     {
       name: 'is headless, without one, of one family',
@@ -72,16 +111,36 @@ onEachServer('a new Service, where there are two families', (server) => {
 onEachServer('a Service that changes', (server) => {
   it.each([
     { name: 'keeps both', from: { ipFamilyPolicy: 'PreferDualStack' }, to: {}, want: dual(both, 'PreferDualStack') },
-    { name: 'gains the second', from: {}, to: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: both }, want: dual(both, 'PreferDualStack') },
-    { name: 'gains whatever is second', from: { ipFamilies: ['IPv6'] }, to: { ipFamilyPolicy: 'RequireDualStack' }, want: dual(['IPv6', 'IPv4'], 'RequireDualStack') },
-    { name: 'drops the second', from: { ipFamilyPolicy: 'PreferDualStack' }, to: { ipFamilyPolicy: 'SingleStack' }, want: single('IPv4') },
+    {
+      name: 'gains the second',
+      from: {},
+      to: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: both },
+      want: dual(both, 'PreferDualStack'),
+    },
+    {
+      name: 'gains whatever is second',
+      from: { ipFamilies: ['IPv6'] },
+      to: { ipFamilyPolicy: 'RequireDualStack' },
+      want: dual(['IPv6', 'IPv4'], 'RequireDualStack'),
+    },
+    {
+      name: 'drops the second',
+      from: { ipFamilyPolicy: 'PreferDualStack' },
+      to: { ipFamilyPolicy: 'SingleStack' },
+      want: single('IPv4'),
+    },
     {
       name: 'drops the second by name',
       from: { ipFamilyPolicy: 'PreferDualStack' },
       to: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] },
       want: single('IPv4'),
     },
-    { name: 'drops none without a policy', from: { ipFamilyPolicy: 'PreferDualStack' }, to: { ipFamilies: ['IPv4'] }, want: badPolicy },
+    {
+      name: 'drops none without a policy',
+      from: { ipFamilyPolicy: 'PreferDualStack' },
+      to: { ipFamilies: ['IPv4'] },
+      want: badPolicy,
+    },
     {
       name: 'keeps the first',
       from: {},
@@ -100,7 +159,12 @@ onEachServer('a Service that changes', (server) => {
       to: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6', 'IPv4'] },
       want: invalid('spec.clusterIPs[0] FieldValueInvalid', 'spec.clusterIPs[1] FieldValueInvalid'),
     },
-    { name: 'does not become headless', from: {}, to: { clusterIP: 'None' }, want: invalid('spec.clusterIPs[0] FieldValueInvalid') },
+    {
+      name: 'does not become headless',
+      from: {},
+      to: { clusterIP: 'None' },
+      want: invalid('spec.clusterIPs[0] FieldValueInvalid'),
+    },
     { name: 'stays headless', from: { clusterIP: 'None' }, to: {}, want: headless(both, 'RequireDualStack') },
     {
       name: 'changes its families while it is headless',
@@ -120,7 +184,12 @@ onEachServer('a Service that changes', (server) => {
       to: { type: 'ExternalName', externalName: 'example.com' },
       want: { first: true },
     },
-    { name: 'is a name no more', from: { type: 'ExternalName', externalName: 'example.com' }, to: {}, want: single('IPv4') },
+    {
+      name: 'is a name no more',
+      from: { type: 'ExternalName', externalName: 'example.com' },
+      to: {},
+      want: single('IPv4'),
+    },
   ])('$name', async ({ from, to, want }) => {
     const services = paths.services(await server().namespace());
     await server().cluster.admin.create(services, service('x', { ports, ...from }));
@@ -132,7 +201,9 @@ onEachServer('a Service that changes', (server) => {
     await server().cluster.admin.create(services, service('x', { ports }));
     const body = { spec: { type: 'ExternalName', externalName: 'example.com' } };
     const headers = { 'content-type': 'application/merge-patch+json' };
-    const { spec } = read(await server().send('PATCH', `${services}/x`, { body, headers })) as unknown as { spec: object };
+    const { spec } = read(await server().send('PATCH', `${services}/x`, { body, headers })) as unknown as {
+      spec: object;
+    };
     expect(Object.keys(spec).toSorted()).toEqual(['externalName', 'ports', 'sessionAffinity', 'type']);
   });
 });
@@ -142,15 +213,27 @@ onEachServer(
   (server) => {
     it.each([
       { name: 'has it', spec: {}, want: single('IPv4') },
-      { name: 'can not have the other', spec: { ipFamilies: ['IPv6'] }, want: invalid('spec.ipFamilies[0] FieldValueInvalid') },
-      { name: 'may prefer two', spec: { ipFamilyPolicy: 'PreferDualStack' }, want: { ...single('IPv4'), ipFamilyPolicy: 'PreferDualStack' } },
+      {
+        name: 'can not have the other',
+        spec: { ipFamilies: ['IPv6'] },
+        want: invalid('spec.ipFamilies[0] FieldValueInvalid'),
+      },
+      {
+        name: 'may prefer two',
+        spec: { ipFamilyPolicy: 'PreferDualStack' },
+        want: { ...single('IPv4'), ipFamilyPolicy: 'PreferDualStack' },
+      },
       {
         name: 'can not prefer two by name',
         spec: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: both },
         want: invalid('spec.ipFamilies[1] FieldValueInvalid'),
       },
       { name: 'can not insist on two', spec: { ipFamilyPolicy: 'RequireDualStack' }, want: badPolicy },
-      { name: 'has two if it is headless without a selector', spec: { clusterIP: 'None' }, want: headless(both, 'RequireDualStack') },
+      {
+        name: 'has two if it is headless without a selector',
+        spec: { clusterIP: 'None' },
+        want: headless(both, 'RequireDualStack'),
+      },
       {
         name: 'has the other if it is headless without a selector',
         spec: { clusterIP: 'None', ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' },

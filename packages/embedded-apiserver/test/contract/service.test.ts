@@ -9,7 +9,11 @@ const mode = 'service.kubernetes.io/topology-mode';
 
 onEachServer('a port of a Service', (server) => {
   it.each([
-    { what: 'no number', ports: [{ name: 'a' }], want: invalid('spec.ports[0].port FieldValueInvalid', 'spec.ports[0].targetPort FieldValueInvalid') },
+    {
+      what: 'no number',
+      ports: [{ name: 'a' }],
+      want: invalid('spec.ports[0].port FieldValueInvalid', 'spec.ports[0].targetPort FieldValueInvalid'),
+    },
     {
       what: 'a number that is too large',
       ports: [port(65_536)],
@@ -17,10 +21,22 @@ onEachServer('a port of a Service', (server) => {
     },
     { what: 'another target', ports: [port(80, { targetPort: 8080 })], want: 201 },
     { what: 'a target by name', ports: [port(80, { targetPort: 'web' })], want: 201 },
-    { what: 'a target that is too large', ports: [port(80, { targetPort: 70_000 })], want: invalid('spec.ports[0].targetPort FieldValueInvalid') },
+    {
+      what: 'a target that is too large',
+      ports: [port(80, { targetPort: 70_000 })],
+      want: invalid('spec.ports[0].targetPort FieldValueInvalid'),
+    },
     { what: 'another protocol', ports: [port(80, { protocol: 'SCTP' })], want: 201 },
-    { what: 'a protocol that is none', ports: [port(80, { protocol: 'tcp' })], want: invalid('spec.ports[0].protocol FieldValueNotSupported') },
-    { what: 'a name that is none', ports: [port(80, { name: 'A_b' })], want: invalid('spec.ports[0].name FieldValueInvalid') },
+    {
+      what: 'a protocol that is none',
+      ports: [port(80, { protocol: 'tcp' })],
+      want: invalid('spec.ports[0].protocol FieldValueNotSupported'),
+    },
+    {
+      what: 'a name that is none',
+      ports: [port(80, { name: 'A_b' })],
+      want: invalid('spec.ports[0].name FieldValueInvalid'),
+    },
     {
       what: 'the name of another',
       ports: [port(80, { name: 'a' }), port(81, { name: 'a' })],
@@ -32,8 +48,16 @@ onEachServer('a port of a Service', (server) => {
       want: 201,
     },
     { what: 'an appProtocol', ports: [port(80, { appProtocol: 'kubernetes.io/h2c' })], want: 201 },
-    { what: 'an empty appProtocol', ports: [port(80, { appProtocol: '' })], want: invalid('spec.ports[0].appProtocol FieldValueInvalid') },
-    { what: 'a nodePort', ports: [port(80, { nodePort: 30_081 })], want: invalid('spec.ports[0].nodePort FieldValueForbidden') },
+    {
+      what: 'an empty appProtocol',
+      ports: [port(80, { appProtocol: '' })],
+      want: invalid('spec.ports[0].appProtocol FieldValueInvalid'),
+    },
+    {
+      what: 'a nodePort',
+      ports: [port(80, { nodePort: 30_081 })],
+      want: invalid('spec.ports[0].nodePort FieldValueForbidden'),
+    },
   ])('with $what is answered $want', async ({ ports, want }) => {
     const services = paths.services(await server().namespace());
     for (const spec of [{ ports }, { ports, clusterIP: 'None' }]) {
@@ -45,7 +69,9 @@ onEachServer('a port of a Service', (server) => {
 
 onEachServer('a Service', (server) => {
   const create = async (spec: object, metadata: Readonly<Record<string, unknown>> = {}) =>
-    server().send('POST', paths.services(await server().namespace()), { body: service('x', { ports: [port(80)], ...spec }, metadata) });
+    server().send('POST', paths.services(await server().namespace()), {
+      body: service('x', { ports: [port(80)], ...spec }, metadata),
+    });
   const affinity = (timeoutSeconds: number) => ({
     sessionAffinity: 'ClientIP',
     sessionAffinityConfig: { clientIP: { timeoutSeconds } },
@@ -66,13 +92,18 @@ onEachServer('a Service', (server) => {
   });
 
   it('can not stick to anything else', async () => {
-    expect(refusal(await create({ sessionAffinity: 'x' }))).toEqual(invalid('spec.sessionAffinity FieldValueNotSupported'));
+    expect(refusal(await create({ sessionAffinity: 'x' }))).toEqual(
+      invalid('spec.sessionAffinity FieldValueNotSupported'),
+    );
   });
 
   it.each([
     { annotations: { [hints]: 'auto', [mode]: 'auto' }, want: 201 },
     { annotations: { [mode]: 'auto' }, want: 201 },
-    { annotations: { [hints]: 'auto', [mode]: 'Disabled' }, want: invalid(`metadata.annotations[${mode}] FieldValueInvalid`) },
+    {
+      annotations: { [hints]: 'auto', [mode]: 'Disabled' },
+      want: invalid(`metadata.annotations[${mode}] FieldValueInvalid`),
+    },
   ])('annotated $annotations is answered $want', async ({ annotations, want }) => {
     const reply = await create({}, { annotations });
     expect(typeof want === 'number' ? reply.status : refusal(reply)).toEqual(want);

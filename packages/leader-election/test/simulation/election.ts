@@ -15,7 +15,12 @@ export type Make = 'ours' | 'client-go' | 'moving' | 'moved';
 export type ReplicaPlan = MachineOptions & { readonly make: Make; readonly cuts: readonly Cut[] };
 
 /** The end of a process; another one takes its place after a second, of the same make unless there is one here. */
-export type Restart = { readonly replica: number; readonly atMs: number; readonly by: 'SIGTERM' | 'SIGKILL'; readonly make?: Make };
+export type Restart = {
+  readonly replica: number;
+  readonly atMs: number;
+  readonly by: 'SIGTERM' | 'SIGKILL';
+  readonly make?: Make;
+};
 
 export type ElectionPlan = {
   readonly seed: number;

@@ -56,6 +56,12 @@ export function previousLockOver(network: Network, server: LeaseServer): LeaseLo
 }
 
 /** A Lease that nobody holds, as manifests have it. */
-export const FREE: Lease['spec'] = { holderIdentity: '', leaseDurationSeconds: 0, acquireTime: '', renewTime: '', leaseTransitions: 0 };
+export const FREE: Lease['spec'] = {
+  holderIdentity: '',
+  leaseDurationSeconds: 0,
+  acquireTime: '',
+  renewTime: '',
+  leaseTransitions: 0,
+};
 
 const conflict = (reason: string): KubeApiError => new KubeApiError(reason, { status: 409, reason });

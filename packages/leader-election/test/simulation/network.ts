@@ -48,7 +48,12 @@ export class Network {
 
   #loses(what: Cut['loses']): boolean {
     const { cuts, world } = this.#options;
-    return activeAt(cuts.filter(({ loses }) => loses === what), world.nowMs) !== undefined;
+    return (
+      activeAt(
+        cuts.filter(({ loses }) => loses === what),
+        world.nowMs,
+      ) !== undefined
+    );
   }
 }
 

@@ -37,7 +37,16 @@ export const containerName = (): string => `kube-semaphore-${randomUUID()}`;
  * Starts a container in which nothing can be written, whose program has the rights that it is given and can't get
  * others, as `restricted` Pods are.
  */
-export function startContainer({ image, command, args = [], env = {}, mounts = {}, devices = [], capabilities = [], place }: ContainerOptions): Container {
+export function startContainer({
+  image,
+  command,
+  args = [],
+  env = {},
+  mounts = {},
+  devices = [],
+  capabilities = [],
+  place,
+}: ContainerOptions): Container {
   const name = containerName();
   const words = runWords({
     name,
@@ -47,7 +56,11 @@ export function startContainer({ image, command, args = [], env = {}, mounts = {
     env,
     binds: [
       ...devices.map((device) => ({ source: device, target: device, readOnly: false })),
-      ...Object.entries(mounts).map(([target, source]) => ({ source: source.replace(/:rw$/, ''), target, readOnly: !source.endsWith(':rw') })),
+      ...Object.entries(mounts).map(([target, source]) => ({
+        source: source.replace(/:rw$/, ''),
+        target,
+        readOnly: !source.endsWith(':rw'),
+      })),
     ],
     security: {
       readOnlyRootFilesystem: true,

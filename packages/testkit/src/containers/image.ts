@@ -5,7 +5,9 @@ import { storeFlags } from './store.ts';
 
 const run = promisify(execFile);
 
-const { version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 /** The name and tag of an app's image: `semaphore-policy:0.1.0`. */
 export const imageName = (app: string): string => `semaphore-${app}:${version}`;

@@ -14,11 +14,21 @@ function told(options: object): { readonly flags: readonly string[]; readonly wo
 it.each([
   { name: 'a name', options: { hostname: 'app-0' }, flags: ['--hostname=app-0', '--uts=private'] },
   { name: 'a network', options: { networkFile: '/proc/7/ns/net' }, flags: ['--network=ns:/proc/7/ns/net'] },
-  { name: 'rights', options: { security: { runAsUser: 7, seccompProfile: { type: 'RuntimeDefault' } } }, flags: ['--user=7'] },
+  {
+    name: 'rights',
+    options: { security: { runAsUser: 7, seccompProfile: { type: 'RuntimeDefault' } } },
+    flags: ['--user=7'],
+  },
   { name: 'variables', options: { env: { A: 'b' } }, flags: ['--env=A=b'] },
   {
     name: 'volumes and devices',
-    options: { binds: [{ source: '/tmp/a', target: '/a', readOnly: true }, { source: '/tmp/b', target: '/b', readOnly: false }, { source: '/dev/net/tun', target: '/dev/net/tun', readOnly: false }] },
+    options: {
+      binds: [
+        { source: '/tmp/a', target: '/a', readOnly: true },
+        { source: '/tmp/b', target: '/b', readOnly: false },
+        { source: '/dev/net/tun', target: '/dev/net/tun', readOnly: false },
+      ],
+    },
     flags: ['--volume=/tmp/a:/a:ro', '--volume=/tmp/b:/b:rw', '--device=/dev/net/tun:/dev/net/tun'],
   },
 ])('tells podman $name', ({ options, flags }) => {
@@ -27,5 +37,8 @@ it.each([
 
 it('hands arguments to the program, which may be another one', () => {
   expect(told({ args: ['-a'] })).toEqual({ flags: [], words: ['-a'] });
-  expect(told({ command: ['/bin/other', '-f'], args: ['-a'] })).toEqual({ flags: ['--entrypoint=/bin/other'], words: ['-f', '-a'] });
+  expect(told({ command: ['/bin/other', '-f'], args: ['-a'] })).toEqual({
+    flags: ['--entrypoint=/bin/other'],
+    words: ['-f', '-a'],
+  });
 });

@@ -28,7 +28,17 @@ export type RunOptions = {
 export const podmanFlags = (): readonly string[] => [...storeFlags(), '--runtime=runc'];
 
 /** The words of `podman run`, which ends with the container and leaves nothing. */
-export function runWords({ name, image, command = [], args = [], env = {}, binds = [], security = {}, networkFile, hostname }: RunOptions): readonly string[] {
+export function runWords({
+  name,
+  image,
+  command = [],
+  args = [],
+  env = {},
+  binds = [],
+  security = {},
+  networkFile,
+  hostname,
+}: RunOptions): readonly string[] {
   const [program, ...first] = command;
   return [
     'run',
@@ -53,5 +63,7 @@ export function runWords({ name, image, command = [], args = [], env = {}, binds
 }
 
 function flagOf({ source, target, readOnly }: Bind): string {
-  return source.startsWith('/dev/') ? `--device=${source}:${target}` : `--volume=${source}:${target}:${readOnly ? 'ro' : 'rw'}`;
+  return source.startsWith('/dev/')
+    ? `--device=${source}:${target}`
+    : `--volume=${source}:${target}:${readOnly ? 'ro' : 'rw'}`;
 }

@@ -11,8 +11,15 @@ export type SecurityContext = {
 
 /** How `podman run` is told that. @throws {Error} as a kubelet does, if it may not be root and nobody says that it isn't */
 export function securityFlags(context: SecurityContext): readonly string[] {
-  const { runAsUser, runAsGroup, runAsNonRoot = false, readOnlyRootFilesystem = false, allowPrivilegeEscalation = true } = context;
-  const { capabilities: { add = [], drop = [] } = {}, seccompProfile: { type: seccomp } = { type: 'Unconfined' } } = context;
+  const {
+    runAsUser,
+    runAsGroup,
+    runAsNonRoot = false,
+    readOnlyRootFilesystem = false,
+    allowPrivilegeEscalation = true,
+  } = context;
+  const { capabilities: { add = [], drop = [] } = {}, seccompProfile: { type: seccomp } = { type: 'Unconfined' } } =
+    context;
   if (runAsNonRoot && (runAsUser ?? 0) === 0) throw new Error('a container that may not be root has no other user');
   return [
     ...(runAsUser === undefined ? [] : [`--user=${runAsUser}${runAsGroup === undefined ? '' : `:${runAsGroup}`}`]),

@@ -10,7 +10,10 @@ const OVERLAYFS = 0x79_4c_76_30;
  * The flags by which buildah and podman keep images and containers in a store of ours in the cache, and not in the
  * machine's own: `npm run images` puts images there. Both share it.
  */
-export function storeFlags(program: 'buildah' | 'podman' = 'podman', env: Environment = process.env): readonly string[] {
+export function storeFlags(
+  program: 'buildah' | 'podman' = 'podman',
+  env: Environment = process.env,
+): readonly string[] {
   const folder = join(cacheFolder(env), 'containers');
   const driver = driverFor(folder);
   // What runs is forgotten when the machine starts again.

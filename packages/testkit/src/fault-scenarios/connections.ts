@@ -18,11 +18,16 @@ async function changeUntilNoticed(scenario: FaultScenario, side: Side): Promise<
  *
  * @param held what becomes of what was on its way: it is lost, or it arrives late
  */
-export async function halfOpen({ begin, proxies }: Lab, stalled: readonly Side[], held: 'lost' | 'late'): Promise<void> {
+export async function halfOpen(
+  { begin, proxies }: Lab,
+  stalled: readonly Side[],
+  held: 'lost' | 'late',
+): Promise<void> {
   const scenario = await begin({ flags: soon });
   await Promise.all(stalled.map((side) => proxies[side].set({ kind: 'stall' })));
   await Promise.all(stalled.map((side) => changeUntilNoticed(scenario, side)));
-  if (held === 'lost') await Promise.all(stalled.map((side) => proxies[side].set({ kind: 'reset', connections: 'open' })));
+  if (held === 'lost')
+    await Promise.all(stalled.map((side) => proxies[side].set({ kind: 'reset', connections: 'open' })));
   await Promise.all(stalled.map((side) => proxies[side].clear()));
   await scenario.survived();
 }
@@ -74,10 +79,19 @@ export async function watchCuts({ begin, proxies }: Lab, { lastsMs }: { readonly
   const fewest = lastsMs / 6_000;
   // A watch lives for a second at most, and the pause after it takes two.
   const wereCut = (side: Side) => scenario.restarted(side, { reason: 'unreachable', times: lastsMs / 3_000 });
-  for (let rounds = 0; tookMs() < lastsMs || rounds < fewest || !(await wereCut('remote')) || !(await wereCut('local')); rounds += 1) {
+  for (
+    let rounds = 0;
+    tookMs() < lastsMs || rounds < fewest || !(await wereCut('remote')) || !(await wereCut('local'));
+    rounds += 1
+  ) {
     if (tookMs() > 2 * lastsMs) {
-      const cuts = await Promise.all([scenario.restarts('remote', 'unreachable'), scenario.restarts('local', 'unreachable')]);
-      throw new Error(`within ${2 * lastsMs} ms everything was right only ${rounds} times, and watches were cut ${cuts.join(' and ')} times`);
+      const cuts = await Promise.all([
+        scenario.restarts('remote', 'unreachable'),
+        scenario.restarts('local', 'unreachable'),
+      ]);
+      throw new Error(
+        `within ${2 * lastsMs} ms everything was right only ${rounds} times, and watches were cut ${cuts.join(' and ')} times`,
+      );
     }
     await scenario.change();
     // Not only in the end.

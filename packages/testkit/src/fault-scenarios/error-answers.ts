@@ -4,19 +4,37 @@ import type { Fault, FaultProxy, RequestFilter, SeenRequest } from '@kube-semaph
 import type { Lab } from './lab.ts';
 import type { FaultScenario } from './fault-scenario.ts';
 
-type ErrorAnswers = { readonly name: string; readonly fault: Fault; readonly filter?: RequestFilter; readonly reason: string };
+type ErrorAnswers = {
+  readonly name: string;
+  readonly fault: Fault;
+  readonly filter?: RequestFilter;
+  readonly reason: string;
+};
 
 /** Errors that an API server may answer for a while, and why a watch is opened again then. */
 export const errorAnswers: readonly ErrorAnswers[] = [
-  { name: '410 to every watch', fault: { kind: 'answer', status: 410, as: 'event' }, filter: { verb: 'watch' }, reason: 'expired' },
+  {
+    name: '410 to every watch',
+    fault: { kind: 'answer', status: 410, as: 'event' },
+    filter: { verb: 'watch' },
+    reason: 'expired',
+  },
   { name: '410 to everything', fault: { kind: 'answer', status: 410 }, reason: 'expired' },
   { name: '429 with Retry-After', fault: { kind: 'answer', status: 429, retryAfterSeconds: 1 }, reason: 'throttled' },
   { name: '500', fault: { kind: 'answer', status: 500 }, reason: 'server_error' },
-  { name: '500 to every second request', fault: { kind: 'answer', status: 500 }, filter: { every: 2 }, reason: 'server_error' },
+  {
+    name: '500 to every second request',
+    fault: { kind: 'answer', status: 500 },
+    filter: { every: 2 },
+    reason: 'server_error',
+  },
 ];
 
 /** Error answers cost nothing but time, on either side. */
-export async function surviveErrorAnswers({ begin, proxies }: Lab, { fault, filter, reason }: ErrorAnswers): Promise<void> {
+export async function surviveErrorAnswers(
+  { begin, proxies }: Lab,
+  { fault, filter, reason }: ErrorAnswers,
+): Promise<void> {
   const scenario = await begin();
   // One after the other: what the remote's answers change locally would be undone before the local one lets it be seen.
   for (const side of ['remote', 'local'] as const) {
@@ -24,7 +42,9 @@ export async function surviveErrorAnswers({ begin, proxies }: Lab, { fault, filt
     // What is open would last until the end of it otherwise, and what was let through as well.
     await proxies[side].set({ kind: 'cut', everyMs: 500, by: 'reset' }, { verb: 'watch' });
     // The third failure in a row has a watch list anew.
-    await scenario.changeUntil(async () => (await scenario.restarts(side, reason)) >= 3 && scenario.restarted(side, { reason, times: 2 }));
+    await scenario.changeUntil(
+      async () => (await scenario.restarts(side, reason)) >= 3 && scenario.restarted(side, { reason, times: 2 }),
+    );
     await proxies[side].clear();
     await scenario.survived();
   }
@@ -36,7 +56,8 @@ const writes: readonly RequestFilter[] = [{ method: 'POST' }, { method: 'PUT' },
 const STRUCK = 6;
 
 /** Requests that a fault struck. */
-const struck = (proxy: FaultProxy): readonly SeenRequest[] => proxy.requests().filter(({ faults }) => faults.length > 0);
+const struck = (proxy: FaultProxy): readonly SeenRequest[] =>
+  proxy.requests().filter(({ faults }) => faults.length > 0);
 
 /** Changes something until some local writes were struck, of which the program knows no more than that they were sent. */
 async function strikeWrites({ proxies: { local } }: Lab, scenario: FaultScenario, fault: Fault): Promise<void> {
@@ -65,7 +86,10 @@ export async function failWrites(lab: Lab, fault: Fault, complaint: string): Pro
   // After the first one they are told at debug.
   await eventually(() => program.log().filter(({ msg }) => msg === complaint).length > 1, true);
   const warnings = program.log().filter(({ level }) => level === 'warn');
-  deepStrictEqual(warnings.map(({ msg }) => msg), [complaint]);
+  deepStrictEqual(
+    warnings.map(({ msg }) => msg),
+    [complaint],
+  );
   strictEqual(await scenario.isUp('local'), 0);
   await lab.proxies.local.clear();
   // So that there is something to write, also where the changes have undone each other.
@@ -114,5 +138,8 @@ export async function refuseWrites(lab: Lab, complaint: string): Promise<void> {
   await lab.proxies.local.clear();
   await scenario.survived();
   await scenario.program.logged(complaint, { level: 'debug' });
-  deepStrictEqual(scenario.program.log().filter(({ level }) => level === 'warn'), []);
+  deepStrictEqual(
+    scenario.program.log().filter(({ level }) => level === 'warn'),
+    [],
+  );
 }

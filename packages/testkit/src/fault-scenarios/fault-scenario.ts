@@ -90,7 +90,10 @@ export class FaultScenario {
   }
 
   /** Whether the watches of a cluster were opened again so many times each, on average, beyond `before`. */
-  async restarted(side: Side, { reason, times, before = 0 }: { readonly reason?: string; readonly times: number; readonly before?: number }): Promise<boolean> {
+  async restarted(
+    side: Side,
+    { reason, times, before = 0 }: { readonly reason?: string; readonly times: number; readonly before?: number },
+  ): Promise<boolean> {
     return (await this.restarts(side, reason)) >= before + times * this.#options.watches[side];
   }
 
@@ -101,7 +104,9 @@ export class FaultScenario {
 
   /** Waits until both clusters answer again. */
   bothUp(): Promise<void> {
-    return eventually(async () => [await this.isUp('remote'), await this.isUp('local')], [1, 1], { timeoutMs: RECOVERY_MS });
+    return eventually(async () => [await this.isUp('remote'), await this.isUp('local')], [1, 1], {
+      timeoutMs: RECOVERY_MS,
+    });
   }
 
   /**
@@ -115,7 +120,10 @@ export class FaultScenario {
     await this.settled();
     deepStrictEqual(await lapses(), []);
     await this.#checkLive();
-    deepStrictEqual(program.log().filter(({ level }) => level === 'error'), []);
+    deepStrictEqual(
+      program.log().filter(({ level }) => level === 'error'),
+      [],
+    );
     await this.bothUp();
   }
 

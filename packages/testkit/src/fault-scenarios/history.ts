@@ -53,10 +53,14 @@ export class ObjectHistory<T> {
   /** Waits until everything that has happened so far is in the history. */
   async caughtUp(): Promise<void> {
     const { cluster, path } = this.#options;
-    await eventually(async () => {
-      const listed = versionsOf(await cluster.admin.list(path));
-      return this.#watching && listed === versionsOf([...this.#current.values()]);
-    }, true, { what: `the watch of ${path} to tell what a list shows` });
+    await eventually(
+      async () => {
+        const listed = versionsOf(await cluster.admin.list(path));
+        return this.#watching && listed === versionsOf([...this.#current.values()]);
+      },
+      true,
+      { what: `the watch of ${path} to tell what a list shows` },
+    );
   }
 
   /** Oldest first. What was there at the beginning was added then. */
@@ -129,7 +133,10 @@ export class ObjectHistory<T> {
  * @param moments what was there, oldest first
  * @param among what is looked for. Default: all that ever was there
  */
-export function lapsesIn(moments: readonly ReadonlySet<string>[], among: readonly string[] = [...new Set(moments.flatMap((moment) => [...moment]))]): readonly string[] {
+export function lapsesIn(
+  moments: readonly ReadonlySet<string>[],
+  among: readonly string[] = [...new Set(moments.flatMap((moment) => [...moment]))],
+): readonly string[] {
   return among.filter((each) => {
     const first = moments.findIndex((moment) => moment.has(each));
     return first >= 0 && moments.slice(first).some((moment) => !moment.has(each));

@@ -10,7 +10,10 @@ const kinds = faultKinds.filter((kind) => kind !== 'empty');
 const UNTIL_RESTARTED_MS = 60_000;
 
 /** Faults on both sides and changes, all of them at random but by a seed; so long, and until all watches felt it. */
-export async function randomFaults({ begin, proxies }: Lab, { seed, lastsMs }: { readonly seed: number; readonly lastsMs: number }): Promise<void> {
+export async function randomFaults(
+  { begin, proxies }: Lab,
+  { seed, lastsMs }: { readonly seed: number; readonly lastsMs: number },
+): Promise<void> {
   const scenario = await begin({ flags: { 'watch-idle-timeout': '2s', 'log-level': 'debug' } });
   const over = new AbortController();
   const { signal } = over;
@@ -18,7 +21,8 @@ export async function randomFaults({ begin, proxies }: Lab, { seed, lastsMs }: {
     play(proxies.remote, randomSchedule(seed, { kinds }), { signal }),
     play(proxies.local, randomSchedule(seed + 1, { kinds }), { signal }),
   ]);
-  const isFelt = async () => (await scenario.restarted('remote', { times: 5 })) && scenario.restarted('local', { times: 5 });
+  const isFelt = async () =>
+    (await scenario.restarted('remote', { times: 5 })) && scenario.restarted('local', { times: 5 });
   const felt = delay(lastsMs)
     .then(() => eventually(isFelt, true, { timeoutMs: UNTIL_RESTARTED_MS }))
     .finally(() => over.abort());

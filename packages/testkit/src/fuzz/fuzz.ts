@@ -58,7 +58,8 @@ export async function fuzz(target: FuzzTarget): Promise<{ readonly runs: number;
   let runs = 0;
   for (; runs < most && Date.now() < until; runs++) {
     const problem = problemOf(target, seed + runs, usualMs);
-    if (problem !== undefined) throw new Error(`FUZZ_SEED=${seed + runs} FUZZ_RUNS=1: ${problem.words}`, { cause: problem.cause });
+    if (problem !== undefined)
+      throw new Error(`FUZZ_SEED=${seed + runs} FUZZ_RUNS=1: ${problem.words}`, { cause: problem.cause });
     // A test runner that isn't answered for a minute gives up.
     if (runs % 50 === 49) await breathe();
   }
@@ -90,12 +91,16 @@ function slowness(target: FuzzTarget, { seed, input, ms, usualMs }: Run): Proble
   // A grown one may be cut.
   if (input.length < LARGE_BYTES / 2) {
     const again = Math.min(ms, timed(target, input).ms, timed(target, input).ms);
-    return again > LEAST_MS + EXCESSIVE * expectedMs ? { words: `it takes ${again} ms for ${excerpt(input)}` } : undefined;
+    return again > LEAST_MS + EXCESSIVE * expectedMs
+      ? { words: `it takes ${again} ms for ${excerpt(input)}` }
+      : undefined;
   }
   // A square takes sixteen times as long. It is cheap to see, and then what takes long is measured well.
   if (ms < LEAST_MS + 8 * timed(target, inputOf(target, seed, input.length / 4)).ms) return undefined;
   const at = superlinearAt({ input: (bytes) => inputOf(target, seed, bytes), work: (larger) => timed(target, larger) });
-  return at === undefined ? undefined : { words: `it takes more than linear time from ${at} bytes on: ${excerpt(input)}` };
+  return at === undefined
+    ? undefined
+    : { words: `it takes more than linear time from ${at} bytes on: ${excerpt(input)}` };
 }
 
 /** One of four is large. @param bytes how large then, in the place of what the dice say */

@@ -8,8 +8,44 @@ type Place = { readonly owner: Json[] | { [key: string]: Json }; readonly key: s
 
 /** What takes the place of a value, and what a text may be. */
 const VALUES: readonly Json[] = [
-  null, true, 0, -1, 1, 65_536, 2 ** 31, 2 ** 53, 1e308, 0.5, '', 'a', '-', '.', 'A.b', '\u0000', '\u202e\n', '\ud800', '__proto__', 'true', '10.0.0.0/8', '10.0.0.1', '127.0.0.1', '::1', 'fd00::/8',
-  '0.0.0.0/0', '1h', '[::]:0', 'IPv6', 'a=b,c in (d)', 'None', {}, [], [[]], [{}], { a: {} }, { toString: 1 }, 65_535,
+  null,
+  true,
+  0,
+  -1,
+  1,
+  65_536,
+  2 ** 31,
+  2 ** 53,
+  1e308,
+  0.5,
+  '',
+  'a',
+  '-',
+  '.',
+  'A.b',
+  '\u0000',
+  '\u202e\n',
+  '\ud800',
+  '__proto__',
+  'true',
+  '10.0.0.0/8',
+  '10.0.0.1',
+  '127.0.0.1',
+  '::1',
+  'fd00::/8',
+  '0.0.0.0/0',
+  '1h',
+  '[::]:0',
+  'IPv6',
+  'a=b,c in (d)',
+  'None',
+  {},
+  [],
+  [[]],
+  [{}],
+  { a: {} },
+  { toString: 1 },
+  65_535,
 ];
 
 const MARK = '\u0001amplified\u0001';
@@ -47,9 +83,19 @@ function change(place: Place, places: readonly Place[], dice: Dice): void {
     case 1:
       return put(place, structuredClone(at(other)));
     case 2:
-      return put({ owner: place.owner, key: Array.isArray(place.owner) ? place.key : dice.pick(['__proto__', 'constructor', 'a', other.key]) }, structuredClone(value));
+      return put(
+        {
+          owner: place.owner,
+          key: Array.isArray(place.owner) ? place.key : dice.pick(['__proto__', 'constructor', 'a', other.key]),
+        },
+        structuredClone(value),
+      );
     case 3:
-      if (typeof found === 'string') return put(place, dice.pick([found.toUpperCase(), `${found}${JSON.stringify(value)}`, found.slice(1), found.repeat(2)]));
+      if (typeof found === 'string')
+        return put(
+          place,
+          dice.pick([found.toUpperCase(), `${found}${JSON.stringify(value)}`, found.slice(1), found.repeat(2)]),
+        );
       if (typeof found === 'number') return put(place, dice.pick([-found, found + 1, found * 1_000]));
   }
   put(place, structuredClone(value));
@@ -68,7 +114,9 @@ function amplified(root: [Json], dice: Dice, bytes: number): string {
   if (bytes > 0) put(place, MARK);
   const key = Array.isArray(place.owner) ? undefined : place.key;
   const many = bytes === 0 ? '' : repeated({ text, differing, bytes, how, key });
-  return JSON.stringify(root).slice(1, -1).replace(JSON.stringify(MARK), () => many);
+  return JSON.stringify(root)
+    .slice(1, -1)
+    .replace(JSON.stringify(MARK), () => many);
 }
 
 type Repeated = {
@@ -84,7 +132,8 @@ function repeated({ text, differing, bytes, how, key }: Repeated): string {
   const times = (length: number): number => Math.ceil(bytes / length);
   if (how === 'long') return JSON.stringify(text.repeat(times(text.length)));
   if (how === 'deep') return `${'['.repeat(times(2))}${text}${']'.repeat(times(2))}`;
-  const copy = (i: number): string => (how === 'differing' ? text.replace(differing, `${differing.slice(0, -1)}${i}"`) : text);
+  const copy = (i: number): string =>
+    how === 'differing' ? text.replace(differing, `${differing.slice(0, -1)}${i}"`) : text;
   if (key === undefined) return Array.from({ length: times(copy(1_000).length + 1) }, (_, i) => copy(i)).join(',');
   const entry = (i: number): string => `${JSON.stringify(`${key}${i}`)}:${copy(i)}`;
   return [text, ...Array.from({ length: times(entry(1_000).length + 1) }, (_, i) => entry(i))].join(',');

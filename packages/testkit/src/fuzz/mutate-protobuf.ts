@@ -123,7 +123,8 @@ function repeated(field: Field): Buffer {
   const once = encode(field);
   const all = Buffer.alloc(once.length * field.times, once);
   const at = field.differs ? once.indexOf(firstText(field)) : -1;
-  for (let i = 0; at >= 0 && i < field.times; i++) all.write(i.toString(36).padStart(NUMBER_BYTES, '0'), i * once.length + at);
+  for (let i = 0; at >= 0 && i < field.times; i++)
+    all.write(i.toString(36).padStart(NUMBER_BYTES, '0'), i * once.length + at);
   return all;
 }
 
@@ -132,7 +133,9 @@ const NUMBER_BYTES = 4;
 const NO_TEXT = Buffer.from('no message has this text');
 
 function firstText(field: Field): Buffer {
-  const texts = [field, ...fieldsIn(field)].filter(({ inside, bytes }) => inside === undefined && bytes.length >= NUMBER_BYTES);
+  const texts = [field, ...fieldsIn(field)].filter(
+    ({ inside, bytes }) => inside === undefined && bytes.length >= NUMBER_BYTES,
+  );
   return texts[0]?.bytes ?? NO_TEXT;
 }
 

@@ -1,5 +1,11 @@
 import {
-  builtIns, type Encoder, jsonEncoder, type KubeObject, protobufEncoder, type Resource, StoredObject,
+  builtIns,
+  type Encoder,
+  jsonEncoder,
+  type KubeObject,
+  protobufEncoder,
+  type Resource,
+  StoredObject,
 } from '@kube-semaphore/embedded-apiserver';
 
 /** Answers of an API server that has some objects of one kind: a page, and what a watch sends. */
@@ -9,7 +15,13 @@ export type Answers = { readonly page: Buffer; readonly events: readonly Buffer[
 export function answers(objects: readonly KubeObject[]): { readonly protobuf: Answers; readonly json: Answers } {
   const [first] = objects;
   const resource = builtIns.find(({ kind }) => kind === first!['kind'])!;
-  const stored = objects.map((object, i) => new StoredObject(resource, { ...object, metadata: { uid: `u-${i}`, resourceVersion: String(i + 1), ...object.metadata } }));
+  const stored = objects.map(
+    (object, i) =>
+      new StoredObject(resource, {
+        ...object,
+        metadata: { uid: `u-${i}`, resourceVersion: String(i + 1), ...object.metadata },
+      }),
+  );
   return { protobuf: encoded(protobufEncoder, resource, stored), json: encoded(jsonEncoder, resource, stored) };
 }
 
@@ -18,6 +30,9 @@ function encoded(encoder: Encoder, resource: Resource, stored: readonly StoredOb
   const types = ['ADDED', 'MODIFIED', 'DELETED'] as const;
   return {
     page: join(encoder.list(resource, { resourceVersion: '9', continue: 'more' }, stored)),
-    events: [...stored.map((object, i) => join(encoder.event(types[i % 3]!, resource, object))), join(encoder.bookmark(resource, '9', true))],
+    events: [
+      ...stored.map((object, i) => join(encoder.event(types[i % 3]!, resource, object))),
+      join(encoder.bookmark(resource, '9', true)),
+    ],
   };
 }

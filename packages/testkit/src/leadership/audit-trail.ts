@@ -13,12 +13,19 @@ export type AuditedWrite = {
 export type Tenure = { readonly account: string; readonly fromMs: number };
 
 /** Whose writes of what, and where; undefined: anywhere. */
-export type TrailQuery = { readonly accounts: readonly string[]; readonly resources: readonly string[]; readonly namespace?: string };
+export type TrailQuery = {
+  readonly accounts: readonly string[];
+  readonly resources: readonly string[];
+  readonly namespace?: string;
+};
 
 const READS = ['get', 'list', 'watch'];
 
 /** The writes of some accounts, in the order in which the API server received them. Refused ones are among them. */
-export function writesOf(events: readonly AuditEvent[], { accounts, resources, namespace }: TrailQuery): AuditedWrite[] {
+export function writesOf(
+  events: readonly AuditEvent[],
+  { accounts, resources, namespace }: TrailQuery,
+): AuditedWrite[] {
   return events
     .filter(({ objectRef }) => namespace === undefined || objectRef?.namespace === namespace)
     .filter(({ verb, objectRef }) => resources.includes(objectRef?.resource ?? '') && !READS.includes(verb))

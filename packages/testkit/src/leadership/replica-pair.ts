@@ -49,9 +49,17 @@ export type Succession = {
 type Flags = Readonly<Record<string, string>>;
 
 /** As flags. */
-export type LeaseTimes = { readonly 'lease-duration': string; readonly 'renew-deadline': string; readonly 'retry-period': string };
+export type LeaseTimes = {
+  readonly 'lease-duration': string;
+  readonly 'renew-deadline': string;
+  readonly 'retry-period': string;
+};
 
-type Parts = { readonly options: Pick<ReplicaPairOptions, 'local' | 'leaseName' | 'resources'>; readonly replicas: readonly Replica[]; readonly line: FaultProxy };
+type Parts = {
+  readonly options: Pick<ReplicaPairOptions, 'local' | 'leaseName' | 'resources'>;
+  readonly replicas: readonly Replica[];
+  readonly line: FaultProxy;
+};
 
 /** What is left of a Lease of the usual times, and a while more on a busy machine. The audit log is long, and is read whole. */
 const TAKEOVER = { timeoutMs: 40_000, intervalMs: 250 };
@@ -84,7 +92,10 @@ export class ReplicaPair {
       const account = `${options.name}-${name}`;
       const writer = await options.local.account(account, rules);
       const viaLine = { ...writer, kubeconfig: await line.kubeconfig(writer) };
-      return { account, program: spawn(viaLine, { 'leader-elect': 'true', 'lease-namespace': LEASE_NAMESPACE, ...times, ...own }) };
+      return {
+        account,
+        program: spawn(viaLine, { 'leader-elect': 'true', 'lease-namespace': LEASE_NAMESPACE, ...times, ...own }),
+      };
     };
     const first = start('first', flags?.[0]);
     if (flags !== undefined) await (await first).program.logged('leading');
@@ -111,16 +122,18 @@ export class ReplicaPair {
    *
    * @param work gives it far more to create than that
    */
-  async stopInTheThick({ leader }: Roles, { collection, work }: { readonly collection: string; readonly work: () => Promise<void> }): Promise<void> {
+  async stopInTheThick(
+    { leader }: Roles,
+    { collection, work }: { readonly collection: string; readonly work: () => Promise<void> },
+  ): Promise<void> {
     const target = new RegExp(`/${collection}$`);
     const release = await this.line.set({ kind: 'stall', direction: 'answers' }, { verb: 'create', target });
     await work();
     const created = async () => (await this.written(leader)).length;
-    await eventually(
-      async () => (await created()) >= WRITE_CONCURRENCY,
-      true,
-      { what: `${WRITE_CONCURRENCY} writes of ${leader.account}`, ...TAKEOVER },
-    );
+    await eventually(async () => (await created()) >= WRITE_CONCURRENCY, true, {
+      what: `${WRITE_CONCURRENCY} writes of ${leader.account}`,
+      ...TAKEOVER,
+    });
     leader.program.signal('SIGSTOP');
     await release();
   }
@@ -147,13 +160,20 @@ export class ReplicaPair {
    *
    * @param killedMs when that was by SIGKILL, in ms since the epoch: the API server breaks off what it had on its way
    */
-  async succession({ leader, standby }: Roles, { killedMs = Infinity }: { readonly killedMs?: number } = {}): Promise<Succession> {
+  async succession(
+    { leader, standby }: Roles,
+    { killedMs = Infinity }: { readonly killedMs?: number } = {},
+  ): Promise<Succession> {
     const accounts = [leader.account, standby.account];
-    const tenures = tenuresOf(writesOf(await this.#events(), { accounts, resources: ['leases'], namespace: LEASE_NAMESPACE }));
+    const tenures = tenuresOf(
+      writesOf(await this.#events(), { accounts, resources: ['leases'], namespace: LEASE_NAMESPACE }),
+    );
     const takeoverMs = tenures[1]?.fromMs ?? 0;
     const writes = await this.#writes();
-    const isUntimely = ({ account, receivedMs, endedMs }: AuditedWrite): boolean => (account === leader.account ? endedMs > takeoverMs : receivedMs < takeoverMs);
-    const isBrokenOff = ({ account, code, endedMs }: AuditedWrite): boolean => account === leader.account && code === 504 && endedMs >= killedMs;
+    const isUntimely = ({ account, receivedMs, endedMs }: AuditedWrite): boolean =>
+      account === leader.account ? endedMs > takeoverMs : receivedMs < takeoverMs;
+    const isBrokenOff = ({ account, code, endedMs }: AuditedWrite): boolean =>
+      account === leader.account && code === 504 && endedMs >= killedMs;
     return {
       holders: tenures.map(({ account }) => account),
       lease: await this.#lease(),
@@ -172,7 +192,10 @@ export class ReplicaPair {
 
   /** What the pair tried to write, and what it was answered. */
   async #writes(): Promise<readonly AuditedWrite[]> {
-    return writesOf(await this.#events(), { accounts: this.#replicas.map(({ account }) => account), resources: this.#options.resources });
+    return writesOf(await this.#events(), {
+      accounts: this.#replicas.map(({ account }) => account),
+      resources: this.#options.resources,
+    });
   }
 
   #events(): Promise<readonly AuditEvent[]> {
@@ -181,9 +204,12 @@ export class ReplicaPair {
 
   async #lease(): Promise<Succession['lease']> {
     const { local, leaseName } = this.#options;
-    const lease = await local.admin.get(`/apis/coordination.k8s.io/v1/namespaces/${LEASE_NAMESPACE}/leases/${leaseName}`);
+    const lease = await local.admin.get(
+      `/apis/coordination.k8s.io/v1/namespaces/${LEASE_NAMESPACE}/leases/${leaseName}`,
+    );
     const { holderIdentity, leaseTransitions } = lease['spec'] as { holderIdentity: string; leaseTransitions: number };
-    const isHolder = ({ program }: Replica): boolean => program.log().some(({ msg, identity }) => msg === 'waiting for the Lease' && identity === holderIdentity);
+    const isHolder = ({ program }: Replica): boolean =>
+      program.log().some(({ msg, identity }) => msg === 'waiting for the Lease' && identity === holderIdentity);
     return { holder: this.#replicas.find(isHolder)?.account, transitions: leaseTransitions };
   }
 

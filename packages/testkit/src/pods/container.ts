@@ -35,7 +35,11 @@ export class RunningContainer {
   /** Runs a program as if in the container, and answers what it prints. @throws {Error} with its words if it fails, or takes longer than `timeoutMs` */
   async exec(file: string, args: readonly string[], timeoutMs = 30_000): Promise<string> {
     const [command, commandArgs] = this.#commandLine.exec(Number(this.#child.pid), [file, ...args]);
-    const { stdout } = await promisify(execFile)(command, commandArgs, { env: { ...this.#commandLine.env }, timeout: timeoutMs, killSignal: 'SIGKILL' });
+    const { stdout } = await promisify(execFile)(command, commandArgs, {
+      env: { ...this.#commandLine.env },
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    });
     return stdout;
   }
 
@@ -72,7 +76,8 @@ export class RunningContainer {
   #start(): ChildProcess {
     const { file, args, env } = this.#commandLine;
     const child = spawn(file, args, { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (this.#output += text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (this.#output += text));
     child.once('error', (error) => (this.#output += `${error.message}\n`));
     void once(child, 'close').then(
       () => this.#afterwards(),

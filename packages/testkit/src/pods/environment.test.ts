@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { expand, fieldAt, fieldsOf, type PodFacts, variablesOf } from './environment.ts';
 
-const pod: PodFacts = { name: 'agent-x', namespace: 'kube-system', uid: 'u', nodeName: 'n1', serviceAccountName: 'agent', ips: ['10.0.0.1', 'fd00::1'], hostIPs: ['172.31.0.1'] };
+const pod: PodFacts = {
+  name: 'agent-x',
+  namespace: 'kube-system',
+  uid: 'u',
+  nodeName: 'n1',
+  serviceAccountName: 'agent',
+  ips: ['10.0.0.1', 'fd00::1'],
+  hostIPs: ['172.31.0.1'],
+};
 const fields = fieldsOf(pod);
 
 describe('expand', () => {
@@ -38,7 +46,11 @@ describe('variablesOf', () => {
   });
 
   it.each([
-    { name: 'a field', valueFrom: { fieldRef: { fieldPath: 'spec.priority' } }, words: 'the downward API here has no spec.priority' },
+    {
+      name: 'a field',
+      valueFrom: { fieldRef: { fieldPath: 'spec.priority' } },
+      words: 'the downward API here has no spec.priority',
+    },
     { name: 'a source', valueFrom: {}, words: 'variable X has a source that is not known here' },
   ])('refuses $name that it does not know', ({ valueFrom, words }) => {
     expect(() => variablesOf({ ...container, env: [{ name: 'X', valueFrom }] }, fields, {})).toThrow(words);

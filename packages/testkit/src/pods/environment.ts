@@ -43,11 +43,17 @@ export function fieldAt(fields: Fields, path: string): string {
  *
  * @param given what every container has, such as KUBERNETES_SERVICE_HOST
  */
-export function variablesOf({ env = [] }: Container, fields: Fields, given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function variablesOf(
+  { env = [] }: Container,
+  fields: Fields,
+  given: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   const variables: Record<string, string> = { ...given };
   for (const { name, value = '', valueFrom } of env) {
-    if (valueFrom !== undefined && valueFrom.fieldRef === undefined) throw new Error(`variable ${name} has a source that is not known here`);
-    variables[name] = valueFrom?.fieldRef === undefined ? expand(value, variables) : fieldAt(fields, valueFrom.fieldRef.fieldPath);
+    if (valueFrom !== undefined && valueFrom.fieldRef === undefined)
+      throw new Error(`variable ${name} has a source that is not known here`);
+    variables[name] =
+      valueFrom?.fieldRef === undefined ? expand(value, variables) : fieldAt(fields, valueFrom.fieldRef.fieldPath);
   }
   return variables;
 }

@@ -62,8 +62,15 @@ export class Kubelet {
   async start(object: KubeObject): Promise<RunningPod> {
     const { cluster, node } = this.#options;
     const spec = withAccount(object['spec'] as PodSpec);
-    const { place, ips } = spec.hostNetwork === true ? { place: node, ips: [node.ipv4, node.ipv6] } : await this.addNetwork();
-    const pod = new RunningPod({ cluster, object, place, ips, containers: await this.#startContainers(object, spec, { place, ips }) });
+    const { place, ips } =
+      spec.hostNetwork === true ? { place: node, ips: [node.ipv4, node.ipv6] } : await this.addNetwork();
+    const pod = new RunningPod({
+      cluster,
+      object,
+      place,
+      ips,
+      containers: await this.#startContainers(object, spec, { place, ips }),
+    });
     this.#pods.push(pod);
     return pod;
   }
@@ -89,14 +96,31 @@ export class Kubelet {
     for (const server of this.#servers.splice(0)) server.close();
   }
 
-  async #startContainers(object: KubeObject, spec: PodSpec, { place, ips }: { place: Place; ips: readonly string[] }): Promise<ReadonlyMap<string, RunningContainer>> {
+  async #startContainers(
+    object: KubeObject,
+    spec: PodSpec,
+    { place, ips }: { place: Place; ips: readonly string[] },
+  ): Promise<ReadonlyMap<string, RunningContainer>> {
     const { cluster, node, nodeName, runtime, dir } = this.#options;
     const { name, namespace = 'default', uid = '' } = object.metadata;
     const { serviceAccountName = 'default' } = spec;
-    const facts: PodFacts = { name, namespace, uid, nodeName, serviceAccountName, ips, hostIPs: [node.ipv4, node.ipv6] };
+    const facts: PodFacts = {
+      name,
+      namespace,
+      uid,
+      nodeName,
+      serviceAccountName,
+      ips,
+      hostIPs: [node.ipv4, node.ipv6],
+    };
     const podDir = join(dir, 'pods', name);
     await mkdir(podDir, { recursive: true });
-    const folders = await makeVolumes(spec.volumes ?? [], { cluster, pod: facts, dir: podDir, hostDir: join(dir, 'host') });
+    const folders = await makeVolumes(spec.volumes ?? [], {
+      cluster,
+      pod: facts,
+      dir: podDir,
+      hostDir: join(dir, 'host'),
+    });
     // Every Pod is told the address of the Service "kubernetes"; its API server is reached at this one.
     const { hostname: host, port } = new URL(cluster.url);
     const given = { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port };
@@ -126,7 +150,9 @@ export class Kubelet {
     const { clusterDns } = this.#options;
     if (clusterDns === undefined) return [];
     const source = join(podDir, 'resolv.conf');
-    const domains = [`${namespace}.svc`, 'svc', ''].map((prefix) => [prefix, 'cluster.local'].filter((part) => part !== '').join('.'));
+    const domains = [`${namespace}.svc`, 'svc', ''].map((prefix) =>
+      [prefix, 'cluster.local'].filter((part) => part !== '').join('.'),
+    );
     await writeFile(source, `search ${domains.join(' ')}\nnameserver ${clusterDns}\noptions ndots:5\n`);
     return [{ source, target: '/etc/resolv.conf', readOnly: true }];
   }
@@ -136,7 +162,11 @@ export class Kubelet {
 async function started({ name, startupProbe }: Container, container: RunningContainer): Promise<void> {
   const [file, ...args] = startupProbe?.exec?.command ?? [];
   if (file === undefined) return;
-  const answers = () => container.exec(file, args).then(() => true, () => false);
+  const answers = () =>
+    container.exec(file, args).then(
+      () => true,
+      () => false,
+    );
   await eventually(answers, true, { what: `${name} to start`, intervalMs: 100 }).catch((error: unknown) => {
     throw new Error(`${name} does not start:\n${container.output}`, { cause: error });
   });

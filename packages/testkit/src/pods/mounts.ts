@@ -13,7 +13,11 @@ export function bindsOf({ name, volumeMounts = [] }: Container, folders: Readonl
     .map(({ name: volume, mountPath, subPath, readOnly = false }) => {
       const folder = folders.get(volume);
       if (folder === undefined) throw new Error(`container ${name} mounts ${volume}, which is no volume of the Pod`);
-      return { source: subPath === undefined ? folder : posix.join(folder, subPath), target: posix.normalize(mountPath).replace(/\/$/, ''), readOnly };
+      return {
+        source: subPath === undefined ? folder : posix.join(folder, subPath),
+        target: posix.normalize(mountPath).replace(/\/$/, ''),
+        readOnly,
+      };
     })
     .toSorted((a, b) => a.target.localeCompare(b.target, 'en'));
 }

@@ -1,7 +1,10 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { PodSpec } from './pod-spec.ts';
 
-type Template = { readonly metadata?: { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> }; readonly spec: PodSpec };
+type Template = {
+  readonly metadata?: { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> };
+  readonly spec: PodSpec;
+};
 
 /** What a Deployment or DaemonSet says of its Pods. */
 type WorkloadSpec = { readonly replicas?: number; readonly template: Template };
@@ -16,7 +19,10 @@ export function countOf(workload: KubeObject, nodes: number): number {
 }
 
 /** A Pod of a workload, as its controller and the scheduler would have made it. */
-export function podOf(workload: KubeObject, { nodeName, suffix }: { readonly nodeName: string; readonly suffix: string }): KubeObject {
+export function podOf(
+  workload: KubeObject,
+  { nodeName, suffix }: { readonly nodeName: string; readonly suffix: string },
+): KubeObject {
   const { metadata = {}, spec } = specOf(workload).template;
   const { name, namespace = 'default', uid } = workload.metadata;
   const owner = { apiVersion: workload.apiVersion, kind: workload.kind, name, controller: true };

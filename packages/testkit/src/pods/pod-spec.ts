@@ -36,7 +36,12 @@ type Variable = {
   readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } };
 };
 
-type VolumeMount = { readonly name: string; readonly mountPath: string; readonly subPath?: string; readonly readOnly?: boolean };
+type VolumeMount = {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly subPath?: string;
+  readonly readOnly?: boolean;
+};
 
 type Probe = { readonly httpGet?: { readonly path?: string; readonly port: number | string } };
 
@@ -50,8 +55,14 @@ type SecretItems = { readonly items?: readonly Item[]; readonly optional?: boole
 export type Projection = {
   readonly configMap?: ConfigMapSource;
   readonly secret?: SecretItems & { readonly name: string };
-  readonly serviceAccountToken?: { readonly path: string; readonly expirationSeconds?: number; readonly audience?: string };
-  readonly downwardAPI?: { readonly items: readonly { readonly path: string; readonly fieldRef: { readonly fieldPath: string } }[] };
+  readonly serviceAccountToken?: {
+    readonly path: string;
+    readonly expirationSeconds?: number;
+    readonly audience?: string;
+  };
+  readonly downwardAPI?: {
+    readonly items: readonly { readonly path: string; readonly fieldRef: { readonly fieldPath: string } }[];
+  };
 };
 
 export type Volume = {

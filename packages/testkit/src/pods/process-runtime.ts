@@ -26,7 +26,11 @@ export function processRuntime(images: Readonly<Record<string, ProcessImage>>): 
     if (image === undefined) throw new Error(`no program of the workspace stands for the image ${start.image}`);
     const launcher = readLauncher(image.launcher);
     const words = start.command ?? [process.execPath, ...launcher.flags, launcher.file];
-    const files = Object.entries(image.files ?? {}).map(([target, source]): Bind => ({ source, target, readOnly: true }));
+    const files = Object.entries(image.files ?? {}).map(([target, source]): Bind => ({
+      source,
+      target,
+      readOnly: true,
+    }));
     const script = [...nameOf(start), mountScript([...files, ...start.binds])].join('\n');
     const [file, args] = start.place.commandLine(
       'unshare',
@@ -42,7 +46,8 @@ export function processRuntime(images: Readonly<Record<string, ProcessImage>>): 
   };
 }
 
-const nameOf = ({ hostname }: ContainerStart): readonly string[] => (hostname === undefined ? [] : [`echo ${hostname} > /proc/sys/kernel/hostname`]);
+const nameOf = ({ hostname }: ContainerStart): readonly string[] =>
+  hostname === undefined ? [] : [`echo ${hostname} > /proc/sys/kernel/hostname`];
 
 /** The `semaphore-policy` of `registry.example:5000/team/semaphore-policy:0.1.0@sha256:…`. */
 export function imageName(image: string): string {

@@ -25,5 +25,7 @@ export function selectItems(data: FolderFiles, items: readonly Item[] | undefine
 }
 
 function decoded(data: unknown, encoding: 'utf8' | 'base64'): FolderFiles {
-  return Object.fromEntries(Object.entries(data as Record<string, string>).map(([key, text]) => [key, Buffer.from(text, encoding)]));
+  return Object.fromEntries(
+    Object.entries(data as Record<string, string>).map(([key, text]) => [key, Buffer.from(text, encoding)]),
+  );
 }

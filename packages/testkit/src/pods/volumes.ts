@@ -27,10 +27,13 @@ export type VolumeOptions = {
 /** The spec with the volume of its service account in all containers, unless it says that it wants none, or mounts one by itself. */
 export function withAccount(spec: PodSpec): PodSpec {
   const all = [...(spec.initContainers ?? []), ...spec.containers];
-  const mountsOne = all.some(({ volumeMounts = [] }) => volumeMounts.some(({ mountPath }) => mountPath === ACCOUNT_PATH));
+  const mountsOne = all.some(({ volumeMounts = [] }) =>
+    volumeMounts.some(({ mountPath }) => mountPath === ACCOUNT_PATH),
+  );
   if (spec.automountServiceAccountToken === false || mountsOne) return spec;
   const mount = { name: ACCOUNT_VOLUME, mountPath: ACCOUNT_PATH, readOnly: true };
-  const mounting = (containers: PodSpec['containers']) => containers.map((each) => ({ ...each, volumeMounts: [...(each.volumeMounts ?? []), mount] }));
+  const mounting = (containers: PodSpec['containers']) =>
+    containers.map((each) => ({ ...each, volumeMounts: [...(each.volumeMounts ?? []), mount] }));
   return {
     ...spec,
     ...(spec.initContainers !== undefined && { initContainers: mounting(spec.initContainers) }),
@@ -57,8 +60,13 @@ const accountVolume: Volume = {
  * @returns where each one is, by its name
  * @throws {Error} if the cluster lacks what one is made of, or its kind isn't known here
  */
-export async function makeVolumes(volumes: readonly Volume[], options: VolumeOptions): Promise<ReadonlyMap<string, string>> {
-  const folders = await Promise.all(volumes.map(async (volume) => [volume.name, await makeVolume(volume, options)] as const));
+export async function makeVolumes(
+  volumes: readonly Volume[],
+  options: VolumeOptions,
+): Promise<ReadonlyMap<string, string>> {
+  const folders = await Promise.all(
+    volumes.map(async (volume) => [volume.name, await makeVolume(volume, options)] as const),
+  );
   return new Map(folders);
 }
 
@@ -68,7 +76,9 @@ async function makeVolume(volume: Volume, options: VolumeOptions): Promise<strin
   const folder = join(options.dir, volume.name);
   await mkdir(folder, { recursive: true });
   if (emptyDir !== undefined) return folder;
-  const sources = projected?.sources ?? [{ ...(configMap && { configMap }), ...(secret && { secret: { ...secret, name: secret.secretName } }) }];
+  const sources = projected?.sources ?? [
+    { ...(configMap && { configMap }), ...(secret && { secret: { ...secret, name: secret.secretName } }) },
+  ];
   for (const source of sources) await writeFiles(folder, await filesOf(source, options));
   return folder;
 }
@@ -81,15 +91,24 @@ async function onHost({ path, type = '' }: NonNullable<Volume['hostPath']>, host
   return own;
 }
 
-async function filesOf({ configMap, secret, serviceAccountToken, downwardAPI }: Projection, { cluster, pod }: VolumeOptions): Promise<FolderFiles> {
-  const objectAt = (kind: string, name: string) => cluster.admin.get(`/api/v1/namespaces/${pod.namespace}/${kind}/${name}`);
-  if (configMap?.name === 'kube-root-ca.crt') return selectItems({ 'ca.crt': await readFile(cluster.caFile) }, configMap.items);
-  if (configMap !== undefined) return selectItems(dataOfConfigMap(await objectAt('configmaps', configMap.name)), configMap.items);
+async function filesOf(
+  { configMap, secret, serviceAccountToken, downwardAPI }: Projection,
+  { cluster, pod }: VolumeOptions,
+): Promise<FolderFiles> {
+  const objectAt = (kind: string, name: string) =>
+    cluster.admin.get(`/api/v1/namespaces/${pod.namespace}/${kind}/${name}`);
+  if (configMap?.name === 'kube-root-ca.crt')
+    return selectItems({ 'ca.crt': await readFile(cluster.caFile) }, configMap.items);
+  if (configMap !== undefined)
+    return selectItems(dataOfConfigMap(await objectAt('configmaps', configMap.name)), configMap.items);
   if (secret !== undefined) return selectItems(dataOfSecret(await objectAt('secrets', secret.name)), secret.items);
-  if (serviceAccountToken !== undefined) return { [serviceAccountToken.path]: await tokenFor(pod, serviceAccountToken, cluster) };
+  if (serviceAccountToken !== undefined)
+    return { [serviceAccountToken.path]: await tokenFor(pod, serviceAccountToken, cluster) };
   if (downwardAPI === undefined) throw new Error('a volume has a source that is not known here');
   const fields = fieldsOf(pod);
-  return Object.fromEntries(downwardAPI.items.map(({ path, fieldRef }) => [path, Buffer.from(fieldAt(fields, fieldRef.fieldPath))]));
+  return Object.fromEntries(
+    downwardAPI.items.map(({ path, fieldRef }) => [path, Buffer.from(fieldAt(fields, fieldRef.fieldPath))]),
+  );
 }
 
 /** A token that the API server knows to be this Pod's, on this node, until the Pod is gone. */
@@ -101,7 +120,11 @@ async function tokenFor(
   const { status } = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccountName}/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
-    spec: { expirationSeconds, ...(audience !== undefined && { audiences: [audience] }), boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
+    spec: {
+      expirationSeconds,
+      ...(audience !== undefined && { audiences: [audience] }),
+      boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
+    },
   });
   return Buffer.from((status as { token: string }).token);
 }

@@ -18,7 +18,11 @@ export type Selection = {
  * @param workload as the API server has it
  * @returns as soon as all have been started; `ready()` of each waits
  */
-export async function runWorkload(workload: KubeObject, kubelets: readonly Kubelet[], { revision, replicas }: Selection = {}): Promise<readonly RunningPod[]> {
+export async function runWorkload(
+  workload: KubeObject,
+  kubelets: readonly Kubelet[],
+  { revision, replicas }: Selection = {},
+): Promise<readonly RunningPod[]> {
   return Promise.all(
     Array.from({ length: replicas ?? countOf(workload, kubelets.length) }, async (_, index) => {
       const kubelet = kubelets[index % kubelets.length];

@@ -26,5 +26,8 @@ it('shares a scrape that has yet to be sent, and none that was', async () => {
   const fresh = freshScrapes(scrape);
   expect(await Promise.all([fresh(), fresh()])).toEqual(['0', '0']);
   state.now = 1;
-  expect({ texts: await Promise.all([fresh(), fresh()]), requests: state.requests }).toEqual({ texts: ['1', '1'], requests: 2 });
+  expect({ texts: await Promise.all([fresh(), fresh()]), requests: state.requests }).toEqual({
+    texts: ['1', '1'],
+    requests: 2,
+  });
 });

@@ -69,7 +69,8 @@ export function spawnProgram(
   const launcher = readLauncher(file);
   const slow = slowness();
   const words = [...launcher.flags, ...slow.flags, launcher.file, ...argv];
-  const command = place === undefined ? ([process.execPath, words] as const) : place.commandLine(process.execPath, words);
+  const command =
+    place === undefined ? ([process.execPath, words] as const) : place.commandLine(process.execPath, words);
   return startProgram(command, { ...launcher.env, ...slow.env, NODE_COMPILE_CACHE, ...env }, { place, logFile });
 }
 
@@ -101,11 +102,15 @@ export function startProgram(
 
   const log = () => linesOf(stderr);
   const logged: Program['logged'] = (msg, facts = {}) =>
-    eventually(() => {
-      const line = log().find((each) => each.msg === msg && hasFacts(each, facts));
-      if (line === undefined && gone) throw new Error(`ended without a line "${msg}":\n${stderr}`);
-      return line;
-    }, isDefined, { what: `a line "${msg}" with ${JSON.stringify(facts)}` });
+    eventually(
+      () => {
+        const line = log().find((each) => each.msg === msg && hasFacts(each, facts));
+        if (line === undefined && gone) throw new Error(`ended without a line "${msg}":\n${stderr}`);
+        return line;
+      },
+      isDefined,
+      { what: `a line "${msg}" with ${JSON.stringify(facts)}` },
+    );
   const askFor: Program['get'] = async (path) => {
     const { port } = await logged('started');
     const answer = await (place === undefined ? askHere(Number(port), path) : ask(place, Number(port), path));

@@ -39,7 +39,11 @@ const sources: Readonly<Record<Tool, Source>> = {
   'kube-proxy': kubernetes('kube-proxy'),
   coredns: whole('coredns', 'github.com/coredns/coredns'),
   'wireguard-go': whole('wireguard-go', 'golang.zx2c4.com/wireguard'),
-  gator: { folder: 'gator', module: 'github.com/open-policy-agent/gatekeeper/v3', target: 'github.com/open-policy-agent/gatekeeper/v3/cmd/gator' },
+  gator: {
+    folder: 'gator',
+    module: 'github.com/open-policy-agent/gatekeeper/v3',
+    target: 'github.com/open-policy-agent/gatekeeper/v3/cmd/gator',
+  },
   promtool: {
     folder: 'promtool',
     module: 'github.com/prometheus/prometheus',
@@ -105,7 +109,13 @@ export function recipe(tool: Tool, env: Environment = process.env): Recipe {
   const moduleDir = join(modules, name);
   const goMod = readFileSync(join(moduleDir, 'go.mod'), 'utf8');
   const version = requiredVersion(goMod, module);
-  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${linkerFlags(name, version)}`, ...(tags === undefined ? [] : [`-tags=${tags}`])];
+  const flags = [
+    '-mod=readonly',
+    '-trimpath',
+    '-buildvcs=false',
+    `-ldflags=${linkerFlags(name, version)}`,
+    ...(tags === undefined ? [] : [`-tags=${tags}`]),
+  ];
   const inputs = [goMod, readFileSync(join(moduleDir, 'go.sum'), 'utf8'), ...flags, process.platform, process.arch];
   const folder = `${name}-${version}-${digest(inputs)}`;
   const file = join(cacheFolder(env), 'binaries', folder, tool);

@@ -81,7 +81,9 @@ export function kubeApiserver(paths: Paths, files: Files, { port, audit, flags }
 export function kubeControllerManager(paths: Paths, files: Files, others: readonly string[]): Component {
   return component('kube-controller-manager', paths, files, {
     kubeconfig: files.adminKubeconfig,
-    controllers: ['endpointslice-controller', 'garbage-collector-controller', 'namespace-controller', ...others].join(','),
+    controllers: ['endpointslice-controller', 'garbage-collector-controller', 'namespace-controller', ...others].join(
+      ',',
+    ),
     'leader-elect': 'false',
     'secure-port': '0',
     // For those of `others` that make tokens of service accounts, and tell where they are good.

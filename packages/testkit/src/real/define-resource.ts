@@ -13,15 +13,17 @@ export async function defineResource(admin: TestClient, crd: KubeObject): Promis
   const { group, names, versions } = crd['spec'] as CrdSpec;
   for (const { name } of versions.filter(({ served }) => served)) {
     const path = `/apis/${group}/${name}/${names.plural}?resourceVersion=0`;
-    await eventually(async () => {
-      const { status } = await admin.request('GET', path);
-      return status === 200;
-    }, true, { what: `a list of ${path}` });
     await eventually(
-      () => tellsOf(admin, `${group}/${name}`, names.plural),
+      async () => {
+        const { status } = await admin.request('GET', path);
+        return status === 200;
+      },
       true,
-      { what: `${group}/${name} to be told of` },
+      { what: `a list of ${path}` },
     );
+    await eventually(() => tellsOf(admin, `${group}/${name}`, names.plural), true, {
+      what: `${group}/${name} to be told of`,
+    });
   }
 }
 

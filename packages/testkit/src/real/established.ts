@@ -10,10 +10,14 @@ type Condition = { type: string; lastTransitionTime: string };
 export async function backdateEstablished(admin: TestClient, crd: KubeObject): Promise<void> {
   const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`;
   // The resource may be listed a moment before: accepted names are enough for that.
-  const conditions = await eventually(async () => {
-    const status = (await admin.get(path))['status'] as { conditions?: Condition[] } | undefined;
-    return status?.conditions?.some(({ type }) => type === 'Established') ? status.conditions : undefined;
-  }, isDefined, { what: `${crd.metadata.name} to be established` });
+  const conditions = await eventually(
+    async () => {
+      const status = (await admin.get(path))['status'] as { conditions?: Condition[] } | undefined;
+      return status?.conditions?.some(({ type }) => type === 'Established') ? status.conditions : undefined;
+    },
+    isDefined,
+    { what: `${crd.metadata.name} to be established` },
+  );
   const backdated = conditions.map((condition) => ({ ...condition, lastTransitionTime: '2020-01-01T00:00:00Z' }));
   await admin.request('PATCH', `${path}/status`, { status: { conditions: backdated } });
 }

@@ -23,19 +23,24 @@ export async function expressionWarnings(admin: TestClient, policy: string): Pro
   const { variables, validations, ...rest } = original['spec'] as PolicySpec;
   if (rest.paramKind !== undefined) {
     const schema = `/openapi/v3/apis/${rest.paramKind.apiVersion}`;
-    await eventually(
-      async () => (await admin.request('GET', schema)).status === 200,
-      true,
-      { what: 'a schema of the parameters' },
-    );
+    await eventually(async () => (await admin.request('GET', schema)).status === 200, true, {
+      what: 'a schema of the parameters',
+    });
   }
   const name = `${policy}-copy`;
   const checked = variables.map(({ expression }) => ({ expression: `[${expression}] != []` }));
   const spec = { ...rest, variables, validations: [...checked, ...validations] };
   await admin.create(POLICIES, { apiVersion, kind, metadata: { name }, spec });
-  return eventually(async () => {
-    const { metadata, status } = await admin.get(`${POLICIES}/${name}`);
-    const { observedGeneration, typeChecking } = (status ?? {}) as { observedGeneration?: number; typeChecking?: { expressionWarnings?: unknown } };
-    return observedGeneration === metadata['generation'] ? (typeChecking?.expressionWarnings ?? 'none') : undefined;
-  }, isDefined, { what: 'a look at the expressions' });
+  return eventually(
+    async () => {
+      const { metadata, status } = await admin.get(`${POLICIES}/${name}`);
+      const { observedGeneration, typeChecking } = (status ?? {}) as {
+        observedGeneration?: number;
+        typeChecking?: { expressionWarnings?: unknown };
+      };
+      return observedGeneration === metadata['generation'] ? (typeChecking?.expressionWarnings ?? 'none') : undefined;
+    },
+    isDefined,
+    { what: 'a look at the expressions' },
+  );
 }

@@ -33,7 +33,12 @@ const FIRST_RULES = {
  * @throws {Error} if it isn't built
  * @throws {ComponentError} with the end of its log if it doesn't run
  */
-export async function startKubeProxy({ cluster, node, clusterCidr, mode = 'nftables' }: KubeProxyOptions): Promise<NodeComponent> {
+export async function startKubeProxy({
+  cluster,
+  node,
+  clusterCidr,
+  mode = 'nftables',
+}: KubeProxyOptions): Promise<NodeComponent> {
   const binaries = findBinaries(['kube-proxy']);
   if (!binaries.ok) throw new Error(binaries.reason);
   const supervision = await Supervision.start();

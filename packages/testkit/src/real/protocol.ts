@@ -8,7 +8,8 @@ export type Component = {
 
 /** What a test process asks of its supervisor. The end of the channel means: kill everything and remove the folder. */
 export type Command =
-  { readonly type: 'spawn'; readonly component: Component } | { readonly type: 'kill'; readonly name: string };
+  | { readonly type: 'spawn'; readonly component: Component }
+  | { readonly type: 'kill'; readonly name: string };
 
 /** What a supervisor reports. A component that couldn't be started at all has exited, too. */
 export type Report =

@@ -1,5 +1,11 @@
 import {
-  type Certificate, createAccount, createAgent, createAuthority, createTestClient, type TestClient, type TestCluster,
+  type Certificate,
+  createAccount,
+  createAgent,
+  createAuthority,
+  createTestClient,
+  type TestClient,
+  type TestCluster,
   writeKubeconfig,
 } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
@@ -70,7 +76,8 @@ const almostReady =
  */
 export async function startRealCluster(options: RealClusterOptions): Promise<RealCluster> {
   const wanted: Tool[] = ['etcd', 'kube-apiserver'];
-  if (options.controllerManager !== undefined && options.controllerManager !== false) wanted.push('kube-controller-manager');
+  if (options.controllerManager !== undefined && options.controllerManager !== false)
+    wanted.push('kube-controller-manager');
   const binaries = findBinaries(wanted);
   if (!binaries.ok) throw new Error(binaries.reason);
 
@@ -107,7 +114,8 @@ async function bringUp(
   const admin = createTestClient({ url, agent, token: adminToken });
   const adminKubeconfig = files.adminKubeconfig;
   await writeKubeconfig(adminKubeconfig, { name, url, caPem, credentials: { token: adminToken } });
-  if (controllerManager !== false) await plane.startControllerManager(controllerManager === true ? [] : controllerManager);
+  if (controllerManager !== false)
+    await plane.startControllerManager(controllerManager === true ? [] : controllerManager);
 
   return {
     name,

@@ -6,18 +6,26 @@ import type { Grant, Rights } from './manifests.ts';
  * Waits until a real API server counts what an account was given: it hears of roles and bindings by watches of its own,
  * a moment after it has answered whoever made them.
  */
-export async function rightsCount(admin: TestClient, { namespace, name }: Rights['account'], grants: readonly Grant[]): Promise<void> {
+export async function rightsCount(
+  admin: TestClient,
+  { namespace, name }: Rights['account'],
+  grants: readonly Grant[],
+): Promise<void> {
   const user = `system:serviceaccount:${namespace}:${name}`;
   const attributes = grants.flatMap((grant) => grant.rules.map((rule) => attributesOf(rule, grant.namespace)));
   for (const resourceAttributes of attributes) {
-    await eventually(async () => {
-      const { status } = await admin.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SubjectAccessReview',
-        spec: { user, resourceAttributes },
-      });
-      return (status as { allowed: boolean }).allowed;
-    }, true, { what: `${user} to be allowed ${JSON.stringify(resourceAttributes)}` });
+    await eventually(
+      async () => {
+        const { status } = await admin.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SubjectAccessReview',
+          spec: { user, resourceAttributes },
+        });
+        return (status as { allowed: boolean }).allowed;
+      },
+      true,
+      { what: `${user} to be allowed ${JSON.stringify(resourceAttributes)}` },
+    );
   }
 }
 

@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import {
-  issueAccount, type KubeObject, type TestAccount, type TestClient, type TestCluster,
+  issueAccount,
+  type KubeObject,
+  type TestAccount,
+  type TestClient,
+  type TestCluster,
 } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { rightsCount } from './counted.ts';
@@ -35,7 +39,11 @@ export async function deployAccount(cluster: TestCluster, ...folders: readonly s
 export async function deployComponent(cluster: TestCluster, base: string, component: string): Promise<void> {
   const there = new Set(deployedRights(base).objects.map(identityOf));
   const rights = deployedRights(base, component);
-  await give(cluster, rights, rights.objects.filter((object) => !there.has(identityOf(object))));
+  await give(
+    cluster,
+    rights,
+    rights.objects.filter((object) => !there.has(identityOf(object))),
+  );
 }
 
 /**
@@ -46,21 +54,37 @@ export async function deployPolicies({ admin, kind }: TestCluster, folder: strin
   if (kind === 'embedded') return;
   await createAll(admin, deployedPolicies(folder));
   const { account, grants } = deployedRights(folder);
-  const namespace = grants.find(({ rules }) => rules.some(({ resources, verbs }) => resources.includes('leases') && verbs.includes('create')))?.namespace;
+  const namespace = grants.find(({ rules }) =>
+    rules.some(({ resources, verbs }) => resources.includes('leases') && verbs.includes('create')),
+  )?.namespace;
   // Impersonated, so that it isn't the account's own doing in an audit log; and as a dry run, as it may come before the policy.
   const headers = { 'Impersonate-User': `system:serviceaccount:${account.namespace}:${account.name}` };
   const foreign = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'foreign' } };
-  await eventually(async () => {
-    const { body } = await admin.request('POST', `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases?dryRun=All`, foreign, { headers });
-    return String(body['message']).includes('ValidatingAdmissionPolicy');
-  }, true, { what: `the policies of ${folder}` });
+  await eventually(
+    async () => {
+      const { body } = await admin.request(
+        'POST',
+        `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases?dryRun=All`,
+        foreign,
+        { headers },
+      );
+      return String(body['message']).includes('ValidatingAdmissionPolicy');
+    },
+    true,
+    { what: `the policies of ${folder}` },
+  );
 }
 
 const identityOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`;
 
 /** Makes what is missing of an account's rights, and waits until they all count. */
-async function give({ admin, kind }: TestCluster, { account, grants }: Rights, missing: readonly KubeObject[]): Promise<void> {
-  for (const name of new Set(missing.map(({ metadata }) => metadata.namespace))) if (name !== undefined) await ensureNamespace(admin, name);
+async function give(
+  { admin, kind }: TestCluster,
+  { account, grants }: Rights,
+  missing: readonly KubeObject[],
+): Promise<void> {
+  for (const name of new Set(missing.map(({ metadata }) => metadata.namespace)))
+    if (name !== undefined) await ensureNamespace(admin, name);
   await createAll(admin, missing);
   // The embedded server looks into its roles for each request, and is asked by nobody what they allow.
   if (kind === 'real') await rightsCount(admin, account, grants);
@@ -72,11 +96,18 @@ async function createAll(admin: TestClient, objects: readonly KubeObject[]): Pro
     const plural = PLURALS[kind];
     if (plural === undefined) throw new Error(`${kind} ${metadata.name} in an rbac.yaml`);
     const root = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
-    await admin.create(`${root}${metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`}/${plural}`, object);
+    await admin.create(
+      `${root}${metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`}/${plural}`,
+      object,
+    );
   }
 }
 
 async function ensureNamespace(admin: TestClient, name: string): Promise<void> {
-  const { status, body } = await admin.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const { status, body } = await admin.request('POST', '/api/v1/namespaces', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  });
   if (status !== 201 && status !== 409) throw new Error(`namespace ${name}: ${status} ${String(body['message'])}`);
 }

@@ -22,7 +22,12 @@ const WRITES = ['create', 'update', 'patch', 'delete'];
  * @returns the rights that changed such an object, or made one, and why each other one didn't, by right
  * @throws {Error} where there is a right to a kind that `foreign` lacks
  */
-export async function foreignWrites({ admin, account, grants, foreign }: ForeignOptions): Promise<{ readonly done: readonly Right[]; readonly refused: Readonly<Record<Right, string>> }> {
+export async function foreignWrites({
+  admin,
+  account,
+  grants,
+  foreign,
+}: ForeignOptions): Promise<{ readonly done: readonly Right[]; readonly refused: Readonly<Record<Right, string>> }> {
   const done: Right[] = [];
   const refused: Record<Right, string> = {};
   for (const right of rightsIn(grants).filter((each) => WRITES.includes(each.split(' ')[0]!))) {
@@ -36,15 +41,26 @@ export async function foreignWrites({ admin, account, grants, foreign }: Foreign
   return { done, refused };
 }
 
-type Attempt = Pick<ForeignOptions, 'admin' | 'account'> & { readonly kind: Foreign; readonly namespace: string | undefined };
+type Attempt = Pick<ForeignOptions, 'admin' | 'account'> & {
+  readonly kind: Foreign;
+  readonly namespace: string | undefined;
+};
 
-async function attempt(verb: string, { admin, account, kind: { root, plural, object }, namespace }: Attempt): ReturnType<TestClient['request']> {
+async function attempt(
+  verb: string,
+  { admin, account, kind: { root, plural, object }, namespace }: Attempt,
+): ReturnType<TestClient['request']> {
   const all = `${root}${namespace === undefined ? '' : `/namespaces/${namespace}`}/${plural}`;
   const one = `${all}/${object.metadata.name}`;
-  if (verb === 'create') return account.request('POST', all, { ...object, metadata: { ...object.metadata, name: `new-${object.metadata.name}` } });
+  if (verb === 'create')
+    return account.request('POST', all, {
+      ...object,
+      metadata: { ...object.metadata, name: `new-${object.metadata.name}` },
+    });
   if ((await admin.request('GET', one)).status === 404) await admin.create(all, object);
   const before = await admin.get(one);
   const changed = { metadata: { labels: { ...before.metadata.labels, changed: 'true' } } };
-  if (verb === 'update') return account.request('PUT', one, { ...before, metadata: { ...before.metadata, ...changed.metadata } });
+  if (verb === 'update')
+    return account.request('PUT', one, { ...before, metadata: { ...before.metadata, ...changed.metadata } });
   return verb === 'patch' ? account.request('PATCH', one, changed) : account.request('DELETE', one);
 }

@@ -22,13 +22,22 @@ describe('the rights of deploy/', () => {
   });
 
   it.each(deployed)('name what $account.name may, never everything of a kind', ({ grants }) => {
-    for (const { apiGroups, resources, verbs } of rulesOf({ grants })) expect([...apiGroups, ...resources, ...verbs]).not.toContain('*');
+    for (const { apiGroups, resources, verbs } of rulesOf({ grants }))
+      expect([...apiGroups, ...resources, ...verbs]).not.toContain('*');
   });
 
   it.each([
-    { name: 'components without an account', folders: ['service-mirror/components/global'], message: "there isn't one service account" },
+    {
+      name: 'components without an account',
+      folders: ['service-mirror/components/global'],
+      message: "there isn't one service account",
+    },
     { name: 'two accounts', folders: ['policy/base', 'policy/remote'], message: "there isn't one service account" },
-    { name: 'a role that is bound to another account', folders: ['wireguard/base', 'wireguard/components/calico-blocks'], message: "isn't bound to semaphore-wireguard alone" },
+    {
+      name: 'a role that is bound to another account',
+      folders: ['wireguard/base', 'wireguard/components/calico-blocks'],
+      message: "isn't bound to semaphore-wireguard alone",
+    },
   ])('are not read of $name', ({ folders, message }) => {
     expect(() => deployedRights(...folders)).toThrow(message);
   });
@@ -36,9 +45,20 @@ describe('the rights of deploy/', () => {
 
 describe('the table of docs/security.md', () => {
   it('has each right that is deployed, and no other', () => {
-    const rows = Array.from(docPage('security.md').matchAll(ROW), ([, account, place, resources = '', verbs = '']) => ({ account, place, resources: resources.replaceAll('`', '').split(', '), verbs: verbs.split(', ') }));
-    const told = rows.flatMap(({ account, place, resources, verbs }) => resources.flatMap((resource) => verbs.map((verb) => `${account}: ${verb} ${resource}${place === 'everywhere' ? '' : ` in ${place}`}`)));
-    const given = deployed.flatMap(({ account, grants }) => rightsIn(grants).map((right) => `${account.name}: ${right}`));
+    const rows = Array.from(docPage('security.md').matchAll(ROW), ([, account, place, resources = '', verbs = '']) => ({
+      account,
+      place,
+      resources: resources.replaceAll('`', '').split(', '),
+      verbs: verbs.split(', '),
+    }));
+    const told = rows.flatMap(({ account, place, resources, verbs }) =>
+      resources.flatMap((resource) =>
+        verbs.map((verb) => `${account}: ${verb} ${resource}${place === 'everywhere' ? '' : ` in ${place}`}`),
+      ),
+    );
+    const given = deployed.flatMap(({ account, grants }) =>
+      rightsIn(grants).map((right) => `${account.name}: ${right}`),
+    );
     expect(told.toSorted()).toEqual(given.toSorted());
   });
 });

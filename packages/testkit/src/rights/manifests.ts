@@ -31,13 +31,16 @@ const isBinding = (object: KubeObject): object is Binding => object.kind.endsWit
 export function deployedRights(...folders: readonly string[]): Rights {
   const objects = folders.flatMap((folder) => manifestsIn(folder)).filter(({ kind }) => kind !== 'Secret');
   const [account, ...others] = objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata);
-  if (account?.namespace === undefined || others.length > 0) throw new Error(`${folders.join(', ')}: there isn't one service account with a namespace`);
+  if (account?.namespace === undefined || others.length > 0)
+    throw new Error(`${folders.join(', ')}: there isn't one service account with a namespace`);
   const { name, namespace } = account;
   const grants = objects.filter(isRole).map((role) => {
     const bindings = objects.filter(isBinding).filter((binding) => binds(binding, role));
     const subjects = bindings.flatMap((binding) => binding.subjects);
-    const isTheAccount = (subject: Reference): boolean => subject.kind === 'ServiceAccount' && subject.name === name && subject.namespace === namespace;
-    if (subjects.length !== 1 || !subjects.every(isTheAccount)) throw new Error(`${folders.join(', ')}: ${role.kind} ${role.metadata.name} isn't bound to ${name} alone`);
+    const isTheAccount = (subject: Reference): boolean =>
+      subject.kind === 'ServiceAccount' && subject.name === name && subject.namespace === namespace;
+    if (subjects.length !== 1 || !subjects.every(isTheAccount))
+      throw new Error(`${folders.join(', ')}: ${role.kind} ${role.metadata.name} isn't bound to ${name} alone`);
     return { namespace: role.metadata.namespace, rules: role['rules'] as readonly PolicyRule[] };
   });
   return { account: { namespace, name }, objects, grants };
@@ -45,11 +48,14 @@ export function deployedRights(...folders: readonly string[]): Rights {
 
 /** The admission policies of a folder of deploy/ that hold its account, such as `own-objects-policy.yaml`, and their bindings. */
 export function deployedPolicies(folder: string): readonly KubeObject[] {
-  return readdirSync(pathOf(folder)).filter((file) => file.endsWith('-policy.yaml')).flatMap((file) => manifestsIn(folder, file));
+  return readdirSync(pathOf(folder))
+    .filter((file) => file.endsWith('-policy.yaml'))
+    .flatMap((file) => manifestsIn(folder, file));
 }
 
 /** All rules, wherever they hold. */
-export const rulesOf = ({ grants }: Pick<Rights, 'grants'>): readonly PolicyRule[] => grants.flatMap(({ rules }) => rules);
+export const rulesOf = ({ grants }: Pick<Rights, 'grants'>): readonly PolicyRule[] =>
+  grants.flatMap(({ rules }) => rules);
 
 /** The rules that a page of docs/ shows under "Rights", block by block. */
 export function documentedRules(page: string): readonly (readonly PolicyRule[])[] {
@@ -59,12 +65,19 @@ export function documentedRules(page: string): readonly (readonly PolicyRule[])[
 }
 
 function manifestsIn(folder: string, file = 'rbac.yaml'): readonly KubeObject[] {
-  return parseAllDocuments(readFileSync(join(pathOf(folder), file), 'utf8')).map((document) => document.toJS() as KubeObject);
+  return parseAllDocuments(readFileSync(join(pathOf(folder), file), 'utf8')).map(
+    (document) => document.toJS() as KubeObject,
+  );
 }
 
 const pathOf = (folder: string): string => fileURLToPath(new URL(`../../../../deploy/${folder}`, import.meta.url));
 
 /** A RoleBinding is for its own namespace. */
 function binds({ kind, metadata, roleRef }: Binding, role: KubeObject): boolean {
-  return roleRef.kind === role.kind && roleRef.name === role.metadata.name && kind === `${role.kind}Binding` && metadata.namespace === role.metadata.namespace;
+  return (
+    roleRef.kind === role.kind &&
+    roleRef.name === role.metadata.name &&
+    kind === `${role.kind}Binding` &&
+    metadata.namespace === role.metadata.namespace
+  );
 }

@@ -29,11 +29,20 @@ const here = { ...everywhere, namespace: 'mirrors' };
 const lease = { resource: 'leases', apiGroup: 'coordination.k8s.io', namespace: 'mirrors', name: 'l' };
 
 it('has each right that is given once', () => {
-  expect(rightsIn(grants)).toEqual(['delete services in mirrors', 'get leases.coordination.k8s.io in mirrors', 'list services', 'list services in mirrors']);
+  expect(rightsIn(grants)).toEqual([
+    'delete services in mirrors',
+    'get leases.coordination.k8s.io in mirrors',
+    'list services',
+    'list services in mirrors',
+  ]);
 });
 
 it.each([
-  { name: 'what alone allowed a request', events: [event('list', everywhere), event('get', lease)], needed: ['get leases.coordination.k8s.io in mirrors', 'list services'] },
+  {
+    name: 'what alone allowed a request',
+    events: [event('list', everywhere), event('get', lease)],
+    needed: ['get leases.coordination.k8s.io in mirrors', 'list services'],
+  },
   { name: 'nothing of which either would do', events: [event('list', here)], needed: [] },
   { name: 'nothing for what failed', events: [event('get', lease, { code: 404 })], needed: [] },
   { name: 'nothing for what another account did', events: [event('get', lease, { name: 'other' })], needed: [] },
@@ -44,7 +53,11 @@ it.each([
 
 it.each([
   { name: 'of a resource', objectRef: here, refused: ['watch services in mirrors'] },
-  { name: 'of a subresource', objectRef: { ...here, subresource: 'status' }, refused: ['watch services/status in mirrors'] },
+  {
+    name: 'of a subresource',
+    objectRef: { ...here, subresource: 'status' },
+    refused: ['watch services/status in mirrors'],
+  },
   { name: 'of anything else', objectRef: undefined, refused: ['watch /'] },
 ])('tells what was refused $name', ({ objectRef, refused }) => {
   expect(useOf([event('watch', objectRef, { code: 403 })], { account, grants })).toEqual({ needed: [], refused });

@@ -13,13 +13,22 @@ export type Use = {
   readonly refused: readonly Right[];
 };
 
-type Ask = { readonly verb: string; readonly group: string; readonly resource: string; readonly namespace: string | undefined };
+type Ask = {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace: string | undefined;
+};
 
 /** Every single right that is given, sorted. */
 export function rightsIn(grants: readonly Grant[]): readonly Right[] {
   const asksOf = (namespace: string | undefined, { apiGroups, resources, verbs }: PolicyRule): readonly Ask[] =>
-    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ verb, group, resource, namespace }))));
-  return sorted(grants.flatMap(({ namespace, rules }) => rules.flatMap((rule) => asksOf(namespace, rule).map(rightOf))));
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => ({ verb, group, resource, namespace }))),
+    );
+  return sorted(
+    grants.flatMap(({ namespace, rules }) => rules.flatMap((rule) => asksOf(namespace, rule).map(rightOf))),
+  );
 }
 
 /**
@@ -30,21 +39,37 @@ export function useOf(events: readonly AuditEvent[], { account, grants }: Pick<R
   const username = `system:serviceaccount:${account.namespace}:${account.name}`;
   const own = events.filter(({ user }) => user.username === username);
   const given = new Set(rightsIn(grants));
-  const allowing = (ask: Ask): readonly Right[] => [...new Set([ask.namespace, undefined])].map((namespace) => rightOf({ ...ask, namespace })).filter((right) => given.has(right));
-  const needed = own.filter(succeeded).map(askOf).map(allowing).filter(({ length }) => length === 1);
-  const refused = own.filter(({ responseStatus }) => responseStatus?.code === 403).map(askOf).map(rightOf);
+  const allowing = (ask: Ask): readonly Right[] =>
+    [...new Set([ask.namespace, undefined])]
+      .map((namespace) => rightOf({ ...ask, namespace }))
+      .filter((right) => given.has(right));
+  const needed = own
+    .filter(succeeded)
+    .map(askOf)
+    .map(allowing)
+    .filter(({ length }) => length === 1);
+  const refused = own
+    .filter(({ responseStatus }) => responseStatus?.code === 403)
+    .map(askOf)
+    .map(rightOf);
   return { needed: sorted(needed.flat()), refused: sorted(refused) };
 }
 
 function askOf({ verb, requestURI, objectRef }: AuditEvent): Ask {
   const { apiGroup = '', resource = requestURI, subresource, namespace } = objectRef ?? {};
-  return { verb, group: apiGroup, resource: subresource === undefined ? resource : `${resource}/${subresource}`, namespace };
+  return {
+    verb,
+    group: apiGroup,
+    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    namespace,
+  };
 }
 
 function rightOf({ verb, group, resource, namespace }: Ask): Right {
   return `${verb} ${group === '' ? resource : `${resource}.${group}`}${namespace === undefined ? '' : ` in ${namespace}`}`;
 }
 
-const succeeded = ({ responseStatus }: AuditEvent): boolean => responseStatus !== undefined && responseStatus.code >= 200 && responseStatus.code < 300;
+const succeeded = ({ responseStatus }: AuditEvent): boolean =>
+  responseStatus !== undefined && responseStatus.code >= 200 && responseStatus.code < 300;
 
 const sorted = (rights: readonly Right[]): readonly Right[] => [...new Set(rights)].toSorted();

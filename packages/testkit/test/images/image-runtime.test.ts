@@ -47,7 +47,11 @@ const it = test
     const container = new RunningContainer(commandLine);
     onTestFinished(() => container.stop(0));
     const name = commandLine.args.find((word) => word.startsWith('--name='))?.slice('--name='.length) ?? '';
-    const isThere = () => podman(['container', 'exists', name]).then(() => true, () => false);
+    const isThere = () =>
+      podman(['container', 'exists', name]).then(
+        () => true,
+        () => false,
+      );
     return { container, isThere };
   })
   .extend('start', ({ begin }) => async (more: Partial<ContainerStart>) => {
@@ -57,7 +61,14 @@ const it = test
   });
 
 async function runs(container: RunningContainer): Promise<void> {
-  await eventually(() => container.exec('true', []).then(() => true, () => false), true);
+  await eventually(
+    () =>
+      container.exec('true', []).then(
+        () => true,
+        () => false,
+      ),
+    true,
+  );
 }
 
 /** What the kernel says of the program, by the names that it has there. */
@@ -79,12 +90,17 @@ it('runs a program as the user and with the rights that its manifest says', asyn
 });
 
 it('has one right more for who needs it', async ({ start }) => {
-  const { container } = await start({ security: { ...restricted, runAsNonRoot: false, runAsUser: 0, capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } } });
+  const { container } = await start({
+    security: { ...restricted, runAsNonRoot: false, runAsUser: 0, capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } },
+  });
   expect(await rightsOf(container)).toMatchObject({ CapEff: '0000000000001000', CapBnd: '0000000000001000' });
 });
 
 it('gives it the network, name, variables and volumes of its Pod', async ({ start, network, dir }) => {
-  const { container } = await start({ env: { A: 'b' }, binds: [{ source: dir, target: '/etc/volume', readOnly: true }] });
+  const { container } = await start({
+    env: { A: 'b' },
+    binds: [{ source: dir, target: '/etc/volume', readOnly: true }],
+  });
   expect(await container.exec('env', [])).toMatch(/^A=b$/m);
   expect(await container.exec('uname', ['--nodename'])).toBe('app-0\n');
   expect(await container.exec('cat', ['/etc/volume/file'])).toBe('a volume');
@@ -94,7 +110,10 @@ it('gives it the network, name, variables and volumes of its Pod', async ({ star
 
 it('starts it again when it ends, and leaves nothing of it when it is stopped against its will', async ({ start }) => {
   const { container, isThere } = await start({ command: ['sleep', '2'] });
-  await eventually(() => container.restarts, (restarts) => restarts > 0);
+  await eventually(
+    () => container.restarts,
+    (restarts) => restarts > 0,
+  );
   await runs(container);
   // Who is the first process of a container and has no handler for SIGTERM doesn't get it.
   await container.stop(100);

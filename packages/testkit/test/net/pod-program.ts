@@ -10,7 +10,9 @@ const [, , ...args] = process.argv;
 /** The texts of all files below a folder, by their paths. */
 function filesBelow(folder: string): Readonly<Record<string, string>> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return Object.fromEntries(names.map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'utf8')]));
+  return Object.fromEntries(
+    names.map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'utf8')]),
+  );
 }
 
 /** Whether a folder can be written to. */
@@ -27,6 +29,16 @@ createServer(({ url }, response) => {
   if (url === '/end') process.exit();
   const files = filesBelow('/etc/kube-semaphore');
   const writable = ['/etc/kube-semaphore/config', '/var/lib/pod-program'].filter(isWritable);
-  response.end(JSON.stringify({ args, env: process.env, hostname: hostname(), files, writable, run: readdirSync('/run'), resolver: readFileSync('/etc/resolv.conf', 'utf8') }));
+  response.end(
+    JSON.stringify({
+      args,
+      env: process.env,
+      hostname: hostname(),
+      files,
+      writable,
+      run: readdirSync('/run'),
+      resolver: readFileSync('/etc/resolv.conf', 'utf8'),
+    }),
+  );
 }).listen(8080);
 console.log('listening');

@@ -16,12 +16,18 @@ beforeEach(async () => {
 afterEach(() => lab.stop());
 
 const link = async (name: string) => (await tools.links({ signal })).find((one) => one.name === name);
-const route = async (destination: string) => (await tools.routes({ signal })).find((one) => one.destination === destination);
+const route = async (destination: string) =>
+  (await tools.routes({ signal })).find((one) => one.destination === destination);
 
 it('reads back the device that it configured', async () => {
   const publicKey = await lab.device(node);
   const other = publicKeyOf(generatePrivateKey());
-  const peer = { publicKey: other, endpoint: '[fd31::9]:51820', keepaliveSeconds: 25, allowedIps: ['10.4.0.0/24', 'fd04::/64'] };
+  const peer = {
+    publicKey: other,
+    endpoint: '[fd31::9]:51820',
+    keepaliveSeconds: 25,
+    allowedIps: ['10.4.0.0/24', 'fd04::/64'],
+  };
   await tools.changeDevice(DEVICE, { peers: [peer] }, { signal });
   const device = await tools.device(DEVICE, { signal });
   expect(device).toEqual({
@@ -29,11 +35,25 @@ it('reads back the device that it configured', async () => {
     publicKey,
     listenPort: 51_820,
     fwMark: 0,
-    peers: [{ ...peer, hasPresharedKey: false, latestHandshakeSeconds: undefined, receivedBytes: 0, sentBytes: expect.any(Number) as number }],
+    peers: [
+      {
+        ...peer,
+        hasPresharedKey: false,
+        latestHandshakeSeconds: undefined,
+        receivedBytes: 0,
+        sentBytes: expect.any(Number) as number,
+      },
+    ],
   });
   expect(await tools.devices({ signal })).toMatchObject([{ name: DEVICE, publicKey, peers: [peer] }]);
   // No link-local address: a WireGuard device has none unless somebody gives it one.
-  expect(await link(DEVICE)).toMatchObject({ kind: 'tun', up: true, mtuBytes: 1_380, alias: 'semaphore-wireguard c2', addresses: [] });
+  expect(await link(DEVICE)).toMatchObject({
+    kind: 'tun',
+    up: true,
+    mtuBytes: 1_380,
+    alias: 'semaphore-wireguard c2',
+    addresses: [],
+  });
   const key = await tools.privateKey(DEVICE, { signal });
   expect(key?.reveal()).toBe(await readFile(join(lab.dir, 'n1.key'), 'utf8'));
 });
@@ -50,7 +70,10 @@ it('takes away a preshared key', async () => {
 
 it('gives a peer more CIDRs than one argument can hold', async () => {
   await lab.device(node);
-  const allowedIps = Array.from({ length: 9_000 }, (_, i) => `fd04:1111:2222:3333:4444:5555:6666:${(i + 1).toString(16)}/128`);
+  const allowedIps = Array.from(
+    { length: 9_000 },
+    (_, i) => `fd04:1111:2222:3333:4444:5555:6666:${(i + 1).toString(16)}/128`,
+  );
   const publicKey = publicKeyOf(generatePrivateKey());
   await tools.changeDevice(DEVICE, { peers: [{ publicKey, allowedIps }] }, { signal });
   const device = await tools.device(DEVICE, { signal });
@@ -58,8 +81,13 @@ it('gives a peer more CIDRs than one argument can hold', async () => {
 });
 
 it('says that a device is not there, or speaks no WireGuard', async () => {
-  expect([await tools.device('nope', { signal }), await tools.device('eth0', { signal })]).toEqual([undefined, undefined]);
-  await expect(tools.changeDevice('nope', { listenPort: 1 }, { signal })).rejects.toMatchObject({ code: 'WG_NO_DEVICE' });
+  expect([await tools.device('nope', { signal }), await tools.device('eth0', { signal })]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  await expect(tools.changeDevice('nope', { listenPort: 1 }, { signal })).rejects.toMatchObject({
+    code: 'WG_NO_DEVICE',
+  });
   await expect(tools.changeLink('nope', { up: true }, { signal })).rejects.toMatchObject({ code: 'WG_NO_DEVICE' });
   await expect(tools.deleteLink('nope', { signal })).resolves.toBeUndefined();
 });
@@ -69,7 +97,9 @@ it('keeps a key file that is broken out of the error', async () => {
   const file = join(lab.dir, 'broken');
   const half = generatePrivateKey().reveal().slice(0, 20);
   await writeFile(file, half);
-  const error: unknown = await tools.changeDevice(DEVICE, { privateKeyFile: file }, { signal }).catch((reason: unknown) => reason);
+  const error: unknown = await tools
+    .changeDevice(DEVICE, { privateKeyFile: file }, { signal })
+    .catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'WG_FAILED', message: expect.stringContaining('key') as string });
   expect((error as Error).message).not.toContain(half);
 });
@@ -100,12 +130,17 @@ it('puts a route in the place of another', async () => {
   await lab.device(node);
   await node.run('ip', ['route', 'add', '10.4.0.0/16', 'dev', DEVICE, 'protocol', 'static']);
   await tools.replaceRoute({ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }, { signal });
-  expect((await tools.routes({ signal })).filter(({ destination }) => destination === '10.4.0.0/16')).toMatchObject([{ protocol: 115 }]);
+  expect((await tools.routes({ signal })).filter(({ destination }) => destination === '10.4.0.0/16')).toMatchObject([
+    { protocol: 115 },
+  ]);
 });
 
 it('gives a device an address, and takes it away', async () => {
   await lab.device(node);
-  for (const address of [{ ip: '10.4.1.1', prefixLength: 32 }, { ip: 'fd04::1', prefixLength: 128 }]) {
+  for (const address of [
+    { ip: '10.4.1.1', prefixLength: 32 },
+    { ip: 'fd04::1', prefixLength: 128 },
+  ]) {
     await tools.addAddress(DEVICE, address, { signal });
     expect(await link(DEVICE)).toMatchObject({ addresses: [address] });
     await expect(tools.addAddress(DEVICE, address, { signal })).rejects.toMatchObject({ code: 'WG_EXISTS' });
@@ -117,6 +152,9 @@ it('gives a device an address, and takes it away', async () => {
 
 it('makes a device of the kernel, where the kernel can', async () => {
   const outcome = await tools.createDevice(DEVICE, { alias: 'semaphore-wireguard c2', mtuBytes: 1_380 }, { signal });
-  const made = outcome === 'created' ? [{ name: DEVICE, kind: 'wireguard', alias: 'semaphore-wireguard c2', mtuBytes: 1_380, up: false }] : [];
+  const made =
+    outcome === 'created'
+      ? [{ name: DEVICE, kind: 'wireguard', alias: 'semaphore-wireguard c2', mtuBytes: 1_380, up: false }]
+      : [];
   expect((await tools.links({ signal })).filter(({ name }) => name === DEVICE)).toMatchObject(made);
 });

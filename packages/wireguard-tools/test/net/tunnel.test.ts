@@ -19,7 +19,11 @@ beforeEach(async () => {
     const tools = toolsOn(node);
     const allowedIps = [`10.${other}.0.0/24`, `fd0${other}::/64`];
     const endpoint = `${nodes[1 - i]?.ipv4}:51820`;
-    await tools.changeDevice(DEVICE, { peers: [{ publicKey: keys[1 - i] ?? '', endpoint, allowedIps, keepaliveSeconds: 25 }] }, { signal });
+    await tools.changeDevice(
+      DEVICE,
+      { peers: [{ publicKey: keys[1 - i] ?? '', endpoint, allowedIps, keepaliveSeconds: 25 }] },
+      { signal },
+    );
     for (const destination of [`10.${other}.0.0/16`, `fd0${other}::/48`]) {
       await tools.addRoute({ destination, device: DEVICE, protocol: 115 }, { signal });
     }
@@ -57,10 +61,24 @@ it('loses nothing while other peers come, change and go', async () => {
   const pod = await n1.addPod(['10.1.0.3']);
   const ping = await startPing(pod, '10.2.0.2');
   const others = Array.from({ length: 50 }, () => publicKeyOf(generatePrivateKey()));
-  await tools.changeDevice(DEVICE, { peers: others.map((publicKey, i) => ({ publicKey, endpoint: `172.31.0.200:${i + 1}`, allowedIps: [`10.9.${i}.0/24`] })) }, { signal });
+  await tools.changeDevice(
+    DEVICE,
+    {
+      peers: others.map((publicKey, i) => ({
+        publicKey,
+        endpoint: `172.31.0.200:${i + 1}`,
+        allowedIps: [`10.9.${i}.0/24`],
+      })),
+    },
+    { signal },
+  );
   await ping.replies(10);
   for (const publicKey of others.slice(0, 10)) {
-    await tools.changeDevice(DEVICE, { peers: [{ publicKey, allowedIps: ['10.9.250.0/24'], keepaliveSeconds: 25 }] }, { signal });
+    await tools.changeDevice(
+      DEVICE,
+      { peers: [{ publicKey, allowedIps: ['10.9.250.0/24'], keepaliveSeconds: 25 }] },
+      { signal },
+    );
   }
   await ping.replies(10);
   await tools.changeDevice(DEVICE, { peers: others.map((publicKey) => ({ publicKey, remove: true })) }, { signal });

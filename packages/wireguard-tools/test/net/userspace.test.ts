@@ -21,7 +21,11 @@ const isAlive = (pid: number): boolean => {
 
 it('outlives the process that started it, in a session of its own, and ends with its device', async () => {
   const pid = Number(await lab.startDevice(node, DEVICE));
-  expect(await toolsOn(node).device(DEVICE, { signal })).toMatchObject({ name: DEVICE, publicKey: undefined, peers: [] });
+  expect(await toolsOn(node).device(DEVICE, { signal })).toMatchObject({
+    name: DEVICE,
+    publicKey: undefined,
+    peers: [],
+  });
   const [session] = (await node.run('ps', ['-o', 'sid=', '-p', String(pid)])).trim().split(/\s+/);
   expect(session).toBe(String(pid));
   await toolsOn(node).deleteLink(DEVICE, { signal });

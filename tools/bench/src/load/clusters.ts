@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type EmbeddedCluster, type PolicyRule, startEmbeddedCluster, type TestAccount, type TestCluster,
+  type EmbeddedCluster,
+  type PolicyRule,
+  startEmbeddedCluster,
+  type TestAccount,
+  type TestCluster,
 } from '@kube-semaphore/embedded-apiserver';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
@@ -42,7 +46,10 @@ export const clusterName = (index: number): string => `c${index + 2}`;
 export const userOf = (account: string): string => `system:serviceaccount:kube-system:${account}`;
 
 /** Starts a local cluster, and so many remote ones. */
-export async function startClusters(kind: TestCluster['kind'], { remotes: count }: { remotes: number }): Promise<Clusters> {
+export async function startClusters(
+  kind: TestCluster['kind'],
+  { remotes: count }: { remotes: number },
+): Promise<Clusters> {
   const start = kind === 'real' ? startReal : startEmbedded;
   const names = Array.from({ length: count }, (_, index) => `remote-${index}`);
   const [local, remote, ...others] = await Promise.all([start('local'), start('remote'), ...names.slice(1).map(start)]);
@@ -55,7 +62,11 @@ export async function startClusters(kind: TestCluster['kind'], { remotes: count 
 }
 
 /** Makes an account of this name on all clusters. */
-export async function enrol(account: string, { remotes, local }: Pick<Clusters, 'remotes' | 'local'>, rights: Rights): Promise<Accounts> {
+export async function enrol(
+  account: string,
+  { remotes, local }: Pick<Clusters, 'remotes' | 'local'>,
+  rights: Rights,
+): Promise<Accounts> {
   const readers = await Promise.all(remotes.map(({ api }) => api.account(account, rights.remote)));
   return { remotes: readers, local: await local.api.account(account, rights.local) };
 }
@@ -75,10 +86,14 @@ async function startReal(name: string): Promise<BenchCluster> {
       // A watch may show what a request did before the log has it. When it has one that came later, it has that, too.
       const last = `/version?${randomUUID()}`;
       await api.admin.request('GET', last);
-      const events = await eventually(async () => {
-        const log = await api.auditLog();
-        return log.some(({ requestURI }) => requestURI === last) ? log : undefined;
-      }, isDefined, { what: 'the audit log' });
+      const events = await eventually(
+        async () => {
+          const log = await api.auditLog();
+          return log.some(({ requestURI }) => requestURI === last) ? log : undefined;
+        },
+        isDefined,
+        { what: 'the audit log' },
+      );
       // A watch has two events, and the second one comes when it ends.
       const once = events.filter(({ verb, stage }) => verb !== 'watch' || stage === 'ResponseStarted');
       return once.map(({ user, verb }) => ({ user: user.username, verb }));

@@ -4,7 +4,10 @@ import { type Entry, transactions } from './etcd.ts';
 type Body = { success: { requestPut: { key: string; value: string } }[] };
 
 const entries = (count: number, bytes: number): Entry[] =>
-  Array.from({ length: count }, (_, index) => ({ key: `/registry/pods/ns/${index}`, value: Buffer.alloc(bytes, index) }));
+  Array.from({ length: count }, (_, index) => ({
+    key: `/registry/pods/ns/${index}`,
+    value: Buffer.alloc(bytes, index),
+  }));
 
 const bodies = (all: readonly Entry[]) => [...transactions(all)].map((body) => JSON.parse(body) as Body);
 

@@ -43,7 +43,11 @@ export function peer(template: string, values: Texts): Contender {
 }
 
 /** What stands in every app's commands for its clusters, of which the remote one is the first. */
-export function clusterValues({ local, remotes: [first] }: Targets): { local: string; remote: string; cluster: string } {
+export function clusterValues({ local, remotes: [first] }: Targets): {
+  local: string;
+  remote: string;
+  cluster: string;
+} {
   if (first === undefined) throw new Error('a program is pointed to no remote cluster');
   return { local, remote: first.kubeconfig, cluster: first.name };
 }

@@ -24,7 +24,13 @@ const accept = {
 
 /** The request by which our programs list and watch what a selector finds, but for field selectors. */
 export function watchListPath(collection: string, labelSelector: string): string {
-  const query = { labelSelector, watch: 'true', allowWatchBookmarks: 'true', sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
+  const query = {
+    labelSelector,
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    sendInitialEvents: 'true',
+    resourceVersionMatch: 'NotOlderThan',
+  };
   return `${collection}?${new URLSearchParams(query).toString()}`;
 }
 

@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest';
 import { Holdings } from './holdings.ts';
 
-const object = (name: string, key: string, ...items: string[]) => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name }, key, items });
+const object = (name: string, key: string, ...items: string[]) => ({
+  apiVersion: 'v1',
+  kind: 'Thing',
+  metadata: { name },
+  key,
+  items,
+});
 type Thing = ReturnType<typeof object>;
 const read = (thing: object) => ({ key: (thing as Thing).key, items: (thing as Thing).items });
 

@@ -15,7 +15,11 @@ export class Holdings {
   }
 
   /** @returns all that the objects of this one's key hold now: programs may split what is large */
-  apply(path: string, { type, object }: Pick<WatchEvent, 'type' | 'object'>, read: (object: KubeObject) => Holding): Holding {
+  apply(
+    path: string,
+    { type, object }: Pick<WatchEvent, 'type' | 'object'>,
+    read: (object: KubeObject) => Holding,
+  ): Holding {
     const id = `${path}/${object.metadata.name}`;
     const holding = read(object);
     const { key } = holding;

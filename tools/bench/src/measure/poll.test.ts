@@ -4,7 +4,10 @@ import { pollUntil } from './poll.ts';
 it('asks until the answer is yes, and tells when that was', async () => {
   let asked = 0;
   const before = performance.now();
-  const atMs = await pollUntil(() => Promise.resolve(++asked === 3), { intervalMs: 1, signal: new AbortController().signal });
+  const atMs = await pollUntil(() => Promise.resolve(++asked === 3), {
+    intervalMs: 1,
+    signal: new AbortController().signal,
+  });
   expect(asked).toBe(3);
   expect(atMs).toBeGreaterThan(before);
 });

@@ -7,7 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
  *   and a pause longer
  * @throws the signal's reason
  */
-export async function pollUntil(probe: () => Promise<boolean>, { intervalMs, signal }: { intervalMs: number; signal: AbortSignal }): Promise<number> {
+export async function pollUntil(
+  probe: () => Promise<boolean>,
+  { intervalMs, signal }: { intervalMs: number; signal: AbortSignal },
+): Promise<number> {
   while (!(await probe())) {
     signal.throwIfAborted();
     await delay(intervalMs);

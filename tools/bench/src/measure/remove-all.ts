@@ -4,7 +4,11 @@ import type { LocalWatch } from './local-watch.ts';
 import { inParallel } from './pace.ts';
 
 /** Empties collections, all that are watched; resolves when the watch has seen the last object go. Nobody writes meanwhile. */
-export async function removeAll({ admin }: TestCluster, watch: LocalWatch, collections: readonly string[]): Promise<void> {
+export async function removeAll(
+  { admin }: TestCluster,
+  watch: LocalWatch,
+  collections: readonly string[],
+): Promise<void> {
   const found = await Promise.all(
     collections.map(async (path) => (await admin.list(path)).map(({ metadata }) => `${path}/${metadata.name}`)),
   );

@@ -5,7 +5,11 @@ import { createInterface } from 'node:readline';
 import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 
 /** What a watch brought, and when it was here, as `performance.now()` has it. */
-export type WatchEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject; readonly atMs: number };
+export type WatchEvent = {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: KubeObject;
+  readonly atMs: number;
+};
 
 type Line = { readonly type: WatchEvent['type'] | 'ERROR'; readonly object: KubeObject };
 
@@ -21,7 +25,11 @@ export class WatchStream {
   #resourceVersion = '';
   #closed = false;
 
-  private constructor(path: string, onEvent: (event: WatchEvent) => void, connect: (path: string) => Promise<IncomingMessage>) {
+  private constructor(
+    path: string,
+    onEvent: (event: WatchEvent) => void,
+    connect: (path: string) => Promise<IncomingMessage>,
+  ) {
     this.#path = path;
     this.#onEvent = onEvent;
     this.#connect = connect;

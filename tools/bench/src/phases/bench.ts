@@ -15,6 +15,10 @@ export type Change = {
 };
 
 /** Watches from now on. Resolves with when the change was seen in the local cluster; rejects with the signal's reason. */
-export async function whenSeen(watch: LocalWatch, { key, item }: Change, { signal }: { signal: AbortSignal }): Promise<number> {
+export async function whenSeen(
+  watch: LocalWatch,
+  { key, item }: Change,
+  { signal }: { signal: AbortSignal },
+): Promise<number> {
   return watch.until((local) => (local.key === key && local.items.includes(item) ? local.atMs : undefined), { signal });
 }

@@ -11,13 +11,41 @@ const percentiles = ['p50', 'p90', 'p99', 'max'] as const satisfies readonly (ke
 /** @param one what is written: a set, say */
 export function coldSyncFigures(one: string, budgets: { first?: Budget; all: Budget; peakMb: Budget }): Figure[] {
   return [
-    { label: `cold sync: first ${one} written after`, value: ({ coldSync }) => coldSync?.firstSeconds, unit: 's', decimals: 2, budget: budgets.first },
-    { label: `cold sync: all ${one}s written after`, value: ({ coldSync }) => coldSync?.allSeconds, unit: 's', decimals: 2, budget: budgets.all },
+    {
+      label: `cold sync: first ${one} written after`,
+      value: ({ coldSync }) => coldSync?.firstSeconds,
+      unit: 's',
+      decimals: 2,
+      budget: budgets.first,
+    },
+    {
+      label: `cold sync: all ${one}s written after`,
+      value: ({ coldSync }) => coldSync?.allSeconds,
+      unit: 's',
+      decimals: 2,
+      budget: budgets.all,
+    },
     { label: 'cold sync: CPU', value: ({ coldSync }) => coldSync?.cpuSeconds, unit: 's', decimals: 2 },
-    { label: 'cold sync: peak memory', value: ({ coldSync }) => coldSync?.peakMb, unit: 'MB', decimals: 0, budget: budgets.peakMb },
+    {
+      label: 'cold sync: peak memory',
+      value: ({ coldSync }) => coldSync?.peakMb,
+      unit: 'MB',
+      decimals: 0,
+      budget: budgets.peakMb,
+    },
     { label: 'settled memory', value: ({ coldSync }) => coldSync?.settledMb, unit: 'MB', decimals: 0 },
-    { label: 'requests to the remote cluster', value: ({ coldSync }) => coldSync?.requests.remote, unit: '', decimals: 0 },
-    { label: 'requests to the local cluster', value: ({ coldSync }) => coldSync?.requests.local, unit: '', decimals: 0 },
+    {
+      label: 'requests to the remote cluster',
+      value: ({ coldSync }) => coldSync?.requests.remote,
+      unit: '',
+      decimals: 0,
+    },
+    {
+      label: 'requests to the local cluster',
+      value: ({ coldSync }) => coldSync?.requests.local,
+      unit: '',
+      decimals: 0,
+    },
   ];
 }
 
@@ -33,8 +61,19 @@ type Phase = {
 };
 
 export function propagationFigures({ name, of, request, leadsTo, budgets = {} }: Phase): Figure[] {
-  const row = (what: string, part: 'fromRequest' | 'fromAnswer', percentile: keyof Summary, budget?: Budget): Figure => {
-    return { label: `${name}: ${what}, ${percentile}`, value: (result) => of(result)?.[part][percentile], unit: 'ms', decimals: 1, budget };
+  const row = (
+    what: string,
+    part: 'fromRequest' | 'fromAnswer',
+    percentile: keyof Summary,
+    budget?: Budget,
+  ): Figure => {
+    return {
+      label: `${name}: ${what}, ${percentile}`,
+      value: (result) => of(result)?.[part][percentile],
+      unit: 'ms',
+      decimals: 1,
+      budget,
+    };
   };
   return [
     ...percentiles.map((percentile) => row(`from ${request} to ${leadsTo}`, 'fromRequest', percentile)),
@@ -46,7 +85,13 @@ export function propagationFigures({ name, of, request, leadsTo, budgets = {} }:
 
 /** @param budget of the requests that a local write takes */
 export function requestsPerWrite({ name, of }: Pick<Phase, 'name' | 'of'>, one: string, budget: Budget): Figure {
-  return { label: `${name}: requests per written ${one}`, value: (result) => of(result)?.requestsPerWrite, unit: '', decimals: 2, budget };
+  return {
+    label: `${name}: requests per written ${one}`,
+    value: (result) => of(result)?.requestsPerWrite,
+    unit: '',
+    decimals: 2,
+    budget,
+  };
 }
 
 export function rolloutFigures(writesBudget: Budget): Figure[] {
@@ -59,8 +104,20 @@ export function rolloutFigures(writesBudget: Budget): Figure[] {
 /** What the last phase shows, and all of them. */
 export function enduranceFigures(budgets: { cpu: Budget; peakMb?: Budget }): Figure[] {
   return [
-    { label: 'peak memory of all phases', value: ({ peakMb }) => peakMb, unit: 'MB', decimals: 0, budget: budgets.peakMb },
-    { label: 'idle: CPU of one core', value: ({ idle }) => idle?.cpuPercent, unit: '%', decimals: 2, budget: budgets.cpu },
+    {
+      label: 'peak memory of all phases',
+      value: ({ peakMb }) => peakMb,
+      unit: 'MB',
+      decimals: 0,
+      budget: budgets.peakMb,
+    },
+    {
+      label: 'idle: CPU of one core',
+      value: ({ idle }) => idle?.cpuPercent,
+      unit: '%',
+      decimals: 2,
+      budget: budgets.cpu,
+    },
     { label: 'idle: memory', value: ({ idle }) => idle?.residentMb, unit: 'MB', decimals: 0 },
   ];
 }

@@ -61,7 +61,8 @@ export async function propagation(
   const requests = since(before.local, now);
   return {
     changes: changes.length,
-    seconds: (Math.max(...times.map(({ seenAtMs }) => seenAtMs)) - Math.min(...times.map(({ sentAtMs }) => sentAtMs))) / 1000,
+    seconds:
+      (Math.max(...times.map(({ seenAtMs }) => seenAtMs)) - Math.min(...times.map(({ sentAtMs }) => sentAtMs))) / 1000,
     fromRequest: summarize(times.map(({ sentAtMs, seenAtMs }) => seenAtMs - sentAtMs)),
     fromAnswer: summarize(times.map(({ answeredAtMs, seenAtMs }) => seenAtMs - answeredAtMs)),
     writes,
@@ -74,11 +75,19 @@ export async function propagation(
 type Timed = { readonly sentAtMs: number; readonly answeredAtMs: number; readonly seenAtMs: number };
 
 /** Sends a change. `answered` resolves first, as a rule, and rejects if the change is refused. */
-function timed({ watch }: Bench, change: Change, signal: AbortSignal): { answered: Promise<number>; seen: Promise<Timed> } {
+function timed(
+  { watch }: Bench,
+  change: Change,
+  signal: AbortSignal,
+): { answered: Promise<number>; seen: Promise<Timed> } {
   const sentAtMs = performance.now();
   const answered = change.apply().then(() => performance.now());
   const there = whenSeen(watch, change, { signal });
-  const seen = Promise.all([answered, there]).then(([answeredAtMs, seenAtMs]) => ({ sentAtMs, answeredAtMs, seenAtMs }));
+  const seen = Promise.all([answered, there]).then(([answeredAtMs, seenAtMs]) => ({
+    sentAtMs,
+    answeredAtMs,
+    seenAtMs,
+  }));
   // Whoever waits for the answer may give up before anybody waits for this.
   seen.catch(() => {});
   return { answered, seen };
@@ -86,5 +95,7 @@ function timed({ watch }: Bench, change: Change, signal: AbortSignal): { answere
 
 /** Opens the connections beforehand, so that no change waits for a TLS handshake. */
 async function connect({ remote }: Bench): Promise<void> {
-  await inParallel(Array.from({ length: CONNECTIONS }), CONNECTIONS, () => remote.api.admin.get('/api/v1/namespaces/default'));
+  await inParallel(Array.from({ length: CONNECTIONS }), CONNECTIONS, () =>
+    remote.api.admin.get('/api/v1/namespaces/default'),
+  );
 }

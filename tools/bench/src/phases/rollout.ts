@@ -13,7 +13,11 @@ export type Rollout = {
 const ROLLOUT_SECONDS = 5;
 
 /** Makes changes, one for each pod and all of one key, evenly over 5 s. */
-export async function rollout({ watch }: Bench, changes: readonly Change[], { signal }: { signal: AbortSignal }): Promise<Rollout> {
+export async function rollout(
+  { watch }: Bench,
+  changes: readonly Change[],
+  { signal }: { signal: AbortSignal },
+): Promise<Rollout> {
   const key = changes[0]?.key;
   let begun = 0;
   let writes = 0;

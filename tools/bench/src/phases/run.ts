@@ -31,7 +31,8 @@ export type RunOptions = {
 /** Runs one program after the other, each alone. */
 export async function runAll(entrants: readonly Entrant[], clusters: Clusters, options: RunOptions): Promise<Result[]> {
   const results: Result[] = [];
-  for (const [index, entrant] of entrants.entries()) results.push(await run(entrant, clusters, `program-${index}`, options));
+  for (const [index, entrant] of entrants.entries())
+    results.push(await run(entrant, clusters, `program-${index}`, options));
   return results;
 }
 
@@ -39,7 +40,12 @@ export async function runAll(entrants: readonly Entrant[], clusters: Clusters, o
  * Runs one program from its start on an empty local cluster to its end, and leaves that empty. What the program does
  * wrong is in the result.
  */
-async function run({ contender, measure }: Entrant, clusters: Clusters, account: string, { rights, cleanUp, say }: RunOptions): Promise<Result> {
+async function run(
+  { contender, measure }: Entrant,
+  clusters: Clusters,
+  account: string,
+  { rights, cleanUp, say }: RunOptions,
+): Promise<Result> {
   const { name, command } = contender;
   const result: Result = { name };
   const files = await enrol(account, clusters, rights);

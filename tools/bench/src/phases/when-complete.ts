@@ -7,7 +7,11 @@ export type Expected = ReadonlyMap<string, ReadonlySet<string>>;
 export type Completion = { readonly firstAtMs: number; readonly allAtMs: number };
 
 /** Watches from now on. Rejects with the signal's reason. */
-export async function whenComplete(watch: LocalWatch, expected: Expected, { signal }: { signal: AbortSignal }): Promise<Completion> {
+export async function whenComplete(
+  watch: LocalWatch,
+  expected: Expected,
+  { signal }: { signal: AbortSignal },
+): Promise<Completion> {
   const missing = new Map(expected);
   let firstAtMs: number | undefined;
   return watch.until(

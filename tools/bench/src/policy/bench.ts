@@ -22,7 +22,11 @@ const setsPath = '/apis/crd.projectcalico.org/v1/globalnetworksets';
 export const watchedSets: Watched = { [setsPath]: readSet };
 
 /** What peers do besides: they look at a set before they write it. */
-const asPeersDo = { apiGroups: ['crd.projectcalico.org', 'projectcalico.org'], resources: ['globalnetworksets'], verbs: ['get', 'patch'] };
+const asPeersDo = {
+  apiGroups: ['crd.projectcalico.org', 'projectcalico.org'],
+  resources: ['globalnetworksets'],
+  verbs: ['get', 'patch'],
+};
 
 /** What semaphore-policy may do where it is deployed, and its peers. */
 export const policyRights: Rights = {

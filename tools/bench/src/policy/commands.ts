@@ -13,7 +13,10 @@ export const policyFlags: Texts = async (targets) => {
     return { 'local-kube-config': local, 'target-kube-config': remote, 'target-cluster-name': cluster, ...DOMAIN };
   }
   const config = join(dir, 'remotes.json');
-  await writeFile(config, JSON.stringify({ remotes: remotes.map(({ name, kubeconfig }) => ({ name, kubeConfigPath: kubeconfig })) }));
+  await writeFile(
+    config,
+    JSON.stringify({ remotes: remotes.map(({ name, kubeconfig }) => ({ name, kubeConfigPath: kubeconfig })) }),
+  );
   return { 'local-kube-config': local, config, ...DOMAIN };
 };
 

@@ -1,5 +1,9 @@
 import {
-  coldSyncFigures, enduranceFigures, propagationFigures, requestsPerWrite, rolloutFigures,
+  coldSyncFigures,
+  enduranceFigures,
+  propagationFigures,
+  requestsPerWrite,
+  rolloutFigures,
 } from '../phases/figures.ts';
 import type { Result } from '../phases/result.ts';
 import type { Figure } from '../report/figure.ts';

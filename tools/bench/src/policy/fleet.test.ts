@@ -33,7 +33,9 @@ describe('Fleet', () => {
 
   it('has texts of equal length in all its pods', () => {
     const { members } = new Fleet({ pods: 50_000, sets: 500 });
-    const lengths = members.map(({ namespace, name, app, ip }) => [namespace, name, app, ip].map(({ length }) => length).join());
+    const lengths = members.map(({ namespace, name, app, ip }) =>
+      [namespace, name, app, ip].map(({ length }) => length).join(),
+    );
     expect(new Set(lengths).size).toBe(1);
   });
 

@@ -25,7 +25,11 @@ export async function measurePolicy(
 
   say(`${changes} changes, ${CHANGES_PER_SECOND} a second`);
   const steady = changesOf(fleet.members.slice(0, changes));
-  result.steady = await propagation(bench, steady, { signal: within(program), account, pace: { perSecond: CHANGES_PER_SECOND } });
+  result.steady = await propagation(bench, steady, {
+    signal: within(program),
+    account,
+    pace: { perSecond: CHANGES_PER_SECOND },
+  });
 
   say(`${changes} changes as fast as they go`);
   // Others than before, so that no set rests from its last write.

@@ -30,7 +30,12 @@ export function policyOptions(args: readonly string[]): PolicyOptions | 'help' {
   const remotes = natural('remotes', values.remotes, 1);
   if (remotes > MOST_REMOTES) throw new UsageError(`--remotes is ${MOST_REMOTES} at most`);
   if (remotes > 1 && values.peer.length > 0) throw new UsageError('--peer is for one remote: leave out --remotes');
-  return { pods, remotes, sets: natural('sets', values.sets, 1), ...raceOptions(values, { flag: 'pods', count: pods }) };
+  return {
+    pods,
+    remotes,
+    sets: natural('sets', values.sets, 1),
+    ...raceOptions(values, { flag: 'pods', count: pods }),
+  };
 }
 
 function parse(args: readonly string[]) {

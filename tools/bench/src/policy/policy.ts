@@ -43,7 +43,8 @@ export async function benchPolicy(
     await warmUp(bench);
     // Its field selector, which ours sends as well, selects all of these.
     const what = { path: watchListPath('/api/v1/pods', nameLabel(labelDomains[0])), encoding };
-    const downloads = () => Promise.all(clusters.remotes.map(({ api }, remote) => download(api, files.remotes[remote]!, what)));
+    const downloads = () =>
+      Promise.all(clusters.remotes.map(({ api }, remote) => download(api, files.remotes[remote]!, what)));
     await downloads();
     const bare = together(await downloads());
 
@@ -54,7 +55,9 @@ export async function benchPolicy(
     watch.close();
     // Budgets are set for protobuf, which is what it takes by itself, from the real server.
     const judged = !embedded && encoding === 'auto';
-    const conditions = judged ? { pods: count * pods, sets: count * sets, bareDownloadSeconds: bare.seconds } : undefined;
+    const conditions = judged
+      ? { pods: count * pods, sets: count * sets, bareDownloadSeconds: bare.seconds }
+      : undefined;
     return { facts: facts(options, clusters.server, bare), results, figures: policyFigures(conditions) };
   } finally {
     await clusters.stop();

@@ -6,12 +6,19 @@ import { addressChange, type PolicyBench } from './bench.ts';
 import { podOptions } from './fleet.ts';
 
 /** Rolls out a set that didn't exist: its pods are there and waiting, and get their addresses. */
-export async function rollOut(bench: PolicyBench, { pods, signal }: { pods: number; signal: AbortSignal }): Promise<Rollout> {
+export async function rollOut(
+  bench: PolicyBench,
+  { pods, signal }: { pods: number; signal: AbortSignal },
+): Promise<Rollout> {
   const members = bench.fleet.recruit('rollout', pods);
   const { admin } = bench.remote.api;
   await inParallel(members, CONNECTIONS, (member) => createPod(admin, pod(podOptions(member))));
   try {
-    return await rollout(bench, members.map((member) => addressChange(bench, member)), { signal });
+    return await rollout(
+      bench,
+      members.map((member) => addressChange(bench, member)),
+      { signal },
+    );
   } finally {
     await inParallel(members, CONNECTIONS, (member) => deletePod(admin, member));
   }

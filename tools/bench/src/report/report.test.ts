@@ -41,7 +41,10 @@ theirs failed: out of memory`);
 it('has no budgets where none apply', () => {
   const text = renderText({ ...report, figures: policyFigures(undefined) });
   expect(text).not.toMatch(/budget|over|ok/);
-  const other = renderText({ ...report, figures: policyFigures({ pods: 10_001, sets: 500, bareDownloadSeconds: 0.6 }) });
+  const other = renderText({
+    ...report,
+    figures: policyFigures({ pods: 10_001, sets: 500, bareDownloadSeconds: 0.6 }),
+  });
   expect(other).not.toContain('1.70 s');
 });
 
@@ -54,7 +57,12 @@ it('renders facts and table as Markdown', () => {
 it('has results and verdicts as JSON', () => {
   const { results, budgets } = JSON.parse(renderJson(report)) as { results: Result[]; budgets: object[] };
   expect(results).toEqual([ours, theirs]);
-  expect(budgets).toContainEqual({ figure: 'cold sync: all sets written after', value: 1.6, budget: 1.7, verdict: 'ok' });
+  expect(budgets).toContainEqual({
+    figure: 'cold sync: all sets written after',
+    value: 1.6,
+    budget: 1.7,
+    verdict: 'ok',
+  });
 });
 
 it.each([

@@ -15,8 +15,12 @@ export async function warmUp(bench: Bench, source: Source): Promise<void> {
   await inParallel(changes, CONNECTIONS, ({ apply }) => apply());
   const names = Array.from({ length: WARM_UP }, (_, index) => `warm-up-${index}`);
   const { admin } = bench.local.api;
-  await inParallel(names, CONNECTIONS, (name) => admin.create(collections.services, service({ name, namespace: MIRRORS, selector: null })));
-  await inParallel(names, CONNECTIONS, (name) => admin.create(collections.slices, endpointSlice({ name, namespace: MIRRORS, service: name })));
+  await inParallel(names, CONNECTIONS, (name) =>
+    admin.create(collections.services, service({ name, namespace: MIRRORS, selector: null })),
+  );
+  await inParallel(names, CONNECTIONS, (name) =>
+    admin.create(collections.slices, endpointSlice({ name, namespace: MIRRORS, service: name })),
+  );
   await removeMirrors(bench);
 }
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { Catalog } from './catalog.ts';
 
-const addressesOf = ({ services }: Catalog) => services.flatMap(({ backends }) => backends.map(({ address }) => address));
+const addressesOf = ({ services }: Catalog) =>
+  services.flatMap(({ backends }) => backends.map(({ address }) => address));
 
 it('has so many services in 20 namespaces, of so many endpoints each', () => {
   const { services, namespaces } = new Catalog({ services: 50, endpoints: 3 });
@@ -25,6 +26,10 @@ it('gives no address twice, also not to those who come later', () => {
 
 it('recruits a service that is not one of its own', () => {
   const catalog = new Catalog({ services: 2, endpoints: 1 });
-  expect(catalog.recruit('rollout', 7)).toMatchObject({ namespace: 'team-00', name: 'rollout', backends: { length: 7 } });
+  expect(catalog.recruit('rollout', 7)).toMatchObject({
+    namespace: 'team-00',
+    name: 'rollout',
+    backends: { length: 7 },
+  });
   expect(catalog.services).toHaveLength(2);
 });

@@ -2,7 +2,12 @@ import { Addresses } from '../load/addresses.ts';
 import { digits } from '../load/digits.ts';
 
 /** A pod behind a Service. */
-export type Backend = { readonly pod: string; readonly address: string; readonly nodeName: string; readonly zone: string };
+export type Backend = {
+  readonly pod: string;
+  readonly address: string;
+  readonly nodeName: string;
+  readonly zone: string;
+};
 
 /** A Service as far as a bench tells it from the others. */
 export type RemoteService = {

@@ -24,7 +24,13 @@ it('gives ours the flags of the Go program', async () => {
 
 it('points peers to the clusters, by texts and by a config file', async () => {
   const { config, ...texts } = await mirrorValues(targets());
-  expect(texts).toEqual({ local: '/l', remote: '/r', cluster: 'c2', selector: 'bench.example/mirror=true', namespace: 'sys-semaphore' });
+  expect(texts).toEqual({
+    local: '/l',
+    remote: '/r',
+    cluster: 'c2',
+    selector: 'bench.example/mirror=true',
+    namespace: 'sys-semaphore',
+  });
   expect(JSON.parse(await readFile(config!, 'utf8'))).toMatchObject({
     global: { mirrorSvcLabelSelector: texts['selector'], mirrorNamespace: texts['namespace'] },
     localCluster: { kubeConfigPath: '/l' },

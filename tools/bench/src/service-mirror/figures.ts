@@ -1,6 +1,10 @@
 import { forObjects } from '../measure/requests.ts';
 import {
-  coldSyncFigures, enduranceFigures, propagationFigures, requestsPerWrite, rolloutFigures,
+  coldSyncFigures,
+  enduranceFigures,
+  propagationFigures,
+  requestsPerWrite,
+  rolloutFigures,
 } from '../phases/figures.ts';
 import type { Result } from '../phases/result.ts';
 import type { Figure } from '../report/figure.ts';
@@ -48,8 +52,24 @@ export function mirrorFigures(conditions: Conditions | undefined): readonly Figu
 
 function restartFigures(writesBudget: number | undefined): Figure[] {
   return [
-    { label: 'restart: what changed meanwhile written after', value: ({ restart }) => restart?.seconds, unit: 's', decimals: 2 },
-    { label: 'restart: other writes', value: ({ restart }) => restart?.otherWrites, unit: '', decimals: 0, budget: writesBudget },
-    { label: 'restart: requests to the local cluster', value: ({ restart }) => restart?.requests, unit: '', decimals: 0 },
+    {
+      label: 'restart: what changed meanwhile written after',
+      value: ({ restart }) => restart?.seconds,
+      unit: 's',
+      decimals: 2,
+    },
+    {
+      label: 'restart: other writes',
+      value: ({ restart }) => restart?.otherWrites,
+      unit: '',
+      decimals: 0,
+      budget: writesBudget,
+    },
+    {
+      label: 'restart: requests to the local cluster',
+      value: ({ restart }) => restart?.requests,
+      unit: '',
+      decimals: 0,
+    },
   ];
 }

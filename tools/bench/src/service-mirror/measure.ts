@@ -37,7 +37,11 @@ export async function measureMirror(
 
   say(`${changes} changes, ${CHANGES_PER_SECOND} a second`);
   const steady = changesOf(services.slice(0, changes));
-  result.steady = await propagation(bench, steady, { signal: within(program), account, pace: { perSecond: CHANGES_PER_SECOND } });
+  result.steady = await propagation(bench, steady, {
+    signal: within(program),
+    account,
+    pace: { perSecond: CHANGES_PER_SECOND },
+  });
 
   say(`${changes} changes as fast as they go`);
   // Others than before, so that no mirror rests from its last write.
@@ -56,7 +60,11 @@ export async function measureMirror(
 }
 
 /** Rolls out a new version of a Service that has just been mirrored: its pods are replaced one by one. */
-async function rollOut(bench: Bench, source: Source, { pods, signal }: { pods: number; signal: AbortSignal }): Promise<Rollout> {
+async function rollOut(
+  bench: Bench,
+  source: Source,
+  { pods, signal }: { pods: number; signal: AbortSignal },
+): Promise<Rollout> {
   const service = source.catalog.recruit('rollout', pods);
   try {
     await Promise.all([whenComplete(bench.watch, expectedMirrors([service]), { signal }), source.add(service)]);

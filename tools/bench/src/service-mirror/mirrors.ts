@@ -35,7 +35,10 @@ const rules = (verbs: string[]): PolicyRule[] => [
 ];
 
 /** What semaphore-service-mirror may do, and the Go program. */
-export const mirrorRights: Rights = { remote: rules(reads), local: rules([...reads, 'create', 'update', 'patch', 'delete']) };
+export const mirrorRights: Rights = {
+  remote: rules(reads),
+  local: rules([...reads, 'create', 'update', 'patch', 'delete']),
+};
 
 /** What the mirror of a Service is called; the prefix is the name of the one remote cluster. */
 export function mirrorOf({ namespace, name }: Pick<RemoteService, 'namespace' | 'name'>): string {
@@ -44,7 +47,12 @@ export function mirrorOf({ namespace, name }: Pick<RemoteService, 'namespace' | 
 
 /** What the mirrors of these are to hold now. */
 export function expectedMirrors(services: readonly RemoteService[]): Map<string, ReadonlySet<string>> {
-  return new Map(services.map((service) => [mirrorOf(service), new Set([ITSELF, ...service.backends.map(({ address }) => address)])]));
+  return new Map(
+    services.map((service) => [
+      mirrorOf(service),
+      new Set([ITSELF, ...service.backends.map(({ address }) => address)]),
+    ]),
+  );
 }
 
 function readSlice({ metadata: { labels = {} }, ...object }: KubeObject): Holding {

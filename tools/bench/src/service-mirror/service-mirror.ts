@@ -53,7 +53,9 @@ export async function benchServiceMirror(
     await downloadAll(remote.api, reader, encoding);
     const bare = await downloadAll(remote.api, reader, encoding);
 
-    const entrant = (source: Source): Pick<Entrant, 'measure'> => ({ measure: (trial) => measureMirror(bench, source, trial, options) });
+    const entrant = (source: Source): Pick<Entrant, 'measure'> => ({
+      measure: (trial) => measureMirror(bench, source, trial, options),
+    });
     const entrants = [
       { contender: ours(launcher, encoding, mirrorFlags), ...entrant(slices) },
       ...peers.map((command) => ({ contender: peer(command, mirrorValues), ...entrant(peersSource) })),
@@ -62,21 +64,37 @@ export async function benchServiceMirror(
     watch.close();
     // Budgets are set for protobuf, which is what it takes by itself, from the real server.
     const judged = !embedded && encoding === 'auto';
-    return { facts: facts(options, clusters.server, bare), results, figures: mirrorFigures(judged ? options : undefined) };
+    return {
+      facts: facts(options, clusters.server, bare),
+      results,
+      figures: mirrorFigures(judged ? options : undefined),
+    };
   } finally {
     await clusters.stop();
   }
 }
 
 /** Both lists at the same time, as ours has them. */
-async function downloadAll(cluster: TestCluster, reader: TestAccount, encoding: MirrorOptions['encoding']): Promise<Downloaded> {
+async function downloadAll(
+  cluster: TestCluster,
+  reader: TestAccount,
+  encoding: MirrorOptions['encoding'],
+): Promise<Downloaded> {
   const collections = ['/api/v1/services', '/apis/discovery.k8s.io/v1/endpointslices'];
   return together(
-    await Promise.all(collections.map((collection) => download(cluster, reader, { path: watchListPath(collection, selector), encoding }))),
+    await Promise.all(
+      collections.map((collection) =>
+        download(cluster, reader, { path: watchListPath(collection, selector), encoding }),
+      ),
+    ),
   );
 }
 
-function facts({ services, endpoints, encoding, peers, peersRead }: MirrorOptions, server: string, bare: Downloaded): string[] {
+function facts(
+  { services, endpoints, encoding, peers, peersRead }: MirrorOptions,
+  server: string,
+  bare: Downloaded,
+): string[] {
   const kilobytes = (bare.bytes / services / 1000).toFixed(1);
   const slices = slicesFor(endpoints);
   const format = encoding === 'json' ? 'JSON' : 'protobuf';

@@ -46,7 +46,11 @@ it('makes slices as the endpointslice controller does', () => {
           expect.objectContaining({
             nodeName: backend!.nodeName,
             zone: backend!.zone,
-            targetRef: expect.objectContaining({ kind: 'Pod', name: backend!.pod, uid: expect.stringMatching(/^[0-9a-f-]{36}$/) }),
+            targetRef: expect.objectContaining({
+              kind: 'Pod',
+              name: backend!.pod,
+              uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+            }),
           }),
         ],
       }),
@@ -60,7 +64,10 @@ it('makes one Endpoints object of any number', () => {
   expect(others).toEqual([]);
   expect(located).toMatchObject({
     collection: '/api/v1/namespaces/team-00/endpoints',
-    object: { metadata: { name: 'app-00000' }, subsets: [{ addresses: service.backends.map(({ address }) => ({ ip: address })) }] },
+    object: {
+      metadata: { name: 'app-00000' },
+      subsets: [{ addresses: service.backends.map(({ address }) => ({ ip: address })) }],
+    },
   });
   expect(objectWith('endpoints', 249)).toBe(0);
 });

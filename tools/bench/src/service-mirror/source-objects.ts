@@ -69,7 +69,10 @@ function slicesOf({ namespace, name, backends }: RemoteService, uid: string): Lo
       annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': TIME },
       ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name, uid, controller: true, blockOwnerDeletion: true }],
     };
-    return { collection: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`, object: { ...object, metadata } };
+    return {
+      collection: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+      object: { ...object, metadata },
+    };
   });
 }
 
@@ -82,7 +85,12 @@ function endpointsOf({ namespace, name, backends }: RemoteService): Located {
   const object = {
     apiVersion: 'v1',
     kind: 'Endpoints',
-    metadata: { namespace, name, labels: { ...labels, 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' }, annotations },
+    metadata: {
+      namespace,
+      name,
+      labels: { ...labels, 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' },
+      annotations,
+    },
     subsets: [{ addresses, ports: [{ name: 'http', port: 8080, protocol: 'TCP' }] }],
   };
   return { collection: `/api/v1/namespaces/${namespace}/endpoints`, object };

@@ -14,7 +14,11 @@ export type ComeBack = {
 const INTERVAL_MS = 20;
 
 /** Watches a program that was just started again. */
-export async function comeBack(station: Station, program: Program, { settleSeconds, signal }: { settleSeconds: number; signal: AbortSignal }): Promise<ComeBack> {
+export async function comeBack(
+  station: Station,
+  program: Program,
+  { settleSeconds, signal }: { settleSeconds: number; signal: AbortSignal },
+): Promise<ComeBack> {
   // Nobody listens at first.
   const isReady = async () => (await station.ask('/readyz').catch(() => '')).startsWith('HTTP/1.1 200');
   const atMs = await pollUntil(isReady, { intervalMs: INTERVAL_MS, signal });

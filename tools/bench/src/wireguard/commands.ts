@@ -8,7 +8,9 @@ import { METRICS_PORT, Station } from './station.ts';
 export const wireGuardFlags: Texts = async (targets) => {
   const { local, remote, cluster } = clusterValues(targets);
   const config = join(targets.dir, 'clusters.json');
-  const remotes = [{ name: cluster, kubeConfigPath: remote, podSubnet: POD_SUBNET, wgListenPort: 51_822, wgDeviceMTU: 1380 }];
+  const remotes = [
+    { name: cluster, kubeConfigPath: remote, podSubnet: POD_SUBNET, wgListenPort: 51_822, wgDeviceMTU: 1380 },
+  ];
   await writeFile(config, JSON.stringify({ local: { name: LOCAL, kubeConfigPath: local }, remotes }));
   return {
     'clusters-config': config,

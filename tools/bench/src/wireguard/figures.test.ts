@@ -21,7 +21,12 @@ it('has the budgets of 1,000 nodes', () => {
 });
 
 it('has no budgets for the memory of other numbers of nodes', () => {
-  expect(Object.keys(budgetsOf({ nodes: 999 }))).toEqual(['one change: calls of wg set', 'one change: peers in a call', 'restart: calls of wg set', 'idle: CPU of one core']);
+  expect(Object.keys(budgetsOf({ nodes: 999 }))).toEqual([
+    'one change: calls of wg set',
+    'one change: peers in a call',
+    'restart: calls of wg set',
+    'idle: CPU of one core',
+  ]);
 });
 
 it('has none where none apply', () => {

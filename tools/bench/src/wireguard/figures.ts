@@ -20,7 +20,13 @@ export function wireGuardFigures(conditions: Conditions | undefined): readonly F
     ...scrapeFigures(memory),
     ...changeFigures(conditions && 1),
     { label: 'restart: ready after', value: ({ comeBack }) => comeBack?.seconds, unit: 's', decimals: 2 },
-    { label: 'restart: calls of wg set', value: ({ comeBack }) => comeBack?.setCalls, unit: '', decimals: 0, budget: conditions && 0 },
+    {
+      label: 'restart: calls of wg set',
+      value: ({ comeBack }) => comeBack?.setCalls,
+      unit: '',
+      decimals: 0,
+      budget: conditions && 0,
+    },
     ...enduranceFigures({ cpu: conditions && 0.5, peakMb: memory }),
   ];
 }
@@ -43,8 +49,20 @@ function scrapeFigures(memoryBudget: number | undefined): Figure[] {
     { label: 'scrapes: length of an answer', value: ({ scrapes }) => scrapes?.kilobytes, unit: 'kB', decimals: 0 },
     { label: 'scrapes: time, p50', value: ({ scrapes }) => scrapes?.ms.p50, unit: 'ms', decimals: 0 },
     { label: 'scrapes: time, max', value: ({ scrapes }) => scrapes?.ms.max, unit: 'ms', decimals: 0 },
-    { label: 'scrapes: most memory after one', value: ({ scrapes }) => scrapes?.mostMb, unit: 'MB', decimals: 0, budget: memoryBudget },
-    { label: 'scrapes: memory after the last', value: ({ scrapes }) => scrapes?.residentMb, unit: 'MB', decimals: 0, budget: memoryBudget },
+    {
+      label: 'scrapes: most memory after one',
+      value: ({ scrapes }) => scrapes?.mostMb,
+      unit: 'MB',
+      decimals: 0,
+      budget: memoryBudget,
+    },
+    {
+      label: 'scrapes: memory after the last',
+      value: ({ scrapes }) => scrapes?.residentMb,
+      unit: 'MB',
+      decimals: 0,
+      budget: memoryBudget,
+    },
   ];
 }
 
@@ -52,12 +70,29 @@ const percentiles = ['p50', 'max'] as const satisfies readonly (keyof Summary)[]
 
 function changeFigures(callBudget: number | undefined): Figure[] {
   const row = (what: string, part: 'fromRequest' | 'fromAnswer', percentile: keyof Summary): Figure => {
-    return { label: `one change: from ${what} to wg, ${percentile}`, value: ({ peerChanges }) => peerChanges?.[part][percentile], unit: 'ms', decimals: 0 };
+    return {
+      label: `one change: from ${what} to wg, ${percentile}`,
+      value: ({ peerChanges }) => peerChanges?.[part][percentile],
+      unit: 'ms',
+      decimals: 0,
+    };
   };
   return [
     ...percentiles.map((percentile) => row('the PATCH of a Node', 'fromRequest', percentile)),
     ...percentiles.map((percentile) => row('its answer', 'fromAnswer', percentile)),
-    { label: 'one change: calls of wg set', value: ({ peerChanges }) => peerChanges?.setCallsPerChange, unit: '', decimals: 2, budget: callBudget },
-    { label: 'one change: peers in a call', value: ({ peerChanges }) => peerChanges?.peersPerCall, unit: '', decimals: 0, budget: callBudget },
+    {
+      label: 'one change: calls of wg set',
+      value: ({ peerChanges }) => peerChanges?.setCallsPerChange,
+      unit: '',
+      decimals: 2,
+      budget: callBudget,
+    },
+    {
+      label: 'one change: peers in a call',
+      value: ({ peerChanges }) => peerChanges?.peersPerCall,
+      unit: '',
+      decimals: 0,
+      budget: callBudget,
+    },
   ];
 }

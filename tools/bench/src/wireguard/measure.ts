@@ -19,13 +19,21 @@ export async function measureWireGuard(
 ): Promise<void> {
   say('setting up the device');
   const first = start();
-  result.setUp = await setUp(station, clusters, first, { signal: within(first), peers: nodes.length, account, settleSeconds });
+  result.setUp = await setUp(station, clusters, first, {
+    signal: within(first),
+    peers: nodes.length,
+    account,
+    settleSeconds,
+  });
 
   say(`${count} scrapes`);
   result.scrapes = await scrapes(station, first, { signal: within(first), count });
 
   say(`${changes} changes`);
-  result.peerChanges = await peerChanges(station, clusters.remote.api.admin, { signal: within(first), nodes: nodes.slice(0, changes) });
+  result.peerChanges = await peerChanges(station, clusters.remote.api.admin, {
+    signal: within(first),
+    nodes: nodes.slice(0, changes),
+  });
 
   if (idleSeconds > 0) {
     say(`${idleSeconds} s of nothing`);

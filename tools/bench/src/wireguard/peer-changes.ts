@@ -25,7 +25,11 @@ const INTERVAL_MS = 10;
 const REST_MS = 500;
 
 /** Moves Nodes of the remote cluster, one after the other. */
-export async function peerChanges(station: Station, remote: TestClient, { nodes, signal }: { nodes: readonly RemoteNode[]; signal: AbortSignal }): Promise<PeerChanges> {
+export async function peerChanges(
+  station: Station,
+  remote: TestClient,
+  { nodes, signal }: { nodes: readonly RemoteNode[]; signal: AbortSignal },
+): Promise<PeerChanges> {
   await station.setCalls();
   const times: { readonly fromRequest: number; readonly fromAnswer: number }[] = [];
   for (const node of nodes) {

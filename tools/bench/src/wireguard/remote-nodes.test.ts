@@ -3,11 +3,18 @@ import { MOST_NODES, nodeObject, remoteNode } from './remote-nodes.ts';
 
 it('makes Nodes that are peers of the local cluster, each with a block and an endpoint of its own', () => {
   const last = remoteNode(MOST_NODES - 1);
-  expect(last).toMatchObject({ podCidr: '10.127.255.0/24', endpoint: '198.18.63.255:51820', nextEndpoint: '198.19.63.255:51820' });
+  expect(last).toMatchObject({
+    podCidr: '10.127.255.0/24',
+    endpoint: '198.18.63.255:51820',
+    nextEndpoint: '198.19.63.255:51820',
+  });
   expect(nodeObject(last)).toMatchObject({
     metadata: {
       name: 'n16383',
-      annotations: { 'c1.wireguard.semaphore.uw.io/pubKey': last.publicKey, 'c1.wireguard.semaphore.uw.io/endpoint': last.endpoint },
+      annotations: {
+        'c1.wireguard.semaphore.uw.io/pubKey': last.publicKey,
+        'c1.wireguard.semaphore.uw.io/endpoint': last.endpoint,
+      },
     },
     spec: { podCIDRs: ['10.127.255.0/24'] },
     status: { addresses: [{ type: 'InternalIP', address: '198.18.63.255' }, expect.anything()] },

@@ -40,7 +40,10 @@ export function remoteNode(index: number): RemoteNode {
 }
 
 /** The annotations by which it is a peer of ours. */
-export function announcement({ publicKey, endpoint }: Pick<RemoteNode, 'publicKey' | 'endpoint'>): Readonly<Record<string, string>> {
+export function announcement({
+  publicKey,
+  endpoint,
+}: Pick<RemoteNode, 'publicKey' | 'endpoint'>): Readonly<Record<string, string>> {
   return { [pubKeyAnnotation(LOCAL)]: publicKey, [endpointAnnotation(LOCAL)]: endpoint };
 }
 
@@ -50,7 +53,12 @@ const IMAGES = 50;
 /** The object, of the size that a kubelet makes it: 10 kB of JSON, most of which are images that nobody asks for. */
 export function nodeObject(remote: RemoteNode): KubeObject {
   const [ip = ''] = remote.endpoint.split(':');
-  const object = node({ name: remote.name, annotations: announcement(remote), podCIDRs: [remote.podCidr], internalIPs: [ip] });
+  const object = node({
+    name: remote.name,
+    annotations: announcement(remote),
+    podCIDRs: [remote.podCidr],
+    internalIPs: [ip],
+  });
   const status = object['status'] as object;
   return { ...object, status: { ...status, images: Array.from({ length: IMAGES }, (_, index) => image(index)) } };
 }

@@ -16,7 +16,9 @@ const folders = (): readonly string[] => (process.env['PATH'] ?? '').split(':');
  * @throws {RequirementsError} that names all that is missing
  */
 export function findRequirements(): string {
-  const programs = ['wg', 'ip', 'unshare', 'nsenter', 'bash'].filter((name) => !folders().some((folder) => exists(`${folder}/${name}`)));
+  const programs = ['wg', 'ip', 'unshare', 'nsenter', 'bash'].filter(
+    (name) => !folders().some((folder) => exists(`${folder}/${name}`)),
+  );
   const found = findBinaries(['wireguard-go']);
   const missing = [
     ...(process.getuid?.() === 0 ? [] : ['root']),
@@ -24,7 +26,8 @@ export function findRequirements(): string {
     ...programs,
     ...(found.ok ? [] : [found.reason]),
   ];
-  if (!found.ok || missing.length > 0) throw new RequirementsError(`the bench of wireguard needs what isn't here: ${missing.join(', ')}`);
+  if (!found.ok || missing.length > 0)
+    throw new RequirementsError(`the bench of wireguard needs what isn't here: ${missing.join(', ')}`);
   return found.paths['wireguard-go'];
 }
 

@@ -20,7 +20,11 @@ export type Scrapes = {
 const INTERVAL_MS = 15_000;
 
 /** Reads the metrics of a program that has settled. */
-export async function scrapes(station: Station, { pid }: Program, { count, signal }: { count: number; signal: AbortSignal }): Promise<Scrapes> {
+export async function scrapes(
+  station: Station,
+  { pid }: Program,
+  { count, signal }: { count: number; signal: AbortSignal },
+): Promise<Scrapes> {
   const times: number[] = [];
   const memory: number[] = [];
   let bytes = 0;
@@ -31,5 +35,11 @@ export async function scrapes(station: Station, { pid }: Program, { count, signa
     times.push(performance.now() - askedAtMs);
     memory.push((await usageOf(pid)).residentMb);
   }
-  return { count, kilobytes: bytes / 1000, ms: summarize(times), mostMb: Math.max(...memory), residentMb: memory.at(-1) ?? NaN };
+  return {
+    count,
+    kilobytes: bytes / 1000,
+    ms: summarize(times),
+    mostMb: Math.max(...memory),
+    residentMb: memory.at(-1) ?? NaN,
+  };
 }

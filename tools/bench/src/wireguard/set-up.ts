@@ -29,12 +29,18 @@ export async function setUp(
   options: { peers: number; account: string; settleSeconds: number; signal: AbortSignal },
 ): Promise<SetUp> {
   const { peers, account, settleSeconds, signal } = options;
-  const atMs = await pollUntil(async () => (await station.endpoints()).size === peers, { intervalMs: INTERVAL_MS, signal });
+  const atMs = await pollUntil(async () => (await station.endpoints()).size === peers, {
+    intervalMs: INTERVAL_MS,
+    signal,
+  });
   const { cpuSeconds, peakMb } = await usageOf(program.pid);
   await delay(settleSeconds * 1000, undefined, { signal });
   const { residentMb: settledMb } = await usageOf(program.pid);
   // It announces itself side by side with making peers, and may end that later.
-  await pollUntil(async () => (await requestsOf(clusters, account)).local['patch'] !== undefined, { intervalMs: INTERVAL_MS, signal });
+  await pollUntil(async () => (await requestsOf(clusters, account)).local['patch'] !== undefined, {
+    intervalMs: INTERVAL_MS,
+    signal,
+  });
   return {
     seconds: (atMs - program.startedAtMs) / 1000,
     cpuSeconds,

@@ -41,8 +41,13 @@ export class Station {
       const machine = network.node(Station.node);
       for (const { api } of [local, ...remotes]) await machine.forward(Number(new URL(api.url).port));
       // Packets to peers go, and come to nothing: a router for all, as the kernel knows few neighbours.
-      await machine.run('ip', ['-batch', '-'], { input: `neighbour add ${NOBODY} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${NOBODY}\n` });
-      await local.api.admin.create('/api/v1/nodes', node({ name: Station.node, podCIDRs: ['10.2.1.0/24'], internalIPs: [machine.ipv4] }));
+      await machine.run('ip', ['-batch', '-'], {
+        input: `neighbour add ${NOBODY} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${NOBODY}\n`,
+      });
+      await local.api.admin.create(
+        '/api/v1/nodes',
+        node({ name: Station.node, podCIDRs: ['10.2.1.0/24'], internalIPs: [machine.ipv4] }),
+      );
       return new Station(network, machine, await recordCalls('wg', local.api.dir), wireGuardGo);
     } catch (error) {
       await network.stop();
@@ -84,4 +89,3 @@ export class Station {
     return this.#network.stop();
   }
 }
-

@@ -16,7 +16,10 @@ import { Station } from './station.ts';
 const NODES = '/api/v1/nodes';
 
 /** What semaphore-wireguard may do where it is deployed. */
-const wireGuardRights: Rights = { remote: rulesOf(deployedRights('wireguard/remote')), local: rulesOf(deployedRights('wireguard/base')) };
+const wireGuardRights: Rights = {
+  remote: rulesOf(deployedRights('wireguard/remote')),
+  local: rulesOf(deployedRights('wireguard/base')),
+};
 
 /**
  * The bench of semaphore-wireguard: a remote cluster full of Nodes, a local one with a single Node, and the agent of that,
@@ -46,7 +49,11 @@ export async function benchWireGuard(
     const results = await runAll([entrant], clusters, { rights: wireGuardRights, cleanUp: () => station.stop(), say });
     // Budgets are set for protobuf, which is what it takes by itself, from the real server.
     const judged = !embedded && encoding === 'auto';
-    return { facts: facts(options, clusters.server), results, figures: wireGuardFigures(judged ? { nodes: count } : undefined) };
+    return {
+      facts: facts(options, clusters.server),
+      results,
+      figures: wireGuardFigures(judged ? { nodes: count } : undefined),
+    };
   } finally {
     await clusters.stop();
   }

@@ -10,7 +10,10 @@ it('measures the agent, and what it sets', async ({ signal }) => {
     {
       name: 'ours',
       // It announces itself. Its own Node is watched, and theirs are. The keys of both clusters are compared.
-      setUp: expect.objectContaining({ setCalls: 2, requests: { remote: { get: 1, watch: 1 }, local: { get: 1, patch: 1, watch: 1 } } }),
+      setUp: expect.objectContaining({
+        setCalls: 2,
+        requests: { remote: { get: 1, watch: 1 }, local: { get: 1, patch: 1, watch: 1 } },
+      }),
       scrapes: expect.objectContaining({ count: 1 }),
       peerChanges: expect.objectContaining({ changes: 3, setCallsPerChange: 1, peersPerCall: 1 }),
       idle: { cpuPercent: expect.any(Number), residentMb: expect.any(Number) },

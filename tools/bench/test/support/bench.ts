@@ -15,7 +15,8 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 type Options = { readonly signal: AbortSignal };
 
 /** Runs the bench's command line. Rejects, with code and stderr, if that ends in failure. */
-export const runBench = (args: readonly string[], { signal }: Options) => promisify(execFile)(process.execPath, [main, ...args], { signal });
+export const runBench = (args: readonly string[], { signal }: Options) =>
+  promisify(execFile)(process.execPath, [main, ...args], { signal });
 
 /** Runs a bench on clusters of the kind that the tests run on, and reads what it wrote. */
 export async function tellBench(args: readonly string[], options: Options): Promise<Told> {

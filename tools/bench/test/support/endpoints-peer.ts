@@ -15,16 +15,26 @@ import { mirrorServiceName } from '@kube-semaphore/naming';
 const PAUSE_MS = 20;
 
 type Kubeconfig = {
-  readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string } }];
+  readonly clusters: readonly [
+    { readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string } },
+  ];
   readonly users: readonly [{ readonly user: { readonly token: string } }];
 };
-type Call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<KubeObject & { items?: KubeObject[] }>;
+type Call = (
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: object,
+) => Promise<KubeObject & { items?: KubeObject[] }>;
 
 async function connect(kubeconfig: string): Promise<Call> {
   const { clusters, users } = JSON.parse(await readFile(kubeconfig, 'utf8')) as Kubeconfig;
   const { server, 'certificate-authority-data': ca } = clusters[0].cluster;
   const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, 'base64') });
-  const headers = { authorization: `Bearer ${users[0].user.token}`, accept: 'application/json', 'content-type': 'application/json' };
+  const headers = {
+    authorization: `Bearer ${users[0].user.token}`,
+    accept: 'application/json',
+    'content-type': 'application/json',
+  };
   return async (method, path, body) => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = request(`${server}${path}`, { agent, method, headers }, resolve).on('error', reject);
@@ -43,7 +53,10 @@ const fields = { services: 'spec', endpoints: 'subsets' } as const;
 
 async function mirror(resource: keyof typeof fields): Promise<void> {
   const field = fields[resource];
-  const { items: sources = [] } = await there('GET', `/api/v1/${resource}?labelSelector=${encodeURIComponent(selector)}`);
+  const { items: sources = [] } = await there(
+    'GET',
+    `/api/v1/${resource}?labelSelector=${encodeURIComponent(selector)}`,
+  );
   const { items: found = [] } = await here('GET', mirrors(resource));
   const observed = new Map(found.map((object) => [object.metadata.name, object]));
   for (const { metadata, ...source } of sources) {
@@ -52,9 +65,15 @@ async function mirror(resource: keyof typeof fields): Promise<void> {
     observed.delete(name);
     const ports = [{ name: 'http', port: 80, targetPort: 8080 }];
     const wanted = resource === 'services' ? { ports } : source[field];
-    const object = { apiVersion: 'v1', kind: resource === 'services' ? 'Service' : 'Endpoints', metadata: { name }, [field]: wanted };
+    const object = {
+      apiVersion: 'v1',
+      kind: resource === 'services' ? 'Service' : 'Endpoints',
+      metadata: { name },
+      [field]: wanted,
+    };
     if (is === undefined) await here('POST', mirrors(resource), object);
-    else if (resource === 'endpoints' && !isDeepStrictEqual(is[field], wanted)) await here('PUT', `${mirrors(resource)}/${name}`, object);
+    else if (resource === 'endpoints' && !isDeepStrictEqual(is[field], wanted))
+      await here('PUT', `${mirrors(resource)}/${name}`, object);
   }
   for (const name of observed.keys()) await here('DELETE', `${mirrors(resource)}/${name}`);
 }

@@ -54,8 +54,11 @@ const isOutOfReach: Step = async ({ out, started, c1, c2, line, checkout }) => {
     out.show([`semaphore_policy_remote_up{remote="${c2.name}"} ${wanted}`]);
   };
   const failuresBefore = await watchRestarts(program, remote);
-  out.step('The other cluster is out of reach', `The network between the clusters fails: every connection from c1 to c2
-    breaks, and new ones are refused. Look at the metrics of semaphore-policy in c1:`);
+  out.step(
+    'The other cluster is out of reach',
+    `The network between the clusters fails: every connection from c1 to c2
+    breaks, and new ones are refused. Look at the metrics of semaphore-policy in c1:`,
+  );
   const cutMs = performance.now();
   const mend = await line.set({ kind: 'refuse' });
   await isUp(0);
@@ -80,9 +83,12 @@ const isOutOfReach: Step = async ({ out, started, c1, c2, line, checkout }) => {
 };
 
 const leaderIsKilled: Step = async ({ out, started, c1, checkout }) => {
-  out.step('Two replicas, and the leader is killed', `In production two replicas of semaphore-policy run in each
+  out.step(
+    'Two replicas, and the leader is killed',
+    `In production two replicas of semaphore-policy run in each
     cluster. Both watch, and one writes: the one that holds a Lease. In c1, two replicas replace the single process:`,
-    commandLines('semaphore-policy … the flags from above …', electionFlags));
+    commandLines('semaphore-policy … the flags from above …', electionFlags),
+  );
   const single = started.running('semaphore-policy', c1);
   await single.stop();
   const flags = { ...single.options.flags, ...electionFlags };
@@ -103,8 +109,12 @@ const leaderIsKilled: Step = async ({ out, started, c1, checkout }) => {
     await checkout.scale(checkout.pods.length + 1);
     takeoverMs = (await holderOf(c1, standby)).sinceMs - killedMs;
   });
-  out.result('the other replica leads in its place', takeoverMs, `: it was the ${standby.map(nameOf).join()} one. It
-    must wait until the Lease of the silent leader ends, which is 15 s by default, and 3 s here to save your time`);
+  out.result(
+    'the other replica leads in its place',
+    takeoverMs,
+    `: it was the ${standby.map(nameOf).join()} one. It
+    must wait until the Lease of the silent leader ends, which is 15 s by default, and 3 s here to save your time`,
+  );
   out.result('the pod that started meanwhile is in the set', rightMs);
 
   out.say('The new leader goes on: all pods but one are deleted.');
@@ -115,19 +125,26 @@ const leaderIsKilled: Step = async ({ out, started, c1, checkout }) => {
 /** Waits until one of `apps` holds the Lease, and since when, in ms since the epoch: the API server says so. */
 function holderOf({ server }: Cluster, apps: readonly App[]): Promise<{ leader: App; sinceMs: number }> {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${lease.namespace}/leases/${lease.name}`;
-  return eventually(async () => {
-    const { status, body } = await server.admin.request('GET', path);
-    if (status !== 200) return undefined;
-    const { holderIdentity, acquireTime } = body['spec'] as { holderIdentity: string; acquireTime: string };
-    const lines = await Promise.all(apps.map(({ program }) => program.logged('waiting for the Lease')));
-    const leader = apps[lines.findIndex(({ identity }) => identity === holderIdentity)];
-    return leader && { leader, sinceMs: Date.parse(acquireTime) };
-  }, isDefined, { what: `a holder of the Lease ${lease.name}` });
+  return eventually(
+    async () => {
+      const { status, body } = await server.admin.request('GET', path);
+      if (status !== 200) return undefined;
+      const { holderIdentity, acquireTime } = body['spec'] as { holderIdentity: string; acquireTime: string };
+      const lines = await Promise.all(apps.map(({ program }) => program.logged('waiting for the Lease')));
+      const leader = apps[lines.findIndex(({ identity }) => identity === holderIdentity)];
+      return leader && { leader, sinceMs: Date.parse(acquireTime) };
+    },
+    isDefined,
+    { what: `a holder of the Lease ${lease.name}` },
+  );
 }
 
 const lastPodGoes: Step = async ({ out, c1, checkout, ledger }) => {
-  out.step('The last pod is deleted', `In c2, the last pod of ${checkout.app} is deleted. c1 needs no set of it any
-    more.`);
+  out.step(
+    'The last pod is deleted',
+    `In c2, the last pod of ${checkout.app} is deleted. c1 needs no set of it any
+    more.`,
+  );
   const { rightMs } = await observe(c1, setOf(checkout), () => checkout.scale(0));
   out.result(`c1 has no set ${checkout.setName} any more`, rightMs, `; c2 still has ${ledger.setName}`);
 };

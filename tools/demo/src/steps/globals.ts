@@ -29,10 +29,13 @@ const merges: Step = async (demo) => {
     localCluster: { name: c1.name, kubeConfigPath: c1.mirror.writer.kubeconfig },
     remoteClusters: [{ name: c2.name, servicePrefix: c2.name, kubeConfigPath, staleAfter: STALE_AFTER }],
   };
-  out.step('One Service over both clusters', `${app} is an app that runs in c1 and in c2, with 2 pods in each. Its
+  out.step(
+    'One Service over both clusters',
+    `${app} is an app that runs in c1 and in c2, with 2 pods in each. Its
     Services have the same name and namespace, and the label global=true. semaphore-service-mirror makes one Service of
     them: a global Service. This needs a config file, which may name many clusters, and a restart:`,
-    JSON.stringify(file, null, 2).split('\n'));
+    JSON.stringify(file, null, 2).split('\n'),
+  );
   const former = started.running('semaphore-service-mirror', c1);
   const config = join(c1.server.dir, 'service-mirror.json');
   await Promise.all([former.stop(), writeFile(config, JSON.stringify(file))]);
@@ -50,10 +53,13 @@ const merges: Step = async (demo) => {
 };
 
 const losesOne: Step = async ({ out, c1, c2, line, shops }) => {
-  out.step('One of the clusters is lost', `c1 can no longer reach the API server of c2. The pods of c2 may still be
+  out.step(
+    'One of the clusters is lost',
+    `c1 can no longer reach the API server of c2. The pods of c2 may still be
     well, so this changes nothing at first. But if they are gone, half of the calls fail. This is what staleAfter is
     for: ${STALE_AFTER} after c1 last heard from c2, the endpoints of c2 no longer count as ready, if another cluster
-    has ready ones.`);
+    has ready ones.`,
+  );
   const startMs = performance.now();
   const lost = await observe(c1, globalOf(shops, [c2.name]), () => line.set({ kind: 'refuse' }));
   out.result('only the pods of c1 are ready behind it', lost.rightMs);
@@ -68,8 +74,11 @@ const losesOne: Step = async ({ out, c1, c2, line, shops }) => {
 
 const bothLeave: Step = async ({ out, c1, shops }) => {
   const [inC1, inC2] = shops;
-  out.step('The clusters leave it, one after the other', `In c2, somebody deletes the Service of ${inC2.app}. c1
-    removes what came from c2, and nothing else.`);
+  out.step(
+    'The clusters leave it, one after the other',
+    `In c2, somebody deletes the Service of ${inC2.app}. c1
+    removes what came from c2, and nothing else.`,
+  );
   const left = await observe(c1, globalOf(shops), () => inC2.withdraw());
   const detail = `: the Service stays, with ${fewestReady(left.versions)} pods of c1`;
   out.result('c1 has no EndpointSlices of c2 any more', left.rightMs, detail);

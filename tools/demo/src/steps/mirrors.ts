@@ -4,9 +4,12 @@ import type { Printer } from '../printer.ts';
 import type { Step } from './start.ts';
 
 const appears: Step = async ({ out, started, c1, c2, line, checkout }) => {
-  out.step('A Service of c2 becomes one of c1', `A policy may allow a call, but the caller needs a name, too. In c1,
+  out.step(
+    'A Service of c2 becomes one of c1',
+    `A policy may allow a call, but the caller needs a name, too. In c1,
     semaphore-service-mirror now runs as well: it watches the Services of c2 with the label mirror=true, and their
-    EndpointSlices.`);
+    EndpointSlices.`,
+  );
   const app = started.app({
     program: 'semaphore-service-mirror',
     cluster: c1,
@@ -45,25 +48,34 @@ export function showService(out: Printer, { first, last }: Observation, complete
 }
 
 const grows: Step = async ({ out, c1, checkout }) => {
-  out.step('It grows to 20 pods, and its mirror with it', `Another 17 pods start in c2. One EndpointSlice of c2 is one
-    EndpointSlice of c1: a change of one endpoint is one write, however many Services and pods there are.`);
+  out.step(
+    'It grows to 20 pods, and its mirror with it',
+    `Another 17 pods start in c2. One EndpointSlice of c2 is one
+    EndpointSlice of c1: a change of one endpoint is one write, however many Services and pods there are.`,
+  );
   const seen = await observe(c1, mirrorOf(checkout), () => checkout.scale(20));
   const detail = `: never fewer than ${fewestReady(seen.versions)}, ${costOf(seen, 'creating the pods')}`;
   out.result('all 20 pods are ready behind the mirror', seen.rightMs, detail);
 };
 
 const rollsOut: Step = async ({ out, c1, checkout }) => {
-  out.step('A rolling update without an empty moment', `A new version rolls out in c2, 5 pods at a time. The demo
+  out.step(
+    'A rolling update without an empty moment',
+    `A new version rolls out in c2, 5 pods at a time. The demo
     watches the mirror’s EndpointSlices as kube-proxy does, and counts the ready endpoints after each change. With
-    none, calls would be refused.`);
+    none, calls would be refused.`,
+  );
   const seen = await observe(c1, mirrorOf(checkout), () => checkout.rollOut());
   const detail = `: never fewer than ${fewestReady(seen.versions)}, ${costOf(seen, 'the update')}`;
   out.result('only the 20 new pods are ready behind the mirror', seen.rightMs, detail);
 };
 
 const isDeleted: Step = async ({ out, c1, checkout }) => {
-  out.step('The Service is deleted, and its mirror with it', `In c2, somebody deletes the Service of ${checkout.app}.
-    Its pods go on.`);
+  out.step(
+    'The Service is deleted, and its mirror with it',
+    `In c2, somebody deletes the Service of ${checkout.app}.
+    Its pods go on.`,
+  );
   const { rightMs } = await observe(c1, mirrorOf(checkout), () => checkout.withdraw());
   out.result('c1 has neither the mirror nor EndpointSlices of it any more', rightMs);
 };

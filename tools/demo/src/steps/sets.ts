@@ -6,14 +6,20 @@ import { memberLabel } from '../workload.ts';
 import type { Step } from './start.ts';
 
 const firstPods: Step = async ({ out, c1, checkout, ledger }) => {
-  out.step('A workload starts in c2, and c1 learns about it', `In c2, 3 pods of the app ${checkout.app} start in the
+  out.step(
+    'A workload starts in c2, and c1 learns about it',
+    `In c2, 3 pods of the app ${checkout.app} start in the
     namespace ${checkout.namespace}. Their owner has given them the label ${memberLabel}: ${checkout.app}, which makes
-    them known to other clusters.`);
+    them known to other clusters.`,
+  );
   const { rightMs, first, last } = await observe(c1, setOf(checkout), () => checkout.scale(3));
   out.show(table(checkout.pods.map(({ name, ips }) => [name, ips.join(', ')])));
   out.result(`c1 has a set ${checkout.setName}`, first.ms, `, with ${contentOf(first.copy)?.ready.length} addresses`);
   out.result('all 3 pods are in it', rightMs);
-  const { metadata: { name, labels = {} }, ...set } = mainOf(last.copy);
+  const {
+    metadata: { name, labels = {} },
+    ...set
+  } = mainOf(last.copy);
   out.showYaml({ kind: 'GlobalNetworkSet', metadata: { name, labels }, spec: set['spec'] });
   out.say(`The nets are the addresses of the pods. A Calico policy in c1 selects the set by its labels. This one lets
     ${checkout.app} of c2 talk to ${ledger.app}, an app of c1:`);
@@ -29,17 +35,23 @@ const firstPods: Step = async ({ out, c1, checkout, ledger }) => {
 };
 
 const grows: Step = async ({ out, c1, checkout }) => {
-  out.step('It grows to 20 pods', `Another 17 pods start at nearly the same time. Look at the number of writes:
+  out.step(
+    'It grows to 20 pods',
+    `Another 17 pods start at nearly the same time. Look at the number of writes:
     semaphore-policy writes the first change at once, and collects those that follow. A rollout of any size costs a set
-    at most 5 writes a second.`);
+    at most 5 writes a second.`,
+  );
   const seen = await observe(c1, setOf(checkout), () => checkout.scale(20));
   const count = contentOf(seen.last.copy)?.ready.length;
   out.result('all 20 pods are in the set', seen.rightMs, `: ${count} addresses, ${costOf(seen, 'creating the pods')}`);
 };
 
 const rollsOut: Step = async ({ out, c1, checkout }) => {
-  out.step('A rolling update replaces every pod', `A new version rolls out, 5 pods at a time: new pods run before old
-    ones are deleted. Look at the smallest number of addresses: the set was never empty.`);
+  out.step(
+    'A rolling update replaces every pod',
+    `A new version rolls out, 5 pods at a time: new pods run before old
+    ones are deleted. Look at the smallest number of addresses: the set was never empty.`,
+  );
   const seen = await observe(c1, setOf(checkout), () => checkout.rollOut());
   const fewest = Math.min(...seen.versions.map(({ copy }) => contentOf(copy)?.ready.length ?? 0));
   const detail = `: never fewer than ${fewest} addresses, ${costOf(seen, 'the update')}`;
@@ -47,15 +59,21 @@ const rollsOut: Step = async ({ out, c1, checkout }) => {
 };
 
 const shrinks: Step = async ({ out, c1, checkout }) => {
-  out.step('It shrinks to a single pod', `19 pods are deleted. Their addresses must leave the set: other pods may soon
-    get them, and must not be let in.`);
+  out.step(
+    'It shrinks to a single pod',
+    `19 pods are deleted. Their addresses must leave the set: other pods may soon
+    get them, and must not be let in.`,
+  );
   const { rightMs, last } = await observe(c1, setOf(checkout), () => checkout.scale(1));
   out.result('only the last pod is in the set', rightMs, `: ${contentOf(last.copy)?.ready.join(' and ')}`);
 };
 
 const otherDirection: Step = async ({ out, c1, c2, ledger }) => {
-  out.step('The other way round, with a token that may do very little', `In c1, a pod of the app ${ledger.app} starts
-    in the namespace ${ledger.namespace}.`);
+  out.step(
+    'The other way round, with a token that may do very little',
+    `In c1, a pod of the app ${ledger.app} starts
+    in the namespace ${ledger.namespace}.`,
+  );
   const { rightMs } = await observe(c2, setOf(ledger), () => ledger.scale(1));
   out.result(`c2 has a set ${ledger.setName}`, rightMs);
   out.say(`semaphore-policy of c2 reads c1 with a token. Look at the answers of c1 to this token: it can read Pods, and

@@ -26,8 +26,11 @@ export async function start({ out, started, ability, real }: Input) {
   const servers = real
     ? 'Each cluster is a real kube-apiserver with its own etcd.'
     : 'Each cluster is a small API server inside this process, with TLS, tokens, RBAC, lists and watches.';
-  out.step('Two clusters that watch each other', `${servers} No container runs in them: the demo creates Pod objects
-    and gives each its addresses, as a kubelet does. All that follows from it is the work of kube-semaphore.`);
+  out.step(
+    'Two clusters that watch each other',
+    `${servers} No container runs in them: the demo creates Pod objects
+    and gives each its addresses, as a kubelet does. All that follows from it is the work of kube-semaphore.`,
+  );
   const startMs = performance.now();
   const startServer: Start = real ? startRealCluster : startEmbeddedCluster;
   const startCluster = async (name: string, number: number) => {
@@ -59,9 +62,11 @@ export async function start({ out, started, ability, real }: Input) {
     'remote-ca-url': pathToFileURL(c1.server.caFile).href,
     'remote-sa-token-path': c1.policy.reader.tokenFile,
   });
-  out.say(`Each cluster runs its own semaphore-policy, which writes there and only reads in the other cluster. The one
+  out.say(
+    `Each cluster runs its own semaphore-policy, which writes there and only reads in the other cluster. The one
     in c1 knows c2 by a kubeconfig. That leads to c2 through a proxy of the demo, which cuts the connection later:`,
-    inC1.command);
+    inC1.command,
+  );
   out.say('The one in c2 knows c1 by an address, a CA certificate and the token of a ServiceAccount:', inC2.command);
   const readyMs = Math.max(...(await Promise.all([inC1.ready(), inC2.ready()])));
   out.result('both semaphore-policy processes are ready', readyMs, ': each has listed the Pods, and watches changes');

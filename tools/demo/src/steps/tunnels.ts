@@ -27,11 +27,19 @@ export const tunnels: Step = async (demo) => {
 };
 
 async function joinByTunnel({ out, started, ability, c1, c2 }: Demo): Promise<Nodes> {
-  out.step(title, `${purpose} Until now the pods were only objects. Now packets are real: each cluster gets a node with
-    a pod, in network namespaces on one Ethernet. Here, ${ability.carrier} does the work of WireGuard.`);
+  out.step(
+    title,
+    `${purpose} Until now the pods were only objects. Now packets are real: each cluster gets a node with
+    a pod, in network namespaces on one Ethernet. Here, ${ability.carrier} does the work of WireGuard.`,
+  );
   const nodes = await buildNodes(started, [c1, c2], ability.path);
-  const rowOf = ({ cluster: { name, node }, machine }: MeshNode) =>
-    [name, machine.name, machine.ipv4, machine.ipv6, `pods ${node.podCIDRs.join(', ')}`];
+  const rowOf = ({ cluster: { name, node }, machine }: MeshNode) => [
+    name,
+    machine.name,
+    machine.ipv4,
+    machine.ipv6,
+    `pods ${node.podCIDRs.join(', ')}`,
+  ];
   out.show(table(nodes.map(rowOf)));
   out.say(
     'The agent on n1 learns about c2 from a file. The agent on n2 has a file, too:',
@@ -44,16 +52,22 @@ async function joinByTunnel({ out, started, ability, c1, c2 }: Demo): Promise<No
   out.result('both semaphore-wireguard agents are ready', readyMs, ': each has made a key, a device and routes');
   await Promise.all(nodes.map((node) => hasPeers(node, 1)));
   out.result('each node is a peer of the other', performance.now() - startMs, ', by what its Node announces:');
-  const { kind, metadata: { name, annotations } } = await c1.server.admin.get(`${nodesPath}/n1`);
+  const {
+    kind,
+    metadata: { name, annotations },
+  } = await c1.server.admin.get(`${nodesPath}/n1`);
   const announced = [pubKeyAnnotation(c2.name), endpointAnnotation(c2.name)].map((key) => [key, annotations?.[key]]);
   out.showYaml({ kind, metadata: { name, annotations: Object.fromEntries(announced) } });
   return nodes;
 }
 
 async function readTheWire({ out, c2 }: Demo, [n1]: Nodes): Promise<void> {
-  out.step('A pod of c1 reaches one of c2, and nobody in between can read it', `The pod of c1 pings the pod of c2 by
+  out.step(
+    'A pod of c1 reaches one of c2, and nobody in between can read it',
+    `The pod of c1 pings the pod of c2 by
     its own addresses, a hundred times a second, with the words “${SECRET}”. Meanwhile tcpdump records all packets on
-    the Ethernet between the nodes.`);
+    the Ethernet between the nodes.`,
+  );
   const capture = await n1.machine.capture();
   const startMs = performance.now();
   for (const address of c2.node.podIps) {
@@ -72,7 +86,12 @@ async function readTheWire({ out, c2 }: Demo, [n1]: Nodes): Promise<void> {
     'anything else, such as handshakes and ARP': others,
     [`packets with “${SECRET}” in them`]: readable,
   };
-  out.show(table(Object.entries(counts).map(([what, count]) => [what, String(count)]), { lastColumn: 'right' }));
+  out.show(
+    table(
+      Object.entries(counts).map(([what, count]) => [what, String(count)]),
+      { lastColumn: 'right' },
+    ),
+  );
   const { lines } = await runCommand(n1.launch, 'status');
   out.say('On n1, operators see this:', ['semaphore-wireguard status …', ...lines]);
   out.say('The peer of n1 is n2: its endpoint, its last handshake, and the ranges of its pods.');
@@ -80,8 +99,11 @@ async function readTheWire({ out, c2 }: Demo, [n1]: Nodes): Promise<void> {
 
 async function killAgent({ out, started, c1 }: Demo, [n1, n2]: Nodes): Promise<void> {
   const agent = started.running('semaphore-wireguard', c1);
-  out.step('The agent is killed, and the tunnel isn’t', `Now the pod of c2 pings the pod of c1, a hundred times a
-    second, all the time. The agent on n1 is killed:`);
+  out.step(
+    'The agent is killed, and the tunnel isn’t',
+    `Now the pod of c2 pings the pod of c1, a hundred times a
+    second, all the time. The agent on n1 is killed:`,
+  );
   const ping = await startPing(n2.pod, c1.node.podIps[0]);
   await ping.replies(REPLIES);
   out.show([`kill -9 ${agent.program.pid}`]);
@@ -117,9 +139,11 @@ async function planOnly({ out, ability, c1, c2 }: Demo): Promise<void> {
   await createNode(c1, { internalIPs: [ours] });
   await createNode(c2, { internalIPs: [theirs], annotations });
   const { launch } = await prepareAgent(c1, c2);
-  out.say(`But the agent can say what it would do. Node n1 of c1 stands for this machine, and Node n2 of c2 has the
+  out.say(
+    `But the agent can say what it would do. Node n1 of c1 stands for this machine, and Node n2 of c2 has the
     annotations that an agent there writes. This command looks, and changes nothing:`,
-    commandLines('semaphore-wireguard plan', launch.flags));
+    commandLines('semaphore-wireguard plan', launch.flags),
+  );
   const startMs = performance.now();
   const { code, lines } = await runCommand({ ...launch, path: ability.path }, 'plan');
   if (code === 0) out.result('this is what the agent would do here', performance.now() - startMs);

@@ -26,12 +26,18 @@ export const wholeSystem: Step = async (demo) => {
     report(what, tally);
   };
 
-  out.step('A rollout', `From now on the pod in c1 calls the app twenty times a second, each time by its name and with a
-    new connection. In c2, a new version of the app rolls out.`);
+  out.step(
+    'A rollout',
+    `From now on the pod in c1 calls the app twenty times a second, each time by its name and with a
+    new connection. In c2, a new version of the app rolls out.`,
+  );
   reportNoLoss('A rollout', await scenarios.rollOut('v2'));
 
-  out.step('A node comes, and is lost', `c2 gets a third node, and the app a pod on it. The agent announces the node,
-    and the nodes of c1 make it a peer.`);
+  out.step(
+    'A node comes, and is lost',
+    `c2 gets a third node, and the app a pod on it. The agent announces the node,
+    and the nodes of c1 make it a peer.`,
+  );
   const added = await scenarios.addNode();
   reportNoLoss('A node is added', added);
   out.say(`Now the node loses power. Kubernetes takes 40 s or more to notice. Until then a part of all calls still goes
@@ -50,10 +56,13 @@ export const wholeSystem: Step = async (demo) => {
 
 /** Starts the clusters, installs kube-semaphore, and calls an app of c2 from c1. */
 async function install({ out, started }: Demo): Promise<Scenarios> {
-  out.step('The whole system', `Until now the demo did much of the work of Kubernetes. Now two other clusters start:
+  out.step(
+    'The whole system',
+    `Until now the demo did much of the work of Kubernetes. Now two other clusters start:
     real API servers with the controllers of EndpointSlices, nodes and pods as network namespaces, kube-proxy on every
     node, and CoreDNS. kube-semaphore is installed from deploy/overlays/example: its Deployments and DaemonSets, with
-    their accounts, flags and Secrets.`);
+    their accounts, flags and Secrets.`,
+  );
   const startMs = performance.now();
   const system = await started.server(() => System.start());
   out.result('two clusters with nodes and DNS', performance.now() - startMs, ': c1 has a node, c2 has two');
@@ -66,14 +75,20 @@ async function install({ out, started }: Demo): Promise<Scenarios> {
   const capture = await system.network.node('c1-n1').capture();
   const callMs = performance.now();
   const answer = await scenarios.curl(SECRET);
-  out.say(`In c2, the app web runs with 3 pods, and a Service for other clusters. In c1, a pod with the address
-    ${callerIp} calls it:`, [`curl --header 'x-said: ${SECRET}' ${WEB_URL}`, JSON.stringify(answer)]);
+  out.say(
+    `In c2, the app web runs with 3 pods, and a Service for other clusters. In c1, a pod with the address
+    ${callerIp} calls it:`,
+    [`curl --header 'x-said: ${SECRET}' ${WEB_URL}`, JSON.stringify(answer)],
+  );
   out.result('CoreDNS knew the name, kube-proxy chose a pod, and the tunnel led there', performance.now() - callMs);
   const wire = inspect(await capture.stop(), SECRET);
   const isSecret = wire.encrypted > 0 && wire.readable === 0;
   if (!isSecret || answer.seen !== callerIp) throw new Error(JSON.stringify({ wire, answer }));
   const nets = await system.netsOf('c1-shop-checkout');
-  out.say(`Between the nodes, ${wire.encrypted} packets were inside WireGuard’s, and nothing could be read. In c2, the
-    caller is in a set that policies select:`, [`c1-shop-checkout: ${nets?.join(', ')}`]);
+  out.say(
+    `Between the nodes, ${wire.encrypted} packets were inside WireGuard’s, and nothing could be read. In c2, the
+    caller is in a set that policies select:`,
+    [`c1-shop-checkout: ${nets?.join(', ')}`],
+  );
   return scenarios;
 }

@@ -23,16 +23,21 @@ type Process = { readonly parent: number; readonly namespace: string };
 /** All processes with their network namespaces. */
 async function processes(): Promise<readonly Process[]> {
   const { stdout } = await run('ps', ['-A', '-o', 'ppid=,netns=']);
-  return stdout.trim().split('\n').map((line) => {
-    const [parent = '', namespace = ''] = line.trim().split(/ +/);
-    return { parent: Number(parent), namespace };
-  });
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [parent = '', namespace = ''] = line.trim().split(/ +/);
+      return { parent: Number(parent), namespace };
+    });
 }
 
 /** The network namespaces that a demo has made. */
 async function namespacesOf({ child }: DemoProcess): Promise<ReadonlySet<string>> {
   const own = /\d+/.exec(await readlink('/proc/self/ns/net'))?.[0];
-  const held = (await processes()).filter(({ parent, namespace }) => parent === child.pid && namespace !== own && namespace !== '-');
+  const held = (await processes()).filter(
+    ({ parent, namespace }) => parent === child.pid && namespace !== own && namespace !== '-',
+  );
   return new Set(held.map(({ namespace }) => namespace));
 }
 
@@ -85,7 +90,11 @@ it.each([
   expect(namespaces.size).toBe(5);
   demo.signal('SIGINT');
   const startMs = performance.now();
-  expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) as unknown });
+  expect(await demo.ended).toMatchObject({
+    code: 0,
+    signal: null,
+    output: expect.stringMatching(/\nStopping\.\n$/) as unknown,
+  });
   expect(performance.now() - startMs).toBeLessThan(END_MS);
   await expectNothingLeft(demo, namespaces);
 });

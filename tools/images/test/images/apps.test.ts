@@ -25,20 +25,30 @@ async function stopped(container: Container): Promise<{ readonly code: number | 
 }
 
 it('policy: a pod of one cluster is in a set of the other', async ({ local, remote, startPod }) => {
-  await createPod(remote.admin, pod({ name: 'checkout-1', labels: { 'semaphore.uw.systems/name': 'checkout' }, ips: ['10.4.1.38'] }));
+  await createPod(
+    remote.admin,
+    pod({ name: 'checkout-1', labels: { 'semaphore.uw.systems/name': 'checkout' }, ips: ['10.4.1.38'] }),
+  );
   const policy = await startPod({
     app: 'policy',
     config: { remotes: [entryOf(remote)] },
-    options: { args: [`-config=${config}`, '-leader-elect', '-lease-namespace=semaphore-policy', '-listen-address=127.0.0.1:0'] },
+    options: {
+      args: [`-config=${config}`, '-leader-elect', '-lease-namespace=semaphore-policy', '-listen-address=127.0.0.1:0'],
+    },
   });
   await policy.ready();
-  await eventually(async () => (await found(local, `${SETS}/c2-default-checkout`))?.['spec'], { nets: ['10.4.1.38/32'] });
+  await eventually(async () => (await found(local, `${SETS}/c2-default-checkout`))?.['spec'], {
+    nets: ['10.4.1.38/32'],
+  });
 
   expect(await stopped(policy)).toEqual({ code: 0, inTime: true });
 });
 
 it('service-mirror: a Service of one cluster is mirrored in the other', async ({ local, remote, startPod }) => {
-  await remote.admin.create('/api/v1/namespaces/default/services', service({ name: 'web', selector: null, labels: { mirror: 'true' } }));
+  await remote.admin.create(
+    '/api/v1/namespaces/default/services',
+    service({ name: 'web', selector: null, labels: { mirror: 'true' } }),
+  );
   await remote.admin.create(
     '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
     endpointSlice({ name: 'web-1', service: 'web', labels: { mirror: 'true' }, endpoints: ['10.4.1.38'] }),
@@ -56,19 +66,33 @@ it('service-mirror: a Service of one cluster is mirrored in the other', async ({
   const name = 'c2-default-73736d-web';
   await eventually(async () => (await found(local, `/api/v1/${MIRRORS}/services/${name}`)) !== undefined, true);
   await eventually(async () => {
-    const slices = await local.admin.list(`/apis/discovery.k8s.io/v1/${MIRRORS}/endpointslices?labelSelector=kubernetes.io/service-name=${name}`);
-    return slices.flatMap((slice) => (slice['endpoints'] as { addresses: string[] }[]).flatMap(({ addresses }) => addresses));
+    const slices = await local.admin.list(
+      `/apis/discovery.k8s.io/v1/${MIRRORS}/endpointslices?labelSelector=kubernetes.io/service-name=${name}`,
+    );
+    return slices.flatMap((slice) =>
+      (slice['endpoints'] as { addresses: string[] }[]).flatMap(({ addresses }) => addresses),
+    );
   }, ['10.4.1.38']);
 
   expect(await stopped(mirror)).toEqual({ code: 0, inTime: true });
 });
 
-it('wireguard: a node has a tunnel, which a sidecar of the same image carries', async ({ local, remote, machine, dir, startPod, start }) => {
+it('wireguard: a node has a tunnel, which a sidecar of the same image carries', async ({
+  local,
+  remote,
+  machine,
+  dir,
+  startPod,
+  start,
+}) => {
   const [sockets, keys] = [join(dir, 'sockets'), join(dir, 'keys')];
   await mkdir(sockets);
   await mkdir(keys, { mode: 0o700 });
   const shared = { capabilities: ['NET_ADMIN'], place: machine, env: { SWG_NODE_NAME: 'n1' } };
-  await local.admin.create('/api/v1/nodes', node({ name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: [machine.ipv4] }));
+  await local.admin.create(
+    '/api/v1/nodes',
+    node({ name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: [machine.ipv4] }),
+  );
   const sidecar = start({
     ...shared,
     image: imageName('wireguard'),
@@ -87,8 +111,14 @@ it('wireguard: a node has a tunnel, which a sidecar of the same image carries', 
     },
   });
   await agent.ready();
-  await eventually(async () => (await found(local, '/api/v1/nodes/n1'))?.metadata.annotations?.['c2.wireguard.semaphore.uw.io/endpoint'], `${machine.ipv4}:51820`);
-  expect(JSON.parse(await machine.run('ip', ['-json', 'route', 'show', 'dev', 'wireguard.c2']))).toMatchObject([{ dst: '10.4.0.0/16' }]);
+  await eventually(
+    async () =>
+      (await found(local, '/api/v1/nodes/n1'))?.metadata.annotations?.['c2.wireguard.semaphore.uw.io/endpoint'],
+    `${machine.ipv4}:51820`,
+  );
+  expect(JSON.parse(await machine.run('ip', ['-json', 'route', 'show', 'dev', 'wireguard.c2']))).toMatchObject([
+    { dst: '10.4.0.0/16' },
+  ]);
 
   expect(await stopped(agent)).toEqual({ code: 0, inTime: true });
   expect(await stopped(sidecar)).toMatchObject({ inTime: true });

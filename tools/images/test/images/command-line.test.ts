@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { inspect } from '../support/image.ts';
 
 /** What a container writes until it ends. */
-async function outputOf(app: string, args: readonly string[], command?: string): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+async function outputOf(
+  app: string,
+  args: readonly string[],
+  command?: string,
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
   const container = startContainer({ image: imageName(app), args, ...(command !== undefined && { command }) });
   const { code } = await container.exited;
   return { code, stdout: container.stdout(), stderr: container.stderr() };
@@ -14,22 +18,28 @@ const version = async (app: string): Promise<string> => {
   return `semaphore-${app} ${labels['org.opencontainers.image.version']} (commit ${labels['org.opencontainers.image.revision']})\n`;
 };
 
-describe.concurrent.each(['policy', 'service-mirror', 'wireguard'])('a container of %s, in which nothing can be written', (app) => {
-  it('tells its name, version and commit', async ({ expect }) => {
-    expect(await outputOf(app, ['--version'])).toEqual({ code: 0, stdout: await version(app), stderr: '' });
-  });
+describe.concurrent.each(['policy', 'service-mirror', 'wireguard'])(
+  'a container of %s, in which nothing can be written',
+  (app) => {
+    it('tells its name, version and commit', async ({ expect }) => {
+      expect(await outputOf(app, ['--version'])).toEqual({ code: 0, stdout: await version(app), stderr: '' });
+    });
 
-  it('tells its flags', async ({ expect }) => {
-    const { code, stdout } = await outputOf(app, ['-help']);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^ +-listen-address/m);
-  });
+    it('tells its flags', async ({ expect }) => {
+      const { code, stdout } = await outputOf(app, ['-help']);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^ +-listen-address/m);
+    });
 
-  it('ends with 2 and a sentence, if it is told nonsense', async ({ expect }) => {
-    expect(await outputOf(app, ['-nonsense'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/-nonsense/) });
-  });
-});
+    it('ends with 2 and a sentence, if it is told nonsense', async ({ expect }) => {
+      expect(await outputOf(app, ['-nonsense'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/-nonsense/) });
+    });
+  },
+);
 
 it('is found under its older name, too', async () => {
-  expect(await outputOf('policy', ['--version'], '/kube-policy-semaphore')).toMatchObject({ code: 0, stdout: await version('policy') });
+  expect(await outputOf('policy', ['--version'], '/kube-policy-semaphore')).toMatchObject({
+    code: 0,
+    stdout: await version('policy'),
+  });
 });

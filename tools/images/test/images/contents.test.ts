@@ -12,7 +12,13 @@ import { inspect, mount, unmount } from '../support/image.ts';
 const workspace = fileURLToPath(new URL('../../../../', import.meta.url));
 
 const images = [
-  { app: 'policy', paths: ['kube-policy-semaphore', 'semaphore-policy'], user: '65532:65532', more: [], tools: ['env'] },
+  {
+    app: 'policy',
+    paths: ['kube-policy-semaphore', 'semaphore-policy'],
+    user: '65532:65532',
+    more: [],
+    tools: ['env'],
+  },
   { app: 'service-mirror', paths: ['semaphore-service-mirror'], user: '65532:65532', more: [], tools: ['env'] },
   { app: 'wireguard', paths: ['semaphore-wireguard'], user: '0:0', more: ['wireguard-go'], tools: ['env', 'ip', 'wg'] },
 ] as const;
@@ -38,7 +44,8 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
   });
   afterAll(() => unmount(app));
   const ofOurs = (pattern: string): readonly string[] => globSync(pattern, { cwd: join(root, lib) });
-  const onPath = (program: string): readonly string[] => PATH.filter((folder) => globSync(join(folder, program), { cwd: root }).length > 0);
+  const onPath = (program: string): readonly string[] =>
+    PATH.filter((folder) => globSync(join(folder, program), { cwd: root }).length > 0);
 
   it('has its program where the Go image has it', async () => {
     for (const path of paths) {
@@ -53,7 +60,11 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
     const { User, Entrypoint, Labels, Env } = await inspect(app);
     expect({ User, Entrypoint }).toEqual({ User: user, Entrypoint: [`/semaphore-${app}`] });
     const label = (name: string): string | undefined => Labels[`org.opencontainers.image.${name}`];
-    expect({ title: label('title'), version: label('version'), licences: label('licenses') }).toEqual({ title: `semaphore-${app}`, version, licences: 'Apache-2.0' });
+    expect({ title: label('title'), version: label('version'), licences: label('licenses') }).toEqual({
+      title: `semaphore-${app}`,
+      version,
+      licences: 'Apache-2.0',
+    });
     expect(label('revision')).toMatch(/^([0-9a-f]{40}(-dirty)?|unknown)$/);
     expect(label('source')).not.toMatch(/^$|:\/\/[^/]*@/);
     expect(Env.map((variable) => variable.split('=')[0])).toEqual(['PATH', 'SEMAPHORE_COMMIT']);
@@ -61,7 +72,9 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
 
   it('has a bundle and Node.js besides its base, and nothing to build them of', async () => {
     // The help and SOCKS are loaded when they are needed: `build` is the folder that the socks library has its entry in.
-    const files = [...ofOurs('**')].filter((path) => !/^((main|help-\w+|build-\w+|chunk-\w+)\.mjs(\.map)?|semaphore-[a-z-]+\.mjs)$/.test(path));
+    const files = [...ofOurs('**')].filter(
+      (path) => !/^((main|help-\w+|build-\w+|chunk-\w+)\.mjs(\.map)?|semaphore-[a-z-]+\.mjs)$/.test(path),
+    );
     expect(files.filter((path) => path !== '.')).toEqual(more);
     expect(globSync('usr/local/{bin,lib}/*', { cwd: root }).toSorted()).toEqual(['usr/local/bin/node', lib]);
     expect(globSync('**/{node_modules,.git,.npmrc,tsconfig.json}', { cwd: root })).toEqual([]);
@@ -70,9 +83,12 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
   it('names lines of sources, and has neither them nor the machine that it was built on', async () => {
     const maps = ofOurs('*.map');
     expect(maps).not.toEqual([]);
-    for (const map of maps) expect(JSON.parse(await readFile(join(root, lib, map), 'utf8'))).not.toHaveProperty('sourcesContent');
-    for (const file of ofOurs('*.{mjs,map}')) expect(await readFile(join(root, lib, file), 'utf8')).not.toContain(workspace);
-    for (const file of globSync('etc/{hostname,resolv.conf}', { cwd: root })) expect(await readFile(join(root, file), 'utf8')).not.toContain(hostname());
+    for (const map of maps)
+      expect(JSON.parse(await readFile(join(root, lib, map), 'utf8'))).not.toHaveProperty('sourcesContent');
+    for (const file of ofOurs('*.{mjs,map}'))
+      expect(await readFile(join(root, lib, file), 'utf8')).not.toContain(workspace);
+    for (const file of globSync('etc/{hostname,resolv.conf}', { cwd: root }))
+      expect(await readFile(join(root, file), 'utf8')).not.toContain(hostname());
   });
 
   it('has the packages that its bill of materials names, and the Node.js, each once', async () => {
@@ -84,7 +100,9 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
     };
     const format = '${db:Status-Status} ${Package} ${Version}\n';
     const packages = await outputOf(app, 'dpkg-query', '--show', `--showformat=${format}`);
-    const installed = packages.filter((line) => line.startsWith('installed ')).map((line) => line.slice('installed '.length));
+    const installed = packages
+      .filter((line) => line.startsWith('installed '))
+      .map((line) => line.slice('installed '.length));
     expect(named('pkg:deb/')).toEqual(installed.toSorted());
     const [version] = await outputOf(app, 'node', '--version');
     expect(named('pkg:generic/node')).toEqual([`node ${version?.slice(1)}`]);

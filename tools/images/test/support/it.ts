@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import {
-  type Container, type ContainerOptions, deployAccount, deployedRights, globalNetworkSetCrd, imageName, startContainer,
+  type Container,
+  type ContainerOptions,
+  deployAccount,
+  deployedRights,
+  globalNetworkSetCrd,
+  imageName,
+  startContainer,
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import { startNetwork } from '@kube-semaphore/testnet';
@@ -23,10 +29,17 @@ type Pod = { readonly app: string; readonly config: object; readonly options?: O
 export const it = test
   .extend('names', { scope: 'file' }, { local: 'c1', remote: 'c2' })
   .extend('clusters', { scope: 'file' }, async ({ names }, { onCleanup }) => {
-    const [local, remote] = await Promise.all([startRealCluster({ name: names.local }), startRealCluster({ name: names.remote })]);
+    const [local, remote] = await Promise.all([
+      startRealCluster({ name: names.local }),
+      startRealCluster({ name: names.remote }),
+    ]);
     onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
     await local.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
-    await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'sys-semaphore' } });
+    await local.admin.create('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'sys-semaphore' },
+    });
     return { local, remote };
   })
   .extend('local', { scope: 'file' }, ({ clusters }): TestCluster => clusters.local)
@@ -57,15 +70,19 @@ export const it = test
       return container;
     };
   })
-  .extend('startPod', ({ local, remote, dir, start }) => async ({ app, config, options = {} }: Pod): Promise<Container> => {
-    const { hostname, port } = new URL(local.url);
-    return start({
-      image: imageName(app),
-      ...options,
-      env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port, ...options.env },
-      mounts: { ...(await volumes(app, { local, remote, dir, config })), ...options.mounts },
-    });
-  });
+  .extend(
+    'startPod',
+    ({ local, remote, dir, start }) =>
+      async ({ app, config, options = {} }: Pod): Promise<Container> => {
+        const { hostname, port } = new URL(local.url);
+        return start({
+          image: imageName(app),
+          ...options,
+          env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port, ...options.env },
+          mounts: { ...(await volumes(app, { local, remote, dir, config })), ...options.mounts },
+        });
+      },
+  );
 
 /** The entry of the remote in a config file. */
 export const entryOf = (remote: TestCluster) => ({
@@ -75,11 +92,23 @@ export const entryOf = (remote: TestCluster) => ({
   remoteSATokenPath: '/etc/kube-semaphore/remotes/c2/token',
 });
 
-type Sources = { readonly local: TestCluster; readonly remote: TestCluster; readonly dir: string; readonly config: object };
+type Sources = {
+  readonly local: TestCluster;
+  readonly remote: TestCluster;
+  readonly dir: string;
+  readonly config: object;
+};
 
 async function volumes(app: string, { local, remote, dir, config }: Sources): Promise<Mounts> {
-  const [writer, reader] = await Promise.all([deployAccount(local, `${app}/base`), deployAccount(remote, `${app}/remote`)]);
-  const [account, secret, configMap] = ['account', 'secret', 'config'].map((name) => join(dir, app, name)) as [string, string, string];
+  const [writer, reader] = await Promise.all([
+    deployAccount(local, `${app}/base`),
+    deployAccount(remote, `${app}/remote`),
+  ]);
+  const [account, secret, configMap] = ['account', 'secret', 'config'].map((name) => join(dir, app, name)) as [
+    string,
+    string,
+    string,
+  ];
   await readable(join(account, 'token'), writer.token);
   await readable(join(account, 'namespace'), deployedRights(`${app}/base`).account.namespace);
   await readable(join(secret, 'token'), reader.token);

@@ -19,12 +19,23 @@ afterAll(async () => {
 /** A cluster with the namespaces of deploy/, which admit restricted Pods only, and with all that such Pods name. */
 async function prepared(name: string): Promise<RealCluster> {
   const cluster = await startRealCluster({ name });
-  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/warn': 'restricted' };
+  const labels = {
+    'pod-security.kubernetes.io/enforce': 'restricted',
+    'pod-security.kubernetes.io/warn': 'restricted',
+  };
   // A dry run makes none.
   for (const namespace of ['sys-semaphore', 'semaphore-policy']) {
-    await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } });
+    await cluster.admin.create('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace, labels },
+    });
   }
-  await eventually(async () => (await cluster.admin.request('PATCH', '/api/v1/namespaces/kube-system', { metadata: { labels } })).status, 200);
+  await eventually(
+    async () =>
+      (await cluster.admin.request('PATCH', '/api/v1/namespaces/kube-system', { metadata: { labels } })).status,
+    200,
+  );
   await eventually(async () => (await cluster.admin.request('GET', '/readyz')).status, 200);
   return cluster;
 }
@@ -40,8 +51,12 @@ const VIOLATIONS = [
 ];
 
 it('knows all of deploy/ that can be applied', () => {
-  const folders = readdirSync(deploy, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('kustomization.yaml')).map(dirname);
-  expect([...new Set(choices.flatMap(({ folder, components = [] }) => [folder, ...components]))].toSorted()).toEqual(folders.toSorted());
+  const folders = readdirSync(deploy, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('kustomization.yaml'))
+    .map(dirname);
+  expect([...new Set(choices.flatMap(({ folder, components = [] }) => [folder, ...components]))].toSorted()).toEqual(
+    folders.toSorted(),
+  );
 });
 
 it('is taken by the API server, without a warning', async () => {
@@ -51,7 +66,9 @@ it('is taken by the API server, without a warning', async () => {
   const { stdout, stderr } = await bash(`kubectl apply --dry-run=server -f - <<'EOF'\n${list}\nEOF`, c1);
   expect(stdout.trim().split('\n')).toHaveLength(different.length);
   // Such as of a field that it doesn't know, or of a Pod that isn't as restricted as it is to be. Those of the agent are below.
-  const warnings = stderr.split('\n').filter((line) => line.startsWith('Warning: ') && !line.includes('"semaphore-wireguard"'));
+  const warnings = stderr
+    .split('\n')
+    .filter((line) => line.startsWith('Warning: ') && !line.includes('"semaphore-wireguard"'));
   expect(warnings.filter((line) => !line.includes('last-applied-configuration'))).toEqual([]);
 });
 
@@ -62,7 +79,11 @@ describe('a restricted namespace', () => {
     if (workload === undefined) throw new Error(`${folder} has no workload`);
     const { metadata, spec } = specOf(workload).template;
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'one' }, spec };
-    const { status, body } = await c1.admin.request('POST', `/api/v1/namespaces/${workload.metadata.namespace}/pods?dryRun=All`, pod);
+    const { status, body } = await c1.admin.request(
+      'POST',
+      `/api/v1/namespaces/${workload.metadata.namespace}/pods?dryRun=All`,
+      pod,
+    );
     return `${status} ${String(body['message'])}`;
   };
 
@@ -82,15 +103,36 @@ it('takes the tokens from one cluster to the other by the commands of its page',
   for (const cluster of [c1, c2]) {
     for (const name of accounts) {
       // Stands in for what the token controller makes of the Secret in <app>/remote.
-      const data = { token: base64(`token of ${name} in ${cluster.name}`), 'ca.crt': base64(`CA of ${cluster.name}`), namespace: base64('kube-system') };
-      await cluster.admin.create('/api/v1/namespaces/kube-system/secrets', { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data });
+      const data = {
+        token: base64(`token of ${name} in ${cluster.name}`),
+        'ca.crt': base64(`CA of ${cluster.name}`),
+        namespace: base64('kube-system'),
+      };
+      await cluster.admin.create('/api/v1/namespaces/kube-system/secrets', {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name },
+        data,
+      });
     }
   }
   const commands = docBlocks('../deploy/README.md', 'Tokens').join('');
   await bash(`export KUBECONFIG=${c1.adminKubeconfig}:${c2.adminKubeconfig}\n${commands}`, c1);
-  for (const [local, remote] of [[c1, c2], [c2, c1]] as const) {
-    const secrets = await Promise.all(['kube-system/secrets/semaphore-policy', 'sys-semaphore/secrets/semaphore-service-mirror', 'kube-system/secrets/semaphore-wireguard'].map((path) => local.admin.get(`/api/v1/namespaces/${path}-${remote.name}`)));
-    const want = accounts.map((name) => ({ type: 'Opaque', data: { token: base64(`token of ${name} in ${remote.name}`), 'ca.crt': base64(`CA of ${remote.name}`) } }));
+  for (const [local, remote] of [
+    [c1, c2],
+    [c2, c1],
+  ] as const) {
+    const secrets = await Promise.all(
+      [
+        'kube-system/secrets/semaphore-policy',
+        'sys-semaphore/secrets/semaphore-service-mirror',
+        'kube-system/secrets/semaphore-wireguard',
+      ].map((path) => local.admin.get(`/api/v1/namespaces/${path}-${remote.name}`)),
+    );
+    const want = accounts.map((name) => ({
+      type: 'Opaque',
+      data: { token: base64(`token of ${name} in ${remote.name}`), 'ca.crt': base64(`CA of ${remote.name}`) },
+    }));
     expect(secrets).toMatchObject(want);
   }
 });

@@ -15,12 +15,18 @@ beforeAll(async () => {
 
 /** What is of the one cluster as it would be of the other. */
 const swapped = (text: string): string => {
-  const other: Readonly<Record<string, string>> = { c1: 'c2', c2: 'c1', '10.2.0.0/16': '10.4.0.0/16', '10.4.0.0/16': '10.2.0.0/16' };
+  const other: Readonly<Record<string, string>> = {
+    c1: 'c2',
+    c2: 'c1',
+    '10.2.0.0/16': '10.4.0.0/16',
+    '10.4.0.0/16': '10.2.0.0/16',
+  };
   return text.replaceAll(/\bc[12]\b|\b10\.[24]\.0\.0\/16/g, (word) => other[word] ?? word);
 };
 
 /** Objects without what kustomize adds to the names of ConfigMaps, which is of their content. */
-const withoutHashes = (objects: readonly KubeObject[] = []): string => JSON.stringify(objects).replaceAll(/"(semaphore-[a-z-]+)-[a-z0-9]{10}"/g, '"$1"');
+const withoutHashes = (objects: readonly KubeObject[] = []): string =>
+  JSON.stringify(objects).replaceAll(/"(semaphore-[a-z-]+)-[a-z0-9]{10}"/g, '"$1"');
 
 const filesOf = (cluster: string): Record<string, string> => {
   const folder = join(deploy, 'overlays/example', cluster);
@@ -35,7 +41,9 @@ describe('the example', () => {
   });
 
   it('lets policy take its Lease of before, by the name that it has', () => {
-    const [role] = (rendered['c1'] ?? []).filter(({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system');
+    const [role] = (rendered['c1'] ?? []).filter(
+      ({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system',
+    );
     expect(role?.['rules']).toMatchObject([{ resources: ['leases'], resourceNames: ['semaphore-policy'] }]);
   });
 
@@ -51,7 +59,11 @@ describe('the example', () => {
 });
 
 /** A NetworkPolicy, as far as it is looked at here. */
-type PolicySpec = { readonly podSelector: { readonly matchLabels: object }; readonly policyTypes: readonly string[]; readonly ingress: readonly object[] };
+type PolicySpec = {
+  readonly podSelector: { readonly matchLabels: object };
+  readonly policyTypes: readonly string[];
+  readonly ingress: readonly object[];
+};
 
 describe('in c1', () => {
   it('metrics of every Pod are for the namespace of Prometheus, but where a policy counts for nothing: in the network of the node', () => {
@@ -59,35 +71,57 @@ describe('in c1', () => {
     const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
     for (const workload of workloadsIn(objects)) {
       const { metadata, spec } = specOf(workload).template;
-      const its = policies.filter((policy) => policy.metadata.namespace === workload.metadata.namespace && selects(policy, metadata.labels));
+      const its = policies.filter(
+        (policy) => policy.metadata.namespace === workload.metadata.namespace && selects(policy, metadata.labels),
+      );
       const from = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
-      const rules = [{ policyTypes: ['Ingress'], ingress: [{ from, ports: [{ protocol: 'TCP', port: spec.containers[0].ports[0]?.name }] }] }];
+      const rules = [
+        {
+          policyTypes: ['Ingress'],
+          ingress: [{ from, ports: [{ protocol: 'TCP', port: spec.containers[0].ports[0]?.name }] }],
+        },
+      ];
       const { name } = workload.metadata;
-      expect({ name, rules: its.map((policy) => policy['spec']) }).toMatchObject({ name, rules: spec['hostNetwork'] === true ? [] : rules });
+      expect({ name, rules: its.map((policy) => policy['spec']) }).toMatchObject({
+        name,
+        rules: spec['hostNetwork'] === true ? [] : rules,
+      });
     }
     expect(policies).toHaveLength(2);
   });
 
-  it.each(programs)('$name is told of c2, and finds its token and CA where the Secret is', async ({ name, configVariable }) => {
-    const objects = rendered['c1'] ?? [];
-    const { volumes, containers: [container] } = specOf(named(workloadsIn(objects), name)).template.spec;
-    const config = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith(`${name}-`));
-    expect(volumes).toContainEqual({ name: 'config', configMap: { name: config?.metadata.name } });
-    expect(volumes).toContainEqual({ name: 'remote-c2', secret: { secretName: `${name}-c2` } });
-    expect(container.volumeMounts).toContainEqual({ name: 'remote-c2', mountPath: '/etc/kube-semaphore/remotes/c2', readOnly: true });
+  it.each(programs)(
+    '$name is told of c2, and finds its token and CA where the Secret is',
+    async ({ name, configVariable }) => {
+      const objects = rendered['c1'] ?? [];
+      const {
+        volumes,
+        containers: [container],
+      } = specOf(named(workloadsIn(objects), name)).template.spec;
+      const config = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith(`${name}-`));
+      expect(volumes).toContainEqual({ name: 'config', configMap: { name: config?.metadata.name } });
+      expect(volumes).toContainEqual({ name: 'remote-c2', secret: { secretName: `${name}-c2` } });
+      expect(container.volumeMounts).toContainEqual({
+        name: 'remote-c2',
+        mountPath: '/etc/kube-semaphore/remotes/c2',
+        readOnly: true,
+      });
 
-    // It reads the whole file before it looks for clusters, which aren't here.
-    const file = join(deploy, 'overlays/example/c1', `${name.slice('semaphore-'.length)}.json`);
-    const content = readFileSync(file, 'utf8');
-    expect(config?.['data']).toEqual({ 'config.json': content });
-    const { remotes, remoteClusters } = JSON.parse(content) as Record<string, unknown>;
-    const [local, list] = remotes === undefined ? ['localCluster', 'remoteClusters'] : ['local', 'remotes'];
-    expect(await words(name, { [configVariable]: file, SWG_NODE_NAME: 'n1' })).toEqual([
-      `${name}: ${file}: ${local}.kubeConfigPath: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig`,
-      `${name}: ${file}: ${list}[0] (c2): /etc/kube-semaphore/remotes/c2/ca.crt can't be read: there is no such file (ENOENT)`,
-    ]);
-    expect(remotes ?? remoteClusters).toMatchObject([{ name: 'c2', remoteSATokenPath: '/etc/kube-semaphore/remotes/c2/token' }]);
-  });
+      // It reads the whole file before it looks for clusters, which aren't here.
+      const file = join(deploy, 'overlays/example/c1', `${name.slice('semaphore-'.length)}.json`);
+      const content = readFileSync(file, 'utf8');
+      expect(config?.['data']).toEqual({ 'config.json': content });
+      const { remotes, remoteClusters } = JSON.parse(content) as Record<string, unknown>;
+      const [local, list] = remotes === undefined ? ['localCluster', 'remoteClusters'] : ['local', 'remotes'];
+      expect(await words(name, { [configVariable]: file, SWG_NODE_NAME: 'n1' })).toEqual([
+        `${name}: ${file}: ${local}.kubeConfigPath: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig`,
+        `${name}: ${file}: ${list}[0] (c2): /etc/kube-semaphore/remotes/c2/ca.crt can't be read: there is no such file (ENOENT)`,
+      ]);
+      expect(remotes ?? remoteClusters).toMatchObject([
+        { name: 'c2', remoteSATokenPath: '/etc/kube-semaphore/remotes/c2/token' },
+      ]);
+    },
+  );
 });
 
 function selects(policy: KubeObject, labels: Readonly<Record<string, string>>): boolean {
@@ -103,8 +137,12 @@ function named(objects: readonly KubeObject[], name: string): KubeObject {
 
 /** The lines that `plan` of a program ends with, here where it is no Pod. */
 function words(name: string, variables: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  const launcher = fileURLToPath(new URL(`../../../../apps/${name.slice('semaphore-'.length)}/bin/${name}.js`, import.meta.url));
+  const launcher = fileURLToPath(
+    new URL(`../../../../apps/${name.slice('semaphore-'.length)}/bin/${name}.js`, import.meta.url),
+  );
   const { promise, resolve } = Promise.withResolvers<readonly string[]>();
-  execFile(launcher, ['plan'], { env: { PATH: process.env['PATH'], ...variables } }, (_error, _stdout, stderr) => resolve(stderr.trim().split('\n')));
+  execFile(launcher, ['plan'], { env: { PATH: process.env['PATH'], ...variables } }, (_error, _stdout, stderr) =>
+    resolve(stderr.trim().split('\n')),
+  );
   return promise;
 }

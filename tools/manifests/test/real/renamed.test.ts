@@ -6,8 +6,19 @@ import { only, specOf, workloadsIn } from '../support/workload.ts';
 
 /** What each account may write by its role, and is refused by its policy. */
 const trials = {
-  'policy/base': { path: '/apis/crd.projectcalico.org/v1/globalnetworksets', object: { apiVersion: 'crd.projectcalico.org/v1', kind: 'GlobalNetworkSet', metadata: { name: 'of-others' }, spec: { nets: [] } } },
-  'service-mirror/base': { path: '/api/v1/namespaces/NAMESPACE/services', object: { apiVersion: 'v1', kind: 'Service', metadata: { name: 'of-others' }, spec: { ports: [{ port: 80 }] } } },
+  'policy/base': {
+    path: '/apis/crd.projectcalico.org/v1/globalnetworksets',
+    object: {
+      apiVersion: 'crd.projectcalico.org/v1',
+      kind: 'GlobalNetworkSet',
+      metadata: { name: 'of-others' },
+      spec: { nets: [] },
+    },
+  },
+  'service-mirror/base': {
+    path: '/api/v1/namespaces/NAMESPACE/services',
+    object: { apiVersion: 'v1', kind: 'Service', metadata: { name: 'of-others' }, spec: { ports: [{ port: 80 }] } },
+  },
   'wireguard/base': { path: '/api/v1/nodes/n1', object: { metadata: { labels: { changed: 'true' } } } },
 } as const;
 
@@ -21,7 +32,8 @@ beforeAll(async () => {
   cluster = await startRealCluster({ name: 'c1' });
   await cluster.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
   await cluster.admin.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
-  for (const name of ['sys-semaphore', 'elsewhere']) await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  for (const name of ['sys-semaphore', 'elsewhere'])
+    await cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 });
 afterAll(() => cluster.stop());
 
@@ -52,7 +64,11 @@ describe('the account of', () => {
     { base: 'wireguard/base', name: 'a prefix and a suffix', kustomization: rename },
     { base: 'wireguard/base', name: 'another namespace', kustomization: move },
     { base: 'wireguard/base', name: 'all of it', kustomization: { ...rename, ...move } },
-    { base: 'wireguard/base', name: 'other labels', kustomization: { ...rename, labels: [{ pairs: { app: 'mine' } }] } },
+    {
+      base: 'wireguard/base',
+      name: 'other labels',
+      kustomization: { ...rename, labels: [{ pairs: { app: 'mine' } }] },
+    },
   ])('$base is held to its own objects by an overlay that gives it $name', async ({ base, kustomization }) => {
     expect(await answerTo(base, kustomization)).toMatch(/^403 .* semaphore-(policy|service-mirror|wireguard) may /);
   });
@@ -60,20 +76,34 @@ describe('the account of', () => {
 
 describe('semaphore-policy', () => {
   it('is not moved by a namespace alone, which would take its Lease and its rights to two places', async () => {
-    await expect(kustomize({ resources: ['policy/base'], ...move })).rejects.toThrow('namespace transformation produces ID conflict');
+    await expect(kustomize({ resources: ['policy/base'], ...move })).rejects.toThrow(
+      'namespace transformation produces ID conflict',
+    );
   });
 
   it('elects where its role is, also under another name', async () => {
     const objects = objectsIn(await kustomize({ resources: ['policy/base'], ...rename }));
-    const env = Object.fromEntries((specOf(workloadsIn(objects)[0]!).template.spec.containers[0].env ?? []).map(({ name, value }) => [name, value]));
-    const roles = objects.filter(({ kind }) => kind === 'Role').map(({ metadata, ...role }) => ({ namespace: metadata.namespace, names: (role['rules'] as readonly { resourceNames?: readonly string[] }[])[0]?.resourceNames }));
+    const env = Object.fromEntries(
+      (specOf(workloadsIn(objects)[0]!).template.spec.containers[0].env ?? []).map(({ name, value }) => [name, value]),
+    );
+    const roles = objects
+      .filter(({ kind }) => kind === 'Role')
+      .map(({ metadata, ...role }) => ({
+        namespace: metadata.namespace,
+        names: (role['rules'] as readonly { resourceNames?: readonly string[] }[])[0]?.resourceNames,
+      }));
     expect(roles).toContainEqual({ namespace: env['SP_LEASE_NAMESPACE'], names: undefined });
     expect(roles).toContainEqual({ namespace: env['SP_PREVIOUS_LEASE_NAMESPACE'], names: [env['SP_LEASE_NAME']] });
   });
 });
 
-it.each(['policy', 'service-mirror', 'wireguard'])('%s is without the kinds that API servers before 1.30 lack, with the component for those', async (app) => {
-  const objects = objectsIn(await kustomize({ resources: [`${app}/base`], components: [`${app}/components/before-1.30`] }));
-  expect(objects.map(({ kind }) => kind)).toContain('ServiceAccount');
-  expect(objects.filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'))).toEqual([]);
-});
+it.each(['policy', 'service-mirror', 'wireguard'])(
+  '%s is without the kinds that API servers before 1.30 lack, with the component for those',
+  async (app) => {
+    const objects = objectsIn(
+      await kustomize({ resources: [`${app}/base`], components: [`${app}/components/before-1.30`] }),
+    );
+    expect(objects.map(({ kind }) => kind)).toContain('ServiceAccount');
+    expect(objects.filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'))).toEqual([]);
+  },
+);

@@ -9,7 +9,13 @@ import { type Container, only, specOf, type Template, type WorkloadSpec } from '
 const { version } = JSON.parse(readFileSync(join(deploy, '../package.json'), 'utf8')) as { readonly version: string };
 
 /** The variables of a container on the Node n1. */
-const variablesOf = ({ env = [] }: Container): Record<string, string> => Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, valueFrom?.fieldRef.fieldPath === 'spec.nodeName' ? 'n1' : (value ?? '')]));
+const variablesOf = ({ env = [] }: Container): Record<string, string> =>
+  Object.fromEntries(
+    env.map(({ name, value, valueFrom }) => [
+      name,
+      valueFrom?.fieldRef.fieldPath === 'spec.nodeName' ? 'n1' : (value ?? ''),
+    ]),
+  );
 
 describe.each(programs)('the workload of $name', ({ name, base, kind, configVariable, variables, run }) => {
   let objects: readonly KubeObject[];
@@ -49,7 +55,11 @@ describe.each(programs)('the workload of $name', ({ name, base, kind, configVari
     expect(container.ports).toEqual([{ name: 'http', containerPort: listenAddress.port }]);
     expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'http' });
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
-    expect(template.metadata.annotations).toEqual({ 'prometheus.io/scrape': 'true', 'prometheus.io/path': '/metrics', 'prometheus.io/port': String(listenAddress.port) });
+    expect(template.metadata.annotations).toEqual({
+      'prometheus.io/scrape': 'true',
+      'prometheus.io/path': '/metrics',
+      'prometheus.io/port': String(listenAddress.port),
+    });
   });
 
   it('gives its token to its own Pods only', () => {
@@ -68,35 +78,45 @@ describe.each(programs)('the workload of $name', ({ name, base, kind, configVari
   });
 });
 
-describe.each(programs.filter(({ kind }) => kind === 'Deployment'))('the Deployment of $name', ({ name, base, run }) => {
-  let objects: readonly KubeObject[];
-  let spec: WorkloadSpec;
-  beforeAll(async () => {
-    objects = await render({ folder: base });
-    spec = specOf(only(objects, 'Deployment'));
-  });
+describe.each(programs.filter(({ kind }) => kind === 'Deployment'))(
+  'the Deployment of $name',
+  ({ name, base, run }) => {
+    let objects: readonly KubeObject[];
+    let spec: WorkloadSpec;
+    beforeAll(async () => {
+      objects = await render({ folder: base });
+      spec = specOf(only(objects, 'Deployment'));
+    });
 
-  it('has two replicas, of which one writes', async () => {
-    const [container] = spec.template.spec.containers;
-    expect(spec.replicas).toBe(2);
-    expect(await run(container.args ?? [], variablesOf(container))).toMatchObject({ leaderElect: true });
-  });
+    it('has two replicas, of which one writes', async () => {
+      const [container] = spec.template.spec.containers;
+      expect(spec.replicas).toBe(2);
+      expect(await run(container.args ?? [], variablesOf(container))).toMatchObject({ leaderElect: true });
+    });
 
-  it('loses one of them at a time, and has them apart where it can', () => {
-    const selector = { matchLabels: { app: name } };
-    expect(only(objects, 'PodDisruptionBudget')['spec']).toEqual({ maxUnavailable: 1, selector });
-    const constraint = { maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', labelSelector: selector, matchLabelKeys: ['pod-template-hash'] };
-    expect(spec.template.spec.topologySpreadConstraints).toEqual([
-      { ...constraint, topologyKey: 'kubernetes.io/hostname' },
-      { ...constraint, topologyKey: 'topology.kubernetes.io/zone' },
-    ]);
-  });
-});
+    it('loses one of them at a time, and has them apart where it can', () => {
+      const selector = { matchLabels: { app: name } };
+      expect(only(objects, 'PodDisruptionBudget')['spec']).toEqual({ maxUnavailable: 1, selector });
+      const constraint = {
+        maxSkew: 1,
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: selector,
+        matchLabelKeys: ['pod-template-hash'],
+      };
+      expect(spec.template.spec.topologySpreadConstraints).toEqual([
+        { ...constraint, topologyKey: 'kubernetes.io/hostname' },
+        { ...constraint, topologyKey: 'topology.kubernetes.io/zone' },
+      ]);
+    });
+  },
+);
 
 describe('the DaemonSet', () => {
   it('has NET_ADMIN and no other capability, as root, without which an exec would lose it', async () => {
     const { template } = specOf(only(await render({ folder: 'wireguard/base' }), 'DaemonSet'));
-    expect(template.spec.containers.map(({ securityContext }) => securityContext.capabilities)).toEqual([{ drop: ['ALL'], add: ['NET_ADMIN'] }]);
+    expect(template.spec.containers.map(({ securityContext }) => securityContext.capabilities)).toEqual([
+      { drop: ['ALL'], add: ['NET_ADMIN'] },
+    ]);
     expect(template.spec['securityContext']).toMatchObject({ runAsUser: 0 });
   });
 
@@ -116,16 +136,29 @@ describe('the DaemonSet', () => {
     const { template } = specOf(only(await render({ folder: 'wireguard/base' }), 'DaemonSet'));
     const [container] = template.spec.containers;
     const { wgKeyPath } = await wireguardOptions(container);
-    expect(template.spec.volumes).toContainEqual({ name: 'keys', hostPath: { path: wgKeyPath, type: 'DirectoryOrCreate' } });
+    expect(template.spec.volumes).toContainEqual({
+      name: 'keys',
+      hostPath: { path: wgKeyPath, type: 'DirectoryOrCreate' },
+    });
     expect(container.volumeMounts).toContainEqual({ name: 'keys', mountPath: wgKeyPath });
   });
 
   it('starts no wireguard-go by itself, and with the component asks the one beside it', async () => {
     const base = specOf(only(await render({ folder: 'wireguard/base' }), 'DaemonSet')).template.spec;
-    const { containers: [agent], initContainers: [sidecar] = [] } = specOf(only(await render({ folder: 'wireguard/base', components: ['wireguard/components/userspace'] }), 'DaemonSet')).template.spec;
+    const {
+      containers: [agent],
+      initContainers: [sidecar] = [],
+    } = specOf(
+      only(await render({ folder: 'wireguard/base', components: ['wireguard/components/userspace'] }), 'DaemonSet'),
+    ).template.spec;
     expect(await wireguardOptions(base.containers[0])).toMatchObject({ userspace: 'never' });
     expect(await wireguardOptions(agent)).toMatchObject({ userspace: 'always' });
-    expect(sidecar).toMatchObject({ image: agent.image, restartPolicy: 'Always', args: ['-f', 'wireguard.c2'], securityContext: agent.securityContext });
+    expect(sidecar).toMatchObject({
+      image: agent.image,
+      restartPolicy: 'Always',
+      args: ['-f', 'wireguard.c2'],
+      securityContext: agent.securityContext,
+    });
     expect(sidecar?.startupProbe?.exec.command).toEqual(['wg', 'show', 'wireguard.c2', 'listen-port']);
     const sockets = { name: 'sockets', mountPath: '/run/wireguard' };
     for (const container of [agent, sidecar]) expect(container?.volumeMounts).toContainEqual(sockets);

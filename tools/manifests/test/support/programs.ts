@@ -24,13 +24,21 @@ type Table<C> = {
   readonly validate: (given: Given<C>, config: Partial<C>, subcommand: string | undefined) => string[];
 };
 
-function deployed<C extends CommonOptions>({ program, options, validate }: Table<C>, facts: Pick<DeployedProgram, 'base' | 'kind' | 'configVariable'>): DeployedProgram {
+function deployed<C extends CommonOptions>(
+  { program, options, validate }: Table<C>,
+  facts: Pick<DeployedProgram, 'base' | 'kind' | 'configVariable'>,
+): DeployedProgram {
   return {
     name: program.name,
     ...facts,
     variables: Object.values<{ readonly env: string }>(options).map(({ env }) => env),
     async run(argv, env) {
-      const resolution = await resolveOptions(options, { program: { ...program, version: '0.0.0' }, argv, env, validate });
+      const resolution = await resolveOptions(options, {
+        program: { ...program, version: '0.0.0' },
+        argv,
+        env,
+        validate,
+      });
       if (resolution.kind === 'exit') throw new Error(resolution.stderr ?? resolution.stdout);
       if (resolution.warnings.length > 0) throw new Error(resolution.warnings.join('\n'));
       return resolution.config;

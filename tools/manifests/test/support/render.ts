@@ -45,14 +45,25 @@ export async function render({ folder, components = [] }: Choice): Promise<reado
 }
 
 /** What kustomize makes of a kustomization whose folders are of deploy/, and which has `files` beside it. */
-export async function kustomize(kustomization: { readonly resources: readonly string[]; readonly components?: readonly string[]; readonly [field: string]: unknown }, files: Readonly<Record<string, string>> = {}): Promise<string> {
+export async function kustomize(
+  kustomization: {
+    readonly resources: readonly string[];
+    readonly components?: readonly string[];
+    readonly [field: string]: unknown;
+  },
+  files: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const overlay = await mkdtemp(join(tmpdir(), 'kube-semaphore-overlay-'));
   try {
     // It takes no absolute path.
     const from = (folder: string): string => relative(overlay, join(deploy, folder));
     const { resources, components = [] } = kustomization;
     const content = { ...kustomization, resources: resources.map(from), components: components.map(from) };
-    await Promise.all(Object.entries({ ...files, 'kustomization.yaml': stringify(content) }).map(([name, text]) => writeFile(join(overlay, name), text)));
+    await Promise.all(
+      Object.entries({ ...files, 'kustomization.yaml': stringify(content) }).map(([name, text]) =>
+        writeFile(join(overlay, name), text),
+      ),
+    );
     return (await run(join(kubectlFolder ?? '', 'kubectl'), ['kustomize', overlay])).stdout;
   } finally {
     await rm(overlay, { recursive: true });

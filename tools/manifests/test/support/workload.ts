@@ -8,18 +8,29 @@ export type Container = {
   readonly image: string;
   readonly args?: readonly string[];
   readonly command?: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: { readonly fieldRef: { readonly fieldPath: string } } }[];
+  readonly env?: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: { readonly fieldRef: { readonly fieldPath: string } };
+  }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly livenessProbe: Probe;
   readonly readinessProbe: Probe;
   readonly startupProbe?: { readonly exec: { readonly command: readonly string[] } };
-  readonly securityContext: { readonly capabilities: unknown; readonly readOnlyRootFilesystem: boolean; readonly allowPrivilegeEscalation: boolean };
+  readonly securityContext: {
+    readonly capabilities: unknown;
+    readonly readOnlyRootFilesystem: boolean;
+    readonly allowPrivilegeEscalation: boolean;
+  };
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 };
 
 /** What a workload makes its Pods of. */
 export type Template = {
-  readonly metadata: { readonly labels: Readonly<Record<string, string>>; readonly annotations: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
   readonly spec: {
     readonly serviceAccountName: string;
     readonly initContainers?: readonly Container[];
@@ -30,12 +41,18 @@ export type Template = {
 };
 
 /** A Deployment's spec, or a DaemonSet's. */
-export type WorkloadSpec = { readonly replicas?: number; readonly selector: object; readonly updateStrategy?: object; readonly template: Template };
+export type WorkloadSpec = {
+  readonly replicas?: number;
+  readonly selector: object;
+  readonly updateStrategy?: object;
+  readonly template: Template;
+};
 
 /** The only object of a kind. @throws {Error} if there is none, or more than one */
 export function only(objects: readonly KubeObject[], kind: string): KubeObject {
   const [object, ...others] = objects.filter((each) => each.kind === kind);
-  if (object === undefined || others.length > 0) throw new Error(`there are ${others.length + (object === undefined ? 0 : 1)} objects of kind ${kind}`);
+  if (object === undefined || others.length > 0)
+    throw new Error(`there are ${others.length + (object === undefined ? 0 : 1)} objects of kind ${kind}`);
   return object;
 }
 

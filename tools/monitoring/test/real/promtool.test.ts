@@ -16,11 +16,15 @@ async function promtool(...args: readonly string[]): Promise<{ readonly code: nu
   if (!binaries.ok) throw new Error(binaries.reason);
   return run(binaries.paths.promtool, args).then(
     ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
-    ({ code, stdout, stderr }: { readonly code: number; readonly stdout: string; readonly stderr: string }) => ({ code, text: stdout + stderr }),
+    ({ code, stdout, stderr }: { readonly code: number; readonly stdout: string; readonly stderr: string }) => ({
+      code,
+      text: stdout + stderr,
+    }),
   );
 }
 
-const filesIn = async (folder: string): Promise<readonly string[]> => (await readdir(join(monitoring, folder))).map((file) => join(monitoring, folder, file));
+const filesIn = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(join(monitoring, folder))).map((file) => join(monitoring, folder, file));
 
 it('takes the rules for good ones', async () => {
   const { code, text } = await promtool('check', 'rules', '--lint=all', '--lint-fatal', ...(await filesIn('rules')));
@@ -35,11 +39,18 @@ it('sees every alert fire when it should, and only then', async () => {
 });
 
 it('understands the queries of all dashboards', async () => {
-  const rules = readDashboards().flatMap(({ dashboard }) => chartsOf(dashboard).flatMap(({ targets }) => targets.map(({ expr }) => queryOf(expr))));
+  const rules = readDashboards().flatMap(({ dashboard }) =>
+    chartsOf(dashboard).flatMap(({ targets }) => targets.map(({ expr }) => queryOf(expr))),
+  );
   const folder = await mkdtemp(join(tmpdir(), 'promtool-'));
   try {
     const file = join(folder, 'queries.json');
-    await writeFile(file, JSON.stringify({ groups: [{ name: 'queries', rules: rules.map((expr, i) => ({ record: `query_${i}`, expr })) }] }));
+    await writeFile(
+      file,
+      JSON.stringify({
+        groups: [{ name: 'queries', rules: rules.map((expr, i) => ({ record: `query_${i}`, expr })) }],
+      }),
+    );
     const { code, text } = await promtool('check', 'rules', file);
     expect({ code, text }).toMatchObject({ code: 0 });
     expect(text).toContain(`SUCCESS: ${rules.length} rules found`);

@@ -8,9 +8,18 @@ import { readMarkdown } from './markdown.ts';
 import { type Kind, kindsIn } from './yaml-kind.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
-const paths = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*.md', 'gatekeeper/**/*.md', 'monitoring/**/*.md', 'tools/*/*.md']);
+const paths = globSync([
+  '*.md',
+  'docs/**/*.md',
+  'deploy/**/*.md',
+  'gatekeeper/**/*.md',
+  'monitoring/**/*.md',
+  'tools/*/*.md',
+]);
 const pages = paths.toSorted().map((path) => ({ path, text: read(path), ...readMarkdown(read(path)) }));
-const blocks = pages.flatMap(({ path, blocks: of }) => of.map((block) => ({ ...block, path, at: `${path}:${block.line}` })));
+const blocks = pages.flatMap(({ path, blocks: of }) =>
+  of.map((block) => ({ ...block, path, at: `${path}:${block.line}` })),
+);
 
 const scripts = blocks.flatMap((block) => {
   if (block.language === 'sh') return [block];
@@ -22,22 +31,31 @@ const documents = [
 ];
 
 /** Every variable, old ones included, and every metric. */
-const names = new Set(documented.flatMap(({ options, metrics }) => [
-  ...options.flatMap(({ env, aliases = [] }) => [env, ...aliases]),
-  ...metrics.map(({ name }) => name),
-]));
+const names = new Set(
+  documented.flatMap(({ options, metrics }) => [
+    ...options.flatMap(({ env, aliases = [] }) => [env, ...aliases]),
+    ...metrics.map(({ name }) => name),
+  ]),
+);
 const { scripts: npmScripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 /** The folder that getting-started has people copy the example to. */
 const existing = (path: string) => path.replace('deploy/overlays/mine', 'deploy/overlays/example');
 
 const flagsOf = (name: string): readonly string[] => {
   const { options } = documented.find(({ program }) => program.name === name)!;
-  return ['h', 'help', 'version', ...options.flatMap(({ flag, olderFlags = [] }) => (flag === undefined ? [] : [flag, ...olderFlags]))];
+  return [
+    'h',
+    'help',
+    'version',
+    ...options.flatMap(({ flag, olderFlags = [] }) => (flag === undefined ? [] : [flag, ...olderFlags])),
+  ];
 };
 
 describe('the pages', () => {
   it('are read, and all of their blocks', () => {
-    expect(paths).toEqual(expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'docs/getting-started.md', 'docs/policy.md']));
+    expect(paths).toEqual(
+      expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'docs/getting-started.md', 'docs/policy.md']),
+    );
     expect([scripts.length, documents.length].every((count) => count > 30)).toBe(true);
   });
 
@@ -51,16 +69,22 @@ describe('the pages', () => {
   });
 
   it.each(pages)('name no variable and no metric that no program has: $path', ({ text }) => {
-    const named = Array.from(text.matchAll(/\b(?:SP|SSM|SWG)_[A-Z][A-Z_]+\b|\bsemaphore_(?:policy|service_mirror|wg)_[a-z_]+[a-z]\b/g), ([name]) => name);
+    const named = Array.from(
+      text.matchAll(/\b(?:SP|SSM|SWG)_[A-Z][A-Z_]+\b|\bsemaphore_(?:policy|service_mirror|wg)_[a-z_]+[a-z]\b/g),
+      ([name]) => name,
+    );
     const short = Array.from(text.matchAll(/`…(_[A-Za-z_]+)/g), ([, end = '']) => end);
     expect(named.filter((name) => !names.has(name.replace(/_(?:bucket|sum|count)$/, '')))).toEqual([]);
     expect(short.filter((end) => ![...names].some((name) => name.endsWith(end)))).toEqual([]);
   });
 
-  it.each(pages.filter(({ path }) => !path.startsWith('docs/reference/')))('name no flag that no program has: $path', ({ text }) => {
-    const flags = documented.flatMap(({ program }) => flagsOf(program.name));
-    for (const [, flag] of text.matchAll(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g)) expect(flags).toContain(flag);
-  });
+  it.each(pages.filter(({ path }) => !path.startsWith('docs/reference/')))(
+    'name no flag that no program has: $path',
+    ({ text }) => {
+      const flags = documented.flatMap(({ program }) => flagsOf(program.name));
+      for (const [, flag] of text.matchAll(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g)) expect(flags).toContain(flag);
+    },
+  );
 
   it.each(pages)('lead nowhere that is not there: $path', ({ path, links }) => {
     expect(links.filter((link) => !leadsSomewhere(link, path))).toEqual([]);
@@ -69,7 +93,8 @@ describe('the pages', () => {
   it('are all in the index', () => {
     const { links } = readMarkdown(read('docs/README.md'));
     const indexed = links.map((link) => join('docs', link));
-    for (const path of globSync('docs/**/*.md').filter((page) => page !== 'docs/README.md')) expect(indexed).toContain(path);
+    for (const path of globSync('docs/**/*.md').filter((page) => page !== 'docs/README.md'))
+      expect(indexed).toContain(path);
   });
 });
 
@@ -102,15 +127,21 @@ describe('manifests and files', () => {
   });
 
   /** By `docs.test.ts` of the app whose page it is, which goes by headings. */
-  it.each(documents.filter(({ text }) => kindsIn(text).some(isConfig)))('are read by the app, if they are config: $at', ({ path, heading }) => {
-    const [, app = ''] = /^docs\/(.*)\.md$/.exec(path) ?? [];
-    expect(read(`apps/${app}/test/docs.test.ts`)).toContain(`'${heading}'`);
-  });
+  it.each(documents.filter(({ text }) => kindsIn(text).some(isConfig)))(
+    'are read by the app, if they are config: $at',
+    ({ path, heading }) => {
+      const [, app = ''] = /^docs\/(.*)\.md$/.exec(path) ?? [];
+      expect(read(`apps/${app}/test/docs.test.ts`)).toContain(`'${heading}'`);
+    },
+  );
 });
 
-it.each(blocks.filter(({ language }) => language === 'mermaid'))('a picture is of a type that Mermaid has: $at', ({ text }) => {
-  expect(text).toMatch(/^(?:flowchart (?:LR|TD|TB)|sequenceDiagram|stateDiagram-v2)\n/);
-});
+it.each(blocks.filter(({ language }) => language === 'mermaid'))(
+  'a picture is of a type that Mermaid has: $at',
+  ({ text }) => {
+    expect(text).toMatch(/^(?:flowchart (?:LR|TD|TB)|sequenceDiagram|stateDiagram-v2)\n/);
+  },
+);
 
 function isConfig(kind: Kind): boolean {
   return 'part' in kind && kind.part === 'config';

@@ -3,15 +3,31 @@ import { callsIn, pathsIn, scriptsIn, typedIn, yamlIn } from './commands.ts';
 
 describe('callsIn', () => {
   it.each([
-    { name: 'a plain one', script: 'semaphore-policy -config x', want: { program: 'semaphore-policy', subcommand: undefined, flags: ['config'] } },
-    { name: 'one over several lines', script: 'npx semaphore-policy \\\n  -a-b x \\\n  --c=-1s', want: { program: 'semaphore-policy', subcommand: undefined, flags: ['a-b', 'c'] } },
-    { name: 'a subcommand in a container', script: 'kubectl exec daemonset/semaphore-wireguard -- /semaphore-wireguard plan -o json | jq .', want: { program: 'semaphore-wireguard', subcommand: 'plan', flags: ['o'] } },
+    {
+      name: 'a plain one',
+      script: 'semaphore-policy -config x',
+      want: { program: 'semaphore-policy', subcommand: undefined, flags: ['config'] },
+    },
+    {
+      name: 'one over several lines',
+      script: 'npx semaphore-policy \\\n  -a-b x \\\n  --c=-1s',
+      want: { program: 'semaphore-policy', subcommand: undefined, flags: ['a-b', 'c'] },
+    },
+    {
+      name: 'a subcommand in a container',
+      script: 'kubectl exec daemonset/semaphore-wireguard -- /semaphore-wireguard plan -o json | jq .',
+      want: { program: 'semaphore-wireguard', subcommand: 'plan', flags: ['o'] },
+    },
   ])('finds $name', ({ script, want }) => {
     expect(callsIn(script)).toEqual([want]);
   });
 
   it('takes no object of that name for one', () => {
-    expect(callsIn('kubectl get deployment/semaphore-policy\nkubectl get secret semaphore-policy\nls | grep semaphore-policy-')).toEqual([]);
+    expect(
+      callsIn(
+        'kubectl get deployment/semaphore-policy\nkubectl get secret semaphore-policy\nls | grep semaphore-policy-',
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -20,7 +36,11 @@ it('finds scripts', () => {
 });
 
 it('finds paths of the tree, and nobody else’s', () => {
-  expect(pathsIn('kubectl apply -k deploy/a/base -f gatekeeper/x.yaml; ls */docs/x https://h/deploy/y rollout/deploy/z\nx <<YAML\napps/v1\nYAML\n')).toEqual(['deploy/a/base', 'gatekeeper/x.yaml']);
+  expect(
+    pathsIn(
+      'kubectl apply -k deploy/a/base -f gatekeeper/x.yaml; ls */docs/x https://h/deploy/y rollout/deploy/z\nx <<YAML\napps/v1\nYAML\n',
+    ),
+  ).toEqual(['deploy/a/base', 'gatekeeper/x.yaml']);
 });
 
 it('finds YAML that commands hand over', () => {

@@ -30,17 +30,20 @@ export function callsIn(script: string): readonly Call[] {
 }
 
 /** The scripts of package.json that a text tells to run. */
-export const scriptsIn = (text: string): readonly string[] => Array.from(text.matchAll(SCRIPT), ([, script = '']) => script);
+export const scriptsIn = (text: string): readonly string[] =>
+  Array.from(text.matchAll(SCRIPT), ([, script = '']) => script);
 
 /** The paths of our tree in commands, but for what they hand over; they may hold `*` and `?`. */
-export const pathsIn = (script: string): readonly string[] => Array.from(script.replaceAll(HEREDOC, '').matchAll(PATH), ([path]) => path);
+export const pathsIn = (script: string): readonly string[] =>
+  Array.from(script.replaceAll(HEREDOC, '').matchAll(PATH), ([path]) => path);
 
 /** What commands hand over as YAML. */
 export const yamlIn = (script: string): readonly string[] =>
   Array.from(script.matchAll(HEREDOC)).flatMap(([, word, text = '']) => (word === 'YAML' ? [text] : []));
 
 /** The commands of a `console` block: what follows a `$`. */
-export const typedIn = (text: string): string => Array.from(text.matchAll(/^\$ (.*)$/gm), ([, command = '']) => command).join('\n');
+export const typedIn = (text: string): string =>
+  Array.from(text.matchAll(/^\$ (.*)$/gm), ([, command = '']) => command).join('\n');
 
 function flagOf(word: string): readonly string[] {
   const [, name] = /^--?([a-z][a-z-]*)(?:=|$)/.exec(word) ?? [];

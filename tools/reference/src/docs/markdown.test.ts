@@ -25,7 +25,9 @@ describe('readMarkdown', () => {
   });
 
   it('finds pictures of HTML', () => {
-    const { links } = readMarkdown('<picture>\n  <source srcset="dark.svg">\n  <img alt="a" src="light.svg">\n</picture>\n');
+    const { links } = readMarkdown(
+      '<picture>\n  <source srcset="dark.svg">\n  <img alt="a" src="light.svg">\n</picture>\n',
+    );
     expect(links).toEqual(['dark.svg', 'light.svg']);
   });
 

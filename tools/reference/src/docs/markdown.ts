@@ -62,7 +62,10 @@ function closed({ indentation, lines, ...block }: Open): Block {
 
 function linksIn(prose: string): readonly string[] {
   // What stands in backticks is code, whatever it looks like.
-  return Array.from(prose.replaceAll(/`[^`\n]+`/g, '`'.repeat(2)).matchAll(LINK), ([, target, source = '']) => target ?? source);
+  return Array.from(
+    prose.replaceAll(/`[^`\n]+`/g, '`'.repeat(2)).matchAll(LINK),
+    ([, target, source = '']) => target ?? source,
+  );
 }
 
 function anchorsOf(headings: readonly string[]): ReadonlySet<string> {

@@ -53,6 +53,8 @@ function kindOf(value: unknown): Kind {
     const manifest = `${String(apiVersion)} ${String(kind)}`;
     return manifests.has(manifest) ? { manifest } : { unknown: `no kind that is known here: ${manifest}` };
   }
-  const part = Object.keys(value).map((key) => parts[key]).find((known) => known !== undefined);
+  const part = Object.keys(value)
+    .map((key) => parts[key])
+    .find((known) => known !== undefined);
   return part === undefined ? { unknown: `nothing that is known here: ${Object.keys(value).join(', ')}` } : { part };
 }

@@ -15,31 +15,39 @@ type Type = (commands: string) => Promise<{ readonly stdout: string }>;
 
 /** The token of c2 that the policy of c1 has. */
 async function tokenInUse(type: Type): Promise<string> {
-  const { stdout } = await type("kubectl --context c1 -n kube-system get secret semaphore-policy-c2 -o jsonpath='{.data.token}'");
+  const { stdout } = await type(
+    "kubectl --context c1 -n kube-system get secret semaphore-policy-c2 -o jsonpath='{.data.token}'",
+  );
   return Buffer.from(stdout, 'base64').toString();
 }
 
-it('leads from two clusters to a mirrored Service with a policy on it', testTimeout, async ({ type, nodes, clusters }) => {
-  const before = commandsIn(page, ['The manifests', 'The tokens'])
-    .replace('https://c1-control-plane:6443', clusters.c1.url)
-    .replace('https://c2-control-plane:6443', clusters.c2.url);
-  expect(before).toContain(`c1_api=${clusters.c1.url}\nc2_api=${clusters.c2.url}\n`);
-  await type(before);
+it(
+  'leads from two clusters to a mirrored Service with a policy on it',
+  testTimeout,
+  async ({ type, nodes, clusters }) => {
+    const before = commandsIn(page, ['The manifests', 'The tokens'])
+      .replace('https://c1-control-plane:6443', clusters.c1.url)
+      .replace('https://c2-control-plane:6443', clusters.c2.url);
+    expect(before).toContain(`c1_api=${clusters.c1.url}\nc2_api=${clusters.c2.url}\n`);
+    await type(before);
 
-  const [program, ...args] = wordsInPod(page, 'The tokens');
-  const agent = (await nodes.c1.podOf('semaphore-wireguard')).container('semaphore-wireguard');
-  const status = () => agent.exec(program, args).catch(String);
-  const isUp = (text: string): boolean => /^up +c2-control-plane .* 10\.4\.0\.0\/24$/m.test(text);
-  await eventually(status, isUp, { timeoutMs: 60_000, intervalMs: 500 });
+    const [program, ...args] = wordsInPod(page, 'The tokens');
+    const agent = (await nodes.c1.podOf('semaphore-wireguard')).container('semaphore-wireguard');
+    const status = () => agent.exec(program, args).catch(String);
+    const isUp = (text: string): boolean => /^up +c2-control-plane .* 10\.4\.0\.0\/24$/m.test(text);
+    await eventually(status, isUp, { timeoutMs: 60_000, intervalMs: 500 });
 
-  const { stdout } = await type(commandsIn(page, ['A Service of the other cluster', 'A policy on it']));
-  expect(stdout).toMatch(/service\/c2-shop-73736d-web condition met/);
-  expect(stdout).toMatch(/nets:\n +- 10\.2\.0\.\d+\/32\n/);
-  expect(await clusters.c1.admin.list('/apis/projectcalico.org/v3/ippools')).toMatchObject([{ spec: { cidr: '10.4.0.0/16', disabled: true } }]);
-  expect(await clusters.c2.admin.list('/apis/projectcalico.org/v3/namespaces/shop/networkpolicies')).toHaveLength(1);
+    const { stdout } = await type(commandsIn(page, ['A Service of the other cluster', 'A policy on it']));
+    expect(stdout).toMatch(/service\/c2-shop-73736d-web condition met/);
+    expect(stdout).toMatch(/nets:\n +- 10\.2\.0\.\d+\/32\n/);
+    expect(await clusters.c1.admin.list('/apis/projectcalico.org/v3/ippools')).toMatchObject([
+      { spec: { cidr: '10.4.0.0/16', disabled: true } },
+    ]);
+    expect(await clusters.c2.admin.list('/apis/projectcalico.org/v3/namespaces/shop/networkpolicies')).toHaveLength(1);
 
-  await type(commandsIn(page, ['Clean up']));
-});
+    await type(commandsIn(page, ['Clean up']));
+  },
+);
 
 it('has its tokens by the commands for who deploys, too', testTimeout, async ({ type, clusters }) => {
   const secrets = '/api/v1/namespaces/kube-system/secrets/semaphore-policy-c2';
@@ -50,11 +58,14 @@ it('has its tokens by the commands for who deploys, too', testTimeout, async ({ 
 });
 
 it('goes on to another token, and the first one is void', testTimeout, async ({ type, clusters }) => {
-  const [next, last] = blocksOf('operations.md').filter(({ heading, language }) => heading === 'Rotating tokens' && language === 'sh');
+  const [next, last] = blocksOf('operations.md').filter(
+    ({ heading, language }) => heading === 'Rotating tokens' && language === 'sh',
+  );
   const first = await tokenInUse(type);
   await type(next!.text);
   const second = await tokenInUse(type);
-  const answerTo = async (token: string) => (await clusters.c2.clientFor(token).request('GET', '/api/v1/pods?limit=1')).status;
+  const answerTo = async (token: string) =>
+    (await clusters.c2.clientFor(token).request('GET', '/api/v1/pods?limit=1')).status;
   expect([await answerTo(first), await answerTo(second), second === first]).toEqual([200, 200, false]);
   await type(last!.text);
   await eventually(() => answerTo(first), 401);
@@ -65,7 +76,11 @@ it('rolls the apps out anew, and removes what a cluster was read by', testTimeou
   await type(commandsIn('operations.md', ['A changed config', 'Disaster recovery']));
   await type(rolledOut);
   await type(commandsIn('operations.md', ['Removing a cluster']));
-  expect((await clusters.c2.admin.list('/api/v1/namespaces/kube-system/serviceaccounts')).map(({ metadata }) => metadata.name)).not.toContain('semaphore-policy-watcher');
+  expect(
+    (await clusters.c2.admin.list('/api/v1/namespaces/kube-system/serviceaccounts')).map(
+      ({ metadata }) => metadata.name,
+    ),
+  ).not.toContain('semaphore-policy-watcher');
 });
 
 it('gives a Go program the rights that it needs', async ({ type }) => {

@@ -1,7 +1,13 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  bash, calicoApiCrds, imageRuntime, Kubelet, node as nodeObject, type RealCluster, startRealCluster,
+  bash,
+  calicoApiCrds,
+  imageRuntime,
+  Kubelet,
+  node as nodeObject,
+  type RealCluster,
+  startRealCluster,
 } from '@kube-semaphore/testkit';
 import { startNetwork } from '@kube-semaphore/testnet';
 import { it as base } from 'vitest';
@@ -9,7 +15,13 @@ import { LiveNode } from './live-node.ts';
 import { addUserspace } from './userspace.ts';
 
 /** What a cluster has that makes Pods of what people apply, besides endpoints. */
-const controllerManager = ['serviceaccount-token-controller', 'deployment-controller', 'replicaset-controller', 'daemonset-controller', 'resourcequota-controller'];
+const controllerManager = [
+  'serviceaccount-token-controller',
+  'deployment-controller',
+  'replicaset-controller',
+  'daemonset-controller',
+  'resourcequota-controller',
+];
 const names = ['c1', 'c2'] as const;
 type Name = (typeof names)[number];
 
@@ -24,36 +36,63 @@ const otherThan = (name: Name): Name => (name === 'c1' ? 'c2' : 'c1');
  */
 export const it = base
   .extend('crds', { scope: 'file' }, () => calicoApiCrds())
-  .extend('clusters', { scope: 'file' }, async ({ crds }, { onCleanup }): Promise<Readonly<Record<Name, RealCluster>>> => {
-    const [c1, c2] = await Promise.all([startRealCluster({ name: 'c1', controllerManager }), startRealCluster({ name: 'c2', controllerManager })]);
-    onCleanup(async () => {
-      await Promise.all([c1.stop(), c2.stop()]);
-    });
-    for (const cluster of [c1, c2]) for (const crd of crds) await cluster.defineResource(crd);
-    return { c1, c2 };
-  })
-  .extend('nodes', { scope: 'file' }, async ({ clusters }, { onCleanup }): Promise<Readonly<Record<Name, LiveNode>>> => {
-    const network = await startNetwork(names);
-    const apiPorts = names.map((name) => Number(new URL(clusters[name].url).port));
-    const live = async (name: Name, number: number) => {
-      const [cluster, node, prefix] = [clusters[name], network.node(name), podPrefixes[name]];
-      for (const port of apiPorts) await node.forward(port);
-      const nodeName = `${name}-control-plane`;
-      await cluster.admin.create('/api/v1/nodes', nodeObject({ name: nodeName, labels: { 'kubernetes.io/os': 'linux' }, podCIDRs: [`${prefix}.0/24`], internalIPs: [node.ipv4] }));
-      let count = 0;
-      // Those of the apps, which nobody here asks for by them.
-      const nextIps = () => [`10.${number}.0.${(count += 1)}`];
-      const kubelet = new Kubelet({ cluster, nodeName, node, runtime: imageRuntime, nextIps, apiPorts, dir: join(cluster.dir, nodeName) });
-      return new LiveNode({ cluster, kubelet, prefix });
-    };
-    const nodes = { c1: await live('c1', 101), c2: await live('c2', 102) };
-    for (const name of names) nodes[name].run();
-    onCleanup(async () => {
-      await Promise.all(names.map((name) => nodes[name].stop()));
-      await network.stop();
-    });
-    return nodes;
-  })
+  .extend(
+    'clusters',
+    { scope: 'file' },
+    async ({ crds }, { onCleanup }): Promise<Readonly<Record<Name, RealCluster>>> => {
+      const [c1, c2] = await Promise.all([
+        startRealCluster({ name: 'c1', controllerManager }),
+        startRealCluster({ name: 'c2', controllerManager }),
+      ]);
+      onCleanup(async () => {
+        await Promise.all([c1.stop(), c2.stop()]);
+      });
+      for (const cluster of [c1, c2]) for (const crd of crds) await cluster.defineResource(crd);
+      return { c1, c2 };
+    },
+  )
+  .extend(
+    'nodes',
+    { scope: 'file' },
+    async ({ clusters }, { onCleanup }): Promise<Readonly<Record<Name, LiveNode>>> => {
+      const network = await startNetwork(names);
+      const apiPorts = names.map((name) => Number(new URL(clusters[name].url).port));
+      const live = async (name: Name, number: number) => {
+        const [cluster, node, prefix] = [clusters[name], network.node(name), podPrefixes[name]];
+        for (const port of apiPorts) await node.forward(port);
+        const nodeName = `${name}-control-plane`;
+        await cluster.admin.create(
+          '/api/v1/nodes',
+          nodeObject({
+            name: nodeName,
+            labels: { 'kubernetes.io/os': 'linux' },
+            podCIDRs: [`${prefix}.0/24`],
+            internalIPs: [node.ipv4],
+          }),
+        );
+        let count = 0;
+        // Those of the apps, which nobody here asks for by them.
+        const nextIps = () => [`10.${number}.0.${(count += 1)}`];
+        const kubelet = new Kubelet({
+          cluster,
+          nodeName,
+          node,
+          runtime: imageRuntime,
+          nextIps,
+          apiPorts,
+          dir: join(cluster.dir, nodeName),
+        });
+        return new LiveNode({ cluster, kubelet, prefix });
+      };
+      const nodes = { c1: await live('c1', 101), c2: await live('c2', 102) };
+      for (const name of names) nodes[name].run();
+      onCleanup(async () => {
+        await Promise.all(names.map((name) => nodes[name].stop()));
+        await network.stop();
+      });
+      return nodes;
+    },
+  )
   .extend('type', { scope: 'file' }, async ({ nodes, clusters }) => {
     const folder = join(clusters.c1.dir, 'work');
     await mkdir(folder);

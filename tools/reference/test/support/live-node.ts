@@ -84,12 +84,18 @@ export class LiveNode {
     const { volumes = [] } = pod['spec'] as Spec;
     const names = volumes.flatMap(({ secret }) => secret?.secretName ?? []);
     const { admin } = this.#options.cluster;
-    const answers = await Promise.all(names.map((name) => admin.request('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`)));
+    const answers = await Promise.all(
+      names.map((name) => admin.request('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`)),
+    );
     return answers.every(({ status }) => status === 200);
   }
 
   async #take(pod: KubeObject): Promise<void> {
-    const { cluster: { admin }, kubelet, prefix } = this.#options;
+    const {
+      cluster: { admin },
+      kubelet,
+      prefix,
+    } = this.#options;
     const { name, uid = '' } = pod.metadata;
     const target = { apiVersion: 'v1', kind: 'Node', name: kubelet.nodeName };
     await admin.create(`${pathOf(pod)}/binding`, { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target });
@@ -102,7 +108,12 @@ export class LiveNode {
     }
     this.#seeming += 1;
     const podIP = `${prefix}.${this.#seeming}`;
-    const status = { phase: 'Running', podIP, podIPs: [{ ip: podIP }], conditions: [{ type: 'Ready', status: 'True' }] };
+    const status = {
+      phase: 'Running',
+      podIP,
+      podIPs: [{ ip: podIP }],
+      conditions: [{ type: 'Ready', status: 'True' }],
+    };
     await admin.request('PATCH', `${pathOf(pod)}/status`, { status });
   }
 

@@ -23,7 +23,8 @@ export function commandsIn(page: string, headings: readonly string[]): string {
 /** What the reader of a section runs in a Pod, by the first `kubectl exec`: a program and its arguments. @throws {Error} if there is none */
 export function wordsInPod(page: string, heading: string): readonly [program: string, ...args: string[]] {
   const blocks = blocksOf(page).filter((block) => block.heading === heading && block.takes === 'pods');
-  const [, words] = blocks.map(({ text }) => /^kubectl .* exec .* -- (.*)$/m.exec(text)).find((match) => match !== null) ?? [];
+  const [, words] =
+    blocks.map(({ text }) => /^kubectl .* exec .* -- (.*)$/m.exec(text)).find((match) => match !== null) ?? [];
   const [program, ...args] = words?.split(' ') ?? [];
   if (program === undefined) throw new Error(`docs/${page} runs nothing in a Pod under "${heading}"`);
   return [program, ...args];

@@ -13,7 +13,11 @@ export async function addUserspace(folder: string, remote: string): Promise<void
   const file = `${folder}/kustomization.yaml`;
   const kustomization = parse(await readFile(file, 'utf8')) as Kustomization;
   const device = `wireguard.${remote}`;
-  const sidecar = { name: 'wireguard-go', args: ['-f', device], startupProbe: { exec: { command: ['wg', 'show', device, 'listen-port'] } } };
+  const sidecar = {
+    name: 'wireguard-go',
+    args: ['-f', device],
+    startupProbe: { exec: { command: ['wg', 'show', device, 'listen-port'] } },
+  };
   const patch = {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
@@ -21,6 +25,9 @@ export async function addUserspace(folder: string, remote: string): Promise<void
     spec: { template: { spec: { initContainers: [sidecar] } } },
   };
   const { components, patches } = kustomization;
-  const more = { components: [...components, '../../../wireguard/components/userspace'], patches: [...patches, { patch: stringify(patch) }] };
+  const more = {
+    components: [...components, '../../../wireguard/components/userspace'],
+    patches: [...patches, { patch: stringify(patch) }],
+  };
   await writeFile(file, stringify({ ...kustomization, ...more }));
 }

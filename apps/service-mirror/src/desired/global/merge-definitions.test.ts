@@ -5,25 +5,53 @@ import { retainDefinition, mergeDefinitions, type Merged, type Participant } fro
 import type { Definition, ServicePort } from '../source.ts';
 
 const http: ServicePort = { name: 'http', protocol: 'TCP', port: 80, targetPort: undefined, appProtocol: undefined };
-const web: Definition = { headless: false, families: ['IPv4'], ports: [http], affinitySeconds: undefined, publishNotReadyAddresses: false };
+const web: Definition = {
+  headless: false,
+  families: ['IPv4'],
+  ports: [http],
+  affinitySeconds: undefined,
+  publishNotReadyAddresses: false,
+};
 
 /** Clusters in the order of their names, the oldest first; a row may say how old one is. */
 const clusters = (...definitions: readonly Partial<Definition & { createdAt: number }>[]): readonly Participant[] =>
-  definitions.map(({ createdAt, ...definition }, i) => ({ cluster: `c${i + 1}`, createdAt: createdAt ?? i, definition: { ...web, ...definition } }));
+  definitions.map(({ createdAt, ...definition }, i) => ({
+    cluster: `c${i + 1}`,
+    createdAt: createdAt ?? i,
+    definition: { ...web, ...definition },
+  }));
 
-const told = ({ conflicts }: Merged) => conflicts.map(({ cluster, reason, detail }) => `${cluster} ${reason}: ${detail}`);
+const told = ({ conflicts }: Merged) =>
+  conflicts.map(({ cluster, reason, detail }) => `${cluster} ${reason}: ${detail}`);
 
 const participants = (definition: fc.Arbitrary<Definition> = arbitrary.definition) =>
-  fc.uniqueArray(fc.record({ cluster: fc.constantFrom('c1', 'c2', 'c3', 'c4'), createdAt: fc.constantFrom(0, 1, Infinity), definition }), {
-    selector: ({ cluster }) => cluster,
-    minLength: 1,
-  });
+  fc.uniqueArray(
+    fc.record({
+      cluster: fc.constantFrom('c1', 'c2', 'c3', 'c4'),
+      createdAt: fc.constantFrom(0, 1, Infinity),
+      definition,
+    }),
+    {
+      selector: ({ cluster }) => cluster,
+      minLength: 1,
+    },
+  );
 
 describe('mergeDefinitions', () => {
   it.each([
     { name: 'finds nothing to say where all agree', given: clusters({}, {}), want: web, conflicts: [] },
-    { name: 'has headlessness from the oldest', given: clusters({ headless: true }, {}), want: { ...web, headless: true }, conflicts: ['c2 headless-conflict: its Service is not headless, unlike in c1'] },
-    { name: 'has an address if the oldest has', given: clusters({}, { headless: true }), want: web, conflicts: ['c2 headless-conflict: its Service is headless, unlike in c1'] },
+    {
+      name: 'has headlessness from the oldest',
+      given: clusters({ headless: true }, {}),
+      want: { ...web, headless: true },
+      conflicts: ['c2 headless-conflict: its Service is not headless, unlike in c1'],
+    },
+    {
+      name: 'has an address if the oldest has',
+      given: clusters({}, { headless: true }),
+      want: web,
+      conflicts: ['c2 headless-conflict: its Service is headless, unlike in c1'],
+    },
     {
       name: 'has the session affinity of the oldest',
       given: clusters({ affinitySeconds: 60 }, { affinitySeconds: 61 }, { affinitySeconds: 60 }),
@@ -36,7 +64,12 @@ describe('mergeDefinitions', () => {
       want: web,
       conflicts: ['c2 unready-conflict: publishNotReadyAddresses of its Service is another than in c1'],
     },
-    { name: 'has all families, the oldest Service first', given: clusters({ families: ['IPv6'] }, { families: ['IPv4', 'IPv6'] }), want: { ...web, families: ['IPv6', 'IPv4'] }, conflicts: [] },
+    {
+      name: 'has all families, the oldest Service first',
+      given: clusters({ families: ['IPv6'] }, { families: ['IPv4', 'IPv6'] }),
+      want: { ...web, families: ['IPv6', 'IPv4'] },
+      conflicts: [],
+    },
     {
       name: 'goes by age before names',
       given: clusters({ createdAt: 2, affinitySeconds: 1 }, { createdAt: 1, affinitySeconds: 2 }),
@@ -45,17 +78,33 @@ describe('mergeDefinitions', () => {
     },
     {
       name: 'goes by names where ages are unknown',
-      given: clusters({ createdAt: Infinity, affinitySeconds: 1 }, { createdAt: Infinity, affinitySeconds: 2 }).toReversed(),
+      given: clusters(
+        { createdAt: Infinity, affinitySeconds: 1 },
+        { createdAt: Infinity, affinitySeconds: 2 },
+      ).toReversed(),
       want: { ...web, affinitySeconds: 1 },
       conflicts: ['c2 affinity-conflict: the session affinity of its Service is another than in c1'],
     },
     {
       name: 'has the ports of all, with the names of the oldest',
-      given: clusters({}, { ports: [{ ...http, name: 'web' }, { ...http, name: 'admin', port: 81 }] }),
+      given: clusters(
+        {},
+        {
+          ports: [
+            { ...http, name: 'web' },
+            { ...http, name: 'admin', port: 81 },
+          ],
+        },
+      ),
       want: { ...web, ports: [http, { ...http, name: 'admin', port: 81 }] },
       conflicts: ['c2 port-conflict: its port "web" (TCP 80) is called "http", as in c1'],
     },
-    { name: 'has ports where the oldest, which is headless, has none', given: clusters({ headless: true, ports: [] }, { headless: true }), want: { ...web, headless: true }, conflicts: [] },
+    {
+      name: 'has ports where the oldest, which is headless, has none',
+      given: clusters({ headless: true, ports: [] }, { headless: true }),
+      want: { ...web, headless: true },
+      conflicts: [],
+    },
   ])('$name', ({ given, want, conflicts }) => {
     const merged = mergeDefinitions(given);
     expect(merged.definition).toEqual(want);
@@ -90,7 +139,9 @@ describe('mergeDefinitions', () => {
           const merged = [...names.values()].filter((name) => name !== undefined);
           expect(new Set(merged).size).toBe(merged.length);
           for (const { name, protocol, port } of own.ports) {
-            expect(names.get(name)).toBe(definition.ports.find((other) => other.protocol === protocol && other.port === port)?.name);
+            expect(names.get(name)).toBe(
+              definition.ports.find((other) => other.protocol === protocol && other.port === port)?.name,
+            );
           }
         }
       }),
@@ -101,7 +152,8 @@ describe('mergeDefinitions', () => {
     fc.assert(
       fc.property(participants(), (given) => {
         const { definition, conflicts } = mergeDefinitions(given);
-        const facts = ({ name, protocol, port, appProtocol = '' }: ServicePort) => [name, protocol, port, appProtocol].join();
+        const facts = ({ name, protocol, port, appProtocol = '' }: ServicePort) =>
+          [name, protocol, port, appProtocol].join();
         const asSaid = ({ definition: own }: Participant) =>
           own.headless === definition.headless &&
           own.affinitySeconds === definition.affinitySeconds &&
@@ -114,7 +166,9 @@ describe('mergeDefinitions', () => {
   });
 
   it('depends on no order', () => {
-    const orders = participants().chain((given) => fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length })));
+    const orders = participants().chain((given) =>
+      fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length })),
+    );
     fc.assert(
       fc.property(orders, ([one, other]) => {
         expect(mergeDefinitions(one)).toEqual(mergeDefinitions(other));
@@ -135,13 +189,32 @@ describe('mergeDefinitions', () => {
 
 describe('retainDefinition', () => {
   it('says what of a cluster has no place', () => {
-    const merged = retainDefinition(web, clusters({ headless: true, ports: [{ ...http, name: 'web' }, { ...http, name: 'admin', port: 81 }] }));
+    const merged = retainDefinition(
+      web,
+      clusters({
+        headless: true,
+        ports: [
+          { ...http, name: 'web' },
+          { ...http, name: 'admin', port: 81 },
+        ],
+      }),
+    );
     expect(told(merged)).toEqual([
       'c1 headless-conflict: its Service is headless, unlike in the Service that is there',
       'c1 port-conflict: its port "web" (TCP 80) is called "http", as in the Service that is there',
       'c1 port-waits: its port "admin" (TCP 81) is left out for as long as the Service stays as it is',
     ]);
-    expect(merged.portNames).toEqual(new Map([['c1', new Map([['web', 'http'], ['admin', undefined]])]]));
+    expect(merged.portNames).toEqual(
+      new Map([
+        [
+          'c1',
+          new Map([
+            ['web', 'http'],
+            ['admin', undefined],
+          ]),
+        ],
+      ]),
+    );
   });
 
   it('changes nothing, and says of those that were merged into it what was said then', () => {
@@ -151,7 +224,9 @@ describe('retainDefinition', () => {
         const merged = mergeDefinitions(given);
         const kept = retainDefinition(merged.definition, given);
         expect(kept.portNames).toEqual(merged.portNames);
-        expect(kept.conflicts.map(({ cluster, reason }) => [cluster, reason])).toEqual(merged.conflicts.map(({ cluster, reason }) => [cluster, reason]));
+        expect(kept.conflicts.map(({ cluster, reason }) => [cluster, reason])).toEqual(
+          merged.conflicts.map(({ cluster, reason }) => [cluster, reason]),
+        );
       }),
     );
   });

@@ -39,11 +39,17 @@ export function mergeDefinitions(participants: readonly Participant[]): Merged {
 /** A Service that stays as it is, and what it calls the ports of those clusters that are known. */
 export function retainDefinition(definition: Definition, participants: readonly Participant[]): Merged {
   const holder = 'the Service that is there';
-  return fitted(oldestFirst(participants), { definition, holder, ports: definition.ports.map((port) => ({ port, holder })) });
+  return fitted(oldestFirst(participants), {
+    definition,
+    holder,
+    ports: definition.ports.map((port) => ({ port, holder })),
+  });
 }
 
 /** The order in which clusters decide. */
-export function oldestFirst<P extends Pick<Participant, 'cluster' | 'createdAt'>>(participants: readonly P[]): readonly P[] {
+export function oldestFirst<P extends Pick<Participant, 'cluster' | 'createdAt'>>(
+  participants: readonly P[],
+): readonly P[] {
   return participants.toSorted((a, b) => {
     // Infinity is no number to subtract from itself.
     if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt;
@@ -61,26 +67,45 @@ type Decided = {
 };
 
 function fitted(participants: readonly Participant[], { definition, holder, ports, share }: Decided): Merged {
-  const placed = participants.map((participant) => ({ participant, ...placePorts(portsOf(participant), ports, share) }));
+  const placed = participants.map((participant) => ({
+    participant,
+    ...placePorts(portsOf(participant), ports, share),
+  }));
   return {
     definition,
     portNames: new Map(placed.map(({ participant, names }) => [participant.cluster, names])),
-    conflicts: placed.flatMap(({ participant, diagnostics }) => [...overruled(participant, definition, holder), ...diagnostics]),
+    conflicts: placed.flatMap(({ participant, diagnostics }) => [
+      ...overruled(participant, definition, holder),
+      ...diagnostics,
+    ]),
   };
 }
 
 /** What a cluster says in vain, but for its ports. */
-function overruled({ cluster, definition: own }: Participant, definition: Definition, holder: string): readonly ClusterDiagnostic[] {
+function overruled(
+  { cluster, definition: own }: Participant,
+  definition: Definition,
+  holder: string,
+): readonly ClusterDiagnostic[] {
   const { headless, affinitySeconds, publishNotReadyAddresses } = definition;
   const losses: Pick<ClusterDiagnostic, 'reason' | 'detail'>[] = [];
   if (own.headless !== headless) {
-    losses.push({ reason: 'headless-conflict', detail: `its Service is ${own.headless ? '' : 'not '}headless, unlike in ${holder}` });
+    losses.push({
+      reason: 'headless-conflict',
+      detail: `its Service is ${own.headless ? '' : 'not '}headless, unlike in ${holder}`,
+    });
   }
   if (own.affinitySeconds !== affinitySeconds) {
-    losses.push({ reason: 'affinity-conflict', detail: `the session affinity of its Service is another than in ${holder}` });
+    losses.push({
+      reason: 'affinity-conflict',
+      detail: `the session affinity of its Service is another than in ${holder}`,
+    });
   }
   if (own.publishNotReadyAddresses !== publishNotReadyAddresses) {
-    losses.push({ reason: 'unready-conflict', detail: `publishNotReadyAddresses of its Service is another than in ${holder}` });
+    losses.push({
+      reason: 'unready-conflict',
+      detail: `publishNotReadyAddresses of its Service is another than in ${holder}`,
+    });
   }
   return losses.map((loss) => ({ cluster, kind: 'problem', ...loss }));
 }

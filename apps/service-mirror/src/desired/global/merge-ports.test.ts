@@ -7,20 +7,45 @@ function ports(text: string): readonly ServicePort[] {
   return text.split(' ').map((each) => {
     const [name = '', where = ''] = each.split(':');
     const [port, protocol = 'TCP'] = where.split('/');
-    return { name, protocol: protocol as ServicePort['protocol'], port: Number(port), targetPort: undefined, appProtocol: undefined };
+    return {
+      name,
+      protocol: protocol as ServicePort['protocol'],
+      port: Number(port),
+      targetPort: undefined,
+      appProtocol: undefined,
+    };
   });
 }
 
-const text = (merged: readonly ServicePort[]) => merged.map(({ name, protocol, port }) => `${name}:${port}${protocol === 'TCP' ? '' : `/${protocol}`}`).join(' ');
+const text = (merged: readonly ServicePort[]) =>
+  merged.map(({ name, protocol, port }) => `${name}:${port}${protocol === 'TCP' ? '' : `/${protocol}`}`).join(' ');
 
 describe('ports of several clusters', () => {
-  type Row = { name: string; clusters: readonly string[]; want: string; names: Record<string, string | undefined>; details: readonly string[] };
+  type Row = {
+    name: string;
+    clusters: readonly string[];
+    want: string;
+    names: Record<string, string | undefined>;
+    details: readonly string[];
+  };
 
   /** `names` and `details` are of the last, and youngest, cluster. */
   it.each<Row>([
-    { name: 'are those of one that is alone', clusters: ['http:80 admin:81'], want: 'http:80 admin:81', names: { http: 'http', admin: 'admin' }, details: [] },
+    {
+      name: 'are those of one that is alone',
+      clusters: ['http:80 admin:81'],
+      want: 'http:80 admin:81',
+      names: { http: 'http', admin: 'admin' },
+      details: [],
+    },
     { name: 'are one without a name', clusters: [':80', ':80'], want: ':80', names: { '': '' }, details: [] },
-    { name: 'are all there', clusters: ['http:80', 'admin:81 dns:80/UDP'], want: 'http:80 admin:81 dns:80/UDP', names: { admin: 'admin', dns: 'dns' }, details: [] },
+    {
+      name: 'are all there',
+      clusters: ['http:80', 'admin:81 dns:80/UDP'],
+      want: 'http:80 admin:81 dns:80/UDP',
+      names: { admin: 'admin', dns: 'dns' },
+      details: [],
+    },
     {
       name: 'have the name that the oldest gave',
       clusters: ['http:80', 'web:80 admin:81'],
@@ -33,7 +58,10 @@ describe('ports of several clusters', () => {
       clusters: [':80', 'http:80 admin:81'],
       want: ':80',
       names: { http: '', admin: undefined },
-      details: ['its port "http" (TCP 80) has no name, as in c1', `its port "admin" (TCP 81) is left out: it can't be beside TCP 80 of c1, unless both have names`],
+      details: [
+        'its port "http" (TCP 80) has no name, as in c1',
+        `its port "admin" (TCP 81) is left out: it can't be beside TCP 80 of c1, unless both have names`,
+      ],
     },
     {
       name: 'take a name where they had none',
@@ -70,13 +98,22 @@ describe('ports of several clusters', () => {
       names: { a: 'b', b: 'a' },
       details: ['its port "a" (TCP 2) is called "b", as in c1', 'its port "b" (TCP 1) is called "a", as in c1'],
     },
-    { name: 'tell protocols apart', clusters: ['dns:53', 'dns-udp:53/UDP'], want: 'dns:53 dns-udp:53/UDP', names: { 'dns-udp': 'dns-udp' }, details: [] },
+    {
+      name: 'tell protocols apart',
+      clusters: ['dns:53', 'dns-udp:53/UDP'],
+      want: 'dns:53 dns-udp:53/UDP',
+      names: { 'dns-udp': 'dns-udp' },
+      details: [],
+    },
     {
       name: 'go by age, also among those that are added',
       clusters: ['http:80', 'admin:81', 'debug:81 admin:82'],
       want: 'http:80 admin:81',
       names: { debug: 'admin', admin: undefined },
-      details: ['its port "debug" (TCP 81) is called "admin", as in c2', 'its port "admin" (TCP 82) is left out: the name is that of TCP 81 of c2'],
+      details: [
+        'its port "debug" (TCP 81) is called "admin", as in c2',
+        'its port "admin" (TCP 82) is left out: the name is that of TCP 81 of c2',
+      ],
     },
   ])('$name', ({ clusters, want, names, details }) => {
     const sources = clusters.map((each, i) => ({ cluster: `c${i + 1}`, ports: ports(each) }));
@@ -84,7 +121,9 @@ describe('ports of several clusters', () => {
     expect(text(merged.map(({ port }) => port))).toBe(want);
     const placed = placePorts(sources.at(-1)!, merged);
     expect(Object.fromEntries(placed.names)).toEqual(names);
-    expect(placed.diagnostics).toEqual(details.map((detail) => ({ cluster: `c${clusters.length}`, kind: 'problem', reason: 'port-conflict', detail })));
+    expect(placed.diagnostics).toEqual(
+      details.map((detail) => ({ cluster: `c${clusters.length}`, kind: 'problem', reason: 'port-conflict', detail })),
+    );
   });
 
   it('have the appProtocol of the oldest, and any target', () => {
@@ -97,7 +136,12 @@ describe('ports of several clusters', () => {
     const merged = mergePorts(sources);
     expect(merged).toEqual([{ holder: 'c1', port: { ...http, targetPort: 'web' } }]);
     expect(sources.flatMap((source) => placePorts(source, merged).diagnostics)).toEqual([
-      { cluster: 'c3', kind: 'problem', reason: 'port-conflict', detail: 'the appProtocol of its port "http" (TCP 80) is as in c1' },
+      {
+        cluster: 'c3',
+        kind: 'problem',
+        reason: 'port-conflict',
+        detail: 'the appProtocol of its port "http" (TCP 80) is as in c1',
+      },
     ]);
   });
 
@@ -111,8 +155,16 @@ describe('ports of several clusters', () => {
       const small = { cluster: 'c4', ports: ports('http:80 admin:81') };
       const sources = [range('c1', 1_000), range('c2', 2_000), range('c3', 3_000), small];
       const merged = mergePorts(sources);
-      const counts = Array.from(Map.groupBy(merged, ({ holder }) => holder), ([holder, { length }]) => [holder, length]);
-      expect(counts).toEqual([['c1', 500], ['c2', 500], ['c3', 500], ['c4', 2]]);
+      const counts = Array.from(
+        Map.groupBy(merged, ({ holder }) => holder),
+        ([holder, { length }]) => [holder, length],
+      );
+      expect(counts).toEqual([
+        ['c1', 500],
+        ['c2', 500],
+        ['c3', 500],
+        ['c4', 2],
+      ]);
       const placed = sources.map((source) => placePorts(source, merged, 500));
       const why = 'the clusters have more than 2000 together, and each may bring 500';
       const notice = { kind: 'problem', reason: 'port-conflict', detail: `500 of its 1000 ports are left out: ${why}` };
@@ -132,6 +184,13 @@ describe('ports of several clusters', () => {
     const merged = ports('http:80').map((port) => ({ port, holder: 'the Service that is there' }));
     const { names, diagnostics } = placePorts({ cluster: 'c2', ports: ports('http:80 admin:81') }, merged);
     expect(Object.fromEntries(names)).toEqual({ http: 'http', admin: undefined });
-    expect(diagnostics).toEqual([{ cluster: 'c2', kind: 'problem', reason: 'port-waits', detail: 'its port "admin" (TCP 81) is left out for as long as the Service stays as it is' }]);
+    expect(diagnostics).toEqual([
+      {
+        cluster: 'c2',
+        kind: 'problem',
+        reason: 'port-waits',
+        detail: 'its port "admin" (TCP 81) is left out for as long as the Service stays as it is',
+      },
+    ]);
   });
 });

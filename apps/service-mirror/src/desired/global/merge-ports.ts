@@ -103,22 +103,28 @@ function lost(port: ServicePort, { port: other, holder }: MergedPort): readonly 
     const name = other.name === '' ? 'has no name' : `is called ${JSON.stringify(other.name)}`;
     return [conflict(`its port ${text(port)} ${name}, as in ${holder}`)];
   }
-  return port.appProtocol === other.appProtocol ? [] : [conflict(`the appProtocol of its port ${text(port)} is as in ${holder}`)];
+  return port.appProtocol === other.appProtocol
+    ? []
+    : [conflict(`the appProtocol of its port ${text(port)} is as in ${holder}`)];
 }
 
 function dropped(port: ServicePort, obstacle: MergedPort | undefined): Loss {
   const subject = `its port ${text(port)} is left out`;
-  if (obstacle === undefined) return { reason: 'port-waits', detail: `${subject} for as long as the Service stays as it is` };
+  if (obstacle === undefined)
+    return { reason: 'port-waits', detail: `${subject} for as long as the Service stays as it is` };
   const other = `${number(obstacle.port)} of ${obstacle.holder}`;
   if (obstacle.port.name === port.name && port.name !== '') return conflict(`${subject}: the name is that of ${other}`);
   return conflict(`${subject}: it can't be beside ${other}, unless both have names`);
 }
 
 const tooMany = (ports: string, share: number): Loss =>
-  conflict(`${ports} are left out: the clusters have more than ${MAX_GLOBAL_PORTS} together, and each may bring ${share}`);
+  conflict(
+    `${ports} are left out: the clusters have more than ${MAX_GLOBAL_PORTS} together, and each may bring ${share}`,
+  );
 
 const conflict = (detail: string): Loss => ({ reason: 'port-conflict', detail });
 
-const text = (port: ServicePort): string => (port.name === '' ? number(port) : `${JSON.stringify(port.name)} (${number(port)})`);
+const text = (port: ServicePort): string =>
+  port.name === '' ? number(port) : `${JSON.stringify(port.name)} (${number(port)})`;
 
 const number = ({ protocol, port }: ServicePort): string => `${protocol} ${port}`;

@@ -2,28 +2,67 @@ import { describe, expect, it } from 'vitest';
 import { retainedForOthers, retainedOf, NOTHING_RETAINED } from './retained.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
 
-const definition = { headless: false, families: ['IPv4'], ports: [], affinitySeconds: undefined, publishNotReadyAddresses: false } as const;
+const definition = {
+  headless: false,
+  families: ['IPv4'],
+  ports: [],
+  affinitySeconds: undefined,
+  publishNotReadyAddresses: false,
+} as const;
 
 function service(annotations: Record<string, string>, familyPolicy = 'SingleStack'): ObservedService {
   const identity = { name: 'gl-shop-73736d-web', uid: 'u', resourceVersion: '1', createdAt: 0 };
-  return { ...identity, labels: { 'global-svc': 'true' }, annotations, definition, familyPolicy, isPlain: true, isTerminating: false, ownerReferences: [], finalizers: [] };
+  return {
+    ...identity,
+    labels: { 'global-svc': 'true' },
+    annotations,
+    definition,
+    familyPolicy,
+    isPlain: true,
+    isTerminating: false,
+    ownerReferences: [],
+    finalizers: [],
+  };
 }
 
-const parts = (name: string, cluster: string) => ({ name, labels: { 'mirror-endpointslice-sync-name': cluster }, annotations: {}, family: 'IPv4', ports: [], endpoints: [] }) as const;
-const slice = (name: string, cluster: string): ObservedSlice => ({ ...parts(name, cluster), uid: name, resourceVersion: '1', owners: ['u'] });
+const parts = (name: string, cluster: string) =>
+  ({
+    name,
+    labels: { 'mirror-endpointslice-sync-name': cluster },
+    annotations: {},
+    family: 'IPv4',
+    ports: [],
+    endpoints: [],
+  }) as const;
+const slice = (name: string, cluster: string): ObservedSlice => ({
+  ...parts(name, cluster),
+  uid: name,
+  resourceVersion: '1',
+  owners: ['u'],
+});
 
 const c2 = { cluster: 'c2', isLocal: false };
 const c1 = { cluster: 'c1', isLocal: true };
 
 describe('retainedOf', () => {
   it('finds the slices of unknown clusters', () => {
-    const kept = retainedOf({ service: undefined, slices: [slice('a', 'c2'), slice('b', 'c3'), slice('c', 'c2')] }, [c1, c2]);
+    const kept = retainedOf({ service: undefined, slices: [slice('a', 'c2'), slice('b', 'c3'), slice('c', 'c2')] }, [
+      c1,
+      c2,
+    ]);
     expect(kept).toEqual({ clusters: [{ ...c2, slices: [parts('a', 'c2'), parts('c', 'c2')] }], service: undefined });
   });
 
   it('finds clusters without slices on the Service, in any order as Go programs write them', () => {
-    const kept = retainedOf({ service: service({ 'global-svc-clusters': 'c3, c2,c1' }), slices: [] }, [c1, c2, { cluster: 'c4', isLocal: false }]);
-    expect(kept.clusters).toEqual([{ ...c1, slices: [] }, { ...c2, slices: [] }]);
+    const kept = retainedOf({ service: service({ 'global-svc-clusters': 'c3, c2,c1' }), slices: [] }, [
+      c1,
+      c2,
+      { cluster: 'c4', isLocal: false },
+    ]);
+    expect(kept.clusters).toEqual([
+      { ...c1, slices: [] },
+      { ...c2, slices: [] },
+    ]);
   });
 
   it('keeps nothing of a Service in which no unknown cluster has a part', () => {
@@ -41,9 +80,16 @@ describe('retainedOf', () => {
   it.each([
     { name: 'the older annotation', annotations: { 'service.kubernetes.io/topology-aware-hints': 'auto' }, want: true },
     { name: 'the newer annotation', annotations: { 'service.kubernetes.io/topology-mode': 'auto' }, want: true },
-    { name: 'an annotation that says something else', annotations: { 'service.kubernetes.io/topology-mode': 'disabled' }, want: false },
+    {
+      name: 'an annotation that says something else',
+      annotations: { 'service.kubernetes.io/topology-mode': 'disabled' },
+      want: false,
+    },
   ])('reads local-first routing from $name', ({ annotations, want }) => {
-    expect(retainedOf({ service: service({ ...annotations, 'global-svc-clusters': 'c2' }), slices: [] }, [c2]).service?.localFirst).toBe(want);
+    expect(
+      retainedOf({ service: service({ ...annotations, 'global-svc-clusters': 'c2' }), slices: [] }, [c2]).service
+        ?.localFirst,
+    ).toBe(want);
   });
 
   it.each([
@@ -51,7 +97,10 @@ describe('retainedOf', () => {
     // What it would have on a cluster with both, so that it isn't written anew.
     { familyPolicy: 'PreferDualStack', want: ['IPv4', 'IPv6'] },
   ])('keeps the families that $familyPolicy asks for', ({ familyPolicy, want }) => {
-    expect(retainedOf({ service: service({ 'global-svc-clusters': 'c2' }, familyPolicy), slices: [] }, [c2]).service?.definition.families).toEqual(want);
+    expect(
+      retainedOf({ service: service({ 'global-svc-clusters': 'c2' }, familyPolicy), slices: [] }, [c2]).service
+        ?.definition.families,
+    ).toEqual(want);
   });
 });
 
@@ -60,13 +109,50 @@ describe('retainedForOthers', () => {
   const c9 = { cluster: 'c9', isLocal: false, slices: [] };
   const shared = service({ 'global-svc-clusters': 'c1,c9' });
 
-  it.each<{ name: string; observed: Parameters<typeof retainedForOthers>[0]; keepsStale?: boolean; clusters: readonly object[]; changes: boolean }>([
-    { name: 'one that lists nobody else goes', observed: { service: service({ 'global-svc-clusters': 'c1,c2' }), slices: [slice('a', 'c1')] }, clusters: [], changes: false },
-    { name: 'one that only others list stays as it is', observed: { service: service({ 'global-svc-clusters': 'c9' }), slices: [slice('a', 'c9')] }, clusters: [c9], changes: false },
-    { name: 'one that others have slices of stays, without ours', observed: { service: service({ 'global-svc-clusters': 'c1' }), slices: [slice('a', 'c9')] }, clusters: [c9], changes: true },
-    { name: 'one that others list, too, stays, without ours', observed: { service: shared, slices: [slice('a', 'c1')] }, clusters: [c9], changes: true },
-    { name: 'one that we are told to leave alone stays as it is', observed: { service: shared, slices: [slice('a', 'c1')] }, keepsStale: true, clusters: [c9], changes: false },
-    { name: 'slices without a Service go', observed: { service: undefined, slices: [slice('a', 'c9')] }, clusters: [], changes: false },
+  it.each<{
+    name: string;
+    observed: Parameters<typeof retainedForOthers>[0];
+    keepsStale?: boolean;
+    clusters: readonly object[];
+    changes: boolean;
+  }>([
+    {
+      name: 'one that lists nobody else goes',
+      observed: { service: service({ 'global-svc-clusters': 'c1,c2' }), slices: [slice('a', 'c1')] },
+      clusters: [],
+      changes: false,
+    },
+    {
+      name: 'one that only others list stays as it is',
+      observed: { service: service({ 'global-svc-clusters': 'c9' }), slices: [slice('a', 'c9')] },
+      clusters: [c9],
+      changes: false,
+    },
+    {
+      name: 'one that others have slices of stays, without ours',
+      observed: { service: service({ 'global-svc-clusters': 'c1' }), slices: [slice('a', 'c9')] },
+      clusters: [c9],
+      changes: true,
+    },
+    {
+      name: 'one that others list, too, stays, without ours',
+      observed: { service: shared, slices: [slice('a', 'c1')] },
+      clusters: [c9],
+      changes: true,
+    },
+    {
+      name: 'one that we are told to leave alone stays as it is',
+      observed: { service: shared, slices: [slice('a', 'c1')] },
+      keepsStale: true,
+      clusters: [c9],
+      changes: false,
+    },
+    {
+      name: 'slices without a Service go',
+      observed: { service: undefined, slices: [slice('a', 'c9')] },
+      clusters: [],
+      changes: false,
+    },
   ])('$name', ({ observed, keepsStale = false, clusters, changes }) => {
     const kept = retainedForOthers(observed, { configured, keepsStale });
     expect(kept.clusters).toEqual(clusters);

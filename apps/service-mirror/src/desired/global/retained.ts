@@ -1,10 +1,20 @@
-import { globalClustersAnnotation, globalConflictsAnnotation, mirrorClusterLabel, topologyHintsAnnotation, topologyModeAnnotation } from '@kube-semaphore/naming';
+import {
+  globalClustersAnnotation,
+  globalConflictsAnnotation,
+  mirrorClusterLabel,
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
+} from '@kube-semaphore/naming';
 import type { DesiredSlice } from '../objects.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
 import type { Definition, Family } from '../source.ts';
 
 /** A cluster that isn't known now, with the slices that the local cluster has of it. */
-type RetainedCluster = { readonly cluster: string; readonly isLocal: boolean; readonly slices: readonly DesiredSlice[] };
+type RetainedCluster = {
+  readonly cluster: string;
+  readonly isLocal: boolean;
+  readonly slices: readonly DesiredSlice[];
+};
 
 /** What a global Service has of clusters that aren't known now: unknown is not empty, so it stays. */
 export type Retained = {
@@ -40,7 +50,10 @@ export function retainedOf(
 ): Retained {
   const listed = namesIn(service, globalClustersAnnotation);
   const clusters = unknown
-    .map((each): RetainedCluster => ({ ...each, slices: slices.filter(({ labels }) => labels[mirrorClusterLabel] === each.cluster).map(asDesired) }))
+    .map((each): RetainedCluster => ({
+      ...each,
+      slices: slices.filter(({ labels }) => labels[mirrorClusterLabel] === each.cluster).map(asDesired),
+    }))
     .filter(({ cluster, slices: own }) => own.length > 0 || listed.includes(cluster));
   if (clusters.length === 0) return NOTHING_RETAINED;
   return { clusters, service: service && retainedService(service) };
@@ -52,12 +65,21 @@ export function retainedOf(
  *
  * @param keepsStale clusters of the config that left while nobody looked stay in it, too
  */
-export function retainedForOthers({ service, slices }: Observed, { configured, keepsStale }: { readonly configured: ReadonlySet<string>; readonly keepsStale: boolean }): Retained {
-  const present = [...namesIn(service, globalClustersAnnotation), ...slices.map(({ labels }) => labels[mirrorClusterLabel] ?? '')].filter((name) => name !== '');
+export function retainedForOthers(
+  { service, slices }: Observed,
+  { configured, keepsStale }: { readonly configured: ReadonlySet<string>; readonly keepsStale: boolean },
+): Retained {
+  const present = [
+    ...namesIn(service, globalClustersAnnotation),
+    ...slices.map(({ labels }) => labels[mirrorClusterLabel] ?? ''),
+  ].filter((name) => name !== '');
   const others = [...new Set(present)].filter((name) => !configured.has(name));
   if (service === undefined || others.length === 0) return NOTHING_RETAINED;
   const loses = !keepsStale && present.some((name) => configured.has(name));
-  return { clusters: others.map((cluster) => ({ cluster, isLocal: false, slices: [] })), service: loses ? retainedService(service) : undefined };
+  return {
+    clusters: others.map((cluster) => ({ cluster, isLocal: false, slices: [] })),
+    service: loses ? retainedService(service) : undefined,
+  };
 }
 
 function retainedService(service: ObservedService): RetainedService {
@@ -70,9 +92,13 @@ function retainedService(service: ObservedService): RetainedService {
 }
 
 /** The definition by which a Service that is there stays what it is. */
-export function keptDefinition({ definition, familyPolicy }: Pick<ObservedService, 'definition' | 'familyPolicy'>): Definition {
+export function keptDefinition({
+  definition,
+  familyPolicy,
+}: Pick<ObservedService, 'definition' | 'familyPolicy'>): Definition {
   // On a cluster with one family, a Service that wants two has one.
-  const families = familyPolicy === 'PreferDualStack' ? [...new Set([...definition.families, ...FAMILIES])] : definition.families;
+  const families =
+    familyPolicy === 'PreferDualStack' ? [...new Set([...definition.families, ...FAMILIES])] : definition.families;
   return { ...definition, families };
 }
 
@@ -83,5 +109,8 @@ function asDesired({ name, labels, annotations, family, ports, endpoints }: Obse
 /** The clusters that an annotation of a global Service lists. */
 export function namesIn(service: ObservedService | undefined, annotation: string): readonly string[] {
   const text = service?.annotations[annotation] ?? '';
-  return text.split(',').map((name) => name.trim()).filter((name) => name !== '');
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 }

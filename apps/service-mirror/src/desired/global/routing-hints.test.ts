@@ -6,20 +6,66 @@ const remote = ['remote'];
 
 describe('routingHints', () => {
   it.each([
-    { name: 'has none for a Service that does not ask', localFirst: false, hints: 'labelled', zones: ['a'], want: undefined },
-    { name: 'has some for a Service that asks', localFirst: true, hints: 'labelled', zones: ['a'], want: { local: ['a'], remote } },
-    { name: 'has some for every Service, as Go programs had', localFirst: false, hints: 'always', zones: ['a'], want: { local: ['a'], remote } },
-    { name: 'sorts zones, each once', localFirst: true, hints: 'always', zones: ['b', 'a', 'b'], want: { local: ['a', 'b'], remote } },
-    { name: 'takes no local zone for the remote one', localFirst: true, hints: 'always', zones: ['remote', 'a', ''], want: { local: ['a'], remote } },
-    { name: 'has a zone where nobody knows one', localFirst: true, hints: 'labelled', zones: [], want: { local: ['local'], remote } },
-    { name: 'has eight at most', localFirst: true, hints: 'always', zones: ['i', 'h', 'g', 'f', 'e', 'd', 'c', 'b', 'a'], want: { local: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], remote } },
+    {
+      name: 'has none for a Service that does not ask',
+      localFirst: false,
+      hints: 'labelled',
+      zones: ['a'],
+      want: undefined,
+    },
+    {
+      name: 'has some for a Service that asks',
+      localFirst: true,
+      hints: 'labelled',
+      zones: ['a'],
+      want: { local: ['a'], remote },
+    },
+    {
+      name: 'has some for every Service, as Go programs had',
+      localFirst: false,
+      hints: 'always',
+      zones: ['a'],
+      want: { local: ['a'], remote },
+    },
+    {
+      name: 'sorts zones, each once',
+      localFirst: true,
+      hints: 'always',
+      zones: ['b', 'a', 'b'],
+      want: { local: ['a', 'b'], remote },
+    },
+    {
+      name: 'takes no local zone for the remote one',
+      localFirst: true,
+      hints: 'always',
+      zones: ['remote', 'a', ''],
+      want: { local: ['a'], remote },
+    },
+    {
+      name: 'has a zone where nobody knows one',
+      localFirst: true,
+      hints: 'labelled',
+      zones: [],
+      want: { local: ['local'], remote },
+    },
+    {
+      name: 'has eight at most',
+      localFirst: true,
+      hints: 'always',
+      zones: ['i', 'h', 'g', 'f', 'e', 'd', 'c', 'b', 'a'],
+      want: { local: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], remote },
+    },
   ] as const)('$name', ({ want, ...routing }) => {
     expect(routingHints(routing)).toEqual(want);
   });
 
   it('depends on no order, and never sends to a remote endpoint by a local zone', () => {
-    const zones = fc.array(fc.constantFrom('remote', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'), { maxLength: 20 });
-    const orders = zones.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
+    const zones = fc.array(fc.constantFrom('remote', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'), {
+      maxLength: 20,
+    });
+    const orders = zones.chain((all) =>
+      fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+    );
     fc.assert(
       fc.property(orders, ([one, other]) => {
         const found = routingHints({ localFirst: true, hints: 'labelled', zones: one });

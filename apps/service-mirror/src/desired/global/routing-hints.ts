@@ -27,9 +27,15 @@ export type RoutingHints = { readonly local: readonly string[]; readonly remote:
  */
 export function routingHints({ localFirst, hints, zones }: Routing): RoutingHints | undefined {
   if (hints === 'labelled' && !localFirst) return undefined;
-  const local = [...new Set(zones)].filter((zone) => zone !== '' && zone !== REMOTE_ZONE).toSorted().slice(0, MAX_ZONES);
+  const local = [...new Set(zones)]
+    .filter((zone) => zone !== '' && zone !== REMOTE_ZONE)
+    .toSorted()
+    .slice(0, MAX_ZONES);
   return { local: local.length === 0 ? [UNKNOWN_ZONE] : local, remote: [REMOTE_ZONE] };
 }
 
 /** What makes kube-proxy 1.27 to 1.30 heed the hints; later ones always do. */
-export const localFirstAnnotations: Readonly<Record<string, string>> = { [topologyHintsAnnotation]: 'auto', [topologyModeAnnotation]: 'auto' };
+export const localFirstAnnotations: Readonly<Record<string, string>> = {
+  [topologyHintsAnnotation]: 'auto',
+  [topologyModeAnnotation]: 'auto',
+};

@@ -13,7 +13,13 @@ import type { Definition, Endpoint, ServicePort, SourceSlice } from '../source.t
 import type { Stale } from './stale-endpoints.ts';
 
 const http: ServicePort = { name: 'http', protocol: 'TCP', port: 80, targetPort: undefined, appProtocol: undefined };
-const web: Definition = { headless: false, families: ['IPv4'], ports: [http], affinitySeconds: undefined, publishNotReadyAddresses: false };
+const web: Definition = {
+  headless: false,
+  families: ['IPv4'],
+  ports: [http],
+  affinitySeconds: undefined,
+  publishNotReadyAddresses: false,
+};
 const pod: Endpoint = {
   addresses: ['10.4.0.1'],
   conditions: { ready: true, serving: true, terminating: false },
@@ -23,17 +29,49 @@ const pod: Endpoint = {
   zone: 'a',
 };
 
-type Parts = { readonly definition?: Partial<Definition>; readonly slicePorts?: readonly string[]; readonly localFirst?: boolean; readonly stale?: Stale };
+type Parts = {
+  readonly definition?: Partial<Definition>;
+  readonly slicePorts?: readonly string[];
+  readonly localFirst?: boolean;
+  readonly stale?: Stale;
+};
 
 /** A cluster with one slice of one endpoint; c1 is the local one, and has the oldest Service. */
-function cluster(name: string, { definition = {}, slicePorts = ['http'], localFirst = false, stale = 'no' }: Parts = {}): GlobalParticipant {
-  const ports = slicePorts.map((port) => ({ name: port, protocol: 'TCP', port: 8080, appProtocol: undefined }) as const);
-  const slice: SourceSlice = { uid: 'u', namespace: 'shop', name: 'web-x', service: 'web', family: 'IPv4', ports, endpoints: [pod] };
-  const service = { uid: 'u', namespace: 'shop', name: 'web', createdAt: Number(name.slice(1)), definition: { ...web, ...definition }, localFirst };
+function cluster(
+  name: string,
+  { definition = {}, slicePorts = ['http'], localFirst = false, stale = 'no' }: Parts = {},
+): GlobalParticipant {
+  const ports = slicePorts.map(
+    (port) => ({ name: port, protocol: 'TCP', port: 8080, appProtocol: undefined }) as const,
+  );
+  const slice: SourceSlice = {
+    uid: 'u',
+    namespace: 'shop',
+    name: 'web-x',
+    service: 'web',
+    family: 'IPv4',
+    ports,
+    endpoints: [pod],
+  };
+  const service = {
+    uid: 'u',
+    namespace: 'shop',
+    name: 'web',
+    createdAt: Number(name.slice(1)),
+    definition: { ...web, ...definition },
+    localFirst,
+  };
   return { cluster: name, isLocal: name === 'c1', service, slices: [slice], stale };
 }
 
-const nothing: GlobalInput = { namespace: 'shop', name: 'web', participants: [], kept: NOTHING_RETAINED, zones: ['b', 'a'], hints: 'labelled' };
+const nothing: GlobalInput = {
+  namespace: 'shop',
+  name: 'web',
+  participants: [],
+  kept: NOTHING_RETAINED,
+  zones: ['b', 'a'],
+  hints: 'labelled',
+};
 const global = (input: Partial<GlobalInput>) => desiredGlobal({ ...nothing, ...input });
 
 /** The objects that should be there, where it is known that there should be some. */
@@ -52,9 +90,15 @@ describe('desiredGlobal', () => {
       annotations: { 'mirror-svc-source': 'global/shop/web', 'global-svc-clusters': 'c1,c2' },
       definition: web,
     });
-    const labels = { 'mirrored-endpoint-slice': 'true', 'kubernetes.io/service-name': 'gl-shop-73736d-web', 'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror' };
+    const labels = {
+      'mirrored-endpoint-slice': 'true',
+      'kubernetes.io/service-name': 'gl-shop-73736d-web',
+      'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror',
+    };
     const common = { family: 'IPv4', ports: [{ name: 'http', protocol: 'TCP', port: 8080, appProtocol: undefined }] };
-    const byCluster = slices.toSorted((a, b) => (a.annotations['mirror-svc-source']! < b.annotations['mirror-svc-source']! ? -1 : 1));
+    const byCluster = slices.toSorted((a, b) =>
+      a.annotations['mirror-svc-source']! < b.annotations['mirror-svc-source']! ? -1 : 1,
+    );
     expect(byCluster).toEqual([
       {
         ...common,
@@ -79,36 +123,81 @@ describe('desiredGlobal', () => {
   });
 
   it('labels the slices of a headless Service, whatever the own Service of a cluster is', () => {
-    const { service, slices } = objects({ participants: [cluster('c1', { definition: { headless: true } }), cluster('c2')] });
+    const { service, slices } = objects({
+      participants: [cluster('c1', { definition: { headless: true } }), cluster('c2')],
+    });
     expect(service.definition.headless).toBe(true);
     expect(slices.map(({ labels }) => labels['service.kubernetes.io/headless'])).toEqual(['', '']);
   });
 
   it('names who is overruled, sorted, on the Service', () => {
     const overruled = { definition: { affinitySeconds: 60, headless: true } };
-    const { wanted, diagnostics } = global({ participants: [cluster('c3', overruled), cluster('c1'), cluster('c2', overruled)] });
+    const { wanted, diagnostics } = global({
+      participants: [cluster('c3', overruled), cluster('c1'), cluster('c2', overruled)],
+    });
     expect(wanted).toMatchObject({ service: { annotations: { 'global-svc-conflicts': 'c2,c3' } } });
-    expect(diagnostics.map(({ cluster: name, reason }) => `${name} ${reason}`)).toEqual(['c2 headless-conflict', 'c2 affinity-conflict', 'c3 headless-conflict', 'c3 affinity-conflict']);
+    expect(diagnostics.map(({ cluster: name, reason }) => `${name} ${reason}`)).toEqual([
+      'c2 headless-conflict',
+      'c2 affinity-conflict',
+      'c3 headless-conflict',
+      'c3 affinity-conflict',
+    ]);
   });
 
-  type PortRow = { name: string; ports: readonly ServicePort[]; slicePorts: readonly string[]; want: readonly string[] | undefined };
+  type PortRow = {
+    name: string;
+    ports: readonly ServicePort[];
+    slicePorts: readonly string[];
+    want: readonly string[] | undefined;
+  };
 
   /** Of c2, whose Service is younger. */
   it.each<PortRow>([
     { name: 'renames the ports of slices', ports: [{ ...http, name: 'web' }], slicePorts: ['web'], want: ['http'] },
-    { name: 'drops the ports of slices', ports: [http, { ...http, name: 'admin', port: 81 }, { ...http, name: '', port: 82 }], slicePorts: ['http', 'admin', ''], want: ['http', 'admin'] },
-    { name: 'leaves out a slice without any port', ports: [{ ...http, port: 81 }], slicePorts: ['http'], want: undefined },
+    {
+      name: 'drops the ports of slices',
+      ports: [http, { ...http, name: 'admin', port: 81 }, { ...http, name: '', port: 82 }],
+      slicePorts: ['http', 'admin', ''],
+      want: ['http', 'admin'],
+    },
+    {
+      name: 'leaves out a slice without any port',
+      ports: [{ ...http, port: 81 }],
+      slicePorts: ['http'],
+      want: undefined,
+    },
     { name: 'leaves a slice that has no ports', ports: [http], slicePorts: [], want: [] },
-    { name: 'leaves a port that the own Service does not list yet', ports: [http], slicePorts: ['http', 'admin'], want: ['http', 'admin'] },
-    { name: 'takes no such port for one of the global Service', ports: [{ ...http, name: 'web' }], slicePorts: ['http', 'web'], want: ['http'] },
+    {
+      name: 'leaves a port that the own Service does not list yet',
+      ports: [http],
+      slicePorts: ['http', 'admin'],
+      want: ['http', 'admin'],
+    },
+    {
+      name: 'takes no such port for one of the global Service',
+      ports: [{ ...http, name: 'web' }],
+      slicePorts: ['http', 'web'],
+      want: ['http'],
+    },
   ])('$name', ({ ports, slicePorts, want }) => {
-    const { wanted, diagnostics } = global({ participants: [cluster('c1'), cluster('c2', { definition: { ports }, slicePorts })] });
+    const { wanted, diagnostics } = global({
+      participants: [cluster('c1'), cluster('c2', { definition: { ports }, slicePorts })],
+    });
     const slices = wanted === 'nothing' || wanted === 'unknown' ? [] : wanted.slices;
     const own = slices.find(({ labels }) => labels['mirror-endpointslice-sync-name'] === 'c2');
     expect(own?.ports.map(({ name }) => name)).toEqual(want);
     const left = diagnostics.filter(({ reason }) => reason === 'slice-portless');
     expect(left).toEqual(
-      want === undefined ? [{ cluster: 'c2', kind: 'problem', reason: 'slice-portless', detail: 'its slice shop/web-x has no port of the Service, and is left out' }] : [],
+      want === undefined
+        ? [
+            {
+              cluster: 'c2',
+              kind: 'problem',
+              reason: 'slice-portless',
+              detail: 'its slice shop/web-x has no port of the Service, and is left out',
+            },
+          ]
+        : [],
     );
   });
 
@@ -117,21 +206,50 @@ describe('desiredGlobal', () => {
   const auto = { 'service.kubernetes.io/topology-aware-hints': 'auto', 'service.kubernetes.io/topology-mode': 'auto' };
 
   it.each([
-    { name: 'routes anywhere where nobody asks for more', asks: [], hints: 'labelled', zones: unhinted, annotations: {} },
-    { name: 'routes to local endpoints first where the oldest asks for that', asks: ['c1'], hints: 'labelled', zones: hinted, annotations: auto },
-    { name: 'routes anywhere where only a younger one asks', asks: ['c2'], hints: 'labelled', zones: unhinted, annotations: {} },
+    {
+      name: 'routes anywhere where nobody asks for more',
+      asks: [],
+      hints: 'labelled',
+      zones: unhinted,
+      annotations: {},
+    },
+    {
+      name: 'routes to local endpoints first where the oldest asks for that',
+      asks: ['c1'],
+      hints: 'labelled',
+      zones: hinted,
+      annotations: auto,
+    },
+    {
+      name: 'routes anywhere where only a younger one asks',
+      asks: ['c2'],
+      hints: 'labelled',
+      zones: unhinted,
+      annotations: {},
+    },
     { name: 'has hints everywhere, as Go programs had', asks: [], hints: 'always', zones: hinted, annotations: {} },
   ] as const)('$name', ({ asks, hints, zones, annotations }) => {
     const participants = ['c1', 'c2'].map((name) => cluster(name, { localFirst: asks.some((each) => each === name) }));
     const { service, slices } = objects({ participants, hints });
-    expect(Object.fromEntries(slices.map(({ labels, endpoints }) => [labels['mirror-endpointslice-sync-name'], endpoints[0]!.zones]))).toEqual(zones);
-    expect(Object.entries(service.annotations).filter(([key]) => key.includes('topology'))).toEqual(Object.entries(annotations));
+    expect(
+      Object.fromEntries(
+        slices.map(({ labels, endpoints }) => [labels['mirror-endpointslice-sync-name'], endpoints[0]!.zones]),
+      ),
+    ).toEqual(zones);
+    expect(Object.entries(service.annotations).filter(([key]) => key.includes('topology'))).toEqual(
+      Object.entries(annotations),
+    );
   });
 
   it('turns to other clusters where one is stale, which still has a part in it', () => {
-    const { service, slices } = objects({ participants: [cluster('c1'), cluster('c2', { stale: 'unready' }), cluster('c3', { stale: 'remove' })] });
+    const { service, slices } = objects({
+      participants: [cluster('c1'), cluster('c2', { stale: 'unready' }), cluster('c3', { stale: 'remove' })],
+    });
     expect(service.annotations['global-svc-clusters']).toBe('c1,c2,c3');
-    const ready = slices.map(({ labels, endpoints }) => [labels['mirror-endpointslice-sync-name'], endpoints[0]!.conditions.ready]);
+    const ready = slices.map(({ labels, endpoints }) => [
+      labels['mirror-endpointslice-sync-name'],
+      endpoints[0]!.conditions.ready,
+    ]);
     expect(Object.fromEntries(ready)).toEqual({ c1: true, c2: false });
   });
 });
@@ -146,40 +264,65 @@ describe('desiredGlobal, while a cluster is unknown', () => {
     const admin = { ...http, name: 'admin', port: 81 };
     const changed = cluster('c1', { definition: { ports: [http, admin], headless: true } });
     const { wanted, diagnostics } = global({ participants: [changed], kept });
-    expect(wanted).toMatchObject({ service: { definition: web, annotations: { 'global-svc-clusters': 'c1,c2', 'global-svc-conflicts': 'c1,c2' } } });
-    expect(diagnostics.map(({ cluster: name, reason }) => `${name} ${reason}`)).toEqual(['c1 headless-conflict', 'c1 port-waits']);
+    expect(wanted).toMatchObject({
+      service: { definition: web, annotations: { 'global-svc-clusters': 'c1,c2', 'global-svc-conflicts': 'c1,c2' } },
+    });
+    expect(diagnostics.map(({ cluster: name, reason }) => `${name} ${reason}`)).toEqual([
+      'c1 headless-conflict',
+      'c1 port-waits',
+    ]);
   });
 
   it('keeps the Service when the last of the others leaves', () => {
     const before = objects({ participants: both });
     const { service, slices } = objects({ kept: retainedOf(observed(before), [isUnknown.c2]) });
-    expect(service).toEqual({ ...before.service, annotations: { ...before.service.annotations, 'global-svc-clusters': 'c2' } });
+    expect(service).toEqual({
+      ...before.service,
+      annotations: { ...before.service.annotations, 'global-svc-clusters': 'c2' },
+    });
     expect(slices).toEqual(before.slices.filter(({ labels }) => labels['mirror-endpointslice-sync-name'] === 'c2'));
   });
 
   it('makes a Service that somebody deleted of what is known', () => {
     const { slices } = observed(objects({ participants: both }));
-    const { service } = objects({ participants: [cluster('c1')], kept: retainedOf({ service: undefined, slices }, [isUnknown.c2]) });
+    const { service } = objects({
+      participants: [cluster('c1')],
+      kept: retainedOf({ service: undefined, slices }, [isUnknown.c2]),
+    });
     expect(service.annotations['global-svc-clusters']).toBe('c1,c2');
   });
 
   it('is unknown where the Service is gone, and nobody knows it', () => {
     const { slices } = observed(objects({ participants: both }));
-    expect(global({ kept: retainedOf({ service: undefined, slices }, [isUnknown.c2]) })).toEqual({ wanted: 'unknown', diagnostics: [] });
+    expect(global({ kept: retainedOf({ service: undefined, slices }, [isUnknown.c2]) })).toEqual({
+      wanted: 'unknown',
+      diagnostics: [],
+    });
   });
 
   it('changes hints of all endpoints or of none', () => {
     const kept = retainedOf(observed(objects({ participants: both, hints: 'always' })), [isUnknown.c2]);
-    const zonesWith = (hints: GlobalInput['hints']) => objects({ participants: [cluster('c1')], kept, hints }).slices.map(({ endpoints }) => endpoints[0]!.zones?.join());
+    const zonesWith = (hints: GlobalInput['hints']) =>
+      objects({ participants: [cluster('c1')], kept, hints }).slices.map(({ endpoints }) =>
+        endpoints[0]!.zones?.join(),
+      );
     expect(zonesWith('labelled')).toEqual([undefined, undefined]);
     expect(new Set(zonesWith('always'))).toEqual(new Set(['a,b', 'remote']));
   });
 
   it('counts a slice that was relabelled by hand once', () => {
     const { service, slices } = observed(objects({ participants: both }));
-    const relabelled = slices.map((slice) => ({ ...slice, labels: { ...slice.labels, 'mirror-endpointslice-sync-name': 'c2' } }));
-    const after = objects({ participants: [cluster('c1')], kept: retainedOf({ service, slices: relabelled }, [isUnknown.c2]) });
-    expect(new Set(after.slices.map(({ labels }) => labels['mirror-endpointslice-sync-name']))).toEqual(new Set(['c1', 'c2']));
+    const relabelled = slices.map((slice) => ({
+      ...slice,
+      labels: { ...slice.labels, 'mirror-endpointslice-sync-name': 'c2' },
+    }));
+    const after = objects({
+      participants: [cluster('c1')],
+      kept: retainedOf({ service, slices: relabelled }, [isUnknown.c2]),
+    });
+    expect(new Set(after.slices.map(({ labels }) => labels['mirror-endpointslice-sync-name']))).toEqual(
+      new Set(['c1', 'c2']),
+    );
     expect(after.slices).toHaveLength(2);
   });
 });
@@ -189,7 +332,15 @@ function observed({ service, slices }: DesiredObjects): { service: ObservedServi
   const { ipFamilyPolicy, ipFamilies } = familySpec(service.definition.families);
   // It has one family, whatever a Service prefers.
   const definition = { ...service.definition, families: ipFamilies };
-  const identity = { uid: 'u', resourceVersion: '1', createdAt: 0, isPlain: true, isTerminating: false, ownerReferences: [], finalizers: [] };
+  const identity = {
+    uid: 'u',
+    resourceVersion: '1',
+    createdAt: 0,
+    isPlain: true,
+    isTerminating: false,
+    ownerReferences: [],
+    finalizers: [],
+  };
   return {
     service: { ...service, ...identity, definition, familyPolicy: ipFamilyPolicy },
     slices: slices.map((slice) => ({ ...slice, uid: slice.name, resourceVersion: '1', owners: ['u'] })),
@@ -202,14 +353,18 @@ describe('desiredGlobal, whatever the clusters have', () => {
       cluster: fc.constant(name),
       isLocal: fc.constant(name === 'c1'),
       service: arbitrary.service({ namespace: 'shop', name: 'web' }),
-      slices: fc.uniqueArray(arbitrary.slice({ namespace: 'shop', service: 'web' }), { selector: (slice) => slice.name }),
+      slices: fc.uniqueArray(arbitrary.slice({ namespace: 'shop', service: 'web' }), {
+        selector: (slice) => slice.name,
+      }),
       stale: name === 'c1' ? fc.constant('no' as const) : staleness,
     });
   const inputs = (staleness: fc.Arbitrary<Stale> = fc.constantFrom('no', 'unready', 'remove')) =>
     fc.record({
       namespace: fc.constant('shop'),
       name: fc.constant('web'),
-      participants: fc.tuple(...['c1', 'c2', 'c3'].map((name) => participant(name, staleness))).chain((all) => fc.subarray([...all], { minLength: 1 })),
+      participants: fc
+        .tuple(...['c1', 'c2', 'c3'].map((name) => participant(name, staleness)))
+        .chain((all) => fc.subarray([...all], { minLength: 1 })),
       kept: fc.constant(NOTHING_RETAINED),
       zones: fc.uniqueArray(fc.constantFrom('a', 'b', 'remote')),
       hints: fc.constantFrom('labelled' as const, 'always' as const),
@@ -220,7 +375,9 @@ describe('desiredGlobal, whatever the clusters have', () => {
     const orders = inputs().chain((input) =>
       fc.record({
         input: fc.constant(input),
-        participants: fc.tuple(...input.participants.map((each) => shuffled(each.slices).map((slices) => ({ ...each, slices })))).chain(shuffled),
+        participants: fc
+          .tuple(...input.participants.map((each) => shuffled(each.slices).map((slices) => ({ ...each, slices }))))
+          .chain(shuffled),
         zones: shuffled(input.zones),
       }),
     );
@@ -247,9 +404,14 @@ describe('desiredGlobal, whatever the clusters have', () => {
       fc.property(inputs(), (input) => {
         const participants = input.participants.map((each) => ({
           ...each,
-          slices: each.slices.map((slice) => ({ ...slice, endpoints: slice.endpoints.map((endpoint) => ({ ...endpoint, nodeName: 'n', zone: 'z' })) })),
+          slices: each.slices.map((slice) => ({
+            ...slice,
+            endpoints: slice.endpoints.map((endpoint) => ({ ...endpoint, nodeName: 'n', zone: 'z' })),
+          })),
         }));
-        const endpoints = objects({ ...input, participants }).slices.flatMap((slice) => slice.endpoints.map((endpoint) => ({ ...endpoint, cluster: slice.labels['mirror-endpointslice-sync-name'] })));
+        const endpoints = objects({ ...input, participants }).slices.flatMap((slice) =>
+          slice.endpoints.map((endpoint) => ({ ...endpoint, cluster: slice.labels['mirror-endpointslice-sync-name'] })),
+        );
         expect(new Set(endpoints.map(({ zones }) => zones === undefined)).size).toBeLessThanOrEqual(1);
         for (const { cluster: name, nodeName, zone, zones } of endpoints) {
           expect([nodeName, zone]).toEqual(name === 'c1' ? ['n', 'z'] : [undefined, undefined]);
@@ -260,16 +422,26 @@ describe('desiredGlobal, whatever the clusters have', () => {
   });
 
   it('loses the slices of a cluster that leaves, and no others', () => {
-    const agreed = fc.tuple(inputs(fc.constant('no')), arbitrary.definition, fc.nat(2)).map(([input, definition, leaving]) => ({
-      input: { ...input, participants: input.participants.map((each) => ({ ...each, service: { ...each.service, definition, localFirst: true } })) },
-      leaving: input.participants[leaving % input.participants.length]!.cluster,
-    }));
+    const agreed = fc
+      .tuple(inputs(fc.constant('no')), arbitrary.definition, fc.nat(2))
+      .map(([input, definition, leaving]) => ({
+        input: {
+          ...input,
+          participants: input.participants.map((each) => ({
+            ...each,
+            service: { ...each.service, definition, localFirst: true },
+          })),
+        },
+        leaving: input.participants[leaving % input.participants.length]!.cluster,
+      }));
     fc.assert(
       fc.property(agreed, ({ input, leaving }) => {
         const stay = input.participants.filter((each) => each.cluster !== leaving);
         fc.pre(stay.length > 0);
         const [before, after] = [objects(input), objects({ ...input, participants: stay })];
-        expect(after.slices).toEqual(before.slices.filter(({ labels }) => labels['mirror-endpointslice-sync-name'] !== leaving));
+        expect(after.slices).toEqual(
+          before.slices.filter(({ labels }) => labels['mirror-endpointslice-sync-name'] !== leaving),
+        );
         expect(after.service.definition).toEqual(before.service.definition);
       }),
     );
@@ -281,7 +453,14 @@ describe('desiredGlobal, whatever the clusters have', () => {
       fc.property(inputs(), (input) => {
         const fresh = objects({ ...input, participants: input.participants.map((each) => ({ ...each, stale: 'no' })) });
         const places = ({ slices }: DesiredObjects) =>
-          new Set(slices.filter(({ endpoints }) => endpoints.some(isReady)).flatMap(({ family, ports }) => [family, ...ports.map((port) => `${family} ${port.protocol} ${port.name}`)]));
+          new Set(
+            slices
+              .filter(({ endpoints }) => endpoints.some(isReady))
+              .flatMap(({ family, ports }) => [
+                family,
+                ...ports.map((port) => `${family} ${port.protocol} ${port.name}`),
+              ]),
+          );
         expect(places(objects(input))).toEqual(places(fresh));
       }),
     );
@@ -291,10 +470,20 @@ describe('desiredGlobal, whatever the clusters have', () => {
     fc.assert(
       fc.property(inputs(fc.constant('no')), fc.subarray(['c1', 'c2', 'c3']), (input, unknown) => {
         const there = observed(objects(input));
-        const kept = retainedOf(there, unknown.map((name) => ({ cluster: name, isLocal: name === 'c1' })));
-        const after = objects({ ...input, participants: input.participants.filter((each) => !unknown.includes(each.cluster)), kept });
+        const kept = retainedOf(
+          there,
+          unknown.map((name) => ({ cluster: name, isLocal: name === 'c1' })),
+        );
+        const after = objects({
+          ...input,
+          participants: input.participants.filter((each) => !unknown.includes(each.cluster)),
+          kept,
+        });
         expect(diffService(there.service, after.service, ownAnnotations)).toBeUndefined();
-        expect(diffSlices(there.slices, after.slices, { name: after.service.name, uid: 'u' })).toEqual({ writes: [], deletes: [] });
+        expect(diffSlices(there.slices, after.slices, { name: after.service.name, uid: 'u' })).toEqual({
+          writes: [],
+          deletes: [],
+        });
       }),
     );
   });

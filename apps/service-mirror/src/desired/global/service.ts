@@ -1,4 +1,11 @@
-import { globalClustersAnnotation, globalConflictsAnnotation, globalKey, globalServiceLabel, globalServiceName, sourceAnnotation } from '@kube-semaphore/naming';
+import {
+  globalClustersAnnotation,
+  globalConflictsAnnotation,
+  globalKey,
+  globalServiceLabel,
+  globalServiceName,
+  sourceAnnotation,
+} from '@kube-semaphore/naming';
 import type { DesiredObjects, DesiredService, DesiredSlice } from '../objects.ts';
 import { globalSlices, type SliceSources, withHints } from './slices.ts';
 import type { Retained } from './retained.ts';
@@ -47,9 +54,16 @@ export function desiredGlobal(input: GlobalInput): Global {
   const zonesFor = (isLocal: boolean) => routing?.[isLocal ? 'local' : 'remote'];
   const brought = participants.map(({ stale, ...sources }) => ({
     stale,
-    ...globalSlices(sources, { service, definition, portNames: portNames.get(sources.cluster) ?? new Map<string, string>(), zones: zonesFor(sources.isLocal) }),
+    ...globalSlices(sources, {
+      service,
+      definition,
+      portNames: portNames.get(sources.cluster) ?? new Map<string, string>(),
+      zones: zonesFor(sources.isLocal),
+    }),
   }));
-  const keptSlices = kept.clusters.flatMap(({ isLocal, slices }) => slices.map((slice) => withHints(slice, zonesFor(isLocal))));
+  const keptSlices = kept.clusters.flatMap(({ isLocal, slices }) =>
+    slices.map((slice) => withHints(slice, zonesFor(isLocal))),
+  );
 
   const clusters = [...participants, ...kept.clusters].map(({ cluster }) => cluster);
   const overruled = [...conflicts.map(({ cluster }) => cluster), ...keptConflicts(kept)];
@@ -68,7 +82,11 @@ export function desiredGlobal(input: GlobalInput): Global {
 
 /** Undefined if there is nothing to go by. */
 function mergedOf(participants: readonly GlobalParticipant[], { service }: Retained): Merged | undefined {
-  const sources = participants.map(({ cluster, service: { createdAt, definition } }) => ({ cluster, createdAt, definition }));
+  const sources = participants.map(({ cluster, service: { createdAt, definition } }) => ({
+    cluster,
+    createdAt,
+    definition,
+  }));
   if (service !== undefined) return retainDefinition(service.definition, sources);
   return sources.length === 0 ? undefined : mergeDefinitions(sources);
 }

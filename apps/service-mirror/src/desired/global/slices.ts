@@ -1,5 +1,13 @@
 import {
-  headlessLabel, mirrorClusterLabel, mirroredSliceLabel, mirrorKey, mirrorSliceName, serviceNameLabel, sliceManagedByLabel, sliceManager, sourceAnnotation,
+  headlessLabel,
+  mirrorClusterLabel,
+  mirroredSliceLabel,
+  mirrorKey,
+  mirrorSliceName,
+  serviceNameLabel,
+  sliceManagedByLabel,
+  sliceManager,
+  sourceAnnotation,
 } from '@kube-semaphore/naming';
 import type { DesiredEndpoint, DesiredSlice } from '../objects.ts';
 import type { PortNames } from './merge-ports.ts';
@@ -51,7 +59,10 @@ export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: 
       annotations: { [sourceAnnotation]: mirrorKey(cluster, namespace, name) },
       family,
       ports,
-      endpoints: endpoints.map((endpoint): DesiredEndpoint => ({ ...(isLocal ? endpoint : placeless(endpoint)), zones })),
+      endpoints: endpoints.map((endpoint): DesiredEndpoint => ({
+        ...(isLocal ? endpoint : placeless(endpoint)),
+        zones,
+      })),
     });
   }
   return { slices: desired, diagnostics: diagnostics.toSorted((a, b) => (a.detail < b.detail ? -1 : 1)) };

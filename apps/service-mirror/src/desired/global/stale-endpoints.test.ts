@@ -3,7 +3,12 @@ import type { DesiredSlice } from '../objects.ts';
 import type { Family } from '../source.ts';
 import { type ClusterSlices, withoutStale } from './stale-endpoints.ts';
 
-type SliceParts = { readonly name: string; readonly ready?: boolean | 'unknown'; readonly ports?: readonly string[]; readonly family?: Family };
+type SliceParts = {
+  readonly name: string;
+  readonly ready?: boolean | 'unknown';
+  readonly ports?: readonly string[];
+  readonly family?: Family;
+};
 
 /** A slice with one endpoint. */
 function slice({ name, ready = true, ports = ['http'], family = 'IPv4' }: SliceParts): DesiredSlice {
@@ -15,34 +20,103 @@ function slice({ name, ready = true, ports = ['http'], family = 'IPv4' }: SliceP
     annotations: {},
     family,
     ports: ports.map((port) => ({ name: port, protocol: 'TCP', port: 80, appProtocol: undefined })),
-    endpoints: [{ addresses: ['10.4.0.1'], conditions, hostname: undefined, target: undefined, nodeName: undefined, zone: undefined, zones: undefined }],
+    endpoints: [
+      {
+        addresses: ['10.4.0.1'],
+        conditions,
+        hostname: undefined,
+        target: undefined,
+        nodeName: undefined,
+        zone: undefined,
+        zones: undefined,
+      },
+    ],
   };
 }
 
-const cluster = (stale: ClusterSlices['stale'], ...slices: readonly SliceParts[]): ClusterSlices => ({ stale, slices: slices.map(slice) });
+const cluster = (stale: ClusterSlices['stale'], ...slices: readonly SliceParts[]): ClusterSlices => ({
+  stale,
+  slices: slices.map(slice),
+});
 
 describe('withoutStale', () => {
   it.each([
-    { name: 'leaves what is fresh', clusters: [cluster('no', { name: 'a' }, { name: 'b', ready: false })], want: ['a true true', 'b false false'] },
-    { name: 'leaves a stale cluster that is alone', clusters: [cluster('unready', { name: 'a' })], want: ['a true true'] },
-    { name: 'turns endpoints not ready', clusters: [cluster('no', { name: 'a' }), cluster('unready', { name: 'b' })], want: ['a true true', 'b false false'] },
-    { name: 'removes endpoints', clusters: [cluster('remove', { name: 'b' }), cluster('no', { name: 'a' })], want: ['a true true'] },
-    { name: 'leaves stale endpoints where no other is ready', clusters: [cluster('no', { name: 'a', ready: false }), cluster('remove', { name: 'b' })], want: ['a false false', 'b true true'] },
-    { name: 'leaves stale endpoints where all others are stale', clusters: [cluster('unready', { name: 'a' }), cluster('remove', { name: 'b' })], want: ['a true true', 'b true true'] },
-    { name: 'takes an unknown readiness for true', clusters: [cluster('no', { name: 'a', ready: 'unknown' }), cluster('remove', { name: 'b' })], want: ['a undefined undefined'] },
-    { name: 'leaves endpoints of a family that nobody else has', clusters: [cluster('no', { name: 'a' }), cluster('remove', { name: 'b', family: 'IPv6' })], want: ['a true true', 'b true true'] },
-    { name: 'leaves endpoints of a port that nobody else has', clusters: [cluster('no', { name: 'a' }), cluster('remove', { name: 'b', ports: ['http', 'admin'] })], want: ['a true true', 'b true true'] },
-    { name: 'needs no ports', clusters: [cluster('no', { name: 'a', ports: [] }), cluster('remove', { name: 'b', ports: [] })], want: ['a true true'] },
-    { name: 'finds a port of one cluster in several others', clusters: [cluster('no', { name: 'a', ports: ['x'] }), cluster('no', { name: 'b', ports: ['y'] }), cluster('remove', { name: 'c', ports: ['x', 'y'] })], want: ['a true true', 'b true true'] },
+    {
+      name: 'leaves what is fresh',
+      clusters: [cluster('no', { name: 'a' }, { name: 'b', ready: false })],
+      want: ['a true true', 'b false false'],
+    },
+    {
+      name: 'leaves a stale cluster that is alone',
+      clusters: [cluster('unready', { name: 'a' })],
+      want: ['a true true'],
+    },
+    {
+      name: 'turns endpoints not ready',
+      clusters: [cluster('no', { name: 'a' }), cluster('unready', { name: 'b' })],
+      want: ['a true true', 'b false false'],
+    },
+    {
+      name: 'removes endpoints',
+      clusters: [cluster('remove', { name: 'b' }), cluster('no', { name: 'a' })],
+      want: ['a true true'],
+    },
+    {
+      name: 'leaves stale endpoints where no other is ready',
+      clusters: [cluster('no', { name: 'a', ready: false }), cluster('remove', { name: 'b' })],
+      want: ['a false false', 'b true true'],
+    },
+    {
+      name: 'leaves stale endpoints where all others are stale',
+      clusters: [cluster('unready', { name: 'a' }), cluster('remove', { name: 'b' })],
+      want: ['a true true', 'b true true'],
+    },
+    {
+      name: 'takes an unknown readiness for true',
+      clusters: [cluster('no', { name: 'a', ready: 'unknown' }), cluster('remove', { name: 'b' })],
+      want: ['a undefined undefined'],
+    },
+    {
+      name: 'leaves endpoints of a family that nobody else has',
+      clusters: [cluster('no', { name: 'a' }), cluster('remove', { name: 'b', family: 'IPv6' })],
+      want: ['a true true', 'b true true'],
+    },
+    {
+      name: 'leaves endpoints of a port that nobody else has',
+      clusters: [cluster('no', { name: 'a' }), cluster('remove', { name: 'b', ports: ['http', 'admin'] })],
+      want: ['a true true', 'b true true'],
+    },
+    {
+      name: 'needs no ports',
+      clusters: [cluster('no', { name: 'a', ports: [] }), cluster('remove', { name: 'b', ports: [] })],
+      want: ['a true true'],
+    },
+    {
+      name: 'finds a port of one cluster in several others',
+      clusters: [
+        cluster('no', { name: 'a', ports: ['x'] }),
+        cluster('no', { name: 'b', ports: ['y'] }),
+        cluster('remove', { name: 'c', ports: ['x', 'y'] }),
+      ],
+      want: ['a true true', 'b true true'],
+    },
   ])('$name', ({ clusters, want }) => {
-    const told = withoutStale(clusters).map(({ name, endpoints: [endpoint] }) => `${name} ${endpoint!.conditions.ready} ${endpoint!.conditions.serving}`);
+    const told = withoutStale(clusters).map(
+      ({ name, endpoints: [endpoint] }) => `${name} ${endpoint!.conditions.ready} ${endpoint!.conditions.serving}`,
+    );
     expect(told).toEqual(want);
   });
 
   it('still tells that an endpoint is terminating', () => {
     const dying = slice({ name: 'b' });
-    const endpoints = dying.endpoints.map((endpoint) => ({ ...endpoint, conditions: { ready: undefined, serving: undefined, terminating: true } }));
-    const [, found] = withoutStale([cluster('no', { name: 'a' }), { stale: 'unready', slices: [{ ...dying, endpoints }] }]);
+    const endpoints = dying.endpoints.map((endpoint) => ({
+      ...endpoint,
+      conditions: { ready: undefined, serving: undefined, terminating: true },
+    }));
+    const [, found] = withoutStale([
+      cluster('no', { name: 'a' }),
+      { stale: 'unready', slices: [{ ...dying, endpoints }] },
+    ]);
     expect(found!.endpoints[0]!.conditions).toEqual({ ready: false, serving: false, terminating: true });
   });
 });

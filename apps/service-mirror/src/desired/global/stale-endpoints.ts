@@ -14,7 +14,9 @@ export function withoutStale(clusters: readonly ClusterSlices[]): readonly Desir
   const fresh = clusters.filter(({ stale }) => stale === 'no').flatMap(({ slices }) => slices);
   const served = new Set(fresh.filter(hasReady).flatMap(placesOf));
   return clusters.flatMap(({ stale, slices }) =>
-    slices.flatMap((slice) => (stale === 'no' || !placesOf(slice).every((place) => served.has(place)) ? [slice] : retired(slice, stale))),
+    slices.flatMap((slice) =>
+      stale === 'no' || !placesOf(slice).every((place) => served.has(place)) ? [slice] : retired(slice, stale),
+    ),
   );
 }
 
@@ -25,6 +27,9 @@ function placesOf({ family, ports }: DesiredSlice): readonly string[] {
 
 function retired(slice: DesiredSlice, stale: 'unready' | 'remove'): readonly DesiredSlice[] {
   if (stale === 'remove') return [];
-  const endpoints = slice.endpoints.map((endpoint) => ({ ...endpoint, conditions: { ...endpoint.conditions, ready: false, serving: false } }));
+  const endpoints = slice.endpoints.map((endpoint) => ({
+    ...endpoint,
+    conditions: { ...endpoint.conditions, ready: false, serving: false },
+  }));
   return [{ ...slice, endpoints }];
 }

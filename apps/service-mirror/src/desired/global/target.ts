@@ -23,7 +23,10 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
 };
 
 /** What the global Service of one namespace and name should be now. */
-export function globalTarget({ namespace, name }: { namespace: string; name: string }, input: GlobalTargetInput): Target {
+export function globalTarget(
+  { namespace, name }: { namespace: string; name: string },
+  input: GlobalTargetInput,
+): Target {
   const { clusters, local, mirrorNamespace, keepsStale, hints, zones } = input;
   const localName = globalServiceName(namespace, name);
   const left: ClusterDiagnostic[] = [];
@@ -44,7 +47,9 @@ export function globalTarget({ namespace, name }: { namespace: string; name: str
   return {
     name: localName,
     // Slices of other clusters may be another process's.
-    isOurs: (labels) => labels[globalServiceLabel] === 'true' || (labels[mirroredSliceLabel] === 'true' && names.has(labels[mirrorClusterLabel] ?? '')),
+    isOurs: (labels) =>
+      labels[globalServiceLabel] === 'true' ||
+      (labels[mirroredSliceLabel] === 'true' && names.has(labels[mirrorClusterLabel] ?? '')),
     wanted,
     keepsStale,
     // The Go programs made slices for these.
