@@ -1,4 +1,4 @@
-import { labelDomains, nameLabel } from '@kube-semaphore/naming';
+import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
 
 /** The namespace of all that is ours and no program of kube-semaphore, in either cluster. */
 export const SHOP = 'shop';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { parseConfigFile } from '@kube-semaphore/app';
 import { restartReasons } from '@kube-semaphore/informers';
-import { labelDomains } from '@kube-semaphore/naming';
+import { labelDomains } from '../src/names.ts';
 import { docBlocks, docMetrics, docPage, documentedRules } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { configFileSchema } from '../src/config/file.ts';

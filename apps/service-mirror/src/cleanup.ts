@@ -1,7 +1,7 @@
 import { listAll, type Removal } from '@kube-semaphore/app';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, endpointSliceKind, endpointsKind, serviceKind } from '@kube-semaphore/kube-objects';
-import { mirroredServiceLabel, sliceManagedByLabel, sliceManager } from '@kube-semaphore/naming';
+import { mirroredServiceLabel, sliceManagedByLabel, sliceManager } from './names.ts';
 import { type Leftover, leftovers, type Namespace } from './desired/orphans.ts';
 import { ObjectWriter } from './local/object-writer.ts';
 import { changeLine } from './plan.ts';

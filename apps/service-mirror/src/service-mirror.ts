@@ -10,7 +10,7 @@ import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
-import { GLOBAL } from '@kube-semaphore/naming';
+import { GLOBAL } from './names.ts';
 import type { Cidr } from '@kube-semaphore/net';
 import type { Health, Logger } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from './config/options.ts';

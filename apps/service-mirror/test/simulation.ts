@@ -1,4 +1,4 @@
-import { mirrorKey, mirrorServiceName, serviceNameLabel } from '@kube-semaphore/naming';
+import { mirrorKey, mirrorServiceName, serviceNameLabel } from '../src/names.ts';
 import type { Change } from '../src/desired/change.ts';
 import { Claims } from '../src/desired/claims.ts';
 import { familySpec } from '../src/desired/families.ts';

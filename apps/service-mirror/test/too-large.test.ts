@@ -1,6 +1,6 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
-import { mirrorClusterLabel } from '@kube-semaphore/naming';
+import { mirrorClusterLabel } from '../src/names.ts';
 import { endpointSlice, service, startHostileServer, TOKEN } from '@kube-semaphore/testkit';
 import { describe, expect, onTestFinished } from 'vitest';
 import { itWithTwoRemotes as it, type RemoteEntry } from './support/remotes.ts';

@@ -1,7 +1,7 @@
 import type { Removal } from '@kube-semaphore/app';
 import { KubeApiError, type KubeClient } from '@kube-semaphore/kube-client';
 import { Codec, nodeKind } from '@kube-semaphore/kube-objects';
-import { clusterOfAnnotation, remoteOfAlias } from '@kube-semaphore/naming';
+import { clusterOfAnnotation, remoteOfAlias } from './names.ts';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { findDeviceKey, provingKeys } from './local/device-key.ts';
 import { observeNode } from './local/observe.ts';

@@ -9,7 +9,7 @@ import {
   type RequestReport,
   type RunOptions,
 } from '@kube-semaphore/kube-client';
-import { remoteOfAlias } from '@kube-semaphore/naming';
+import { remoteOfAlias } from './names.ts';
 import type { Health, Logger, Samples } from '@kube-semaphore/runtime';
 import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
 import { DeviceError, type DeviceTools } from './local/device.ts';

@@ -88,13 +88,13 @@ describe('checkImports', () => {
       name: 'an app as a whole',
       project: reference,
       specifier: '@kube-semaphore/policy',
-      want: '@kube-semaphore/policy: of an app only ./options and ./metrics may be imported',
+      want: '@kube-semaphore/policy: of an app only ./options, ./metrics, ./names may be imported',
     },
     {
       name: 'the inside of an app',
       project: reference,
       specifier: '@kube-semaphore/policy/src/main.ts',
-      want: '@kube-semaphore/policy/src/main.ts: of an app only ./options and ./metrics may be imported',
+      want: '@kube-semaphore/policy/src/main.ts: of an app only ./options, ./metrics, ./names may be imported',
     },
     {
       name: 'Node.js in a pure package',
@@ -113,6 +113,7 @@ describe('checkImports', () => {
 
     it.each([
       { name: 'another decision', what: '{ b }', specifier: './global/b.ts' },
+      { name: "the app's names", what: '{ b }', specifier: '../names.ts' },
       { name: 'a pure package', what: '{ b }', specifier: '@kube-semaphore/net' },
       { name: 'types of a library', what: 'type { B }', specifier: '@kube-semaphore/client' },
       { name: 'a comparison', what: '{ isDeepStrictEqual }', specifier: 'node:util' },
@@ -147,6 +148,10 @@ describe('checkImports', () => {
       },
     ])('reports $name', ({ what, specifier, want }) => {
       expect(faultsOf(what, specifier)).toEqual([`policy/src/desired/a.ts: ${want}`]);
+    });
+
+    it('holds the names to the same', () => {
+      expect(faultsOf('{ b }', './local/b.ts', 'src/names.ts')).toHaveLength(1);
     });
 
     it('leaves tests alone', () => {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { tagOf } from './check-manifests.ts';
 import { isTest, type Project, type SourceFile } from './project.ts';
-import { allowedTags, appEntries, DECISIONS, pureBuiltins } from './rules.ts';
+import { allowedTags, appEntries, DECISIONS, NAMES, pureBuiltins } from './rules.ts';
 
 /** `from '…'`, `import '…'`, `import('…')`, at the start of a statement or in an expression. */
 const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g;
@@ -43,13 +43,14 @@ export function checkImports(
 function relativeFault(file: SourceFile, specifier: string): string | undefined {
   const target = posix.join(posix.dirname(file.path), specifier);
   if (target.startsWith('..')) return `${specifier} leaves the project: import another one by its name`;
-  return decides(file) && !target.startsWith(DECISIONS)
+  return decides(file) && !target.startsWith(DECISIONS) && target !== NAMES
     ? `${specifier} leaves ${DECISIONS}, which only decides`
     : undefined;
 }
 
 /** Whether it is a pure part of an app. */
-const decides = (file: SourceFile): boolean => file.path.startsWith(DECISIONS) && !isTest(file);
+const decides = (file: SourceFile): boolean =>
+  (file.path.startsWith(DECISIONS) || file.path === NAMES) && !isTest(file);
 
 /** In a decision only types may come from a package that does something. */
 function impureFault({
@@ -81,7 +82,7 @@ function projectFault(
   const mayTest = own !== undefined && allowedTags[own].includes('type:test');
   if (tag === 'type:test' && !mayTest && !isTest(file)) return `${name} is for tests only`;
   if (tag === 'type:app' && !appEntries.includes(specifier.slice(name.length))) {
-    return `${specifier}: of an app only ${appEntries.map((entry) => `.${entry}`).join(' and ')} may be imported`;
+    return `${specifier}: of an app only ${appEntries.map((entry) => `.${entry}`).join(', ')} may be imported`;
   }
   const declared = isTest(file) ? [...project.dependencies, ...project.devDependencies] : project.dependencies;
   return declared.includes(name) ? undefined : `${name} is not declared in ${project.folder}/package.json`;

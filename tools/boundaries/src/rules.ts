@@ -7,8 +7,8 @@ export const allowedTags: Readonly<Record<Tag, readonly Tag[]>> = {
   'type:lib': ['type:pure', 'type:lib'],
   // Nothing of ours that talks to an API server, so that client and embedded server can't share a bug.
   'type:test': ['type:pure', 'type:test'],
-  // The whole system, by what the packages for tests have: the programs run as processes.
-  'type:e2e': ['type:pure', 'type:test'],
+  // The whole system, by what the packages for tests have: the programs run as processes, and only their names are imported.
+  'type:e2e': ['type:pure', 'type:test', 'type:app'],
   'type:app': ['type:pure', 'type:lib'],
   'type:tool': ['type:pure', 'type:lib', 'type:test', 'type:e2e', 'type:app', 'type:tool'],
 };
@@ -38,10 +38,13 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a tool may import of an app: tables of data, nothing that runs. */
-export const appEntries: readonly string[] = ['/options', '/metrics'];
+export const appEntries: readonly string[] = ['/options', '/metrics', '/names'];
 
 /** What a pure package may import of Node.js: hashing and comparing are functions of their input. */
 export const pureBuiltins: readonly string[] = ['node:crypto', 'node:util'];
 
-/** Where an app decides what should be: in pure functions, which import each other and pure packages. */
+/** Where an app decides what should be: in pure functions, which import each other, pure packages and the app's names. */
 export const DECISIONS = 'src/desired/';
+
+/** How an app spells its objects, labels and keys: pure, as decisions are. */
+export const NAMES = 'src/names.ts';

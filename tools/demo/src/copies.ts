@@ -1,12 +1,6 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import {
-  clusterLabel,
-  globalClustersAnnotation,
-  labelDomains,
-  nameLabel,
-  namespaceLabel,
-  sourceAnnotation,
-} from '@kube-semaphore/naming';
+import { clusterLabel, labelDomains, nameLabel, namespaceLabel } from '@kube-semaphore/policy/names';
+import { globalClustersAnnotation, sourceAnnotation } from '@kube-semaphore/service-mirror/names';
 import { table } from './text/table.ts';
 import type { Workload } from './workload.ts';
 

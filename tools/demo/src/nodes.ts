@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
-import { deviceName } from '@kube-semaphore/naming';
+import { deviceName } from '@kube-semaphore/wireguard/names';
 import { node as nodeObject } from '@kube-semaphore/testkit';
 import { type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import type { AppOptions } from './apps.ts';

@@ -1,5 +1,6 @@
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { globalServiceName, labelDomains, mirrorServiceName, nameLabel } from '@kube-semaphore/naming';
+import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
+import { globalServiceName, mirrorServiceName } from '@kube-semaphore/service-mirror/names';
 import { createPod, deletePod, endpointSlice, pod, service } from '@kube-semaphore/testkit';
 
 type RunningPod = { readonly name: string; readonly ips: readonly string[] };

@@ -1,5 +1,5 @@
 import { asRecord } from '@kube-semaphore/kube-objects';
-import { calicoMetadataAnnotation } from '@kube-semaphore/naming';
+import { calicoMetadataAnnotation } from '../names.ts';
 import type { StringMap } from './string-map.ts';
 
 /**

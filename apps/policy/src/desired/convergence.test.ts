@@ -1,4 +1,5 @@
-import { isDnsSubdomain, setKey, setKeyOfName, setNames } from '@kube-semaphore/naming';
+import { isDnsSubdomain } from '@kube-semaphore/naming';
+import { setKey, setKeyOfName, setNames } from '../names.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, Phase } from './change.ts';

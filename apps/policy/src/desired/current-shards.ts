@@ -1,4 +1,4 @@
-import { setNames, shardOf, type SetNames } from '@kube-semaphore/naming';
+import { setNames, shardOf, type SetNames } from '../names.ts';
 import { readNet } from './addresses.ts';
 import type { ObservedSet } from './network-set.ts';
 import { type Pair, pairText, readOwner } from './labels.ts';

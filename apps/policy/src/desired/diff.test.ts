@@ -1,4 +1,4 @@
-import { calicoMetadataAnnotation } from '@kube-semaphore/naming';
+import { calicoMetadataAnnotation } from '../names.ts';
 import { describe, expect, it } from 'vitest';
 import type { Phase } from './change.ts';
 import { diffSets } from './diff.ts';

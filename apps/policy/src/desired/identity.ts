@@ -1,4 +1,4 @@
-import { labelDomains, managedByLabel, managedByValues } from '@kube-semaphore/naming';
+import { labelDomains, managedByLabel, managedByValues } from '../names.ts';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { isOurWriter } from './ownership.ts';
 import { domainsWith, type Identity, readOwner } from './labels.ts';

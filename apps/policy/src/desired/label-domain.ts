@@ -1,4 +1,4 @@
-import { labelDomains } from '@kube-semaphore/naming';
+import { labelDomains } from '../names.ts';
 
 /** Which Pods carry the name label of each known domain: their keys, by domain. */
 export type LabelledPods = ReadonlyMap<string, ReadonlySet<string>>;

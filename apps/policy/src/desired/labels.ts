@@ -1,11 +1,4 @@
-import {
-  clusterLabel,
-  clusterSetLabel,
-  labelDomains,
-  managedByLabel,
-  nameLabel,
-  namespaceLabel,
-} from '@kube-semaphore/naming';
+import { clusterLabel, clusterSetLabel, labelDomains, managedByLabel, nameLabel, namespaceLabel } from '../names.ts';
 import type { StringMap } from './string-map.ts';
 
 /** Under which names we write: the domain of the labels, and the value of `managed-by`. */

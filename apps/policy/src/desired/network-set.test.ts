@@ -1,4 +1,4 @@
-import { calicoMetadataAnnotation } from '@kube-semaphore/naming';
+import { calicoMetadataAnnotation } from '../names.ts';
 import { describe, expect, it } from 'vitest';
 import { isSameSet, observedSet } from './network-set.ts';
 

@@ -1,4 +1,4 @@
-import { labelDomains, managedByLabel, managedByValues, setKey, setKeyOfName } from '@kube-semaphore/naming';
+import { labelDomains, managedByLabel, managedByValues, setKey, setKeyOfName } from '../names.ts';
 import type { StringMap } from './string-map.ts';
 import { domainsWith, type Identity, readOwner } from './labels.ts';
 

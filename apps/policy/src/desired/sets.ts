@@ -1,4 +1,4 @@
-import { setNames, shardName } from '@kube-semaphore/naming';
+import { setNames, shardName } from '../names.ts';
 import { heldShards, type NamedPair } from './current-shards.ts';
 import { type HostNetworkPods, wantedAddresses } from './host-network.ts';
 import type { PairMembers } from './member.ts';

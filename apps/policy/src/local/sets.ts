@@ -1,7 +1,7 @@
 import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { KubeClient } from '@kube-semaphore/kube-client';
 import { type CalicoApi, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
-import { setKeyOfName } from '@kube-semaphore/naming';
+import { setKeyOfName } from '../names.ts';
 import { isSameSet, type ObservedSet, observedSet } from '../desired/network-set.ts';
 import { classify, clusterOfFirstRelease, keysOf, type Ownership } from '../desired/ownership.ts';
 import { domainsWith, type Identity } from '../desired/labels.ts';

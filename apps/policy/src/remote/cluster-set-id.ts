@@ -1,5 +1,5 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { clusterSetLabel } from '@kube-semaphore/naming';
+import { clusterSetLabel } from '../names.ts';
 
 /** What a remote says about its id in its ClusterSet. `unknown`: it has no About API, or doesn't let us read it. */
 export type ClusterSetId =

@@ -9,7 +9,7 @@ import {
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import { labelDomains, nameLabel } from '@kube-semaphore/naming';
+import { labelDomains, nameLabel } from '../names.ts';
 import type { Cidr, Parsed } from '@kube-semaphore/net';
 import type { Given } from '@kube-semaphore/options';
 import type { Instruments, Logger } from '@kube-semaphore/runtime';

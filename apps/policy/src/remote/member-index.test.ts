@@ -1,4 +1,4 @@
-import { setKey } from '@kube-semaphore/naming';
+import { setKey } from '../names.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MemberIndex } from './member-index.ts';

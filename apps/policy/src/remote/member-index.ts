@@ -1,5 +1,5 @@
 import { Admissions } from '@kube-semaphore/app';
-import { setKey } from '@kube-semaphore/naming';
+import { setKey } from '../names.ts';
 import type { Pair } from '../desired/labels.ts';
 import type { Member, PairMembers } from '../desired/member.ts';
 

@@ -7,7 +7,7 @@ import {
 } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
-import { nameLabel } from '@kube-semaphore/naming';
+import { nameLabel } from '../names.ts';
 import type { AddressRules } from '@kube-semaphore/net';
 import type { PairMembers } from '../desired/member.ts';
 import { MemberIndex, type MemberIndexOptions } from './member-index.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
-import { calicoMetadataAnnotation } from '@kube-semaphore/naming';
+import { calicoMetadataAnnotation } from '../../src/names.ts';
 import type { GoRelease } from './go-releases.ts';
 import { setsPath } from './sets.ts';
 

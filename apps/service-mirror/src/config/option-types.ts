@@ -1,4 +1,5 @@
-import { GLOBAL, isDnsLabel, isLabelValue, MAX_LABEL, prefixProblem } from '@kube-semaphore/naming';
+import { isDnsLabel, isLabelValue, MAX_LABEL } from '@kube-semaphore/naming';
+import { GLOBAL, prefixProblem } from '../names.ts';
 import { bad, good } from '@kube-semaphore/net';
 import type { OptionType } from '@kube-semaphore/options';
 import { parseLabelSelector } from './label-selector.ts';

@@ -1,4 +1,4 @@
-import { mirrorClusterLabel, sourceAnnotation } from '@kube-semaphore/naming';
+import { mirrorClusterLabel, sourceAnnotation } from '../names.ts';
 import type { DesiredSlice } from './objects.ts';
 import type { ClusterDiagnostic } from './diagnostic.ts';
 import { portProblem } from './ports.ts';

@@ -1,4 +1,4 @@
-import { globalServiceName, globalKey, mirrorKey, mirrorServiceName } from '@kube-semaphore/naming';
+import { globalServiceName, globalKey, mirrorKey, mirrorServiceName } from '../names.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keysOfLocalName } from './local-names.ts';

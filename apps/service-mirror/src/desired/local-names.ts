@@ -1,12 +1,5 @@
-import {
-  globalKey,
-  isDnsLabel,
-  mirrorKey,
-  mirrorPrefixLabel,
-  parseServiceKey,
-  separator,
-  sourceAnnotation,
-} from '@kube-semaphore/naming';
+import { isDnsLabel } from '@kube-semaphore/naming';
+import { globalKey, mirrorKey, mirrorPrefixLabel, parseServiceKey, separator, sourceAnnotation } from '../names.ts';
 import type { ObservedService } from './observed.ts';
 
 /** What begins the names of local Services, and what such a name may be the key of. */

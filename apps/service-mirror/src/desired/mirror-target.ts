@@ -1,4 +1,4 @@
-import { mirroredServiceLabel, mirrorPrefixLabel, mirrorServiceName } from '@kube-semaphore/naming';
+import { mirroredServiceLabel, mirrorPrefixLabel, mirrorServiceName } from '../names.ts';
 import { desiredMirror } from './mirror.ts';
 import { withoutLongPortNames } from './port-names.ts';
 import type { Services, Target } from './target.ts';

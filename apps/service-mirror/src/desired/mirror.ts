@@ -9,7 +9,7 @@ import {
   sliceManagedByLabel,
   sliceManager,
   sourceAnnotation,
-} from '@kube-semaphore/naming';
+} from '../names.ts';
 import type { DesiredObjects, DesiredSlice } from './objects.ts';
 import type { SourceService, SourceSlice } from './source.ts';
 

@@ -1,4 +1,4 @@
-import { serviceNameProblem } from '@kube-semaphore/naming';
+import { serviceNameProblem } from '../names.ts';
 import type { ClusterDiagnostic } from './diagnostic.ts';
 import type { ObservedService } from './observed.ts';
 import type { Target } from './target.ts';

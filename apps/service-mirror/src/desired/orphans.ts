@@ -8,7 +8,7 @@ import {
   mirrorPrefixLabel,
   serviceNameLabel,
   sourceAnnotation,
-} from '@kube-semaphore/naming';
+} from '../names.ts';
 import type { Change } from './change.ts';
 import type { DesiredService } from './objects.ts';
 import { keptDefinition, namesIn } from './global/retained.ts';

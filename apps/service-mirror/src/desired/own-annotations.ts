@@ -4,7 +4,7 @@ import {
   sourceAnnotation,
   topologyHintsAnnotation,
   topologyModeAnnotation,
-} from '@kube-semaphore/naming';
+} from '../names.ts';
 
 /** Annotations of a local Service that are ours alone: removed where they aren't desired. What others put there stays. */
 export const ownAnnotations: readonly string[] = [

@@ -4,7 +4,7 @@ import {
   mirroredSliceLabel,
   sliceManagedByLabel,
   sliceManager,
-} from '@kube-semaphore/naming';
+} from '../names.ts';
 
 /** Whether a Service or EndpointSlice is one that a service mirror made: never a source, or mirrors would be mirrored. */
 export function isOwnProduct(labels: Readonly<Record<string, string>>): boolean {

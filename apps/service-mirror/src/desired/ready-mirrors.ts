@@ -1,4 +1,4 @@
-import { mirroredServiceLabel, mirrorPrefixLabel } from '@kube-semaphore/naming';
+import { mirroredServiceLabel, mirrorPrefixLabel } from '../names.ts';
 import { hasReady } from './objects.ts';
 import type { ObservedService } from './observed.ts';
 import type { LocalServices } from './target.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { serviceNameLabel } from '@kube-semaphore/naming';
+import { serviceNameLabel } from '../names.ts';
 import type { Change } from './change.ts';
 import type { DesiredEndpoint } from './objects.ts';
 

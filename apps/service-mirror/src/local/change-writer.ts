@@ -2,7 +2,7 @@ import type { LocalWrites } from '@kube-semaphore/app';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
-import { GLOBAL, mirrorClusterLabel, parseServiceKey, serviceNameLabel } from '@kube-semaphore/naming';
+import { GLOBAL, mirrorClusterLabel, parseServiceKey, serviceNameLabel } from '../names.ts';
 import type { Change } from '../desired/change.ts';
 import type { Gaps } from '../metrics/gaps.ts';
 import { changeEvent, writeChange, type WriteTargets } from './write-change.ts';

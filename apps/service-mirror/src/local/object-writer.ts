@@ -10,7 +10,7 @@ import {
   type WrittenEndpointSlice,
   type WrittenService,
 } from '@kube-semaphore/kube-objects';
-import { mirroredServiceLabel } from '@kube-semaphore/naming';
+import { mirroredServiceLabel } from '../names.ts';
 import type { DesiredEndpoint, DesiredService, DesiredSlice } from '../desired/objects.ts';
 import { annotationsOf } from '../desired/diff-service.ts';
 import type { Owner } from '../desired/diff-slices.ts';

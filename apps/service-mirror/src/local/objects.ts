@@ -9,7 +9,7 @@ import {
   type Service,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManager } from '@kube-semaphore/naming';
+import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManager } from '../names.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
 import { observedEndpoints, observedService, observedSlice } from './read.ts';
 

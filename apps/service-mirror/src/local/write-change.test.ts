@@ -1,6 +1,6 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { Codec, endpointSliceKind } from '@kube-semaphore/kube-objects';
-import { sliceManagedByLabel, sliceManager, sourceAnnotation } from '@kube-semaphore/naming';
+import { sliceManagedByLabel, sliceManager, sourceAnnotation } from '../names.ts';
 import { describe, expect, it } from 'vitest';
 import type { ObservedSlice } from '../desired/observed.ts';
 import { writeChange, type WriteTargets } from './write-change.ts';

@@ -1,6 +1,6 @@
 import { KubeApiError, type WriteOptions } from '@kube-semaphore/kube-client';
 import type { EndpointSlice, Service } from '@kube-semaphore/kube-objects';
-import { sliceManagedByLabel, sliceManager, sourceAnnotation } from '@kube-semaphore/naming';
+import { sliceManagedByLabel, sliceManager, sourceAnnotation } from '../names.ts';
 import type { Change } from '../desired/change.ts';
 import type { LocalObjects } from './objects.ts';
 import type { ObjectWriter } from './object-writer.ts';

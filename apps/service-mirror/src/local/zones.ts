@@ -1,7 +1,7 @@
 import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { nodeKind } from '@kube-semaphore/kube-objects';
-import { zoneLabel } from '@kube-semaphore/naming';
+import { zoneLabel } from '../names.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@kube-semaphore/runtime';
 

@@ -1,9 +1,4 @@
-import {
-  mirrorClusterLabel,
-  mirroredServiceLabel,
-  mirroredSliceLabel,
-  mirrorPrefixLabel,
-} from '@kube-semaphore/naming';
+import { mirrorClusterLabel, mirroredServiceLabel, mirroredSliceLabel, mirrorPrefixLabel } from '../names.ts';
 import type { MirrorMetrics } from './metrics.ts';
 import { type Watcher, WatcherMetrics } from './watchers.ts';
 

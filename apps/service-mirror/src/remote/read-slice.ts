@@ -1,6 +1,7 @@
 import type { Diagnostic } from '@kube-semaphore/app';
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
-import { isDnsLabel, isDnsSubdomain, serviceNameLabel } from '@kube-semaphore/naming';
+import { isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
+import { serviceNameLabel } from '../names.ts';
 import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
 import { type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../desired/compact.ts';
 import { isFamily } from '../desired/families.ts';

@@ -4,7 +4,7 @@ import {
   mirrorClusterLabel,
   parseServiceKey,
   sourceAnnotation,
-} from '@kube-semaphore/naming';
+} from '../names.ts';
 import { sourceEndpoint } from '../desired/objects.ts';
 import { keysOfLocalName } from '../desired/local-names.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';

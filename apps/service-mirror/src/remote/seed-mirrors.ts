@@ -5,7 +5,7 @@ import {
   parseServiceKey,
   serviceNameLabel,
   sourceAnnotation,
-} from '@kube-semaphore/naming';
+} from '../names.ts';
 import { sourceEndpoint } from '../desired/objects.ts';
 import { sourcesOf } from '../desired/local-names.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';

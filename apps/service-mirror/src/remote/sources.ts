@@ -10,7 +10,7 @@ import {
   mirrorPrefixLabel,
   mirrorServiceName,
   parseServiceKey,
-} from '@kube-semaphore/naming';
+} from '../names.ts';
 import type { Cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import { Claims } from '../desired/claims.ts';

@@ -1,5 +1,5 @@
 import { eventually } from '@kube-semaphore/eventually';
-import { mirrorServiceName } from '@kube-semaphore/naming';
+import { mirrorServiceName } from '../../src/names.ts';
 import { bash, docBlocks, expressionWarnings } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { table } from '../support/name-length-cases.ts';

@@ -1,4 +1,4 @@
-import { mirrorServiceName } from '@kube-semaphore/naming';
+import { mirrorServiceName } from '../../src/names.ts';
 import type { Change, Labels, Parameters, Version } from './name-length-verdict.ts';
 
 /** A change under a name by which a failure is found. */

@@ -1,4 +1,4 @@
-import { globalServiceName, mirrorServiceName, serviceNameProblem } from '@kube-semaphore/naming';
+import { globalServiceName, mirrorServiceName, serviceNameProblem } from '../../src/names.ts';
 import { matchesLabels, parseLabelSelector } from '../../src/config/label-selector.ts';
 import { isOwnProduct } from '../../src/desired/own-product.ts';
 

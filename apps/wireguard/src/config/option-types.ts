@@ -1,4 +1,4 @@
-import { calicoDevices, isClusterName, isDeviceName, MAX_DEVICE_NAME } from '@kube-semaphore/naming';
+import { calicoDevices, isClusterName, isDeviceName, MAX_DEVICE_NAME } from '../names.ts';
 import { bad, good } from '@kube-semaphore/net';
 import type { OptionType } from '@kube-semaphore/options';
 

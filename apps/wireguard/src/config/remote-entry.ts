@@ -1,5 +1,5 @@
 import { durationOf, remoteReference } from '@kube-semaphore/app';
-import { deviceName, isDeviceName, MAX_DEVICE_NAME } from '@kube-semaphore/naming';
+import { deviceName, isDeviceName, MAX_DEVICE_NAME } from '../names.ts';
 import { bad, type Cidr, good, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
 import { oneOf } from '@kube-semaphore/options';
 import type { RemoteEntry } from './file.ts';

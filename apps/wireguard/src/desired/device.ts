@@ -1,4 +1,4 @@
-import { deviceAlias, pubKeyAnnotation } from '@kube-semaphore/naming';
+import { deviceAlias, pubKeyAnnotation } from '../names.ts';
 import type { Diagnostic } from '@kube-semaphore/app';
 import type { Link, Route } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './peers.ts';

@@ -1,4 +1,4 @@
-import { routeProtocol } from '@kube-semaphore/naming';
+import { routeProtocol } from '../names.ts';
 import { compareCidrs } from '@kube-semaphore/net';
 import type { LinkAddress, Peer, PeerChange, Route } from '@kube-semaphore/wireguard-tools';
 import fc from 'fast-check';

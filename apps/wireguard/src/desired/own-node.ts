@@ -1,5 +1,5 @@
 import type { Node } from '@kube-semaphore/kube-objects';
-import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
+import { endpointAnnotation, pubKeyAnnotation } from '../names.ts';
 import { bad, type Cidr, contains, good, overlaps, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
 import type { Link } from '@kube-semaphore/wireguard-tools';
 import { type Endpoint, endpointOf, isReachable } from './endpoint.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { keyFileName, remoteOfAlias } from '@kube-semaphore/naming';
+import { keyFileName, remoteOfAlias } from '../names.ts';
 import { generatePrivateKey, publicKeyOf, type WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { KeyFileError, readKeyFile, writeKeyFile } from './key-file.ts';
 import type { Look } from './observe.ts';

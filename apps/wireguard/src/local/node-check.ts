@@ -1,4 +1,4 @@
-import { remoteOfAlias } from '@kube-semaphore/naming';
+import { remoteOfAlias } from '../names.ts';
 import { KeyFileError } from './key-file.ts';
 import type { KnownNode } from './node.ts';
 import { type NodeDevices, orphanDevices, takenPorts } from './ownership.ts';

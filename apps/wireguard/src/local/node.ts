@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, type Node, nodeKind } from '@kube-semaphore/kube-objects';
-import { clusterOfAnnotation } from '@kube-semaphore/naming';
+import { clusterOfAnnotation } from '../names.ts';
 import { type AnnotationPatch, type OwnNode, readOwnNode } from '../desired/own-node.ts';
 
 /** Our own Node, with the annotations by which agents announce themselves. */

@@ -1,5 +1,5 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { clusterOfAnnotation, deviceName } from '@kube-semaphore/naming';
+import { clusterOfAnnotation, deviceName } from '../names.ts';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { FailureLog } from '../health/failure-log.ts';

@@ -1,4 +1,4 @@
-import { calicoDevices, deviceName, remoteOfAlias } from '@kube-semaphore/naming';
+import { calicoDevices, deviceName, remoteOfAlias } from '../names.ts';
 import type { Device, Link } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from '../config/settings.ts';
 

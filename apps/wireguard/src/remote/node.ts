@@ -1,6 +1,7 @@
 import type { Diagnostic } from '@kube-semaphore/app';
 import type { Node } from '@kube-semaphore/kube-objects';
-import { endpointAnnotation, isDnsSubdomain, pubKeyAnnotation } from '@kube-semaphore/naming';
+import { isDnsSubdomain } from '@kube-semaphore/naming';
+import { endpointAnnotation, pubKeyAnnotation } from '../names.ts';
 import type { Cidr } from '@kube-semaphore/net';
 import { parsePublicKey } from '@kube-semaphore/wireguard-tools';
 import { type EndpointRules, parseEndpoint, refusalOf } from '../desired/endpoint.ts';

@@ -1,4 +1,4 @@
-import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
+import { endpointAnnotation, pubKeyAnnotation } from '../../src/names.ts';
 import type { Dice } from '@kube-semaphore/fault-proxy';
 import { mutateJson, node } from '@kube-semaphore/testkit';
 

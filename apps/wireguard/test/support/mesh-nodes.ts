@@ -1,6 +1,6 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
-import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
+import { endpointAnnotation, pubKeyAnnotation } from '../../src/names.ts';
 import { node as nodeObject } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import type { Agent } from './agent-process.ts';

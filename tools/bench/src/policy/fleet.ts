@@ -1,4 +1,4 @@
-import { labelDomains, nameLabel } from '@kube-semaphore/naming';
+import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
 import type { PodOptions } from '@kube-semaphore/testkit';
 import { Addresses } from '../load/addresses.ts';
 import { digits } from '../load/digits.ts';

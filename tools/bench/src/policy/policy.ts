@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { labelDomains, nameLabel } from '@kube-semaphore/naming';
+import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
 import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
 import { type BenchCluster, createNamespaces, enrol, startClusters } from '../load/clusters.ts';
 import { ours, peer } from '../measure/contender.ts';

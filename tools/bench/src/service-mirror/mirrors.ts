@@ -1,5 +1,5 @@
 import type { KubeObject, PolicyRule } from '@kube-semaphore/embedded-apiserver';
-import { mirrorServiceName, serviceNameLabel } from '@kube-semaphore/naming';
+import { mirrorServiceName, serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { clusterName, type Rights } from '../load/clusters.ts';
 import type { Holding } from '../measure/holdings.ts';
 import type { Watched } from '../measure/local-watch.ts';

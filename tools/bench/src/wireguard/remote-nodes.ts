@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
+import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/wireguard/names';
 import { node } from '@kube-semaphore/testkit';
 import { digits } from '../load/digits.ts';
 

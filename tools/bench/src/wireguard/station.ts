@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { deviceName } from '@kube-semaphore/naming';
+import { deviceName } from '@kube-semaphore/wireguard/names';
 import { node } from '@kube-semaphore/testkit';
 import { type Network, type NetworkNode, recordCalls, type RecordedCalls, startNetwork } from '@kube-semaphore/testnet';
 import { clusterName, type Clusters } from '../load/clusters.ts';

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { mirrorServiceName } from '@kube-semaphore/naming';
+import { mirrorServiceName } from '@kube-semaphore/service-mirror/names';
 
 const PAUSE_MS = 20;
 

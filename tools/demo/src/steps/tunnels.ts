@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from '@kube-semaphore/e2e';
-import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/naming';
+import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/wireguard/names';
 import { type PingResult, startPing } from '@kube-semaphore/testnet';
 import { commandLines, runCommand } from '../apps.ts';
 import { buildNodes, createNode, hasPeers, type MeshNode, type Nodes, nodesPath, prepareAgent } from '../nodes.ts';

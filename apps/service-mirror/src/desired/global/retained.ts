@@ -4,7 +4,7 @@ import {
   mirrorClusterLabel,
   topologyHintsAnnotation,
   topologyModeAnnotation,
-} from '@kube-semaphore/naming';
+} from '../../names.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
 import type { Definition, Family } from '../source.ts';

@@ -1,4 +1,4 @@
-import { topologyHintsAnnotation, topologyModeAnnotation } from '@kube-semaphore/naming';
+import { topologyHintsAnnotation, topologyModeAnnotation } from '../../names.ts';
 
 /** The zone that endpoints of other clusters are hinted to, where no node is. */
 export const REMOTE_ZONE = 'remote';

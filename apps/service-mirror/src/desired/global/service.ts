@@ -5,7 +5,7 @@ import {
   globalServiceLabel,
   globalServiceName,
   sourceAnnotation,
-} from '@kube-semaphore/naming';
+} from '../../names.ts';
 import type { DesiredObjects, DesiredService, DesiredSlice } from '../objects.ts';
 import { globalSlices, type SliceSources, withHints } from './slices.ts';
 import type { Retained } from './retained.ts';

@@ -8,7 +8,7 @@ import {
   sliceManagedByLabel,
   sliceManager,
   sourceAnnotation,
-} from '@kube-semaphore/naming';
+} from '../../names.ts';
 import type { DesiredEndpoint, DesiredSlice } from '../objects.ts';
 import type { PortNames } from './merge-ports.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';

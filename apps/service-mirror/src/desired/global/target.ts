@@ -1,4 +1,4 @@
-import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSliceLabel } from '@kube-semaphore/naming';
+import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSliceLabel } from '../../names.ts';
 import { desiredGlobal, type GlobalInput } from './service.ts';
 import { retainedForOthers, retainedOf } from './retained.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';

@@ -1,4 +1,4 @@
-import { isDnsSubdomain } from './kubernetes.ts';
+import { isDnsSubdomain } from '@kube-semaphore/naming';
 
 /** At most this many bytes in the name of a network device (the kernel's IFNAMSIZ, without the NUL). */
 export const MAX_DEVICE_NAME = 15;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isDnsLabel, isDnsSubdomain, isLabelValue, isServiceName } from './kubernetes.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelValue, isServiceName } from '@kube-semaphore/naming';
 import {
   GLOBAL,
   globalKey,
@@ -12,7 +12,7 @@ import {
   prefixProblem,
   separator,
   serviceNameProblem,
-} from './service-mirror.ts';
+} from './names.ts';
 
 /** Pieces that are likely to spell one name in two ways. */
 const piece = fc.constantFrom(

@@ -1,5 +1,5 @@
-import { hash10 } from './hash.ts';
-import { isDnsSubdomain } from './kubernetes.ts';
+import { hash10 } from '@kube-semaphore/naming';
+import { isDnsSubdomain } from '@kube-semaphore/naming';
 
 /** Domains of the labels, oldest first: the first Go releases, and those from v0.1.4 on. */
 export const labelDomains = ['semaphore.uw.systems', 'policy.semaphore.uw.io'] as const;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hash10 } from './hash.ts';
-import { isDnsSubdomain, isLabelValue } from './kubernetes.ts';
-import { setKey, setKeyOfName, setNames, shardName, shardOf } from './policy.ts';
+import { hash10 } from '@kube-semaphore/naming';
+import { isDnsSubdomain, isLabelValue } from '@kube-semaphore/naming';
+import { setKey, setKeyOfName, setNames, shardName, shardOf } from './names.ts';
 
 /** Pieces that are likely to spell one name in two ways, or to look like a suffix of ours. */
 const piece = fc.constantFrom('a', 'b', '-', '.', '_', 'A', '0123456789', 'deadbeef00', 's1', 's12', 'c2-ns');

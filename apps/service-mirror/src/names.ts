@@ -1,5 +1,5 @@
-import { hash20 } from './hash.ts';
-import { isDnsLabel, isLabelValue, isServiceName, MAX_LABEL } from './kubernetes.ts';
+import { hash20 } from '@kube-semaphore/naming';
+import { isDnsLabel, isLabelValue, isServiceName, MAX_LABEL } from '@kube-semaphore/naming';
 
 /** Between namespace and name of what a local Service stands for. It can't change: CoreDNS rewrites depend on it. */
 export const separator = '73736d';

@@ -11,7 +11,7 @@ import {
   keyFileName,
   pubKeyAnnotation,
   remoteOfAlias,
-} from './wireguard.ts';
+} from './names.ts';
 
 const label = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9-]{0,8}[A-Za-z0-9])?(\.[A-Za-z0-9]{1,5})?$/);
 
