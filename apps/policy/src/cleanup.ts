@@ -1,4 +1,4 @@
-import { listAll, type Removal } from '@kube-semaphore/app';
+import { listAll, type Removal } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type CalicoApi, Codec, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import { configuredIdentity } from './desired/identity.ts';

@@ -1,4 +1,5 @@
-import { ConfigError, parseConfigFile } from '@kube-semaphore/app';
+import { ConfigError } from '@kube-semaphore/runtime';
+import { parseConfigFile } from '@kube-semaphore/multicluster';
 import { Codec, DecodeError, parseJson, podKind } from '@kube-semaphore/kube-objects';
 import { fuzz, type FuzzTarget, mutateBytes, mutateJson, pod } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { runCommand } from '@kube-semaphore/app';
+import { runCommand } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
 import { runCleanup, runPlan, runPolicy } from './commands.ts';
 import { options, overridden, program, validate } from './config/options.ts';

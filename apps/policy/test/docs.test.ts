@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { parseConfigFile } from '@kube-semaphore/app';
+import { parseConfigFile } from '@kube-semaphore/multicluster';
 import { restartReasons } from '@kube-semaphore/informers';
 import { labelDomains } from '../src/names.ts';
 import { docBlocks, docMetrics, docPage, documentedRules } from '@kube-semaphore/testkit';

@@ -1,4 +1,4 @@
-import { listAll, type Removal } from '@kube-semaphore/app';
+import { listAll, type Removal } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, endpointSliceKind, endpointsKind, serviceKind } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel, sliceManagedByLabel, sliceManager } from './names.ts';

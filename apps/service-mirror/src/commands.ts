@@ -1,9 +1,8 @@
 import { accessSync, constants } from 'node:fs';
+import { type Command, ConfigError, createMetrics, type Logger, serve } from '@kube-semaphore/runtime';
 import {
   cleanUp,
   cleanupConfirmation,
-  type Command,
-  ConfigError,
   connectAll,
   leadershipOf,
   localReference,
@@ -11,13 +10,11 @@ import {
   readConfigSource,
   remoteOfFlags,
   remotesOfFile,
-  serve,
   warnOfSameCluster,
-} from '@kube-semaphore/app';
+} from '@kube-semaphore/multicluster';
 import { type Leadership, SoleLeader } from '@kube-semaphore/leader-election';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
-import { createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { removalsOf } from './cleanup.ts';
 import { parseMirrorFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ConfigError } from '@kube-semaphore/app';
+import { ConfigError } from '@kube-semaphore/runtime';
 import { Codec, DecodeError, endpointSliceKind, parseJson, serviceKind } from '@kube-semaphore/kube-objects';
 import { endpointSlice, fuzz, type FuzzTarget, mutateBytes, mutateJson, service } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { runCommand } from '@kube-semaphore/app';
+import { runCommand } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
 import { runCleanup, runMirror, runPlan } from './commands.ts';
 import { options, overridden, program, superseded, validate } from './config/options.ts';

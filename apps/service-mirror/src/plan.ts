@@ -1,4 +1,4 @@
-import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/app';
+import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/multicluster';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './desired/change.ts';
 import { routingChanges } from './desired/routing-changes.ts';

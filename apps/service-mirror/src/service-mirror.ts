@@ -5,7 +5,7 @@ import {
   LocalWrites,
   POLL_INTERVAL_MS,
   Runner,
-} from '@kube-semaphore/app';
+} from '@kube-semaphore/multicluster';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller } from '@kube-semaphore/controller';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';

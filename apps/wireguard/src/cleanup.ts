@@ -1,4 +1,4 @@
-import type { Removal } from '@kube-semaphore/app';
+import type { Removal } from '@kube-semaphore/multicluster';
 import { KubeApiError, type KubeClient } from '@kube-semaphore/kube-client';
 import { Codec, nodeKind } from '@kube-semaphore/kube-objects';
 import { clusterOfAnnotation, remoteOfAlias } from './names.ts';

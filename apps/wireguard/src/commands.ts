@@ -1,18 +1,15 @@
 import { join } from 'node:path';
+import { beforeScrape, type Command, ConfigError, createMetrics, type Logger, serve } from '@kube-semaphore/runtime';
 import {
   cleanUp,
   cleanupConfirmation,
-  type Command,
-  ConfigError,
   connectAll,
   overriddenAddresses,
   readConfigSource,
   remotesOfFile,
-  serve,
   warnOfSameCluster,
-} from '@kube-semaphore/app';
+} from '@kube-semaphore/multicluster';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import { beforeScrape, createMetrics, type Logger } from '@kube-semaphore/runtime';
 import { pageOf } from '@kube-semaphore/text';
 import { startUserspaceDevice, systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
 import { removalsOf } from './cleanup.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '@kube-semaphore/app';
+import { ConfigError } from '@kube-semaphore/runtime';
 import {
   blockAffinityKind,
   Codec,

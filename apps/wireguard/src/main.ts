@@ -1,4 +1,4 @@
-import { runCommand } from '@kube-semaphore/app';
+import { runCommand } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
 import { runAgent, runCleanup, runPlan, runStatus } from './commands.ts';
 import { options, program, validate } from './config/options.ts';

@@ -1,4 +1,4 @@
-import { notReached, withoutChange } from '@kube-semaphore/app';
+import { notReached, withoutChange } from '@kube-semaphore/multicluster';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired/peers.ts';

@@ -1,4 +1,4 @@
-import { notReached } from '@kube-semaphore/app';
+import { notReached } from '@kube-semaphore/multicluster';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired/peers.ts';

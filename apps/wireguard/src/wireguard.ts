@@ -1,4 +1,5 @@
-import { ClusterWatches, ConfigError, everyPeriod, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/app';
+import { ConfigError, type Health, type Logger, type Samples } from '@kube-semaphore/runtime';
+import { ClusterWatches, everyPeriod, POLL_INTERVAL_MS, Runner } from '@kube-semaphore/multicluster';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { Controller, type Outcome, type ReconcileContext } from '@kube-semaphore/controller';
 import {
@@ -10,7 +11,6 @@ import {
   type RunOptions,
 } from '@kube-semaphore/kube-client';
 import { remoteOfAlias } from './names.ts';
-import type { Health, Logger, Samples } from '@kube-semaphore/runtime';
 import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
 import { DeviceError, type DeviceTools } from './local/device.ts';
 import { showDevices } from './metrics/device.ts';

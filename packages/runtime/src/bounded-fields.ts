@@ -1,5 +1,5 @@
 import { cut, MAX_TEXT } from '@kube-semaphore/text';
-import { errorFields } from './error-fields.ts';
+import { errorFields } from './log/error-fields.ts';
 
 /** Facts of a log line. An Error in any of them is written with its code and its causes. */
 export type LogFields = Readonly<Record<string, unknown>>;

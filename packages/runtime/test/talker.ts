@@ -1,5 +1,7 @@
 import { setInterval } from 'node:timers/promises';
-import { createLogger, endOnBrokenPipe, runUntilSignal } from '../src/index.ts';
+import { createLogger } from '../src/log/logger.ts';
+import { endOnBrokenPipe } from '../src/process/broken-pipe.ts';
+import { runUntilSignal } from '../src/process/run-until-signal.ts';
 
 /** A program that has something to say all the time, to `stdout` or to its log. */
 const log = createLogger({ level: 'info', format: 'json' });

@@ -24,8 +24,8 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
   'packages/controller': [],
   'packages/leader-election': ['packages/kube-client'],
   'packages/options': [],
-  'packages/runtime': [],
-  'packages/app': [
+  'packages/runtime': ['packages/options'],
+  'packages/multicluster': [
     'packages/cluster-auth',
     'packages/kube-client',
     'packages/informers',

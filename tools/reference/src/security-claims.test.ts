@@ -159,7 +159,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/remote-writes.test.ts', 'makes no other wait, and is held to the rate'],
     ['apps/policy/test/remote-writes.test.ts', 'gets its first sets and no more, and keeps them'],
     ['apps/service-mirror/test/remote-over-budget.test.ts', 'gets its first ones, and another when one goes'],
-    ['packages/app/src/remote-writes.test.ts', 'makes neither another remote wait nor a deletion'],
+    ['packages/multicluster/src/local/remote-writes.test.ts', 'makes neither another remote wait nor a deletion'],
   ],
   'keep us away for more than 66 minutes': [
     [
@@ -167,7 +167,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'stays away for an hour and a tenth at most when told to for $name',
     ],
     [
-      'packages/app/src/cluster-watches.test.ts',
+      'packages/multicluster/src/remote/cluster-watches.test.ts',
       'take one that may not come back for an hour for lost, whatever ended it',
     ],
   ],
@@ -394,17 +394,17 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'block probes': [
     [
-      'packages/runtime/src/health-server.test.ts',
+      'packages/runtime/src/health/health-server.test.ts',
       'that opens 500 connections and says nothing keeps only some, and no probe out',
     ],
     [
-      'packages/runtime/src/health-server.test.ts',
+      'packages/runtime/src/health/health-server.test.ts',
       'costs the connections of its own address, and not those of others that are older',
     ],
   ],
   'have metrics collected more than once a second': [
     [
-      'packages/runtime/src/health-server.test.ts',
+      'packages/runtime/src/health/health-server.test.ts',
       'that sends 20,000 requests on one connection causes one collection, and is closed',
     ],
     ['apps/wireguard/test/scrapes.test.ts', 'makes wg run once a second at most, and no probe fail, by $name'],

@@ -1,4 +1,4 @@
-import { parseConfigFile } from '@kube-semaphore/app';
+import { parseConfigFile } from '@kube-semaphore/multicluster';
 import { describe, expect, it } from 'vitest';
 import { configFileSchema } from './file.ts';
 

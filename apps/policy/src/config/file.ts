@@ -1,4 +1,4 @@
-import { caCertHash } from '@kube-semaphore/app';
+import { caCertHash } from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());

@@ -1,4 +1,4 @@
-import { durationOf, localReference, remoteReference } from '@kube-semaphore/app';
+import { durationOf, localReference, remoteReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { bad, type Cidr, parseCidr, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';

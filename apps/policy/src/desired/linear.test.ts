@@ -1,4 +1,4 @@
-import { type Diagnostic, DiagnosticRegister } from '@kube-semaphore/app';
+import { type Diagnostic, DiagnosticRegister } from '@kube-semaphore/multicluster';
 import type { Pod } from '@kube-semaphore/kube-objects';
 import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { untilAnswered, type UntilAnsweredOptions } from '@kube-semaphore/app';
+import { untilAnswered, type UntilAnsweredOptions } from '@kube-semaphore/multicluster';
 import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { asRecord, type CalicoApi } from '@kube-semaphore/kube-objects';
 import type { Logger } from '@kube-semaphore/runtime';

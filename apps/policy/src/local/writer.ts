@@ -1,4 +1,4 @@
-import type { LocalWrites } from '@kube-semaphore/app';
+import type { LocalWrites } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { KubeApiError, type KubeClient, type WriteOptions } from '@kube-semaphore/kube-client';
 import { type CalicoApi, Codec, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';

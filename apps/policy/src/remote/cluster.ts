@@ -1,18 +1,17 @@
+import { ConfigError, type Instruments, type Logger } from '@kube-semaphore/runtime';
 import {
-  ConfigError,
   type Diagnostic,
   POLL_INTERVAL_MS,
   remoteBudget,
   RemoteState,
   reportRestriction,
-} from '@kube-semaphore/app';
+} from '@kube-semaphore/multicluster';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { labelDomains, nameLabel } from '../names.ts';
 import type { Cidr, Parsed } from '@kube-semaphore/net';
 import type { Given } from '@kube-semaphore/options';
-import type { Instruments, Logger } from '@kube-semaphore/runtime';
 import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
 import { compareClusterSetId } from './cluster-set-id.ts';
 import { seedOf } from './seed.ts';

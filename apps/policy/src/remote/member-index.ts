@@ -1,4 +1,4 @@
-import { Admissions } from '@kube-semaphore/app';
+import { Admissions } from '@kube-semaphore/multicluster';
 import { setKey } from '../names.ts';
 import type { Pair } from '../desired/labels.ts';
 import type { Member, PairMembers } from '../desired/member.ts';

@@ -1,4 +1,4 @@
-import { localReference } from '@kube-semaphore/app';
+import { localReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { oneOf, spellingOf } from '@kube-semaphore/options';
 import type { ConfigFile, GlobalSection, LocalEntry } from './file.ts';

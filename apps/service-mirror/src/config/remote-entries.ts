@@ -1,4 +1,4 @@
-import { durationOf, overriddenAddresses, remoteReference } from '@kube-semaphore/app';
+import { durationOf, overriddenAddresses, remoteReference } from '@kube-semaphore/multicluster';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { oneOf, text } from '@kube-semaphore/options';
 import type { RemoteEntry } from './file.ts';

@@ -1,4 +1,4 @@
-import { localReference } from '@kube-semaphore/app';
+import { localReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import type { Cidr } from '@kube-semaphore/net';
 import type { MirrorOptions } from './options.ts';

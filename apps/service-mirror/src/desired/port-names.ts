@@ -1,4 +1,4 @@
-import type { Diagnostic } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Reading, SourceService } from './source.ts';
 
 /** In a comment of nftables (NFTNL_UDATA_COMMENT_MAXLEN); with more characters the whole transaction fails. */

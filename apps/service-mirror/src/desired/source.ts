@@ -1,4 +1,4 @@
-import type { Diagnostic } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 
 /** What an object is to us, and what of it is left out. */
 export type Reading<T> = { readonly value: T | undefined; readonly skipped: readonly Diagnostic[] };

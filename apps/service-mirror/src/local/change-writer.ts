@@ -1,4 +1,4 @@
-import type { LocalWrites } from '@kube-semaphore/app';
+import type { LocalWrites } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';

@@ -1,4 +1,4 @@
-import { type Diagnostic, POLL_INTERVAL_MS, remoteBudget, RemoteState } from '@kube-semaphore/app';
+import { type Diagnostic, POLL_INTERVAL_MS, remoteBudget, RemoteState } from '@kube-semaphore/multicluster';
 import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';

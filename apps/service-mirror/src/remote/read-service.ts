@@ -1,4 +1,4 @@
-import type { Diagnostic } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Service } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
 import { familiesOf } from '../desired/families.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
 import { serviceNameLabel } from '../names.ts';

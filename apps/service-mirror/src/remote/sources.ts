@@ -1,4 +1,4 @@
-import { Admissions, everyPeriod, POLL_INTERVAL_MS, reportRestriction } from '@kube-semaphore/app';
+import { Admissions, everyPeriod, POLL_INTERVAL_MS, reportRestriction } from '@kube-semaphore/multicluster';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import {

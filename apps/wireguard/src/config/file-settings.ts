@@ -1,4 +1,4 @@
-import { localReference } from '@kube-semaphore/app';
+import { localReference } from '@kube-semaphore/multicluster';
 import { contains, overlaps } from '@kube-semaphore/net';
 import type { ClustersFile } from './file.ts';
 import { clusterName } from './option-types.ts';

@@ -1,4 +1,4 @@
-import { durationOf, remoteReference } from '@kube-semaphore/app';
+import { durationOf, remoteReference } from '@kube-semaphore/multicluster';
 import { deviceName, isDeviceName, MAX_DEVICE_NAME } from '../names.ts';
 import { bad, type Cidr, good, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
 import { oneOf } from '@kube-semaphore/options';

@@ -1,5 +1,5 @@
 import { deviceAlias, pubKeyAnnotation } from '../names.ts';
-import type { Diagnostic } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Link, Route } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './peers.ts';
 import { deviceAddresses } from './device-address.ts';

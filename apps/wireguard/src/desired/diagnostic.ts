@@ -1,4 +1,4 @@
-import type { Diagnostic } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 
 /** Something about a remote Node that is worth knowing. `reason` is a word for a metric's label. */
 export type NodeDiagnostic = Diagnostic & { readonly node: string };

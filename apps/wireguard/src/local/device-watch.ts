@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { everyPeriod } from '@kube-semaphore/app';
+import { everyPeriod } from '@kube-semaphore/multicluster';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { WatchLinks } from '@kube-semaphore/wireguard-tools';

@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Diagnostic, POLL_INTERVAL_MS, remoteBudget, RemoteState, DiagnosticRegister } from '@kube-semaphore/app';
+import {
+  type Diagnostic,
+  POLL_INTERVAL_MS,
+  remoteBudget,
+  RemoteState,
+  DiagnosticRegister,
+} from '@kube-semaphore/multicluster';
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Node } from '@kube-semaphore/kube-objects';
 import { isDnsSubdomain } from '@kube-semaphore/naming';
 import { endpointAnnotation, pubKeyAnnotation } from '../names.ts';

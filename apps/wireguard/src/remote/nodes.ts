@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Diagnostic } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import {
   type DeletionGuard,
   Reflector,

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '@kube-semaphore/app';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import { type Cidr, CidrIndex, compareCidrs, containsCidr, parseCidr } from '@kube-semaphore/net';
 import { problemOf } from '../desired/diagnostic.ts';
 

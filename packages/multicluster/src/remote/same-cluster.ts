@@ -2,7 +2,7 @@ import type { Connection } from '@kube-semaphore/cluster-auth';
 import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import * as z from 'zod/mini';
-import type { NamedReference } from './cluster-references.ts';
+import type { NamedReference } from '../config/cluster-references.ts';
 
 /** Far more than an API server takes that answers at all. */
 const TIMEOUT_MS = 5_000;

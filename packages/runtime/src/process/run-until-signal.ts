@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from './logger.ts';
+import type { Logger } from '../log/logger.ts';
 
 /** The part of `process` that a run listens to. */
 interface ProcessEvents {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { pageOf } from '@kube-semaphore/text';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from '@kube-semaphore/runtime';
 
 /** Whose objects a `cleanup` removes, and what is known beforehand. */
 export type CleanupRequest = {

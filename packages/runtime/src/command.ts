@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { connect, type Connection, deniedHint } from '@kube-semaphore/cluster-auth';
-import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
   type CommonOptions,
   type Given,
@@ -9,18 +6,14 @@ import {
   type Retired,
   type Superseded,
 } from '@kube-semaphore/options';
-import {
-  createLogger,
-  endOnBrokenPipe,
-  keepMemoryFromCoreDumps,
-  type Logger,
-  runUntilSignal,
-} from '@kube-semaphore/runtime';
 import { printable, Secrets } from '@kube-semaphore/text';
-import { type NamedReference, sharedServers } from './cluster-references.ts';
 import { ConfigError } from './config-error.ts';
-import { lineLog } from './line-log.ts';
-import { wordsOf } from './words.ts';
+import { createLogger, type Logger } from './log/logger.ts';
+import { lineLog } from './log/line-log.ts';
+import { wordsOf } from './log/error-message.ts';
+import { endOnBrokenPipe } from './process/broken-pipe.ts';
+import { keepMemoryFromCoreDumps } from './process/core-dumps.ts';
+import { runUntilSignal } from './process/run-until-signal.ts';
 
 /** What an app is as a program: its name, its options, and the rules across them. */
 export type AppDefinition<C extends CommonOptions> = {
@@ -68,7 +61,7 @@ export type Command<C> = {
  */
 export async function runCommand<C extends CommonOptions>(
   { program, version, options: table, validate, superseded, overridden }: AppDefinition<C>,
-  run: (command: Command<C>, options: RunOptions) => Promise<number>,
+  run: (command: Command<C>, options: { readonly signal: AbortSignal }) => Promise<number>,
 ): Promise<void> {
   endOnBrokenPipe();
   const exposed = keepMemoryFromCoreDumps();
@@ -100,7 +93,7 @@ export async function runCommand<C extends CommonOptions>(
   const userAgent = `${program.name}/${version}`;
   const command: Command<C> = { options, given, subcommand, log, notices, print, secrets, version, userAgent };
   let exitCode = 0;
-  const work = async ({ signal }: RunOptions): Promise<void> => {
+  const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     try {
       exitCode = await run(command, { signal });
     } catch (error) {
@@ -127,40 +120,4 @@ const LINGER_MS = 500;
 function end(code: number): void {
   process.exitCode = code;
   setTimeout(() => process.exit(code), LINGER_MS).unref();
-}
-
-/** A config file as it was read. */
-export type ConfigSource = { readonly path: string; readonly content: string };
-
-/** @throws {ConfigError} that names the file */
-export function readConfigSource(path: string): ConfigSource {
-  try {
-    return { path, content: readFileSync(path, 'utf8') };
-  } catch (error) {
-    throw new ConfigError(`${path} can't be read: ${(error as NodeJS.ErrnoException).code}${deniedHint(path, error)}`);
-  }
-}
-
-/**
- * Connects to clusters, in order. Two at one address are warned about.
- *
- * @throws {ConfigError} with the problems of all of them, each with the place that names the cluster
- */
-export async function connectAll(
-  clusters: readonly NamedReference[],
-  { notices: log, secrets }: Pick<Command<unknown>, 'notices' | 'secrets'>,
-): Promise<readonly Connection[]> {
-  const options = { env: process.env, log, secrets };
-  const connections = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, options)));
-  const problems = connections.flatMap((connection, i) =>
-    connection.status === 'rejected' ? [`${clusters[i]!.at}: ${(connection.reason as Error).message}`] : [],
-  );
-  const made = connections.flatMap((connection) => (connection.status === 'fulfilled' ? [connection.value] : []));
-  if (problems.length === 0) {
-    for (const warning of sharedServers(clusters.map(({ at }, i) => ({ at, server: made[i]!.server }))))
-      log.warn({}, warning);
-    return made;
-  }
-  for (const connection of made) connection.close();
-  throw new ConfigError(problems);
 }

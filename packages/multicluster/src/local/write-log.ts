@@ -1,5 +1,4 @@
-import type { Logger } from '@kube-semaphore/runtime';
-import { limitedLog } from './limited-log.ts';
+import { limitedLog, type Logger } from '@kube-semaphore/runtime';
 
 export type WriteLogOptions = {
   readonly log: Logger;

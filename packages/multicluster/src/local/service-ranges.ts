@@ -2,7 +2,7 @@ import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/
 import { asRecord } from '@kube-semaphore/kube-objects';
 import { type Cidr, parseCidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
-import { untilAnswered } from './until-answered.ts';
+import { untilAnswered } from '../until-answered.ts';
 
 export type ServiceRangesOptions = RunOptions & { readonly log: Logger; readonly retryMs?: number };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LogFields } from './bounded-fields.ts';
+import type { LogFields } from '../bounded-fields.ts';
 import { createLogger, type Logger } from './logger.ts';
 
 type Options = { level?: keyof Logger | 'off'; format?: 'auto' | 'json' | 'pretty'; isTTY?: boolean };

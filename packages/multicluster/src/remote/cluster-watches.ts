@@ -1,6 +1,5 @@
 import type { BudgetLimits, ReflectorHooks } from '@kube-semaphore/informers';
-import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
-import { wordsOf } from './words.ts';
+import { type Instruments, type Logger, type sharedMetrics, wordsOf } from '@kube-semaphore/runtime';
 
 export type ClusterWatchesOptions = {
   /** The remote's name; `local` for the cluster that we write to. */

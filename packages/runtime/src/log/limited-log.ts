@@ -1,4 +1,4 @@
-import type { Logger } from '@kube-semaphore/runtime';
+import type { Logger } from './logger.ts';
 
 type Fields = Parameters<Logger['info']>[0];
 

@@ -1,5 +1,5 @@
-import type { Logger } from '@kube-semaphore/runtime';
-import { wordsOf } from './words.ts';
+import type { Logger } from './logger.ts';
+import { wordsOf } from './error-message.ts';
 
 /**
  * A log of which people read the warnings, a line each: `warning: <message> (path: config.json)`. Errors look the same, and

@@ -1,6 +1,5 @@
-import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
+import { type Instruments, limitedLog, type Logger, type sharedMetrics } from '@kube-semaphore/runtime';
 import { ClusterWatches, type ClusterWatchesOptions } from './cluster-watches.ts';
-import { limitedLog } from './limited-log.ts';
 import { DiagnosticRegister } from './diagnostic-register.ts';
 
 export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {

@@ -1,17 +1,14 @@
-import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { HostPort } from '@kube-semaphore/net';
-import {
-  addProcessMetrics,
-  type createMetrics,
-  type Health,
-  type Instruments,
-  type Logger,
-  type sharedMetrics,
-  startHealthServer,
-  watchForStaleness,
-} from '@kube-semaphore/runtime';
-import type { ConfigSource } from './command.ts';
 import { ConfigError } from './config-error.ts';
+import { type Health, startHealthServer } from './health/health-server.ts';
+import type { Logger } from './log/logger.ts';
+import type { createMetrics, Instruments } from './metrics/metrics.ts';
+import { addProcessMetrics } from './metrics/process-metrics.ts';
+import type { sharedMetrics } from './metrics/shared-metrics.ts';
+import { watchForStaleness } from './process/stale-file.ts';
+
+/** A config file as it was read. */
+export type ConfigSource = { readonly path: string; readonly content: string };
 
 export type ServeInput = {
   readonly listenAddress: HostPort;
@@ -31,9 +28,9 @@ export type ServeInput = {
  * @throws {ConfigError} if the port can't be had
  */
 export async function serve(
-  run: (options: RunOptions) => Promise<void>,
+  run: (options: { readonly signal: AbortSignal }) => Promise<void>,
   input: ServeInput,
-  { signal }: RunOptions,
+  { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
   const { listenAddress, registry, isLive, isReady, file, version, log } = input;
   addProcessMetrics(registry);

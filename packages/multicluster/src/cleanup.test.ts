@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from '@kube-semaphore/runtime';
 
 const signal = new AbortController().signal;
 

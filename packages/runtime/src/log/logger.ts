@@ -1,6 +1,6 @@
 import { printableJson } from '@kube-semaphore/text';
 import { pino } from 'pino';
-import { boundedFields, type LogFields } from './bounded-fields.ts';
+import { boundedFields, type LogFields } from '../bounded-fields.ts';
 import { prettyLine } from './pretty-line.ts';
 
 /** Writes log lines: the message is constant, what varies is in the fields. */

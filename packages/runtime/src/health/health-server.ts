@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { boundConnections } from './bounded-connections.ts';
-import type { Logger } from './logger.ts';
+import type { Logger } from '../log/logger.ts';
 
 /**
  * Not imported: an ESM import reads every export of node:http, and those of WebSocket load undici when they are read,

@@ -10,8 +10,7 @@ import {
 import type { KubeClient } from '@kube-semaphore/kube-client';
 import { isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
 import type { LeaderElectionOptions } from '@kube-semaphore/options';
-import type { Instruments, leaderMetrics, Logger } from '@kube-semaphore/runtime';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, type Instruments, type leaderMetrics, type Logger } from '@kube-semaphore/runtime';
 
 /** Where kubelet tells a pod its namespace. */
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';

@@ -1,0 +1,30 @@
+export { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
+export {
+  caCertHash,
+  localReference,
+  type NamedReference,
+  overriddenAddresses,
+  remoteOfFlags,
+  remoteReference,
+  remotesOfFile,
+} from './config/cluster-references.ts';
+export { durationOf, keysOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
+export { readConfigSource } from './config/config-source.ts';
+export { goDocument } from './config/go-document.ts';
+export { connectAll } from './connect-all.ts';
+export { listAll } from './list-all.ts';
+export { leadershipOf } from './local/leadership.ts';
+export { type LocalWrite, LocalWrites } from './local/local-writes.ts';
+export { localServiceRanges } from './local/service-ranges.ts';
+export { everyPeriod } from './periodic.ts';
+export { notReached, withoutChange } from './plan-lines.ts';
+export { POLL_INTERVAL_MS } from './polling.ts';
+export { Admissions } from './remote/admissions.ts';
+export { ClusterWatches } from './remote/cluster-watches.ts';
+export { type Diagnostic, DiagnosticRegister } from './remote/diagnostic-register.ts';
+export { remoteBudget } from './remote/remote-budget.ts';
+export { RemoteState } from './remote/remote-state.ts';
+export { reportRestriction } from './remote/restriction.ts';
+export { warnOfSameCluster } from './remote/same-cluster.ts';
+export { Runner } from './runner.ts';
+export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
