@@ -1,29 +1,39 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { measureSlowdown, SLOWDOWN } from './packages/eventually/src/slowdown.ts';
 
-/** Where CI wants the counts of each run, in a file that is named after the npm script which runs it. */
+/** CI's folder for reports. Each report is named after the npm script that runs the tests. */
 const { TEST_REPORTS: reports, npm_lifecycle_event: script } = process.env;
 
 /**
- * In CI, what fails among many processes on a busy machine is tried once more, with fixtures of its own. `test-counts`
- * names what passed only then, which is a fault to be mended all the same. Unit tests have no such excuse, nor has a
- * developer's machine.
+ * CI runs a failed test once more, with new fixtures. `test-counts` names each test that passes only then, and allows one.
+ * Unit tests get no second try, and neither do tests on a developer's machine.
  */
 const retry = process.env['CI'] === 'true' ? 1 : 0;
+
+/** All timeouts are multiplied by it. Workers inherit the variable. Other tools that load this file measure nothing. */
+const slowdown = await measuredOnce();
+
+async function measuredOnce(): Promise<number> {
+  if (process.env['VITEST'] !== 'true') return 1;
+  process.env[SLOWDOWN] ??= String(await measureSlowdown());
+  console.log(`timeouts × ${process.env[SLOWDOWN]}: 1 is an idle machine with two cores`);
+  return Number(process.env[SLOWDOWN]);
+}
 
 const waitsMost = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/test/faults/');
 
 /**
- * Where vitest knows no durations, as in CI, it begins with the largest files, and what waits most is small: the tests of
- * faults. Spread evenly among the others, they wait while those compute.
+ * Without known durations, as in CI, vitest starts with the largest files. Fault tests are small but wait long. Spread among
+ * the other files, they wait while those compute.
  */
 class Spread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const waiting = sorted.filter(waitsMost);
     const others = sorted.filter((file) => !waitsMost(file));
-    // The last of them isn't the last file of all, as it takes a minute.
+    // The last fault test takes a minute, so other files follow it.
     const until = (count: number): number => Math.round((count * others.length) / (waiting.length + 4));
     const spread = waiting.flatMap((file, i) => [file, ...others.slice(until(i), until(i + 1))]);
     return [...spread, ...others.slice(until(waiting.length))];
@@ -32,8 +42,8 @@ class Spread extends BaseSequencer {
 
 /**
  * unit: beside the code. process: apps and contracts on embedded clusters. real: the same on a real kube-apiserver.
- * net: packets through tunnels, between network namespaces; it takes root. images: what `npm run images` built, as
- * containers beside a real kube-apiserver; it takes root, too.
+ * net: packets through tunnels between network namespaces; needs root. images: the images of `npm run images` as containers
+ * beside a real kube-apiserver; needs root.
  */
 export default defineConfig({
   test: {
@@ -41,7 +51,13 @@ export default defineConfig({
     reporters:
       reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
     projects: [
-      { test: { name: 'unit', include: ['{e2e,{apps,packages,tools}/*}/src/**/*.test.ts'], testTimeout: 30_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['{e2e,{apps,packages,tools}/*}/src/**/*.test.ts'],
+          testTimeout: 30_000 * slowdown,
+        },
+      },
       {
         test: {
           name: 'process',
@@ -49,9 +65,9 @@ export default defineConfig({
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/real/**', '**/test/net/**', '**/test/images/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          // They wait for other processes more than they compute: three workers a core on a small machine.
+          testTimeout: 60_000 * slowdown,
+          hookTimeout: 60_000 * slowdown,
+          // These tests wait for other processes more than they compute.
           maxWorkers: 6,
         },
       },
@@ -62,8 +78,8 @@ export default defineConfig({
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/net/**', '**/test/images/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 120_000 * slowdown,
+          hookTimeout: 120_000 * slowdown,
           maxWorkers: 4,
         },
       },
@@ -73,9 +89,9 @@ export default defineConfig({
           retry,
           include: ['{e2e,{apps,packages,tools}/*}/test/net/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          // A lost packet is a failure here, and a starved ping loses none but finds out late.
+          testTimeout: 60_000 * slowdown,
+          hookTimeout: 60_000 * slowdown,
+          // Tests count lost packets, so nothing else may delay a ping.
           maxWorkers: 1,
         },
       },
@@ -85,8 +101,8 @@ export default defineConfig({
           retry,
           include: ['{e2e,{apps,packages,tools}/*}/test/images/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 120_000 * slowdown,
+          hookTimeout: 120_000 * slowdown,
           maxWorkers: 2,
         },
       },

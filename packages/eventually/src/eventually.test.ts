@@ -1,8 +1,9 @@
 import { AssertionError } from 'node:assert/strict';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventually, isDefined } from './eventually.ts';
+import { SLOWDOWN } from './slowdown.ts';
 
-/** Answers with these, one after the other, and goes on with the last. */
+/** Gives these answers in order, then the last one again and again. */
 const answering = <T>(...answers: readonly T[]) => {
   let asked = 0;
   return () => answers[Math.min(asked++, answers.length - 1)] as T;
@@ -10,27 +11,35 @@ const answering = <T>(...answers: readonly T[]) => {
 
 const fast = { timeoutMs: 5, intervalMs: 1 };
 
+beforeEach(() => {
+  vi.stubEnv(SLOWDOWN, '1');
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
 describe('eventually', () => {
   it.each([
     { name: 'a value', answers: [1, 2, 3], expected: 3 },
     { name: 'another object of the same fields', answers: [{ a: [] }, { a: ['b'] }], expected: { a: ['b'] } },
     { name: 'undefined', answers: [1, undefined], expected: undefined },
-  ])('asks until the answer is $name', async ({ answers, expected }) => {
+  ])('calls the probe until the answer is $name', async ({ answers, expected }) => {
     const probe = answering<unknown>(...answers);
     await eventually(probe, expected, { intervalMs: 1 });
     expect(probe()).toEqual(expected);
   });
 
-  it('asks until a function says that this is the answer', async () => {
+  it('calls the probe until a function accepts the answer', async () => {
     expect(await eventually(answering(1, 2, 3, 4), (answer) => answer > 2, { intervalMs: 1 })).toBe(3);
   });
 
-  it('takes null and false for answers', async () => {
+  it('accepts null and false as answers', async () => {
     expect(await eventually(() => null, isDefined)).toBeNull();
     expect(await eventually(() => Promise.resolve(false), isDefined)).toBe(false);
   });
 
-  it('tells how the last answer differs after the timeout', async () => {
+  it('says how the last answer differs after the timeout', async () => {
     const error = await eventually(answering<object>({ a: 1 }, { a: 2 }), { a: 3 }, fast).catch(
       (thrown: unknown) => thrown,
     );
@@ -39,12 +48,17 @@ describe('eventually', () => {
     expect((error as Error).message).toMatch(/^waited 5 ms\nExpected values to be strictly deep-equal:/);
   });
 
-  it('tells what it waited for', async () => {
-    const waiting = eventually(() => undefined, isDefined, { ...fast, what: 'the end of days' });
-    await expect(waiting).rejects.toThrow('waited 5 ms for the end of days, and the last answer is undefined');
+  it('waits longer on a slow machine', async () => {
+    vi.stubEnv(SLOWDOWN, '4');
+    await expect(eventually(() => 1, 2, fast)).rejects.toThrow('waited 20 ms');
   });
 
-  it('throws at once what the probe throws', async () => {
+  it('says what it waited for', async () => {
+    const waiting = eventually(() => undefined, isDefined, { ...fast, what: 'the answer' });
+    await expect(waiting).rejects.toThrow('waited 5 ms for the answer, and the last answer is undefined');
+  });
+
+  it('throws what the probe throws, at once', async () => {
     await expect(eventually(() => Promise.reject(new Error('no')), true)).rejects.toThrow('no');
   });
 });

@@ -1,24 +1,31 @@
 import { AssertionError } from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect, isDeepStrictEqual } from 'node:util';
+import { scaled } from './slowdown.ts';
 
-/** How long a state may take to come about: much longer than it does, for a machine that does much else. */
-export const TIMEOUT_MS = 30_000;
+/** Much longer than any state takes to come about on the reference machine. */
+const TIMEOUT_MS = 30_000;
 
-/** What is waited for, for the error; how long to go on asking, by default {@link TIMEOUT_MS}; and how often. */
-export type WaitOptions = { readonly what?: string; readonly timeoutMs?: number; readonly intervalMs?: number };
+export type WaitOptions = {
+  /** What the error says that we waited for. */
+  readonly what?: string;
+  /** On the reference machine, default 30 s; a slower machine gets more. */
+  readonly timeoutMs?: number;
+  /** The pause between two calls of the probe, default 25 ms. */
+  readonly intervalMs?: number;
+};
 
 type Probe<T> = () => Promise<T> | T;
 
-/** Whether there is an answer: for {@link eventually}. */
+/** Whether there is an answer; for {@link eventually}. */
 export const isDefined = <T>(answer: T | undefined): answer is T => answer !== undefined;
 
 /**
- * Asks `probe` again and again until its answer is as expected.
+ * Calls `probe` until its answer is as expected.
  *
- * @param expected the answer itself, or a function that says whether it is the one
- * @returns the answer that the function chose
- * @throws {AssertionError} with the last answer, after `timeoutMs`; and at once what `probe` throws
+ * @param expected the answer, or a function that accepts it
+ * @returns the answer that the function accepted
+ * @throws {AssertionError} with the last answer, after the timeout; what `probe` throws, at once
  */
 export async function eventually<T, S extends T>(
   probe: Probe<T>,
@@ -37,12 +44,13 @@ export async function eventually(
   { what, timeoutMs = TIMEOUT_MS, intervalMs = 25 }: WaitOptions = {},
 ): Promise<unknown> {
   const isExpected = typeof expected === 'function' ? expected : equals(expected);
-  const deadline = performance.now() + timeoutMs;
+  const limitMs = scaled(timeoutMs);
+  const deadline = performance.now() + limitMs;
   for (;;) {
     const actual = await probe();
     if (isExpected(actual)) return actual;
     if (performance.now() > deadline) {
-      throw timeoutError(`waited ${timeoutMs} ms${what === undefined ? '' : ` for ${what}`}`, { actual, expected });
+      throw timeoutError(`waited ${limitMs} ms${what === undefined ? '' : ` for ${what}`}`, { actual, expected });
     }
     await delay(intervalMs);
   }

@@ -1,1 +1,2 @@
-export { eventually, isDefined, TIMEOUT_MS, type WaitOptions } from './eventually.ts';
+export { eventually, isDefined, type WaitOptions } from './eventually.ts';
+export { scaled } from './slowdown.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { scaled } from '@kube-semaphore/eventually';
 import { Dice } from '@kube-semaphore/fault-proxy';
 
 /** How long an API server may be away from those who change what it holds. */
@@ -35,7 +36,7 @@ export class RandomChanges {
         made += 1;
         lastMadeAt = performance.now();
       } catch (cause) {
-        if (performance.now() - lastMadeAt > TIMEOUT_MS) throw new Error('nothing can be changed', { cause });
+        if (performance.now() - lastMadeAt > scaled(TIMEOUT_MS)) throw new Error('nothing can be changed', { cause });
       }
       await delay(this.#dice.integer(0, 40));
     }

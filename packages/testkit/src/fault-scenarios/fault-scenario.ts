@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { eventually } from '@kube-semaphore/eventually';
+import { eventually, scaled } from '@kube-semaphore/eventually';
 import type { Program } from '../program/program.ts';
 import type { RandomChanges } from './changes.ts';
 import { remoteUp, watchRestarts } from './cluster-metrics.ts';
@@ -9,7 +9,7 @@ import { type Side, sides } from './sides.ts';
 const RECOVERY_MS = 45_000;
 
 /** For vitest: a test that waits more than once for a program to recover. */
-export const scenarioTimeout = { timeout: 4 * RECOVERY_MS } as const;
+export const scenarioTimeout = { timeout: scaled(4 * RECOVERY_MS) } as const;
 
 /** How much changes while something goes wrong, and once more when it is over. */
 const CHANGES = { during: 10, after: 5 };
