@@ -10,19 +10,19 @@ const report = {
   testResults: [{ ...file, assertionResults: tests }],
 };
 
-it('counts what passed and what failed', () => {
+it('counts tests that passed and tests that failed', () => {
   expect(countsOf(report)).toEqual({ passed: 3, failed: 1 });
 });
 
-it('takes a skipped test for a failed one', () => {
+it('counts a skipped test as failed', () => {
   expect(countsOf({ ...report, numTotalTests: 6 })).toEqual({ passed: 3, failed: 3 });
 });
 
-it('takes a file that ran no test, because it broke, for a failed one', () => {
+it('counts a broken file without tests as one failure', () => {
   expect(countsOf({ ...report, testResults: [{ ...file, assertionResults: [] }] })).toEqual({ passed: 3, failed: 2 });
 });
 
-it('adds up', () => {
+it('adds up counts', () => {
   expect(
     sum([
       { passed: 1, failed: 0 },

@@ -1,11 +1,11 @@
 import { isBroken, type Report } from './report.ts';
 
-/** What one run of vitest counted. */
+/** The tests of one or more runs of vitest. */
 export type Counts = { readonly passed: number; readonly failed: number };
 
 /**
- * Counts the tests of a run. A file that failed before it ran a test counts as one failure, and so does a test that was
- * skipped: nothing is left out where this is used.
+ * Counts the tests of a run. A file that failed before it ran a test counts as one failure. A skipped test counts as
+ * failed, because CI skips none.
  */
 export function countsOf({ numPassedTests, numFailedTests, numTotalTests, testResults }: Report): Counts {
   const skipped = numTotalTests - numPassedTests - numFailedTests;

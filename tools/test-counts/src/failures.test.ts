@@ -10,7 +10,7 @@ const report = (...testResults: readonly FileResult[]) => ({
 });
 const file = { name: '/checkout/apps/policy/test/sync.test.ts', status: 'failed', message: '' };
 
-it('names the file, the test, the reason and where in our code it was found', () => {
+it('names the file, the test, the reason and the place in our code', () => {
   const message =
     'AssertionError: expected 1 to be 2\n\n- 2\n+ 1\n    at equals (/checkout/node_modules/chai/a.js:1:1)\n    at /checkout/apps/policy/test/sync.test.ts:3:5\n    at node:internal';
   const failed = { fullName: 'a pod of c2 is in a set', status: 'failed', failureMessages: [message] };
@@ -20,40 +20,40 @@ it('names the file, the test, the reason and where in our code it was found', ()
   ]);
 });
 
-it('names a test that was skipped', () => {
+it('names a skipped test', () => {
   const skipped = { fullName: 'a pod of c2 is in a set', status: 'skipped' };
   expect(failuresOf(report({ ...file, status: 'passed', assertionResults: [skipped] }), '/checkout')).toEqual([
     'apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  skipped',
   ]);
 });
 
-it('names a file that broke before it ran a test', () => {
+it('names a file that failed before it ran a test', () => {
   const broken = { ...file, message: "Cannot find package 'nothing'", assertionResults: [] };
   expect(failuresOf(report(broken), '/checkout')).toEqual([
     "apps/policy/test/sync.test.ts\n  Cannot find package 'nothing'",
   ]);
 });
 
-it('has nothing to say of tests that passed', () => {
+it('omits tests that passed', () => {
   const passed = { fullName: 'a pod of c2 is in a set', status: 'passed', failureMessages: [] };
   expect(failuresOf(report({ ...file, status: 'passed', assertionResults: [passed] }), '/checkout')).toEqual([]);
 });
 
-it('names a test that passed when it was tried again, and does not take it for a failure', () => {
+it('lists a test that passed at its second try as flaky, not as failed', () => {
   const flaky = {
     fullName: 'a pod of c2 is in a set',
     status: 'passed',
-    failureMessages: ['Error: waited 30000 ms in vain'],
+    failureMessages: ['Error: waited 30000 ms'],
   };
   const passed = { fullName: 'another one', status: 'passed', failureMessages: [] };
   const run = report({ ...file, status: 'passed', assertionResults: [flaky, passed] });
   expect(flakesOf(run, '/checkout')).toEqual([
-    'apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  Error: waited 30000 ms in vain',
+    'apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  Error: waited 30000 ms',
   ]);
   expect(failuresOf(run, '/checkout')).toEqual([]);
 });
 
-it('does not take a test that failed each time for one that passed in the end', () => {
+it('lists a test that failed twice as failed, not as flaky', () => {
   const failed = {
     fullName: 'a pod of c2 is in a set',
     status: 'failed',

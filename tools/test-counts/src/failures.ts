@@ -2,33 +2,33 @@ import { relative } from 'node:path';
 import { isBroken, type Report } from './report.ts';
 
 /**
- * Says of each test that did not pass which it was and why, for the end of a log whose middle nobody keeps: the file
- * relative to `root`, the test's name, and the message with those lines of its stack that lie in our own code.
+ * Describes each test that failed or was skipped, for the end of the log: the file relative to `root`, the test's name, and
+ * the message with the lines of its stack that are in our own code.
  */
 export function failuresOf({ testResults }: Report, root: string): readonly string[] {
   return testResults.flatMap((result) => {
     const file = relative(root, result.name);
-    if (isBroken(result)) return [told(file, result.message, root)];
+    if (isBroken(result)) return [describe(file, result.message, root)];
     return result.assertionResults
       .filter(({ status }) => status !== 'passed')
       .map(({ fullName, status, failureMessages = [] }) =>
-        told(`${file} > ${fullName}`, failureMessages.join('\n') || status, root),
+        describe(`${file} > ${fullName}`, failureMessages.join('\n') || status, root),
       );
   });
 }
 
-/** Says the same of each test that failed and passed when it was tried again: a fault of the test or of what it tests. */
+/** Describes each test that failed and then passed at its second try. */
 export function flakesOf({ testResults }: Report, root: string): readonly string[] {
   return testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status, failureMessages = [] }) => status === 'passed' && failureMessages.length > 0)
       .map(({ fullName, failureMessages = [] }) =>
-        told(`${relative(root, name)} > ${fullName}`, failureMessages.join('\n'), root),
+        describe(`${relative(root, name)} > ${fullName}`, failureMessages.join('\n'), root),
       ),
   );
 }
 
-function told(title: string, message: string, root: string): string {
+function describe(title: string, message: string, root: string): string {
   const lines = message
     .trimEnd()
     .split('\n')

@@ -1,4 +1,4 @@
-/** What is read of a report of vitest's `json` reporter, which has the shape of Jest's. */
+/** The fields that we read from a report of vitest's `json` reporter. */
 export type Report = {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
@@ -7,10 +7,10 @@ export type Report = {
 };
 
 export type FileResult = {
-  /** Its whole path. */
+  /** Absolute path. */
   readonly name: string;
   readonly status: string;
-  /** Why the file broke, where it did before it ran a test. */
+  /** Why the file failed before it ran a test. */
   readonly message: string;
   readonly assertionResults: readonly {
     readonly fullName: string;
@@ -19,6 +19,6 @@ export type FileResult = {
   }[];
 };
 
-/** A file that broke before it ran a test, as by an error in its imports or a hook. */
+/** Whether a file failed before it ran a test: in an import or a hook. */
 export const isBroken = ({ status, assertionResults }: FileResult): boolean =>
   status === 'failed' && assertionResults.length === 0;
