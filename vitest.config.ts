@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { measureSlowdown, SLOWDOWN } from './packages/eventually/src/slowdown.ts';
+import { readProjects, readRunner } from './tools/boundaries/src/workspace.ts';
+
+const root = import.meta.dirname;
 
 /** CI's folder for reports. Each report is named after the npm script that runs the tests. */
 const { TEST_REPORTS: reports, npm_lifecycle_event: script } = process.env;
@@ -21,6 +24,9 @@ async function measuredOnce(): Promise<number> {
   console.log(`timeouts × ${process.env[SLOWDOWN]}: 1 is an idle machine with two cores`);
   return Number(process.env[SLOWDOWN]);
 }
+
+/** Fails a test that reads what isn't an input of its project's `test` target. */
+const setupFiles = [join(root, 'tools/boundaries/src/guard-reads.ts')];
 
 const waitsMost = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/test/faults/');
 
@@ -47,6 +53,7 @@ class Spread extends BaseSequencer {
  */
 export default defineConfig({
   test: {
+    provide: { workspace: { projects: readProjects(root), runner: readRunner(root) } },
     sequence: { sequencer: Spread },
     reporters:
       reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
@@ -54,6 +61,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          setupFiles,
           include: ['{e2e,{apps,packages,tools}/*}/src/**/*.test.ts'],
           testTimeout: 30_000 * slowdown,
         },
@@ -61,6 +69,7 @@ export default defineConfig({
       {
         test: {
           name: 'process',
+          setupFiles,
           retry,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/real/**', '**/test/net/**', '**/test/images/**'],

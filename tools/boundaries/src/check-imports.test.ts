@@ -8,6 +8,7 @@ const named = (name: string, tag: string, dependencies: readonly string[] = []):
   tags: [tag],
   dependencies: dependencies.map((dependency) => `@kube-semaphore/${dependency}`),
   devDependencies: ['@kube-semaphore/testkit'],
+  reads: [],
 });
 
 const net = named('net', 'type:pure');

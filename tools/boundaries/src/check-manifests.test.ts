@@ -10,6 +10,7 @@ function project(folder: string, tag: string | undefined, dependencies: readonly
     tags: tag === undefined ? [] : [tag],
     dependencies: dependencies.map(nameOf),
     devDependencies: [],
+    reads: [],
   };
 }
 

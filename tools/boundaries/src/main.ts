@@ -3,10 +3,10 @@ import { checkManifests } from './check-manifests.ts';
 import { readProjects, readSources } from './workspace.ts';
 
 const root = process.cwd();
-const projects = await readProjects(root);
+const projects = readProjects(root);
 const faults = checkManifests(projects);
 for (const project of projects) {
-  faults.push(...checkImports(project, { files: await readSources(root, project), projects }));
+  faults.push(...checkImports(project, { files: readSources(root, project), projects }));
 }
 if (projects.length === 0) faults.push(`no project below ${root}: run this at the root of the workspace`);
 for (const fault of faults) console.error(fault);

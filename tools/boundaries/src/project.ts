@@ -9,6 +9,8 @@ export type Project = {
   readonly dependencies: readonly string[];
   /** Names of what its tests need besides. */
   readonly devDependencies: readonly string[];
+  /** Globs of what its tests read elsewhere in the workspace, `{workspaceRoot}/docs/*.md`: its named input of nx. */
+  readonly reads: readonly string[];
 };
 
 /** One TypeScript file. */
