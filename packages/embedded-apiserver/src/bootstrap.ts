@@ -1,6 +1,6 @@
-import { insert } from './create.ts';
-import { apiVersion } from './resources.ts';
-import type { Storage } from './storage.ts';
+import { insert } from './verbs/create.ts';
+import { apiVersion } from './kinds/resources.ts';
+import type { Storage } from './storage/storage.ts';
 import type { KubeObject } from './test-cluster.ts';
 
 /** What a new cluster holds: the namespaces that always exist, and the role that may do everything. */

@@ -1,17 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccount } from './account.ts';
+import { createAccount } from './client/account.ts';
 import { bootstrap, seed } from './bootstrap.ts';
-import { createAuthority } from './certificates.ts';
-import { ClusterIps } from './cluster-ips.ts';
-import { Identities } from './identity.ts';
-import { writeKubeconfig } from './kubeconfig.ts';
-import type { LoggedRequest } from './request-log.ts';
-import { ApiServer } from './server.ts';
-import type { IpFamily } from './service-spec.ts';
-import { Storage } from './storage.ts';
-import { createAgent, createTestClient } from './test-client.ts';
+import { createAuthority } from './client/certificates.ts';
+import { ClusterIps } from './kinds/cluster-ips.ts';
+import { Identities } from './access/identity.ts';
+import { writeKubeconfig } from './client/kubeconfig.ts';
+import type { LoggedRequest } from './http/request-log.ts';
+import { ApiServer } from './http/server.ts';
+import type { IpFamily } from './kinds/service-spec.ts';
+import { Storage } from './storage/storage.ts';
+import { createAgent, createTestClient } from './client/test-client.ts';
 import type { KubeObject, TestCluster } from './test-cluster.ts';
 
 /** What an embedded cluster may be asked to do differently. */

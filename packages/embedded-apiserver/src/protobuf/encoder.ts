@@ -1,5 +1,5 @@
-import { initialEventsEndAnnotation, type Encoder } from '../encoder.ts';
-import { apiVersion, type Resource } from '../resources.ts';
+import { initialEventsEndAnnotation, type Encoder } from '../http/encoder.ts';
+import { apiVersion, type Resource } from '../kinds/resources.ts';
 import { listMeta, status as statusMessage } from './meta.ts';
 import { string, writeMessage, type Message } from './schema.ts';
 import { varintSize, Writer } from './writer.ts';

@@ -3,8 +3,8 @@ import { Codec, endpointSliceKind, endpointsKind, nodeKind, serviceKind } from '
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/index.ts';
 import { protobufEncoder } from '../../src/protobuf/encoder.ts';
-import { builtIns } from '../../src/resources.ts';
-import { StoredObject } from '../../src/stored-object.ts';
+import { builtIns } from '../../src/kinds/resources.ts';
+import { StoredObject } from '../../src/storage/stored-object.ts';
 import { type FullObject, fullObjects } from './full-objects.ts';
 import { onEachServer, type Server } from './harness.ts';
 import { unwrap } from './protobuf-walker.ts';

@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeKubeconfig } from './kubeconfig.ts';
+import type { PolicyRule, TestAccount, TestClient } from '../test-cluster.ts';
+
+/** Where an account is made, and where its files go. */
+export type AccountOptions = {
+  readonly clusterName: string;
+  readonly url: string;
+  readonly caPem: string;
+  readonly dir: string;
+  readonly admin: TestClient;
+};
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+/**
+ * `TestCluster.account` in terms of the API: a ServiceAccount, a ClusterRole and its binding, all called `name`, and
+ * what TokenRequest answers.
+ */
+export async function createAccount(
+  options: AccountOptions,
+  name: string,
+  rules: readonly PolicyRule[],
+): Promise<TestAccount> {
+  const { admin } = options;
+  const accounts = '/api/v1/namespaces/kube-system/serviceaccounts';
+  const metadata = { name };
+  await admin.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+  await admin.create(`${rbac}/clusterroles`, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata,
+    rules,
+  });
+  await admin.create(`${rbac}/clusterrolebindings`, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', namespace: 'kube-system', name }],
+  });
+  return issueAccount(options, { namespace: 'kube-system', name });
+}
+
+/** A token of a ServiceAccount that is there, and its files. */
+export async function issueAccount(
+  { clusterName, url, caPem, dir, admin }: AccountOptions,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<TestAccount> {
+  const { status } = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: 3600 },
+  });
+  const { token } = status as { token: string };
+
+  const tokenFile = join(dir, `${name}.token`);
+  await writeFile(tokenFile, token, { mode: 0o600 });
+  const file = join(dir, `${name}.kubeconfig`);
+  const kubeconfig = await writeKubeconfig(file, { name: clusterName, url, caPem, credentials: { token } });
+  return { token, tokenFile, kubeconfig };
+}

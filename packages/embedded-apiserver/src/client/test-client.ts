@@ -1,0 +1,78 @@
+import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Certificate } from './certificates.ts';
+import type { Answer, KubeObject, TestClient } from '../test-cluster.ts';
+
+/** How long a request may take before it fails: no call of a test's own client waits for anything. */
+const TIMEOUT_MS = 30_000;
+
+/** Whom a client talks to and as whom: with neither `token` nor `certificate` it is anonymous. */
+export type TestClientOptions = {
+  readonly url: string;
+  readonly agent: Agent;
+  readonly token?: string;
+  readonly certificate?: Certificate;
+};
+
+/**
+ * Connections for test clients: they trust `caPem` alone, are kept open between requests and, while idle, don't keep
+ * the process running. `destroy()` closes them; the agent then opens new ones, so that it may be called whenever the
+ * server goes away.
+ */
+export function createAgent(caPem: string): Agent {
+  return new Agent({ keepAlive: true, ca: caPem });
+}
+
+/** The {@link TestClient} for API servers of either kind. */
+export function createTestClient({ url, agent, token, certificate }: TestClientOptions): TestClient {
+  // The agent keeps connections with different certificates apart.
+  const identity = certificate && { cert: certificate.certPem, key: certificate.keyPem };
+  const request: TestClient['request'] = async (method, path, body, { contentType, headers } = {}) => {
+    const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const usual = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const response = await send(`${url}${path}`, payload, {
+      ...identity,
+      agent,
+      method,
+      headers: {
+        accept: 'application/json',
+        'user-agent': 'kube-semaphore-test',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(payload && { 'content-type': contentType ?? usual, 'content-length': payload.length }),
+        ...headers,
+      },
+    });
+    return { status: response.statusCode ?? 0, body: decode(response, await text(response)) };
+  };
+
+  const must = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown, allowed?: number) => {
+    const answer = await request(method, path, body);
+    if (answer.status < 300 || answer.status === allowed) return answer.body;
+    throw new Error(`${method} ${path}: ${answer.status} ${String(answer.body['message'])}`);
+  };
+
+  return {
+    request,
+    get: (path) => must('GET', path),
+    list: async (path) => (await must('GET', path)).items ?? [],
+    create: (path, object) => must('POST', path, object),
+    delete: async (path) => {
+      await must('DELETE', path, undefined, 404);
+    },
+  };
+}
+
+function send(url: string, payload: Buffer | undefined, options: RequestOptions): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const request = httpsRequest(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) }, resolve);
+  request.on('error', (cause) => reject(new Error(`${options.method} ${url}: ${cause.message}`, { cause })));
+  request.end(payload);
+  return promise;
+}
+
+/** What isn't JSON (health checks, the text of a 429) becomes the message of a Status, so that callers needn't ask. */
+function decode(response: IncomingMessage, body: string): Answer['body'] {
+  if (response.headers['content-type']?.startsWith('application/json')) return JSON.parse(body) as KubeObject;
+  return { apiVersion: 'v1', kind: 'Status', metadata: { name: '' }, message: body.trim() };
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { apiVersion, type Resource } from '../kinds/resources.ts';
+import { ApiError, badRequest, unexpected } from './status.ts';
+import type { KubeObject } from '../test-cluster.ts';
+
+/** kube-apiserver's limit for the body of a request. */
+const MAX_BODY_BYTES = 3 * 1024 * 1024;
+
+/** The JSON of a request's body; undefined without a body. @throws {ApiError} 400 if it isn't JSON, 413 over 3 MiB */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Read to the end all the same: a client that is still writing wouldn't look at the answer.
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  if (bytes > MAX_BODY_BYTES) {
+    throw new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BODY_BYTES}`);
+  }
+  if (bytes === 0) return undefined;
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString()) as unknown;
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${String(error)}`);
+  }
+}
+
+/** The object in the body of a POST or PUT. @throws {ApiError} 400 if it isn't an object, 415 if it isn't JSON */
+export async function readBody(request: IncomingMessage): Promise<object> {
+  const type = request.headers['content-type']?.split(';')[0] ?? 'application/json';
+  if (type !== 'application/json') throw unsupportedMediaType(['application/json']);
+  const body = await readJson(request);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badRequest('the body must be an object');
+  return body;
+}
+
+/** The same of a resource. @throws {ApiError} 400 if the object is of another kind */
+export async function readObject(request: IncomingMessage, resource: Resource): Promise<KubeObject> {
+  const object: Partial<KubeObject> = await readBody(request);
+  checkKind(object, resource);
+  const { resourceVersion = '' } = object.metadata ?? {};
+  if (!/^\d*$/.test(resourceVersion))
+    throw unexpected(`strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
+  return { ...object, metadata: { ...object.metadata } } as KubeObject;
+}
+
+/** @throws {ApiError} 400 if the object says that it is of another kind */
+export function checkKind(object: Partial<KubeObject>, resource: Resource): void {
+  // Where the type is built in, it needn't be named.
+  if (resource.custom && !object.kind) throw badRequest("Object 'Kind' is missing");
+  const expected = apiVersion(resource);
+  if ((object.apiVersion ?? expected) !== expected) {
+    throw badRequest(
+      `the API version in the data (${object.apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if ((object.kind ?? resource.kind) !== resource.kind) {
+    throw badRequest(`${object.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}`);
+  }
+}
+
+/** The refusal of a body in a format other than those `accepted`. */
+export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>
+  new ApiError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  );

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Certificate } from '../client/certificates.ts';
+import { answer, type Backend } from './router.ts';
+
+/** The listening side of an embedded cluster: it can go away and come back on the same port. */
+export class ApiServer {
+  readonly #backend: Backend;
+  readonly #certificate: Certificate;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #port = 0;
+
+  constructor(backend: Backend, certificate: Certificate) {
+    this.#backend = backend;
+    this.#certificate = certificate;
+  }
+
+  /** Where it listens, or listened last. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** @param port 0 for any free one */
+  async listen(port: number): Promise<void> {
+    const { certPem: cert, keyPem: key } = this.#certificate;
+    // Clients keep watches open for an hour and idle connections for as long as they like: nothing of HTTP times out.
+    const server = createServer({ cert, key, keepAliveTimeout: 0, requestTimeout: 0 }, (request, response) => {
+      answer(this.#backend, request, response).catch((error: unknown) => {
+        // Only what fails when the answer has begun gets here, and the client can't be told any more.
+        response.destroy(error instanceof Error ? error : undefined);
+      });
+    });
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    this.#server = server;
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  /** Resets every connection, as a crash would; new ones are welcome. */
+  disconnect(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** Resets every connection and gives up the port. Idempotent. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.close(() => resolve());
+    this.disconnect();
+    await promise;
+  }
+}

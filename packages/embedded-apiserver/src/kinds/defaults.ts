@@ -1,0 +1,38 @@
+import type { ClusterIps } from './cluster-ips.ts';
+import { defaultEndpointSlice } from './endpoint-slices.ts';
+import { defaultEndpoints } from './endpoints.ts';
+import { defaultNode } from './nodes.ts';
+import type { Resource } from './resources.ts';
+import { defaultService } from './services.ts';
+import { prune } from './structural-schema.ts';
+import type { KubeObject } from '../test-cluster.ts';
+
+type Default = (object: KubeObject, previous: KubeObject | undefined, clusterIps: ClusterIps) => KubeObject;
+
+const defaults: Readonly<Record<string, Default>> = {
+  Endpoints: defaultEndpoints,
+  EndpointSlice: defaultEndpointSlice,
+  Node: defaultNode,
+  Service: defaultService,
+};
+
+/** What an object becomes part of: what was there under its name, and the addresses that the cluster gives out. */
+type Surroundings = { readonly previous?: KubeObject; readonly clusterIps: ClusterIps };
+
+/**
+ * What becomes of an object before it is looked at: fields that the client left out are filled in, for the kinds in
+ * which our programs would take the difference for somebody else's change, and unknown ones of custom resources go.
+ *
+ * @throws {ApiError} 422 if they can't be, because what the client did say contradicts itself
+ */
+export function normalise(resource: Resource, object: KubeObject, { previous, clusterIps }: Surroundings): KubeObject {
+  const { apiVersion, kind } = object;
+  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([, value]) => !isEmpty(value)));
+  const complete = defaults[resource.kind]?.(object, previous, clusterIps) ?? object;
+  const known = resource.schema ? (prune(complete, resource.schema) as object) : complete;
+  return { ...known, apiVersion, kind, metadata: metadata as KubeObject['metadata'] };
+}
+
+/** Whether Go leaves a value of the metadata out when it writes JSON. */
+const isEmpty = (value: unknown) =>
+  value === '' || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);

@@ -1,0 +1,86 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readObject } from '../http/body.ts';
+import type { Call } from '../http/call.ts';
+import { required } from '../http/causes.ts';
+import { normalise } from '../kinds/defaults.ts';
+import type { Resource } from '../kinds/resources.ts';
+import { check } from '../kinds/rules.ts';
+import { alreadyExists, badRequest, invalid, notFound, unexpected } from '../http/status.ts';
+import type { Storage } from '../storage/storage.ts';
+import { StoredObject } from '../storage/stored-object.ts';
+import type { KubeObject } from '../test-cluster.ts';
+import { timestamp } from '../storage/timestamp.ts';
+
+/**
+ * Answers a POST; with `dryRun` nothing is stored.
+ *
+ * @throws {ApiError} 404 for a missing namespace, 409 if the name is taken, 422 for a broken rule
+ */
+export async function create({ info, request, resource, target, storage }: Call): Promise<StoredObject> {
+  const object = await readObject(request, resource);
+  if (object.metadata.resourceVersion) throw unexpected('resourceVersion should not be set on objects to be created');
+  return insert(storage, resource, inNamespace(object, target.namespace), { isDryRun: info.query.has('dryRun') });
+}
+
+/** The object with the namespace of the request. @throws {ApiError} 400 if it names another */
+export function inNamespace(object: KubeObject, namespace: string): KubeObject {
+  if ((object.metadata.namespace ?? namespace) !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  return namespace === '' ? object : { ...object, metadata: { ...object.metadata, namespace } };
+}
+
+/** Stores a new object, unless it is a dry run. @throws {ApiError} as `create` */
+export function insert(
+  storage: Storage,
+  resource: Resource,
+  object: KubeObject,
+  { isDryRun = false }: { readonly isDryRun?: boolean } = {},
+): StoredObject {
+  const { namespace = '', name, generateName } = object.metadata;
+  if (!name && !generateName) {
+    throw invalid(resource.group, resource.kind, '', [required('metadata.name', 'name or generateName is required')]);
+  }
+  const complete = withSystemFields(storage, resource, {
+    ...object,
+    metadata: { ...object.metadata, name: name || `${String(generateName)}${suffix()}` },
+  });
+  check(resource, complete);
+  const subject = { group: resource.group, plural: resource.plural, name: complete.metadata.name };
+  const namespaces = storage.builtIn('namespaces');
+  if (resource.namespaced && !storage.collection(namespaces).get('', namespace)) {
+    throw notFound({ group: '', plural: 'namespaces', name: namespace });
+  }
+  if (storage.collection(resource).get(namespace, complete.metadata.name)) throw alreadyExists(subject);
+  return isDryRun ? new StoredObject(resource, complete) : storage.put(resource, complete);
+}
+
+function withSystemFields({ clusterIps }: Storage, resource: Resource, object: KubeObject): KubeObject {
+  const normal = normalise(resource, object, { clusterIps });
+  const { deletionTimestamp: _gone, ...metadata } = normal.metadata;
+  const complete: KubeObject = {
+    ...normal,
+    metadata: {
+      ...metadata,
+      uid: randomUUID(),
+      creationTimestamp: timestamp(Date.now()),
+      ...(resource.counted && { generation: 1 }),
+    },
+  };
+  if (resource.kind === 'Namespace') {
+    complete.metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name };
+  }
+  if (resource.kind === 'CustomResourceDefinition') complete['status'] = established(complete);
+  else if (resource.initialStatus !== undefined) complete['status'] = resource.initialStatus;
+  else if (resource.custom && resource.statusSubresource) delete complete['status'];
+  return complete;
+}
+
+/** Served from the moment it exists. A real server takes a moment, for which clients look here. */
+const established = ({ spec }: KubeObject) => ({
+  acceptedNames: (spec as { names: unknown }).names,
+  conditions: ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' })),
+});
+
+/** Five letters that spell no words, as kube-apiserver's. */
+const suffix = () => [...randomBytes(5)].map((byte) => 'bcdfghjklmnpqrstvwxz2456789'[byte % 27]).join('');

@@ -1,0 +1,122 @@
+import { readJson } from '../http/body.ts';
+import type { Call } from '../http/call.ts';
+import { collectGarbage, type PropagationPolicy } from './garbage.ts';
+import { select } from './selection.ts';
+import { customResources, type Resource } from '../kinds/resources.ts';
+import { conflict, notFound, type Subject } from '../http/status.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import { timestamp } from '../storage/timestamp.ts';
+
+type DeleteOptions = {
+  gracePeriodSeconds?: number;
+  propagationPolicy?: PropagationPolicy;
+  preconditions?: { uid?: string; resourceVersion?: string };
+};
+
+/** Kinds whose DELETE is answered with the object, where the others get a Status. */
+const returned = new Set(['Pod', 'Service', 'ServiceAccount', 'Namespace']);
+
+/** What a DELETE is answered with. */
+export type Deletion = { readonly object: StoredObject } | { readonly success: Record<string, unknown> };
+
+/** Answers a DELETE of one object. @throws {ApiError} 404, or 409 when a precondition doesn't hold */
+export async function remove(call: Call): Promise<Deletion> {
+  const { resource, target, storage } = call;
+  const options = await readOptions(call);
+  const { group, plural } = resource;
+  const subject = { group, plural, name: target.name };
+  const existing = storage.collection(resource).get(target.namespace, target.name);
+  if (!existing) throw notFound(subject);
+  checkPreconditions({ ...subject, plural: resource.kind }, options, existing);
+  const object = removeObject(call, existing, options);
+  if (returned.has(resource.kind)) return { object };
+  const details = { name: target.name, ...(group !== '' && { group }), kind: plural, uid: existing.uid };
+  return { success: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
+}
+
+/** From the body, and from the query, which wins. */
+async function readOptions({ request, info: { query } }: Call): Promise<DeleteOptions> {
+  const options = ((await readJson(request)) ?? {}) as DeleteOptions;
+  const [grace, policy] = [query.get('gracePeriodSeconds'), query.get('propagationPolicy')];
+  return {
+    ...options,
+    ...(grace !== null && { gracePeriodSeconds: Number(grace) }),
+    ...(policy !== null && { propagationPolicy: policy as PropagationPolicy }),
+  };
+}
+
+/** @param subject names the kind here, not the plural, as kube-apiserver's conflicts of this sort do */
+function checkPreconditions(
+  subject: Subject,
+  { preconditions = {} }: DeleteOptions,
+  { uid, revision }: StoredObject,
+): void {
+  const refuse = (what: string, wanted: string, actual: string, why: string) =>
+    conflict(
+      subject,
+      `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${actual}). ${why}`,
+    );
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
+    throw refuse('UID', preconditions.uid, uid, 'The object might have been deleted and then recreated');
+  }
+  const { resourceVersion } = preconditions;
+  if (resourceVersion !== undefined && resourceVersion !== String(revision)) {
+    throw refuse('ResourceVersion', resourceVersion, String(revision), 'The object might have been modified');
+  }
+}
+
+/** Answers a DELETE of a collection: removes what the selectors select, and returns it. */
+export async function removeCollection(call: Call): Promise<StoredObject[]> {
+  const { resource, target, storage, info } = call;
+  const options = await readOptions(call);
+  const selection = select(resource, target, info.query);
+  const selected = storage
+    .collection(resource)
+    .list()
+    .filter((object) => selection.includes(object));
+  return selected.map((object) => removeObject(call, object, options));
+}
+
+function removeObject({ resource, storage }: Call, existing: StoredObject, options: DeleteOptions): StoredObject {
+  const { gracePeriodSeconds = 30, propagationPolicy = 'Background' } = options;
+  const ends = resource.kind === 'Pod' ? mark(storage, resource, existing, gracePeriodSeconds) : existing;
+  if (ends === undefined) return storage.collection(resource).get(existing.namespace, existing.name) ?? existing;
+  for (const [kind, inside] of contents(storage, resource, existing)) storage.remove(kind, inside);
+  storage.remove(resource, ends);
+  collectGarbage(storage, ends, propagationPolicy);
+  return ends;
+}
+
+/**
+ * Marks a pod as about to end, which watches see even if it ends at once. Returns it if it does, and undefined if it
+ * goes on until a kubelet has stopped it and deletes it for good.
+ */
+function mark(storage: Storage, resource: Resource, existing: StoredObject, asked: number): StoredObject | undefined {
+  const onNode =
+    existing.fields['spec.nodeName'] !== '' && !['Succeeded', 'Failed'].includes(existing.fields['status.phase']!);
+  const deletionGracePeriodSeconds = onNode ? asked : 0;
+  const object = existing.object();
+  const granted = object.metadata['deletionGracePeriodSeconds'] as number | undefined;
+  // Grace can be shortened, and not extended.
+  if (granted !== undefined && granted <= deletionGracePeriodSeconds) return undefined;
+  const deletionTimestamp = timestamp(Date.now() + deletionGracePeriodSeconds * 1000);
+  const generation = Number(object.metadata['generation']) + (granted === undefined ? 1 : 0);
+  const metadata = { ...object.metadata, generation, deletionTimestamp, deletionGracePeriodSeconds };
+  const marked = storage.put(resource, { ...object, metadata });
+  return deletionGracePeriodSeconds === 0 ? marked : undefined;
+}
+
+/** What goes together with an object: what is in a namespace, and the objects of a kind that was defined. */
+function contents(storage: Storage, { kind }: Resource, object: StoredObject): [Resource, StoredObject][] {
+  const all = (resource: Resource) =>
+    storage
+      .collection(resource)
+      .list()
+      .map((each): [Resource, StoredObject] => [resource, each]);
+  if (kind === 'CustomResourceDefinition') return customResources(object.object()).slice(0, 1).flatMap(all);
+  if (kind !== 'Namespace') return [];
+  // The versions of a resource share their objects.
+  const byObjects = new Map(storage.resources.map((resource) => [`${resource.group}/${resource.plural}`, resource]));
+  return [...byObjects.values()].flatMap(all).filter(([, { namespace }]) => namespace === object.name);
+}
