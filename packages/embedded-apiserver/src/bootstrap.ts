@@ -3,7 +3,7 @@ import { apiVersion } from './kinds/resources.ts';
 import type { Storage } from './storage/storage.ts';
 import type { KubeObject } from './test-cluster.ts';
 
-/** What a new cluster holds: the namespaces that always exist, and the role that may do everything. */
+/** The objects of a new cluster: the namespaces that always exist, and the role cluster-admin. */
 const initialObjects: readonly KubeObject[] = [
   ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map((name) => ({
     apiVersion: 'v1',
@@ -21,7 +21,7 @@ const initialObjects: readonly KubeObject[] = [
 /** Fills an empty cluster. */
 export const bootstrap = (storage: Storage): void => initialObjects.forEach((object) => seed(storage, object));
 
-/** Stores a new object with the status that it has, past the API. @throws {Error} for a kind that isn't served */
+/** Stores a new object with its status, without a request. @throws {Error} for a kind that isn't served */
 export function seed(storage: Storage, object: KubeObject): void {
   const resource = storage.resources.find(
     (each) => each.kind === object.kind && apiVersion(each) === object.apiVersion,

@@ -14,7 +14,7 @@ import { Storage } from './storage/storage.ts';
 import { createAgent, createTestClient } from './client/test-client.ts';
 import type { KubeObject, TestCluster } from './test-cluster.ts';
 
-/** What an embedded cluster may be asked to do differently. */
+/** Options of an embedded cluster. */
 export type EmbeddedClusterOptions = {
   readonly name: string;
   /** Default: any free one. */
@@ -24,9 +24,9 @@ export type EmbeddedClusterOptions = {
    * with Calico's aggregated API server (projectcalico/calico#11114): for all resources, or those of some API groups.
    */
   readonly ignoreSendInitialEvents?: boolean | readonly string[];
-  /** Answers in JSON what others answer in protobuf, as servers that speak nothing else do. Default: false. */
+  /** Serves JSON only. Default: false. */
   readonly jsonOnly?: boolean;
-  /** The families that Services may have, the cluster's own first. Default: IPv4 and IPv6, as the real cluster. */
+  /** The families that Services may have, the primary one first. Default: IPv4 and IPv6, as in the real cluster. */
   readonly ipFamilies?: readonly IpFamily[];
   /** How often a watch with `allowWatchBookmarks` gets a bookmark. Default: a minute, as from kube-apiserver. */
   readonly bookmarkIntervalMs?: number;
@@ -36,19 +36,19 @@ export type EmbeddedClusterOptions = {
 type Write = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly group: string;
-  /** The plural name. */
+  /** The resource's plural name. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
-  /** The object as it was written, or was last; read when it is asked for. */
+  /** The object as it was written, or its last state before the deletion; decoded on each call. */
   object(): KubeObject;
 };
 
-/** A {@link TestCluster} in this process: a server that tests can look into, and make forget. */
+/** A {@link TestCluster} in this process: tests can inspect its requests and compact its history. */
 export interface EmbeddedCluster extends TestCluster {
   readonly kind: 'embedded';
-  /** Every request that was answered, in that order; a watch counts as answered when it begins. */
+  /** All answered requests, in the order of the answers. A watch is answered when it begins. */
   requests(): readonly LoggedRequest[];
   /** Forgets the requests so far. */
   clearRequests(): void;
@@ -59,7 +59,7 @@ export interface EmbeddedCluster extends TestCluster {
    * go on.
    */
   compact(): void;
-  /** Resets all connections; nothing else happens. */
+  /** Resets all connections. */
   disconnect(): void;
   /** Creates objects without a request each, for tests that need thousands; their status is taken over. */
   seed(objects: Iterable<KubeObject>): void;

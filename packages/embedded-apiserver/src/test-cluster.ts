@@ -1,4 +1,4 @@
-/** A Kubernetes object as JSON; tests read it with the field names of the API reference. */
+/** A Kubernetes object as JSON, with the field names of the API reference. */
 export type KubeObject = {
   apiVersion: string;
   kind: string;
@@ -14,12 +14,12 @@ export type KubeObject = {
   [field: string]: unknown;
 };
 
-/** What an API server answered: the status code and the decoded JSON body (a `Status` for errors). */
+/** An API server's answer: the status code and the decoded JSON body (a `Status` for errors). */
 export type Answer = { readonly status: number; readonly body: KubeObject & { items?: KubeObject[] } };
 
 /**
- * A bare HTTP client with JSON bodies, for tests. It shares no code with `kube-client`, so that a mistake of one
- * can't hide behind the same mistake in the other.
+ * An HTTP client for tests, with JSON bodies. It shares no code with `kube-client`, so that a bug in one
+ * can't hide the same bug in the other.
  */
 export interface TestClient {
   /** One request; never throws on an HTTP error status. `path` starts with `/api` or `/apis` and may carry a query. */
@@ -42,11 +42,11 @@ export interface TestClient {
 /** One RBAC rule of a test's ServiceAccount, as in a ClusterRole. */
 export type PolicyRule = { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] };
 
-/** The credentials of a ServiceAccount: its token, and the files that a program is pointed to. */
+/** The credentials of a ServiceAccount: its token, and files for a program. */
 export type TestAccount = { readonly token: string; readonly tokenFile: string; readonly kubeconfig: string };
 
 /**
- * A running API server for tests, embedded or real, with TLS and RBAC. Every file lies in `dir`, which `stop()`
+ * A running API server for tests, embedded or real, with TLS and RBAC. All its files are in `dir`, which `stop()`
  * removes.
  */
 export interface TestCluster {

@@ -31,7 +31,7 @@ const types = async (path: string) => {
 };
 
 describe('an embedded cluster that ignores sendInitialEvents', () => {
-  it('sends the initial events and no bookmark, for the groups that it was told', async () => {
+  it('sends the initial events and no bookmark, for the given groups', async () => {
     const cluster = await start({ ignoreSendInitialEvents: ['projectcalico.org'] });
     await cluster.defineResource(globalNetworkSetCrd('projectcalico.org'));
     await cluster.admin.create(sets, {
@@ -44,14 +44,14 @@ describe('an embedded cluster that ignores sendInitialEvents', () => {
     expect(await types(`${pods}?${watchList}&timeoutSeconds=1`)).toEqual(['BOOKMARK']);
   });
 
-  it('does so for all of them', async () => {
+  it('does so for all groups', async () => {
     await start({ ignoreSendInitialEvents: true });
     expect(await types(`${pods}?${watchList}&timeoutSeconds=1`)).toEqual([]);
   });
 });
 
 describe('an embedded cluster that speaks JSON only', () => {
-  it('answers a client that prefers protobuf in JSON, and one that insists with 406', async () => {
+  it('answers JSON to a client that prefers protobuf, and 406 to one that accepts nothing else', async () => {
     await start({ jsonOnly: true });
     const accept = (text: string) => send(endpoint, 'GET', pods, { headers: { accept: text } });
     const both = await accept('application/vnd.kubernetes.protobuf,application/json');
@@ -65,7 +65,7 @@ describe('an embedded cluster that speaks JSON only', () => {
 });
 
 describe('bookmarks of an embedded cluster', () => {
-  it('come to watches that asked for them, with the resourceVersion of the cluster', async () => {
+  it('are sent to watches that request them, with the resourceVersion of the cluster', async () => {
     const { admin } = await start({ bookmarkIntervalMs: 20 });
     const { metadata: begin } = await admin.get(`${pods}?limit=1`);
     const query = `watch=1&allowWatchBookmarks=true&resourceVersion=${begin.resourceVersion}`;
@@ -85,8 +85,8 @@ describe('bookmarks of an embedded cluster', () => {
   });
 });
 
-describe('what an embedded cluster lets a test see', () => {
-  it('is each request, once, with who made it and what came of it', async () => {
+describe('what a test can observe of an embedded cluster', () => {
+  it('is each request, once, with its user and status', async () => {
     const cluster = await start();
     const { token } = await cluster.account('app', [
       { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
@@ -119,7 +119,7 @@ describe('what an embedded cluster lets a test see', () => {
     expect(cluster.requests().every(({ at }) => at >= before && at <= Date.now())).toBe(true);
   });
 
-  it('is each write, before its writer is answered', async () => {
+  it('is each write, before its client gets the answer', async () => {
     const cluster = await start();
     const { admin } = cluster;
     const seen: string[] = [];
@@ -150,7 +150,7 @@ describe('what a test can do to an embedded cluster', () => {
     );
   });
 
-  it('compacts: a watch from before is told 410, one that is open goes on', async () => {
+  it('compacts: an old watch gets 410, an open one continues', async () => {
     const cluster = await start();
     const { admin } = cluster;
     const { metadata } = await admin.create(pods, pod({ name: 'a' }));
@@ -165,7 +165,7 @@ describe('what a test can do to an embedded cluster', () => {
     open.close();
   });
 
-  it('disconnects: watches are reset, and lose nothing when they come back', async () => {
+  it('disconnects: watches are reset, and lose nothing when they return', async () => {
     const cluster = await start();
     const { admin } = cluster;
     const { metadata } = await admin.create(pods, pod({ name: 'a' }));
@@ -179,7 +179,7 @@ describe('what a test can do to an embedded cluster', () => {
     again.close();
   });
 
-  it('restarts it: the same port, objects and tokens', async () => {
+  it('restarts it with the same port, objects and tokens', async () => {
     const cluster = await start();
     const { admin, url } = cluster;
     await admin.create(pods, pod({ name: 'a' }));
@@ -189,7 +189,7 @@ describe('what a test can do to an embedded cluster', () => {
     expect((await send(endpoint, 'GET', pods)).status).toBe(200);
   });
 
-  it('stops it, twice, and leaves no port, folder or open watch', async () => {
+  it('stops it, even twice, and leaves no port, folder or open watch', async () => {
     const cluster = await start();
     const { url, dir } = cluster;
     const open = await WatchStream.open(endpoint, `${pods}?watch=1`);

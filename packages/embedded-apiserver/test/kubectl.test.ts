@@ -70,7 +70,7 @@ describe.skipIf(goesWithoutKubectl)('kubectl on an embedded cluster', () => {
     expect(await say('get', 'globalnetworksets', '-o', 'name')).toBe('');
   });
 
-  it('works in namespaces, and shows what is where', async () => {
+  it('works in namespaces, and lists across them', async () => {
     await say(
       'create',
       '-f',
@@ -95,7 +95,7 @@ describe.skipIf(goesWithoutKubectl)('kubectl on an embedded cluster', () => {
     const env = { PATH: process.env['PATH'], HOME: cluster.dir, KUBECONFIG: cluster.adminKubeconfig };
     const child = execFile(kubectl, ['get', 'namespaces', '-w', '-o', 'name'], { env, signal: stop.signal });
     child.on('error', () => {
-      // The abort below is how this watch is meant to end.
+      // The abort below ends this watch.
     });
     const { promise, resolve } = Promise.withResolvers<void>();
     let output = '';
@@ -114,7 +114,7 @@ describe.skipIf(goesWithoutKubectl)('kubectl on an embedded cluster', () => {
     expect(output.trim().split('\n').at(-1)).toBe('namespace/later');
   });
 
-  it('lists what there is', async () => {
+  it('lists objects', async () => {
     expect((await say('api-resources', '-o', 'name')).split('\n')).toEqual(
       expect.arrayContaining([
         'pods',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ApiError } from '../http/status.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** Whom a request is from. */
+/** The sender of a request. */
 export type User = { readonly name: string; readonly groups: readonly string[] };
 
 const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
@@ -10,10 +10,10 @@ const adminUser: User = { name: 'kubernetes-admin', groups: ['system:masters', '
 
 type Grant = { readonly namespace: string; readonly name: string; readonly uid: string; readonly expiresAtMs: number };
 
-/** Tells who a bearer token belongs to, and makes tokens for ServiceAccounts. */
+/** Finds the owner of a bearer token, and issues tokens for ServiceAccounts. */
 export class Identities {
   readonly adminToken = token();
-  /** As if tokens were signed, and not only made up. */
+  /** Clients see a key ID, although tokens are random, not signed. */
   readonly signingKeyId = randomBytes(32).toString('base64url');
   readonly #storage: Storage;
   readonly #grants = new Map<string, Grant>();
@@ -22,14 +22,14 @@ export class Identities {
     this.#storage = storage;
   }
 
-  /** A token that is good for as long as the ServiceAccount with this UID exists, and no longer than `expiresAtMs`. */
+  /** A token that is valid while the ServiceAccount with this UID exists, until `expiresAtMs`. */
   issue(grant: Grant): string {
     const issued = token();
     this.#grants.set(issued, grant);
     return issued;
   }
 
-  /** @throws {ApiError} 401 for a token that isn't, or is no longer, anybody's */
+  /** @throws {ApiError} 401 for an unknown or expired token */
   authenticate(authorization: string | undefined): User {
     const [scheme, bearer] = (authorization ?? '').split(' ');
     if (scheme?.toLowerCase() !== 'bearer' || !bearer) return anonymous;

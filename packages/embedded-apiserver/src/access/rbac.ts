@@ -7,13 +7,13 @@ import type { KubeObject, PolicyRule } from '../test-cluster.ts';
 type RoleRef = { kind: 'Role' | 'ClusterRole'; name: string };
 type Subject = { kind: string; name: string; namespace?: string };
 
-/** What system:discovery and system:public-info-viewer allow; the former only to those who are somebody. */
+/** The paths of system:discovery (for authenticated users) and system:public-info-viewer (for everybody). */
 const publicPaths = /^\/(healthz|livez|readyz|version)\/?$/;
 const discoveryPaths = /^\/(api|apis|openapi)(\/.*)?$/;
-/** What system:service-account-issuer-discovery allows to all service accounts. */
+/** The paths that system:service-account-issuer-discovery allows for all service accounts. */
 const issuerPath = '/openid/v1/jwks';
 
-/** Throws a 403 unless some Role or ClusterRole that is bound to `user` allows the request. */
+/** Throws a 403 unless a Role or ClusterRole bound to `user` allows the request. */
 export function authorize(storage: Storage, user: User, info: RequestInfo): void {
   if (user.groups.includes('system:masters')) return;
   if (!info.target) {
@@ -28,7 +28,7 @@ export function authorize(storage: Storage, user: User, info: RequestInfo): void
   throw refusal(user, info.verb, info.target);
 }
 
-/** What the user may do everywhere, and then in the namespace. */
+/** The user's rules for all namespaces, then those for this one. */
 function* boundRules(storage: Storage, user: User, namespace: string): Generator<PolicyRule> {
   const read = (plural: string) => storage.collection(storage.builtIn(plural));
   const rulesOf = ({ kind, name }: RoleRef) => {

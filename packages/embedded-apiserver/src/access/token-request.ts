@@ -5,7 +5,7 @@ import { timestamp } from '../storage/timestamp.ts';
 
 const DEFAULT_SECONDS = 3600;
 
-/** Answers a TokenRequest for a ServiceAccount, the one subresource that isn't a status. */
+/** Answers a TokenRequest for a ServiceAccount, the only subresource besides status. */
 export async function requestToken({ request, resource, target, storage, identities }: Call): Promise<object> {
   const body = (await readBody(request)) as { spec?: { expirationSeconds?: number; audiences?: string[] } };
   const account = storage.collection(resource).get(target.namespace, target.name);

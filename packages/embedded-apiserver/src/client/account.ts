@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeKubeconfig } from './kubeconfig.ts';
 import type { PolicyRule, TestAccount, TestClient } from '../test-cluster.ts';
 
-/** Where an account is made, and where its files go. */
+/** The cluster of an account, and the folder for its files. */
 export type AccountOptions = {
   readonly clusterName: string;
   readonly url: string;
@@ -16,7 +16,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
 /**
  * `TestCluster.account` in terms of the API: a ServiceAccount, a ClusterRole and its binding, all called `name`, and
- * what TokenRequest answers.
+ * a token from TokenRequest.
  */
 export async function createAccount(
   options: AccountOptions,
@@ -43,7 +43,7 @@ export async function createAccount(
   return issueAccount(options, { namespace: 'kube-system', name });
 }
 
-/** A token of a ServiceAccount that is there, and its files. */
+/** A token of an existing ServiceAccount, and its files. */
 export async function issueAccount(
   { clusterName, url, caPem, dir, admin }: AccountOptions,
   { namespace, name }: { readonly namespace: string; readonly name: string },

@@ -36,12 +36,12 @@ it('issues a client certificate whose common name is the user and whose organiza
   expect(subject).toEqual(expect.objectContaining({ CN: 'zoë', O: ['ops', 'dev'] }));
 });
 
-it.each(['a "b"', String.raw`c\,d+E=f`, '#01'])('takes the user name %j as it is', async (name) => {
+it.each(['a "b"', String.raw`c\,d+E=f`, '#01'])('keeps the user name %j unchanged', async (name) => {
   const { certPem } = await authority.issue({ usage: 'client', commonName: name });
   expect(new X509Certificate(certPem).toLegacyObject().subject.CN).toBe(name);
 });
 
-it('gives every certificate its own positive serial number', async () => {
+it('gives each certificate a unique positive serial number', async () => {
   const issued = Array.from({ length: 64 }, async () => {
     const { certPem } = await authority.issue({ usage: 'client', commonName: 'x' });
     return new X509Certificate(certPem).serialNumber;
@@ -51,7 +51,7 @@ it('gives every certificate its own positive serial number', async () => {
   expect(serials.filter((serial) => serial.startsWith('-'))).toEqual([]);
 });
 
-it('serves a handshake in which both sides prove who they are', async () => {
+it('serves a mutual TLS handshake', async () => {
   const server = await authority.issue({ usage: 'server', commonName: 'c1', ips: ['127.0.0.1'] });
   const client = await authority.issue({ usage: 'client', commonName: 'ada' });
   const listener = createServer({

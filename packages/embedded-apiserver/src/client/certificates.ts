@@ -1,12 +1,12 @@
 import { KeyObject, webcrypto } from 'node:crypto';
 import type { Extension, Name } from '@peculiar/x509';
 
-/** What a certificate is for. A server certificate is valid for `dnsNames` and `ips`; a client one names a user. */
+/** The subject of a certificate. A server certificate is valid for `dnsNames` and `ips`; a client one names a user. */
 type CertificateRequest = {
   readonly usage: 'server' | 'client';
-  /** For Kubernetes the user name of a client certificate. */
+  /** In a client certificate, the Kubernetes user name. */
   readonly commonName: string;
-  /** For Kubernetes the groups of a client certificate. */
+  /** In a client certificate, the Kubernetes groups. */
   readonly organizations?: readonly string[];
   readonly dnsNames?: readonly string[];
   /** IPv4 and IPv6 addresses, without brackets or zones. */
@@ -16,7 +16,7 @@ type CertificateRequest = {
 /** A certificate and its private key (PKCS #8), both PEM. */
 export type Certificate = { readonly certPem: string; readonly keyPem: string };
 
-/** A certificate authority that lives in memory and is forgotten with the test. */
+/** A certificate authority in memory. */
 export type Authority = {
   readonly caPem: string;
   /** A leaf certificate with a new P-256 key, valid from an hour ago for a year. */
@@ -57,7 +57,7 @@ export async function createAuthority(commonName = 'kube-semaphore test CA'): Pr
   };
 }
 
-/** Loaded when needed, as it takes a tenth of a second. It wants the polyfill first. */
+/** Loaded on first use, because it takes 0.1 s. It needs the polyfill first. */
 async function loadX509() {
   await import('reflect-metadata');
   return import('@peculiar/x509');
@@ -65,7 +65,7 @@ async function loadX509() {
 
 async function party(commonName: string, organizations: readonly string[] = []): Promise<Party> {
   const x509 = await loadX509();
-  // UTF8String, whatever is in it: of a plain text the library would read quotes and escapes.
+  // As UTF8String: in plain text, the library would interpret quotes and escapes.
   const name = new x509.Name([
     ...organizations.map((organization) => ({ O: [{ utf8String: organization }] })),
     { CN: [{ utf8String: commonName }] },
@@ -79,7 +79,7 @@ async function certificate(subject: Party, issuer: Party, extensions: readonly E
   const made = await x509.X509CertificateGenerator.create({
     subject: subject.name,
     issuer: issuer.name,
-    // From an hour ago: the clock of a virtual machine may step back between here and the first handshake.
+    // From an hour ago, because the clock of a virtual machine may step back before the first handshake.
     notBefore: new Date(now - HOUR_MS),
     notAfter: new Date(now + YEAR_MS),
     publicKey: subject.keys.publicKey,

@@ -26,7 +26,7 @@ it.each([
   });
 });
 
-it('is written for its owner alone', async () => {
+it('is readable by its owner only', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
   const file = await writeKubeconfig(join(dir, 'config'), { ...common, credentials: { token: 't' } });
   expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { Certificate } from './certificates.ts';
 
-/** One of the ways a kubeconfig's user proves who it is. */
+/** The credentials of a kubeconfig's user. */
 export type Credentials =
   | { readonly token: string }
   | { readonly tokenFile: string }
   | { readonly certificate: Certificate };
 
-/** What a kubeconfig with one cluster, one user and one context says. */
+/** The contents of a kubeconfig with one cluster, one user and one context. */
 export type KubeconfigOptions = {
   /** Name of the cluster, of the user and of the context. */
   readonly name: string;
@@ -16,7 +16,7 @@ export type KubeconfigOptions = {
   readonly credentials: Credentials;
 };
 
-/** The text of a kubeconfig that needs no other file, unless by `tokenFile`. It is JSON, which is YAML as well. */
+/** The text of a kubeconfig that needs no other file, except `tokenFile`. It is JSON, and so it is YAML. */
 export function kubeconfig({ name, url, caPem, credentials }: KubeconfigOptions): string {
   const config = {
     apiVersion: 'v1',
@@ -29,7 +29,7 @@ export function kubeconfig({ name, url, caPem, credentials }: KubeconfigOptions)
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
-/** Writes a kubeconfig that its owner alone can read, and returns `file`. */
+/** Writes a kubeconfig with mode 0600, and returns `file`. */
 export async function writeKubeconfig(file: string, options: KubeconfigOptions): Promise<string> {
   await writeFile(file, kubeconfig(options), { mode: 0o600 });
   return file;

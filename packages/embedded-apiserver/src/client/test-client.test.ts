@@ -12,7 +12,7 @@ const authority = await createAuthority();
 const agent = createAgent(authority.caPem);
 const identity = await authority.issue({ usage: 'server', commonName: 'echo', ips: ['127.0.0.1'] });
 
-/** Answers what it was asked, as JSON; `/text` answers no JSON, `/status/N` answers N. */
+/** Echoes each request as JSON; `/text` answers text, `/status/N` answers N. */
 const server = createServer(
   { key: identity.keyPem, cert: identity.certPem, ca: authority.caPem, requestCert: true, rejectUnauthorized: false },
   (request, response) => {
@@ -43,10 +43,10 @@ afterAll(async () => {
 });
 
 it.each([
-  { name: 'merge patch unless told otherwise', method: 'PATCH', options: {}, want: 'application/merge-patch+json' },
-  { name: 'JSON for all else', method: 'PUT', options: {}, want: 'application/json' },
+  { name: 'merge patch by default', method: 'PATCH', options: {}, want: 'application/merge-patch+json' },
+  { name: 'JSON for other methods', method: 'PUT', options: {}, want: 'application/json' },
   {
-    name: 'what it is told',
+    name: 'the given content type',
     method: 'PATCH',
     options: { contentType: 'application/json-patch+json' },
     want: 'application/json-patch+json',
@@ -60,7 +60,7 @@ it.each([
   });
 });
 
-it('shows its certificate, and keeps its connections apart from those of others', async () => {
+it('presents its certificate, and shares no connection with others', async () => {
   const certificate = await authority.issue({ usage: 'client', commonName: 'ada' });
   const ada = createTestClient({ url, agent, certificate });
   const nobody = createTestClient({ url, agent });
@@ -69,13 +69,13 @@ it('shows its certificate, and keeps its connections apart from those of others'
   expect(await nobody.get('/')).not.toHaveProperty('user');
 });
 
-it('uses a connection again', async () => {
+it('reuses a connection', async () => {
   const client = createTestClient({ url, agent });
   const first = await client.get('/');
   expect(await client.get('/')).toHaveProperty('port', first['port']);
 });
 
-it('makes a Status of an answer that is not JSON', async () => {
+it('returns a Status for an answer that is not JSON', async () => {
   const answer = await createTestClient({ url, agent }).request('GET', '/text');
   expect(answer).toMatchObject({ status: 429, body: { kind: 'Status', message: 'Too many requests' } });
 });
@@ -101,11 +101,11 @@ it.each([
   await expect(run()).rejects.toThrow(want);
 });
 
-it('does not mind deleting what is gone', async () => {
+it('ignores the deletion of a missing object', async () => {
   await expect(createTestClient({ url, agent }).delete('/status/404')).resolves.toBeUndefined();
 });
 
-it('trusts no server but that of its authority', async () => {
+it('trusts only servers of its authority', async () => {
   const stranger = createTestClient({ url, agent: createAgent((await createAuthority()).caPem) });
   await expect(stranger.get('/')).rejects.toThrow('certificate');
 });

@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import type { Certificate } from './certificates.ts';
 import type { Answer, KubeObject, TestClient } from '../test-cluster.ts';
 
-/** How long a request may take before it fails: no call of a test's own client waits for anything. */
+/** The timeout of a request. The test client never waits for an event. */
 const TIMEOUT_MS = 30_000;
 
-/** Whom a client talks to and as whom: with neither `token` nor `certificate` it is anonymous. */
+/** A client's server and credentials. Without `token` and `certificate` it is anonymous. */
 export type TestClientOptions = {
   readonly url: string;
   readonly agent: Agent;
@@ -16,8 +16,8 @@ export type TestClientOptions = {
 };
 
 /**
- * Connections for test clients: they trust `caPem` alone, are kept open between requests and, while idle, don't keep
- * the process running. `destroy()` closes them; the agent then opens new ones, so that it may be called whenever the
+ * Connections for test clients. They trust only `caPem`, stay open between requests, and while idle don't keep
+ * the process running. `destroy()` closes them, and later requests open new ones, so call it whenever the
  * server goes away.
  */
 export function createAgent(caPem: string): Agent {
@@ -71,7 +71,7 @@ function send(url: string, payload: Buffer | undefined, options: RequestOptions)
   return promise;
 }
 
-/** What isn't JSON (health checks, the text of a 429) becomes the message of a Status, so that callers needn't ask. */
+/** A body that isn't JSON (a health check, the text of a 429) becomes the message of a Status. */
 function decode(response: IncomingMessage, body: string): Answer['body'] {
   if (response.headers['content-type']?.startsWith('application/json')) return JSON.parse(body) as KubeObject;
   return { apiVersion: 'v1', kind: 'Status', metadata: { name: '' }, message: body.trim() };

@@ -12,7 +12,7 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // Read to the end all the same: a client that is still writing wouldn't look at the answer.
+    // Reads to the end, because a client reads the answer only after it has sent its body.
     if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (bytes > MAX_BODY_BYTES) {
@@ -35,7 +35,7 @@ export async function readBody(request: IncomingMessage): Promise<object> {
   return body;
 }
 
-/** The same of a resource. @throws {ApiError} 400 if the object is of another kind */
+/** The object in the body, as one of a resource. @throws {ApiError} 400 if the object is of another kind */
 export async function readObject(request: IncomingMessage, resource: Resource): Promise<KubeObject> {
   const object: Partial<KubeObject> = await readBody(request);
   checkKind(object, resource);
@@ -47,7 +47,7 @@ export async function readObject(request: IncomingMessage, resource: Resource): 
 
 /** @throws {ApiError} 400 if the object says that it is of another kind */
 export function checkKind(object: Partial<KubeObject>, resource: Resource): void {
-  // Where the type is built in, it needn't be named.
+  // Objects of built-in types may omit their kind.
   if (resource.custom && !object.kind) throw badRequest("Object 'Kind' is missing");
   const expected = apiVersion(resource);
   if ((object.apiVersion ?? expected) !== expected) {
@@ -60,7 +60,7 @@ export function checkKind(object: Partial<KubeObject>, resource: Resource): void
   }
 }
 
-/** The refusal of a body in a format other than those `accepted`. */
+/** The error for a body in a format that isn't `accepted`. */
 export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>
   new ApiError(
     415,

@@ -7,9 +7,9 @@ import type { Storage } from '../storage/storage.ts';
 
 /** How an embedded server differs from an ordinary one. */
 export type Behaviour = {
-  /** API groups that take `sendInitialEvents` and don't know it, as Calico's aggregated API server does. */
+  /** API groups that accept `sendInitialEvents` and ignore it, as Calico's aggregated API server does. */
   readonly ignoreSendInitialEvents: (group: string) => boolean;
-  /** Nothing is served as protobuf. */
+  /** Serves JSON only. */
   readonly jsonOnly: boolean;
   /** How often a watch that asked for bookmarks gets one. */
   readonly bookmarkIntervalMs: number;

@@ -16,7 +16,7 @@ export const required = (field: string, why = ''): Cause => ({
   field,
 });
 
-/** A value that may appear once, and appears again. */
+/** A duplicate value. */
 export const duplicate = (field: string, value: unknown): Cause => ({
   reason: 'FieldValueDuplicate',
   message: `Duplicate value: ${JSON.stringify(value)}`,
@@ -30,14 +30,14 @@ export const tooMany = (field: string, actual: number, most: number): Cause => (
   field,
 });
 
-/** A field that may not be there. */
+/** A field that is forbidden. */
 export const forbiddenValue = (field: string, why: string): Cause => ({
   reason: 'FieldValueForbidden',
   message: `Forbidden: ${why}`,
   field,
 });
 
-/** A value that isn't one of a few. */
+/** A value that isn't one of the supported ones. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): Cause => ({
   reason: 'FieldValueNotSupported',
   message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`,

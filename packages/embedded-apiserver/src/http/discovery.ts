@@ -1,6 +1,6 @@
 import type { Resource } from '../kinds/resources.ts';
 
-/** What /api, /apis, /apis/GROUP and /apis/GROUP/VERSION answer; undefined for another path, or a group nobody made. */
+/** What /api, /apis, /apis/GROUP and /apis/GROUP/VERSION answer; undefined for other paths and unknown groups. */
 export function discover(path: string, resources: readonly Resource[]): object | undefined {
   const [root, ...rest] = path.split('/').filter((part) => part !== '');
   if (root === 'api') {

@@ -19,9 +19,9 @@ export interface Encoder {
   status(status: Status): Iterable<Uint8Array>;
   /** One event of a watch with an object. */
   event(type: 'ADDED' | 'MODIFIED' | 'DELETED', resource: Resource, object: StoredObject): Iterable<Uint8Array>;
-  /** The event that says how far the watch has come; `initialEventsEnd` marks the one that ends a WatchList's list. */
+  /** A bookmark: the watch's revision. `initialEventsEnd` marks the one that ends a WatchList's list. */
   bookmark(resource: Resource, resourceVersion: string, initialEventsEnd: boolean): Iterable<Uint8Array>;
-  /** The event that ends a watch which can't go on. */
+  /** The event that ends a watch with an error. */
   error(status: Status): Iterable<Uint8Array>;
 }
 

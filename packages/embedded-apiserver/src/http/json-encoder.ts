@@ -7,7 +7,7 @@ const comma = Buffer.from(',');
 
 const typeMeta = (resource: Resource) => ({ kind: resource.kind, apiVersion: apiVersion(resource) });
 
-/** Stored objects have neither kind nor version: they are put in front, in place of the opening brace. */
+/** Stored objects have no kind and version: this puts them in place of the opening brace. */
 function* withTypeMeta(resource: Resource, object: StoredObject): Generator<Uint8Array> {
   yield Buffer.from(`${JSON.stringify(typeMeta(resource)).slice(0, -1)},`);
   yield object.json.unpack().subarray(1);
@@ -29,7 +29,7 @@ export const jsonEncoder: Encoder = {
     yield Buffer.from(`${head.slice(0, -1)},"items":[`);
     for (const [index, item] of items.entries()) {
       if (index > 0) yield comma;
-      // Items of built-in lists don't name their kind, those of custom resources do.
+      // Items of custom resources name their kind; items of built-in lists don't.
       if (resource.custom) yield* withTypeMeta(resource, item);
       else yield item.json.unpack();
     }

@@ -17,7 +17,7 @@ describe('negotiate', () => {
     expect(negotiate(accept, ['json', 'protobuf'])).toBe(want);
   });
 
-  it('falls back to JSON for a resource without protobuf, if the client named it', () => {
+  it('falls back to JSON for a resource without protobuf, if the client accepts it', () => {
     expect(negotiate(`${protobuf},application/json`, ['json'])).toBe('json');
     expect(() => negotiate(protobuf, ['json'])).toThrow(
       'only the following media types are accepted: application/json',

@@ -1,6 +1,6 @@
 import { ApiError } from './status.ts';
 
-/** The two ways in which an object is written down. */
+/** The two encodings of objects. */
 export type Encoding = 'json' | 'protobuf';
 
 const contentTypes: Readonly<Record<Encoding, string>> = {
@@ -9,10 +9,10 @@ const contentTypes: Readonly<Record<Encoding, string>> = {
 };
 
 /**
- * The first media type of an Accept header that can be served. Those with `as=` (tables, bare metadata) can't, which
- * kubectl expects of old servers and goes on to the next.
+ * The first media type of an Accept header that can be served. Types with `as=` (tables, bare metadata) aren't served:
+ * kubectl expects that of old servers and tries its next type.
  *
- * @throws {ApiError} 406 when there is none
+ * @throws {ApiError} 406 if the header has no such type
  */
 export function negotiate(accept: string | undefined, supported: readonly Encoding[]): Encoding {
   for (const range of (accept || '*/*').split(',')) {

@@ -4,8 +4,8 @@ const root = /^\/openapi\/v3$/;
 const groupVersion = /^\/openapi\/v3\/(api|apis)\/(.+)$/;
 
 /**
- * As much OpenAPI as lets `kubectl create` go on: it wants to read that the server validates fields itself. (It does
- * not; unknown fields are stored.)
+ * The OpenAPI that `kubectl create` needs: it must say that the server validates fields itself. (This server
+ * doesn't; it stores unknown fields.)
  */
 export function openApi(path: string, resources: readonly Resource[]): object | undefined {
   if (root.test(path)) {

@@ -32,6 +32,6 @@ describe('requestInfo', () => {
 });
 
 describe('isTrue', () => {
-  it.each(['', '1', 't', 'true', 'True', 'TRUE'])('says so of %j', (value) => expect(isTrue(value)).toBe(true));
-  it.each([null, '0', 'false', 'no'])('denies %j', (value) => expect(isTrue(value)).toBe(false));
+  it.each(['', '1', 't', 'true', 'True', 'TRUE'])('is true for %j', (value) => expect(isTrue(value)).toBe(true));
+  it.each([null, '0', 'false', 'no'])('is false for %j', (value) => expect(isTrue(value)).toBe(false));
 });

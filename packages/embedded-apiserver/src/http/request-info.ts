@@ -1,6 +1,6 @@
-/** What a request wants, as RBAC and the request log see it. */
+/** What a request asks for, as RBAC and the request log see it. */
 export type RequestInfo = {
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; of other paths the method. */
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; for other paths, the method. */
   readonly verb: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -11,7 +11,7 @@ export type RequestInfo = {
 export type Target = {
   readonly group: string;
   readonly version: string;
-  /** The plural name. */
+  /** The resource's plural name. */
   readonly resource: string;
   readonly subresource: string;
   /** Empty for cluster-scoped resources, and for lists over all namespaces. */
@@ -50,6 +50,6 @@ function parseTarget([root, ...rest]: string[]): Target | undefined {
   return { group, version, resource, subresource, namespace, name };
 }
 
-/** Whether a query parameter means yes, as Go's ParseBool reads it; present and empty does too. */
+/** Whether a query parameter is true, by the rules of Go's ParseBool; present but empty is true, too. */
 export const isTrue = (value: string | null): boolean =>
   ['', '1', 't', 'T', 'TRUE', 'true', 'True'].includes(value ?? 'false');

@@ -1,6 +1,6 @@
 import type { RequestInfo } from './request-info.ts';
 
-/** One request, as an audit log has it. A watch is logged when it begins. */
+/** One request, as in an audit log. A watch is logged when it begins. */
 export type LoggedRequest = {
   /** `system:serviceaccount:kube-system:x`, `kubernetes-admin`, `system:anonymous`; empty for a bad token. */
   readonly user: string;

@@ -22,12 +22,12 @@ import { requestToken } from '../access/token-request.ts';
 import { patch, update } from '../verbs/update.ts';
 import { watch } from '../verbs/watch.ts';
 
-/** What requests are answered from. */
+/** What the answers to requests depend on. */
 export type Backend = {
   readonly storage: Storage;
   readonly identities: Identities;
   readonly behaviour: Behaviour;
-  /** Called once per request, when its status is known and before the client knows it. */
+  /** Called once per request, before the client gets the status. */
   readonly log: (request: LoggedRequest) => void;
 };
 
@@ -93,7 +93,7 @@ async function serveResource(arrival: Arrival, target: Target): Promise<void> {
   const resource = storage.resource(target);
   if (!resource || !hasSubresource(resource, target) || !fitsScope(resource, target)) throw noResource();
   const encoder = encoderFor(resource, behaviour, request.headers.accept);
-  // For RBAC a Namespace lies within itself, in storage it doesn't.
+  // For RBAC, a Namespace is in the namespace of its own name. In storage, it is in none.
   const namespace = resource.namespaced ? target.namespace : '';
   const call: Call = { ...arrival, target: { ...target, namespace }, resource, encoder };
   if (info.verb === 'watch') return watch(call);
@@ -144,7 +144,7 @@ async function respond(call: Call): Promise<Reply> {
   }
 }
 
-/** Whether an object is asked for where objects of its kind are: in a namespace, or in none. */
+/** Whether the path has a namespace if, and only if, the kind is namespaced. */
 function fitsScope({ namespaced, plural }: Resource, { namespace, name }: Target): boolean {
   if (namespaced) return namespace !== '' || name === '';
   return namespace === '' || plural === 'namespaces';
@@ -161,12 +161,12 @@ function encoderFor(resource: Resource, { jsonOnly }: Behaviour, accept: string 
   return encoding === 'protobuf' ? protobufEncoder : jsonEncoder;
 }
 
-/** Errors come as protobuf whatever the resource can, and as JSON to those who accept neither. */
+/** Errors can be protobuf for any resource. Clients that accept neither encoding get JSON. */
 function errorEncoder({ jsonOnly }: Behaviour, accept: string | undefined): Encoder {
   try {
     return negotiate(accept, jsonOnly ? ['json'] : ['json', 'protobuf']) === 'protobuf' ? protobufEncoder : jsonEncoder;
   } catch {
-    // 406 is no answer to a client that is about to be told of another error.
+    // The first error is more useful to the client than a 406.
     return jsonEncoder;
   }
 }

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 
-/** Small chunks are put together up to this size: a TLS record per event would cost more than the events. */
+/** Small chunks are joined up to this size: a TLS record for each event would cost more than the events. */
 const BATCH_BYTES = 64 * 1024;
 
 /**
- * Writes chunks as fast as the client reads them; nothing piles up here for one that doesn't. Resolves early, without
+ * Writes chunks as fast as the client reads them, so a slow client costs no memory. Resolves early, without
  * an error, when the connection is gone.
  */
 export async function send(response: ServerResponse, chunks: Iterable<Uint8Array>): Promise<void> {

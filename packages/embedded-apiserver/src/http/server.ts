@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Certificate } from '../client/certificates.ts';
 import { answer, type Backend } from './router.ts';
 
-/** The listening side of an embedded cluster: it can go away and come back on the same port. */
+/** The listener of an embedded cluster: it can stop, and start again on the same port. */
 export class ApiServer {
   readonly #backend: Backend;
   readonly #certificate: Certificate;
@@ -17,7 +17,7 @@ export class ApiServer {
     this.#certificate = certificate;
   }
 
-  /** Where it listens, or listened last. */
+  /** The present port, or the last one. */
   get port(): number {
     return this.#port;
   }
@@ -25,10 +25,10 @@ export class ApiServer {
   /** @param port 0 for any free one */
   async listen(port: number): Promise<void> {
     const { certPem: cert, keyPem: key } = this.#certificate;
-    // Clients keep watches open for an hour and idle connections for as long as they like: nothing of HTTP times out.
+    // No HTTP timeouts: clients keep watches open for an hour, and idle connections for longer.
     const server = createServer({ cert, key, keepAliveTimeout: 0, requestTimeout: 0 }, (request, response) => {
       answer(this.#backend, request, response).catch((error: unknown) => {
-        // Only what fails when the answer has begun gets here, and the client can't be told any more.
+        // Only failures after the start of the answer get here, so the client can't be told.
         response.destroy(error instanceof Error ? error : undefined);
       });
     });
@@ -42,12 +42,12 @@ export class ApiServer {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** Resets every connection, as a crash would; new ones are welcome. */
+  /** Resets every connection, as a crash would, and accepts new ones. */
   disconnect(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Resets every connection and gives up the port. Idempotent. */
+  /** Resets every connection and closes the port. Idempotent. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

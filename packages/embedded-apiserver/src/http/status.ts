@@ -8,7 +8,7 @@ export type Status = {
   readonly metadata: { readonly continue?: string };
   readonly status: 'Failure';
   readonly message: string;
-  /** Absent where kube-apiserver didn't expect the error. */
+  /** Absent for errors that kube-apiserver doesn't classify. */
   readonly reason?: string;
   readonly details?: {
     readonly name?: string;
@@ -55,17 +55,17 @@ const details = ({ group, plural, name }: Subject) => ({
 
 const qualified = ({ group, plural }: Subject) => (group === '' ? plural : `${plural}.${group}`);
 
-/** The request makes no sense, whatever is stored. */
+/** The request is malformed. */
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BadRequest', message);
 
-/** What kube-apiserver answers where nobody thought of an error: 500 without a reason. */
+/** An error that kube-apiserver doesn't classify: 500 without a reason. */
 export const unexpected = (message: string): ApiError => new ApiError(500, '', message);
 
 /** No such object. */
 export const notFound = (subject: Subject): ApiError =>
   new ApiError(404, 'NotFound', `${qualified(subject)} "${subject.name}" not found`, { details: details(subject) });
 
-/** No such resource, as opposed to no such object. */
+/** No such resource. */
 export const noResource = (): ApiError =>
   new ApiError(404, 'NotFound', 'the server could not find the requested resource', { details: {} });
 
@@ -81,13 +81,13 @@ export const alreadyExists = (subject: Subject): ApiError =>
     details: details(subject),
   });
 
-/** The object isn't the one, or not in the state, that the client had in mind. */
+/** The object has another UID or resourceVersion than the client expects. */
 export const conflict = (subject: Subject, why: string): ApiError =>
   new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(subject)} "${subject.name}": ${why}`, {
     details: details(subject),
   });
 
-/** The object is well-formed and breaks a rule of its kind. `kind` is the kind's name here, not the plural. */
+/** The object breaks a rule of its kind. `kind` is the kind's name here, not the plural. */
 export function invalid(group: string, kind: string, name: string, causes: readonly Cause[]): ApiError {
   const sentences = causes.map((cause) =>
     cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`,
@@ -98,11 +98,11 @@ export function invalid(group: string, kind: string, name: string, causes: reado
   });
 }
 
-/** The resourceVersion is older than what the server remembers. */
+/** The resourceVersion is older than the server's history. */
 export const expired = (message: string, inconsistentContinue?: string): ApiError =>
   new ApiError(410, 'Expired', message, inconsistentContinue === undefined ? {} : { continue: inconsistentContinue });
 
-/** The resourceVersion hasn't happened yet: an etcd that was restored from a backup looks like this. */
+/** The resourceVersion is in the future, as after etcd was restored from a backup. */
 export const tooLargeResourceVersion = (wanted: number, current: number): ApiError =>
   new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     details: {

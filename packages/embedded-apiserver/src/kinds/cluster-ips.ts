@@ -1,10 +1,10 @@
 import type { IpFamily } from './service-spec.ts';
 
-/** Gives out the addresses of a cluster's Services: of 10.96.0.0/16 and fd00:10:96::/112. None is given back. */
+/** Assigns the addresses of a cluster's Services, from 10.96.0.0/16 and fd00:10:96::/112. No address is reused. */
 export class ClusterIps {
-  /** Those that Services may have, the cluster's own first. */
+  /** The families that Services may have, the cluster's primary one first. */
   readonly families: readonly IpFamily[];
-  /** The first address of each range is that of the Service "kubernetes", which isn't there. */
+  /** A real cluster gives the first address of each range to the Service "kubernetes". */
   #last = 1;
 
   constructor(families: readonly IpFamily[]) {

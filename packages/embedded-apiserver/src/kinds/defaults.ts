@@ -16,7 +16,7 @@ const defaults: Readonly<Record<string, Default>> = {
   Service: defaultService,
 };
 
-/** What an object becomes part of: what was there under its name, and the addresses that the cluster gives out. */
+/** What defaults depend on: the object's previous version, and the addresses that the cluster assigns. */
 type Surroundings = { readonly previous?: KubeObject; readonly clusterIps: ClusterIps };
 
 /**

@@ -15,7 +15,7 @@ for (const [net, prefix, family] of [
   special.addSubnet(net, prefix, family);
 }
 
-/** An endpoint is reached by an address that means the same everywhere. */
+/** An endpoint's address must not be loopback, link-local or similar. */
 export function* endpointIpRules(field: string, address: string): Generator<Cause> {
   if (!isIPv4(address) && !isIPv6(address)) yield invalidValue(field, address, 'must be a valid IP address');
   else if (special.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')) {

@@ -21,7 +21,7 @@ type Endpoint = {
 type Port = { name?: string; protocol?: string; appProtocol?: string };
 type Slice = { addressType?: string; endpoints?: Endpoint[]; ports?: Port[] };
 
-/** Fills in what kube-apiserver does. */
+/** Sets the defaults of kube-apiserver. */
 export function defaultEndpointSlice(slice: KubeObject): KubeObject {
   const { endpoints, ports } = slice as unknown as Slice;
   return {
@@ -31,7 +31,7 @@ export function defaultEndpointSlice(slice: KubeObject): KubeObject {
   };
 }
 
-/** The refusals that an EndpointSlice of ours could run into. The number of a port isn't looked at. */
+/** The rules that our EndpointSlices could break. Port numbers aren't checked. */
 export function* endpointSliceRules(slice: KubeObject, previous?: KubeObject): Generator<Cause> {
   const { addressType, endpoints = [], ports = [] } = slice as unknown as Slice;
   if (addressType === undefined) yield required('addressType');

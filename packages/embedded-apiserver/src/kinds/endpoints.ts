@@ -10,7 +10,7 @@ type Subset = { addresses?: Address[]; notReadyAddresses?: Address[]; ports?: Po
 
 const subsetsOf = (endpoints: KubeObject) => (endpoints['subsets'] ?? []) as Subset[];
 
-/** Fills in what kube-apiserver does. */
+/** Sets the defaults of kube-apiserver. */
 export function defaultEndpoints(endpoints: KubeObject): KubeObject {
   if (endpoints['subsets'] === undefined) return endpoints;
   const withProtocol = (port: Port) => ({ ...port, protocol: port.protocol || 'TCP' });
@@ -23,7 +23,7 @@ export function defaultEndpoints(endpoints: KubeObject): KubeObject {
   };
 }
 
-/** The refusals that Endpoints of a test could run into. */
+/** The rules that Endpoints in our tests could break. */
 export function* endpointsRules(endpoints: KubeObject): Generator<Cause> {
   for (const [index, { addresses = [], notReadyAddresses = [], ports = [] }] of subsetsOf(endpoints).entries()) {
     const field = `subsets[${index}]`;

@@ -8,14 +8,14 @@ type Spec = { podCIDR?: string; podCIDRs?: string[] };
 
 const specOf = (node: KubeObject) => (node['spec'] ?? {}) as Spec;
 
-/** `podCIDR` is the first of `podCIDRs`, whichever of them the client named. */
+/** `podCIDR` is the first of `podCIDRs`. The client may set either field. */
 export function defaultNode(node: KubeObject): KubeObject {
   const spec = specOf(node);
   const podCIDRs = spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []);
   return podCIDRs.length === 0 ? { ...node, spec } : { ...node, spec: { ...spec, podCIDR: podCIDRs[0], podCIDRs } };
 }
 
-/** The refusals that a Node of a test could run into. */
+/** The rules that Nodes in our tests could break. */
 export function* nodeRules(node: KubeObject, previous?: KubeObject): Generator<Cause> {
   const { podCIDRs = [] } = specOf(node);
   for (const [index, cidr] of podCIDRs.entries()) {

@@ -7,7 +7,7 @@ import { service } from '../protobuf/service.ts';
 import type { Schema } from './structural-schema.ts';
 import type { KubeObject } from '../test-cluster.ts';
 
-/** A kind as it is served under one group and version, and the rules by which its objects are written. */
+/** One kind in one group and version, and the rules for writing its objects. */
 export type Resource = {
   readonly group: string;
   readonly version: string;
@@ -16,27 +16,27 @@ export type Resource = {
   readonly kind: string;
   readonly shortNames: readonly string[];
   readonly namespaced: boolean;
-  /** What can be done with it. */
+  /** The verbs that it supports. */
   readonly verbs: readonly string[];
-  /** Made by a CustomResourceDefinition. */
+  /** Defined by a CustomResourceDefinition. */
   readonly custom: boolean;
-  /** Without it the kind is served as JSON only. */
+  /** Without a table, the kind is served as JSON only. */
   readonly protobuf?: Message;
-  /** What objects of a custom resource may look like. */
+  /** The schema of a custom resource. */
   readonly schema?: Schema;
   /** Field selectors beyond metadata.name and metadata.namespace. */
   readonly fields?: Readonly<Record<string, (object: KubeObject) => string>>;
-  /** What a name may look like. */
+  /** The pattern for names. */
   readonly names: 'subdomain' | 'label' | 'service' | 'path';
-  /** A PUT without resourceVersion is taken to mean "whatever is there", instead of being refused. */
+  /** A PUT without resourceVersion overwrites the object; otherwise it is refused. */
   readonly unconditionalUpdate: boolean;
   /** A PUT on a name that doesn't exist creates the object. */
   readonly createOnUpdate: boolean;
-  /** Each change of the spec counts up metadata.generation. */
+  /** Each change of the spec increments metadata.generation. */
   readonly counted: boolean;
-  /** Status is written through /status alone. */
+  /** Status is written through /status only. */
   readonly statusSubresource: boolean;
-  /** What a new object's status is, whatever the client sent; absent: what the client sent. */
+  /** The status of each new object; if absent, the client's status is kept. */
   readonly initialStatus?: unknown;
 };
 

@@ -9,7 +9,7 @@ import { violations } from './structural-schema.ts';
 import { isDnsLabel, isDnsSubdomain, isServiceName } from './syntax.ts';
 import type { KubeObject } from '../test-cluster.ts';
 
-/** What is wrong with an object, or with what becomes of `previous`. */
+/** The rules that an object breaks, or that a change from `previous` breaks. */
 type Rule = (object: KubeObject, previous?: KubeObject) => Iterable<Cause>;
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;

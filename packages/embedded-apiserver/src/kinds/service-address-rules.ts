@@ -4,7 +4,7 @@ import type { Cause } from '../http/status.ts';
 
 const policies = ['SingleStack', 'PreferDualStack', 'RequireDualStack'];
 
-/** Whether the addresses and families of a Service go together. */
+/** Whether the addresses and families of a Service match. */
 export function* addressRules(spec: ServiceSpec): Generator<Cause> {
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   if (!hasAddress(spec)) {
@@ -35,7 +35,7 @@ export function* addressRules(spec: ServiceSpec): Generator<Cause> {
   }
 }
 
-/** Whether a Service may have these addresses after those that it had: only the second may come and go. */
+/** Whether a Service may change to these addresses: only the second one may be added or removed. */
 export function* addressUpdateRules(spec: ServiceSpec, before: ServiceSpec): Generator<Cause> {
   if (!hasAddress(spec) || !hasAddress(before)) return;
   const [now = [], had = []] = [spec.clusterIPs, before.clusterIPs];

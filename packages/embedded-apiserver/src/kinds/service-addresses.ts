@@ -47,14 +47,14 @@ export function withAddresses(
   return allocate({ ...trimmed, ipFamilies: completed(asked, trimmed, clusterIps.families) }, clusterIps);
 }
 
-/** Headless and without a selector: nobody knows which families its endpoints will have, and the cluster's don't count. */
+/** Headless and without a selector: its endpoints may have any family, whatever the cluster supports. */
 const isUnbound = (spec: ServiceSpec) => isHeadless(spec) && isEmpty(spec.selector);
 
 const both = ({ families: [first] }: ClusterIps): readonly IpFamily[] => [first!, other(first!)];
 
 const isEmpty = (value: object | undefined) => Object.keys(value ?? {}).length === 0;
 
-/** A Service that becomes an ExternalName loses what it was given, unless the client changed it as well. */
+/** A Service that becomes an ExternalName loses its assigned addresses, unless the client also changes them. */
 function withoutUnchanged(spec: ServiceSpec, before: ServiceSpec): ServiceSpec {
   const given = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'];
   const kept = Object.entries(spec).filter(
@@ -63,7 +63,7 @@ function withoutUnchanged(spec: ServiceSpec, before: ServiceSpec): ServiceSpec {
   return Object.fromEntries(kept) as ServiceSpec;
 }
 
-/** What the client is silent about stays as it was. */
+/** Fields that the client omits keep their values. */
 function keepIps(spec: ServiceSpec, { clusterIP, clusterIPs }: ServiceSpec): ServiceSpec {
   return {
     ...spec,
@@ -72,7 +72,7 @@ function keepIps(spec: ServiceSpec, { clusterIP, clusterIPs }: ServiceSpec): Ser
   };
 }
 
-/** `clusterIPs` follows `clusterIP` where an old client, which doesn't know the plural, set only that. */
+/** Old clients set only `clusterIP`; `clusterIPs` follows it. */
 function withPluralIps(spec: ServiceSpec, before: ServiceSpec | undefined): ServiceSpec {
   const { clusterIP, clusterIPs } = spec;
   if (!clusterIP) return spec;
@@ -123,7 +123,7 @@ function* clusterRules({ ipFamilyPolicy, ipFamilies = [] }: ServiceSpec, { famil
   }
 }
 
-/** The families that were asked for, and what of `families` is missing. */
+/** The requested families, then those of `families` that are missing. */
 function completed(
   asked: readonly IpFamily[],
   { ipFamilyPolicy }: ServiceSpec,

@@ -11,7 +11,7 @@ type Port = {
   appProtocol?: string;
 };
 
-/** What of a Service's spec the server itself looks at. */
+/** The fields of a Service's spec that the server reads. */
 export type ServiceSpec = {
   type?: string;
   clusterIP?: string;
@@ -30,5 +30,5 @@ export const specOf = (service: KubeObject): ServiceSpec => (service['spec'] ?? 
 
 export const isHeadless = ({ clusterIP }: ServiceSpec): boolean => clusterIP === 'None';
 
-/** An ExternalName is nothing but a name. */
+/** An ExternalName Service has no addresses or ports of its own. */
 export const hasAddress = ({ type }: ServiceSpec): boolean => type !== 'ExternalName';

@@ -11,7 +11,7 @@ import type { KubeObject } from '../test-cluster.ts';
 /** Three hours. */
 const DEFAULT_AFFINITY_SECONDS = 10_800;
 
-/** Fills in what kube-apiserver does; what `previous` had is kept where the new spec is silent. @throws {ApiError} 422 */
+/** Sets kube-apiserver's defaults; fields that the client omits come from `previous`. @throws {ApiError} 422 */
 export function defaultService(
   service: KubeObject,
   previous: KubeObject | undefined,
@@ -42,7 +42,7 @@ export function defaultService(
   return { ...service, spec: withAddresses(change, clusterIps) };
 }
 
-/** The refusals that a Service of ours could run into. */
+/** The rules that our Services could break. */
 export function* serviceRules(service: KubeObject, previous?: KubeObject): Generator<Cause> {
   const spec = specOf(service);
   if (previous) yield* addressUpdateRules(spec, specOf(previous));
@@ -63,7 +63,7 @@ export function* serviceRules(service: KubeObject, previous?: KubeObject): Gener
   yield* addressRules(spec);
 }
 
-/** Both spellings of one annotation. */
+/** Both names of one annotation. */
 function* topologyRules({ metadata: { annotations = {} } }: KubeObject): Generator<Cause> {
   const hints = annotations['service.kubernetes.io/topology-aware-hints'];
   const mode = annotations['service.kubernetes.io/topology-mode'];

@@ -20,7 +20,7 @@ const schema: Schema = {
 };
 
 describe('prune', () => {
-  it('drops what the schema does not know, at any depth, and keeps what it leaves open', () => {
+  it('drops fields that the schema does not have, at any depth, and keeps open ones', () => {
     const value = {
       spec: { nets: [], more: 1, tags: { a: 'b' }, free: { x: { y: 1 } }, rules: [{ a: '1', b: '2' }] },
       other: {},

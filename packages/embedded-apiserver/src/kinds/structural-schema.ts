@@ -1,7 +1,7 @@
 import { duplicate, required } from '../http/causes.ts';
 import type { Cause } from '../http/status.ts';
 
-/** What is looked at of a CustomResourceDefinition's `openAPIV3Schema`. */
+/** The fields of a CustomResourceDefinition's `openAPIV3Schema` that we use. */
 export type Schema = {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -12,7 +12,7 @@ export type Schema = {
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
 };
 
-/** `value` without the fields that the schema doesn't know: a write drops them without a word. */
+/** `value` without fields that the schema doesn't have. A write drops them silently. */
 export function prune(value: unknown, schema: Schema): unknown {
   if (Array.isArray(value)) return schema.items ? value.map((item) => prune(item, schema.items!)) : value;
   if (typeof value !== 'object' || value === null) return value;
@@ -24,7 +24,7 @@ export function prune(value: unknown, schema: Schema): unknown {
   return Object.fromEntries(kept);
 }
 
-/** How `value` breaks the schema: a wrong type, a missing field, or an item that a set has twice. */
+/** How `value` breaks the schema: a wrong type, a missing field, or a duplicate in a set. */
 export function* violations(value: unknown, schema: Schema, path = ''): Generator<Cause> {
   if (
     schema.type !== undefined &&

@@ -6,13 +6,13 @@ import { varintSize, Writer } from './writer.ts';
 
 const writer = new Writer(4096);
 
-/** Before each object that isn't inside another message. */
+/** The prefix of each object that isn't part of another message. */
 const magic = Buffer.from('k8s\0');
 
-/** The last two fields of Unknown, contentEncoding and contentType, are empty and yet written. */
+/** The last two fields of Unknown, contentEncoding and contentType: empty, but written. */
 const unknownEnd = Buffer.of(0x1a, 0, 0x22, 0);
 
-/** What comes before the `length` bytes of an object: the magic number, and the Unknown with the object's type. */
+/** The prefix of an object of `length` bytes: the magic number, and the Unknown with the object's type. */
 function unknownHead({ group, version, kind }: Pick<Resource, 'group' | 'version' | 'kind'>, length: number): Buffer {
   writer.varint(length);
   writer.tag(2, 'length');
@@ -46,7 +46,7 @@ function frame(type: string, of: Pick<Resource, 'group' | 'version' | 'kind'>, o
 
 const statusType = { group: '', version: 'v1', kind: 'Status' };
 
-/** A resource without a protobuf table never gets here: negotiation refuses it. */
+/** Negotiation refuses resources without a protobuf table. */
 function present<T>(what: T | undefined): T {
   if (what === undefined) throw new Error('no protobuf table');
   return what;

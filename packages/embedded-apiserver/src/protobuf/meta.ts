@@ -33,7 +33,7 @@ const managedFieldsEntry = message({
   subresource: string(8),
 });
 
-/** What every object carries. */
+/** The metadata of every object. */
 export const objectMeta = message(
   {
     name: string(1),

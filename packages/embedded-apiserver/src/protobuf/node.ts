@@ -2,7 +2,7 @@ import { objectMeta } from './meta.ts';
 import { quantity } from './quantity.ts';
 import { bool, embedded, integer, map, message, optional, repeated, string, time, unknownFields } from './schema.ts';
 
-// Field numbers: k8s.io/api v0.34, core/v1/generated.proto. What the Nodes of tests don't carry isn't here.
+// Field numbers: k8s.io/api v0.34, core/v1/generated.proto. Only the fields that Nodes in our tests use.
 
 const taint = message({ key: string(1), value: string(2), effect: string(3), timeAdded: optional(time(4)) });
 

@@ -3,7 +3,7 @@ import type { Writer } from './writer.ts';
 /** Writes one field of a message, tag included, from its JSON value. */
 export type Field = (out: Writer, value: unknown) => void;
 
-/** The fields of a message under their JSON names, last one first, as the writer wants them. */
+/** The fields of a message by JSON name, the last one first, because the writer works backwards. */
 export type Message = readonly (readonly [name: string, field: Field])[];
 
 /** A message from its fields in the order of their numbers; `nameless` ones, which come last, have no value in JSON. */
@@ -12,7 +12,7 @@ export const message = (fields: Readonly<Record<string, Field>>, ...nameless: re
   ...Object.entries(fields).toReversed(),
 ];
 
-/** Writes a message without its length; fields of `value` that the table doesn't have are left out. */
+/** Writes a message without its length. Fields of `value` that the table doesn't have are skipped. */
 export function writeMessage(out: Writer, fields: Message, value: unknown): void {
   const values = (value ?? {}) as Readonly<Record<string, unknown>>;
   for (const [name, field] of fields) field(out, values[name]);

@@ -12,7 +12,7 @@ import {
   unknownFields,
 } from './schema.ts';
 
-// Field numbers: k8s.io/api v0.34, core/v1/generated.proto. Of the status what load balancers alone write isn't here.
+// Field numbers: k8s.io/api v0.34, core/v1/generated.proto. Without the fields that only load balancers write.
 
 const port = message(
   {

@@ -36,7 +36,7 @@ describe('a varint', () => {
 });
 
 describe('a writer', () => {
-  it('writes from the end, with lengths that count bytes', () => {
+  it('writes backwards, with lengths in bytes', () => {
     const bytes = written((out) =>
       out.nested(1, () => {
         out.nested(3, () => out.text('grüß'));
@@ -47,7 +47,7 @@ describe('a writer', () => {
     expect(bytes).toEqual(Buffer.concat([Buffer.of(0x0a, 10, 0x10, 5, 0x1a, 6), Buffer.from('grüß')]));
   });
 
-  it('grows, and is empty after it was taken from', () => {
+  it('grows, and is empty after its bytes are taken', () => {
     const out = new Writer(1);
     out.bytes(Buffer.alloc(10_000, 7));
     expect(out.length).toBe(10_000);

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-/** The cluster's one counter: each write of any object takes the next number as its resourceVersion. */
+/** The cluster's revision counter: each write of any object takes the next number as its resourceVersion. */
 export class Clock {
   #revision = 1;
   readonly #ticks = new EventEmitter().setMaxListeners(0);
@@ -14,7 +14,7 @@ export class Clock {
     this.#ticks.emit('tick');
   }
 
-  /** Resolves to whether `revision` comes to pass within `timeoutMs`. */
+  /** Resolves to whether `revision` is reached within `timeoutMs`. */
   async reaches(revision: number, timeoutMs: number): Promise<boolean> {
     if (this.#revision >= revision) return true;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -2,32 +2,32 @@ import { EventEmitter } from 'node:events';
 import { expired } from '../http/status.ts';
 import { objectKey, type StoredObject } from './stored-object.ts';
 
-/** What happened to one object. `object` is the new state; of a deletion the last one, with the deletion's revision. */
+/** One change of one object. `object` is the new state; for a deletion, the last state with the deletion's revision. */
 export type Change = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: StoredObject;
-  /** What was there before. */
+  /** The state before the change. */
   readonly previous?: StoredObject;
 };
 
-/** How many changes are remembered, at least, for watches that start at an older resourceVersion. */
+/** The minimum number of changes kept for watches that start at an older resourceVersion. */
 const HISTORY = 5000;
 
-/** How many lists are remembered for continue tokens. */
+/** The number of lists kept for continue tokens. */
 const SNAPSHOTS = 64;
 
-/** The objects of one resource, and what happened to them of late. */
+/** The objects of one resource, and their recent changes. */
 export class Collection {
   readonly #objects = new Map<string, StoredObject>();
   readonly #history: Change[] = [];
-  /** How many changes were forgotten: the position of the first that is remembered. */
+  /** The number of forgotten changes, which is the position of the first one kept. */
   #forgotten = 0;
   readonly #snapshots = new Map<number, readonly StoredObject[]>();
   readonly #changes = new EventEmitter().setMaxListeners(0);
   #sorted: readonly StoredObject[] | undefined;
   #compacted: number;
 
-  /** @param compacted what happened up to this revision isn't known here */
+  /** @param compacted changes up to this revision are unknown */
   constructor(compacted: number) {
     this.#compacted = compacted;
   }
@@ -36,7 +36,7 @@ export class Collection {
     return this.#objects.get(objectKey(namespace, name));
   }
 
-  /** In the order of their keys. */
+  /** Ordered by key. */
   list(): readonly StoredObject[] {
     this.#sorted ??= [...this.#objects.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
     return this.#sorted;
@@ -55,7 +55,7 @@ export class Collection {
     return this.#record({ type: 'DELETED', object: last, ...(previous && { previous }) });
   }
 
-  /** Where in the history of changes a watch begins that knows everything up to `revision`. @throws {ApiError} 410 */
+  /** The position in the history where a watch begins that knows everything up to `revision`. @throws {ApiError} 410 */
   positionAfter(revision: number): number {
     if (revision < this.#compacted) throw this.#tooOld(revision);
     let index = this.#history.length;
@@ -63,7 +63,7 @@ export class Collection {
     return this.#forgotten + index;
   }
 
-  /** @throws {ApiError} 410 when some of them are forgotten */
+  /** @throws {ApiError} 410 if some of them are forgotten */
   changesFrom(position: number): readonly Change[] {
     if (position < this.#forgotten) throw this.#tooOld(position);
     return this.#history.slice(position - this.#forgotten);
@@ -75,19 +75,19 @@ export class Collection {
     return () => this.#changes.off('change', listener);
   }
 
-  /** Remembers the present list as that of `revision`, so that its next pages can be served after it has changed. */
+  /** Keeps the present list as that of `revision`, so that its next pages can be served after changes. */
   keepSnapshot(revision: number): void {
     this.#snapshots.set(revision, this.list());
     const [oldest] = this.#snapshots.keys();
     if (this.#snapshots.size > SNAPSHOTS) this.#snapshots.delete(oldest!);
   }
 
-  /** The list that was kept for `revision`; undefined when it is forgotten. */
+  /** The list that was kept for `revision`; undefined if it is forgotten. */
   snapshot(revision: number): readonly StoredObject[] | undefined {
     return this.#snapshots.get(revision);
   }
 
-  /** Forgets all changes, which end at `revision`, and all snapshots. */
+  /** Forgets all changes up to `revision`, and all lists. */
   compact(revision: number): void {
     this.#forget(this.#history.length, revision);
     this.#snapshots.clear();

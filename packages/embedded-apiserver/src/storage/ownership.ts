@@ -5,13 +5,13 @@ import type { StoredObject } from './stored-object.ts';
 /** An object that names another as its owner. */
 export type Dependent = readonly [resource: Resource, object: StoredObject];
 
-/** Which objects there are, by UID, and whose owners they are: what a garbage collector has to know. */
+/** All objects by UID, and their dependents, for the garbage collector. */
 export class Ownership {
   readonly #existing = new Set<string>();
-  /** By the owner's UID, then by their own. */
+  /** By the owner's UID, then by the dependent's UID. */
   readonly #dependents = new Map<string, Map<string, Dependent>>();
 
-  /** Takes note of what happened to one object. */
+  /** Records a change of one object. */
   record(resource: Resource, { type, object, previous }: Change): void {
     for (const owner of previous?.owners ?? []) this.#forget(owner, object.uid);
     if (type === 'DELETED') this.#existing.delete(object.uid);
@@ -25,7 +25,7 @@ export class Ownership {
     return this.#existing.has(uid);
   }
 
-  /** Those of one owner, which needn't exist. */
+  /** The dependents of an owner, which may not exist. */
   dependents(uid: string): readonly Dependent[] {
     return [...(this.#dependents.get(uid)?.values() ?? [])];
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PackedBytes } from './packed-bytes.ts';
 
-it('gives back what it was given', () => {
+it('unpacks to the same bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 5000, size: 'max' }), (bytes) => {
       const packed = new PackedBytes(bytes);

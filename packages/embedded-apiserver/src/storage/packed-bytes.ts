@@ -3,16 +3,16 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 /** Below this many bytes compression costs more than it saves. */
 const COMPRESS_FROM_BYTES = 2048;
 
-/** Bytes that are kept for long and read now and then: 15 kB of pod take 2 kB, and 25 µs to read. */
+/** Compressed bytes: a pod of 15 kB takes 2 kB, and 25 µs to read. */
 export class PackedBytes {
-  /** Of what `unpack` returns. */
+  /** The length of what `unpack` returns. */
   readonly length: number;
   readonly #kept: Uint8Array;
 
   constructor(bytes: Uint8Array) {
     this.length = bytes.length;
     const kept = this.#isCompressed ? zstdCompressSync(bytes) : bytes;
-    // Outside of Node's pool, where a small buffer that stays keeps the large one alive that it was cut from.
+    // Not from Node's pool, where a small buffer keeps the large one that it was cut from.
     this.#kept = Buffer.allocUnsafeSlow(kept.length);
     this.#kept.set(kept);
   }

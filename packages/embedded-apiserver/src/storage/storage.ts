@@ -8,12 +8,12 @@ import { unexpected } from '../http/status.ts';
 import { StoredObject } from './stored-object.ts';
 import type { KubeObject } from '../test-cluster.ts';
 
-/** etcd's limit for a request, which is half of what kube-apiserver lets in. */
+/** etcd's limit for a request: half of what kube-apiserver accepts. */
 const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
 
 /**
- * Everything that a cluster holds, and the resources that it serves: the built-in ones, and those of the
- * CustomResourceDefinitions among what it holds.
+ * All objects of a cluster, and the resources that it serves: the built-in ones, and those of its
+ * CustomResourceDefinitions.
  */
 export class Storage {
   readonly clock = new Clock();
@@ -33,12 +33,12 @@ export class Storage {
     return this.#resources;
   }
 
-  /** Whether anything is served in this group and version. */
+  /** Whether this group and version is served. */
   serves({ group, version }: Target): boolean {
     return this.#resources.some((each) => each.group === group && each.version === version);
   }
 
-  /** What is served at a path. */
+  /** The resource at a path. */
   resource({ group, version, resource }: Target): Resource | undefined {
     return this.#resources.find((each) => each.plural === resource && each.version === version && each.group === group);
   }
@@ -58,7 +58,7 @@ export class Storage {
     return collection;
   }
 
-  /** Stores a new or changed object under the next resourceVersion. @throws {ApiError} 500 if etcd wouldn't take it */
+  /** Stores an object with the next resourceVersion. @throws {ApiError} 500 if it is too large for etcd */
   put(resource: Resource, object: KubeObject): StoredObject {
     const metadata = { ...object.metadata, resourceVersion: String(this.clock.revision + 1) };
     const next = new StoredObject(resource, { ...object, metadata });
@@ -67,12 +67,12 @@ export class Storage {
     return next;
   }
 
-  /** Removes an object; what watches see of it bears the next resourceVersion. */
+  /** Removes an object. Watches see its last state with the next resourceVersion. */
   remove(resource: Resource, object: StoredObject): void {
     this.#record(resource, this.collection(resource).remove(object.at(this.clock.revision + 1)));
   }
 
-  /** Forgets what led to the present state: older resourceVersions and continue tokens are answered 410. */
+  /** Forgets the history: older resourceVersions and continue tokens are answered 410. */
   compact(): void {
     this.#compacted = this.clock.revision;
     for (const collection of this.#collections.values()) collection.compact(this.#compacted);

@@ -24,13 +24,13 @@ export class StoredObject {
   readonly labels: Readonly<Record<string, string>>;
   /** Values for field selectors. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Without `kind` and `apiVersion`, as the items of built-in lists are. */
+  /** Without `kind` and `apiVersion`, like the items of built-in lists. */
   readonly json: PackedBytes;
-  /** The kind's message, without an envelope; absent for kinds without a protobuf table. */
+  /** The protobuf message without an envelope; absent for kinds without a table. */
   readonly protobuf?: PackedBytes;
   readonly #resource: Resource;
 
-  /** @param object complete, with its resourceVersion; it isn't kept */
+  /** @param object complete, with its resourceVersion; no reference to it is kept */
   constructor(resource: Resource, object: KubeObject) {
     const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
     const { name, namespace = '', uid = '', labels = {} } = object.metadata;
@@ -54,13 +54,13 @@ export class StoredObject {
     }
   }
 
-  /** The object as a tree of its own, with the kind and version of `as`. */
+  /** A new copy of the object, with the kind and version of `as`. */
   object(as: Resource = this.#resource): KubeObject {
     const body = JSON.parse(utf8.decode(this.json.unpack())) as Omit<KubeObject, 'kind' | 'apiVersion'>;
     return { kind: as.kind, apiVersion: apiVersion(as), ...body } as KubeObject;
   }
 
-  /** The same object under another revision: what a watch shows of one that is gone. */
+  /** The same object with another revision: what a watch shows of a deleted object. */
   at(revision: number): StoredObject {
     const object = this.object();
     const metadata = { ...object.metadata, resourceVersion: String(revision) };

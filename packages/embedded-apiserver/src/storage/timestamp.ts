@@ -1,2 +1,2 @@
-/** RFC 3339 to the second, as the times in metadata are. */
+/** RFC 3339 with seconds, as in metadata. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

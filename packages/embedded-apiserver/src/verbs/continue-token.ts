@@ -2,9 +2,9 @@ import { badRequest } from '../http/status.ts';
 
 /** Where the next page of a list starts. */
 export type ContinueToken = {
-  /** The revision of the list that the page belongs to; `inconsistent` asks for whatever is there now. */
+  /** The revision of the page's list; `inconsistent` asks for the present objects. */
   readonly revision: number | 'inconsistent';
-  /** The first key of the page; it needn't exist. */
+  /** The first key of the page; the object may be gone. */
   readonly start: string;
 };
 
@@ -16,7 +16,7 @@ export function encodeContinue({ revision, start }: ContinueToken): string {
   return Buffer.from(JSON.stringify(token)).toString('base64url');
 }
 
-/** @throws {ApiError} 400 for anything that isn't a token of ours */
+/** @throws {ApiError} 400 for an invalid token */
 export function decodeContinue(text: string): ContinueToken {
   const { v, rv, start } = parse(text);
   if (v !== version || typeof rv !== 'number' || typeof start !== 'string') throw invalidToken();
@@ -27,7 +27,7 @@ function parse(text: string): { v?: unknown; rv?: unknown; start?: unknown } {
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString()) as object;
   } catch {
-    // Whatever is wrong with it, the client made it up.
+    // The server made no such token.
     throw invalidToken();
   }
 }

@@ -12,7 +12,7 @@ import type { KubeObject } from '../test-cluster.ts';
 import { timestamp } from '../storage/timestamp.ts';
 
 /**
- * Answers a POST; with `dryRun` nothing is stored.
+ * Answers a POST. With `dryRun` it stores nothing.
  *
  * @throws {ApiError} 404 for a missing namespace, 409 if the name is taken, 422 for a broken rule
  */
@@ -76,11 +76,11 @@ function withSystemFields({ clusterIps }: Storage, resource: Resource, object: K
   return complete;
 }
 
-/** Served from the moment it exists. A real server takes a moment, for which clients look here. */
+/** This server serves a new definition at once. A real one takes a moment, so clients check these conditions. */
 const established = ({ spec }: KubeObject) => ({
   acceptedNames: (spec as { names: unknown }).names,
   conditions: ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' })),
 });
 
-/** Five letters that spell no words, as kube-apiserver's. */
+/** Five random letters; like kube-apiserver's, they can't spell words. */
 const suffix = () => [...randomBytes(5)].map((byte) => 'bcdfghjklmnpqrstvwxz2456789'[byte % 27]).join('');

@@ -4,9 +4,9 @@ import { bad, good, type Parsed } from '@kube-semaphore/net';
 export type FieldSelector = (fields: Readonly<Record<string, string>>) => boolean;
 
 /**
- * Reads a fieldSelector: `a=b`, `a==b` and `a!=b`, separated by commas, all of which must hold.
+ * Reads a fieldSelector: `a=b`, `a==b` and `a!=b`, separated by commas, all of which must match.
  *
- * @param supported the fields that objects of the kind can be selected by
+ * @param supported the fields that the kind has selectors for
  */
 export function parseFieldSelector(text: string, supported: readonly string[]): Parsed<FieldSelector> {
   const terms: FieldSelector[] = [];

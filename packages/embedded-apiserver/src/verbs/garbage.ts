@@ -2,14 +2,14 @@ import type { Storage } from '../storage/storage.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { KubeObject } from '../test-cluster.ts';
 
-/** What becomes of those that name a deleted object as their owner: they go, or stay and forget it. */
+/** What happens to dependents of a deleted object: they are deleted, or lose the owner reference. */
 export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 
 type OwnerReference = { uid: string };
 
 /**
- * Does what kube-controller-manager's garbage collector would do a moment later, when `owner` has been removed. Who has
- * another owner stays. Foreground is Background here: nobody can see the difference from outside when all is done.
+ * Does what kube-controller-manager's garbage collector does a moment after `owner` is deleted. Objects with
+ * another owner stay. Foreground equals Background here, because the result is the same.
  */
 export function collectGarbage(storage: Storage, owner: StoredObject, policy: PropagationPolicy): void {
   for (const [resource, dependent] of storage.ownership.dependents(owner.uid)) {

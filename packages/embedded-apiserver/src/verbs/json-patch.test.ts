@@ -11,7 +11,7 @@ describe('jsonPatch', () => {
     { name: 'appends an item', operation: { op: 'add', path: '/list/-', value: 'z' }, want: { list: ['x', 'y', 'z'] } },
     { name: 'removes an item', operation: { op: 'remove', path: '/list/0' }, want: { list: ['y'] } },
     { name: 'replaces an item', operation: { op: 'replace', path: '/list/0', value: 1 }, want: { list: [1, 'y'] } },
-    { name: 'replaces what is missing', operation: { op: 'replace', path: '/b', value: 1 }, want: { b: 1 } },
+    { name: 'replaces a missing field', operation: { op: 'replace', path: '/b', value: 1 }, want: { b: 1 } },
     {
       name: 'moves a field',
       operation: { op: 'move', from: '/a', path: '/deep/a' },
@@ -41,13 +41,13 @@ describe('jsonPatch', () => {
 
   it.each<{ name: string; operation: Operation }>([
     { name: 'a test that fails', operation: { op: 'test', path: '/a', value: 2 } },
-    { name: 'a removal of what is missing', operation: { op: 'remove', path: '/b' } },
-    { name: 'a path through what is missing', operation: { op: 'add', path: '/b/c', value: 1 } },
+    { name: 'a removal of a missing field', operation: { op: 'remove', path: '/b' } },
+    { name: 'a path through a missing field', operation: { op: 'add', path: '/b/c', value: 1 } },
     { name: 'a path through a number', operation: { op: 'add', path: '/a/c', value: 1 } },
-    { name: 'an index behind the end', operation: { op: 'add', path: '/list/3', value: 1 } },
-    { name: 'an index that is no number', operation: { op: 'remove', path: '/list/x' } },
+    { name: 'an index after the end', operation: { op: 'add', path: '/list/3', value: 1 } },
+    { name: 'an index that is not a number', operation: { op: 'remove', path: '/list/x' } },
     { name: 'a path without a slash', operation: { op: 'remove', path: 'a' } },
-    { name: 'an operation that there is not', operation: { op: 'erase' as 'remove', path: '/a' } },
+    { name: 'an unknown operation', operation: { op: 'erase' as 'remove', path: '/a' } },
   ])('refuses $name', ({ operation }) => {
     expect(() =>
       jsonPatch(target, [{ op: 'remove', path: '/a' }, { op: 'add', path: '/a', value: 1 }, operation]),

@@ -13,10 +13,10 @@ type Container = Record<string, unknown> | unknown[];
 /**
  * Applies a JSON patch to a copy of `target`.
  *
- * @throws {Error} when a path doesn't exist or a test fails; nothing is applied then
+ * @throws {Error} if a path doesn't exist or a test fails; then nothing is applied
  */
 export function jsonPatch(target: unknown, operations: readonly Operation[]): unknown {
-  // Wrapped, so that the path "", the whole document, has a container like any other.
+  // Wrapped, so that the path "" (the whole document) has a container, too.
   const root = { document: structuredClone(target) };
   for (const operation of operations) apply(root, operation);
   return root.document;
@@ -49,7 +49,7 @@ function add(root: Container, path: string, value: unknown): void {
   else container.splice(index(container, key, container.length), 0, value);
 }
 
-/** A field that doesn't exist is added: RFC 6902 forbids it, and the library that kube-apiserver uses allows it. */
+/** Replacing a missing field adds it. RFC 6902 forbids that; the library that kube-apiserver uses allows it. */
 function replace(root: Container, path: string, value: unknown): void {
   const { container, key } = locate(root, path);
   if (Array.isArray(container)) container[index(container, key, container.length - 1)] = value;
@@ -72,7 +72,7 @@ function read(root: Container, path: string): unknown {
   return container[key];
 }
 
-/** The object or array that holds what `path` points to, and its key there. */
+/** The object or array that contains the target of `path`, and the target's key in it. */
 function locate(root: Container, path: string): { container: Container; key: string } {
   if (path !== '' && !path.startsWith('/')) throw missing(path);
   const keys = [

@@ -31,7 +31,7 @@ describe('parseLabelSelector', () => {
     expect(matches(selector, {})).toMatch(/^unable to parse requirement/);
   });
 
-  it('selects with = exactly what it does not select with !=', () => {
+  it('selects with != exactly the objects that = does not', () => {
     const word = fc.stringMatching(/^[a-z0-9]{1,4}$/);
     fc.assert(
       fc.property(fc.dictionary(word, word), word, word, (labels, key, value) => {

@@ -3,14 +3,14 @@ import { bad, good, type Parsed } from '@kube-semaphore/net';
 /** Whether an object with these labels is selected. */
 export type LabelSelector = (labels: Readonly<Record<string, string>>) => boolean;
 
-/** The comma between requirements, but not those inside the parentheses of a set. */
+/** A comma between requirements, not within the parentheses of a set. */
 const separator = /,(?![^(]*\))/;
 const setBased = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const equality = /^([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)$/;
 const existence = /^(!?)\s*([^\s=!(),]+)$/;
 
 /**
- * Reads a labelSelector: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, all of which must hold.
+ * Reads a labelSelector: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, all of which must match.
  * `!=` and `notin` also select objects that lack the label.
  */
 export function parseLabelSelector(text: string): Parsed<LabelSelector> {

@@ -3,7 +3,7 @@ import { badRequest, invalid } from '../http/status.ts';
 
 const refuse = (field: string, why: string) => invalid('meta.k8s.io', 'ListOptions', '', [forbiddenValue(field, why)]);
 
-/** @throws {ApiError} 422 for options that don't belong to a list, or not together */
+/** @throws {ApiError} 422 for options that a list doesn't have, or that exclude each other */
 export function checkListOptions(query: URLSearchParams): void {
   const match = query.get('resourceVersionMatch') ?? '';
   if (match === 'Exact') throw badRequest('the embedded server has no lists of the past');
@@ -13,7 +13,7 @@ export function checkListOptions(query: URLSearchParams): void {
   }
 }
 
-/** @throws {ApiError} 422 for options that don't belong to a watch, or not together */
+/** @throws {ApiError} 422 for options that a watch doesn't have, or that exclude each other */
 export function checkWatchOptions(query: URLSearchParams): void {
   const match = query.get('resourceVersionMatch') ?? '';
   const why = query.has('sendInitialEvents')

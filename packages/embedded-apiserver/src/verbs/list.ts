@@ -13,7 +13,7 @@ export type Page = { readonly metadata: ListMeta; readonly items: readonly Store
 /**
  * Answers a list: at the present revision, or a further page of an earlier one.
  *
- * @throws {ApiError} 410 for a page of a list that is forgotten, 504 for a resourceVersion of the future
+ * @throws {ApiError} 410 if the page's list is too old, 504 for a resourceVersion in the future
  */
 export async function list({ storage, resource, target, info: { query } }: Call): Promise<Page> {
   checkListOptions(query);
@@ -28,7 +28,7 @@ export async function list({ storage, resource, target, info: { query } }: Call)
   const at = token && token.revision !== 'inconsistent' ? token.revision : storage.clock.revision;
   const all = token ? pageSource(token, collection.list(), collection.snapshot(at)) : collection.list();
   const rest = all.filter((object) => selection.includes(object));
-  // With resourceVersion=0 kube-apiserver answers from its cache, which doesn't know pages.
+  // With resourceVersion=0 kube-apiserver answers from its cache, which has no pages.
   const limit = query.get('resourceVersion') === '0' ? 0 : pageLimit(query);
   if (limit <= 0 || rest.length <= limit) return { metadata: { resourceVersion: String(at) }, items: rest };
 
@@ -37,7 +37,7 @@ export async function list({ storage, resource, target, info: { query } }: Call)
   return {
     metadata: {
       resourceVersion: String(at),
-      // Right behind the last item, wherever the next one will be by then.
+      // Directly after the last item: the next item may change meanwhile.
       continue: encodeContinue({ revision: at, start: `${items.at(-1)!.key}\0` }),
       ...(selection.whole && { remainingItemCount: rest.length - limit }),
     },
@@ -45,7 +45,7 @@ export async function list({ storage, resource, target, info: { query } }: Call)
   };
 }
 
-/** 0 for no limit, which a negative one is as well. */
+/** 0 means no limit, and so does a negative limit. */
 function pageLimit(query: URLSearchParams): number {
   const limit = Number(query.get('limit') ?? 0);
   if (Number.isNaN(limit)) throw badRequest(`strconv.ParseInt: parsing "${query.get('limit')}": invalid syntax`);

@@ -25,7 +25,7 @@ describe('mergePatch', () => {
     expect(target).toEqual(before);
   });
 
-  it('done twice is done once', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
         const once = mergePatch(target, patch);

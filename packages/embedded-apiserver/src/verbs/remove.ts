@@ -14,10 +14,10 @@ type DeleteOptions = {
   preconditions?: { uid?: string; resourceVersion?: string };
 };
 
-/** Kinds whose DELETE is answered with the object, where the others get a Status. */
+/** Kinds whose DELETE returns the object. Other kinds return a Status. */
 const returned = new Set(['Pod', 'Service', 'ServiceAccount', 'Namespace']);
 
-/** What a DELETE is answered with. */
+/** The answer to a DELETE. */
 export type Deletion = { readonly object: StoredObject } | { readonly success: Record<string, unknown> };
 
 /** Answers a DELETE of one object. @throws {ApiError} 404, or 409 when a precondition doesn't hold */
@@ -35,7 +35,7 @@ export async function remove(call: Call): Promise<Deletion> {
   return { success: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
 }
 
-/** From the body, and from the query, which wins. */
+/** Options from the body and the query; the query takes precedence. */
 async function readOptions({ request, info: { query } }: Call): Promise<DeleteOptions> {
   const options = ((await readJson(request)) ?? {}) as DeleteOptions;
   const [grace, policy] = [query.get('gracePeriodSeconds'), query.get('propagationPolicy')];
@@ -46,7 +46,7 @@ async function readOptions({ request, info: { query } }: Call): Promise<DeleteOp
   };
 }
 
-/** @param subject names the kind here, not the plural, as kube-apiserver's conflicts of this sort do */
+/** @param subject with the kind, not the plural, as in kube-apiserver's conflicts of this type */
 function checkPreconditions(
   subject: Subject,
   { preconditions = {} }: DeleteOptions,
@@ -66,7 +66,7 @@ function checkPreconditions(
   }
 }
 
-/** Answers a DELETE of a collection: removes what the selectors select, and returns it. */
+/** Answers a DELETE of a collection: deletes the selected objects, and returns them. */
 export async function removeCollection(call: Call): Promise<StoredObject[]> {
   const { resource, target, storage, info } = call;
   const options = await readOptions(call);
@@ -89,8 +89,8 @@ function removeObject({ resource, storage }: Call, existing: StoredObject, optio
 }
 
 /**
- * Marks a pod as about to end, which watches see even if it ends at once. Returns it if it does, and undefined if it
- * goes on until a kubelet has stopped it and deletes it for good.
+ * Marks a pod as terminating; watches see that even if it ends at once. Returns the pod if it ends now, and
+ * undefined if a kubelet must stop it first.
  */
 function mark(storage: Storage, resource: Resource, existing: StoredObject, asked: number): StoredObject | undefined {
   const onNode =
@@ -98,7 +98,7 @@ function mark(storage: Storage, resource: Resource, existing: StoredObject, aske
   const deletionGracePeriodSeconds = onNode ? asked : 0;
   const object = existing.object();
   const granted = object.metadata['deletionGracePeriodSeconds'] as number | undefined;
-  // Grace can be shortened, and not extended.
+  // A grace period can be shortened, but not extended.
   if (granted !== undefined && granted <= deletionGracePeriodSeconds) return undefined;
   const deletionTimestamp = timestamp(Date.now() + deletionGracePeriodSeconds * 1000);
   const generation = Number(object.metadata['generation']) + (granted === undefined ? 1 : 0);
@@ -107,7 +107,7 @@ function mark(storage: Storage, resource: Resource, existing: StoredObject, aske
   return deletionGracePeriodSeconds === 0 ? marked : undefined;
 }
 
-/** What goes together with an object: what is in a namespace, and the objects of a kind that was defined. */
+/** What is deleted with an object: the contents of a namespace, the objects of a custom kind. */
 function contents(storage: Storage, { kind }: Resource, object: StoredObject): [Resource, StoredObject][] {
   const all = (resource: Resource) =>
     storage

@@ -5,14 +5,14 @@ import type { Resource } from '../kinds/resources.ts';
 import { badRequest } from '../http/status.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 
-/** Which objects of a resource a list or watch is about. */
+/** The objects of a resource that a list or watch selects. */
 export type Selection = {
-  /** No selector narrows it, only the namespace. */
+  /** Whether only the namespace limits it, and no selector. */
   readonly whole: boolean;
   includes(object: StoredObject): boolean;
 };
 
-/** Reads namespace, labelSelector and fieldSelector. @throws {ApiError} 400 for a selector that can't be read */
+/** Reads namespace, labelSelector and fieldSelector. @throws {ApiError} 400 for an invalid selector */
 export function select(resource: Resource, { namespace }: Target, query: URLSearchParams): Selection {
   const labelText = query.get('labelSelector') ?? '';
   const fieldText = query.get('fieldSelector') ?? '';

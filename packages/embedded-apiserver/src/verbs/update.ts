@@ -18,7 +18,7 @@ const patches: Readonly<Record<string, (target: KubeObject, patch: unknown) => u
   'application/json-patch+json': (target, patch) => jsonPatch(target, patch as Operation[]),
 };
 
-/** Answers a PUT. @throws {ApiError} 404 and 409 as usual, 422 without a resourceVersion where the kind wants one */
+/** Answers a PUT. @throws {ApiError} 404, 409, or 422 if the kind requires a resourceVersion */
 export async function update(call: Call): Promise<{ created: boolean; object: StoredObject }> {
   const { request, resource, target, storage } = call;
   const object = inNamespace(await readObject(request, resource), target.namespace);
@@ -48,7 +48,7 @@ function tryPatch(applyPatch: (target: KubeObject, patch: unknown) => unknown, t
   try {
     return applyPatch(target, body) as KubeObject;
   } catch {
-    // kube-apiserver doesn't say what was wrong either.
+    // kube-apiserver gives no details, either.
     throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
       details: {},
     });
@@ -62,18 +62,18 @@ function checkName({ target: { name } }: Call, object: KubeObject): void {
 
 const subjectOf = ({ resource: { group, plural }, target: { name } }: Call) => ({ group, plural, name });
 
-/** Puts `next` in the place of `existing`, unless they are the same. */
+/** Replaces `existing` by `next`, unless they are equal. */
 function replace(call: Call, existing: StoredObject, next: KubeObject): StoredObject {
   const { resource, storage } = call;
   checkVersion(call, existing, next);
   const before = existing.object(resource);
   const after = merged(call, before, next);
   check(resource, after, before);
-  // A write that changes nothing is answered as if it had been done, and no watch hears of it.
+  // A write that changes nothing succeeds, and causes no watch event.
   return isDeepStrictEqual(after, before) ? existing : storage.put(resource, after);
 }
 
-/** A write that names a UID means that very object. */
+/** A write with a UID must match the object's UID. */
 function checkUid(call: Call, { metadata: { uid } }: KubeObject, actual: string): void {
   if (!uid || uid === actual) return;
   throw conflict(subjectOf(call), `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${actual}`);
@@ -91,7 +91,7 @@ function checkVersion(call: Call, existing: StoredObject, next: KubeObject): voi
   if (resourceVersion && resourceVersion !== String(existing.revision)) throw conflict(subjectOf(call), staleMessage);
 }
 
-/** What of the metadata the server alone sets. */
+/** The metadata that only the server sets. */
 const systemFields = [
   'uid',
   'creationTimestamp',
@@ -121,7 +121,7 @@ function merged({ resource, target, storage: { clusterIps } }: Call, before: Kub
   if (resource.statusSubresource) after['status'] = before['status'];
   if (resource.counted && changed(before, after))
     after.metadata['generation'] = Number(before.metadata['generation']) + 1;
-  // What is undefined wouldn't be written down, and must not look like a difference.
+  // JSON omits undefined fields, so they must not count as a difference.
   return JSON.parse(JSON.stringify(after)) as KubeObject;
 }
 

@@ -7,26 +7,26 @@ import { select, type Selection } from './selection.ts';
 import { send } from '../http/send.ts';
 import { ApiError, unexpected } from '../http/status.ts';
 
-/** How long before its end a watch gets a last bookmark, from which the next one can go on. */
+/** How long before its end a watch gets its last bookmark, from which the next watch can continue. */
 const FAREWELL_MS = 2000;
 
 /**
- * Serves a watch until its timeoutSeconds are over, the client goes, or it can't be continued.
+ * Serves a watch until its timeoutSeconds are over, the client leaves, or the history is too short.
  *
  * A watch has a cursor into the collection's history rather than a queue of its own, so that a client that reads
  * slowly costs no memory; one that falls too far behind gets the 410 that kube-apiserver has for it as well.
  *
- * @throws {ApiError} only before the stream has begun
+ * @throws {ApiError} only before the stream begins
  */
 export async function watch(call: Call): Promise<void> {
   const { resource, target, info, encoder, response } = call;
   checkWatchOptions(info.query);
   const selection = select(resource, target, info.query);
   const revision = queriedRevision(info.query);
-  // A list has 400 for this.
+  // A list answers 400 here.
   if (revision === undefined) throw unexpected('resourceVersion: Invalid value');
   call.begin(200, encoder.watchContentType);
-  // Clients want to know that the watch stands, which may be long before its first event.
+  // Clients need the status code now; the first event may come much later.
   response.flushHeaders();
 
   const ended = new AbortController();
@@ -45,10 +45,10 @@ export async function watch(call: Call): Promise<void> {
   }
 }
 
-/** Where a watch goes on: a place in the history of changes, of which those up to `revision` are known already. */
+/** Where a watch continues: a position in the history of changes; the client knows those up to `revision`. */
 type Cursor = { position: number; readonly revision: number };
 
-/** Sends the objects that the client wants to begin with. */
+/** Sends the initial objects. */
 async function begin(call: Call, selection: Selection, revision: number): Promise<Cursor> {
   const { storage, resource, encoder, behaviour, response } = call;
   const { query } = call.info;
@@ -63,7 +63,7 @@ async function begin(call: Call, selection: Selection, revision: number): Promis
   if (asked !== null && !isTrue(asked)) return cursor;
   const present = collection.list();
   await send(response, initialEvents());
-  // Also to those who didn't ask for initial events in so many words.
+  // Also for watches that request initial events only implicitly.
   if (isTrue(query.get('allowWatchBookmarks')) && !ignorant) {
     await send(response, encoder.bookmark(resource, String(now), true));
   }
@@ -76,7 +76,7 @@ async function begin(call: Call, selection: Selection, revision: number): Promis
   }
 }
 
-/** Sends each change after `cursor`, and a bookmark now and then, until `signal` says to stop after `lastsMs`. */
+/** Sends each change after `cursor`, and periodic bookmarks, until `signal` aborts or `lastsMs` are over. */
 async function follow(
   { storage, resource, info, encoder, behaviour, response }: Call,
   selection: Selection,
@@ -99,7 +99,7 @@ async function follow(
       const { promise, resolve } = Promise.withResolvers<void>();
       wake = resolve;
       const changes = collection.changesFrom(cursor.position);
-      // Read together with the changes: a bookmark must not promise what happens while they are being sent.
+      // Read together with the changes: a bookmark must not cover changes that happen while these are sent.
       const now = storage.clock.revision;
       cursor.position += changes.length;
       await send(response, events(changes));
@@ -120,7 +120,7 @@ async function follow(
       if (object.revision <= cursor.revision) continue;
       const before = previous !== undefined && selection.includes(previous);
       const after = type !== 'DELETED' && selection.includes(object);
-      // To somebody who sees selected objects only, one that begins to match is new, and one that ceases to is gone.
+      // For a watch with a selector, an object that begins to match is added, and one that stops matching is deleted.
       if (after) yield* encoder.event(before ? 'MODIFIED' : 'ADDED', resource, object);
       else if (before) yield* encoder.event('DELETED', resource, previous.at(object.revision));
     }

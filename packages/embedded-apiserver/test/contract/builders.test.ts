@@ -10,7 +10,7 @@ const env = (object: KubeObject) => {
 };
 
 onEachServer('a pod that was built', (server) => {
-  it('is created with its status, and deleted at once', async () => {
+  it('is created with its status, and is deleted at once', async () => {
     const namespace = await server().namespace();
     const { admin } = server().cluster;
     const options = {
@@ -28,7 +28,7 @@ onEachServer('a pod that was built', (server) => {
     expect(await admin.list(`/api/v1/namespaces/${namespace}/pods`)).toEqual([]);
   });
 
-  it('is as large as it was asked to be, whoever keeps the managed fields', async () => {
+  it('has the requested size, with or without managed fields', async () => {
     const namespace = await server().namespace();
     const built = pod({ name: 'web-1', namespace, ips: ['192.0.2.1'], sizeBytes: 15_000 });
     const { kind: _kind, ...created } = await createPod(server().cluster.admin, built);
@@ -41,7 +41,7 @@ onEachServer('a pod that was built', (server) => {
 });
 
 onEachServer('what else was built', (server) => {
-  it('is a Service with a slice, as either server takes them', async () => {
+  it('is a Service with a slice that both servers accept', async () => {
     const namespace = await server().namespace();
     const { admin } = server().cluster;
     const built = service({

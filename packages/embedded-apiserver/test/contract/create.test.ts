@@ -5,7 +5,7 @@ import { object, paths, service, smallPod } from './objects.ts';
 const json = { 'content-type': 'application/json' };
 
 onEachServer('a create', (server) => {
-  it('adds what the server alone knows, and drops the status of a pod', async () => {
+  it('sets its own metadata, and drops the status of a pod', async () => {
     const namespace = await server().namespace();
     const sent = { ...smallPod('new', { uid: 'mine', labels: {} }), status: { phase: 'Running' } };
     const reply = await server().send('POST', paths.pods(namespace), { body: sent });
@@ -19,7 +19,7 @@ onEachServer('a create', (server) => {
     expect(await server().cluster.admin.get(`${paths.pods(namespace)}/new`)).toEqual(pod);
   });
 
-  it('makes a name up from generateName', async () => {
+  it('generates a name from generateName', async () => {
     const namespace = await server().namespace();
     const pod = { ...smallPod(''), metadata: { generateName: 'web-' } };
     expect(read(await server().send('POST', paths.pods(namespace), { body: pod })).metadata.name).toMatch(
@@ -27,7 +27,7 @@ onEachServer('a create', (server) => {
     );
   });
 
-  it('keeps the status that a Node comes with', async () => {
+  it('keeps the status of a Node', async () => {
     const addresses = [{ type: 'InternalIP', address: '192.0.2.1' }];
     const node = await server().cluster.admin.create(
       '/api/v1/nodes',
@@ -45,7 +45,7 @@ onEachServer('a create', (server) => {
     });
   });
 
-  it('answers a dry run as if it had created, and creates nothing', async () => {
+  it('answers a dry run like a creation, but creates nothing', async () => {
     const services = paths.services(await server().namespace());
     const body = service('tried', { clusterIP: 'None', ports: [{ port: 1 }] });
     const tried = await server().send('POST', `${services}?dryRun=All`, { body });
@@ -56,7 +56,7 @@ onEachServer('a create', (server) => {
     expect(refusal(nowhere)).toEqual({ status: 404, reason: 'NotFound' });
   });
 
-  it('does not need to be told a built-in kind', async () => {
+  it('accepts a built-in kind without its name', async () => {
     const { apiVersion: _a, kind: _k, ...pod } = smallPod('untyped');
     const reply = await server().send('POST', paths.pods(await server().namespace()), { body: pod });
     expect({ status: reply.status, kind: read(reply).kind }).toEqual({ status: 201, kind: 'Pod' });
@@ -68,7 +68,7 @@ onEachServer('a create', (server) => {
   it.each([
     { what: 'a name that is taken', body: smallPod('taken'), want: conflict },
     { what: 'no name', body: smallPod(''), want: required('metadata.name') },
-    { what: 'another namespace than that of the path', body: smallPod('x', { namespace: 'other' }), want: bad },
+    { what: 'a namespace other than that of the path', body: smallPod('x', { namespace: 'other' }), want: bad },
     { what: 'another kind', body: { ...smallPod('x'), kind: 'Service' }, want: bad },
     { what: 'another version', body: { ...smallPod('x'), apiVersion: 'v2' }, want: bad },
     { what: 'text that is not JSON', body: '{', want: bad },
@@ -85,7 +85,7 @@ onEachServer('a create', (server) => {
     expect(refusal(await server().send('POST', pods, { body, headers: json }))).toEqual(want);
   });
 
-  it('refuses a namespace that does not exist, a namespaced kind outside of one, and another media type', async () => {
+  it('refuses a missing namespace, a namespaced kind without one, and another media type', async () => {
     const body = smallPod('x');
     const namespaced = paths.pods(await server().namespace());
     expect([

@@ -37,7 +37,7 @@ async function define(server: Server): Promise<void> {
 onEachServer('a custom resource', (server) => {
   beforeAll(() => define(server()));
 
-  it('names its kind wherever it appears', async () => {
+  it('names its kind in every answer', async () => {
     const made = await server().cluster.admin.create(sets, networkSet('named', { nets: [] }));
     const list = read(await server().send('GET', sets));
     const watch = await server().watch(`${sets}?watch=1&fieldSelector=metadata.name%3Dnamed`);
@@ -47,14 +47,14 @@ onEachServer('a custom resource', (server) => {
     watch.close();
   });
 
-  it('is served as JSON alone', async () => {
+  it('is served as JSON only', async () => {
     const accept = (text: string) => server().send('GET', sets, { headers: { accept: text } });
     const both = await accept('application/vnd.kubernetes.protobuf,application/json');
     expect({ status: both.status, type: both.contentType }).toEqual({ status: 200, type: 'application/json' });
     expect((await accept('application/vnd.kubernetes.protobuf')).status).toBe(406);
   });
 
-  it('counts the changes of its spec', async () => {
+  it('increments its generation when the spec changes', async () => {
     const { admin } = server().cluster;
     const first = await admin.create(sets, networkSet('counted', { nets: [] }));
     const patch = async (body: unknown) =>
@@ -67,7 +67,7 @@ onEachServer('a custom resource', (server) => {
     ]).toEqual([1, 1, 2, 2]);
   });
 
-  it('loses what its schema does not know', async () => {
+  it('loses fields that its schema does not have', async () => {
     const made = await server().cluster.admin.create(sets, networkSet('pruned', { nets: ['192.0.2.1/32'], more: 1 }));
     expect(made['spec']).toEqual({ nets: ['192.0.2.1/32'] });
   });
@@ -75,7 +75,7 @@ onEachServer('a custom resource', (server) => {
   const required = (field: string) => ({ status: 422, reason: 'Invalid', causes: [`${field} FieldValueRequired`] });
   it.each([
     {
-      what: 'an item that a set has twice',
+      what: 'a duplicate in a set',
       body: networkSet('x', { nets: ['192.0.2.1/32', '192.0.2.1/32'] }),
       want: { status: 422, reason: 'Invalid', causes: ['spec.nets[1] FieldValueDuplicate'] },
     },
@@ -90,7 +90,7 @@ onEachServer('a custom resource', (server) => {
     expect(refusal(await server().send('POST', sets, { body }))).toEqual(want);
   });
 
-  it('refuses a PUT without a resourceVersion, a stale one, and one of what is missing', async () => {
+  it('refuses a PUT without a resourceVersion, a stale PUT, and a PUT of a missing object', async () => {
     await server().cluster.admin.create(sets, networkSet('updated', { nets: [] }));
     const put = (name: string, metadata = {}) =>
       server().send('PUT', `${sets}/${name}`, { body: networkSet(name, { nets: [] }, metadata) });
@@ -107,7 +107,7 @@ onEachServer('a custom resource', (server) => {
     ]);
   });
 
-  it('is deleted with preconditions and a Status, and selected by name but by no other field', async () => {
+  it('is deleted with preconditions and a Status, and has a field selector for its name only', async () => {
     const { metadata } = await server().cluster.admin.create(sets, networkSet('deleted', { nets: [] }));
     const selected = read(await server().send('GET', `${sets}?fieldSelector=metadata.name%3Ddeleted`)).items;
     expect(selected.map((item) => item.metadata.name)).toEqual(['deleted']);
@@ -120,7 +120,7 @@ onEachServer('a custom resource', (server) => {
     expect(read(await remove(metadata.uid!))).toMatchObject({ kind: 'Status', status: 'Success' });
   });
 
-  it('has a status of its own where its definition says so, and the same objects in each version', async () => {
+  it('has a status subresource if defined, and the same objects in each version', async () => {
     const namespace = await server().namespace();
     const gadgetsIn = (version: string) => `/apis/example.com/${version}/namespaces/${namespace}/gadgets`;
     const gadget = object('example.com/v1 Gadget', 'x', { spec: { size: 1 }, status: { ready: true } });
@@ -140,7 +140,7 @@ onEachServer('a custom resource', (server) => {
     expect(again.metadata).toMatchObject({ generation: 2 });
   });
 
-  it('is gone with its definition', async () => {
+  it('is deleted with its definition', async () => {
     const crd = object('apiextensions.k8s.io/v1 CustomResourceDefinition', 'passing.example.net', {
       spec: {
         group: 'example.net',

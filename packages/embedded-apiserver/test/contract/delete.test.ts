@@ -6,7 +6,7 @@ onEachServer('a delete', (server) => {
   const remove = (path: string, body?: unknown) =>
     server().send('DELETE', path, { ...(body !== undefined && { body }) });
 
-  it('holds its preconditions against the object', async () => {
+  it('checks its preconditions', async () => {
     const namespace = await server().namespace();
     const { admin } = server().cluster;
     const { metadata } = await admin.create(paths.leases(namespace), lease('x'));
@@ -23,7 +23,7 @@ onEachServer('a delete', (server) => {
     expect((await admin.request('GET', path)).status).toBe(404);
   });
 
-  it('answers with the object for some kinds, with a Status for others', async () => {
+  it('returns the object for some kinds, and a Status for others', async () => {
     const namespace = await server().namespace();
     const { admin } = server().cluster;
     await admin.create(paths.pods(namespace), smallPod('x'));
@@ -43,7 +43,7 @@ onEachServer('a delete', (server) => {
     });
   });
 
-  it('only marks a pod that is on a node, until it is granted no more time', async () => {
+  it('marks a pod on a node as terminating, until the grace period is 0', async () => {
     const namespace = await server().namespace();
     const pods = paths.pods(namespace);
     await server().cluster.admin.create(pods, smallPod('x', {}, { nodeName: 'n1' }));
@@ -59,7 +59,7 @@ onEachServer('a delete', (server) => {
     expect((await server().send('GET', `${pods}/x`)).status).toBe(404);
   });
 
-  it('of a collection takes what the selector picks', async () => {
+  it('of a collection deletes the selected objects', async () => {
     const pods = paths.pods(await server().namespace());
     for (const [name, app] of [
       ['a', 'x'],

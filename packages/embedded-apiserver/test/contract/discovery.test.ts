@@ -22,7 +22,7 @@ const served = [
   'projectcalico.org/v3: globalnetworksets',
 ].map((line) => line.split(': ') as [string, string]);
 
-/** What kubectl goes by; the order of verbs and the wish for more of them mean nothing. */
+/** What kubectl uses. The order of verbs doesn't matter. */
 const essence = ({ name, singularName, namespaced, kind, verbs, shortNames = [] }: ApiResource) =>
   `${name} (${singularName || '-'}) ${kind}${namespaced ? ', namespaced' : ''}: ` +
   `${verbs.toSorted().join(' ')}; ${shortNames.join(' ')}`;
@@ -56,7 +56,7 @@ onEachServer('discovery', (server) => {
 
   beforeAll(() => server().cluster.defineResource(globalNetworkSetCrd('projectcalico.org')));
 
-  it('names the groups and their versions', async () => {
+  it('lists the groups and their versions', async () => {
     const { groups } = await get<{ groups: Group[] }>('/apis');
     const wanted = served
       .map(([groupVersion]) => groupVersion.split('/'))
@@ -86,7 +86,7 @@ onEachServer('discovery', (server) => {
     expect(seen).toEqual(described);
   });
 
-  it('tells the version', async () => {
+  it('returns the version', async () => {
     expect(await get('/version')).toMatchObject({
       major: '1',
       minor: expect.stringMatching(/^\d+$/),

@@ -110,7 +110,7 @@ const fullStatus = {
   ],
 };
 
-/** What a server said of one pod, in both encodings. */
+/** A server's answers about one pod, in both encodings. */
 type Recording = {
   readonly json: Buffer;
   readonly object: Buffer;
@@ -145,7 +145,7 @@ onEachServer('protobuf', (server) => {
     if (server().cluster.kind === 'real' && process.env['UPDATE']) await save(recording);
   });
 
-  it('is announced by the content type, of objects and of watches', async () => {
+  it('has its own content type, for objects and for watches', async () => {
     const one = await server().send('GET', '/api/v1/pods', { headers: { accept } });
     const stream = await server().watch('/api/v1/pods?watch=1', { headers: { accept: watchAccept } });
     stream.close();
@@ -158,13 +158,13 @@ onEachServer('protobuf', (server) => {
     expect(wrapped.map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  it('says in a list what it says of an object, with the resourceVersion of the list', () => {
+  it('encodes items of a list like objects, with the resourceVersion of the list', () => {
     const [object, list] = [unwrap(recording.object).raw, unwrap(recording.list).raw];
     expect(at(list, 2)).toEqual(object);
     expect(Number(at(list, 1, 2))).toBeGreaterThanOrEqual(Number(at(object, 1, 6)));
   });
 
-  it('says in the events of a watch what it says of an object, and ends the initial ones', () => {
+  it('encodes objects of events like objects, and ends the initial events', () => {
     const [added, bookmark] = recording.watch.map(walk);
     expect([at(added!, 1), at(bookmark!, 1)]).toEqual(['ADDED', 'BOOKMARK']);
     expect(bytesOfEvent(recording.watch[0]!)).toEqual(recording.object);
@@ -196,7 +196,7 @@ onEachServer('protobuf', (server) => {
     });
   });
 
-  it('is the form of an error before any resource is looked at, and of an ERROR event', async () => {
+  it('encodes early errors and ERROR events', async () => {
     const denied = await server().send('GET', '/api/v1/pods', { token: 'x', headers: { accept } });
     const stream = await server().watch(`/api/v1/pods?${watchList}&resourceVersion=100000000`, {
       headers: { accept: watchAccept },
@@ -219,7 +219,7 @@ onEachServer('protobuf', (server) => {
     });
   });
 
-  it('answers a write, too, and JSON answers whoever does not ask for it', async () => {
+  it('encodes the answer of a write if requested; otherwise the answer is JSON', async () => {
     const pods = paths.pods(await server().namespace());
     const body = object('v1 Pod', 'x', { spec: { containers: [{ name: 'app', image: 'app:1' }] } });
     const made = await server().send('POST', pods, { body, headers: { accept } });
@@ -234,7 +234,7 @@ onEachServer('protobuf', (server) => {
   });
 });
 
-describe('the embedded encoder, held against what a real server was recorded to say', () => {
+describe('the embedded encoder, compared with recorded answers of a real server', () => {
   const pods = builtIns.find(({ plural }) => plural === 'pods')!;
   const load = (name: string) => readFile(new URL(name, fixtures));
   const join = (chunks: Iterable<Uint8Array>) => Buffer.concat([...chunks]);

@@ -22,7 +22,7 @@ onEachServer('an EndpointSlice', (server) => {
     { what: 'an address', rest: endpoint({}), want: 201 },
     { what: 'IPv6', rest: { addressType: 'IPv6', endpoints: [{ addresses: ['2001:db8::1'] }] }, want: 201 },
     {
-      what: 'a type of address that is none',
+      what: 'an unknown address type',
       rest: { addressType: 'x' },
       want: invalid('addressType FieldValueNotSupported'),
     },
@@ -31,7 +31,7 @@ onEachServer('an EndpointSlice', (server) => {
       rest: { endpoints: [{ addresses: [] }] },
       want: invalid('endpoints[0].addresses FieldValueRequired'),
     },
-    { what: 'what is no address', rest: { endpoints: [{ addresses: ['x'] }] }, want: badAddress },
+    { what: 'an invalid address', rest: { endpoints: [{ addresses: ['x'] }] }, want: badAddress },
     {
       what: 'IPv6 among IPv4',
       rest: { endpoints: [{ addresses: ['2001:db8::1'] }] },
@@ -43,14 +43,18 @@ onEachServer('an EndpointSlice', (server) => {
       want: invalid('endpoints[0].addresses FieldValueInvalid'),
     },
     {
-      what: '101 addresses of one endpoint',
+      what: '101 addresses in one endpoint',
       rest: { endpoints: [{ addresses: Array.from({ length: 101 }, (_, index) => `198.51.100.${index}`) }] },
       want: invalid('endpoints[0].addresses FieldValueTooMany'),
     },
-    { what: 'one address twice', rest: { endpoints: [{ addresses: [address] }, { addresses: [address] }] }, want: 201 },
+    {
+      what: 'a duplicate address',
+      rest: { endpoints: [{ addresses: [address] }, { addresses: [address] }] },
+      want: 201,
+    },
     { what: 'a hostname', rest: endpoint({ hostname: 'web-0' }), want: 201 },
     {
-      what: 'a hostname that is none',
+      what: 'an invalid hostname',
       rest: endpoint({ hostname: 'A.b' }),
       want: invalid('endpoints[0].hostname FieldValueInvalid'),
     },
@@ -70,19 +74,19 @@ onEachServer('an EndpointSlice', (server) => {
       rest: endpoint({ targetRef: { kind: 'Pod', namespace: 'elsewhere', name: 'a' } }),
       want: 201,
     },
-    { what: 'eight zones', rest: zones('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), want: 201 },
+    { what: 'hints for eight zones', rest: zones('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), want: 201 },
     {
-      what: 'one zone twice',
+      what: 'a duplicate zone',
       rest: zones('a', 'a'),
       want: invalid('endpoints[0].hints.forZones[1].name FieldValueDuplicate'),
     },
     {
-      what: 'a zone that is no label',
+      what: 'an invalid zone',
       rest: zones('a b'),
       want: invalid('endpoints[0].hints.forZones[0].name FieldValueInvalid'),
     },
     {
-      what: 'two ports of one number',
+      what: 'two ports with one number',
       rest: {
         ports: [
           { name: 'a', port: 80 },
@@ -92,17 +96,17 @@ onEachServer('an EndpointSlice', (server) => {
       want: 201,
     },
     {
-      what: 'a port of a number that is none',
+      what: 'an invalid port number',
       rest: { ports: [{ port: -5 }, { name: 'b', port: 70_000 }] },
       want: 201,
     },
     {
-      what: 'two ports of one name',
+      what: 'two ports with one name',
       rest: { ports: [{ port: 80 }, { port: 81 }] },
       want: invalid('ports[1].name FieldValueDuplicate'),
     },
     {
-      what: 'a port of a name that is none',
+      what: 'an invalid port name',
       rest: { ports: [{ name: 'A_b' }] },
       want: invalid('ports[0].name FieldValueInvalid'),
     },
@@ -127,7 +131,7 @@ onEachServer('an EndpointSlice', (server) => {
     expect(await create(rest)).toEqual(want);
   });
 
-  it('may be called as most objects are', async () => {
+  it('has a DNS subdomain as its name', async () => {
     const slices = paths.slices(await server().namespace());
     const statuses = ['1.a', 'a'.repeat(253), 'a'.repeat(254)].map(async (name) => {
       const { status } = await server().send('POST', slices, { body: slice(name, {}) });
@@ -136,7 +140,7 @@ onEachServer('an EndpointSlice', (server) => {
     expect(await Promise.all(statuses)).toEqual([201, 201, 422]);
   });
 
-  it('tells a condition that is false from one that nobody has set', async () => {
+  it('distinguishes a false condition from an unset one', async () => {
     const conditions = [{}, { ready: false }, { ready: true, serving: true, terminating: false }];
     const slices = paths.slices(await server().namespace());
     const endpoints = conditions.map((each, index) => ({ addresses: [`198.51.100.${index}`], conditions: each }));
@@ -151,7 +155,7 @@ onEachServer('Endpoints', (server) => {
     return server().send('POST', path, { body: object('v1 Endpoints', 'x', { subsets }) });
   };
 
-  it('get the protocol, and keep addresses apart by whether they are ready', async () => {
+  it('get a default protocol, and separate ready addresses from others', async () => {
     const ports = [{ name: 'http', port: 80 }];
     const subset = { addresses: [{ ip: address, hostname: 'web-0' }], notReadyAddresses: [{ ip: '198.51.100.2' }] };
     const made = read(await create({ ...subset, ports }));
@@ -171,7 +175,7 @@ onEachServer('Endpoints', (server) => {
       want: invalid('subsets[0].ports[0].name FieldValueRequired'),
     },
     {
-      what: 'a port of a number that is none',
+      what: 'an invalid port number',
       subset: { addresses: [{ ip: address }], ports: [{ port: -5 }] },
       want: invalid('subsets[0].ports[0].port FieldValueInvalid'),
     },

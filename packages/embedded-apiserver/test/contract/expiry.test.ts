@@ -13,7 +13,7 @@ async function makePods(server: Server, pods: string, wanted: readonly string[])
 }
 
 onEachServer('what a restart forgets', (server) => {
-  it('ends a watch from before it with an ERROR event, and open watches without one', async () => {
+  it('ends an old watch with an ERROR event, and open watches without one', async () => {
     const pods = paths.pods(await server().namespace());
     const [first] = await makePods(server(), pods, ['a', 'b', 'c']);
     const open = await server().watch(`${pods}?watch=1&resourceVersion=${first!.metadata.resourceVersion}`);
@@ -39,7 +39,7 @@ onEachServer('what a restart forgets', (server) => {
 onEachServer(
   'what compaction forgets',
   (server) => {
-    it('is the list of a continue token, for which there is one that goes on with what is there', async () => {
+    it('expires a continue token, and offers one that continues with the present objects', async () => {
       const pods = paths.pods(await server().namespace());
       await makePods(server(), pods, ['a', 'b', 'c']);
       const page = read(await server().send('GET', `${pods}?limit=1`));
@@ -58,14 +58,14 @@ onEachServer(
       const rest: KubeObject[] = [];
       for (let token = gone.metadata['continue'] as string; token;) {
         const reply = await server().send('GET', `${pods}?limit=2&continue=${token}`);
-        // If this token, too, was forgotten meanwhile, there is another one.
+        // This token may expire meanwhile, too; then ask again.
         if (reply.status !== 410) rest.push(...read(reply).items);
         token = read(reply).metadata['continue'] as string;
       }
       expect(names(rest)).toEqual(['aa', 'b', 'c', 'd']);
     });
 
-    it('is not what an open watch still has to say', async () => {
+    it('does not lose events of an open watch', async () => {
       const pods = paths.pods(await server().namespace());
       const watch = await server().watch(`${pods}?watch=1`);
       server().compact();

@@ -22,7 +22,7 @@ const targetRef = { kind: 'Pod', namespace: 'some', name: 'web-0', uid: '6f0c8f5
 export type FullObject = {
   /** As fixtures are called. */
   readonly name: string;
-  /** The plural name. */
+  /** The resource's plural name. */
   readonly resource: string;
   readonly path: (namespace: string) => string;
   readonly object: KubeObject;

@@ -47,10 +47,10 @@ onEachServer(
     }
 
     it.each([
-      { name: 'takes them along', body: undefined },
-      { name: 'takes them along in the background', body: { propagationPolicy: 'Background' } },
-      { name: 'takes them along first', body: { propagationPolicy: 'Foreground' } },
-    ])('$name, and leaves those that belong to somebody else as well', async ({ body }) => {
+      { name: 'deletes its dependents', body: undefined },
+      { name: 'deletes its dependents in the background', body: { propagationPolicy: 'Background' } },
+      { name: 'deletes its dependents first', body: { propagationPolicy: 'Foreground' } },
+    ])('$name, but keeps those with another owner', async ({ body }) => {
       const { a, slices, b } = await family();
       await remove(a, body);
       await eventually(async () => {
@@ -64,7 +64,7 @@ onEachServer(
       expect(await isGone(`${slices}/of-nobody`)).toBe(false);
     });
 
-    it('leaves alone what belongs to it no more', async () => {
+    it('keeps objects that no longer name it', async () => {
       const { a, b, slices } = await family();
       const { metadata } = read(await server().send('GET', `${slices}/of-a`));
       const moved = slice('of-a', {}, { ...ownedBy(b), resourceVersion: metadata.resourceVersion });
@@ -75,7 +75,7 @@ onEachServer(
       expect(await isGone(`${slices}/of-a`)).toBe(false);
     });
 
-    it('leaves them without an owner if it is told to', async () => {
+    it('removes the owner reference with the policy Orphan', async () => {
       const { a, services, slices } = await family();
       await isNoticed({ services, slices });
       const { metadata: before } = read(await server().send('GET', `${slices}/of-a`));

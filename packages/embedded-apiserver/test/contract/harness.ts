@@ -18,23 +18,23 @@ import {
   type TestCluster,
 } from '../../src/index.ts';
 
-/** The embedded server always, and the real one where there is one to compare with. */
+/** The embedded server, and the real one in the `real` project. */
 const kinds: readonly ClusterKind[] = clusterKind() === 'real' ? ['real', 'embedded'] : ['embedded'];
 
-/** A server under comparison, with what contracts need in order to look at it. */
+/** A server that contracts run on, and how they reach it. */
 export type Server = {
   readonly cluster: TestCluster;
   readonly endpoint: Endpoint;
-  /** As a ServiceAccount that may do everything, unless `asked` says otherwise. */
+  /** Sends a request, by default as a ServiceAccount with all rights. */
   send(method: string, path: string, asked?: Asked): Promise<Reply>;
   watch(path: string, asked?: Asked): Promise<WatchStream>;
-  /** Asks for history to be forgotten. A real server, started so, does it all the time: wait for the effect. */
+  /** Requests a compaction. A real server started for this compacts all the time, so wait for the effect. */
   compact(): void;
-  /** Creates an empty namespace of its own for a contract, and returns its name. */
+  /** Creates an empty namespace for a contract, and returns its name. */
   namespace(): Promise<string>;
 };
 
-/** How a contract's servers differ from ordinary ones. */
+/** Options for the servers of a contract. */
 type Differences = Pick<RealClusterOptions, 'apiserverFlags' | 'controllerManager'> &
   Pick<EmbeddedClusterOptions, 'ipFamilies'>;
 

@@ -18,8 +18,8 @@ onEachServer('who a request is from', (server) => {
   });
 
   it.each([
-    { name: 'no token is anonymous', token: null, status: 403 },
-    { name: 'an unknown token is nobody', token: 'made-up', status: 401 },
+    { name: 'a request without a token is anonymous', token: null, status: 403 },
+    { name: 'an unknown token is refused', token: 'made-up', status: 401 },
   ])('$name: $status', async ({ token, status }) => {
     expect((await server().send('GET', '/api/v1/pods', { token })).status).toBe(status);
   });
@@ -53,12 +53,12 @@ onEachServer('who a request is from', (server) => {
       want: 'list resource "pods" in API group "" at the cluster scope',
       of: 'pods "x"',
     },
-  ])('who may not $want is told so', async ({ path, method = 'GET', want, of }) => {
+  ])('without the right to $want gets a 403', async ({ path, method = 'GET', want, of }) => {
     const message = `${of} is forbidden: User "system:serviceaccount:kube-system:nosy" cannot ${want}`;
     expect(await said(nosy, path, method)).toEqual({ status: 403, message });
   });
 
-  it('is named in a 403 of a path as well, also if it is nobody', async () => {
+  it('is named in a 403 for a path, even if it is anonymous', async () => {
     const nobody = 'User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope';
     expect([await said(nosy, '/metrics'), await said(null, '/api/v1/pods'), await said('x', '/api/v1/pods')]).toEqual([
       { status: 403, message: 'forbidden: User "system:serviceaccount:kube-system:nosy" cannot get path "/metrics"' },
@@ -67,7 +67,7 @@ onEachServer('who a request is from', (server) => {
     ]);
   });
 
-  it('shows discovery to whoever has a token, and the version and health to everybody', async () => {
+  it('may read discovery with any token, and the version and health without one', async () => {
     const { token } = await server().cluster.account('reader', []);
     const ask = async (path: string, as: string | null) => (await server().send('GET', path, { token: as })).status;
     const pathsSeen = ['/api', '/apis', '/api/v1', '/version', '/healthz', '/livez', '/readyz'];
@@ -79,7 +79,7 @@ onEachServer('who a request is from', (server) => {
     const { token } = await server().cluster.account('fired', []);
     expect((await server().send('GET', '/api', { token })).status).toBe(200);
     await server().cluster.admin.delete(`${serviceAccounts}/fired`);
-    // A real server remembers a token for ten seconds.
+    // A real server caches a token for ten seconds.
     await eventually(async () => (await server().send('GET', '/api', { token })).status === 401, true);
   });
 });
@@ -88,7 +88,7 @@ onEachServer('what a role allows', (server) => {
   const allowed = async (token: string, method: string, path: string, body?: unknown) =>
     (await server().send(method, path, { token, ...(body !== undefined && { body }) })).status !== 403;
 
-  it('counts verbs, groups, resources and subresources one by one', async () => {
+  it('needs a right for each verb, group, resource and subresource', async () => {
     const { token } = await server().cluster.account('narrow', [
       { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
       { apiGroups: [''], resources: ['nodes/status'], verbs: ['update'] },
@@ -113,7 +113,7 @@ onEachServer('what a role allows', (server) => {
     });
   });
 
-  it('limits a rule with resourceNames to these, in lists by a field selector', async () => {
+  it('is limited to the resourceNames of a rule, in lists by a field selector', async () => {
     const { token } = await server().cluster.account('named', [
       { apiGroups: [''], resources: ['nodes'], resourceNames: ['mine'], verbs: ['get', 'list', 'watch', 'patch'] },
     ]);
@@ -126,7 +126,7 @@ onEachServer('what a role allows', (server) => {
     }).toEqual({ mine: true, other: false, all: false, listOfMine: true, listOfOther: false });
   });
 
-  it('limits a Role to its namespace, counts a binding at once, and a removed one no longer', async () => {
+  it('has the rights of a Role in its namespace only, while the binding exists', async () => {
     const { token } = await server().cluster.account('local', []);
     const namespace = await server().namespace();
     const { admin } = server().cluster;
@@ -149,7 +149,7 @@ onEachServer('what a role allows', (server) => {
     expect({ before, elsewhere, everywhere }).toEqual({ before: false, elsewhere: false, everywhere: false });
   });
 
-  it('lets an open watch outlive its right', async () => {
+  it('keeps an open watch after it loses the right', async () => {
     const { token } = await server().cluster.account('watcher', [
       { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
     ]);

@@ -13,7 +13,7 @@ const accept = 'application/vnd.kubernetes.protobuf;stream=watch';
 const watchList = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
 const kinds = [serviceKind, endpointSliceKind, endpointsKind, nodeKind];
 
-/** What a server said of one object: the JSON, and the event of a watch. */
+/** A server's answers about one object: the JSON, and the event of a watch. */
 type Recording = { readonly json: Buffer; readonly event: Buffer };
 
 async function record(server: Server, { path, object }: FullObject): Promise<Recording> {
@@ -33,7 +33,7 @@ const parse = (json: Buffer) => JSON.parse(json.toString()) as KubeObject;
 /** The enveloped object of a WatchEvent. */
 const objectIn = (event: Buffer) => unwrap(event.subarray(event.indexOf('k8s\0')));
 
-/** What the embedded server would say in protobuf of an object that has this JSON. */
+/** The embedded server's protobuf for this JSON. */
 function encoded(resource: string, json: Buffer) {
   const kind = builtIns.find(({ plural }) => plural === resource)!;
   return unwrap(Buffer.concat([...protobufEncoder.object(kind, new StoredObject(kind, parse(json)))]));
@@ -57,7 +57,7 @@ onEachServer('a kind in protobuf', (server) => {
       expect(encoded(full.resource, recording.json)).toEqual(objectIn(recording.event));
     });
 
-    it('is read as its JSON is', () => {
+    it('decodes to the same as its JSON', () => {
       const { json, protobuf } = projections(full.resource, recording);
       expect(protobuf).toStrictEqual({ type: 'ADDED', object: json });
     });
@@ -74,7 +74,7 @@ describe.each(fullObjects)('the recorded $name of a real server', ({ name, resou
     expect(encoded(resource, recording.json)).toEqual(objectIn(recording.event));
   });
 
-  it('is read as its JSON is', () => {
+  it('decodes to the same as its JSON', () => {
     const { json, protobuf } = projections(resource, recording);
     expect(protobuf).toStrictEqual({ type: 'ADDED', object: json });
   });
@@ -82,7 +82,7 @@ describe.each(fullObjects)('the recorded $name of a real server', ({ name, resou
 
 const fixture = (name: string, extension: string) => new URL(`fixtures/${name}.${extension}`, import.meta.url);
 
-/** `UPDATE=1 npx vitest run --project real kind-encoding` records anew. */
+/** `UPDATE=1 npx vitest run --project real kind-encoding` records new fixtures. */
 async function save({ name }: FullObject, { json, event }: Recording): Promise<void> {
   await writeFile(fixture(name, 'json'), json);
   await writeFile(fixture(name, 'bin'), event);

@@ -60,7 +60,7 @@ onEachServer('each kind', (server) => {
 onEachServer('a TokenRequest', (server) => {
   const accounts = '/api/v1/namespaces/kube-system/serviceaccounts';
 
-  it('is answered with a token that says who its bearer is', async () => {
+  it('returns a token that names its ServiceAccount', async () => {
     await server().cluster.admin.create(accounts, object('v1 ServiceAccount', 'bearer'));
     const body = { spec: { expirationSeconds: 1200 } };
     const reply = await server().send('POST', `${accounts}/bearer/token`, { body });
@@ -77,7 +77,7 @@ onEachServer('a TokenRequest', (server) => {
     expect(read(denied).message).toContain('User "system:serviceaccount:kube-system:bearer" cannot list');
   });
 
-  it('for nobody is 404', async () => {
+  it('for a missing ServiceAccount is 404', async () => {
     expect((await server().send('POST', `${accounts}/nobody/token`, { body: { spec: {} } })).status).toBe(404);
   });
 });

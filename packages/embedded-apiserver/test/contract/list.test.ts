@@ -17,7 +17,7 @@ onEachServer('a list', (server) => {
     return { status: reply.status, kind, apiVersion, metadata, items };
   };
 
-  it('is in the order of namespaces and names, and its items do not name their kind', async () => {
+  it('is ordered by namespace and name, and its items do not name their kind', async () => {
     const [first, second] = [await server().namespace(), await server().namespace()];
     await makePods(server(), second, ['b', 'a']);
     await makePods(server(), first, ['c', 'a.b', 'a-b']);
@@ -31,7 +31,7 @@ onEachServer('a list', (server) => {
     expect(names(seen)).toEqual(['a-b', 'a.b', 'c', 'a', 'b']);
   });
 
-  it('comes in pages that belong together, whatever happens meanwhile', async () => {
+  it('has consistent pages, whatever changes meanwhile', async () => {
     const namespace = await server().namespace();
     await makePods(server(), namespace, ['a', 'b', 'c', 'd', 'e']);
     const path = `${paths.pods(namespace)}?limit=2`;
@@ -47,7 +47,7 @@ onEachServer('a list', (server) => {
     expect(three.metadata.resourceVersion).toBe(one.metadata.resourceVersion);
   });
 
-  it('counts what is left only where no selector narrows it', async () => {
+  it('counts the remaining items only without a selector', async () => {
     const namespace = await server().namespace();
     await makePods(server(), namespace, ['a', 'b', 'c']);
     const { items, metadata } = await list(`${paths.pods(namespace)}?limit=1&labelSelector=name!%3Da`);
@@ -67,7 +67,7 @@ onEachServer('a list', (server) => {
     expect(names((await list(`${paths.pods(namespace)}?limit=-1`)).items)).toEqual(['a', 'b']);
   });
 
-  it('has the resourceVersion of the cluster, also if it is empty', async () => {
+  it('has the resourceVersion of the cluster, even if it is empty', async () => {
     const namespace = await server().namespace();
     const { metadata } = await server().cluster.admin.create(
       paths.leases(namespace),
@@ -85,24 +85,24 @@ onEachServer('a list', (server) => {
   const forbidden = 'FieldValueForbidden';
   it.each([
     {
-      what: 'a resourceVersion that is no number',
+      what: 'a resourceVersion that is not a number',
       query: 'resourceVersion=x',
       want: { status: 400, reason: 'BadRequest' },
     },
-    { what: 'a limit that is no number', query: 'limit=x', want: { status: 400, reason: 'BadRequest' } },
-    { what: 'a continue token that it never gave', query: 'continue=x', want: { status: 400, reason: 'BadRequest' } },
+    { what: 'a limit that is not a number', query: 'limit=x', want: { status: 400, reason: 'BadRequest' } },
+    { what: 'an unknown continue token', query: 'continue=x', want: { status: 400, reason: 'BadRequest' } },
     {
-      what: 'a field that pods have no selector for',
+      what: 'a field without a selector',
       query: 'fieldSelector=spec.x%3Dy',
       want: { status: 400, reason: 'BadRequest' },
     },
     {
-      what: 'a label selector that it cannot read',
+      what: 'an invalid label selector',
       query: 'labelSelector=a%20in',
       want: { status: 400, reason: 'BadRequest' },
     },
     {
-      what: 'a field selector that it cannot read',
+      what: 'an invalid field selector',
       query: 'fieldSelector=a',
       want: { status: 400, reason: 'BadRequest' },
     },
@@ -129,7 +129,7 @@ onEachServer('a list', (server) => {
 onEachServer('a selector', (server) => {
   const labels = [{}, { app: 'web' }, { app: 'web', tier: 'front' }, { app: 'db', tier: 'back' }, { tier: '' }];
 
-  it('picks objects by label in every notation', async () => {
+  it('selects objects by label in every notation', async () => {
     const namespace = await server().namespace();
     for (const [index, each] of labels.entries()) {
       await server().cluster.admin.create(paths.pods(namespace), smallPod(`p${index}`, { labels: each }));
@@ -172,7 +172,7 @@ onEachServer('a selector', (server) => {
     });
   });
 
-  it('picks pods by name, namespace, phase, node and host network', async () => {
+  it('selects pods by name, namespace, phase, node and host network', async () => {
     const namespace = await server().namespace();
     const pods = paths.pods(namespace);
     await server().cluster.admin.create(pods, smallPod('plain'));

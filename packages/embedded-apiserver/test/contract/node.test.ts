@@ -15,17 +15,21 @@ onEachServer('the range of a Node', (server) => {
   const v6 = 'fd00:4::/64';
 
   it.each([
-    { name: 'may be missing', spec: {}, want: {} },
-    { name: 'has two spellings', spec: { podCIDR: v4 }, want: { podCIDR: v4, podCIDRs: [v4] } },
-    { name: 'has two spellings, whichever is said', spec: { podCIDRs: [v4] }, want: { podCIDR: v4, podCIDRs: [v4] } },
-    { name: 'may be one of each family', spec: { podCIDRs: [v6, v4] }, want: { podCIDR: v6, podCIDRs: [v6, v4] } },
+    { name: 'may be absent', spec: {}, want: {} },
+    { name: 'sets podCIDRs from podCIDR', spec: { podCIDR: v4 }, want: { podCIDR: v4, podCIDRs: [v4] } },
+    { name: 'sets podCIDR from podCIDRs', spec: { podCIDRs: [v4] }, want: { podCIDR: v4, podCIDRs: [v4] } },
+    {
+      name: 'may have one CIDR of each family',
+      spec: { podCIDRs: [v6, v4] },
+      want: { podCIDR: v6, podCIDRs: [v6, v4] },
+    },
   ])('$name', async ({ spec, want }) => {
     const { podCIDR, podCIDRs } = read(await create(spec))['spec'] as { podCIDR?: string; podCIDRs?: string[] };
     expect({ podCIDR, podCIDRs }).toEqual(want);
   });
 
   it.each([
-    { what: 'what is none', podCIDRs: ['x'], want: invalid('spec.podCIDRs[0] FieldValueInvalid') },
+    { what: 'an invalid CIDR', podCIDRs: ['x'], want: invalid('spec.podCIDRs[0] FieldValueInvalid') },
     { what: 'two of one family', podCIDRs: [v4, '10.4.1.0/24'], want: invalid('spec.podCIDRs FieldValueInvalid') },
   ])('is not $what', async ({ podCIDRs, want }) => {
     expect(refusal(await create({ podCIDRs }))).toEqual(want);
@@ -40,7 +44,7 @@ onEachServer('the range of a Node', (server) => {
     );
     const annotated = read(await patch({ metadata: { annotations: { 'c2.wireguard.semaphore.uw.io/pubKey': 'x' } } }));
     expect(annotated.metadata.annotations).toMatchObject({ 'c2.wireguard.semaphore.uw.io/pubKey': 'x' });
-    // A key is checked in lower case, and kept as it is written.
+    // A key is validated in lower case, but stored as written.
     const capitals = read(
       await patch({ metadata: { annotations: { 'C2.Eu.wireguard.semaphore.uw.io/pubKey': 'y' } } }),
     );

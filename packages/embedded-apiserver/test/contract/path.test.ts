@@ -3,23 +3,23 @@ import { onEachServer } from './harness.ts';
 
 onEachServer('a path', (server) => {
   it.each([
-    { what: 'a group that nobody serves', path: '/apis/example.com/v1/things', status: 404, type: 'text/plain' },
-    { what: 'a resource that nobody serves', path: '/api/v1/things', status: 404, type: 'application/json' },
+    { what: 'an unknown group', path: '/apis/example.com/v1/things', status: 404, type: 'text/plain' },
+    { what: 'an unknown resource', path: '/api/v1/things', status: 404, type: 'application/json' },
     { what: 'an object that does not exist', path: '/api/v1/nodes/x', status: 404, type: 'application/json' },
     {
-      what: 'a namespaced object outside of a namespace',
+      what: 'a namespaced object without a namespace',
       path: '/api/v1/pods/x',
       status: 404,
       type: 'application/json',
     },
     {
-      what: 'a cluster-scoped one inside of one',
+      what: 'a cluster-scoped object in a namespace',
       path: '/api/v1/namespaces/default/nodes',
       status: 404,
       type: 'application/json',
     },
     {
-      what: 'a subresource that the kind lacks',
+      what: 'a subresource that the kind does not have',
       path: '/api/v1/namespaces/default/endpoints/x/status',
       status: 404,
       type: 'application/json',
@@ -29,7 +29,7 @@ onEachServer('a path', (server) => {
     expect({ status: reply.status, type: reply.contentType.split(';')[0] }).toEqual({ status: want, type });
   });
 
-  it('of the keys that sign tokens is for each service account, and names keys that no other cluster has', async () => {
+  it('of the signing keys is open to every service account, and the keys are unique to the cluster', async () => {
     const { token } = await server().cluster.account('no-rights', []);
     const asked = { headers: { accept: 'application/jwk-set+json' }, token };
     const reply = await server().send('GET', '/openid/v1/jwks', asked);

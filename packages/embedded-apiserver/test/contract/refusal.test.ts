@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { onEachServer, read, refusal } from './harness.ts';
 import { lease, object, paths, service, slice, smallPod } from './objects.ts';
 
-/** A refusal of the usual sort: 422, with what is wrong. */
+/** A validation error: 422 with its causes. */
 const invalid = (...causes: string[]) => ({ status: 422, reason: 'Invalid', causes });
 const badName = invalid('metadata.name FieldValueInvalid');
 const port = (number: number, more: object = {}) => ({ port: number, ...more });
@@ -25,7 +25,7 @@ onEachServer('a name', (server) => {
     );
   });
 
-  it('of a ClusterRole may be nearly anything', async () => {
+  it('of a ClusterRole may have almost any character', async () => {
     const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
     const role = (name: string) => object('rbac.authorization.k8s.io/v1 ClusterRole', name, { rules: [] });
     expect((await server().send('POST', path, { body: role('Team:A_b.c') })).status).toBe(201);
@@ -57,7 +57,7 @@ onEachServer('a Service', (server) => {
       want: invalid('spec.ports[0].name FieldValueRequired'),
     },
     {
-      what: 'two ports of one number and protocol',
+      what: 'two ports with one number and protocol',
       spec: { ports: [port(80, { name: 'a' }), port(80, { name: 'b' })] },
       want: invalid('spec.ports[1] FieldValueDuplicate'),
     },
@@ -65,7 +65,7 @@ onEachServer('a Service', (server) => {
     expect(refusal(await create(service('x', spec)))).toEqual(want);
   });
 
-  it('gets an address, and what else was left out', async () => {
+  it('gets an address and the other defaults', async () => {
     const { spec, status } = read(await create(service('x', { ports: [port(80)] }))) as unknown as {
       spec: Record<string, unknown>;
       status: unknown;
@@ -95,12 +95,12 @@ onEachServer('a Service', (server) => {
     expect(made['spec']).toMatchObject({ clusterIP: 'None', clusterIPs: ['None'], ipFamilies, ipFamilyPolicy });
   });
 
-  it('that points to a name has no address', async () => {
+  it('of type ExternalName has no address', async () => {
     const made = read(await create(service('x', { type: 'ExternalName', externalName: 'example.com' })));
     expect(made['spec']).toEqual({ type: 'ExternalName', externalName: 'example.com', sessionAffinity: 'None' });
   });
 
-  it('keeps its address, whether an update names it or not, and can neither lose nor change it', async () => {
+  it('keeps its address if an update omits it, and cannot lose or change it', async () => {
     const services = paths.services(await server().namespace());
     const put = (spec: object) =>
       server().send('PUT', `${services}/x`, { body: service('x', { ports: [port(81)], ...spec }) });
@@ -115,7 +115,7 @@ onEachServer('a Service', (server) => {
     expect(refusal(await put({ ipFamilies: ['IPv6'] }))).toEqual(invalid('spec.clusterIPs[0] FieldValueInvalid'));
   });
 
-  it('that is headless can not get an address', async () => {
+  it('that is headless cannot get an address', async () => {
     const services = paths.services(await server().namespace());
     await server().cluster.admin.create(services, service('x', { clusterIP: 'None', ports: [port(80)] }));
     const spec = { clusterIP: '10.96.0.77', clusterIPs: ['10.96.0.77'], ports: [port(80)], ipFamilies: ['IPv4'] };
@@ -163,7 +163,7 @@ onEachServer('an EndpointSlice', (server) => {
 onEachServer('what is too large', (server) => {
   const bytes = (count: number) => 'x'.repeat(count);
 
-  it('is refused: a body over 3 MiB, an object over 1.5 MiB, annotations over 256 KiB', async () => {
+  it('is refused for a body over 3 MiB, an object over 1.5 MiB, annotations over 256 KiB', async () => {
     const leases = paths.leases(await server().namespace());
     const pods = leases.replace('/apis/coordination.k8s.io/v1', '/api/v1').replace(/leases$/, 'pods');
     const pod = (size: number) =>

@@ -42,43 +42,43 @@ const selector = { app: 'web' };
 
 onEachServer('a new Service, where there are two families', (server) => {
   it.each([
-    { name: 'has one by itself', spec: {}, want: single('IPv4') },
-    { name: 'may have the other', spec: { ipFamilies: ['IPv6'] }, want: single('IPv6') },
+    { name: 'has one by default', spec: {}, want: single('IPv4') },
+    { name: 'may choose the other', spec: { ipFamilies: ['IPv6'] }, want: single('IPv6') },
     {
-      name: 'may have both, if there are',
+      name: 'may prefer both',
       spec: { ipFamilyPolicy: 'PreferDualStack' },
       want: dual(both, 'PreferDualStack'),
     },
-    { name: 'may insist', spec: { ipFamilyPolicy: 'RequireDualStack' }, want: dual(both, 'RequireDualStack') },
+    { name: 'may require both', spec: { ipFamilyPolicy: 'RequireDualStack' }, want: dual(both, 'RequireDualStack') },
     {
-      name: 'may have them in its own order',
+      name: 'may choose their order',
       spec: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6'] },
       want: dual(['IPv6', 'IPv4'], 'PreferDualStack'),
     },
-    { name: 'must have a policy for two', spec: { ipFamilies: both }, want: badPolicy },
+    { name: 'needs a policy for two', spec: { ipFamilies: both }, want: badPolicy },
     {
-      name: 'has no third',
+      name: 'has at most two',
       spec: { ipFamilies: ['IPv5'] },
       want: invalid('spec.ipFamilies[0] FieldValueNotSupported'),
     },
     {
-      name: 'has none twice',
+      name: 'has no duplicate',
       spec: { ipFamilies: ['IPv4', 'IPv4'] },
       want: invalid('spec.ipFamilies[1] FieldValueDuplicate'),
     },
     {
-      name: 'has no other policy',
+      name: 'has no unknown policy',
       spec: { ipFamilyPolicy: 'x' },
       want: invalid('spec.ipFamilyPolicy FieldValueNotSupported'),
     },
     {
-      name: 'names one address',
+      name: 'has the same first address in both fields',
       spec: { clusterIPs: ['10.96.9.9'] },
       want: invalid('spec.clusterIPs FieldValueInvalid'),
     },
-    { name: 'may choose', spec: { clusterIP: 'fd00:10:96::909' }, want: single('IPv6') },
+    { name: 'may choose an address', spec: { clusterIP: 'fd00:10:96::909' }, want: single('IPv6') },
     {
-      name: 'chooses of its family',
+      name: 'takes a chosen address of its family only',
       spec: { clusterIP: 'fd00:10:96::908', ipFamilies: ['IPv4'] },
       want: invalid('spec.clusterIPs[0] FieldValueInvalid'),
     },
@@ -87,19 +87,19 @@ onEachServer('a new Service, where there are two families', (server) => {
       spec: { clusterIP: 'None', selector },
       want: headless(['IPv4'], 'SingleStack'),
     },
-    { name: 'is headless, without one', spec: { clusterIP: 'None' }, want: headless(both, 'RequireDualStack') },
+    { name: 'is headless, without a selector', spec: { clusterIP: 'None' }, want: headless(both, 'RequireDualStack') },
     {
-      name: 'is headless, without one, of one family',
+      name: 'is headless, without a selector, of one family',
       spec: { clusterIP: 'None', ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' },
       want: headless(['IPv6'], 'SingleStack'),
     },
     {
-      name: 'is headless, without one, and silent about the policy',
+      name: 'is headless, without a selector or policy',
       spec: { clusterIP: 'None', ipFamilies: ['IPv6'] },
       want: headless(['IPv6', 'IPv4'], 'RequireDualStack'),
     },
     {
-      name: 'is no name with families',
+      name: 'has no families as an ExternalName',
       spec: { type: 'ExternalName', externalName: 'example.com', ipFamilies: ['IPv4'] },
       want: invalid('spec.ipFamilies FieldValueForbidden'),
     },
@@ -118,7 +118,7 @@ onEachServer('a Service that changes', (server) => {
       want: dual(both, 'PreferDualStack'),
     },
     {
-      name: 'gains whatever is second',
+      name: 'gains the missing family',
       from: { ipFamilies: ['IPv6'] },
       to: { ipFamilyPolicy: 'RequireDualStack' },
       want: dual(['IPv6', 'IPv4'], 'RequireDualStack'),
@@ -130,13 +130,13 @@ onEachServer('a Service that changes', (server) => {
       want: single('IPv4'),
     },
     {
-      name: 'drops the second by name',
+      name: 'drops the second by naming the first',
       from: { ipFamilyPolicy: 'PreferDualStack' },
       to: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] },
       want: single('IPv4'),
     },
     {
-      name: 'drops none without a policy',
+      name: 'keeps both without a policy',
       from: { ipFamilyPolicy: 'PreferDualStack' },
       to: { ipFamilies: ['IPv4'] },
       want: badPolicy,
@@ -179,13 +179,13 @@ onEachServer('a Service that changes', (server) => {
       want: invalid('spec.clusterIPs[0] FieldValueInvalid'),
     },
     {
-      name: 'becomes a name',
+      name: 'becomes an ExternalName',
       from: {},
       to: { type: 'ExternalName', externalName: 'example.com' },
       want: { first: true },
     },
     {
-      name: 'is a name no more',
+      name: 'stops being an ExternalName',
       from: { type: 'ExternalName', externalName: 'example.com' },
       to: {},
       want: single('IPv4'),
@@ -196,7 +196,7 @@ onEachServer('a Service that changes', (server) => {
     expect(await answer(server(), 'PUT', `${services}/x`, to)).toEqual(want);
   });
 
-  it('loses its address with a patch that says no more than its new type', async () => {
+  it('loses its address with a patch of its type only', async () => {
     const services = paths.services(await server().namespace());
     await server().cluster.admin.create(services, service('x', { ports }));
     const body = { spec: { type: 'ExternalName', externalName: 'example.com' } };
@@ -212,9 +212,9 @@ onEachServer(
   'a Service, where there is one family',
   (server) => {
     it.each([
-      { name: 'has it', spec: {}, want: single('IPv4') },
+      { name: 'has its one family', spec: {}, want: single('IPv4') },
       {
-        name: 'can not have the other',
+        name: 'cannot have the other',
         spec: { ipFamilies: ['IPv6'] },
         want: invalid('spec.ipFamilies[0] FieldValueInvalid'),
       },
@@ -224,11 +224,11 @@ onEachServer(
         want: { ...single('IPv4'), ipFamilyPolicy: 'PreferDualStack' },
       },
       {
-        name: 'can not prefer two by name',
+        name: 'cannot name two',
         spec: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: both },
         want: invalid('spec.ipFamilies[1] FieldValueInvalid'),
       },
-      { name: 'can not insist on two', spec: { ipFamilyPolicy: 'RequireDualStack' }, want: badPolicy },
+      { name: 'cannot require two', spec: { ipFamilyPolicy: 'RequireDualStack' }, want: badPolicy },
       {
         name: 'has two if it is headless without a selector',
         spec: { clusterIP: 'None' },
@@ -240,7 +240,7 @@ onEachServer(
         want: headless(['IPv6'], 'SingleStack'),
       },
       {
-        name: 'can not have the other if it is headless with a selector',
+        name: 'cannot have the other if it is headless with a selector',
         spec: { clusterIP: 'None', selector, ipFamilies: ['IPv6'] },
         want: invalid('spec.ipFamilies[0] FieldValueInvalid'),
       },

@@ -10,12 +10,12 @@ const mode = 'service.kubernetes.io/topology-mode';
 onEachServer('a port of a Service', (server) => {
   it.each([
     {
-      what: 'no number',
+      what: 'no port number',
       ports: [{ name: 'a' }],
       want: invalid('spec.ports[0].port FieldValueInvalid', 'spec.ports[0].targetPort FieldValueInvalid'),
     },
     {
-      what: 'a number that is too large',
+      what: 'a port number that is too large',
       ports: [port(65_536)],
       want: invalid('spec.ports[0].port FieldValueInvalid', 'spec.ports[0].targetPort FieldValueInvalid'),
     },
@@ -28,22 +28,22 @@ onEachServer('a port of a Service', (server) => {
     },
     { what: 'another protocol', ports: [port(80, { protocol: 'SCTP' })], want: 201 },
     {
-      what: 'a protocol that is none',
+      what: 'an unknown protocol',
       ports: [port(80, { protocol: 'tcp' })],
       want: invalid('spec.ports[0].protocol FieldValueNotSupported'),
     },
     {
-      what: 'a name that is none',
+      what: 'an invalid name',
       ports: [port(80, { name: 'A_b' })],
       want: invalid('spec.ports[0].name FieldValueInvalid'),
     },
     {
-      what: 'the name of another',
+      what: 'a duplicate name',
       ports: [port(80, { name: 'a' }), port(81, { name: 'a' })],
       want: invalid('spec.ports[1].name FieldValueDuplicate'),
     },
     {
-      what: 'the number of another, of another protocol',
+      what: 'one number for two protocols',
       ports: [port(53, { name: 'a' }), port(53, { name: 'b', protocol: 'UDP' })],
       want: 201,
     },
@@ -86,12 +86,12 @@ onEachServer('a Service', (server) => {
     expect({ sessionAffinity, ...(sessionAffinityConfig !== undefined && { sessionAffinityConfig }) }).toEqual(want);
   });
 
-  it.each([0, 86_401])('can not stick to a client for %i seconds', async (seconds) => {
+  it.each([0, 86_401])('rejects session affinity of %i seconds', async (seconds) => {
     const field = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
     expect(refusal(await create(affinity(seconds)))).toEqual(invalid(`${field} FieldValueInvalid`));
   });
 
-  it('can not stick to anything else', async () => {
+  it('rejects an unknown session affinity', async () => {
     expect(refusal(await create({ sessionAffinity: 'x' }))).toEqual(
       invalid('spec.sessionAffinity FieldValueNotSupported'),
     );
@@ -109,7 +109,7 @@ onEachServer('a Service', (server) => {
     expect(typeof want === 'number' ? reply.status : refusal(reply)).toEqual(want);
   });
 
-  it('may be called as long as a label, and begins with a letter', async () => {
+  it('has a name of at most 63 characters that begins with a letter', async () => {
     const services = paths.services(await server().namespace());
     const statuses = ['a'.repeat(63), 'a-1', '1-a', 'a'.repeat(64)].map(async (name) => {
       const { status } = await server().send('POST', services, { body: service(name, { clusterIP: 'None' }) });

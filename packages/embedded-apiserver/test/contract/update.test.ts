@@ -12,7 +12,7 @@ onEachServer('an update', (server) => {
   const make = async (path: string, body: KubeObject) => server().cluster.admin.create(path, body);
   const put = (path: string, body: unknown) => server().send('PUT', path, { body });
 
-  it('moves the resourceVersion only if it changes something', async () => {
+  it('changes the resourceVersion only if it changes the object', async () => {
     const pods = paths.pods(await server().namespace());
     const pod = await make(pods, smallPod('x', { labels: { a: '1' } }));
     const { managedFields: _, ...metadata } = pod.metadata;
@@ -36,7 +36,7 @@ onEachServer('an update', (server) => {
     expect(changed.metadata.uid).toBe(pod.metadata.uid);
   });
 
-  it('of a stale object is a conflict, as is one of another UID; a made-up resourceVersion is an error', async () => {
+  it('conflicts for a stale object and for another UID; an invalid resourceVersion is an error', async () => {
     const pods = paths.pods(await server().namespace());
     await make(pods, smallPod('x'));
     const conflict = { status: 409, reason: 'Conflict' };
@@ -65,7 +65,7 @@ onEachServer('an update', (server) => {
     ]);
   });
 
-  it('without a resourceVersion overwrites, but for a Lease', async () => {
+  it('without a resourceVersion overwrites, except for a Lease', async () => {
     const namespace = await server().namespace();
     const { pods, services, slices, leases } = paths;
     await make(pods(namespace), smallPod('x'));
@@ -85,7 +85,7 @@ onEachServer('an update', (server) => {
     });
   });
 
-  it('of what is missing creates Services and Leases, unless it names a UID, and nothing else', async () => {
+  it('of a missing object creates it only for Services and Leases, and only without a UID', async () => {
     const namespace = await server().namespace();
     const { pods, services, slices, leases } = paths;
     const spec = { clusterIP: 'None' };
@@ -100,7 +100,7 @@ onEachServer('an update', (server) => {
     expect(replies.map((reply) => reply.status)).toEqual([201, 201, 409, 201, 404, 404]);
   });
 
-  it('leaves the status alone, and one of the status all else but the metadata', async () => {
+  it('keeps the status; an update of the status keeps all but metadata', async () => {
     const pods = paths.pods(await server().namespace());
     const pod = await make(pods, smallPod('x', { labels: { a: '1' } }));
     const running = read(await put(`${pods}/x/status`, { ...pod, status: { phase: 'Running' } }));
@@ -112,7 +112,7 @@ onEachServer('an update', (server) => {
     expect(read(await server().send('GET', `${pods}/x/status`))).toEqual(after);
   });
 
-  it('by merge patch merges objects, removes by null and replaces lists', async () => {
+  it('by merge patch merges objects, removes nulls and replaces lists', async () => {
     const pods = paths.pods(await server().namespace());
     await make(pods, smallPod('x', { labels: { a: '1', b: '2' }, finalizers: ['example.com/a', 'example.com/b'] }));
     const body = { metadata: { labels: { a: null, c: '3' }, annotations: { n: 'x' }, finalizers: ['example.com/c'] } };
@@ -122,7 +122,7 @@ onEachServer('an update', (server) => {
     expect(metadata.labels).toEqual({ b: '2', c: '3' });
   });
 
-  it('by JSON patch does what it says, or nothing', async () => {
+  it('by JSON patch applies all operations or none', async () => {
     const pods = paths.pods(await server().namespace());
     const pod = await make(pods, smallPod('x', { labels: { a: '1', 'example.com/b': '2' } }));
     const apply = (body: unknown) => server().send('PATCH', `${pods}/x`, { body, headers: jsonPatch });
@@ -156,7 +156,7 @@ onEachServer('an update', (server) => {
     expect(read(await apply(last)).metadata.labels).toEqual({ a: '3', c: '3', d: '2', new: '1' });
   });
 
-  it('by a patch of no known type, of no JSON, or of nothing that exists is refused', async () => {
+  it('by patch refuses an unknown type, invalid JSON and a missing object', async () => {
     const pods = paths.pods(await server().namespace());
     await make(pods, smallPod('x'));
     expect([

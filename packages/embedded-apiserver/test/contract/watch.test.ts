@@ -14,7 +14,7 @@ const isInitialEnd = ({ object }: WatchEvent) => object.metadata.annotations?.['
 onEachServer('a watch', (server) => {
   const admin = () => server().cluster.admin;
 
-  it('without a resourceVersion begins with what is there, and goes on', async () => {
+  it('without a resourceVersion begins with the present objects, then sends changes', async () => {
     const pods = paths.pods(await server().namespace());
     await admin().create(pods, smallPod('old'));
     const watch = await server().watch(`${pods}?watch=1`);
@@ -34,7 +34,7 @@ onEachServer('a watch', (server) => {
     watch.close();
   });
 
-  it('from a resourceVersion replays what came after it, in order', async () => {
+  it('from a resourceVersion replays later changes, in order', async () => {
     const pods = paths.pods(await server().namespace());
     const { metadata } = await admin().create(pods, smallPod('a'));
     await admin().request('PATCH', `${pods}/a`, { metadata: { labels: { n: '1' } } });
@@ -54,7 +54,7 @@ onEachServer('a watch', (server) => {
     watch.close();
   });
 
-  it('sees what begins to match a selector as added, and what ceases to as deleted, as it last matched', async () => {
+  it('sends ADDED when an object begins to match its selector, and DELETED with the last match when it stops', async () => {
     const pods = paths.pods(await server().namespace());
     const label = (app: string, n: string) =>
       admin().request('PATCH', `${pods}/a`, { metadata: { labels: { app, n } } });
@@ -77,7 +77,7 @@ onEachServer('a watch', (server) => {
     watch.close();
   });
 
-  it('by a field selector follows the phase', async () => {
+  it('with a field selector follows the phase', async () => {
     const pods = paths.pods(await server().namespace());
     await admin().create(pods, smallPod('a'));
     const watch = await server().watch(`${pods}?watch=1&fieldSelector=status.phase%3DRunning`);
@@ -91,7 +91,7 @@ onEachServer('a watch', (server) => {
     watch.close();
   });
 
-  it('of one namespace sees no other, that of all sees every one', async () => {
+  it('of one namespace sees no other; a watch of all sees every one', async () => {
     const [one, other] = [await server().namespace(), await server().namespace()];
     const now = (await admin().get('/api/v1/pods?limit=1')).metadata.resourceVersion;
     const narrow = await server().watch(`${paths.pods(one)}?watch=1&resourceVersion=${now}`);
@@ -109,11 +109,11 @@ onEachServer('a watch', (server) => {
     expect(await watch.until(() => false)).toEqual([]);
   });
 
-  it('with allowWatchBookmarks says how far it has come shortly before it ends', async () => {
+  it('with allowWatchBookmarks sends a bookmark shortly before it ends', async () => {
     const [silent, other] = [await server().namespace(), await server().namespace()];
     let pods = 0;
     const create = async () => (await admin().create(paths.pods(other), smallPod(`p${pods++}`))).metadata;
-    // It says so two seconds before: again, where a busy machine had no time for the pod before that, or for the bookmark.
+    // The bookmark comes two seconds before the end. Retries, because a busy machine may be too slow for it.
     const object = await eventually(async () => {
       const before = await create();
       const query = `watch=1&timeoutSeconds=4&allowWatchBookmarks=true&resourceVersion=${before.resourceVersion}`;
@@ -128,7 +128,7 @@ onEachServer('a watch', (server) => {
     expect(object.metadata.annotations).toBeUndefined();
   });
 
-  it('from a resourceVersion of the future keeps silent', async () => {
+  it('from a resourceVersion in the future sends nothing', async () => {
     const pods = paths.pods(await server().namespace());
     const watch = await server().watch(`${pods}?watch=1&timeoutSeconds=2&resourceVersion=100000000`);
     await admin().create(pods, smallPod('a'));
@@ -138,22 +138,22 @@ onEachServer('a watch', (server) => {
   const causes = ['resourceVersionMatch FieldValueForbidden'];
   it.each([
     {
-      what: 'a resourceVersion that is no number',
+      what: 'a resourceVersion that is not a number',
       query: 'watch=1&resourceVersion=x',
       want: { status: 500, reason: undefined },
     },
     {
-      what: 'sendInitialEvents without a match',
+      what: 'sendInitialEvents without resourceVersionMatch',
       query: 'watch=1&sendInitialEvents=true',
       want: { status: 422, reason: 'Invalid', causes },
     },
     {
-      what: 'a match without sendInitialEvents',
+      what: 'resourceVersionMatch without sendInitialEvents',
       query: 'watch=1&resourceVersionMatch=NotOlderThan',
       want: { status: 422, reason: 'Invalid', causes },
     },
     {
-      what: 'a field that pods have no selector for',
+      what: 'a field without a selector',
       query: 'watch=1&fieldSelector=a%3Db',
       want: { status: 400, reason: 'BadRequest' },
     },
@@ -165,7 +165,7 @@ onEachServer('a watch', (server) => {
 onEachServer('a WatchList', (server) => {
   const admin = () => server().cluster.admin;
 
-  it('lists, says with a bookmark that it has, and goes on', async () => {
+  it('lists, ends the list with a bookmark, then sends changes', async () => {
     const pods = paths.pods(await server().namespace());
     for (const name of ['a', 'b', 'c']) await admin().create(pods, smallPod(name));
     const watch = await server().watch(`${pods}?${watchList}`);
@@ -181,7 +181,7 @@ onEachServer('a WatchList', (server) => {
     watch.close();
   });
 
-  it('of nothing is a bookmark alone, with the resourceVersion of the cluster', async () => {
+  it('of no objects sends only a bookmark, with the resourceVersion of the cluster', async () => {
     const namespace = await server().namespace();
     const { metadata } = await admin().create(paths.leases(namespace), lease('x'));
     const watch = await server().watch(`${paths.pods(namespace)}?${watchList}`);
@@ -191,7 +191,7 @@ onEachServer('a WatchList', (server) => {
     watch.close();
   });
 
-  it('is also what a watch from any state is that allows bookmarks', async () => {
+  it('is implied by a watch from any version that allows bookmarks', async () => {
     const pods = paths.pods(await server().namespace());
     await admin().create(pods, smallPod('a'));
     for (const query of ['', '&resourceVersion=0']) {
@@ -201,7 +201,7 @@ onEachServer('a WatchList', (server) => {
     }
   });
 
-  it('narrowed by a selector lists what the selector picks', async () => {
+  it('with a selector lists the selected objects', async () => {
     const pods = paths.pods(await server().namespace());
     for (const app of ['x', 'y']) await admin().create(pods, smallPod(app, { labels: { app } }));
     const watch = await server().watch(`${pods}?${watchList}&labelSelector=app%3Dy`);
@@ -209,7 +209,7 @@ onEachServer('a WatchList', (server) => {
     watch.close();
   });
 
-  it('without allowWatchBookmarks has no end', async () => {
+  it('without allowWatchBookmarks sends no bookmark after the list', async () => {
     const pods = paths.pods(await server().namespace());
     await admin().create(pods, smallPod('a'));
     const watch = await server().watch(
@@ -218,7 +218,7 @@ onEachServer('a WatchList', (server) => {
     expect(seen(await watch.until(() => false))).toEqual(['ADDED a']);
   });
 
-  it('that is to send no initial events begins with what comes', async () => {
+  it('without initial events sends only changes', async () => {
     const pods = paths.pods(await server().namespace());
     await admin().create(pods, smallPod('old'));
     const query = 'watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -229,7 +229,7 @@ onEachServer('a WatchList', (server) => {
     watch.close();
   });
 
-  it('from a resourceVersion of the future is an error after three seconds', async () => {
+  it('from a resourceVersion in the future fails after three seconds', async () => {
     const watch = await server().watch(`/api/v1/pods?${watchList}&resourceVersion=100000000`);
     const events = await watch.until(() => false);
     expect({ status: watch.status, events }).toMatchObject({

@@ -1,8 +1,8 @@
 import { endpointOf, open, pod } from '@kube-semaphore/testkit';
 import { startEmbeddedCluster } from '../../src/index.ts';
 
-// A process of its own, whose memory is that of the cluster and nothing else: seeds 20,000 pods, reads them through a
-// WatchList, and prints what that took.
+// A separate process, so that its memory is the cluster's alone: seeds 20,000 pods, reads them through a
+// WatchList, and prints the memory and time.
 
 const cluster = await startEmbeddedCluster({ name: 'size' });
 const { token } = await cluster.account('reader', [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }]);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const program = fileURLToPath(new URL('size-owner.ts', import.meta.url));
 
-// Ten seconds of a core for the embedded server: left to the suite that takes minutes anyway.
+// It takes ten seconds of CPU, so it runs in the long suite only.
 describe('20,000 pods of 15 kB', () => {
   it('take at most twice their bytes while they are listed', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [program]);
