@@ -105,12 +105,9 @@ it('shows what an agent would do where no tunnel can be had', { timeout: TIMEOUT
 it.each([
   { name: 'before there is anything', signal: 'SIGINT', text: 'kube-semaphore connects' },
   { name: 'while the apps start', signal: 'SIGINT', text: 'both clusters serve' },
-  { name: 'while pods come', signal: 'SIGINT', text: '3. It grows' },
-  { name: 'while somebody else ends it', signal: 'SIGTERM', text: '6. The other way round' },
-  { name: 'with the terminal', signal: 'SIGHUP', text: '8. Somebody deletes' },
-  { name: 'while a cluster is out of reach', signal: 'SIGINT', text: '9. The other cluster' },
+  { name: 'by SIGTERM while pods come', signal: 'SIGTERM', text: '3. It grows' },
+  { name: 'by SIGHUP while a cluster is out of reach', signal: 'SIGHUP', text: '9. The other cluster' },
   { name: 'while nobody leads', signal: 'SIGINT', text: 'kill -9' },
-  { name: 'while a Service is mirrored', signal: 'SIGINT', text: 'c1 has a Service' },
   { name: 'while an app is started anew', signal: 'SIGINT', text: '16. One Service' },
   { name: 'while a global Service lacks a cluster', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
 ] as const)(
