@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Ending, Fault, FaultKind, FaultOf } from './fault.ts';
 
-/** The faults that strike one exchange, as they come and go, and what they do to its bytes. */
+/** The faults that affect one exchange, and their effect on its bytes. */
 export class ActiveFaults {
-  /** Each with the number of bytes of the answer that had passed when it came. */
+  /** Each fault with the bytes of the answer sent before it was set. */
   readonly #since = new Map<Fault, number>();
   readonly #over: AbortSignal;
   readonly #history: FaultKind[] = [];
   #passed = 0;
   #changed = Promise.withResolvers<void>();
 
-  /** @param over aborted when the exchange is, so that nothing waits any longer */
+  /** @param over aborts when the exchange ends, and with it all waiting */
   constructor(over: AbortSignal) {
     this.#over = over;
     over.addEventListener('abort', () => this.#notify());
@@ -27,12 +27,12 @@ export class ActiveFaults {
     this.#notify();
   }
 
-  /** Those that ever were; grows as they come. */
+  /** All faults so far. */
   get history(): readonly FaultKind[] {
     return this.#history;
   }
 
-  /** Those that are, in the order in which they came. */
+  /** The active faults, in the order in which they were set. */
   all(): Fault[] {
     return [...this.#since.keys()];
   }
@@ -41,18 +41,18 @@ export class ActiveFaults {
     return this.all().filter((fault) => fault.kind === kind) as FaultOf<K>[];
   }
 
-  /** Resolves as soon as nothing stalls what goes in this direction, or the exchange is over. */
+  /** Resolves when nothing stalls this direction, or the exchange is over. */
   async flowing(what: 'requests' | 'answers'): Promise<void> {
     const stalls = () => this.of('stall').some(({ direction = what }) => direction === what);
     while (stalls() && !this.#over.aborted) await this.#changed.promise;
   }
 
-  /** Waits as long as the delays say. Rejects when the exchange is over. */
+  /** Waits for the sum of the delays. Rejects when the exchange is over. */
   async delayed(what: 'requestMs' | 'chunkMs'): Promise<void> {
     for (const fault of this.of('delay')) await delay(fault[what], undefined, { signal: this.#over });
   }
 
-  /** Whether an answer ends within the next `length` bytes: after how many of them, and how. */
+  /** Where and how an answer ends within the next `length` bytes, if it does. */
   truncation(length: number): { at: number; by: Ending } | undefined {
     const cuts = this.of('truncate').map((fault) => {
       const passed = this.#passed - this.#since.get(fault)!;
@@ -61,7 +61,7 @@ export class ActiveFaults {
     return cuts.filter(({ at }) => at <= length).toSorted((a, b) => a.at - b.at)[0];
   }
 
-  /** So many bytes of the answer were sent. */
+  /** Counts the bytes of the answer that were sent. */
   count(bytes: number): void {
     this.#passed += bytes;
   }

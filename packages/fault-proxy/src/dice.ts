@@ -1,8 +1,8 @@
-/** Numbers that look random and follow from a seed alone (mulberry32), so that a failure can be seen again. */
+/** Pseudo-random numbers from a seed (mulberry32), so that a failure can be repeated. */
 export class Dice {
   #state: number;
 
-  /** @param seed an integer; its lower 32 bits count */
+  /** @param seed an integer, of which the lower 32 bits are used */
   constructor(seed: number) {
     this.#state = seed | 0;
   }
@@ -12,7 +12,7 @@ export class Dice {
     return least + Math.floor(this.#next() * (most - least + 1));
   }
 
-  /** One of `options`, which are at least one. */
+  /** One of `options`, which must not be empty. */
   pick<const T>(options: readonly T[]): T {
     return options[this.integer(0, options.length - 1)]!;
   }

@@ -1,9 +1,9 @@
-/** A label that nothing has. */
+/** A label that no object has. */
 const NOTHING = 'kube-semaphore.test/nothing-has-this-label';
 
 /**
- * A list, or a watch that begins with one, of nothing: the API server itself is asked for objects with a label that
- * none has. So kind, encoding and resourceVersion are right, for any resource.
+ * An empty list, or a watch that begins with one: asks the API server for objects with a label that
+ * no object has. So kind, encoding and resourceVersion are right for any resource.
  */
 export function targetOfNothing(target: string): string {
   const url = new URL(target, 'https://localhost');
@@ -13,8 +13,8 @@ export function targetOfNothing(target: string): string {
 }
 
 /**
- * A watch up to the end of its first event, which of a WatchList of nothing is the bookmark that ends the list. To go
- * on with that watch would be to deny what happens from now on as well.
+ * A watch up to the end of its first event: in an empty WatchList, the bookmark that ends the list. To
+ * continue the watch would hide later changes, too.
  */
 export async function* firstEvent(watch: AsyncIterable<Uint8Array>, contentType: string): AsyncGenerator<Uint8Array> {
   const eventEnd = contentType.startsWith('application/json') ? lineEnd : frameEnd;
@@ -33,7 +33,7 @@ function lineEnd(bytes: Buffer): number | undefined {
   return newline === -1 ? undefined : newline + 1;
 }
 
-/** A protobuf event has its length before it, in 4 bytes. */
+/** A protobuf event starts with its length, in 4 bytes. */
 function frameEnd(bytes: Buffer): number | undefined {
   const end = bytes.length < 4 ? Infinity : 4 + bytes.readUInt32BE();
   return bytes.length < end ? undefined : end;

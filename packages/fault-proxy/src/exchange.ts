@@ -12,7 +12,7 @@ export type ExchangeOptions = {
   readonly seen: FilteredRequest;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The API server's. */
+  /** The API server's URL. */
   readonly url: string;
   readonly agent: Agent;
   /** Resets the client's connection. */
@@ -20,8 +20,8 @@ export type ExchangeOptions = {
 };
 
 /**
- * One request on its way to the API server, and the answer on its way back, chunk by chunk as they come. Faults may
- * come and go meanwhile.
+ * One request to the API server and its answer, passed on chunk by chunk. Faults may
+ * change meanwhile.
  */
 export class Exchange {
   readonly faults: ActiveFaults;
@@ -32,7 +32,7 @@ export class Exchange {
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.faults = new ActiveFaults(this.#over.signal);
-    // Also when the client closes its half of the connection only: for kube-apiserver, too, it is gone then.
+    // Also if the client closes only its half of the connection, as in kube-apiserver.
     options.response.once('close', () => this.#over.abort());
   }
 
@@ -40,7 +40,7 @@ export class Exchange {
     return this.#options.seen;
   }
 
-  /** Ends the answer, as far as it has come, unless it is over already. */
+  /** Ends the answer early, unless it is complete. */
   end(by: Ending): void {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
@@ -50,14 +50,14 @@ export class Exchange {
     else response.destroy();
   }
 
-  /** Resolves when all is said, or the exchange has ended in some other way. */
+  /** Resolves when the answer is complete, or the exchange has ended early. */
   async run(): Promise<void> {
     try {
       await this.faults.flowing('requests');
       await this.faults.delayed('requestMs');
       await this.#answer();
     } catch {
-      // The API server broke off, and so do we. Where it was the client, or a fault, all is over already.
+      // Aborts the answer as the API server did. If the client or a fault ended it, nothing is left to do.
       await this.faults.flowing('answers');
       this.end('reset');
     }
@@ -89,14 +89,14 @@ export class Exchange {
     const empty = this.faults.of('empty').length > 0 && (verb === 'list' || isWatchList(this.seen));
     const { signal } = this.#over;
     const { onward, answer } = forward(request, empty ? targetOfNothing(target) : target, { url, agent, signal });
-    // It may fail because the answer was there before all was sent, and then the answer is what counts.
+    // It may fail because the answer came before the end of the body; then the answer matters.
     this.#upload(onward).catch(() => {});
     const upstream = await answer;
     await this.faults.flowing('answers');
     const shortened = this.faults.of('truncate').some(({ by }) => by === 'clean');
     this.#lengthPromised = !shortened && 'content-length' in upstream.headers;
     const headers = endToEnd(upstream.rawHeaders, shortened ? ['content-length'] : []);
-    // At once: the head of a watch may be long before its first event.
+    // At once, because the first event of a watch may come much later than its head.
     response.writeHead(upstream.statusCode!, headers).flushHeaders();
     const { 'content-type': contentType = '' } = upstream.headers;
     await this.#send(empty && verb === 'watch' ? firstEvent(upstream, contentType) : upstream);
@@ -112,7 +112,7 @@ export class Exchange {
     onward.end();
   }
 
-  /** Sends a body, and ends the exchange where a fault says so. Its regular end is the caller's to send. */
+  /** Sends a body, and ends the exchange early if a fault says so. The caller ends it otherwise. */
   async #send(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     for await (const chunk of body) {
       await this.faults.flowing('answers');
@@ -136,7 +136,7 @@ export class Exchange {
   }
 }
 
-/** Resolves once the bytes were handed to the kernel: no sooner must a connection be ended that is to deliver them. */
+/** Resolves when the kernel has the bytes: only then may the connection that delivers them end. */
 function write(to: OutgoingMessage, bytes: Uint8Array): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   to.write(bytes, (error) => (error ? reject(error) : resolve()));

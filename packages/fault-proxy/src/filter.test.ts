@@ -7,16 +7,16 @@ const update = { method: 'PUT', target: '/api/v1/namespaces/a/services/b', verb:
 
 describe('matcher', () => {
   it.each<{ name: string; filter: RequestFilter; want: object[] }>([
-    { name: 'lets all through that says nothing', filter: {}, want: [list, watch, update] },
-    { name: 'tells methods apart', filter: { method: 'PUT' }, want: [update] },
-    { name: 'tells a watch from a list', filter: { verb: 'watch' }, want: [watch] },
-    { name: 'looks into the path and the query', filter: { target: /pods.*limit=/ }, want: [list] },
-    { name: 'wants everything that it says', filter: { method: 'GET', target: /services/ }, want: [] },
+    { name: 'matches all requests if empty', filter: {}, want: [list, watch, update] },
+    { name: 'compares the method', filter: { method: 'PUT' }, want: [update] },
+    { name: 'distinguishes a watch from a list', filter: { verb: 'watch' }, want: [watch] },
+    { name: 'searches the path and the query', filter: { target: /pods.*limit=/ }, want: [list] },
+    { name: 'requires all its fields', filter: { method: 'GET', target: /services/ }, want: [] },
   ])('$name', ({ filter, want }) => {
     expect([list, watch, update].filter(matcher(filter))).toEqual(want);
   });
 
-  it('counts what fits, and nothing else', () => {
+  it('counts matching requests only', () => {
     const strikes = matcher({ verb: 'watch', every: 3, times: 2 });
     const struck = Array.from({ length: 12 }, () => (strikes(list), strikes(watch)));
     expect(struck.flatMap((hit, index) => (hit ? [index + 1] : []))).toEqual([3, 6]);

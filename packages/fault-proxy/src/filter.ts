@@ -1,29 +1,29 @@
 /** The verbs of the Kubernetes API, as RBAC and audit logs name them. */
 type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
-/** What a filter sees of a request. */
+/** The parts of a request that a filter compares. */
 export type FilteredRequest = {
   /** `GET` */
   readonly method: string;
   /** The path and the query: `/api/v1/pods?watch=1`. */
   readonly target: string;
-  /** A {@link Verb}, or for paths that are no resource the method in lower case. */
+  /** A {@link Verb}; for paths without a resource, the method in lower case. */
   readonly verb: string;
 };
 
-/** Which requests a fault strikes: those that fit all that is said here. */
+/** The requests that a fault affects: those that match all fields. */
 export type RequestFilter = {
   readonly method?: string;
   readonly verb?: Verb;
-  /** Is looked for in the path and query; without the flags `g` and `y`, which make an expression remember. */
+  /** Searched for in the path and query. Must not have the flags `g` and `y`, which keep state. */
   readonly target?: RegExp;
-  /** Of those that fit, every n-th; default 1. */
+  /** Only every n-th matching request; default 1. */
   readonly every?: number;
-  /** Of those that are left, the first so many; default all. */
+  /** Only the first so many of the rest; default all. */
   readonly times?: number;
 };
 
-/** A predicate that counts: ask it once per request. */
+/** A predicate that counts, so call it once per request. */
 export function matcher(filter: RequestFilter): (request: FilteredRequest) => boolean {
   const { every = 1, times = Infinity } = filter;
   let fitting = 0;

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * A TCP port of 127.0.0.1 that is free now. It lies below the ports that the kernel gives out by itself, so that
- * between this call and the bind, or while a server is being restarted, no outgoing connection happens to take it;
- * another test may, so the caller tries again with another port when its server says so.
+ * A TCP port of 127.0.0.1 that is free now. It is below the kernel's ephemeral ports, so that
+ * no outgoing connection takes it before the bind, or while a server restarts.
+ * Another test may take it: then the caller retries with another port.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -5,22 +5,22 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import type { Certificate } from '@kube-semaphore/embedded-apiserver';
 import { freePort } from './free-port.ts';
 
-/** What becomes of a new connection: it is served, left waiting for its TLS handshake, or reset. */
+/** What happens to a new connection: it is served, held before its TLS handshake, or reset. */
 export type Admission = 'serve' | 'hold' | 'reset';
 
 export type PortOptions = {
   readonly certificate: Certificate;
-  /** Asked for each new connection, before any byte is read, and again for those on hold. */
+  /** Called for each new connection, before any byte is read, and again for held ones. */
   readonly admit: () => Admission;
   readonly onRequest: RequestListener;
 };
 
 const ATTEMPTS = 5;
 
-/** An HTTPS server whose port can be closed and opened again, and whose TCP connections are within reach. */
+/** An HTTPS server whose port can close and reopen, and whose TCP connections can be reset. */
 export class Port {
   readonly #admit: () => Admission;
-  /** Never listens: it is handed the connections that are to be served. */
+  /** Never listens: it gets the connections that are served. */
   readonly #https;
   readonly #connections = new Map<string, Socket>();
   readonly #held = new Set<Socket>();
@@ -30,18 +30,18 @@ export class Port {
   constructor({ certificate, admit, onRequest }: PortOptions) {
     this.#admit = admit;
     const { certPem: cert, keyPem: key } = certificate;
-    // Watches stay open for an hour without a byte, so nothing of HTTP may time out.
+    // No HTTP timeouts, because watches may be silent for an hour.
     this.#https = createHttpsServer({ cert, key, keepAliveTimeout: 0, requestTimeout: 0 }, onRequest);
   }
 
-  /** Where it listens, or listened last. */
+  /** The present port, or the last one. */
   get number(): number {
     return this.#number;
   }
 
   /**
-   * Opens any port for the first time. Not one that the kernel gives out: while it is closed a client that keeps
-   * knocking would sooner or later be given it as its own, and be connected to itself.
+   * Opens a port for the first time. It must not be an ephemeral one: while it is closed, a client that retries
+   * would in the end get it as its own source port, and connect to itself.
    */
   async openAny(): Promise<void> {
     for (let attempt = 1; this.#acceptor === undefined; attempt += 1) {
@@ -57,7 +57,7 @@ export class Port {
   /** Listens, on the same port as before. Idempotent. */
   async open(): Promise<void> {
     if (this.#acceptor !== undefined) return;
-    // As HTTP servers do: a head and a body in two packets mustn't wait for each other.
+    // No delay between a head and a body in two packets, as in HTTP servers.
     const acceptor = createTcpServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#accept(socket));
     acceptor.listen(this.#number, '127.0.0.1');
     await once(acceptor, 'listening');
@@ -75,17 +75,17 @@ export class Port {
     await closed;
   }
 
-  /** Resets every connection; new ones are welcome. */
+  /** Resets every connection, and accepts new ones. */
   resetAll(): void {
     for (const socket of this.#connections.values()) socket.resetAndDestroy();
   }
 
-  /** Resets the connection of a request. TLS sockets can't: what is reset is the TCP connection below. */
+  /** Resets the TCP connection of a request, because a TLS socket can't be reset. */
   reset(tlsSocket: Socket): void {
     this.#connections.get(peer(tlsSocket))?.resetAndDestroy();
   }
 
-  /** Asks anew what becomes of the connections on hold. */
+  /** Decides again about the held connections. */
   reconsider(): void {
     const held = [...this.#held];
     this.#held.clear();
@@ -95,7 +95,7 @@ export class Port {
   #accept(socket: Socket): void {
     const key = peer(socket);
     this.#connections.set(key, socket);
-    // A client that resets its connection is none of our business: 'close' follows.
+    // Ignores a reset by the client: 'close' follows.
     socket.on('error', () => {});
     socket.once('close', () => {
       this.#connections.delete(key);
@@ -119,7 +119,7 @@ export class Port {
   }
 }
 
-/** By what a connection to one port is told from all others, whether one looks at its TLS or its TCP socket. */
+/** Identifies a connection to one port; the same for its TLS and its TCP socket. */
 function peer({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}:${remotePort}`;
 }

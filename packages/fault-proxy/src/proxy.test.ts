@@ -16,7 +16,7 @@ const authority = await createAuthority();
 const identity = await authority.issue({ usage: 'server', commonName: 'behind', ips: ['127.0.0.1'] });
 const tls = { cert: identity.certPem, key: identity.keyPem };
 
-/** What the server does with a request. */
+/** The server's handler. */
 let behind: (request: IncomingMessage, response: ServerResponse) => unknown;
 let server: ReturnType<typeof createServer>;
 let dir: string;
@@ -42,7 +42,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-/** What is answered to a request; a body is sent chunk by chunk. */
+/** The answer to a request. A body is sent chunk by chunk. */
 async function ask(headers: OutgoingHttpHeaders = {}, body: AsyncIterable<string> | [] = []): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const outgoing = request(`${proxy.url}/x`, { agent, headers, method: 'POST' }, resolve).on('error', reject);
@@ -52,14 +52,14 @@ async function ask(headers: OutgoingHttpHeaders = {}, body: AsyncIterable<string
 }
 
 describe('a fault proxy', () => {
-  it('passes on each header that came twice, and none that concerns one connection only', async () => {
+  it('passes repeated headers on, but no hop-by-hop header', async () => {
     behind = ({ headersDistinct }, response) => response.end(JSON.stringify(headersDistinct));
     const seen = JSON.parse(await text(await ask({ 'impersonate-group': ['a', 'b'], te: 'trailers' }))) as object;
     expect(seen).toMatchObject({ 'impersonate-group': ['a', 'b'] });
     expect(seen).not.toHaveProperty('te');
   });
 
-  it('sends a body on while it is still being written', async () => {
+  it('passes a body on while the client still writes it', async () => {
     const first = Promise.withResolvers<void>();
     behind = async (incoming, response) => {
       incoming.once('data', () => first.resolve());
@@ -73,7 +73,7 @@ describe('a fault proxy', () => {
     expect(await text(await ask({}, body()))).toBe('one, two');
   });
 
-  it('lets both directions go on after a stall', async () => {
+  it('continues both directions after a stall', async () => {
     const served = Promise.withResolvers<[IncomingMessage, ServerResponse]>();
     behind = (...exchange) => (exchange[0].url === '/both-ways' ? served.resolve(exchange) : exchange[1].end());
     const outgoing = request(`${proxy.url}/both-ways`, { agent, method: 'POST' });
@@ -85,14 +85,14 @@ describe('a fault proxy', () => {
     outgoing.write('up');
     response.write('down');
     const [up, down] = [once(incoming, 'data'), once(answer, 'data')];
-    // Others pass, and by then both are where they are held back.
+    // Other requests pass; when they have, both are held back.
     for (let count = 0; count < 2; count++) await text(await ask());
     await undo();
     expect([String(await up), String(await down)]).toEqual(['up', 'down']);
     outgoing.destroy();
   });
 
-  it('passes on an answer that comes before the whole body was sent', async () => {
+  it('passes on an answer that comes before the end of the request', async () => {
     behind = (_, response) => response.writeHead(413).end('too large');
     const outgoing = request(`${proxy.url}/x`, { agent, method: 'POST' });
     outgoing.write('x'.repeat(1_000_000));
@@ -101,12 +101,12 @@ describe('a fault proxy', () => {
     outgoing.destroy();
   });
 
-  it('breaks off where the server does', async () => {
+  it('ends an answer where the server aborts it', async () => {
     behind = (_, response) => response.write('{"kind"', () => response.destroy());
     await expect(text(await ask())).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
-  it('resets the connection when there is no server', async () => {
+  it('resets the connection if the server does not listen', async () => {
     server.closeAllConnections();
     server.close();
     await expect(ask()).rejects.toMatchObject({ code: 'ECONNRESET' });
@@ -114,9 +114,9 @@ describe('a fault proxy', () => {
 
   it.each([
     { name: 'leaves', leave: (socket: TLSSocket) => socket.destroy() },
-    // To kube-apiserver that is the same.
+    // kube-apiserver treats both alike.
     { name: 'closes its half of the connection', leave: (socket: TLSSocket) => socket.end() },
-  ])('tells the server when the client $name', async ({ leave }) => {
+  ])('closes the connection to the server when the client $name', async ({ leave }) => {
     const [begun, left] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
     behind = (_, response) => {
       response.flushHeaders();
@@ -149,12 +149,12 @@ describe('a fault proxy', () => {
       return grown === 0;
     };
     await eventually(isStuck, true, { intervalMs: 200 });
-    // What fits into the buffers of three sockets.
+    // The buffers of three sockets hold less than this.
     expect(sent).toBeLessThan(64 * 1024 * 1024);
     response.destroy();
   });
 
-  it('can be stopped twice, and in the middle of everything', async () => {
+  it('stops while requests are open, even twice', async () => {
     behind = (_, response) => response.flushHeaders();
     const answer = text(await ask());
     answer.catch(() => {}); // it is looked at later

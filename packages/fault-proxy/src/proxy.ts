@@ -16,47 +16,47 @@ import type { FilteredRequest, RequestFilter } from './filter.ts';
 import { Port } from './port.ts';
 import { Switchboard } from './switchboard.ts';
 
-/** A request that came through a fault proxy, or didn't. */
+/** A request that reached a fault proxy. */
 export type SeenRequest = FilteredRequest & {
-  /** When its head was read, in ms as of `performance.now()`. */
+  /** When its head was read, by `performance.now()`. */
   readonly at: number;
-  /** The faults that struck it so far. */
+  /** The faults that affected it so far. */
   readonly faults: readonly FaultKind[];
 };
 
-/** Takes a fault back; resolves when things are as they would be without it. Idempotent. */
+/** Removes a fault; resolves when its effect is over. Idempotent. */
 type Undo = () => Promise<void>;
 
 /**
- * Something between a program and the API server of a test cluster, which at first does nothing but pass on what it
- * gets: every byte at once, Authorization included. It speaks HTTP/1.1, without upgrades (exec, port-forward).
+ * A proxy between a program and the API server of a test cluster. Without faults it passes everything on
+ * at once, including Authorization. It speaks HTTP/1.1, without upgrades (exec, port-forward).
  */
 export interface FaultProxy extends AsyncDisposable {
-  /** `https://127.0.0.1:<port>`, without a trailing slash; it stays the same. */
+  /** `https://127.0.0.1:<port>`, without a trailing slash. It never changes. */
   readonly url: string;
-  /** PEM file of the CA that signed the proxy's certificate, which isn't the cluster's. */
+  /** PEM file of the CA that signed the proxy's certificate; it isn't the cluster's CA. */
   readonly caFile: string;
-  /** Writes a kubeconfig that leads here, for a token, or for one in a file that may be replaced. Returns its path. */
+  /** Writes a kubeconfig for the proxy's URL, with a token or the path of a token file. Returns its path. */
   kubeconfig(credentials: string | { readonly token: string } | { readonly tokenFile: string }): Promise<string>;
   /**
-   * Makes a fault happen from now on: to the requests that the filter lets through, or to all, and then also to
-   * connections as such. A watch that is open stalls, is delayed, truncated, cut or reset too; other faults are for
-   * requests to come. Faults may be had together; of those that answer in the API server's place the first one does.
+   * Sets a fault from now on, for the requests that match the filter. Without a filter it affects all requests and
+   * connections. `stall`, `delay`, `truncate`, `cut` and `reset` also affect open watches; other faults affect
+   * new requests only. Faults can be combined; of those that answer in the API server's place, the first does.
    *
-   * @throws {TypeError} for `refuse` with a filter: whom a port is closed to can't be known
+   * @throws {TypeError} for `refuse` with a filter, because a closed port sees no request
    */
   set(fault: Fault, filter?: RequestFilter): Promise<Undo>;
-  /** Takes all faults back. */
+  /** Removes all faults. */
   clear(): Promise<void>;
-  /** Oldest first. What was refused, or reset or stalled before a request could be read, isn't among them. */
+  /** Oldest first. Without connections that were refused, reset or stalled before a request was read. */
   requests(): readonly SeenRequest[];
-  /** Of these, those whose answers aren't complete yet: open watches, and what is on its way. */
+  /** The requests without a complete answer: open watches and requests in flight. */
   underWay(): readonly FilteredRequest[];
   /** Resets all connections, closes the port and removes the files. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Puts a fault proxy in front of the API server of a cluster of either kind. Stop it before the cluster, or after. */
+/** Starts a fault proxy for the API server of an embedded or real cluster. Stop it before or after the cluster. */
 export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' | 'caFile'>): Promise<FaultProxy> {
   const authority = await createAuthority();
   const names = { dnsNames: ['localhost'], ips: ['127.0.0.1'] };
@@ -78,10 +78,10 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
 
   let stopped = false;
   let settled = Promise.resolve();
-  /** Opens or closes the port as the faults will have it: one after the other, as two may be changed at a time. */
+  /** Opens or closes the port, as the faults require. Serialized, because two faults may change at once. */
   const settle = () => {
     port.reconsider();
-    // Whether it worked before is for others to know.
+    // The caller of the earlier change handles its error.
     settled = settled.catch(() => {}).then(() => (stopped || switchboard.refuses ? port.close() : port.open()));
     return settled;
   };
@@ -128,6 +128,6 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
 
 function asCredentials(given: string | { token: string } | { tokenFile: string }): Credentials {
   if (typeof given === 'string') return { token: given };
-  // An account has both, and of both the token is what the API server knows by itself.
+  // An account has both; the token is enough for the API server.
   return 'token' in given ? { token: given.token } : { tokenFile: given.tokenFile };
 }

@@ -16,7 +16,7 @@ describe('randomSchedule', () => {
     );
   });
 
-  it('is another one for another seed', () => {
+  it('differs for another seed', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(), { minLength: 2, maxLength: 2 }), ([one, other]) => {
         expect(first(50, one!)).not.toEqual(first(50, other!));
@@ -24,7 +24,7 @@ describe('randomSchedule', () => {
     );
   });
 
-  it('has only the kinds that are wanted, no longer than is wanted', () => {
+  it('has only the given kinds, and no step longer than the maximum', () => {
     const kinds = fc.subarray([...faultKinds], { minLength: 1 });
     fc.assert(
       fc.property(fc.integer(), kinds, fc.integer({ min: 1, max: 60_000 }), (seed, wanted, longestMs) => {
@@ -36,7 +36,7 @@ describe('randomSchedule', () => {
     );
   });
 
-  it('has, sooner or later, every kind, and each with a filter that can have one', () => {
+  it('has every kind in the end, each with a filter if it can have one', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const steps = first(1_000, seed);
@@ -48,7 +48,7 @@ describe('randomSchedule', () => {
     );
   });
 
-  it('can be printed and read again', () => {
+  it('survives JSON', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         expect(JSON.parse(JSON.stringify(first(50, seed)))).toEqual(first(50, seed));
@@ -58,7 +58,7 @@ describe('randomSchedule', () => {
 });
 
 describe('faultSeed', () => {
-  it('is what FAULT_SEED says, or a new one, and is printed', () => {
+  it('is FAULT_SEED or a new number, and is printed', () => {
     const printed: string[] = [];
     const print = (line: string) => printed.push(line);
     expect(faultSeed({ env: { FAULT_SEED: '42' }, print })).toBe(42);

@@ -4,7 +4,7 @@ import { concernsOpenAnswers, type Fault, type FaultKind, type FaultOf } from '.
 import type { RequestFilter } from './filter.ts';
 import type { FaultProxy } from './proxy.ts';
 
-/** A fault for `faultMs`, then none for `calmMs`. Without a filter it strikes all requests and connections. */
+/** A fault for `faultMs`, then none for `calmMs`. Without a filter it affects all requests and connections. */
 export type Step = {
   readonly fault: Fault;
   readonly filter?: RequestFilter;
@@ -13,13 +13,13 @@ export type Step = {
 };
 
 export type ScheduleOptions = {
-  /** What may happen. Default: everything. */
+  /** The kinds to choose from. Default: all. */
   readonly kinds?: readonly FaultKind[];
-  /** The longest fault, and the longest calm, in ms. Default 1,000. */
+  /** The maximum of `faultMs` and `calmMs`. Default: 1,000. */
   readonly longestMs?: number;
 };
 
-/** How a fault of each kind is made up. Written as a table so that a new kind can't be forgotten. */
+/** A random fault for each kind. The type of the table requires an entry for every kind. */
 const makers: { readonly [K in FaultKind]: (dice: Dice) => FaultOf<K> } = {
   refuse: () => ({ kind: 'refuse' }),
   reset: (dice) => ({ kind: 'reset', connections: dice.pick(['open', 'new', 'all']) }),
@@ -49,8 +49,8 @@ const makers: { readonly [K in FaultKind]: (dice: Dice) => FaultOf<K> } = {
 export const faultKinds = Object.keys(makers) as readonly FaultKind[];
 
 /**
- * Endless faults: the same for the same seed and options. Most faults strike everything, some only watches, or
- * one request in a few.
+ * Endless faults, the same for the same seed and options. Most faults affect everything, some only watches,
+ * lists, or every n-th request.
  */
 export function* randomSchedule(
   seed: number,
@@ -67,10 +67,10 @@ export function* randomSchedule(
 }
 
 /**
- * Lets a proxy go through a schedule until `signal` is aborted, and leaves it without the schedule's faults. Where a
- * fault is for requests to come, the open connections are reset, or a program with open watches would hardly notice.
+ * Applies a schedule to a proxy until `signal` aborts, then removes its fault. For a fault that affects only
+ * new requests, it resets the open connections, so that programs with open watches meet the fault.
  *
- * @returns the steps so far, to tell of when a test fails
+ * @returns the steps that were applied, for the error of a failed test
  */
 export async function play(
   proxy: Pick<FaultProxy, 'set'>,
@@ -95,14 +95,14 @@ type SeedOptions = {
   readonly print?: (line: string) => void;
 };
 
-/** A seed for a test: the number in FAULT_SEED, by which a failure is seen again, or else a new one. Prints it. */
+/** A seed for a test: FAULT_SEED, to repeat a failure, or a new one. Prints it. */
 export function faultSeed({ env = process.env, print = console.info }: SeedOptions = {}): number {
   const seed = Number(env['FAULT_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
   print(`FAULT_SEED=${seed}`);
   return seed;
 }
 
-/** Ends early, and without an error, when the signal is aborted. */
+/** Ends early, without an error, if the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => {});
 }

@@ -2,19 +2,19 @@ import { ApiError, type Encoder, jsonEncoder, negotiate, protobufEncoder } from 
 import { Dice } from './dice.ts';
 import type { Fault, FaultOf } from './fault.ts';
 
-/** An answer that doesn't come from the API server. */
+/** An answer that the proxy gives in the API server's place. */
 export type StandIn = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Iterable<Uint8Array>;
-  /** After the body comes nothing, not even its end. */
+  /** Whether the answer stays open after the body. */
   readonly hangs?: boolean;
 };
 
-/** What a stand-in has to know of the request. */
+/** The request that a stand-in answers. */
 export type Asked = { readonly target: string; readonly verb: string; readonly accept: string | undefined };
 
-/** The answer that a fault has in the API server's place; undefined if it leaves that to the API server. */
+/** A fault's answer in the API server's place; undefined if the API server answers. */
 export function standIn(fault: Fault, asked: Asked): StandIn | undefined {
   switch (fault.kind) {
     case 'answer':
@@ -28,7 +28,7 @@ export function standIn(fault: Fault, asked: Asked): StandIn | undefined {
   }
 }
 
-/** The reasons that kube-apiserver has for status codes; of 410 the one that a watch gets. */
+/** kube-apiserver's reasons by status code; for 410, the reason that a watch gets. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -79,13 +79,13 @@ function garbage(fault: FaultOf<'garbage'>, { verb, accept }: Asked): StandIn {
   }
 }
 
-/** White space is a good beginning of any JSON: a reader who waits for the end of it waits for ever. */
+/** Any JSON may begin with white space, so a reader without a limit waits forever. */
 function* spaces(): Generator<Uint8Array> {
   const chunk = Buffer.alloc(GARBAGE_BYTES, ' ');
   for (;;) yield chunk;
 }
 
-/** Who accepts neither encoding is told so by the API server, not here. */
+/** If the client accepts neither encoding, the API server answers that. */
 function encoderFor(accept: string | undefined): Encoder {
   try {
     return negotiate(accept, ['json', 'protobuf']) === 'protobuf' ? protobufEncoder : jsonEncoder;

@@ -3,48 +3,49 @@ import { concernsOpenAnswers, type Fault, type FaultKind, type FaultOf } from '.
 import { type FilteredRequest, matcher, type RequestFilter } from './filter.ts';
 import type { Admission } from './port.ts';
 
-/** A fault that was set. */
+/** An active fault. */
 type Setting = {
   readonly fault: Fault;
-  /** Whether it strikes connections as such, and not just some requests. */
+  /** Whether it affects whole connections, not only some requests. */
   readonly everything: boolean;
   readonly strikes: (request: FilteredRequest) => boolean;
 };
 
-/** Which faults there are, and which exchanges that are open they strike. */
+/** The active faults, and the open exchanges that they affect. */
 export class Switchboard {
-  /** Each with what takes it back. */
+  /** Each fault with the function that removes it. */
   readonly #settings = new Map<Setting, () => void>();
   readonly #open = new Set<Exchange>();
   readonly #resetAll: () => void;
 
-  /** @param resetAll resets all connections, those without a request included */
+  /** @param resetAll resets all connections, including those without a request */
   constructor({ resetAll }: { resetAll: () => void }) {
     this.#resetAll = resetAll;
   }
 
-  /** Whether the port is to be closed. */
+  /** Whether the port must be closed. */
   get refuses(): boolean {
     return this.#strikesEverything('refuse');
   }
 
-  /** What is to become of a new connection. */
+  /** What to do with a new connection. */
   get admission(): Admission {
     if (this.#strikesEverything('reset')) return 'reset';
     return this.#strikesEverything('stall') ? 'hold' : 'serve';
   }
 
-  /** What isn't over yet. */
+  /** The open exchanges. */
   get open(): readonly FilteredRequest[] {
     return Array.from(this.#open, ({ seen }) => seen);
   }
 
-  /** @returns what takes the fault back */
+  /** @returns a function that removes the fault */
   set(wanted: Fault, filter: RequestFilter = {}): () => void {
-    // A copy, by which this fault is told from the same one set again.
+    // A copy, because an equal fault may be set again.
     const fault = { ...wanted };
     const everything = Object.values(filter).every((value) => value === undefined);
-    if (fault.kind === 'refuse' && !everything) throw new TypeError('a port is closed to all: refuse takes no filter');
+    if (fault.kind === 'refuse' && !everything)
+      throw new TypeError('refuse must not have a filter: the port is closed for all');
     const setting: Setting = { fault, everything, strikes: matcher(filter) };
     if (concernsOpenAnswers(fault)) this.#strikeOpen(setting);
     if (fault.kind === 'reset' && fault.connections === 'open') return () => {};
@@ -62,11 +63,11 @@ export class Switchboard {
     for (const unset of this.#settings.values()) unset();
   }
 
-  /** An exchange begins, and is struck by the faults that are for it. */
+  /** Adds a new exchange, and applies the faults that match it. */
   enter(exchange: Exchange): void {
     this.#open.add(exchange);
     for (const { fault, everything, strikes } of this.#settings.keys()) {
-      // All connections that are to be reset were: this one is older than the fault, which is for new ones.
+      // The fault is for new connections only, and this connection is older.
       if (fault.kind === 'reset' && everything) continue;
       if (strikes(exchange.seen)) this.#strike(exchange, fault);
     }
@@ -77,7 +78,7 @@ export class Switchboard {
   }
 
   #strikesEverything(kind: FaultKind): boolean {
-    // What strikes answers only lets connections be made.
+    // A fault for answers lets new connections through.
     const strikes = (fault: Fault) => fault.kind === kind && !(fault.kind === 'stall' && fault.direction === 'answers');
     return [...this.#settings.keys()].some(({ fault, everything }) => everything && strikes(fault));
   }

@@ -26,7 +26,7 @@ const watchList = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderT
 type Encoding = {
   readonly name: string;
   readonly contentType: string;
-  /** The next event of a watch, as text to look into; undefined at the end. */
+  /** The next event of a watch as text; undefined at the end. */
   readonly next: (stream: WatchStream) => Promise<string | undefined>;
   /** Whether the last event is complete. */
   readonly isWhole: (events: Buffer) => boolean;
@@ -52,7 +52,7 @@ const protobuf: Encoding = {
 let cluster: TestCluster;
 let account: TestAccount;
 let proxy: FaultProxy;
-/** Through the proxy, with a connection for each request; and past it. */
+/** Endpoints through the proxy, with a connection for each request, and directly. */
 let through: Endpoint;
 let past: Endpoint;
 
@@ -74,7 +74,7 @@ afterAll(async () => {
 
 afterEach(async () => {
   await proxy.clear();
-  // And with them the watches.
+  // This ends the watches, too.
   for (const { agent } of [through, past]) agent.destroy();
   for (const { metadata } of await cluster.admin.list(pods)) await deletePod(cluster.admin, metadata);
 });
@@ -85,7 +85,7 @@ const asked = ({ contentType: accept }: Encoding) => ({ headers: { accept } });
 
 const list = (encoding = json) => send(through, 'GET', pods, asked(encoding));
 
-/** The answer to a watch of what happens from now on, or its events. */
+/** The answer to a watch of later changes, or its events. */
 async function openWatch(encoding = json): Promise<IncomingMessage> {
   return open(through, 'GET', await watchPath(), asked(encoding));
 }
@@ -101,17 +101,17 @@ async function connectTls(): Promise<TLSSocket> {
   return connect({ host: '127.0.0.1', port: Number(new URL(proxy.url).port), ca: await readFile(proxy.caFile) });
 }
 
-/** What a promise resolves with, or the code of the error that it rejects with. */
+/** A promise's value, or the code of its error. */
 const outcome = (promise: Promise<unknown>) => promise.catch((error: { code?: string }) => error.code);
 
-/** The same, but `pending` if it does neither now. */
+/** The same, or `pending` if the promise is not settled. */
 async function outcomeNow(promise: Promise<unknown>): Promise<unknown> {
   await turn();
   return Promise.race([outcome(promise), turn('pending')]);
 }
 
 describe('a proxy without faults', () => {
-  it('passes requests on as those of whoever makes them, and keeps a list of them', async () => {
+  it('passes requests on with their credentials, and records them', async () => {
     const before = proxy.requests().length;
     const client = createTestClient(through);
     await createPod(client, pod({ name: 'a', sizeBytes: 100_000 }));
@@ -132,7 +132,7 @@ describe('a proxy without faults', () => {
     ]);
   });
 
-  it.each([json, protobuf])('changes nothing in an answer in $name', async (encoding) => {
+  it.each([json, protobuf])('passes an answer in $name on unchanged', async (encoding) => {
     await createPod(cluster.admin, pod({ name: 'large', sizeBytes: 500_000 }));
     const [reply, original] = [
       await send(through, 'GET', `${pods}/large`, asked(encoding)),
@@ -142,7 +142,7 @@ describe('a proxy without faults', () => {
     expect(reply).toMatchObject({ status: 200, contentType: encoding.contentType });
   });
 
-  it.each([json, protobuf])('lets the events of a watch in $name through as they come', async (encoding) => {
+  it.each([json, protobuf])('passes the events of a watch in $name on at once', async (encoding) => {
     const stream = await watch(encoding);
     expect(stream.contentType).toContain(encoding.contentType);
     for (const name of ['first', 'second']) {
@@ -152,7 +152,7 @@ describe('a proxy without faults', () => {
     }
   });
 
-  it('writes kubeconfigs for an account, a token, or a file with one, which only their owner can read', async () => {
+  it('writes kubeconfigs for an account, a token or a token file, readable by their owner only', async () => {
     for (const [credentials, user] of [
       [account, { token: account.token }],
       ['abc', { token: 'abc' }],
@@ -169,7 +169,7 @@ describe('a proxy without faults', () => {
 });
 
 describe('refuse', () => {
-  it('closes the port, resets what is open, and opens the port again', async () => {
+  it('closes the port, resets open connections, and opens the port again', async () => {
     const stream = await watch();
     const undo = await proxy.set({ kind: 'refuse' });
     expect(await outcome(stream.next())).toBe('ECONNRESET');
@@ -178,7 +178,7 @@ describe('refuse', () => {
     expect((await list()).status).toBe(200);
   });
 
-  it('is for all or nobody', async () => {
+  it('must not have a filter', async () => {
     await expect(proxy.set({ kind: 'refuse' }, { verb: 'list' })).rejects.toThrow(TypeError);
   });
 });
@@ -201,7 +201,7 @@ describe('reset', () => {
     socket.destroy();
   });
 
-  it('strikes, with a filter, the connections of the requests that fit', async () => {
+  it('resets, with a filter, the connections of matching requests', async () => {
     const stream = await watch();
     await proxy.set({ kind: 'reset', connections: 'all' }, { verb: 'watch' });
     expect(await outcome(stream.next())).toBe('ECONNRESET');
@@ -211,7 +211,7 @@ describe('reset', () => {
 });
 
 describe('stall', () => {
-  it('freezes an open watch, and delivers in the end what it held back', async () => {
+  it('freezes an open watch, and delivers the held bytes in the end', async () => {
     const [stream, witness] = [await watch(), await watch(json, past)];
     const undo = await proxy.set({ kind: 'stall' });
     await create('a');
@@ -222,7 +222,7 @@ describe('stall', () => {
     expect((await event)?.object.metadata.name).toBe('a');
   });
 
-  it('accepts a connection and says nothing, not even hello', async () => {
+  it('accepts a connection and sends nothing, not even a TLS hello', async () => {
     const undo = await proxy.set({ kind: 'stall' });
     const socket = await connectTls();
     const secured = once(socket, 'secureConnect');
@@ -234,7 +234,7 @@ describe('stall', () => {
     socket.destroy();
   });
 
-  it('holds back, with a filter, what fits', async () => {
+  it('holds back, with a filter, matching requests', async () => {
     const undo = await proxy.set({ kind: 'stall' }, { method: 'POST' });
     const answer = send(through, 'POST', pods, { body: pod({ name: 'late' }) });
     expect((await list()).status).toBe(200);
@@ -244,7 +244,7 @@ describe('stall', () => {
     expect((await answer).status).toBe(201);
   });
 
-  it('of answers only lets a request be carried out that nobody hears of', async () => {
+  it('of answers only carries requests out without an answer', async () => {
     const undo = await proxy.set({ kind: 'stall', direction: 'answers' });
     const answer = send(through, 'POST', pods, { body: pod({ name: 'unheard' }) });
     await eventually(async () => (await cluster.admin.list(pods)).length > 0, true);
@@ -265,7 +265,7 @@ describe('truncate', () => {
     let bytes = 0;
     response.on('data', (chunk: Buffer) => (bytes += chunk.length));
     expect(await outcome(once(response, 'end').then(() => bytes))).toBe(want);
-    // A client may forget what it has read but not looked at when the connection breaks.
+    // A client may drop unread bytes when the connection breaks.
     expect(bytes).toBeLessThanOrEqual(10);
   });
 
@@ -284,7 +284,7 @@ it('delays a request, and each chunk of an answer', async () => {
   await proxy.set({ kind: 'delay', requestMs: 150, chunkMs: 100 });
   const started = performance.now();
   expect((await list()).status).toBe(200);
-  // A timer may go off a millisecond early.
+  // A timer may fire a millisecond early.
   expect(performance.now() - started).toBeGreaterThan(248);
   const creating = performance.now();
   await create('a');
@@ -300,7 +300,7 @@ describe('answer', () => {
     { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 7 },
     { status: 500, reason: 'InternalError' },
     { status: 503, reason: 'ServiceUnavailable', retryAfterSeconds: 1 },
-  ])('says $status $reason', async ({ reason, ...answer }) => {
+  ])('answers $status $reason', async ({ reason, ...answer }) => {
     await proxy.set({ kind: 'answer', ...answer });
     const response = await open(through, 'GET', pods, asked(json));
     const { status, retryAfterSeconds } = answer;
@@ -322,7 +322,7 @@ describe('answer', () => {
     expect((await watch(encoding)).status).toBe(200);
   });
 
-  it('strikes every n-th request that fits', async () => {
+  it('affects every n-th matching request', async () => {
     await proxy.set({ kind: 'answer', status: 500 }, { verb: 'list', every: 3 });
     const statuses: number[] = [];
     for (let count = 0; count < 6; count++) statuses.push((await list()).status);
@@ -348,7 +348,7 @@ describe('garbage', () => {
     expect(body.toString()).toContain('<html>');
   });
 
-  it('is a frame of 4 GiB, or a list of 1 TiB, that has only begun', async () => {
+  it('is the beginning of a frame of 4 GiB, or of a list of 1 TiB', async () => {
     await proxy.set({ kind: 'garbage', body: 'huge' });
     const frame = await openWatch(protobuf);
     const [bytes] = (await once(frame, 'data')) as [Buffer];
@@ -358,7 +358,7 @@ describe('garbage', () => {
     expect(headers['content-length']).toBe(String(2 ** 40));
   });
 
-  it('is a line without end', async () => {
+  it('is an endless line', async () => {
     await proxy.set({ kind: 'garbage', body: 'endless' });
     const response = await open(through, 'GET', pods, asked(json));
     let bytes = 0;
@@ -377,13 +377,13 @@ it.each([
   const stream = await watch();
   await proxy.set({ kind: 'cut', everyMs: 50, by }, { verb: 'watch' });
   expect(await outcome(stream.next())).toBe(want);
-  // One that is cut before its head was sent can't end cleanly.
+  // An answer that is cut before its head can't end cleanly.
   const next = () => outcome(watch().then((another) => another.next()));
   await eventually(async () => (await next()) === want, true);
 });
 
 describe('empty', () => {
-  it('makes lists empty, and nothing else', async () => {
+  it('makes lists empty, and changes nothing else', async () => {
     await create('a');
     await proxy.set({ kind: 'empty' });
     const { body } = await list();
@@ -391,14 +391,14 @@ describe('empty', () => {
     expect((await send(through, 'GET', `${pods}/a`, asked(json))).status).toBe(200);
   });
 
-  it('keeps to the selector that was asked for', async () => {
+  it('keeps the requested selector', async () => {
     await proxy.set({ kind: 'empty' });
     const refused = await send(through, 'GET', `${pods}?labelSelector=a%3D%3D%3Db`, asked(json));
     expect(refused.status).toBe(400);
     expect((await send(through, 'GET', `${pods}?labelSelector=a%3Db&limit=500`, asked(json))).status).toBe(200);
   });
 
-  it.each([json, protobuf])('ends the events of a WatchList in $name where they would begin', async (encoding) => {
+  it.each([json, protobuf])('ends the initial events of a WatchList in $name at once', async (encoding) => {
     await create('a');
     await proxy.set({ kind: 'empty' });
     const stream = await WatchStream.open(through, `${pods}?${watchList}`, asked(encoding));
@@ -406,7 +406,7 @@ describe('empty', () => {
     expect(await encoding.next(stream)).toBeUndefined();
   });
 
-  it('tells of changes from then on', async () => {
+  it('sends later changes', async () => {
     await create('a');
     await proxy.set({ kind: 'empty' });
     const { metadata } = JSON.parse((await list()).body.toString()) as { metadata: { resourceVersion: string } };
@@ -417,7 +417,7 @@ describe('empty', () => {
   });
 });
 
-it('redirects to where it is told', async () => {
+it('redirects to the given URL', async () => {
   await proxy.set({ kind: 'redirect', to: 'https://other.example' });
   const { statusCode, headers } = await open(through, 'GET', `${pods}?limit=1`, asked(json));
   expect([statusCode, headers.location]).toEqual([307, `https://other.example${pods}?limit=1`]);
