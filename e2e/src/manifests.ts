@@ -42,7 +42,10 @@ export async function applyManifests(cluster: RealCluster, remote: RealCluster):
     `s#wireguard\\.c2\\b\\([^.]\\|$\\)#wireguard.${remote.name}\\1#`,
   ];
   await bash(
-    `kubectl kustomize ${overlay} | sed ${addresses.map((each) => `-e '${each}'`).join(' ')} > ${overlay}/all.yaml\nkubectl apply -f ${overlay}/all.yaml`,
+    [
+      `kubectl kustomize ${overlay} | sed ${addresses.map((each) => `-e '${each}'`).join(' ')} > ${overlay}/all.yaml`,
+      `kubectl apply -f ${overlay}/all.yaml`,
+    ].join('\n'),
     cluster,
   );
 }

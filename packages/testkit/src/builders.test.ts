@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { pod } from './builders.ts';
 
 describe('pod', () => {
-  it.each([14_000, 15_000, 40_000])('is about %i bytes of JSON when it is asked to be', (sizeBytes) => {
+  it.each([14_000, 15_000, 40_000])('has about %i bytes of JSON with sizeBytes', (sizeBytes) => {
     const size = JSON.stringify(pod({ name: 'web-1', labels: { app: 'web' }, ips: ['192.0.2.1'], sizeBytes })).length;
     expect(Math.abs(size - sizeBytes)).toBeLessThan(100);
   });
 
-  it('is small otherwise, and has the status that was asked for', () => {
+  it('is small by default, and has the given status', () => {
     const small = pod({
       name: 'a',
       namespace: 'n',

@@ -1,7 +1,7 @@
 import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { fieldsV1 } from './managed-fields.ts';
 
-/** What matters about a pod to a test; the rest is made up to look real. */
+/** The options of a pod. All other fields have realistic values. */
 export type PodOptions = {
   readonly name: string;
   /** Default: default. */
@@ -12,16 +12,16 @@ export type PodOptions = {
   /** Default: Running with ips, Pending without. */
   readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   readonly hostNetwork?: boolean;
-  /** Default: none; a pod on a node is only marked by a DELETE that grants it a grace period. */
+  /** Default: none. A DELETE with a grace period only marks a pod on a node. */
   readonly nodeName?: string;
   /**
-   * Size of its JSON, managed fields included, for a pod as production has them: two containers of 30 variables each,
-   * about 15,000 in all; from 14,000 up. Default: as small as a pod can be.
+   * Size of its JSON with managed fields, for a pod as in production: two containers of 30 variables each,
+   * about 15,000. At least 14,000. Default: a minimal pod.
    */
   readonly sizeBytes?: number;
 };
 
-/** The field manager of what is built here: the name that kube-apiserver makes of the User-Agent header. */
+/** The field manager of these objects: kube-apiserver derives it from the User-Agent header. */
 const MANAGER = 'kube-semaphore-builders';
 const VARIABLES = 30;
 const TIME = '2026-01-01T00:00:00Z';
@@ -34,7 +34,7 @@ export function pod(options: PodOptions): KubeObject {
   return largePod(options, 'x'.repeat(Math.max(0, Math.round((sizeBytes - lean) / (2 * VARIABLES)))));
 }
 
-/** Creates a pod with its status, which kube-apiserver ignores when a pod is made. Works on either server. */
+/** Creates a pod with its status, in two requests because kube-apiserver ignores the status of a new pod. */
 export async function createPod(client: TestClient, object: KubeObject): Promise<KubeObject> {
   const path = `/api/v1/namespaces/${object.metadata.namespace ?? 'default'}/pods`;
   const headers = { 'user-agent': MANAGER };
@@ -43,7 +43,7 @@ export async function createPod(client: TestClient, object: KubeObject): Promise
   return expectSuccess(client.request('PATCH', `${path}/${object.metadata.name}/status`, { status }, { headers }));
 }
 
-/** Deletes a pod at once, also one that is on a node. */
+/** Deletes a pod at once, even one on a node. */
 export async function deletePod(
   client: TestClient,
   { name, namespace = 'default' }: KubeObject['metadata'],
@@ -104,7 +104,7 @@ function largePod(options: PodOptions, padding: string): KubeObject {
   return { ...object, metadata: { ...metadata, managedFields }, spec, status };
 }
 
-/** What kube-apiserver fills in. */
+/** Defaults of kube-apiserver. */
 const specDefaults = {
   restartPolicy: 'Always',
   terminationGracePeriodSeconds: 30,
@@ -135,7 +135,7 @@ const largeContainer = (name: string, padding: string) => ({
   imagePullPolicy: 'IfNotPresent',
 });
 
-/** Made once: the fields of all large pods are the same, and it would take longest of all. */
+/** Made once, because it is slow, and the fields of all large pods are the same. */
 const specFields = fieldsV1({
   spec: { ...specDefaults, containers: ['app', 'sidecar'].map((name) => largeContainer(name, '')) },
 });

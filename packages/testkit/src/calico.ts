@@ -4,7 +4,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 export type CalicoGroup = 'crd.projectcalico.org' | 'projectcalico.org';
 
 /**
- * The CustomResourceDefinition of GlobalNetworkSet, as far as anything here depends on it: `crd.projectcalico.org/v1`
+ * The CustomResourceDefinition of GlobalNetworkSet, reduced to what we depend on: `crd.projectcalico.org/v1`
  * takes any list of nets, `projectcalico.org/v3` wants a spec and refuses duplicates, as Calico 3.32 does.
  */
 export function globalNetworkSetCrd(group: CalicoGroup): KubeObject {
@@ -39,15 +39,15 @@ export function globalNetworkSetCrd(group: CalicoGroup): KubeObject {
 }
 
 /**
- * The CustomResourceDefinitions of Calico's IPAM as far as anything here depends on it: BlockAffinity and IPAMBlock, which
- * take any spec, as theirs do not.
+ * The CustomResourceDefinitions of Calico's IPAM, reduced to what we depend on: BlockAffinity and IPAMBlock, which
+ * take any spec, unlike Calico's.
  */
 export const ipamCrds = (): readonly KubeObject[] => [
   looseCrd('crd.projectcalico.org', { kind: 'BlockAffinity', plural: 'blockaffinities', scope: 'Cluster' }),
   looseCrd('crd.projectcalico.org', { kind: 'IPAMBlock', plural: 'ipamblocks', scope: 'Cluster' }),
 ];
 
-/** What Calico's API server serves, as far as our pages need it: sets as they are, and of policies and pools what anybody writes. */
+/** The resources of Calico's API server that our pages use: sets with their schema, policies and pools with any spec. */
 export const calicoApiCrds = (): readonly KubeObject[] => [
   globalNetworkSetCrd('projectcalico.org'),
   looseCrd('projectcalico.org', { kind: 'NetworkPolicy', plural: 'networkpolicies', scope: 'Namespaced' }),

@@ -6,10 +6,10 @@ export const docPage = (page: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url)), 'utf8');
 
 /**
- * What a section of a page in docs/ would have people type or paste: its blocks of one language, in order, as they stand.
+ * The code blocks of one language in a section of a page in docs/, in order, unchanged.
  *
- * @param heading the section's own heading, of whatever level; it ends at the next heading
- * @throws {Error} if the page has no such section, or that has no such block
+ * @param heading the section's heading, of any level; the section ends at the next heading
+ * @throws {Error} if the page has no such section, or the section no such block
  */
 export function docBlocks(page: string, heading: string, language = 'sh'): readonly string[] {
   const blocks: string[] = [];

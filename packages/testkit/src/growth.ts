@@ -1,6 +1,6 @@
-/** A function, and what it reads. */
+/** A function and its input. */
 export type GrowthOptions<T> = {
-  /** Makes an input of about so many bytes. */
+  /** Returns an input of about so many bytes. */
   readonly input: (bytes: number) => T;
   readonly work: (input: T) => unknown;
 };
@@ -8,19 +8,19 @@ export type GrowthOptions<T> = {
 const KB = 1_024;
 const SIZES = [4, 16, 64, 256, 1_024].map((factor) => factor * KB);
 
-/** How much is read for a measurement, at least: a function that takes microseconds is called often enough. */
+/** The minimum to read for a measurement, so that fast functions are called often enough. */
 const LEAST_BYTES = 256 * KB;
 
-/** A linear function takes as long for large pieces as for as much in small ones. A quadratic one is above this at 16 kB. */
+/** The limit of the ratio. A linear function takes as long for one large piece as for the same bytes in small ones. */
 const TOLERANCE = 8;
 
-/** The kernel counts CPU time by ticks of up to 10 ms: less than a few of them can't be told apart. */
+/** The kernel counts CPU time in ticks of up to 10 ms, so shorter times can't be compared. */
 const LEAST_MS = 50;
 
 /**
- * The first size, in bytes, at which a piece of input costs more than 8 times what as much costs in pieces of 1 kB; undefined if
- * a function is linear up to 1 MB. The cost is CPU time of this thread, and the best of three runs counts,
- * so that other load matters little.
+ * The first size, in bytes, at which one piece of input costs over 8 times the cost of pieces of 1 kB; undefined if
+ * a function is linear up to 1 MB. The cost is the thread's CPU time in the best of three runs,
+ * so that other load has little effect.
  */
 export function superlinearAt<T>({ input, work }: GrowthOptions<T>): number | undefined {
   const costMs = (bytes: number): number => {

@@ -7,10 +7,10 @@ import { findBinaries } from './real/binaries.ts';
 
 const run = promisify(execFile);
 
-/** The folder of a kubectl: of the one that was built for the real cluster, or of any other. Undefined: there is none. */
+/** The folder of kubectl: the one built for the real cluster, or any other; undefined if there is none. */
 export const kubectlFolder = findKubectl();
 
-/** Whether what takes kubectl is left out here: somebody's machine may be without one. CI isn't, and fails there. */
+/** Whether tests with kubectl are skipped: a developer's machine may lack it. CI fails without it. */
 export const goesWithoutKubectl = kubectlFolder === undefined && process.env['CI'] === undefined;
 
 function findKubectl(): string | undefined {
@@ -20,9 +20,9 @@ function findKubectl(): string | undefined {
 }
 
 /**
- * Runs commands for bash, as a cluster's administrator; the first that fails ends them.
+ * Runs bash commands as a cluster's administrator, and stops at the first failure.
  *
- * @throws {Error} with stderr, if they end with anything but 0
+ * @throws {Error} with stderr, unless the exit code is 0
  */
 export async function bash(commands: string, cluster: TestCluster): Promise<{ stdout: string; stderr: string }> {
   const PATH = [kubectlFolder, process.env['PATH']].join(delimiter);

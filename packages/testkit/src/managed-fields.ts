@@ -1,5 +1,5 @@
 /**
- * The `fieldsV1` of an object that one client wrote, as kube-apiserver keeps it: half of a pod's size, and the first
+ * The `fieldsV1` of an object that one client wrote, as kube-apiserver keeps it. It is half of a pod's size, and the first
  * thing that a client should skip. Lists are keyed by `name`, and are otherwise one field.
  */
 export function fieldsV1(value: unknown): Record<string, unknown> {

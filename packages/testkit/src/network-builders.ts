@@ -2,7 +2,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What matters about a Service to a test. */
+/** The options of a Service. */
 export type ServiceOptions = {
   readonly name: string;
   /** Default: default. */
@@ -11,15 +11,15 @@ export type ServiceOptions = {
   readonly annotations?: Texts;
   /** As in the API reference. Default: http, 80 to 8080. */
   readonly ports?: readonly object[];
-  /** Without an address of its own. Default: false. */
+  /** Headless. Default: false. */
   readonly headless?: boolean;
-  /** Default: `app` is its name. Null for none, as for Services whose slices somebody else writes. */
+  /** Default: `app` is its name. Null for no selector: other clients write its slices. */
   readonly selector?: Texts | null;
-  /** What else its spec says, such as `sessionAffinity`; wins over everything above. */
+  /** More fields of its spec, such as `sessionAffinity`; they override the ones above. */
   readonly spec?: Readonly<Record<string, unknown>>;
 };
 
-/** A Service, to be created: the server fills in the rest. */
+/** A Service to create; the server sets the defaults. */
 export function service({
   name,
   namespace = 'default',
@@ -41,27 +41,27 @@ export function service({
   };
 }
 
-/** What matters about an EndpointSlice to a test. */
+/** The options of an EndpointSlice. */
 export type EndpointSliceOptions = {
   readonly name: string;
   /** The Service that it belongs to. */
   readonly service: string;
   /** Default: default. */
   readonly namespace?: string;
-  /** Besides those that say whose it is. Kubernetes copies those of the Service. */
+  /** Labels besides that of the Service. Kubernetes copies the Service's labels. */
   readonly labels?: Texts;
-  /** Addresses of ready endpoints, or whole endpoints as in the API reference; all of one family. Default: none. */
+  /** Addresses of ready endpoints, or endpoints as in the API reference, of one family. Default: none. */
   readonly endpoints?: readonly (
     | string
     | { readonly addresses: readonly string[]; readonly [field: string]: unknown }
   )[];
   /** As in the API reference. Default: http, 8080. */
   readonly ports?: readonly object[];
-  /** Default: that of the first address, or else IPv4. */
+  /** Default: the first address's family, or IPv4. */
   readonly addressType?: 'IPv4' | 'IPv6' | 'FQDN';
 };
 
-/** An EndpointSlice as Kubernetes' own controller makes them. */
+/** An EndpointSlice like those of Kubernetes' controller. */
 export function endpointSlice({
   name,
   service: owner,
@@ -93,20 +93,20 @@ const readyEndpoint = (address: string) => ({
   conditions: { ready: true, serving: true, terminating: false },
 });
 
-/** What matters about a Node to a test. */
+/** The options of a Node. */
 export type NodeOptions = {
   readonly name: string;
   readonly labels?: Texts;
   readonly annotations?: Texts;
   /** The ranges of its Pods, at most one of each family. Default: none yet. */
   readonly podCIDRs?: readonly string[];
-  /** The addresses by which other Nodes reach it, the primary one first. Default: none yet. */
+  /** Its addresses for other Nodes, the primary one first. Default: none yet. */
   readonly internalIPs?: readonly string[];
-  /** Where it is: its label `topology.kubernetes.io/zone`. */
+  /** Its zone: the label `topology.kubernetes.io/zone`. */
   readonly zone?: string;
 };
 
-/** A Node with its status, which comes with it when it is created. */
+/** A Node with its status, which its creation keeps. */
 export function node({
   name,
   labels = {},

@@ -7,12 +7,12 @@ import { ControlPlane } from '../src/real/control-plane.ts';
 import { ComponentError } from '../src/real/start-component.ts';
 import { Supervision } from '../src/real/supervision.ts';
 
-/** Listens where etcd was told to. */
+/** Listens on etcd's port. */
 const fakeEtcd = `
 const socket = process.argv.find((arg) => arg.startsWith('--listen-client-urls=')).split('unix://')[1];
 require('node:net').createServer().listen(socket);`;
 
-/** Finds its port taken the first \`conflicts\` times, and then runs. */
+/** Fails to bind its port the first \`conflicts\` times, and then runs. */
 const fakeApiserver = (conflicts: number) => `
 const fs = require('node:fs');
 fs.appendFileSync('attempts', 'x');
@@ -50,7 +50,7 @@ async function attempts(): Promise<number> {
   return marks.length;
 }
 
-it('takes another port when somebody else was faster', async () => {
+it('takes another port if its port is taken', async () => {
   const controlPlane = await plane(fakeApiserver(2));
   await controlPlane.start();
   expect(await attempts()).toBe(3);
@@ -62,7 +62,7 @@ it('gives up after five ports', async () => {
   expect(await attempts()).toBe(5);
 });
 
-it('tries no other port when the server fails for another reason, and quotes its log', async () => {
+it('tries no other port if the server fails for another reason, and quotes its log', async () => {
   const controlPlane = await plane(`console.error('unknown flag: --colour'); process.exit(1)`);
   const failure = controlPlane.start();
   await expect(failure).rejects.toThrow(ComponentError);

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Component } from '../src/real/protocol.ts';
 
 /**
- * A component that writes the pid of its supervisor into its log and then runs until somebody ends it. The folder is
- * among its arguments, so that `ps` shows whose it is.
+ * A component that logs the pid of its supervisor and then runs until it is killed. The folder is
+ * one of its arguments, so that `ps` shows its owner.
  */
 export function sleeper(dir: string, name = 'sleeper'): Component {
   const script = 'console.log(process.ppid); setInterval(() => {}, 1e6)';

@@ -1,4 +1,4 @@
-/** A process that owns a component, says in which folder, and runs until somebody ends it. */
+/** A process that owns a component, prints its folder, and runs until it is killed. */
 import { Supervision } from '../src/real/supervision.ts';
 import { sleeper } from './sleeper.ts';
 

@@ -12,7 +12,7 @@ import { sleeper } from './sleeper.ts';
 
 const owner = fileURLToPath(new URL('./supervision-owner.ts', import.meta.url));
 
-/** The pid of the supervisor, once the sleeper has told it. */
+/** The pid of the supervisor, from the sleeper's log. */
 const parentOf = ({ log }: Component) =>
   eventually(() => {
     const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
@@ -48,7 +48,7 @@ it('reports why a program could not be started', async () => {
   await supervision.stop();
 });
 
-it('leaves nothing after stop, and may be stopped twice', async () => {
+it('leaves nothing after stop, even if stopped twice', async () => {
   const supervision = await Supervision.start();
   supervision.spawn(sleeper(supervision.dir));
   await Promise.all([supervision.stop(), supervision.stop()]);
@@ -65,7 +65,7 @@ it('leaves nothing when the supervisor itself is killed', async () => {
   await eventually(() => leftovers(supervision.dir), []);
 });
 
-it('cleans up when the supervisor itself is asked to end', async () => {
+it('cleans up when the supervisor gets SIGTERM', async () => {
   const supervision = await Supervision.start();
   const component = sleeper(supervision.dir);
   supervision.spawn(component);

@@ -1,13 +1,13 @@
 import type { Place } from './namespace.ts';
 
-/** Asks the port `$0` for the path `$1`: a Node.js for each answer would starve what it asks. */
+/** Requests the path `$1` from the port `$0`. A Node.js process for each request would slow the server down. */
 const ASK = 'exec 3<>/dev/tcp/127.0.0.1/$0 && printf "GET $1 HTTP/1.0\\r\\n\\r\\n" >&3 && cat <&3';
 
 /**
- * Asks an HTTP server of a place, which `fetch` doesn't reach.
+ * Sends a request to an HTTP server in a place that `fetch` can't reach.
  *
- * @returns status 0 if it said nothing
- * @throws {Error} if nobody listens there
+ * @returns status 0 if there was no answer
+ * @throws {Error} if nothing listens there
  */
 export async function ask(
   place: Place,

@@ -3,15 +3,15 @@ import { buffer } from 'node:stream/consumers';
 import type { Place } from './namespace.ts';
 import { readPcap } from './pcap.ts';
 
-/** A recording of what crosses a link, in both directions. */
+/** A recording of a link's frames, in both directions. */
 export interface Capture {
   /** Ends it. @returns the Ethernet frames, oldest first */
   stop(): Promise<readonly Buffer[]>;
 }
 
-/** Resolves when tcpdump records. @throws {Error} with its words if it doesn't */
+/** Resolves when tcpdump records. @throws {Error} with its message if it fails */
 export async function startCapture(place: Place, link: string): Promise<Capture> {
-  // As root, because it reads from no file; every packet at once, because the last ones count, too.
+  // Keeps root, which it needs to capture. Writes each packet at once, so that the last ones aren't lost.
   const args = ['-i', link, '-n', '-Z', 'root', '--immediate-mode', '-U', '-w', '-'];
   const tcpdump = place.spawn('tcpdump', args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = tcpdump;
@@ -29,7 +29,7 @@ export async function startCapture(place: Place, link: string): Promise<Capture>
     throw new Error(`tcpdump: ${words.trim()}`);
   });
   await Promise.race([listening, failed]);
-  // From here on its end is expected.
+  // From here on, its exit is expected.
   failed.catch(() => {});
   return {
     stop: async () => {

@@ -4,8 +4,8 @@ import { buffer, text } from 'node:stream/consumers';
 
 /**
  * Holds a network namespace and a mount namespace until its standard input ends, which it does when the owner closes
- * it or dies, whatever way. Then it kills whoever else is in the network namespace; the kernel removes the rest: links,
- * with their other ends, routes, and the mount. Nothing has a name outside, so nothing can be left over.
+ * it or dies. Then it kills all processes in the network namespace, and the kernel removes the rest: links
+ * with their other ends, routes, and the mount. Nothing has a name outside, so nothing can be left.
  *
  * /run is an empty folder of its own, because wireguard-go's sockets are in /run/wireguard, whatever the namespace.
  */
@@ -25,31 +25,31 @@ done
 
 /** How to run a program in a place. */
 export type RunOptions = {
-  /** What it reads from standard input. Default nothing. */
+  /** Its standard input. Default: empty. */
   readonly input?: string;
   readonly timeoutMs?: number;
 };
 
-/** Somewhere that has links, addresses and routes of its own, and an empty /run/wireguard. Files are everybody's. */
+/** A place with its own links, addresses, routes, and /run/wireguard. All other files are shared. */
 export interface Place {
   /**
    * Runs a program to its end.
    *
-   * @returns what it wrote to standard output
-   * @throws {Error} with its words if it fails, or takes longer than `timeoutMs` (10 s)
+   * @returns its standard output
+   * @throws {Error} with its stderr if it fails, or takes longer than `timeoutMs` (10 s)
    */
   run(file: string, args: readonly string[], options?: RunOptions): Promise<string>;
-  /** Starts a program; the process is the program itself. Whatever still runs when the place goes is killed. */
+  /** Starts a program; the process is the program itself. The end of the place kills it. */
   spawn(file: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
-  /** The command line that runs a program there, for whoever starts it by other means. */
+  /** The command line that runs a program there, for callers that start it themselves. */
   commandLine(file: string, args: readonly string[], cwd?: string): readonly [file: string, args: readonly string[]];
-  /** The file of its network namespace, for whoever enters it by other means; it is there for as long as the place is. */
+  /** The file of its network namespace, which exists as long as the place. */
   readonly networkFile: string;
 }
 
 /** A place that this process made. */
 export class Namespace implements Place {
-  /** The process that holds it, by which `ip link … netns` finds it. */
+  /** The pid of the process that holds it, for `ip link … netns`. */
   readonly pid: number;
   readonly #holder: ChildProcess;
   readonly #gone: Promise<unknown>;
@@ -60,11 +60,11 @@ export class Namespace implements Place {
     this.pid = Number(process.pid);
   }
 
-  /** @throws {Error} with the words of unshare, mount or ip: it takes root */
+  /** @throws {Error} with the message of unshare, mount or ip; needs root */
   static async make(): Promise<Namespace> {
     const process = spawn('unshare', ['--net', '--mount', 'sh', '-c', holder], {
       stdio: ['pipe', 'pipe', 'pipe'],
-      // Not of our process group: a Ctrl-C for the tests reaches it as the end of its input.
+      // In another process group: after a Ctrl-C, the end of its input ends it.
       detached: true,
     });
     const namespace = new Namespace(process);
@@ -83,7 +83,7 @@ export class Namespace implements Place {
     args: readonly string[],
     cwd: string = process.cwd(),
   ): readonly [string, readonly string[]] {
-    // Entering the mount namespace leads to its root.
+    // Entering the mount namespace changes the folder to its root.
     return ['nsenter', ['--target', String(this.pid), '--net', '--mount', `--wdns=${cwd}`, '--', file, ...args]];
   }
 
@@ -100,7 +100,7 @@ export class Namespace implements Place {
     const child = this.spawn(file, args, { stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' });
     const { stdin, stdout, stderr } = child;
     if (stdin === null || stdout === null || stderr === null) throw new Error('no pipes');
-    // A program may end without reading all of it; its exit code then says whether that matters.
+    // A program may end without reading all its input; its exit code says whether that is an error.
     stdin.on('error', () => {}).end(input);
     const [output, words, [code, signal]] = await Promise.all([buffer(stdout), text(stderr), once(child, 'close')]);
     if (code === 0) return output.toString('utf8');

@@ -1,23 +1,23 @@
 import { Namespace, type Place } from './namespace.ts';
 import { type NetworkNode, Node } from './node.ts';
 
-/** Nodes on one Ethernet, as machines in a rack. Everything about it is gone after `stop()`, or when this process is. */
+/** Nodes on one Ethernet, like machines in a rack. `stop()`, or the end of this process, removes all of it. */
 export interface Network {
-  /** @throws {Error} if there is no node of this name */
+  /** @throws {Error} if there is no node with this name */
   node(name: string): NetworkNode;
   /** Adds a node. Its name has 15 characters at most. */
   addNode(name: string): Promise<NetworkNode>;
   /** The Ethernet itself, with a link for each node, which is named after it. */
   readonly underlay: Place;
-  /** Kills what runs on the nodes and removes them. Idempotent. */
+  /** Kills the nodes' processes and removes the nodes. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * Makes nodes out of network namespaces. It takes root and iproute2.
+ * Creates nodes from network namespaces. Needs root and iproute2.
  *
  * @param names one for each node
- * @throws {Error} with the words of what refused to work
+ * @throws {Error} with the message of the command that failed
  */
 export async function startNetwork(names: readonly string[] = []): Promise<Network> {
   const underlay = await Namespace.make();

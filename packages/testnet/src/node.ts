@@ -4,7 +4,7 @@ import { type Capture, startCapture } from './capture.ts';
 import { forward } from './forward.ts';
 import { Namespace, type Place, type RunOptions } from './namespace.ts';
 
-/** Where a pod finds its node, as with Calico: the same address behind each link. */
+/** The gateway of each pod, as with Calico: the same address on each link. */
 const GATEWAY = { v4: '169.254.1.1', v6: 'fe80::1' } as const;
 
 /** A machine of the network: its link `eth0` leads to the others. It forwards packets. */
@@ -13,13 +13,13 @@ export interface NetworkNode extends Place {
   /** Its addresses on the network: `172.31.0.1` of a /24, `fd31::1` of a /64. */
   readonly ipv4: string;
   readonly ipv6: string;
-  /** Adds a pod with these addresses, one of each family at most, and routes to them. */
+  /** Adds a pod with these addresses, at most one of each family, and routes to them. */
   addPod(ips: readonly string[]): Promise<Place>;
-  /** Lets 127.0.0.1:`port` in the node lead to 127.0.0.1:`port` out here, where API servers listen. */
+  /** Forwards 127.0.0.1:`port` in the node to 127.0.0.1:`port` of this process, where API servers listen. */
   forward(port: number): Promise<void>;
-  /** Starts to record what crosses its link to the others, from now on. */
+  /** Starts to record the frames of its link to the others. */
   capture(): Promise<Capture>;
-  /** Kills what runs on it and removes it, as if it had been unplugged. Idempotent. */
+  /** Kills its processes and removes it, as if unplugged. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export class Node implements NetworkNode {
     this.#underlay = underlay;
   }
 
-  /** @param number which node this is, from 1 to 254 */
+  /** @param number of the node, from 1 to 254 */
   static async make(name: string, number: number, underlay: Namespace): Promise<Node> {
     const namespace = await Namespace.make();
     const node = new Node(name, number, namespace, underlay);
@@ -56,7 +56,7 @@ export class Node implements NetworkNode {
         '-c',
         'echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv6/conf/all/forwarding',
       ]);
-      // Nobody else has these addresses, and asking whether somebody does takes a second.
+      // No duplicate address detection: it takes a second, and these addresses are unique.
       await ip(
         namespace,
         'link set eth0 up',
@@ -116,7 +116,7 @@ export class Node implements NetworkNode {
 
   async stop(): Promise<void> {
     for (const server of this.#forwards) server.close();
-    // The kernel takes its time to remove a namespace, and answers pings until then. There may be no link yet. Once
+    // The kernel removes a namespace late, and answers pings until then. There may be no link yet. Once
     // only: a successor may have the name.
     if (this.#plugged) await this.#underlay.run('ip', ['link', 'delete', 'dev', this.name]).catch(() => {});
     this.#plugged = false;

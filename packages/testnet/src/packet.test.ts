@@ -59,12 +59,12 @@ describe('readPcap', () => {
   const record = (bytes: string): Buffer => {
     const head = Buffer.alloc(16);
     head.writeUInt32LE(bytes.length, 8);
-    // The frame was longer than what was kept of it.
+    // The frame was longer than its recorded part.
     head.writeUInt32LE(bytes.length + 5, 12);
     return Buffer.concat([head, Buffer.from(bytes)]);
   };
 
-  it('finds all frames, and leaves out half a record', () => {
+  it('finds all frames, and skips an incomplete record', () => {
     const file = Buffer.concat([header, record('one'), record(''), record('three'), record('four').subarray(0, -1)]);
     expect(readPcap(file).map(String)).toEqual(['one', '', 'three']);
   });

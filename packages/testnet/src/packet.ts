@@ -3,10 +3,10 @@ const IPV6_HEADER = 40;
 const UDP_HEADER = 8;
 const UDP = 17;
 
-/** What WireGuard says on the wire, by the first byte of its messages; the next three are zero. */
+/** WireGuard's message types, by the first byte; the next three are zero. */
 const messages = ['', 'initiation', 'response', 'cookie', 'data'] as const;
 
-/** An IP packet out of an Ethernet frame. */
+/** An IP packet from an Ethernet frame. */
 export type Packet = {
   readonly family: 4 | 6;
   /** Number of the protocol inside: 1 ICMP, 6 TCP, 17 UDP, 58 ICMPv6. */
@@ -15,13 +15,13 @@ export type Packet = {
   readonly payload: Buffer;
 };
 
-/** The packet in a frame; undefined for ARP and whatever else is not IP. */
+/** The packet in a frame; undefined if it isn't IP. */
 export function packetIn(frame: Buffer): Packet | undefined {
   if (frame.length < ETHERNET_HEADER + 20) return undefined;
   const type = frame.readUInt16BE(12);
   const packet = frame.subarray(ETHERNET_HEADER);
   if (type === 0x0800) {
-    // The frame may be padded to the 60 bytes that Ethernet wants.
+    // The frame may be padded to Ethernet's minimum of 60 bytes.
     const whole = packet.subarray(0, packet.readUInt16BE(2));
     return { family: 4, protocol: packet.readUInt8(9), payload: whole.subarray((packet.readUInt8(0) & 0xf) * 4) };
   }
@@ -30,7 +30,7 @@ export function packetIn(frame: Buffer): Packet | undefined {
   return { family: 6, protocol: packet.readUInt8(6), payload: packet.subarray(IPV6_HEADER, end) };
 }
 
-/** Which of WireGuard's messages a packet is; undefined if it is none. */
+/** The WireGuard message in a packet; undefined if there is none. */
 export function wireGuardMessage({
   protocol,
   payload,

@@ -4,9 +4,9 @@ const MAGIC = 0xa1b2c3d4;
 
 /**
  * The frames in a capture file of tcpdump (pcap, little-endian, which is what x86 and arm64 write), oldest first. A
- * record that isn't complete, at the end of a file that is still being written, is left out.
+ * incomplete record at the end of a file is skipped.
  *
- * @throws {Error} if it is no such file
+ * @throws {Error} if the file isn't one
  */
 export function readPcap(file: Buffer): readonly Buffer[] {
   if (file.length < FILE_HEADER || file.readUInt32LE(0) !== MAGIC) throw new Error('not a capture file');

@@ -17,19 +17,19 @@ describe('PingReplies', () => {
     expect({ received: replies.received, latest: replies.latest, missing: replies.missing() }).toEqual(want);
   });
 
-  it('counts on when the numbers begin anew', () => {
+  it('counts on when the numbers wrap', () => {
     const replies = new PingReplies();
     for (let number = 1; number <= 140_000; number++) if (number !== 65_536) replies.push(line(number));
     expect([replies.latest, replies.missing()]).toEqual([140_000, 1]);
   });
 
-  it('counts what is missing after the latest, if asked', () => {
+  it('counts missing replies after the latest one, if requested', () => {
     const replies = new PingReplies();
     replies.push(line(1) + line(2));
     expect(replies.missing(5)).toBe(3);
   });
 
-  it('takes no error for a reply', () => {
+  it('does not count an error as a reply', () => {
     const replies = new PingReplies();
     replies.push(
       'From 10.0.0.1 icmp_seq=1 Destination Host Unreachable\nPING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n',
@@ -37,7 +37,7 @@ describe('PingReplies', () => {
     expect(replies.received).toBe(0);
   });
 
-  it('takes its text cut anywhere', () => {
+  it('accepts text in any pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(200), { maxLength: 20 }), (cuts) => {
         const text = [1, 2, 3, 5].map(line).join('');

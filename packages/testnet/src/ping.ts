@@ -5,35 +5,35 @@ import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { Place } from './namespace.ts';
 import { PingReplies } from './ping-replies.ts';
 
-/** After so long a reply that didn't come is lost. */
+/** A reply that takes longer is lost. */
 const LAST_REPLY_TIMEOUT_MS = 10_000;
 
 /** How to ping. */
 export type PingOptions = {
   /** Time between two requests. Default 10. */
   readonly intervalMs?: number;
-  /** Up to 16 bytes in hex that fill the requests, to be found again in a capture. */
+  /** Up to 16 bytes in hex that fill the requests, to find them in a capture. */
   readonly pattern?: string;
   /** How long to wait for the first reply. Default 30 s. */
   readonly timeoutMs?: number;
 };
 
-/** How a ping went. */
+/** The result of a ping. */
 export type PingResult = { readonly received: number; readonly lost: number };
 
-/** A ping that goes on until it is stopped. */
+/** A ping that runs until it is stopped. */
 export interface Ping {
-  /** Resolves when so many more replies have come. @throws {Error} after ten seconds */
+  /** Resolves after so many more replies. @throws {Error} after 30 s */
   replies(count: number): Promise<void>;
   /**
-   * Waits for the reply to a request that is sent after this call, for two seconds at most, and ends the ping. Requests
+   * Waits up to 10 s for the reply to a request that is sent after this call, and ends the ping. Requests
    * before the first reply don't count.
    */
   stop(): Promise<PingResult>;
 }
 
 /**
- * Pings an address from a place, and goes on.
+ * Starts to ping an address from a place.
  *
  * @returns after the first reply
  * @throws {Error} if there is none
@@ -83,14 +83,14 @@ export async function startPing(
       );
       ping.kill('SIGINT');
       await ended;
-      // At the end a request may be on its way, unless nothing came for seconds: then all since are lost.
+      // The last requests may be in flight; without a reply for seconds, they are lost.
       const sent = Number(/^(\d+) packets transmitted/m.exec(output)?.[1]);
       return { received: replies.received, lost: replies.missing(answered ? replies.latest : sent) - before };
     },
   };
 }
 
-/** How many requests a ping has sent by now: what it says when it gets SIGQUIT. */
+/** The number of requests that a ping has sent, which it prints at SIGQUIT. */
 async function sentSoFar(ping: ChildProcess, stderr: Readable): Promise<number> {
   let words = '';
   const read = (chunk: Buffer) => (words += chunk.toString());

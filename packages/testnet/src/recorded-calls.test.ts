@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { recordCalls } from './recorded-calls.ts';
 
-it('writes down the arguments of each call, and lets the program do its work', async () => {
+it('records the arguments of each call, and runs the program', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'recorded-calls-'));
   try {
     const calls = await recordCalls('expr', dir);

@@ -37,7 +37,7 @@ describe('importsOf', () => {
     expect(importsOf(text)).toEqual(['./a.ts']);
   });
 
-  it('finds no import in other code', () => {
+  it('ignores other code', () => {
     expect(importsOf("const from = ['a'];\nimportant('b');\nexport const c = 'd';")).toEqual([]);
   });
 });
@@ -151,16 +151,16 @@ describe('checkImports', () => {
       expect(faultsOf(what, specifier)).toEqual([`policy/src/desired/a.ts: ${want}`]);
     });
 
-    it('holds the names to the same', () => {
+    it('applies to the names, too', () => {
       expect(faultsOf('{ b }', './local/b.ts', 'src/names.ts')).toHaveLength(1);
     });
 
-    it('leaves tests alone', () => {
+    it('ignores tests', () => {
       expect(faultsOf('{ b }', '../local/b.ts', 'src/desired/a.test.ts')).toEqual([]);
     });
   });
 
-  it('takes a development dependency for undeclared outside of tests', () => {
+  it('reports a development dependency outside of tests as undeclared', () => {
     const project = { ...net, devDependencies: ['@kube-semaphore/client'] };
     expect(check(project, 'src/a.test.ts', '@kube-semaphore/client')).toEqual([]);
     expect(check(project, 'src/a.ts', '@kube-semaphore/client')).toHaveLength(1);

@@ -6,17 +6,17 @@ import { allowedTags, appEntries, DECISIONS, NAMES, pureBuiltins } from './rules
 /** `from '…'`, `import '…'`, `import('…')`, at the start of a statement or in an expression. */
 const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g;
 
-/** `import type …;` and `export type … from …;`: gone when the program runs. */
+/** `import type …;` and `export type … from …;`: absent at run time. */
 const TYPES = /^(?:import|export) type [^;]*;/gm;
 
-/** What a text imports, in order. Words in comments may look like imports; ours don't. */
+/** The imports in a text, in order. Comments must not look like imports. */
 export function importsOf(text: string): string[] {
   return [...text.matchAll(IMPORT)].flatMap(([, , specifier]) => specifier ?? []);
 }
 
 /**
- * What is wrong with the imports of a project's files: a path that leaves the project, a project of the workspace that
- * isn't declared or that only tests may use, a part of an app that isn't data, Node.js in a pure package, anything but
+ * The faults in the imports of a project's files: a path that leaves the project, a project of the workspace that
+ * isn't declared or that only tests may use, a part of an app that isn't data, Node.js in a pure package, anything except
  * decisions in an app's `src/desired`.
  *
  * @returns one line per fault, in the order of the files
@@ -48,11 +48,11 @@ function relativeFault(file: SourceFile, specifier: string): string | undefined 
     : undefined;
 }
 
-/** Whether it is a pure part of an app. */
+/** Whether the file is a pure part of an app. */
 const decides = (file: SourceFile): boolean =>
   (file.path.startsWith(DECISIONS) || file.path === NAMES) && !isTest(file);
 
-/** In a decision only types may come from a package that does something. */
+/** Decisions may import only types from packages that aren't pure. */
 function impureFault({
   file,
   specifier,

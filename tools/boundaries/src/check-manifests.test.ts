@@ -25,17 +25,17 @@ const e2e = project('e2e', 'type:e2e', ['packages/testkit']);
 const demo = project('tools/demo', 'type:tool', ['e2e', 'packages/testkit']);
 const sound = [net, auth, client, proxy, testkit, policy, bench, e2e, demo];
 
-/** The sound workspace with some projects replaced, or added. */
+/** The valid workspace with some projects replaced or added. */
 function having(...changed: readonly Project[]): Project[] {
   return [...sound.filter(({ folder }) => !changed.some((project) => project.folder === folder)), ...changed];
 }
 
 describe('checkManifests', () => {
-  it('finds nothing in a sound workspace', () => {
+  it('finds nothing in a valid workspace', () => {
     expect(checkManifests(sound)).toEqual([]);
   });
 
-  it('takes no notice of packages from elsewhere', () => {
+  it('ignores packages from elsewhere', () => {
     expect(checkManifests([{ ...net, dependencies: ['ipaddr.js'] }])).toEqual([]);
   });
 
@@ -47,7 +47,7 @@ describe('checkManifests', () => {
       want: [`packages/net: ${tags}`],
     },
     {
-      name: 'a tag that nobody knows',
+      name: 'an unknown tag',
       changed: [project('packages/net', 'type:util')],
       want: [`packages/net: ${tags}`],
     },
@@ -122,7 +122,7 @@ describe('checkManifests', () => {
     expect(checkManifests(having(...changed))).toEqual(want);
   });
 
-  it('says the same whatever order the projects come in', () => {
+  it('does not depend on the order of the projects', () => {
     const faulty = having(project('packages/net', 'type:pure', ['apps/policy']), project('packages/new', undefined));
     expect(checkManifests(faulty.toReversed())).toEqual(checkManifests(faulty));
   });

@@ -2,9 +2,9 @@ import type { Project } from './project.ts';
 import { allowedTags, libraryArrows, type Tag } from './rules.ts';
 
 /**
- * What is wrong between the manifests of a workspace: a missing or unknown tag, a dependency against the tags or
- * against the arrows between libraries, a cycle. Dependencies outside the workspace are no concern here, and which
- * imports are declared is checked by `checkImports`.
+ * The faults in the package.json files of a workspace: a missing or unknown tag, a dependency against the tags or
+ * against the arrows between libraries, a cycle. Ignores dependencies outside the workspace.
+ * `checkImports` checks that imports are declared.
  *
  * @returns one line per fault, sorted
  */
@@ -20,7 +20,7 @@ export function checkManifests(projects: readonly Project[]): string[] {
   return [...faults, ...cycles(projects, byName)].toSorted();
 }
 
-/** The tag of a project, undefined if it hasn't exactly one that is known. */
+/** The tag of a project; undefined unless it has exactly one known tag. */
 export function tagOf({ tags }: Project): Tag | undefined {
   const [tag, ...others] = tags.filter((candidate) => candidate.startsWith('type:'));
   return others.length === 0 && tag !== undefined && isTag(tag) ? tag : undefined;
@@ -42,7 +42,7 @@ function dependencyFaults(project: Project, byName: ReadonlyMap<string, Project>
   return targetsOf(project, byName).flatMap((target) => {
     const tag = tagOf(target);
     const arrow = `${project.folder} -> ${target.folder}`;
-    // A target without a tag is reported for itself.
+    // A target without a tag is reported separately.
     if (tag === undefined) return [];
     if (!allowedTags[own].includes(tag)) return [`${arrow}: ${own} may not depend on ${tag}`];
     if (own === 'type:lib' && tag === 'type:lib' && !arrows.includes(target.folder)) {
@@ -56,7 +56,7 @@ function targetsOf(project: Project, byName: ReadonlyMap<string, Project>): Proj
   return project.dependencies.flatMap((name) => byName.get(name) ?? []);
 }
 
-/** Each cycle once, beginning with the project that comes first in the alphabet. */
+/** Each cycle once, starting with its alphabetically first project. */
 function cycles(projects: readonly Project[], byName: ReadonlyMap<string, Project>): string[] {
   const found = new Set<string>();
   const visit = (project: Project, path: readonly Project[]): void => {

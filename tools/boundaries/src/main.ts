@@ -11,4 +11,4 @@ for (const project of projects) {
 if (projects.length === 0) faults.push(`no project below ${root}: run this at the root of the workspace`);
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
-else console.log(`${projects.length} projects, every arrow points the right way`);
+else console.log(`${projects.length} projects, all dependencies allowed`);

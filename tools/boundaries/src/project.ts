@@ -5,9 +5,9 @@ export type Project = {
   /** `@kube-semaphore/net`. */
   readonly name: string;
   readonly tags: readonly string[];
-  /** Names of what it needs when it runs. */
+  /** Names of its dependencies at run time. */
   readonly dependencies: readonly string[];
-  /** Names of what its tests need besides. */
+  /** Names of its tests' further dependencies. */
   readonly devDependencies: readonly string[];
   /** Globs of what its tests read elsewhere in the workspace, `{workspaceRoot}/docs/*.md`: its named input of nx. */
   readonly reads: readonly string[];
@@ -20,7 +20,7 @@ export type SourceFile = {
   readonly text: string;
 };
 
-/** Whether a file only runs under a test runner: it is a test, or lies in the project's `test` folder. */
+/** Whether a file runs only in tests: it is a test, or in the project's `test` folder. */
 export function isTest({ path }: SourceFile): boolean {
   return path.endsWith('.test.ts') || path.startsWith('test/');
 }

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Project, SourceFile } from './project.ts';
 
-/** The fields of a package.json that matter here. */
+/** The fields of a package.json that we read. */
 type Manifest = {
   readonly name?: string;
   readonly nx?: { readonly tags?: readonly string[]; readonly namedInputs?: { readonly reads?: readonly string[] } };

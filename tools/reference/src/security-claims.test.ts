@@ -337,7 +337,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'write, or read anything else': [
     ['apps/wireguard/test/real/own-node-policy.test.ts', 'reads Nodes and nothing else, and writes nothing'],
     ['apps/wireguard/test/real/own-node-policy.test.ts', "reads Calico's blocks, too, with their component"],
-    ['packages/testkit/src/rights/manifests.test.ts', 'has each right that is deployed, and no other'],
+    ['packages/testkit/src/rights/manifests.test.ts', 'has exactly the deployed rights'],
   ],
   'No log, error, help text or metric holds a credential': [
     ['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric'],
@@ -416,9 +416,9 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'run a script when a package is installed': [
     [
       'tools/supply-chain/src/install-scripts.test.ts',
-      'packages with install scripts are named in package.json, and may not run them',
+      'names packages with install scripts in package.json, and does not let them run',
     ],
-    ['tools/supply-chain/src/install-scripts.test.ts', 'npm runs no install script'],
+    ['tools/supply-chain/src/install-scripts.test.ts', 'lets npm run no install script'],
   ],
   'change a bundle on one build machine unseen': [
     [
@@ -433,12 +433,12 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'enter by a moved tag of a workflow action': [
-    ['tools/supply-chain/src/workflows.test.ts', 'takes actions of others by commit, and says which version that is'],
-    ['tools/supply-chain/src/workflows.test.ts', 'may write nothing, but where a job says so'],
+    ['tools/supply-chain/src/workflows.test.ts', 'pins actions by commit, and names their version'],
+    ['tools/supply-chain/src/workflows.test.ts', 'has write permissions only where a job declares them'],
     ['tools/supply-chain/src/workflows.test.ts', 'leaves no token behind in a checkout'],
   ],
   'The manifests grant exactly these rights': [
-    ['packages/testkit/src/rights/manifests.test.ts', 'has each right that is deployed, and no other'],
+    ['packages/testkit/src/rights/manifests.test.ts', 'has exactly the deployed rights'],
   ],
   'they are enough': [
     [

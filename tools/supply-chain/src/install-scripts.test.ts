@@ -14,10 +14,10 @@ const scripted = Object.keys(packages)
   .filter((path) => packages[path]?.hasInstallScript === true)
   .map((path) => path.replace(/^.*node_modules\//, ''));
 
-it('packages with install scripts are named in package.json, and may not run them', () => {
+it('names packages with install scripts in package.json, and does not let them run', () => {
   expect(allowScripts).toEqual(Object.fromEntries(scripted.map((name) => [name, false])));
 });
 
-it('npm runs no install script', () => {
+it('lets npm run no install script', () => {
   expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
 });

@@ -28,13 +28,13 @@ it('there are two', () => {
 });
 
 describe.each(workflows)('$path', ({ text, workflow }) => {
-  it('takes actions of others by commit, and says which version that is', () => {
+  it('pins actions by commit, and names their version', () => {
     const actions = text.match(/(?<=uses: )(?!\.\/).*/g) ?? [];
     expect(actions.length).toBeGreaterThan(3);
     for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  it('may write nothing, but where a job says so', () => {
+  it('has write permissions only where a job declares them', () => {
     expect(Object.values(workflow.permissions ?? { all: 'write' }).filter((right) => right !== 'read')).toEqual([]);
   });
 
@@ -43,11 +43,11 @@ describe.each(workflows)('$path', ({ text, workflow }) => {
     expect(checkouts.map(({ with: inputs }) => inputs?.['persist-credentials'])).toEqual(checkouts.map(() => false));
   });
 
-  it('has no script that somebody’s text becomes a part of', () => {
+  it('has no script that contains foreign text', () => {
     expect(stepsOf(workflow).filter(({ run }) => run?.includes('${{'))).toEqual([]);
   });
 
-  it('has the Node.js and the Go of the images', () => {
+  it('uses the Node.js and Go versions of the images', () => {
     const versions = (name: string) => stepsOf(workflow).flatMap(({ with: inputs = {} }) => inputs[name] ?? []);
     const image = (name: string) =>
       new RegExp(`^ARG ${name}=\\w+:([\\d.]+)-`, 'm').exec(read('apps/wireguard/Dockerfile'))?.[1];

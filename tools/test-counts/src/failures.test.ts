@@ -11,12 +11,20 @@ const report = (...testResults: readonly FileResult[]) => ({
 const file = { name: '/checkout/apps/policy/test/sync.test.ts', status: 'failed', message: '' };
 
 it('names the file, the test, the reason and the place in our code', () => {
-  const message =
-    'AssertionError: expected 1 to be 2\n\n- 2\n+ 1\n    at equals (/checkout/node_modules/chai/a.js:1:1)\n    at /checkout/apps/policy/test/sync.test.ts:3:5\n    at node:internal';
+  const message = [
+    'AssertionError: expected 1 to be 2\n\n- 2\n+ 1',
+    '    at equals (/checkout/node_modules/chai/a.js:1:1)',
+    '    at /checkout/apps/policy/test/sync.test.ts:3:5',
+    '    at node:internal',
+  ].join('\n');
   const failed = { fullName: 'a pod of c2 is in a set', status: 'failed', failureMessages: [message] };
   const passed = { fullName: 'another one', status: 'passed', failureMessages: [] };
   expect(failuresOf(report({ ...file, assertionResults: [failed, passed] }), '/checkout')).toEqual([
-    'apps/policy/test/sync.test.ts > a pod of c2 is in a set\n  AssertionError: expected 1 to be 2\n  \n  - 2\n  + 1\n      at apps/policy/test/sync.test.ts:3:5',
+    [
+      'apps/policy/test/sync.test.ts > a pod of c2 is in a set',
+      '  AssertionError: expected 1 to be 2\n  \n  - 2\n  + 1',
+      '      at apps/policy/test/sync.test.ts:3:5',
+    ].join('\n'),
   ]);
 });
 

@@ -15,7 +15,7 @@ export const imageName = (app: string): string => `semaphore-${app}:${version}`;
 /**
  * Runs podman to its end, on the images that `npm run images` built.
  *
- * @returns what it wrote to standard output
+ * @returns its standard output
  * @throws {Error} with `code`, `stdout` and `stderr` unless it ends with 0
  */
 export async function podman(args: readonly string[]): Promise<string> {

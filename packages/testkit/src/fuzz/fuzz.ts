@@ -5,49 +5,49 @@ import { Dice } from '@kube-semaphore/fault-proxy';
 import { superlinearAt } from '../growth.ts';
 import type { Mutator } from './mutate.ts';
 
-/** A function that reads what others wrote, and what it may do with it. */
+/** A function that reads foreign input, and what it may do. */
 export type FuzzTarget = {
   /** Valid inputs, at least one. */
   readonly seeds: readonly Buffer[];
   readonly mutate: Mutator;
-  /** What it returns is what it holds of the input. It throws an error that isn't expected if that is wrong. */
+  /** Returns what it keeps of the input. Throws an unexpected error if that is wrong. */
   readonly run: (input: Buffer) => unknown;
-  /** Whether it is one of the errors that its docstring names. */
+  /** Whether the function's docstring names this error. */
   readonly isExpected: (error: unknown) => boolean;
 };
 
 const KIB = 1_024;
 const MIB = KIB * KIB;
 
-/** Inputs of a test in CI. */
+/** The number of inputs in CI. */
 const RUNS = 8;
 
-/** From this size on, what is held and how long it takes can be told from noise. */
+/** From this size on, memory and time can be measured. */
 const LARGE_BYTES = 64 * KIB;
 
 const MOST_TIMES_HELD = 20;
 /**
- * And what may be held besides. The codec gives small objects 64 KiB. Of what was refused in protobuf, eight runs held 5 kB each
- * at most, and frames 67 kB; a single run of YAML left behind far more.
+ * Memory allowed in addition. The codec gives small objects 64 KiB. Eight runs of refused protobuf held at most 5 kB each, and
+ * frames 67 kB; a single run of YAML held far more.
  */
 const ALLOWED_BYTES = 128 * KIB;
-/** As many runs are held together as take this long, and eight at most or when one holds too much. */
+/** Runs are measured together for this long: at most eight, or until one holds too much. */
 const HELD_MS = 50;
 const MOST_HELD_BYTES = 256 * MIB;
 
-/** How much longer than a valid input of the same size one may take, before it is looked into how the time grows. */
+/** An input that takes so many times longer than a valid one of its size is checked for growth. */
 const SUSPICIOUS = 10;
-/** And how much longer a small one may take, whose time can't be told from its growth. */
+/** The same limit for small inputs, whose growth can't be measured. */
 const EXCESSIVE = 1_000;
 /** The kernel counts CPU time by ticks of up to 10 ms. */
 const LEAST_MS = 50;
 
 /**
- * Reads inputs that are made up from the valid ones: 8, or for FUZZ_SECONDS. Each follows from a number: those from
- * FUZZ_SEED on, or from 1 on, or from a random one with FUZZ_SECONDS. What is wrong names the number.
+ * Reads mutated inputs: 8, or for FUZZ_SECONDS. Each has a number: from
+ * FUZZ_SEED on, or from 1, or with FUZZ_SECONDS from a random one. The error names the number.
  *
- * @returns how many were read, and the number of the first
- * @throws Error if one makes the function throw what it may not, take more than linear time, or hold too much
+ * @returns the count of inputs, and the number of the first
+ * @throws Error if an input causes an unexpected error, more than linear time, or too much memory
  */
 export async function fuzz(target: FuzzTarget): Promise<{ readonly runs: number; readonly seed: number }> {
   const { FUZZ_SEED: first, FUZZ_SECONDS: seconds, FUZZ_RUNS: count } = process.env;
@@ -60,7 +60,7 @@ export async function fuzz(target: FuzzTarget): Promise<{ readonly runs: number;
     const problem = problemOf(target, seed + runs, usualMs);
     if (problem !== undefined)
       throw new Error(`FUZZ_SEED=${seed + runs} FUZZ_RUNS=1: ${problem.words}`, { cause: problem.cause });
-    // A test runner that isn't answered for a minute gives up.
+    // vitest gives up on a worker that is silent for a minute.
     if (runs % 50 === 49) await breathe();
   }
   return { runs, seed };
@@ -77,7 +77,7 @@ function problemOf(target: FuzzTarget, seed: number, usualMs: number): Problem |
   const allowed = MOST_TIMES_HELD * input.length + ALLOWED_BYTES;
   const times = Math.min(8, Math.max(1, Math.floor(HELD_MS / ms)));
   const suspected = input.length < LARGE_BYTES ? 0 : heldBy(target, input, times);
-  // What the last run alone left behind, as in a regular expression, is a small part of eight.
+  // Memory that only the last run holds, as in a regular expression, counts for an eighth.
   const held = suspected > allowed && times < 8 ? Math.min(suspected, heldBy(target, input, 8)) : suspected;
   if (held > allowed) return { words: `it holds ${held} bytes for ${excerpt(input)}` };
   return slowness(target, { seed, input, ms, usualMs });
@@ -88,14 +88,14 @@ type Run = { readonly seed: number; readonly input: Buffer; readonly ms: number;
 function slowness(target: FuzzTarget, { seed, input, ms, usualMs }: Run): Problem | undefined {
   const expectedMs = usualMs * input.length;
   if (ms < LEAST_MS + SUSPICIOUS * expectedMs) return undefined;
-  // A grown one may be cut.
+  // A grown input may be cut.
   if (input.length < LARGE_BYTES / 2) {
     const again = Math.min(ms, timed(target, input).ms, timed(target, input).ms);
     return again > LEAST_MS + EXCESSIVE * expectedMs
       ? { words: `it takes ${again} ms for ${excerpt(input)}` }
       : undefined;
   }
-  // A square takes sixteen times as long. It is cheap to see, and then what takes long is measured well.
+  // Quadratic time is sixteen times longer: a cheap check before the exact one.
   if (ms < LEAST_MS + 8 * timed(target, inputOf(target, seed, input.length / 4)).ms) return undefined;
   const at = superlinearAt({ input: (bytes) => inputOf(target, seed, bytes), work: (larger) => timed(target, larger) });
   return at === undefined
@@ -103,7 +103,7 @@ function slowness(target: FuzzTarget, { seed, input, ms, usualMs }: Run): Proble
     : { words: `it takes more than linear time from ${at} bytes on: ${excerpt(input)}` };
 }
 
-/** One of four is large. @param bytes how large then, in the place of what the dice say */
+/** One input in four is large. @param bytes its size, instead of a random one */
 function inputOf({ seeds, mutate }: FuzzTarget, seed: number, bytes?: number): Buffer {
   const dice = new Dice(seed);
   const large = dice.integer(0, 3) === 0 ? LARGE_BYTES * dice.pick([1, 1, 2, 4, 16]) : 0;
@@ -123,13 +123,13 @@ function outcomeOf(run: FuzzTarget['run'], input: Buffer): Outcome {
   try {
     return { value: run(input) };
   } catch (error) {
-    // Until its stack is read, as by all that log it, an error holds what the functions on the stack were called on.
+    // Until its stack is read, an error holds the receivers of the functions on the stack.
     if (error instanceof Error) void error.stack;
     return { error };
   }
 }
 
-/** Milliseconds for each byte of the valid inputs, as good as they can be told. */
+/** Milliseconds for each byte of the valid inputs. */
 function usualCost(target: FuzzTarget): number {
   const bytes = target.seeds.reduce((sum, { length }) => sum + length, 0);
   const rounds = Math.max(2, Math.ceil(LARGE_BYTES / bytes));
@@ -141,14 +141,14 @@ function usualCost(target: FuzzTarget): number {
   return Math.min(once(), once()) / (rounds * bytes);
 }
 
-/** What an outcome holds, in bytes: the mean of several, as V8 has uses of its own for memory. */
+/** The bytes that an outcome holds: the mean of several, because V8 uses memory, too. */
 function heldBy({ run }: FuzzTarget, input: Buffer, times: number): number {
   const outcomes: Outcome[] = [];
   const before = liveBytes();
   const isFull = (): boolean => process.memoryUsage().heapUsed > before + MOST_HELD_BYTES;
   while (outcomes.length === 0 || (outcomes.length < times && !isFull())) outcomes.push(outcomeOf(run, input));
   const held = liveBytes() - before;
-  // Read after the measurement, or the outcomes would be garbage by then.
+  // Used after the measurement, so that the outcomes aren't garbage before it.
   return Math.round(held / outcomes.length);
 }
 
@@ -159,12 +159,12 @@ function liveBytes(): number {
     setFlagsFromString('--expose-gc');
     collectGarbage = runInNewContext('gc') as () => void;
   }
-  // What lies outside of V8's heap is given back behind the first collection.
+  // The first collection frees memory outside V8's heap only later.
   collectGarbage();
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/** Enough of an input to see what it is; its number makes all of it again. */
+/** The beginning of an input; its number reproduces all of it. */
 const excerpt = (input: Buffer): string => `${input.length} bytes, ${JSON.stringify(input.toString('latin1', 0, 160))}`;

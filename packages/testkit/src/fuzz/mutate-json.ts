@@ -3,10 +3,10 @@ import { mutateBytes, type Mutator } from './mutate.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** A value, and where it stands. */
+/** A value, and its place. */
 type Place = { readonly owner: Json[] | { [key: string]: Json }; readonly key: string };
 
-/** What takes the place of a value, and what a text may be. */
+/** Replacements for values and for texts. */
 const VALUES: readonly Json[] = [
   null,
   true,
@@ -50,12 +50,12 @@ const VALUES: readonly Json[] = [
 
 const MARK = '\u0001amplified\u0001';
 
-/** Values of a JSON document replaced, removed, moved and repeated; it stays JSON, but for one in eight. */
+/** Replaces, removes, moves and repeats values of a JSON document. Seven of eight results are still JSON. */
 export const mutateJson: Mutator = (seed, dice, bytes) => {
   const root: [Json] = [JSON.parse(seed.toString()) as Json];
   for (let turns = dice.integer(0, 3); turns > 0; turns--) change(dice.pick(placesIn(root)), placesIn(root), dice);
   const text = amplified(root, dice, bytes);
-  // Bytes are changed last, so that a document in another size is the same one.
+  // Bytes are changed last, so that the document is the same in any size.
   return dice.integer(0, 7) === 0 ? mutateBytes(Buffer.from(text), dice, 0) : Buffer.from(text);
 };
 
@@ -77,7 +77,7 @@ function change(place: Place, places: readonly Place[], dice: Dice): void {
   const value = dice.pick(VALUES);
   switch (dice.integer(0, 4)) {
     case 0:
-      // An array has null there then; the document itself stays.
+      // An array then has null there; the document itself stays.
       if (Array.isArray(place.owner)) return put(place, null);
       return void delete place.owner[place.key];
     case 1:
@@ -101,7 +101,7 @@ function change(place: Place, places: readonly Place[], dice: Dice): void {
   put(place, structuredClone(value));
 }
 
-/** The text, with one of its values there so often, so long or so deep that it has `bytes` bytes. */
+/** The text with one value repeated, lengthened or nested until it has `bytes` bytes. */
 function amplified(root: [Json], dice: Dice, bytes: number): string {
   const places = placesIn(root);
   const inLists = places.filter(({ owner }) => owner !== root && Array.isArray(owner));
@@ -121,7 +121,7 @@ function amplified(root: [Json], dice: Dice, bytes: number): string {
 
 type Repeated = {
   readonly text: string;
-  /** A part of it that no two copies have in common. */
+  /** A part that differs in each copy. */
   readonly differing: string;
   readonly bytes: number;
   readonly how: 'often' | 'differing' | 'long' | 'deep';

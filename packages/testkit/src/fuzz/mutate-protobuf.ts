@@ -2,15 +2,15 @@ import type { Dice } from '@kube-semaphore/fault-proxy';
 import { mutateBytes, type Mutator } from './mutate.ts';
 
 /**
- * A field as it is on the wire: its tag, and the fields in it if its bytes are a message, or else the bytes.
- * `differs` says that no two of its copies are the same.
+ * A field on the wire: its tag, and its fields if it is a message, or else its bytes.
+ * `differs` makes all its copies different.
  */
 type Field = { readonly tag: number; bytes: Buffer; inside: Field[] | undefined; times: number; differs?: boolean };
 
 const MAGIC = Buffer.from('k8s\0');
 const LENGTH_DELIMITED = 2;
 
-/** Fields removed, moved and repeated, and lengths that fit; in one of four then bytes changed anywhere. */
+/** Removes, moves and repeats fields, with correct lengths. In one of four it also changes bytes anywhere. */
 export const mutateProtobuf: Mutator = (seed, dice, bytes) => {
   const root = { tag: 0, bytes: seed, inside: parse(seed), times: 1 };
   for (let turns = dice.integer(0, 3); turns > 0; turns--) change(root, dice);
@@ -19,7 +19,7 @@ export const mutateProtobuf: Mutator = (seed, dice, bytes) => {
   return dice.integer(0, 3) === 0 ? mutateBytes(input, dice, 0) : input;
 };
 
-/** Repeats one field, or one in another, until they have `bytes` bytes. */
+/** Repeats a field at any depth until the message has `bytes` bytes. */
 function grow(root: Field, dice: Dice, bytes: number): void {
   const path = pathIn(root, dice);
   const field = path.at(-1)!;
@@ -35,7 +35,7 @@ function grow(root: Field, dice: Dice, bytes: number): void {
   within.times = Math.ceil(bytes / Math.max(1, encode(within).length));
 }
 
-/** From the top down to a field at any depth, mostly by way of the largest: that holds the objects. */
+/** A path to a field at any depth, mostly through the largest fields, which hold the objects. */
 function pathIn(root: Field, dice: Dice): readonly Field[] {
   const path: Field[] = [];
   for (let { inside } = root; inside !== undefined && inside.length > 0; { inside } = path.at(-1)!) {
@@ -128,7 +128,7 @@ function repeated(field: Field): Buffer {
   return all;
 }
 
-/** Of a number that tells copies of a text apart. */
+/** The width of a number that makes copies of a text different. */
 const NUMBER_BYTES = 4;
 const NO_TEXT = Buffer.from('no message has this text');
 

@@ -1,14 +1,14 @@
 import type { Dice } from '@kube-semaphore/fault-proxy';
 
 /**
- * Makes an input out of a valid one.
+ * Mutates a valid input.
  *
- * @param bytes about how large a repeated part makes it; 0 for none. All else follows from the dice, so that one input
- *   can be made in several sizes.
+ * @param bytes approximate size, reached by repeating a part; 0 for no repetition. All else follows from the dice, so
+ *   one input can have several sizes.
  */
 export type Mutator = (seed: Buffer, dice: Dice, bytes: number) => Buffer;
 
-/** Numbers at the edges of varints and lengths, bytes that text can't hold, and what means something to a parser. */
+/** Numbers at the limits of varints and lengths, invalid text bytes, and syntax of parsers. */
 const PIECES: readonly Buffer[] = [
   Buffer.alloc(10, 0xff),
   Buffer.from('ffffffff0f', 'hex'),
@@ -62,7 +62,7 @@ const PIECES: readonly Buffer[] = [
   '/129',
 ].map((piece) => Buffer.from(piece));
 
-/** Bytes changed, cut, doubled and put in. */
+/** Changes, removes, doubles and inserts bytes. */
 export const mutateBytes: Mutator = (seed, dice, bytes) => {
   let input = seed;
   for (let turns = dice.integer(0, 4); turns > 0; turns--) input = changed(input, dice);

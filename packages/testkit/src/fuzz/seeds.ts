@@ -8,10 +8,10 @@ import {
   StoredObject,
 } from '@kube-semaphore/embedded-apiserver';
 
-/** Answers of an API server that has some objects of one kind: a page, and what a watch sends. */
+/** An API server's answers about objects of one kind: a page, and the bytes of a watch. */
 export type Answers = { readonly page: Buffer; readonly events: readonly Buffer[] };
 
-/** What the embedded API server answers, in protobuf and in JSON. @param objects of one built-in kind, at least one */
+/** The embedded API server's answers, in protobuf and in JSON. @param objects of one built-in kind, at least one */
 export function answers(objects: readonly KubeObject[]): { readonly protobuf: Answers; readonly json: Answers } {
   const [first] = objects;
   const resource = builtIns.find(({ kind }) => kind === first!['kind'])!;

@@ -1,21 +1,21 @@
-/** Of a token, whoever knows so much knows something. */
+/** So many characters of a token are a leak. */
 const PIECE = 16;
 
 const MAX_LINE = 3_000;
 
-/** What a terminal obeys, or shows as something else, but for the ends of lines. */
+/** Characters that control a terminal or change its text, except line ends. */
 const STEERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Words that steer a terminal, begin a line of their own in the middle, and turn the direction of text. */
+/** Text that controls a terminal, begins a new line in the middle, and reverses the text direction. */
 export const STEERING =
   '\u001b[2J\u001b]0;owned\u0007\u009b1A\u202e\u2028\nfaked line\r\n{"level":"error","msg":"faked"}\n';
 
 const CLAIMS = 'eyJpc3MiOiJrdWJlcm5ldGVzIiwic3ViIjoic3lzdGVtOnNlcnZpY2VhY2NvdW50In0';
 
-/** A token as API servers give them out. */
+/** A token like those of API servers. */
 export const TOKEN = `eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.${CLAIMS.repeat(4)}.c2lnbmF0dXJlLW9mLXRoYXQ`;
 
-/** What of a program's output does harm to who reads it: one line for each kind, and none if there is nothing. */
+/** The parts of a program's output that harm its reader: one line for each kind of harm. */
 export function harmIn(output: string, token = TOKEN): readonly string[] {
   const lines = output.split('\n');
   const pieces = Array.from({ length: token.length - PIECE + 1 }, (_, i) => token.slice(i, i + PIECE));

@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import { createAuthority, type KubeObject, writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
 
 type HostileServerOptions = {
-  /** The token by which a client comes. */
+  /** The token that clients send. */
   readonly token: string;
-  /** What it has; whatever else is asked for is empty. */
+  /** The objects that it serves; all other lists are empty. */
   readonly objects?: readonly KubeObject[];
-  /** What it says in the place of an answer: as a Status, and to a watch as its only event, which may be larger. */
+  /** A refusal that it sends instead of answers: as a Status, and to a watch as its only event, which may be larger. */
   readonly refusal?: (authorization: string) => string;
 };
 
-/** An API server that does what none does: what it has and says is of no rule. */
+/** An API server that breaks rules: its objects and errors may be anything. */
 type HostileServer = { readonly kubeconfig: string; readonly stop: () => Promise<void> };
 
 const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]>> = {
@@ -26,11 +26,11 @@ const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]
   endpointslices: ['discovery.k8s.io/v1', 'EndpointSlice'],
 };
 
-/** A client gives up on a Status whose message has more than 256 KiB, or its reason more than 1 KiB. */
+/** A client rejects a Status with a message over 256 KiB, or a reason over 1 KiB. */
 const REASON_CHARACTERS = 500;
 const STATUS_CHARACTERS = 100_000;
 
-/** Serves JSON, in lists and in watches that begin with all there is. The caller stops it. */
+/** Serves JSON, in lists and in watches that begin with all objects. The caller stops it. */
 export async function startHostileServer({
   token,
   objects = [],

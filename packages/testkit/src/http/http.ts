@@ -4,18 +4,18 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 
-/** Where a connection goes: what every request of a suite shares. */
+/** What the requests of a suite share. */
 export type Endpoint = { readonly url: string; readonly agent: Agent; readonly token: string };
 
-/** What a request says beyond its method and path. `body` is sent as it is if it is text, and as JSON otherwise. */
+/** A request's options. A text `body` is sent unchanged, any other as JSON. */
 export type Asked = {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: that of the endpoint; null for none. */
+  /** Default: the endpoint's token. Null for none. */
   readonly token?: string | null;
 };
 
-/** An answer, read to its end. */
+/** A complete answer. */
 export type Reply = { readonly status: number; readonly contentType: string; readonly body: Buffer };
 
 export async function endpointOf(cluster: TestCluster, token: string): Promise<Endpoint> {

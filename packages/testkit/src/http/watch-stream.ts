@@ -5,7 +5,7 @@ import { open, type Asked, type Endpoint } from './http.ts';
 
 export type WatchEvent = { readonly type: string; readonly object: KubeObject };
 
-/** An open watch, whose pieces (lines of JSON, or frames of protobuf) are read one by one. */
+/** An open watch, read one line of JSON or one frame of protobuf at a time. */
 export class WatchStream {
   readonly status: number;
   readonly contentType: string;
@@ -58,7 +58,7 @@ export class WatchStream {
     this.#response.destroy();
   }
 
-  /** Cuts off as many bytes as `size` says, which reads 0 while there are too few; undefined at the end. */
+  /** Takes the next `size(bytes)` bytes, which is 0 while there are too few; undefined at the end. */
   async #cut(size: (bytes: Buffer) => number): Promise<Buffer | undefined> {
     for (;;) {
       const wanted = size(this.#rest);

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../real/audit.ts';
 
-/** A request that was to change something, as the API server saw it. Times are its own, in ms since the epoch. */
+/** A write request in the audit log. Times are the API server's, in ms since the epoch. */
 export type AuditedWrite = {
   /** Name of the ServiceAccount. */
   readonly account: string;
@@ -9,10 +9,10 @@ export type AuditedWrite = {
   readonly endedMs: number;
 };
 
-/** An account that had a Lease, from its first write of it on and until another one's. */
+/** An account's term with a Lease: from its first write of the Lease to the first one by another account. */
 export type Tenure = { readonly account: string; readonly fromMs: number };
 
-/** Whose writes of what, and where; undefined: anywhere. */
+/** A filter for writes: accounts, resources, and a namespace (undefined: any). */
 export type TrailQuery = {
   readonly accounts: readonly string[];
   readonly resources: readonly string[];
@@ -21,7 +21,7 @@ export type TrailQuery = {
 
 const READS = ['get', 'list', 'watch'];
 
-/** The writes of some accounts, in the order in which the API server received them. Refused ones are among them. */
+/** The writes of some accounts, including refused ones, in the order in which the API server received them. */
 export function writesOf(
   events: readonly AuditEvent[],
   { accounts, resources, namespace }: TrailQuery,
@@ -41,7 +41,7 @@ export function writesOf(
 
 export const hasSucceeded = ({ code }: AuditedWrite): boolean => code >= 200 && code < 300;
 
-/** Who held a Lease, one after the other, by the writes of it that succeeded. */
+/** The terms of a Lease in order, by its successful writes. */
 export function tenuresOf(leaseWrites: readonly AuditedWrite[]): Tenure[] {
   return leaseWrites
     .filter(hasSucceeded)
@@ -49,7 +49,7 @@ export function tenuresOf(leaseWrites: readonly AuditedWrite[]): Tenure[] {
     .map(({ account, receivedMs }) => ({ account, fromMs: receivedMs }));
 }
 
-/** When an account looked at a Lease without writing it. */
+/** When an account read a Lease. */
 export function looksAtLease(events: readonly AuditEvent[], account: string): number[] {
   return events
     .filter((event) => event.verb === 'get' && event.objectRef?.resource === 'leases' && accountOf(event) === account)

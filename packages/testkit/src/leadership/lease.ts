@@ -1,14 +1,14 @@
-/** Where the Leases of tests are. */
+/** The namespace of the tests' Leases. */
 export const LEASE_NAMESPACE = 'kube-system';
 
-/** Times, as flags, of a Lease that no test waits for: whoever takes over sooner didn't wait for its end. */
+/** Flags for a Lease that no test waits for: a replica that takes over during a test is wrong. */
 export const longLease: Readonly<Record<string, string>> = { 'lease-duration': '1m', 'renew-deadline': '50s' };
 
 /**
- * Flags, without their hyphen, for replicas that share a Lease which ends soon, so that nobody has to wait for long; and
- * yet not because a busy machine is a few seconds late.
+ * Flags, without their hyphen, for replicas that share a short Lease: short enough for tests, but
+ * long enough for a busy machine that is a few seconds late.
  *
- * @param name of the Lease; what can't be in one is replaced, so that it may be the id of a test
+ * @param name of the Lease; may be a test's id, because invalid characters are replaced
  */
 export const shortLease = (name: string): Readonly<Record<string, string>> => ({
   'leader-elect': 'true',

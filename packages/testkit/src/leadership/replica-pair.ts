@@ -8,40 +8,40 @@ import type { RealCluster } from '../real/real-cluster.ts';
 import { type AuditedWrite, hasSucceeded, looksAtLease, tenuresOf, writesOf } from './audit-trail.ts';
 import { LEASE_NAMESPACE } from './lease.ts';
 
-/** One of the two, and the account by which the API server knows it. */
+/** One replica, and its account in the API server. */
 export type Replica = { readonly account: string; readonly program: Program };
 
-/** The two by what they do. */
+/** The two replicas by role. */
 export type Roles = { readonly leader: Replica; readonly standby: Replica };
 
 export type ReplicaPairOptions = {
-  /** Where they write; with an audit log. */
+  /** The cluster that they write to; it has an audit log. */
   readonly local: RealCluster;
-  /** Begins the names of their accounts, and tells pairs on one cluster apart. */
+  /** The prefix of their accounts' names, unique on a cluster. */
   readonly name: string;
-  /** What the app may do locally, also to its Lease. */
+  /** The app's local rights, including those for its Lease. */
   readonly rules: readonly PolicyRule[];
   /** The resources that it writes. */
   readonly resources: readonly string[];
-  /** What it calls its Lease. */
+  /** The name of the Lease. */
   readonly leaseName: string;
-  /** Other times of the Lease than the usual ones. */
+  /** The times of the Lease, if not the usual ones. */
   readonly times?: LeaseTimes;
-  /** What the one is told besides, and the other: then the second starts as soon as the first leads. */
+  /** More flags for each replica. With them, the second starts when the first leads. */
   readonly flags?: readonly [Flags, Flags];
-  /** Starts a replica with these flags besides, without their hyphen. */
+  /** Starts a replica with these flags in addition, without their hyphen. */
   readonly spawn: (account: TestAccount, flags: Flags) => Program;
 };
 
-/** How one led and then the other, by the audit log. */
+/** How the leadership changed, by the audit log. */
 export type Succession = {
-  /** The accounts that had the Lease, one after the other. */
+  /** The accounts that held the Lease, in order. */
   readonly holders: readonly string[];
-  /** Whose the Lease is now, and how often it went from one to another. */
+  /** The Lease's present holder, and its number of transitions. */
   readonly lease: { readonly holder: string | undefined; readonly transitions: number };
-  /** Writes of the first one that took effect after the other had the Lease, and of the other before. */
+  /** Writes of either replica that took effect while the other held the Lease. */
   readonly untimely: readonly AuditedWrite[];
-  /** Writes that failed for another reason than that they were decided by something older, or that their sender was killed. */
+  /** Writes that failed, except conflicts and those of a killed replica. */
   readonly failed: readonly AuditedWrite[];
 };
 
@@ -61,18 +61,18 @@ type Parts = {
   readonly line: FaultProxy;
 };
 
-/** What is left of a Lease of the usual times, and a while more on a busy machine. The audit log is long, and is read whole. */
+/** The rest of a usual Lease, and a margin. Long intervals, because each probe reads the whole audit log. */
 const TAKEOVER = { timeoutMs: 40_000, intervalMs: 250 };
 
 /** The default of `-write-concurrency`. */
 const WRITE_CONCURRENCY = 16;
 
-/** Something changes so often while nothing else does, so that whoever leads has something to write. */
+/** The interval of changes that give the leader something to write. */
 const BUSY_MS = 100;
 
-/** Two replicas of a program as a Deployment runs them, and each with an account of its own. */
+/** Two replicas of a program, as a Deployment runs them, each with its own account. */
 export class ReplicaPair {
-  /** By this both reach the local cluster. */
+  /** The proxy between both replicas and the local cluster. */
   readonly line: FaultProxy;
   readonly #options: Parts['options'];
   readonly #replicas: readonly Replica[];
@@ -85,7 +85,7 @@ export class ReplicaPair {
     this.line = line;
   }
 
-  /** Starts both, at once unless there are `flags`. */
+  /** Starts both: at once, or one after the other if there are `flags`. */
   static async start({ spawn, rules, times, flags, ...options }: ReplicaPairOptions): Promise<ReplicaPair> {
     const line = await startFaultProxy(options.local);
     const start = async (name: string, own?: Flags): Promise<Replica> => {
@@ -102,7 +102,7 @@ export class ReplicaPair {
     return new ReplicaPair({ options, replicas: await Promise.all([first, start('second', flags?.[1])]), line });
   }
 
-  /** Waits until both are ready, and tells them apart: which one leads is a matter of luck. */
+  /** Waits until both are ready, and returns them by role: which one leads is random. */
   async roles(): Promise<Roles> {
     await Promise.all(this.#replicas.map(({ program }) => program.ready()));
     const leads = ({ program }: Replica): boolean => program.log().some(({ msg }) => msg === 'leading');
@@ -111,7 +111,7 @@ export class ReplicaPair {
     return { leader, standby: this.#replicas.find((replica) => replica !== leader)! };
   }
 
-  /** From now on there is always something to write. @param change by which number it is the n-th */
+  /** Changes something periodically, so that there is always something to write. @param change gets a counter */
   beBusy(change: (count: number) => Promise<void>): void {
     this.#busy = this.#keepBusy(change);
   }
@@ -138,7 +138,7 @@ export class ReplicaPair {
     await release();
   }
 
-  /** What a replica wrote, in order. */
+  /** The writes of a replica, in order. */
   async written({ account }: Replica): Promise<readonly AuditedWrite[]> {
     return (await this.#writes()).filter((write) => write.account === account && hasSucceeded(write));
   }
@@ -149,16 +149,16 @@ export class ReplicaPair {
     await eventually(hasNow, true, { what: `a write of ${replica.account}`, ...TAKEOVER });
   }
 
-  /** Waits until a replica has looked at the Lease after some time, in ms since the epoch. */
+  /** Waits until a replica has read the Lease after some time, in ms since the epoch. */
   async hasLooked({ account }: Replica, afterMs: number): Promise<void> {
     const hasNow = async () => looksAtLease(await this.#events(), account).some((ms) => ms > afterMs);
     await eventually(hasNow, true, { what: `${account} to look at the Lease`, ...TAKEOVER });
   }
 
   /**
-   * What came of it when the one that led was to lead no more.
+   * The succession after the leader was stopped.
    *
-   * @param killedMs when that was by SIGKILL, in ms since the epoch: the API server breaks off what it had on its way
+   * @param killedMs time of a SIGKILL, in ms since the epoch: the API server aborts the requests in flight
    */
   async succession(
     { leader, standby }: Roles,
@@ -182,7 +182,7 @@ export class ReplicaPair {
     };
   }
 
-  /** Ends both, also one that sleeps. Returns what they printed. */
+  /** Ends both, even if one is stopped. Returns what they printed. */
   async stop(): Promise<readonly string[]> {
     this.#quiet.abort();
     await Promise.all([this.#busy, ...this.#replicas.map(({ program }) => program.stop('SIGKILL'))]);
@@ -190,7 +190,7 @@ export class ReplicaPair {
     return this.#replicas.map(({ account, program }) => `${account}:\n${program.stderr()}`);
   }
 
-  /** What the pair tried to write, and what it was answered. */
+  /** The attempted writes of the pair, and their results. */
   async #writes(): Promise<readonly AuditedWrite[]> {
     return writesOf(await this.#events(), {
       accounts: this.#replicas.map(({ account }) => account),
@@ -218,7 +218,7 @@ export class ReplicaPair {
     try {
       for await (const _ of setInterval(BUSY_MS, undefined, { signal: this.#quiet.signal })) await change((count += 1));
     } catch (error) {
-      // That is how such an interval ends.
+      // The abort ends the interval.
       if (!this.#quiet.signal.aborted) throw error;
     }
   }

@@ -32,7 +32,11 @@ export class RunningContainer {
     return this.#restarts;
   }
 
-  /** Runs a program as if in the container, and answers what it prints. @throws {Error} with its words if it fails, or takes longer than `timeoutMs` */
+  /**
+   * Runs a program in the container, and returns its output.
+   *
+   * @throws {Error} with its stderr if it fails, or takes longer than `timeoutMs`
+   */
   async exec(file: string, args: readonly string[], timeoutMs = 30_000): Promise<string> {
     const [command, commandArgs] = this.#commandLine.exec(Number(this.#child.pid), [file, ...args]);
     const { stdout } = await promisify(execFile)(command, commandArgs, {

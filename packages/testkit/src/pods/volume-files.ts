@@ -12,7 +12,11 @@ export function dataOfConfigMap({ data = {}, binaryData = {} }: KubeObject): Fol
 /** What a Secret holds, by its keys. */
 export const dataOfSecret = ({ data = {} }: KubeObject): FolderFiles => decoded(data, 'base64');
 
-/** The files that a volume makes of keys: each by its own name, or those that `items` name. @throws {Error} if it names one that there isn't */
+/**
+ * The files of a volume: one for each key, or those that `items` name.
+ *
+ * @throws {Error} if an item names a missing key
+ */
 export function selectItems(data: FolderFiles, items: readonly Item[] | undefined): FolderFiles {
   if (items === undefined) return data;
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { freshScrapes } from './fresh-scrapes.ts';
 
-/** A program that collects once a second at most, and what it has in its metrics. */
+/** A program that collects metrics at most once a second, and their value. */
 function program() {
   const state = { now: 0, requests: 0 };
   let kept = { text: '', untilMs: -Infinity };
@@ -13,7 +13,7 @@ function program() {
   return { state, scrape };
 }
 
-it('gives what is so when it is asked for, however soon after another', async () => {
+it('returns current metrics, however soon after the last scrape', async () => {
   const { state, scrape } = program();
   const fresh = freshScrapes(scrape);
   expect(await fresh()).toBe('0');
@@ -21,7 +21,7 @@ it('gives what is so when it is asked for, however soon after another', async ()
   expect(await fresh()).toBe('1');
 });
 
-it('shares a scrape that has yet to be sent, and none that was', async () => {
+it('shares a scrape that waits, but not one that was sent', async () => {
   const { state, scrape } = program();
   const fresh = freshScrapes(scrape);
   expect(await Promise.all([fresh(), fresh()])).toEqual(['0', '0']);

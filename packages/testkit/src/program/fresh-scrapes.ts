@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long a program answers scrapes from one collection, and a little for its timer and ours. */
+/** How long a program reuses one collection, with a margin for timers. */
 const KEPT_MS = 1_050;
 
 /**
- * Scrapes that were collected after they were asked for. A program collects its metrics once a second at most, and gives what
- * it has to those who ask again: so a scrape waits until what the last one got is kept no longer. Who asks meanwhile shares it.
+ * Scrapes whose metrics are no older than the call. A program collects its metrics at most once a second, so a scrape
+ * waits until the last collection has expired. Calls in the meantime share the next scrape.
  */
 export function freshScrapes<T>(scrape: () => Promise<T>): () => Promise<T> {
   let keptUntilMs = -Infinity;

@@ -12,12 +12,12 @@ import { slowness } from './slowness.ts';
 /** One line of the JSON log. */
 type LogLine = { readonly level: string; readonly msg: string; readonly [fact: string]: unknown };
 
-/** How a process ended: by itself with a code, or by a signal that it didn't handle. */
+/** How a process ended: with a code, or by a signal that it didn't handle. */
 type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** One of our programs as a process, seen from outside: what it prints, what it serves, and how it ends. */
+/** One of our programs as a process. */
 export type Program = {
-  /** Of the process, if it was started here and not in another place. */
+  /** The pid of the process; only if it wasn't started in another place. */
   readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
@@ -25,9 +25,9 @@ export type Program = {
   readonly log: () => readonly LogLine[];
   /** Waits for a line with this message and these facts. */
   readonly logged: (msg: string, facts?: Readonly<Record<string, unknown>>) => Promise<LogLine>;
-  /** Waits until the process says of itself that it is ready. */
+  /** Waits until /readyz answers 200. */
   readonly ready: () => Promise<void>;
-  /** Asks the health server. What the process logged before it answered is in the log by then, and metrics are those of now. */
+  /** Requests a path of the health server. The log has all lines from before the answer, and metrics are fresh. */
   readonly get: (
     path: '/healthz' | '/readyz' | '/metrics',
   ) => Promise<{ readonly status: number; readonly body: string }>;
@@ -37,26 +37,26 @@ export type Program = {
   readonly exited: Promise<Exit>;
   /** Sends a signal that doesn't end it. */
   readonly signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR1') => void;
-  /** Sends a signal, and tells how the process ended and how long that took. */
+  /** Sends a signal, and returns how the process ended and how long that took. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<Exit & { readonly ms: number }>;
 };
 
 /** Where a program runs. */
 type Surroundings = {
-  /** Where it is to run, if not here; the variables need a PATH then. */
+  /** Where it runs, if not here; then the variables need a PATH. */
   readonly place?: Place | undefined;
-  /** A file that gets what it prints to stderr, for people to read. */
+  /** A file that gets a copy of its stderr. */
   readonly logFile?: string | undefined;
 };
 
-/** Whoever ends a test run early doesn't wait for the tests to clean up. */
+/** An interrupted test run doesn't wait for cleanup. */
 const running = new Set<{ kill: (signal: NodeJS.Signals) => boolean }>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
 /**
- * Starts a program with these words and variables, and none of the variables that the tests run with.
+ * Starts a program with these arguments and variables, without the variables of the tests.
  *
  * @param file the program's launcher
  */
@@ -75,7 +75,7 @@ export function spawnProgram(
 }
 
 /**
- * Starts what becomes one of our programs, and hands signals on to it.
+ * Starts a process that runs one of our programs and passes signals on to it.
  *
  * @param place where the program's health server is, if not here
  */
@@ -114,7 +114,7 @@ export function startProgram(
   const askFor: Program['get'] = async (path) => {
     const { port } = await logged('started');
     const answer = await (place === undefined ? askHere(Number(port), path) : ask(place, Number(port), path));
-    // The answer and lines that are older may have come together, and be read in any order.
+    // The answer and older lines may arrive together, and are read in any order.
     await turn();
     return answer;
   };
@@ -141,7 +141,7 @@ export function startProgram(
   };
 }
 
-/** By a connection of its own: one that was kept may be given up by the process just when it is asked again. */
+/** On a new connection, because the process may close a kept one at the moment of the request. */
 async function askHere(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
   return { status: response.status, body: await response.text() };

@@ -1,7 +1,7 @@
 /**
- * Loaded into a program before its own code: each piece of an answer that it gets, the body of a write's as well as the
- * events of a watch, reaches it up to KUBE_SEMAPHORE_SLOW_MS milliseconds late, and in order. A test that believes more to
- * be so than it waited for is red then.
+ * Loaded into a program before its own code: delays each piece of an answer from an API server, including the
+ * events of a watch, by up to KUBE_SEMAPHORE_SLOW_MS milliseconds, in order. A test that asserts more than
+ * it waited for fails then.
  */
 import { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
@@ -12,7 +12,7 @@ const late = new WeakMap<IncomingMessage, Promise<unknown>>();
 
 function push(this: IncomingMessage, ...piece: Parameters<Readable['push']>): boolean {
   const now = (): boolean => Readable.prototype.push.call(this, ...piece);
-  // What the health server is asked isn't an answer.
+  // Requests to the health server aren't answers.
   if (this.statusCode === null) return now();
   const before = late.get(this) ?? Promise.resolve();
   late.set(this, before.then(() => delay(Math.random() * mostMs)).then(now));

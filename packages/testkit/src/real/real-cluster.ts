@@ -128,7 +128,7 @@ async function bringUp(
     admin,
     adminKubeconfig,
     async account(account, rules) {
-      // Whoever isn't the admin needs the default roles, if only to ask which resources there are.
+      // Other users than the admin need the default roles for discovery.
       await eventually(() => succeeds(admin, '/readyz'), true, { what: 'default roles' });
       const made = await createAccount({ clusterName: name, url, caPem, dir, admin }, account, rules);
       await rightsCount(admin, { namespace: 'kube-system', name: account }, [{ namespace: undefined, rules }]);

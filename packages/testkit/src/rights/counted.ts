@@ -3,8 +3,8 @@ import { eventually } from '@kube-semaphore/eventually';
 import type { Grant, Rights } from './manifests.ts';
 
 /**
- * Waits until a real API server counts what an account was given: it hears of roles and bindings by watches of its own,
- * a moment after it has answered whoever made them.
+ * Waits until a real API server applies an account's rights: it learns of roles and bindings from watches,
+ * a moment after it has answered their creation.
  */
 export async function rightsCount(
   admin: TestClient,
@@ -29,7 +29,7 @@ export async function rightsCount(
   }
 }
 
-/** One request that a rule allows: roles come and go as a whole. */
+/** One request that a rule allows. One is enough, because a role applies as a whole. */
 function attributesOf({ apiGroups, resources, verbs, resourceNames }: PolicyRule, namespace: string | undefined) {
   const [resource, subresource] = (resources[0] ?? '').split('/', 2);
   return { group: apiGroups[0], resource, subresource, verb: verbs[0], name: resourceNames?.[0], namespace };

@@ -21,21 +21,21 @@ const PLURALS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes the service account of folders of deploy/ with its roles, as they stand there, and a token for it. Namespaces are made
- * where they are missing.
+ * Creates the service account of folders of deploy/ with its roles, unchanged, and a token. Creates missing
+ * namespaces.
  *
- * @param folders as `deployedRights` has them
+ * @param folders as in `deployedRights`
  */
 export async function deployAccount(cluster: TestCluster, ...folders: readonly string[]): Promise<TestAccount> {
   const rights = deployedRights(...folders);
   const { name: clusterName, url, dir, admin, caFile } = cluster;
-  // Whoever isn't the admin needs the default roles, if only to ask which resources there are.
+  // Other users than the admin need the default roles for discovery.
   await eventually(async () => (await admin.request('GET', '/readyz')).status === 200, true, { what: 'default roles' });
   await give(cluster, rights, rights.objects);
   return issueAccount({ clusterName, url, dir, admin, caPem: await readFile(caFile, 'utf8') }, rights.account);
 }
 
-/** Gives an account that `deployAccount` made the rights of components besides. */
+/** Adds the rights of components to an account of `deployAccount`. */
 export async function deployComponent(cluster: TestCluster, base: string, component: string): Promise<void> {
   const there = new Set(deployedRights(base).objects.map(identityOf));
   const rights = deployedRights(base, component);
@@ -47,7 +47,7 @@ export async function deployComponent(cluster: TestCluster, base: string, compon
 }
 
 /**
- * Makes the admission policies of a folder of deploy/ that hold an account which `deployAccount` made and which may create a
+ * Creates the admission policies for an account of `deployAccount` that may create a
  * Lease, and waits until they are in force. An embedded API server has no such kind.
  */
 export async function deployPolicies({ admin, kind }: TestCluster, folder: string): Promise<void> {
@@ -57,7 +57,7 @@ export async function deployPolicies({ admin, kind }: TestCluster, folder: strin
   const namespace = grants.find(({ rules }) =>
     rules.some(({ resources, verbs }) => resources.includes('leases') && verbs.includes('create')),
   )?.namespace;
-  // Impersonated, so that it isn't the account's own doing in an audit log; and as a dry run, as it may come before the policy.
+  // Impersonated, so that the audit log doesn't name the account; a dry run, because the policy may come later.
   const headers = { 'Impersonate-User': `system:serviceaccount:${account.namespace}:${account.name}` };
   const foreign = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'foreign' } };
   await eventually(
@@ -77,7 +77,7 @@ export async function deployPolicies({ admin, kind }: TestCluster, folder: strin
 
 const identityOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`;
 
-/** Makes what is missing of an account's rights, and waits until they all count. */
+/** Creates the missing objects of an account's rights, and waits until all rights apply. */
 async function give(
   { admin, kind }: TestCluster,
   { account, grants }: Rights,
@@ -86,7 +86,7 @@ async function give(
   for (const name of new Set(missing.map(({ metadata }) => metadata.namespace)))
     if (name !== undefined) await ensureNamespace(admin, name);
   await createAll(admin, missing);
-  // The embedded server looks into its roles for each request, and is asked by nobody what they allow.
+  // The embedded server reads its roles for each request, so there is nothing to wait for.
   if (kind === 'real') await rightsCount(admin, account, grants);
 }
 

@@ -2,13 +2,13 @@ import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver'
 import type { Grant } from './manifests.ts';
 import { type Right, rightsIn } from './used.ts';
 
-/** Somebody else's object of a kind, and where such are: `/apis/discovery.k8s.io/v1` and `endpointslices`. */
+/** A foreign object, and the API path and plural of its kind: `/apis/discovery.k8s.io/v1`, `endpointslices`. */
 export type Foreign = { readonly root: string; readonly plural: string; readonly object: KubeObject };
 
-/** Who asks, and what of others there is: by resource as rights have it, `endpointslices.discovery.k8s.io`. */
+/** The account's clients, and foreign objects by resource, as in rights: `endpointslices.discovery.k8s.io`. */
 export type ForeignOptions = {
   readonly admin: TestClient;
-  /** With a token of the account. */
+  /** A client with the account's token. */
   readonly account: TestClient;
   readonly grants: readonly Grant[];
   readonly foreign: Readonly<Record<string, Foreign>>;
@@ -17,10 +17,10 @@ export type ForeignOptions = {
 const WRITES = ['create', 'update', 'patch', 'delete'];
 
 /**
- * Tries each right to write that an account was given on an object of somebody else, which is made in the same namespace.
+ * Tries each of an account's rights to write on a foreign object in the same namespace.
  *
- * @returns the rights that changed such an object, or made one, and why each other one didn't, by right
- * @throws {Error} where there is a right to a kind that `foreign` lacks
+ * @returns the rights that changed or created a foreign object, and the refusal of each other right
+ * @throws {Error} if `foreign` lacks a kind that there is a right to
  */
 export async function foreignWrites({
   admin,

@@ -16,12 +16,12 @@ const deployed = [
 const ROW = /^\| `(\S+)` +\| (\S+) +\| (.+?) +\| (.+?) +\| .+ \|$/gm;
 
 describe('the rights of deploy/', () => {
-  it.each(deployed)('are those of $account.name alone', ({ account, objects }) => {
+  it.each(deployed)('belong to $account.name alone', ({ account, objects }) => {
     expect(objects.filter(({ kind }) => kind === 'ServiceAccount')).toHaveLength(1);
     expect(account.name).toMatch(/^semaphore-/);
   });
 
-  it.each(deployed)('name what $account.name may, never everything of a kind', ({ grants }) => {
+  it.each(deployed)('have no wildcard for $account.name', ({ grants }) => {
     for (const { apiGroups, resources, verbs } of rulesOf({ grants }))
       expect([...apiGroups, ...resources, ...verbs]).not.toContain('*');
   });
@@ -30,21 +30,25 @@ describe('the rights of deploy/', () => {
     {
       name: 'components without an account',
       folders: ['service-mirror/components/global'],
-      message: "there isn't one service account",
+      message: 'must have exactly one service account',
     },
-    { name: 'two accounts', folders: ['policy/base', 'policy/remote'], message: "there isn't one service account" },
+    {
+      name: 'two accounts',
+      folders: ['policy/base', 'policy/remote'],
+      message: 'must have exactly one service account',
+    },
     {
       name: 'a role that is bound to another account',
       folders: ['wireguard/base', 'wireguard/components/calico-blocks'],
-      message: "isn't bound to semaphore-wireguard alone",
+      message: 'must be bound to semaphore-wireguard alone',
     },
-  ])('are not read of $name', ({ folders, message }) => {
+  ])('are refused for $name', ({ folders, message }) => {
     expect(() => deployedRights(...folders)).toThrow(message);
   });
 });
 
 describe('the table of docs/security.md', () => {
-  it('has each right that is deployed, and no other', () => {
+  it('has exactly the deployed rights', () => {
     const rows = Array.from(docPage('security.md').matchAll(ROW), ([, account, place, resources = '', verbs = '']) => ({
       account,
       place,

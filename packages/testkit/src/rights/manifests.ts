@@ -5,13 +5,13 @@ import type { KubeObject, PolicyRule } from '@kube-semaphore/embedded-apiserver'
 import { parse, parseAllDocuments } from 'yaml';
 import { docBlocks } from '../doc-blocks.ts';
 
-/** Rules, and the namespace that they hold in; undefined: everywhere. */
+/** Rules, and their namespace; undefined: all namespaces. */
 export type Grant = { readonly namespace: string | undefined; readonly rules: readonly PolicyRule[] };
 
-/** What deploy/ gives to one service account. */
+/** The rights of one service account in deploy/. */
 export type Rights = {
   readonly account: { readonly namespace: string; readonly name: string };
-  /** The account, its roles and their bindings as they stand there, all but Secrets. */
+  /** The account, its roles and their bindings, unchanged, without Secrets. */
   readonly objects: readonly KubeObject[];
   /** One for each role. */
   readonly grants: readonly Grant[];
@@ -26,13 +26,13 @@ const isBinding = (object: KubeObject): object is Binding => object.kind.endsWit
 /**
  * Reads the rbac.yaml of folders of deploy/, such as `policy/base`: a base or a remote, and components of it.
  *
- * @throws {Error} if the account isn't one, or a role isn't bound to it, and to nobody else
+ * @throws {Error} unless there is exactly one account, and each role is bound to it alone
  */
 export function deployedRights(...folders: readonly string[]): Rights {
   const objects = folders.flatMap((folder) => manifestsIn(folder)).filter(({ kind }) => kind !== 'Secret');
   const [account, ...others] = objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata);
   if (account?.namespace === undefined || others.length > 0)
-    throw new Error(`${folders.join(', ')}: there isn't one service account with a namespace`);
+    throw new Error(`${folders.join(', ')}: must have exactly one service account, with a namespace`);
   const { name, namespace } = account;
   const grants = objects.filter(isRole).map((role) => {
     const bindings = objects.filter(isBinding).filter((binding) => binds(binding, role));
@@ -40,24 +40,24 @@ export function deployedRights(...folders: readonly string[]): Rights {
     const isTheAccount = (subject: Reference): boolean =>
       subject.kind === 'ServiceAccount' && subject.name === name && subject.namespace === namespace;
     if (subjects.length !== 1 || !subjects.every(isTheAccount))
-      throw new Error(`${folders.join(', ')}: ${role.kind} ${role.metadata.name} isn't bound to ${name} alone`);
+      throw new Error(`${folders.join(', ')}: ${role.kind} ${role.metadata.name} must be bound to ${name} alone`);
     return { namespace: role.metadata.namespace, rules: role['rules'] as readonly PolicyRule[] };
   });
   return { account: { namespace, name }, objects, grants };
 }
 
-/** The admission policies of a folder of deploy/ that hold its account, such as `own-objects-policy.yaml`, and their bindings. */
+/** The admission policies for the account of a folder of deploy/ (such as `own-objects-policy.yaml`), with bindings. */
 export function deployedPolicies(folder: string): readonly KubeObject[] {
   return readdirSync(pathOf(folder))
     .filter((file) => file.endsWith('-policy.yaml'))
     .flatMap((file) => manifestsIn(folder, file));
 }
 
-/** All rules, wherever they hold. */
+/** All rules, of any namespace. */
 export const rulesOf = ({ grants }: Pick<Rights, 'grants'>): readonly PolicyRule[] =>
   grants.flatMap(({ rules }) => rules);
 
-/** The rules that a page of docs/ shows under "Rights", block by block. */
+/** The rules under "Rights" in a page of docs/, block by block. */
 export function documentedRules(page: string): readonly (readonly PolicyRule[])[] {
   return docBlocks(page, 'Rights', 'yaml')
     .map((block) => (parse(block) as { readonly rules?: readonly PolicyRule[] }).rules)
@@ -72,7 +72,7 @@ function manifestsIn(folder: string, file = 'rbac.yaml'): readonly KubeObject[] 
 
 const pathOf = (folder: string): string => fileURLToPath(new URL(`../../../../deploy/${folder}`, import.meta.url));
 
-/** A RoleBinding is for its own namespace. */
+/** Whether a binding binds a role; a RoleBinding and its Role share a namespace. */
 function binds({ kind, metadata, roleRef }: Binding, role: KubeObject): boolean {
   return (
     roleRef.kind === role.kind &&

@@ -28,7 +28,7 @@ const everywhere = { resource: 'services' };
 const here = { ...everywhere, namespace: 'mirrors' };
 const lease = { resource: 'leases', apiGroup: 'coordination.k8s.io', namespace: 'mirrors', name: 'l' };
 
-it('has each right that is given once', () => {
+it('lists each granted right once', () => {
   expect(rightsIn(grants)).toEqual([
     'delete services in mirrors',
     'get leases.coordination.k8s.io in mirrors',
@@ -39,14 +39,14 @@ it('has each right that is given once', () => {
 
 it.each([
   {
-    name: 'what alone allowed a request',
+    name: 'rights that alone allowed a request',
     events: [event('list', everywhere), event('get', lease)],
     needed: ['get leases.coordination.k8s.io in mirrors', 'list services'],
   },
-  { name: 'nothing of which either would do', events: [event('list', here)], needed: [] },
-  { name: 'nothing for what failed', events: [event('get', lease, { code: 404 })], needed: [] },
-  { name: 'nothing for what another account did', events: [event('get', lease, { name: 'other' })], needed: [] },
-  { name: 'nothing for what takes no right', events: [event('get', undefined)], needed: [] },
+  { name: 'no right if either of two would do', events: [event('list', here)], needed: [] },
+  { name: 'no right for a failed request', events: [event('get', lease, { code: 404 })], needed: [] },
+  { name: "no right for another account's request", events: [event('get', lease, { name: 'other' })], needed: [] },
+  { name: 'no right for a request that needs none', events: [event('get', undefined)], needed: [] },
 ])('finds needed $name', ({ events, needed }) => {
   expect(useOf(events, { account, grants })).toEqual({ needed, refused: [] });
 });
@@ -59,6 +59,6 @@ it.each([
     refused: ['watch services/status in mirrors'],
   },
   { name: 'of anything else', objectRef: undefined, refused: ['watch /'] },
-])('tells what was refused $name', ({ objectRef, refused }) => {
+])('lists refused rights $name', ({ objectRef, refused }) => {
   expect(useOf([event('watch', objectRef, { code: 403 })], { account, grants })).toEqual({ needed: [], refused });
 });

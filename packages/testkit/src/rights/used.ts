@@ -2,14 +2,14 @@ import type { PolicyRule } from '@kube-semaphore/embedded-apiserver';
 import type { AuditEvent } from '../real/audit.ts';
 import type { Grant, Rights } from './manifests.ts';
 
-/** One verb on one resource, where it holds: `list services in sys-semaphore`, `patch nodes`. */
+/** One verb on one resource, with its namespace: `list services in sys-semaphore`, `patch nodes`. */
 export type Right = string;
 
-/** What an account did with its rights. All of it sorted, nothing twice. */
+/** How an account used its rights; sorted, without duplicates. */
 export type Use = {
-  /** What it needed: without this one right, something would have been refused that succeeded. */
+  /** The rights without which a successful request would have been refused. */
   readonly needed: readonly Right[];
-  /** What it asked for in vain, for want of a right. */
+  /** The rights that refused requests lacked. */
   readonly refused: readonly Right[];
 };
 
@@ -20,7 +20,7 @@ type Ask = {
   readonly namespace: string | undefined;
 };
 
-/** Every single right that is given, sorted. */
+/** All granted rights, sorted. */
 export function rightsIn(grants: readonly Grant[]): readonly Right[] {
   const asksOf = (namespace: string | undefined, { apiGroups, resources, verbs }: PolicyRule): readonly Ask[] =>
     apiGroups.flatMap((group) =>
@@ -32,8 +32,8 @@ export function rightsIn(grants: readonly Grant[]): readonly Right[] {
 }
 
 /**
- * Judges the rights of an account by what an audit log tells of it. RBAC only ever adds, so that a right which alone
- * allowed a request is one that this request can't do without.
+ * Compares the rights of an account with its requests in an audit log. RBAC only adds rights, so a right that alone
+ * allowed a request is needed.
  */
 export function useOf(events: readonly AuditEvent[], { account, grants }: Pick<Rights, 'account' | 'grants'>): Use {
   const username = `system:serviceaccount:${account.namespace}:${account.name}`;

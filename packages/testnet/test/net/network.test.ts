@@ -34,7 +34,7 @@ it.each([
   expect(await ping.stop()).toMatchObject({ lost: 0 });
 });
 
-it('lets pods reach other nodes that have a route to them, from both ends', async () => {
+it('routes between a pod and other nodes, in both directions', async () => {
   network = await startNetwork(['a', 'b']);
   const [a, b] = [network.node('a'), network.node('b')];
   const pod = await a.addPod(['10.4.1.2', 'fd04:1::2']);
@@ -53,7 +53,7 @@ it('lets pods reach other nodes that have a route to them, from both ends', asyn
   }
 });
 
-it('counts the replies that are missing', async () => {
+it('counts missing replies', async () => {
   network = await startNetwork(['a', 'b', 'c']);
   const { underlay } = network;
   const [ping, clock] = await Promise.all([
@@ -69,16 +69,16 @@ it('counts the replies that are missing', async () => {
   expect(await clock.stop()).toMatchObject({ lost: 0 });
 });
 
-it('counts those that are missing at the end', async () => {
+it('counts missing replies at the end', async () => {
   network = await startNetwork(['a', 'b']);
   const ping = await startPing(network.node('a'), network.node('b').ipv4);
   await network.node('b').stop();
-  // Two seconds without a reply, at 10 ms each; far from all of them if the machine is busy.
+  // Two seconds without a reply, at 10 ms each; fewer if the machine is busy.
   const { lost } = await ping.stop();
   expect(lost).toBeGreaterThan(20);
 });
 
-it('lets a node come back under its name', async () => {
+it('lets a node return under its name', async () => {
   network = await startNetwork(['a', 'b']);
   await network.node('b').stop();
   const b = await network.addNode('b');
@@ -87,7 +87,7 @@ it('lets a node come back under its name', async () => {
   expect(await ping.stop()).toMatchObject({ lost: 0 });
 });
 
-it('records what crosses the link of a node, and only that', async () => {
+it('records the frames of one link only', async () => {
   network = await startNetwork(['a', 'b', 'c']);
   const [one, none] = [await network.node('a').capture(), await network.node('c').capture()];
   const ping = await startPing(network.node('a'), network.node('b').ipv4, { pattern: 'c1ea47ef' });
@@ -100,7 +100,7 @@ it('records what crosses the link of a node, and only that', async () => {
   expect((await none.stop()).filter((frame) => frame.includes(cleartext))).toEqual([]);
 });
 
-it('says what is wrong with a capture', async () => {
+it('reports the error of a capture', async () => {
   network = await startNetwork(['a']);
   const node = network.node('a');
   await network.underlay.run('ip', ['link', 'delete', 'dev', 'a']);
@@ -118,21 +118,21 @@ it('leads from a node to a port out here', async () => {
   server.close();
 });
 
-it('gives each node a /run/wireguard of its own, and this machine none', async () => {
+it('gives each node its own /run/wireguard, and this machine none', async () => {
   network = await startNetwork(['a', 'b']);
   await network.node('a').run('touch', ['/run/wireguard/wg0.sock']);
   expect(await network.node('b').run('ls', ['/run/wireguard'])).toBe('');
   expect(await network.node('a').run('ls', ['/run/wireguard'])).toBe('wg0.sock\n');
 });
 
-it('rejects with the words of a program that fails, and kills one that takes too long', async () => {
+it('rejects with the stderr of a program that fails, and kills one that takes too long', async () => {
   network = await startNetwork(['a']);
   const node = network.node('a');
   await expect(node.run('sh', ['-c', 'echo why >&2; exit 3'])).rejects.toThrow('exit code 3: why');
   await expect(node.run('sleep', ['1000'], { timeoutMs: 200 })).rejects.toThrow('SIGKILL');
 });
 
-it('kills everything when it is stopped, also what left its session', async () => {
+it('kills all its processes when it is stopped, even those in other sessions', async () => {
   network = await startNetwork(['a']);
   const node = network.node('a');
   const inode = (await node.run('stat', ['-L', '-c', '%i', '/proc/self/ns/net'])).trim();

@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 const run = promisify(execFile);
 const workflows = fileURLToPath(new URL('../../../../.github/workflows/', import.meta.url));
 
-/** What actionlint finds wrong with workflows, and with which exit code it ends. */
+/** actionlint's findings in workflows, and its exit code. */
 async function actionlint(...files: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
   const binaries = findBinaries(['actionlint']);
   if (!binaries.ok) throw new Error(binaries.reason);
@@ -20,11 +20,11 @@ async function actionlint(...files: readonly string[]): Promise<{ readonly code:
   );
 }
 
-it('takes the workflows for good ones', async () => {
+it('accepts our workflows', async () => {
   expect(await actionlint(join(workflows, 'ci.yaml'), join(workflows, 'release.yaml'))).toEqual({ code: 0, text: '' });
 });
 
-it('finds a job that waits for none', async () => {
+it('finds a job that needs an unknown one', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'actionlint-'));
   try {
     const file = join(folder, 'release.yaml');
