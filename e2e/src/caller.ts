@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=1
 /**
- * What runs in the Pod that calls: it asks for a URL again and again, without waiting for answers, each time by a new
- * connection and a new look at the name, and prints what came of each call as JSON.
+ * The program in the calling Pod: it requests a URL periodically, without waiting for answers, each time with a new
+ * connection and name lookup, and prints the result of each call as JSON.
  */
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -10,9 +10,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 const [, , url = '', intervalMs = '50', timeoutMs = '2000'] = process.argv;
 
 /**
- * The first of the ports that calls come from: each has one of its own, by which it is found again on the way. They are above
- * those that the kernel gives to whoever asks for none (32768 to 60999), as to curl, whose port is taken for a minute
- * afterwards; API servers have lower ones.
+ * The first source port. Each call has its own, which identifies it on the network. They are above
+ * the ephemeral ports (32768 to 60999), such as curl's, whose port stays taken for a minute
+ * afterwards. API servers have lower ones.
  */
 const FIRST_PORT = 61_000;
 const PORTS = 4_500;

@@ -12,11 +12,11 @@ const lost = (n: number): Call => call(n, { error: 'timeout' });
 
 describe('endsWell', () => {
   it.each([
-    { name: 'takes enough answers', calls: [call(0), call(1)], want: true },
-    { name: 'forgets what was before', calls: [lost(0), call(1), call(2)], want: true },
-    { name: 'wants enough', calls: [call(0)], want: false },
-    { name: 'takes no failure', calls: [call(0), lost(1)], want: false },
-    { name: 'waits for one that is under way', calls: [call(0), call(2)], want: false },
+    { name: 'accepts enough answers', calls: [call(0), call(1)], want: true },
+    { name: 'ignores earlier failures', calls: [lost(0), call(1), call(2)], want: true },
+    { name: 'requires enough answers', calls: [call(0)], want: false },
+    { name: 'rejects a failure', calls: [call(0), lost(1)], want: false },
+    { name: 'waits for a call in flight', calls: [call(0), call(2)], want: false },
   ])('$name', ({ calls, want }) => {
     expect(endsWell(calls, 2)).toBe(want);
   });
@@ -26,9 +26,9 @@ describe('windowOf', () => {
   const four = [call(0), call(1), call(2), call(3)];
   it.each([
     { name: 'takes the calls from its start to its end', calls: four, least: 1, want: [1, 2] },
-    { name: 'waits for a call that is under way', calls: [call(0), call(2), call(3)], least: 1, want: undefined },
+    { name: 'waits for a call in flight', calls: [call(0), call(2), call(3)], least: 1, want: undefined },
     { name: 'waits for the first call after its end', calls: [call(0), call(1), call(2)], least: 1, want: undefined },
-    { name: 'goes on until there are enough calls', calls: [...four, call(4)], least: 3, want: [1, 2, 3] },
+    { name: 'continues until there are enough calls', calls: [...four, call(4)], least: 3, want: [1, 2, 3] },
     { name: 'waits for enough calls', calls: four, least: 3, want: undefined },
   ])('$name', ({ calls, least, want }) => {
     expect(windowOf(calls, { startMs: 10, endMs: 30, least })?.calls.map(({ n }) => n)).toEqual(want);
@@ -39,7 +39,7 @@ describe('windowOf', () => {
   });
 });
 
-it('takes enough calls to say something, however soon a change is over', async () => {
+it('waits for enough calls, however short the change', async () => {
   let lines = '';
   let n = 0;
   const calls = new Calls(() => {

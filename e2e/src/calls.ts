@@ -1,39 +1,39 @@
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 
-/** One call, as the program that made it tells. */
+/** One call, as its caller printed it. */
 export type Call = {
   /** Its number, from 0. */
   readonly n: number;
-  /** When it began, by the clock of this machine, in ms. */
+  /** When it began, in ms, by this machine's clock. */
   readonly at: number;
   readonly ms: number;
-  /** The port that it came from. */
+  /** Its source port. */
   readonly port: number;
-  /** The Pod that answered, and the address by which that one knows the caller. */
+  /** The Pod that answered, and the caller's address as that Pod saw it. */
   readonly by?: string;
   readonly seen?: string;
   /** Why there was no answer. */
   readonly error?: string;
 };
 
-/** What came of the calls that began in a window of time. */
+/** The results of the calls that began in a window of time. */
 export type Tally = { readonly calls: readonly Call[]; readonly failed: readonly Call[]; readonly ms: number };
 
-/** So many calls say something about what went on meanwhile: two seconds of them. */
+/** The minimum number of calls in a window: two seconds of them. */
 const ENOUGH = 40;
 
 const isAnswered = ({ by }: Call): boolean => by !== undefined;
 
-/** A stream of calls, read from what the caller prints. */
+/** A stream of calls, read from the caller's output. */
 export class Calls {
   readonly #read: () => string;
 
-  /** @param read everything that was printed so far */
+  /** @param read returns the whole output so far */
   constructor(read: () => string) {
     this.#read = read;
   }
 
-  /** Those that have ended, by their numbers. */
+  /** The complete calls, by number. */
   all(): readonly Call[] {
     const text = this.#read();
     const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
@@ -41,7 +41,7 @@ export class Calls {
     return calls.toSorted((a, b) => a.n - b.n);
   }
 
-  /** Waits until so many calls in a row that begin from now on are answered. */
+  /** Waits until so many new calls in a row are answered. */
   async answered(count: number, timeoutMs = 30_000): Promise<void> {
     const from = Date.now();
     await eventually(
@@ -55,7 +55,7 @@ export class Calls {
     );
   }
 
-  /** Waits until a call that begins from now on ends like this. */
+  /** Waits until a new call ends like this. */
   async one(what: string, matches: (call: Call) => boolean, timeoutMs = 30_000): Promise<Call> {
     const from = Date.now();
     return eventually(() => this.all().find((call) => call.at >= from && matches(call)), isDefined, {
@@ -64,7 +64,7 @@ export class Calls {
     });
   }
 
-  /** What came of the calls that began during a change, or after it until there were enough. Waits for the last of them. */
+  /** The results of the calls that began during a change, or after it until there are enough. Waits for the last one. */
   async during(change: () => Promise<unknown>): Promise<Tally> {
     const startMs = Date.now();
     await change();
@@ -74,7 +74,7 @@ export class Calls {
   }
 }
 
-/** Whether so many calls at the end were answered, without one between them that wasn't, or is still under way. */
+/** Whether the last calls, at least so many, were all answered, and none is in flight between them. */
 export function endsWell(calls: readonly Call[], count: number): boolean {
   const last = calls.slice(-count);
   const [first, latest] = [last[0], last.at(-1)];
@@ -88,10 +88,10 @@ export function endsWell(calls: readonly Call[], count: number): boolean {
 }
 
 /**
- * What came of the calls that began from `startMs` until `endMs`, or later if they were fewer than `least`.
+ * The results of the calls that began between `startMs` and `endMs`, or later if they are fewer than `least`.
  *
- * @param calls those that have ended, by their numbers
- * @returns undefined as long as one of them, or the first call after them, has not ended
+ * @param calls the complete calls, by number
+ * @returns undefined until all of them, and the first call after them, are complete
  */
 export function windowOf(
   calls: readonly Call[],
@@ -100,7 +100,7 @@ export function windowOf(
   const first = calls.findIndex(({ at }) => at >= startMs);
   const next = calls.findIndex(({ at }, index) => first !== -1 && index >= first + least && at >= endMs);
   const after = calls[next];
-  // The number of a call is its index, unless an earlier one is under way.
+  // The number of a call is its index, unless an earlier call is in flight.
   if (after?.n !== next) return undefined;
   const those = calls.slice(first, next);
   return { calls: those, failed: those.filter((call) => !isAnswered(call)), ms: after.at - startMs };

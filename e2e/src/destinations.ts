@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { Place } from '@kube-semaphore/testnet';
 
-/** Where calls were led to. */
+/** The destinations of calls. */
 export interface Destinations {
-  /** The address that a call from this port was sent to, by the time that the name and the Service's address were settled. */
+  /** The destination address of a call from this port, after DNS and the Service's NAT. */
   of(port: number): string | undefined;
   stop(): Promise<void>;
 }
 
-/** Watches which connections begin on a link. @throws {Error} with tcpdump's words if it doesn't */
+/** Records new connections on a link. @throws {Error} with tcpdump's message if it fails */
 export async function watchDestinations(place: Place, link: string): Promise<Destinations> {
   const beginnings = 'tcp[tcpflags] & (tcp-syn|tcp-ack) == tcp-syn';
   const tcpdump = place.spawn('tcpdump', ['-i', link, '-n', '-l', '--immediate-mode', beginnings], {
@@ -38,7 +38,7 @@ export async function watchDestinations(place: Place, link: string): Promise<Des
   };
 }
 
-/** The addresses that connections were meant for, by the ports that they come from, as tcpdump writes them. */
+/** The destination addresses of connections by source port, from tcpdump's output. */
 export function destinationsIn(lines: string): ReadonlyMap<number, string> {
   const found = lines.matchAll(/ IP [\d.]+\.(\d+) > ([\d.]+)\.\d+: /g);
   return new Map(Array.from(found, ([, port, address = '']) => [Number(port), address] as const));

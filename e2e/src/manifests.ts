@@ -6,7 +6,7 @@ import { bash, type RealCluster } from '@kube-semaphore/testkit';
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
 
-/** Where each program runs, and whom it comes as in the clusters that it reads. */
+/** Each program's workload, and its ServiceAccount in the clusters that it reads. */
 const programs = [
   { kind: 'deployments', namespace: 'kube-system', name: 'semaphore-policy', reader: 'semaphore-policy-watcher' },
   {
@@ -18,12 +18,12 @@ const programs = [
   { kind: 'daemonsets', namespace: 'kube-system', name: 'semaphore-wireguard', reader: 'semaphore-wireguard-remote' },
 ] as const;
 
-/** What is deployed in a cluster. */
+/** The deployed workloads of a cluster. */
 export type Deployed = { readonly deployments: readonly KubeObject[]; readonly daemonSet: KubeObject };
 
 /**
- * Applies the cluster's manifests, deploy/overlays/example, with what whoever deploys them adds: where the API server of
- * the other cluster is, and, as kernels may lack WireGuard, the sidecar that carries the tunnels without.
+ * Applies the cluster's manifests, deploy/overlays/example, with the changes of a user: the URL of
+ * the other cluster's API server, and the sidecar for kernels without WireGuard.
  */
 export async function applyManifests(cluster: RealCluster, remote: RealCluster): Promise<void> {
   const overlay = join(cluster.dir, 'deploy');
@@ -36,7 +36,7 @@ export async function applyManifests(cluster: RealCluster, remote: RealCluster):
   };
   await mkdir(overlay, { recursive: true });
   await writeFile(join(overlay, 'kustomization.yaml'), JSON.stringify(kustomization));
-  // The API server is where it is; the sidecar of the component is for c2.
+  // Sets the real URL of the API server; the component's sidecar is for c2.
   const addresses = [
     `s#https://api.${remote.name}.example:6443#${remote.url}#`,
     `s#wireguard\\.c2\\b\\([^.]\\|$\\)#wireguard.${remote.name}\\1#`,
@@ -50,11 +50,11 @@ export async function applyManifests(cluster: RealCluster, remote: RealCluster):
   );
 }
 
-/** Lets a cluster's programs read another one: gives them tokens of it, and its CA, as Secrets. Both have their manifests. */
+/** Lets a cluster's programs read another one, by Secrets with its tokens and CA. Both clusters have their manifests. */
 export async function bringSecrets({ admin }: RealCluster, remote: RealCluster, ca: string): Promise<void> {
   await Promise.all(
     programs.map(async ({ namespace, name, reader }) => {
-      // The controller that fills Secrets of type service-account-token isn't started here: getting-started's test has it.
+      // The controller for Secrets of type service-account-token doesn't run here; the test of getting-started has it.
       const { status } = await remote.admin.create(`/api/v1/namespaces/kube-system/serviceaccounts/${reader}/token`, {
         apiVersion: 'authentication.k8s.io/v1',
         kind: 'TokenRequest',
@@ -72,7 +72,7 @@ export async function bringSecrets({ admin }: RealCluster, remote: RealCluster, 
   );
 }
 
-/** The workloads of the manifests, as the API server has them. */
+/** The workloads of the manifests, as read from the API server. */
 export async function deployedIn({ admin }: RealCluster): Promise<Deployed> {
   const objects = await Promise.all(
     programs.map(async ({ kind, namespace, name }) => {

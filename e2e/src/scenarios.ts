@@ -6,13 +6,13 @@ import type { Shop } from './shop.ts';
 import type { SystemNode } from './side.ts';
 import { type System, WEB_URL } from './system.ts';
 
-/** What the app of c2 said to a call. */
+/** The answer of c2's app to a call. */
 export type Answer = { readonly by: string; readonly seen: string; readonly said?: string };
 
-/** So many answers in a row, two seconds of them, say that all is well. */
+/** Calls work after so many answers in a row: two seconds of them. */
 const WELL = 40;
 
-/** An app of c2, called from c1 all the time, and what may happen to it. Each scenario tells what became of the calls. */
+/** An app of c2 with a constant stream of calls from c1. Each scenario returns the results of the calls. */
 export class Scenarios {
   readonly system: System;
   readonly shop: Shop;
@@ -26,7 +26,7 @@ export class Scenarios {
     this.calls = calls;
   }
 
-  /** Deploys the app and who calls it. Resolves when calls are answered. */
+  /** Deploys the app and its caller. Resolves when calls are answered. */
   static async start(system: System): Promise<Scenarios> {
     const shop = await system.openShop();
     const scenarios = new Scenarios(system, shop, await system.startCaller());
@@ -34,13 +34,13 @@ export class Scenarios {
     return scenarios;
   }
 
-  /** Calls the app with curl, from the Pod in c1. @param said what it is to say back */
+  /** Calls the app with curl, from the Pod in c1. @param said the text that the app returns */
   async curl(said: string): Promise<Answer> {
     const args = ['--silent', '--show-error', '--fail', '--max-time', '5', '--header', `x-said: ${said}`, WEB_URL];
     return JSON.parse(await this.caller.container('caller').exec('curl', args)) as Answer;
   }
 
-  /** The app is updated, Pod by Pod. */
+  /** Updates the app, Pod by Pod. */
   rollOut(version: string): Promise<Tally> {
     return this.calls.during(async () => {
       await this.shop.rollOut(version);
@@ -48,7 +48,7 @@ export class Scenarios {
     });
   }
 
-  /** c2 gets a node, and the app a Pod on it, which answers at the end. */
+  /** Adds a node to c2, and a Pod of the app on it, which answers at the end. */
   async addNode(): Promise<Tally & { readonly node: SystemNode; readonly pod: RunningPod }> {
     const { c2 } = this.system;
     const node = await c2.addNode();
@@ -63,10 +63,10 @@ export class Scenarios {
   }
 
   /**
-   * A node is unplugged, with a Pod of the app on it. When the first call has failed, c2 is told, as Kubernetes' own controller
-   * would after 40 s or more.
+   * Unplugs a node with a Pod of the app. After the first failed call, marks the Pod unready in c2, as Kubernetes' controller
+   * does after 40 s or more.
    *
-   * @returns also the addresses that the calls which failed were led to
+   * @returns the results, and the destinations of failed calls
    */
   async loseNode({
     node,
@@ -92,9 +92,9 @@ export class Scenarios {
   }
 
   /**
-   * The API server of c2 is down for so long at least, and until c1 knows it. At the end c1 sees c2 again.
+   * Stops the API server of c2 for at least `downMs`, and until c1 notices. At the end c1 reaches c2 again.
    *
-   * @param downMs from its end until it is started again
+   * @param downMs time between the stop and the start
    */
   loseApiserver(downMs: number): Promise<Tally> {
     const { c1, c2 } = this.system;
@@ -115,7 +115,7 @@ export class Scenarios {
   }
 }
 
-/** Waits until a service mirror knows whether it sees c2. */
+/** Waits until a service mirror reports whether it reaches c2. */
 async function sees(mirror: RunningPod, value: 0 | 1): Promise<void> {
   const line = `semaphore_service_mirror_remote_up{remote="c2"} ${value}\n`;
   await eventually(async () => (await mirror.get(8080, '/metrics')).body.includes(line), true, {

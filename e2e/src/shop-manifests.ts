@@ -1,11 +1,11 @@
 import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
 
-/** The namespace of all that is ours and no program of kube-semaphore, in either cluster. */
+/** The namespace of the test's own workloads, in either cluster. */
 export const SHOP = 'shop';
 
 const labels = { app: 'web' };
 
-/** An app as any team would deploy it: each Pod goes on for some seconds after it was deleted, until nobody calls it any more. */
+/** A usual app: each Pod runs for some seconds after its deletion, until it gets no more calls. */
 export const webDeployment = (replicas: number) => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -32,7 +32,7 @@ export const webDeployment = (replicas: number) => ({
   },
 });
 
-/** Its Service, with the label by which the clusters of deploy/overlays/example tell what they mirror. */
+/** Its Service, with the label that deploy/overlays/example mirrors. */
 export const webService = {
   apiVersion: 'v1',
   kind: 'Service',
@@ -40,7 +40,7 @@ export const webService = {
   spec: { selector: labels, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
 };
 
-/** Who calls it, in the other cluster: a Pod that may be known there by its label. */
+/** Its caller in the other cluster, with the label of a set. */
 export const callerPod = (nodeName: string, url: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',

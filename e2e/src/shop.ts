@@ -3,7 +3,7 @@ import { type RunningPod, runWorkload } from '@kube-semaphore/testkit';
 import { SHOP, webDeployment, webService } from './shop-manifests.ts';
 import type { Side, SystemNode } from './side.ts';
 
-/** An app of a cluster with a Service, and what the controllers of its Deployment do. */
+/** An app of a cluster with a Service, and the work of its Deployment's controllers. */
 export class Shop {
   readonly #side: Side;
   readonly #deployment: KubeObject;
@@ -14,7 +14,7 @@ export class Shop {
     this.#deployment = deployment;
   }
 
-  /** Resolves when all its Pods, on the nodes in turn, are ready. */
+  /** Starts its Pods on alternating nodes. Resolves when all are ready. */
   static async start(side: Side, replicas: number): Promise<Shop> {
     const deployment = await side.cluster.admin.create(
       `/apis/apps/v1/namespaces/${SHOP}/deployments`,
@@ -32,7 +32,7 @@ export class Shop {
 
   /**
    * A rolling update with `maxSurge` 1 and `maxUnavailable` 0: a new Pod is ready before an old one is deleted. Resolves when
-   * the last of the old ones has ended.
+   * the last old Pod has ended.
    */
   async rollOut(version: string): Promise<void> {
     const [old, ends] = [this.#pods, [] as Promise<void>[]];
@@ -53,7 +53,7 @@ export class Shop {
     return pod;
   }
 
-  /** Counts on a Pod no more. @returns the others */
+  /** Forgets a Pod. @returns the other Pods */
   forget(lost: RunningPod): readonly RunningPod[] {
     this.#pods = this.#pods.filter((pod) => pod !== lost);
     return this.#pods;

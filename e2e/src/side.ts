@@ -33,18 +33,18 @@ export type SystemNode = {
   readonly kubelet: Kubelet;
 };
 
-/** The address of a cluster's DNS, as installers choose it. */
+/** The usual address of a cluster's DNS. */
 const CLUSTER_DNS = '10.96.0.10';
 
-/** `image` runs our programs as containers of what `npm run images` built, and not as processes of the workspace. */
+/** `image` runs our programs as containers from `npm run images`, instead of as processes of the workspace. */
 const { KUBE_SEMAPHORE_RUNTIME: RUNTIME = 'process' } = process.env;
 
 const dnsLabels = { 'k8s-app': 'kube-dns' };
 
-/** The cluster of this name in deploy/overlays/example has these pods. */
+/** The Pod range of the cluster with this name in deploy/overlays/example. */
 const podRanges: Readonly<Record<string, string>> = { c1: '10.2', c2: '10.4' };
 
-/** One of the two clusters: an API server with controllers, nodes on a network, and what runs on them. */
+/** One of the two clusters: an API server with controllers, nodes on a network, and their Pods. */
 export class Side {
   readonly cluster: RealCluster;
   readonly #network: Network;
@@ -61,7 +61,7 @@ export class Side {
   }
 
   static async start(name: string, network: Network): Promise<Side> {
-    // The Services that controllers are for, and the Pods that quotas are about, are there on a real cluster.
+    // A real cluster: its controller manager enforces quotas.
     const cluster = await startRealCluster({ name, controllerManager: ['resourcequota-controller'] });
     return new Side(cluster, network);
   }
@@ -74,17 +74,17 @@ export class Side {
     return this.#nodes;
   }
 
-  /** The Pods of one program that were started, by the name of its workload. */
+  /** The started Pods of a program, by the name of its workload. */
   podsOf(workload: string): readonly RunningPod[] {
     return this.#pods.filter(({ name }) => name.startsWith(`${workload}-`));
   }
 
-  /** What all Pods of kube-semaphore wrote so far, for the report of a failure. */
+  /** The logs of all Pods of kube-semaphore, for the report of a failure. */
   get logs(): string {
     return this.#pods.map(({ logs }) => `${this.name}, ${logs}`).join('\n');
   }
 
-  /** Makes the cluster what an administrator would before anything is installed: nodes, a network between them, and DNS. */
+  /** Prepares the cluster as an administrator would: nodes, a network between them, and DNS. */
   async build(remote: Side, nodes: number): Promise<void> {
     this.#apiPorts = [this, remote].map(({ cluster }) => Number(new URL(cluster.url).port));
     await this.cluster.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
@@ -97,7 +97,7 @@ export class Side {
     await this.#startDns(remote);
   }
 
-  /** Installs kube-semaphore, as deploy/README.md says, and resolves when all of it is ready. Both sides have been built. */
+  /** Installs kube-semaphore by deploy/README.md, and resolves when all of it is ready. Both sides must be prepared. */
   async install(remote: Side): Promise<void> {
     await bringSecrets(this.cluster, remote.cluster, await readFile(remote.cluster.caFile, 'utf8'));
     const { deployments, daemonSet } = await deployedIn(this.cluster);
@@ -105,12 +105,12 @@ export class Side {
     await Promise.all([daemonSet, ...deployments].map((workload) => this.#run(workload, kubelets)));
   }
 
-  /** Applies the manifests; the tokens by which others read this cluster can be asked for then. */
+  /** Applies the manifests. After that, tokens for readers of this cluster can be requested. */
   async apply(remote: Side): Promise<void> {
     await applyManifests(this.cluster, remote.cluster);
   }
 
-  /** Adds a machine, with kube-proxy and routes to the Pods of its cluster, as a CNI would; nothing of kube-semaphore. */
+  /** Adds a machine with kube-proxy, and routes to its cluster's Pods as a CNI would; without kube-semaphore. */
   async addNode(): Promise<SystemNode> {
     const { cluster } = this;
     const number = ++this.#nodesMade;
@@ -150,19 +150,19 @@ export class Side {
     await this.#run(daemonSet, [kubelet]);
   }
 
-  /** Loses a node, as if somebody had pulled its plugs. The API server isn't told. */
+  /** Removes a node as if unplugged. The API server isn't told. */
   async loseNode(node: SystemNode): Promise<void> {
     this.#nodes = this.#nodes.filter((each) => each !== node);
     node.kubelet.abandon();
     await node.machine.stop();
   }
 
-  /** Creates an object, and returns what the API server made of it. */
+  /** Creates an object, and returns it as the API server stored it. */
   createNamespaced(path: string, object: object): Promise<KubeObject> {
     return this.cluster.admin.create(path, object);
   }
 
-  /** Leaves the Pods to what becomes of the network. */
+  /** Stops managing the Pods; the end of the network ends them. */
   abandon(): void {
     for (const { kubelet } of this.#nodes) kubelet.abandon();
   }
@@ -178,7 +178,7 @@ export class Side {
     await Promise.all(pods.map((each) => each.ready()));
   }
 
-  /** CoreDNS in a Pod, behind the Service that all Pods ask, with the rules that docs/service-mirror.md has for c2. */
+  /** Starts CoreDNS in a Pod, behind the DNS Service, with the rules of docs/service-mirror.md for c2. */
   async #startDns(remote: Side): Promise<void> {
     const { admin } = this.cluster;
     const [node] = this.#nodes;
@@ -209,7 +209,7 @@ const wireguardGo = findBinaries(['wireguard-go']);
 
 const appFile = (path: string) => fileURLToPath(new URL(`../../apps/${path}`, import.meta.url));
 
-/** Programs of the workspace, and our own, in the place of images. */
+/** Programs of the workspace and of this folder, in the place of images. */
 const processes = processRuntime({
   'semaphore-policy': { launcher: appFile('policy/bin/semaphore-policy.js') },
   'semaphore-service-mirror': { launcher: appFile('service-mirror/bin/semaphore-service-mirror.js') },

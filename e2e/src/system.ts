@@ -6,7 +6,7 @@ import { callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';
 import { Side } from './side.ts';
 
-/** The Service of c2, as Pods of c1 know it. */
+/** The name of c2's Service for Pods of c1. */
 export const WEB_URL = `http://web.${SHOP}.svc.cluster.c2/`;
 
 /** Its mirror. */
@@ -14,7 +14,7 @@ const MIRROR = `c2-${SHOP}-73736d-web`;
 
 const REPLICAS = 3;
 
-/** Two clusters with kube-semaphore between them, and nothing that stands in for anything else: see docs/system.md. */
+/** Two clusters with kube-semaphore between them, without stand-ins: see docs/system.md. */
 export class System {
   readonly network: Network;
   readonly c1: Side;
@@ -26,14 +26,14 @@ export class System {
     this.c2 = c2;
   }
 
-  /** A cluster with one node, and one with two; nothing is installed. It takes root. */
+  /** Starts a cluster with one node and one with two; installs nothing. Needs root. */
   static async start(): Promise<System> {
     const network = await startNetwork();
     const sides = await Promise.allSettled(['c1', 'c2'].map((name) => Side.start(name, network)));
     const [c1, c2] = sides.map((side) => (side.status === 'fulfilled' ? side.value : undefined));
     if (c1 === undefined || c2 === undefined) {
       await Promise.all([network.stop(), c1?.stop(), c2?.stop()]);
-      throw new Error('a cluster does not start', { cause: sides.find(({ status }) => status === 'rejected') });
+      throw new Error('a cluster did not start', { cause: sides.find(({ status }) => status === 'rejected') });
     }
     const system = new System(network, c1, c2);
     try {
@@ -52,14 +52,14 @@ export class System {
     await Promise.all([c1.install(c2), c2.install(c1)]);
   }
 
-  /** Deploys the app in c2, and waits until c1 knows all its Pods. */
+  /** Deploys the app in c2, and waits until c1 has mirrored all its Pods. */
   async openShop(): Promise<Shop> {
     const shop = await Shop.start(this.c2, REPLICAS);
     await this.mirrored(shop.pods);
     return shop;
   }
 
-  /** Waits until the mirror in c1 has these Pods, and no others, ready. */
+  /** Waits until the mirror in c1 has exactly these Pods ready. */
   async mirrored(pods: readonly RunningPod[]): Promise<void> {
     const wanted = pods
       .flatMap(({ ips }) => ips)
@@ -86,7 +86,7 @@ export class System {
     );
   }
 
-  /** Starts a Pod in c1 that calls the app of c2 from now on, twenty times a second. */
+  /** Starts a Pod in c1 that calls the app of c2 twenty times a second. */
   async startCaller(): Promise<{ readonly caller: RunningPod; readonly calls: Calls }> {
     const [node] = this.c1.nodes;
     if (node === undefined) throw new Error('c1 has no node');
@@ -96,7 +96,7 @@ export class System {
     return { caller, calls: new Calls(() => container.output) };
   }
 
-  /** The addresses of a set of c2. @returns undefined if there is none */
+  /** The addresses of a set in c2; undefined if there is no such set. */
   async netsOf(set: string): Promise<readonly string[] | undefined> {
     const { status, body } = await this.c2.cluster.admin.request(
       'GET',
@@ -105,12 +105,12 @@ export class System {
     return status === 200 ? (body['spec'] as { nets: readonly string[] }).nets : undefined;
   }
 
-  /** Everything that kube-semaphore wrote in both clusters. */
+  /** The logs of kube-semaphore in both clusters. */
   get logs(): string {
     return [this.c1, this.c2].map(({ logs }) => logs).join('\n');
   }
 
-  /** Leaves nothing behind. */
+  /** Stops both clusters, and leaves nothing behind. */
   async stop(): Promise<void> {
     for (const side of [this.c1, this.c2]) side.abandon();
     await this.network.stop();

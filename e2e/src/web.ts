@@ -1,9 +1,9 @@
 #!/usr/bin/env -S node --max-semi-space-size=1
-/** What runs in the Pods of the shop: says who answers, and by which address it knows who asked. */
+/** The program in the shop's Pods: answers with its name and the caller's address. */
 import { createServer } from 'node:http';
 
 const server = createServer(({ socket, headers }, response) => {
-  // A connection per request, so that each one is led to a Pod of its own.
+  // One connection for each request, so that each may reach another Pod.
   response.setHeader('connection', 'close');
   response.end(
     `${JSON.stringify({ by: process.env['POD_NAME'], seen: socket.remoteAddress?.replace('::ffff:', ''), said: headers['x-said'] })}\n`,

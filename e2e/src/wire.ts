@@ -1,15 +1,15 @@
 import { packetIn, wireGuardMessage } from '@kube-semaphore/testnet';
 
-/** What crossed a wire: how many frames of which kind, and in how many of them a secret can be read. */
+/** The frames of a link: how many of each kind, and how many show a secret. */
 export type Wire = {
-  /** Packets inside WireGuard's. */
+  /** WireGuard's data messages. */
   readonly encrypted: number;
-  /** WireGuard's handshakes, what nodes say to find each other, and whatever else there is. */
+  /** WireGuard's handshakes, neighbor discovery, and all other frames. */
   readonly others: number;
   readonly readable: number;
 };
 
-/** Sorts Ethernet frames. @param secret what was sent inside, not empty */
+/** Counts Ethernet frames by kind. @param secret a text that was sent; not empty */
 export function inspect(frames: readonly Buffer[], secret: string): Wire {
   const encrypted = frames.filter((frame) => {
     const packet = packetIn(frame);

@@ -5,7 +5,7 @@ import { Scenarios } from '../../src/scenarios.ts';
 import { System } from '../../src/system.ts';
 import { inspect } from '../../src/wire.ts';
 
-/** Nothing stands in for anything else here, and each test goes on where the one before it ended. */
+/** Without stand-ins. Each test continues from the state of the one before it. */
 let system: System;
 let scenarios: Scenarios;
 let added: Awaited<ReturnType<Scenarios['addNode']>>;
@@ -18,13 +18,13 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 beforeEach(() => onTestFailed(() => console.error(system.logs)));
 
-/** The calls that failed, if there were enough of them for that to say anything. */
+/** The failed calls. Throws if there were too few calls. */
 const failedIn = ({ calls, failed }: Tally): readonly object[] => {
   expect(calls.length).toBeGreaterThan(20);
   return failed;
 };
 
-it('answers a Pod of c1 by the name of c2, and nobody on the way can read it', async () => {
+it('answers a Pod of c1 by the name of c2, unreadable on the wire', async () => {
   const capture = await system.network.node('c1-n1').capture();
   const said = 'what nobody else is to read';
   expect(await scenarios.curl(said)).toEqual({
@@ -33,12 +33,12 @@ it('answers a Pod of c1 by the name of c2, and nobody on the way can read it', a
     said,
   });
   const wire = inspect(await capture.stop(), said);
-  // A connection of TCP is seven packets at least: three to open it, a request, an answer, and an end from each side.
+  // A TCP connection has at least seven packets: three to open it, a request, an answer, and a FIN from each side.
   expect(wire.encrypted).toBeGreaterThanOrEqual(7);
   expect(wire.readable).toBe(0);
 });
 
-it('lets c2 know the caller by the address that it comes from', async () => {
+it('lets c2 identify the caller by its address', async () => {
   await eventually(() => system.netsOf('c1-shop-checkout'), [`${scenarios.caller.ips[0]}/32`]);
 });
 
@@ -53,12 +53,12 @@ it('loses no call when c2 gets a node, and reaches a Pod on it', async () => {
   expect(failedIn(added)).toEqual([]);
 });
 
-it('loses but the calls that were led to a lost node, until c2 knows that its Pod is gone', async () => {
+it('loses only calls to a lost node, until c2 marks its Pod unready', async () => {
   const { calls, failed, ledTo } = await scenarios.loseNode(added);
   expect(ledTo).toEqual(new Set(added.pod.ips));
   expect(failed.length).toBeLessThan(calls.length / 2);
 });
 
-it('loses no call while the API server of c2 is down, and sees it again afterwards', async () => {
+it('loses no call while the API server of c2 is down, and reaches it again afterwards', async () => {
   expect(failedIn(await scenarios.loseApiserver(5_000))).toEqual([]);
 }, 120_000);
