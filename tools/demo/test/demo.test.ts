@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '@kube-semaphore/eventually';
+import { eventually, scaled } from '@kube-semaphore/eventually';
 import { docBlocks, goesWithoutKubectl, kubectlFolder } from '@kube-semaphore/testkit';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { DemoProcess, END_MS } from './demo-process.ts';
@@ -19,7 +19,7 @@ async function start(args: readonly string[] = [], env: Readonly<Record<string, 
 }
 
 /** A whole demo takes half a minute where nothing else runs. */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = scaled(120_000);
 
 /** Supervisors of real clusters clean up when the demo is gone already, if it was in a hurry. */
 const leavesNothing = (demo: DemoProcess): Promise<void> => eventually(() => demo.leftovers(), []);
@@ -122,7 +122,7 @@ it.each([
     demo.child.kill(signal);
     const startMs = performance.now();
     expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) });
-    expect(performance.now() - startMs).toBeLessThan(END_MS);
+    expect(performance.now() - startMs).toBeLessThan(scaled(END_MS));
     await leavesNothing(demo);
   },
 );

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { eventually } from '@kube-semaphore/eventually';
+import { eventually, scaled } from '@kube-semaphore/eventually';
 import { afterEach, expect, it } from 'vitest';
 import { DemoProcess, END_MS } from '../demo-process.ts';
 
 const run = promisify(execFile);
 /** A whole demo before anything happens. */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = scaled(120_000);
 
 const demos: DemoProcess[] = [];
 afterEach(() => Promise.all(demos.splice(0).map((demo) => demo.dispose())));
@@ -95,6 +95,6 @@ it.each([
     signal: null,
     output: expect.stringMatching(/\nStopping\.\n$/) as unknown,
   });
-  expect(performance.now() - startMs).toBeLessThan(END_MS);
+  expect(performance.now() - startMs).toBeLessThan(scaled(END_MS));
   await expectNothingLeft(demo, namespaces);
 });
