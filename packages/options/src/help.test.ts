@@ -56,8 +56,8 @@ describe('helpText', () => {
 
       Tests the help.
 
-      Flags take one hyphen or two, and their value after a space or "="; switches after "=" only. A flag beats its
-      variable, which beats the default.
+      Flags take one hyphen or two, and their value after a space or "="; switches after "=" only. A flag overrides
+      its variable, which overrides the default.
 
       Remote:
         -name <name>               Its name. (required; SP_NAME)
@@ -80,7 +80,7 @@ describe('helpText', () => {
     `);
   });
 
-  it('of a subcommand names it and lists no others', () => {
+  it('names the subcommand and lists no others', () => {
     const text = helpText(table, { program, subcommand: 'plan' });
     expect(text).toMatch(/^Usage: semaphore-test plan \[flags\]\n\nPrints what would change\./);
     expect(text).not.toContain('Commands:');

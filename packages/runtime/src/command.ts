@@ -2,9 +2,9 @@ import {
   type CommonOptions,
   type Given,
   type OptionTable,
+  type Program,
+  type ResolveInput,
   resolveOptions,
-  type Retired,
-  type Superseded,
 } from '@kube-semaphore/options';
 import { printable, Secrets } from '@kube-semaphore/text';
 import { ConfigError } from './config-error.ts';
@@ -15,24 +15,13 @@ import { endOnBrokenPipe } from './process/broken-pipe.ts';
 import { keepMemoryFromCoreDumps } from './process/core-dumps.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
 
-/** What an app is as a program: its name, its options, and the rules across them. */
-export type AppDefinition<C extends CommonOptions> = {
-  readonly program: {
-    readonly name: string;
-    readonly description: string;
-    readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
-    readonly elsewhere?: Readonly<Record<string, string>>;
-    readonly retired?: readonly Retired[];
+/** An app as a program: its name, its options, and the rules across them. */
+export type AppDefinition<C extends CommonOptions> = Pick<ResolveInput<C>, 'superseded' | 'overridden'> &
+  Required<Pick<ResolveInput<C>, 'validate'>> & {
+    readonly program: Omit<Program, 'version' | 'commit'>;
+    readonly version: string;
+    readonly options: OptionTable<C>;
   };
-  readonly version: string;
-  readonly options: OptionTable<C>;
-  /** The problems, each a sentence that names flag and variable; as `resolveOptions` takes it. */
-  readonly validate: (given: Given<C>, config: Partial<C>, subcommand: string | undefined) => readonly string[];
-  /** Options whose variables count for nothing beside another option. */
-  readonly superseded?: Superseded<C>;
-  /** What is given in vain: sentences for the log. */
-  readonly overridden?: (given: Given<C>) => readonly string[];
-};
 
 /** A command line that was understood. */
 export type Command<C> = {
@@ -60,7 +49,7 @@ export type Command<C> = {
  *   they asked for the log by its level
  */
 export async function runCommand<C extends CommonOptions>(
-  { program, version, options: table, validate, superseded, overridden }: AppDefinition<C>,
+  { program, version, options: table, ...rules }: AppDefinition<C>,
   run: (command: Command<C>, options: { readonly signal: AbortSignal }) => Promise<number>,
 ): Promise<void> {
   endOnBrokenPipe();
@@ -70,8 +59,7 @@ export async function runCommand<C extends CommonOptions>(
     program: { ...program, version, commit },
     argv: process.argv.slice(2),
     env: process.env,
-    validate,
-    superseded,
+    ...rules,
   });
   if (resolution.kind === 'exit') {
     process.stdout.write(resolution.stdout ?? '');
@@ -88,7 +76,7 @@ export async function runCommand<C extends CommonOptions>(
   const print = (page: string): void => void process.stdout.write(strip(page));
   const complain = (line: string): void => void process.stderr.write(`${program.name}: ${printable(strip(line))}\n`);
   const notices = quiet ? lineLog(complain) : log;
-  for (const warning of [...resolution.warnings, ...(overridden?.(given) ?? [])]) notices.warn({}, warning);
+  for (const warning of resolution.warnings) notices.warn({}, warning);
   if (exposed !== undefined) log.warn({ error: exposed }, 'a core dump of this process would hold its keys and tokens');
   const userAgent = `${program.name}/${version}`;
   const command: Command<C> = { options, given, subcommand, log, notices, print, secrets, version, userAgent };

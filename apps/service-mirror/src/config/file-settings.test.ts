@@ -178,8 +178,8 @@ describe('settingsOfFile', () => {
         remoteClusters,
       },
       want: [
-        'global.mirrorNamespace: "Sys" is no name of a namespace',
-        'global.globalSvcHints: "never" is none of labelled, always',
+        'global.mirrorNamespace: "Sys" is not a valid namespace name',
+        'global.globalSvcHints: "never" is not one of labelled, always',
         expect.stringMatching(/^localCluster\.zones\[0\]: "remote" /),
         'remoteClusters: c2 is the name of the local cluster',
       ],

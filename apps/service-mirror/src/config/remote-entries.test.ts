@@ -96,7 +96,7 @@ describe('remotesOf', () => {
       expect.stringMatching(/^remoteClusters\[0\]\.allowedPodCIDRs\[1\]: /),
       'remoteClusters[0].resyncPeriod: it is negative',
       expect.stringMatching(/^remoteClusters\[0\]\.staleAfter: "1" is not a duration/),
-      'remoteClusters[0].staleAction: "delete" is none of unready, remove, keep',
+      'remoteClusters[0].staleAction: "delete" is not one of unready, remove, keep',
       'remoteClusters[1].name is required',
       'remoteClusters[1].servicePrefix is required',
       expect.stringMatching(/^remoteClusters\[1\]\.kubeConfigPath: it is required/),

@@ -114,11 +114,11 @@ describe('settingsOfFile', () => {
   );
 
   it.each<{ name: string; entry: RemoteEntry; want: RegExp }>([
-    { name: 'no name', entry: { ...c2, name: '' }, want: /^remotes\[0\]\.name: "" is no cluster's name/ },
+    { name: 'no name', entry: { ...c2, name: '' }, want: /^remotes\[0\]\.name: "" is not a valid cluster name/ },
     {
       name: 'a name that is no label',
       entry: { ...c2, name: 'aws_c2' },
-      want: /^remotes\[0\]\.name: "aws_c2" is no cluster's name/,
+      want: /^remotes\[0\]\.name: "aws_c2" is not a valid cluster name/,
     },
     {
       name: 'no way to it',
@@ -159,17 +159,17 @@ describe('settingsOfFile', () => {
     {
       name: 'a device name that is too long',
       entry: { ...c2, deviceName: 'wireguard.clust2' },
-      want: /^remotes\[0\]\.deviceName: "wireguard\.clust2" is no name of a device/,
+      want: /^remotes\[0\]\.deviceName: "wireguard\.clust2" is not a valid device name/,
     },
     {
       name: 'the name that makes a device of Calico',
       entry: { ...c2, name: 'cali' },
-      want: /^remotes\[0\]\.deviceName: wireguard\.cali is a device of Calico's own$/,
+      want: /^remotes\[0\]\.deviceName: "wireguard\.cali" is a device of Calico$/,
     },
     {
       name: 'a device of Calico',
       entry: { ...c2, deviceName: 'wg-v6.cali' },
-      want: /^remotes\[0\]\.deviceName: wg-v6\.cali is a device of Calico's own$/,
+      want: /^remotes\[0\]\.deviceName: "wg-v6\.cali" is a device of Calico$/,
     },
     {
       name: 'a port that is none',
@@ -195,12 +195,12 @@ describe('settingsOfFile', () => {
     {
       name: 'an unknown family',
       entry: { ...c2, endpointFamily: 'IPv4' },
-      want: /^remotes\[0\]\.endpointFamily: "IPv4" is none of ipv4, ipv6$/,
+      want: /^remotes\[0\]\.endpointFamily: "IPv4" is not one of ipv4, ipv6$/,
     },
     {
       name: 'an unknown source of blocks',
       entry: { ...c2, allowedIPsFrom: 'calico' },
-      want: /^remotes\[0\]\.allowedIPsFrom: "calico" is none of podCIDRs, calico-blocks$/,
+      want: /^remotes\[0\]\.allowedIPsFrom: "calico" is not one of podCIDRs, calico-blocks$/,
     },
     {
       name: 'an allowed endpoint CIDR that is none',
@@ -230,7 +230,7 @@ describe('settingsOfFile', () => {
     {
       name: 'no name of the local cluster',
       settings: { remotes: [c2] },
-      want: 'local.name: "" is no cluster\'s name: letters, digits, and inner hyphens and dots',
+      want: 'local.name: "" is not a valid cluster name: letters, digits, and inner hyphens and dots',
     },
     {
       name: 'a remote with the local name',
@@ -264,7 +264,7 @@ describe('settingsOfFile', () => {
   it('names every problem at once, and what follows from one only once', () => {
     const nothing = { kubeConfigPath: '/c', wgListenPort: -1 };
     expect(problemsOf({ local: { name: 'C_1' }, remotes: [nothing, nothing] })).toEqual([
-      expect.stringMatching(/^local\.name: "C_1" is no cluster's name/),
+      expect.stringMatching(/^local\.name: "C_1" is not a valid cluster name/),
       ...[0, 1].flatMap((i) => [
         expect.stringMatching(new RegExp(`^remotes\\[${i}\\]\\.name: `)),
         `remotes[${i}].podSubnet: it is required`,
