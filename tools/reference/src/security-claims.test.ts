@@ -159,7 +159,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/remote-writes.test.ts', 'makes no other wait, and is held to the rate'],
     ['apps/policy/test/remote-writes.test.ts', 'gets its first sets and no more, and keeps them'],
     ['apps/service-mirror/test/remote-over-budget.test.ts', 'gets its first ones, and another when one goes'],
-    ['packages/multicluster/src/local/remote-writes.test.ts', 'makes neither another remote wait nor a deletion'],
+    ['packages/multicluster/src/local/remote-writes.test.ts', 'delays neither another remote nor a deletion'],
   ],
   'keep us away for more than 66 minutes': [
     [
@@ -168,7 +168,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     [
       'packages/multicluster/src/remote/cluster-watches.test.ts',
-      'take one that may not come back for an hour for lost, whatever ended it',
+      'are down if one pauses for an hour, whatever the reason',
     ],
   ],
   'control a terminal, fake a log line or fill a disk': [

@@ -1,4 +1,4 @@
-import { caCertHash, goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
+import { caCertHash, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -60,12 +60,7 @@ export type GlobalSection = NonNullable<ConfigFile['global']>;
 export type LocalEntry = NonNullable<ConfigFile['localCluster']>;
 export type RemoteEntry = ConfigFile['remoteClusters'][number];
 
-const KEYS = keysOf(configFile);
-
 /** Reads the file of `-config`, which is that of the Go program and more. */
 export function parseMirrorFile(source: string): ParsedFile<ConfigFile> {
-  return parseConfigFile(source, configFile, {
-    unknownKeys: 'warning',
-    prepare: (document) => goDocument(document, KEYS),
-  });
+  return parseConfigFile(source, configFile, { unknownKeys: 'warning' });
 }

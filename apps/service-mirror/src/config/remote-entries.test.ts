@@ -79,7 +79,7 @@ describe('remotesOf', () => {
   it('takes the kubeconfig before all else, and says what counts for nothing then', () => {
     const { remotes, warnings } = read({ ...c2, kubeConfigPath: '/c2', remoteAPIURL: 'https://c2' });
     expect(remotes).toMatchObject([{ reference: { kind: 'kubeconfig', path: '/c2' } }]);
-    expect(warnings).toEqual(['remoteClusters[0].remoteAPIURL counts for nothing beside kubeConfigPath']);
+    expect(warnings).toEqual(['remoteClusters[0].remoteAPIURL is ignored: kubeConfigPath overrides it']);
   });
 
   it('names the field of each problem, all at once', () => {

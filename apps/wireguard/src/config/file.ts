@@ -1,4 +1,4 @@
-import { caCertHash, goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
+import { caCertHash, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -36,12 +36,7 @@ const clustersFile = z.strictObject({
 export type ClustersFile = z.infer<typeof clustersFile>;
 export type RemoteEntry = ClustersFile['remotes'][number];
 
-const KEYS = keysOf(clustersFile);
-
 /** Reads the file of `-clusters-config`, which is that of the Go program and more. */
 export function parseClustersFile(source: string): ParsedFile<ClustersFile> {
-  return parseConfigFile(source, clustersFile, {
-    unknownKeys: 'warning',
-    prepare: (document) => goDocument(document, KEYS),
-  });
+  return parseConfigFile(source, clustersFile, { unknownKeys: 'warning' });
 }
