@@ -23,30 +23,30 @@ export type AppDefinition<C extends CommonOptions> = Pick<ResolveInput<C>, 'supe
     readonly options: OptionTable<C>;
   };
 
-/** A command line that was understood. */
+/** A valid command line. */
 export type Command<C> = {
   readonly options: Readonly<C>;
   readonly given: Given<C>;
-  /** Undefined: the program is to run. */
+  /** Undefined: run the program itself. */
   readonly subcommand: string | undefined;
   readonly log: Logger;
-  /** For what is odd about options, files and addresses: the log; in a subcommand lines for people, unless they asked for the log. */
+  /** For warnings about options, files and addresses: the log, or lines for people in a subcommand without `-log-level`. */
   readonly notices: Logger;
   /** Writes a page of `@kube-semaphore/text` to stdout, without our credentials. */
   readonly print: (page: string) => void;
-  /** What log and `print` strip. */
+  /** Our credentials, which log and `print` strip. */
   readonly secrets: Secrets;
   readonly version: string;
-  /** `name/version`, for the API servers' logs. */
+  /** `name/version`, for the logs of API servers. */
   readonly userAgent: string;
 };
 
 /**
- * Reads the command line of this process, does what it says until that ends or a signal ends it, and exits: with 2 for
- * what is wrong with usage or config, each problem on a line of its own without a stack.
+ * Reads the command line of this process, runs it until it ends or a signal ends it, and exits: with 2 if usage or config
+ * are wrong, each problem on a line without a stack.
  *
- * @param run returns the exit code; what it throws is 1, but for a ConfigError: in a subcommand a line for people, unless
- *   they asked for the log by its level
+ * @param run returns the exit code. An error is 1, or the code of a ConfigError; in a subcommand without `-log-level` it is
+ *   a line for people
  */
 export async function runCommand<C extends CommonOptions>(
   { program, version, options: table, ...rules }: AppDefinition<C>,
@@ -68,7 +68,7 @@ export async function runCommand<C extends CommonOptions>(
     return;
   }
   const { config: options, given, subcommand } = resolution;
-  // A subcommand's output is what people read; the log tells them only of trouble.
+  // People read the output of a subcommand, and only errors of its log.
   const quiet = subcommand !== undefined && !given.has('logLevel');
   const secrets = new Secrets();
   const strip = (text: string): string => secrets.strip(text);
@@ -77,7 +77,7 @@ export async function runCommand<C extends CommonOptions>(
   const complain = (line: string): void => void process.stderr.write(`${program.name}: ${printable(strip(line))}\n`);
   const notices = quiet ? lineLog(complain) : log;
   for (const warning of resolution.warnings) notices.warn({}, warning);
-  if (exposed !== undefined) log.warn({ error: exposed }, 'a core dump of this process would hold its keys and tokens');
+  if (exposed !== undefined) log.warn({ error: exposed }, 'core dumps of this process contain its keys and tokens');
   const userAgent = `${program.name}/${version}`;
   const command: Command<C> = { options, given, subcommand, log, notices, print, secrets, version, userAgent };
   let exitCode = 0;
@@ -93,17 +93,17 @@ export async function runCommand<C extends CommonOptions>(
     }
   };
   const code = await runUntilSignal(work, { log });
-  // Something hangs, or nobody wants to wait.
+  // A second signal came, or something hangs.
   if (code !== 0) process.exit(code);
   end(exitCode);
 }
 
-/** How long the end may take of what was closed, or of what somebody forgot to close. */
+/** How long handles may take to close, or may stay open by mistake. */
 const LINGER_MS = 500;
 
 /**
- * Ends this process as soon as nothing is open any more. `process.exit` joins threads that may be waiting for the one that
- * calls it (nodejs/node#54918), so it comes only if that takes long.
+ * Ends this process as soon as all handles are closed. `process.exit` joins threads that may wait for its caller
+ * (nodejs/node#54918), so it is only called if that takes long.
  */
 function end(code: number): void {
   process.exitCode = code;

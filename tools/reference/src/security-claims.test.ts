@@ -395,17 +395,17 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'block probes': [
     [
       'packages/runtime/src/health/health-server.test.ts',
-      'that opens 500 connections and says nothing keeps only some, and no probe out',
+      "that opens 500 silent connections keeps only some, and doesn't lock out probes",
     ],
     [
       'packages/runtime/src/health/health-server.test.ts',
-      'costs the connections of its own address, and not those of others that are older',
+      'loses connections of its own address, and not older ones of others',
     ],
   ],
   'have metrics collected more than once a second': [
     [
       'packages/runtime/src/health/health-server.test.ts',
-      'that sends 20,000 requests on one connection causes one collection, and is closed',
+      'that sends 20,000 requests on one connection causes one collection, and is disconnected',
     ],
     ['apps/wireguard/test/scrapes.test.ts', 'makes wg run once a second at most, and no probe fail, by $name'],
   ],

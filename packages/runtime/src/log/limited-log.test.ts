@@ -15,7 +15,7 @@ function recorded() {
   return { log, lines, count };
 }
 
-it('writes 100 lines a minute with the same message, and then how many there were besides', () => {
+it('writes 100 lines a minute with the same message, and then the number of the others', () => {
   const { log, lines, count } = recorded();
   for (let pod = 0; pod < 10_000; pod++) log.warn({ cluster: 'c2', pod }, 'skipped');
   expect(lines).toHaveLength(100);
@@ -32,7 +32,7 @@ it('writes 100 lines a minute with the same message, and then how many there wer
   expect([count('skipped'), count('log lines suppressed')]).toEqual([101, 1]);
 });
 
-it('writes other lines all the same, and all of those that an operator asks for', () => {
+it('writes other messages, and all lines at error and debug', () => {
   const { log, count } = recorded();
   for (let i = 0; i < 300; i++) {
     log.warn({}, 'skipped');
