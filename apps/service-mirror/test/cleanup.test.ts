@@ -151,7 +151,7 @@ describe('cleanup', () => {
 
   it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
     { name: 'is the remote of the flags', flags: { 'svc-prefix': 'c2-a' }, told: /c2-a is in the config/ },
-    { name: 'can be asked about by nobody', flags: { yes: undefined }, told: /there is no terminal: say -yes/ },
+    { name: 'can be asked about by nobody', flags: { yes: undefined }, told: /stdin is not a terminal: use -yes/ },
     {
       name: 'has no name',
       flags: { cluster: undefined },

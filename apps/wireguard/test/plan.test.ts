@@ -270,7 +270,7 @@ describe('cleanup', () => {
     await addNode(local, ownNode);
     expect(await run({ word: 'cleanup' })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('say -yes') as string,
+      stderr: expect.stringContaining('use -yes') as string,
     });
   });
 });

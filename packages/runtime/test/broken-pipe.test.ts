@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const talker = fileURLToPath(new URL('./talker.ts', import.meta.url));
 
-/** Starts the talker, hears its first line, and then listens no more. */
+/** Starts the talker, reads its first line, and closes the pipe. */
 async function hearAndLeave(stream: 'stdout' | 'stderr', ...words: readonly string[]): Promise<unknown> {
   const child = spawn(process.execPath, [talker, stream, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -373,10 +373,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['tools/manifests/test/processes.test.ts', 'opens no debugger at SIGUSR1, and goes on'],
   ],
   'no write begins after another replica may hold the Lease': [
-    [
-      'packages/leader-election/src/term.test.ts',
-      'is over when the process wakes from a SIGSTOP, before any timer has said so',
-    ],
+    ['packages/leader-election/src/term.test.ts', 'has ended when the process wakes from a SIGSTOP, before any timer'],
     ['apps/policy/test/real/leadership-audit.test.ts', 'a leader that wakes from a SIGSTOP writes nothing any more'],
     [
       'apps/service-mirror/test/real/leadership-audit.test.ts',

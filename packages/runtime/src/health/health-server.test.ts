@@ -19,7 +19,7 @@ const defaults = {
   isReady: (): Health => ({ ok: true }),
 };
 
-/** A server on a port of its own, stopped after the test, and what it logged. */
+/** A server on its own port, closed after the test, with its log messages. */
 async function start(overrides: Partial<Parameters<typeof startHealthServer>[0]> = {}) {
   const logs: string[] = [];
   const log = { error: (_fields: object, message: string) => void logs.push(message) };
@@ -110,11 +110,11 @@ describe('the health server', () => {
   });
 });
 
-/** A connection from an address of this machine, with all that it was sent. */
+/** A connection from an address of this machine, with all that it received. */
 async function dial(port: number, from = '127.0.0.1') {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   await once(socket, 'connect');
-  // Who is closed while it writes has an error, too.
+  // A connection that is closed while it writes also has an error.
   const closed = new Promise<void>((resolve) => void socket.on('error', () => {}).once('close', () => resolve()));
   let said = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => (said += chunk));
@@ -123,7 +123,7 @@ async function dial(port: number, from = '127.0.0.1') {
 
 const GET = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
 
-/** A source whose collections are counted, and end when the test says so. */
+/** A source that counts its collections, and ends them when the test does. */
 function heldRegistry() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const source = {
@@ -202,7 +202,7 @@ describe('a neighbour', () => {
     const silent = await Promise.all(Array.from({ length: 500 }, () => dial(port)));
     onTestFinished(() => silent.forEach(({ socket }) => socket.destroy()));
     expect(await ask(port, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
-    // The probe's connection was one of them, and the last.
+    // The last of them was that of the probe.
     await eventually(() => silent.filter(({ socket }) => !socket.destroyed).length, MAX_CONNECTIONS - 1);
     expect(
       silent.findIndex(({ socket }) => !socket.destroyed),

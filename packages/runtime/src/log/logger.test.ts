@@ -4,7 +4,7 @@ import { createLogger, type Logger } from './logger.ts';
 
 type Options = { level?: keyof Logger | 'off'; format?: 'auto' | 'json' | 'pretty'; isTTY?: boolean };
 
-/** The text that `write` made a logger write. */
+/** The output of a logger that `write` uses. */
 function logged(
   write: (log: Logger) => void,
   { level = 'info', format = 'json', isTTY = false }: Options = {},

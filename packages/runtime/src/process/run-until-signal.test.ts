@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { runUntilSignal } from './run-until-signal.ts';
 
-/** A process to send signals to, and what was logged. */
+/** A process that receives signals, with its log messages. */
 class FakeProcess extends EventEmitter {
   readonly logs: string[] = [];
   readonly log = {
