@@ -1,6 +1,6 @@
 export { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
 export {
-  caCertHash,
+  addressFields,
   localReference,
   type NamedReference,
   overriddenAddresses,
@@ -8,7 +8,7 @@ export {
   remoteReference,
   remotesOfFile,
 } from './config/cluster-references.ts';
-export { durationOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
+export { durationField, durationOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
 export { readConfigSource } from './config/config-source.ts';
 export { connectAll } from './connect-all.ts';
 export { listAll } from './list-all.ts';

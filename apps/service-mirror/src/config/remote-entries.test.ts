@@ -15,7 +15,7 @@ function read(...entries: RemoteEntry[]) {
 }
 
 describe('remotesOf', () => {
-  it('has the defaults that are promised', () => {
+  it('has the documented defaults', () => {
     const remote = {
       name: 'c2',
       prefix: 'c2',
@@ -28,7 +28,7 @@ describe('remotesOf', () => {
     expect(read(c2)).toEqual({ remotes: [remote], problems: [], warnings: [] });
   });
 
-  it('reads everything that a remote can have', () => {
+  it('reads all fields of a remote', () => {
     const direct = {
       remoteAPIURL: 'https://c2',
       remoteCAURL: 'file:///ca',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import {
-  caCertHash,
+  addressFields,
   localReference,
   overriddenAddresses,
   remoteReference,
@@ -46,8 +46,8 @@ describe('remoteReference', () => {
   });
 });
 
-describe('caCertHash', () => {
-  const remote = z.strictObject({ remoteCACertHash: caCertHash });
+describe('remoteCACertHash', () => {
+  const remote = z.strictObject(addressFields);
   const read = (source: string) => parseConfigFile(source, remote, { unknownKeys: 'error' });
   const hash = `sha256:${'a'.repeat(64)}`;
 

@@ -3,29 +3,30 @@ import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { keyHashList } from '@kube-semaphore/options';
 import * as z from 'zod/mini';
 
-/** How config files name a remote cluster. An empty text is the same as none. */
-export type RemoteAddress = {
-  readonly kubeConfigPath?: string | undefined;
-  readonly remoteAPIURL?: string | undefined;
-  readonly remoteCAURL?: string | undefined;
-  /** As `caCertHash` reads it. */
-  readonly remoteCACertHash?: readonly string[] | undefined;
-  readonly remoteSATokenPath?: string | undefined;
+const text = z.optional(z.string());
+
+/** The fields by which config files name a remote cluster. An empty text is the same as none. */
+export const addressFields = {
+  kubeConfigPath: text,
+  remoteAPIURL: text,
+  remoteCAURL: text,
+  /** Hashes with commas between them, like those of the flag. */
+  remoteCACertHash: z.optional(
+    z.pipe(
+      z.string(),
+      z.transform((raw, { issues }): readonly string[] | undefined => {
+        if (raw === '') return undefined;
+        const hashes = keyHashList.parse(raw);
+        if (hashes.ok) return hashes.value;
+        issues.push({ code: 'custom', message: hashes.reason, input: raw });
+        return z.NEVER;
+      }),
+    ),
+  ),
+  remoteSATokenPath: text,
 };
 
-/** The field `remoteCACertHash` of a config file: hashes with commas between them, like those of the flag. */
-export const caCertHash = z.optional(
-  z.pipe(
-    z.string(),
-    z.transform((raw, { issues }): readonly string[] | undefined => {
-      if (raw === '') return undefined;
-      const hashes = keyHashList.parse(raw);
-      if (hashes.ok) return hashes.value;
-      issues.push({ code: 'custom', message: hashes.reason, input: raw });
-      return z.NEVER;
-    }),
-  ),
-);
+export type RemoteAddress = z.infer<z.ZodMiniObject<typeof addressFields>>;
 
 /** The local cluster: a kubeconfig, or the cluster of our pod. */
 export const localReference = (path = ''): ClusterReference =>

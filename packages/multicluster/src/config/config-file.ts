@@ -2,7 +2,7 @@ import { isDeeper } from '@kube-semaphore/kube-objects';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { nearest, parseDuration } from '@kube-semaphore/options';
 import { parseYaml } from '@kube-semaphore/text';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 import { goDocument } from './go-document.ts';
 
@@ -121,7 +121,12 @@ function keysOf(schema: z.core.$ZodType): readonly string[] {
   }
 }
 
-/** A duration as Go's JSON has it: a text, or a number of nanoseconds. @returns milliseconds */
+/** A duration as Go's JSON has it: a text like `1h`, or a number of nanoseconds. `durationOf` reads it. */
+export const durationField = z.optional(
+  z.union([z.string(), z.number()], 'it is neither a text like "1h" nor a number of nanoseconds'),
+);
+
+/** Reads a `durationField`. @returns milliseconds */
 export function durationOf(value: string | number): Parsed<number> {
   if (typeof value === 'string') return parseDuration(value);
   return Number.isFinite(value) ? good(value / 1e6) : bad(`${value} is not a number of nanoseconds`);
