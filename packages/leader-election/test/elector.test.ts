@@ -48,7 +48,8 @@ function spawn(identity: string, times = SHORT) {
 const until = (what: string, holds: () => boolean | Promise<boolean>) => eventually(() => holds(), true, { what });
 
 const leads = ({ identity, elector }: Replica) => until(`${identity} to lead`, () => elector.isLeader);
-const sees = (replica: Replica, leader: string) => until(`a look at ${leader}`, () => replica.leaders.includes(leader));
+const sees = (replica: Replica, leader: string) =>
+  until(`a sight of ${leader}`, () => replica.leaders.includes(leader));
 const spec = async () => (await cluster.admin.get(`${LEASES}/${lease}`))['spec'] as Spec;
 
 /** Waits until the Lease is renewed. */
@@ -172,10 +173,10 @@ describe('LeaderElector', () => {
   it('stops leading if the Lease names another holder', async () => {
     const only = await start('only');
     await leads(only);
-    const edit = { spec: { holderIdentity: 'somebody', leaseDurationSeconds: 3 } };
+    const edit = { spec: { holderIdentity: 'other', leaseDurationSeconds: 3 } };
     expect((await cluster.admin.request('PATCH', `${LEASES}/${lease}`, edit)).status).toBe(200);
     await until('its end', () => only.events.includes('stopped'));
-    expect(only.leaders).toEqual(['only', 'somebody']);
+    expect(only.leaders).toEqual(['only', 'other']);
     await leads(only);
     expect(await spec()).toMatchObject({ holderIdentity: 'only', leaseTransitions: 1 });
   });

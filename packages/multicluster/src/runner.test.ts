@@ -47,8 +47,8 @@ const never = new Promise<void>(() => undefined);
 describe('once', () => {
   it('lists the local side first, then the remotes, and ends all of them', async () => {
     const { runner, notes } = runnerWith();
-    expect(await runner.once({ signal, timeoutMs: 60_000 }, () => notes.push('look') && 'seen')).toBe('seen');
-    expect(notes).toEqual(['local begins', 'preparation begins', 'c2 begins', 'look', 'local ends', 'c2 ends']);
+    expect(await runner.once({ signal, timeoutMs: 60_000 }, () => notes.push('observe') && 'seen')).toBe('seen');
+    expect(notes).toEqual(['local begins', 'preparation begins', 'c2 begins', 'observe', 'local ends', 'c2 ends']);
   });
 
   it('continues without a remote that is not listed in time', async () => {

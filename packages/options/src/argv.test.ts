@@ -45,7 +45,12 @@ describe('readArgv', () => {
     { name: 'takes --help of a subcommand', argv: ['plan', '--help'], subcommand: 'plan', wants: 'help' },
     { name: 'takes -version', argv: ['-version'], subcommand: undefined, wants: 'version' },
     { name: 'takes --version', argv: ['--version'], subcommand: undefined, wants: 'version' },
-    { name: 'answers the first question', argv: ['-version', '-h'], subcommand: undefined, wants: 'version' },
+    {
+      name: 'takes the first of -version and -help',
+      argv: ['-version', '-h'],
+      subcommand: undefined,
+      wants: 'version',
+    },
   ])('$name', ({ argv, subcommand, wants }) => {
     expect(read(...argv)).toMatchObject({ subcommand, wants, problems: [] });
   });

@@ -20,7 +20,7 @@ export type CommandLine = {
 };
 
 /** Flags that every program has, unless it has its own of that name. */
-const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
+const HELP_FLAGS: ReadonlyMap<string, 'help' | 'version'> = new Map([
   ['h', 'help'],
   ['help', 'help'],
   ['version', 'version'],
@@ -66,8 +66,8 @@ export function readArgv(
   }
 
   function readUnknown(name: string, value: string | undefined): void {
-    wants ??= QUESTIONS.get(name);
-    if (QUESTIONS.has(name)) return;
+    wants ??= HELP_FLAGS.get(name);
+    if (HELP_FLAGS.has(name)) return;
     const meant = nearest(name, flags.keys());
     const retirement = retirementOf(retired, name);
     if (retirement !== undefined) problems.push(`-${name} ${retirement}`);

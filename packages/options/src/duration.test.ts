@@ -67,7 +67,7 @@ describe('formatDuration', () => {
   });
 
   it('is read back by parseDuration', () => {
-    // Up to 13 days: a float64 of milliseconds still tells their nanoseconds apart.
+    // Up to 13 days: a float64 of milliseconds still distinguishes their nanoseconds.
     const nanoseconds = fc.oneof(fc.nat(1e9), fc.integer({ min: 0, max: 2 ** 50 }));
     fc.assert(
       fc.property(nanoseconds, (count) => {

@@ -29,7 +29,7 @@ const table: OptionTable<Config> = {
     group: 'Remote',
     type: duration(),
     fallback: 3_600_000,
-    help: 'How often everything is looked at again, which takes a sentence that is too long to stand on one line.',
+    help: 'Time between two checks of everything, in a sentence that is too long for one line of the help text.',
   },
   level: {
     flag: 'level',
@@ -61,16 +61,16 @@ describe('helpText', () => {
 
       Remote:
         -name <name>               Its name. (required; SP_NAME)
-        SP_TOKEN                   Its token. (a variable only)
-        -resync-period <duration>  How often everything is looked at again, which takes a sentence that is too long
-                                   to stand on one line. (default 1h; SP_RESYNC_PERIOD)
+        SP_TOKEN                   Its token. (only a variable)
+        -resync-period <duration>  Time between two checks of everything, in a sentence that is too long for one
+                                   line of the help text. (default 1h; SP_RESYNC_PERIOD)
 
       Local:
         -kube-config <file>        Where this one is. (default in-cluster; SP_KUBE_CONFIG)
         -level <debug|info>        How much. (default info; SP_LEVEL)
         -sync                      Whether. (default false; SP_SYNC)
 
-      Questions:
+      Help:
         -help                      Print this.
         -version                   Print name, version and commit.
 

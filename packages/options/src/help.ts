@@ -54,8 +54,8 @@ export function helpText<C>(
     .helpCommand(false);
   command.createHelp = () => new GoStyleHelp();
   for (const [, spec] of rowsOf(table)) command.addOption(listed(spec));
-  command.addOption(new Listed('-help', { group: 'Questions', description: 'Print this.' }));
-  command.addOption(new Listed('-version', { group: 'Questions', description: 'Print name, version and commit.' }));
+  command.addOption(new Listed('-help', { group: 'Help', description: 'Print this.' }));
+  command.addOption(new Listed('-version', { group: 'Help', description: 'Print name, version and commit.' }));
   if (!chosen) for (const { name, description } of subcommands) command.command(name).description(description);
   return command.helpInformation();
 }
@@ -66,7 +66,7 @@ function listed(spec: AnySpec): Listed {
   const fallback = defaultOf(spec);
   const facts = [
     fallback && (required ? fallback : `default ${fallback}`),
-    flag === undefined ? 'a variable only' : env,
+    flag === undefined ? 'only a variable' : env,
   ];
   const description = `${help} (${facts.filter(Boolean).join('; ')})`;
   return new Listed(flag === undefined ? env : valued, { group, description });

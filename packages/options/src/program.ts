@@ -17,7 +17,7 @@ export type Program = {
 /** Flags, without hyphens, and variables that have no effect any more, and a sentence on what to do instead. */
 export type Retired = { readonly names: readonly string[]; readonly says: string };
 
-/** What the user of a retired flag or variable is told; undefined if `name` isn't retired. */
+/** The message for a retired flag or variable; undefined if `name` isn't retired. */
 export function retirementOf(retired: readonly Retired[], name: string): string | undefined {
   const says = retired.find(({ names }) => names.includes(name))?.says;
   return says && `is not supported any more: ${says}`;

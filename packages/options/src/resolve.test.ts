@@ -244,7 +244,7 @@ describe('a refusal', () => {
 
   it('lists every problem: of the command line, of the values, of the rules across options', async () => {
     const validate = (given: Given<Config>, config: Partial<Config>) => [
-      `${given.size} were given, ${Object.keys(config).length} stand`,
+      `${given.size} given, ${Object.keys(config).length} valid`,
     ];
     const resolution = await resolve(['-x', '-limit=0'], { SP_SYNC: '2' }, { validate });
     expect(resolution.kind === 'exit' && resolution.stderr?.split('\n')).toEqual([
@@ -252,23 +252,23 @@ describe('a refusal', () => {
       'semaphore-test: -name or SP_NAME is required',
       'semaphore-test: -limit (SP_LIMIT): "0" is not a whole number from 1 to 9',
       'semaphore-test: SP_SYNC (-sync): "2" is neither true nor false',
-      'semaphore-test: 2 were given, 3 stand',
+      'semaphore-test: 2 given, 3 valid',
       'Run "semaphore-test -help" for all flags.',
       '',
     ]);
   });
 });
 
-describe('a question', () => {
+describe('-help or -version', () => {
   it.each([
-    { name: 'gets the version', commit: undefined, want: 'semaphore-test 1.2.3\n' },
-    { name: 'gets the commit', commit: 'abc123', want: 'semaphore-test 1.2.3 (commit abc123)\n' },
+    { name: 'prints the version', commit: undefined, want: 'semaphore-test 1.2.3\n' },
+    { name: 'prints the commit', commit: 'abc123', want: 'semaphore-test 1.2.3 (commit abc123)\n' },
   ])('$name', async ({ commit, want }) => {
     const resolution = await resolve(['--version'], {}, { program: { ...program, commit } });
     expect(resolution).toEqual({ kind: 'exit', code: 0, stdout: want });
   });
 
-  it('gets help, whatever else is wrong', async () => {
+  it('prints help, whatever else is wrong', async () => {
     const resolution = await resolve(['-bogus', '-h'], { SP_LIMIT: 'x' });
     expect(resolution).toMatchObject({ kind: 'exit', code: 0, stdout: expect.stringContaining('-resync-period') });
   });

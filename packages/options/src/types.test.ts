@@ -55,7 +55,7 @@ describe('option types', () => {
     { name: 'integer refuses too much', type: port, raw: '65536', want: `"65536" ${noPort}` },
     { name: 'integer refuses a fraction', type: port, raw: '1.0', want: `"1.0" ${noPort}` },
     { name: 'integer refuses hexadecimal', type: port, raw: '0x1', want: `"0x1" ${noPort}` },
-    { name: 'integer refuses an octal look', type: port, raw: '010', want: `"010" ${noPort}` },
+    { name: 'integer refuses a leading zero', type: port, raw: '010', want: `"010" ${noPort}` },
     { name: 'integer refuses a space', type: port, raw: ' 1', want: `" 1" ${noPort}` },
     { name: 'duration refuses less than zero', type: duration(), raw: '-1s', want: '"-1s" is less than 0' },
     { name: 'duration refuses less than its minimum', type: idle, raw: '1ms', want: '"1ms" is less than 1s' },

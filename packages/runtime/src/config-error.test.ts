@@ -3,7 +3,7 @@ import { ConfigError } from './config-error.ts';
 
 const problems = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `problem ${i}`);
 
-it('tells all of a hundred problems', () => {
+it('has all of a hundred problems', () => {
   expect(new ConfigError(problems(100)).problems).toEqual(problems(100));
 });
 

@@ -78,7 +78,7 @@ async function goLeads(): Promise<Spec> {
 /** Waits until client-go has seen the Lease of another holder. */
 async function goLooks(): Promise<void> {
   const { length } = await cluster.auditLog();
-  await until('a look of client-go', async () =>
+  await until('a read by client-go', async () =>
     (await cluster.auditLog())
       .slice(length)
       .some(({ objectRef, userAgent = '' }) => objectRef?.name === 'shared' && userAgent.includes('leader-election')),
@@ -92,7 +92,7 @@ it('waits for client-go, and takes over after it', async () => {
   const go = startGo();
   const { holderIdentity } = await goLeads();
   const ours = await startOurs();
-  await until('a look', () => ours.leaders.includes(holderIdentity));
+  await until('a read', () => ours.leaders.includes(holderIdentity));
   await renewedFor(LONG_MS);
   expect(ours.events).toEqual([]);
   await go.stop();
