@@ -84,7 +84,7 @@ describe('planText', () => {
   it('does not say so of a remote that was not reached', () => {
     const text = planText({ changes: [], remotes: [{ ...c2, reached: false, failure: 'list pods: 403: \u001b[2J' }] });
     expect(text).toBe(
-      'What would change is not known: c2 not reached.\n\nc2: not reached: list pods: 403: \\u001b[2J\nWhat it has, 1 set, would stay as it is:\nunknown  c2-ns-a\n',
+      'Changes are unknown: c2 not reached.\n\nc2: not reached: list pods: 403: \\u001b[2J\nWhat it has, 1 set, would stay as it is:\nunknown  c2-ns-a\n',
     );
   });
 });

@@ -99,6 +99,7 @@ export class Policy {
       onFirstSync: this.#localListed.resolve,
       onWatchForbidden: () => (this.#watchForbidden = true),
     });
+    const serviceRanges: Cidr[] = [];
     this.#runner = new Runner({
       local: {
         what: 'the local sets',
@@ -108,7 +109,8 @@ export class Policy {
         loops: () => [{ name: 'the local sets', silentMs: this.#localSets?.reflector.silentMs ?? 0 }],
         failure: () => this.#localWatches.failure ?? this.#undiscovered,
       },
-      watch: async (running) => this.#watchRemotes(running, await localServiceRanges(client, { ...running, log })),
+      prepare: async (running) => void serviceRanges.push(...(await localServiceRanges(client, { ...running, log }))),
+      watch: (running) => Promise.resolve(this.#watchRemotes(running, serviceRanges)),
       remotes: () => this.#remotes,
       watched: 'pods',
       longestReconcileMs: () => this.#controller.longestRunningMs,

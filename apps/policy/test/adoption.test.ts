@@ -186,7 +186,7 @@ describe('sets of v0.1.0, which had other labels', () => {
     );
     const policy = await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-older': ['10.4.0.9/32'] });
-    await policy.logged('left out', { level: 'warn', cluster: 'c2', reason: 'first-release' });
+    await policy.logged('skipped', { level: 'warn', cluster: 'c2', reason: 'first-release' });
     expect(
       await policy.metric('semaphore_policy_skipped_objects', {
         remote: 'c2',
@@ -228,7 +228,7 @@ describe('sets without a single pod in the remote', () => {
     await sets.add(left, leftBy(old, 'c2-default-gone'));
     const policy = await start();
     await eventually(() => policy.metric(...held), 1);
-    const warning = await policy.logged('left out', { level: 'warn', reason: 'no-pod-matches' });
+    const warning = await policy.logged('skipped', { level: 'warn', reason: 'no-pod-matches' });
     expect(warning['detail']).toContain('-label-domain');
     expect(await sets.nets()).toEqual({ 'c2-default-app': left.nets, 'c2-default-gone': left.nets });
 

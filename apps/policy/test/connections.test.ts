@@ -90,7 +90,7 @@ describe('a remote without a kubeconfig', () => {
     const token = { 'remote-sa-token-path': accounts.remote.tokenFile };
     const pinned = { 'remote-ca-url': await servedCa(remote), 'remote-ca-cert-hash': await caHash(local) };
     const policy = await start({ ...direct(remote), ...pinned, ...token }, { ready: false });
-    const line = await policy.logged('watch broke off', { cluster: 'c2' });
+    const line = await policy.logged('watch failed', { cluster: 'c2' });
     expect(JSON.stringify(line)).toContain(
       `the hash of its key is ${await caHash(remote)}, and should be ${await caHash(local)}`,
     );
@@ -100,7 +100,7 @@ describe('a remote without a kubeconfig', () => {
     const caOfAnother = { 'remote-ca-url': pathToFileURL(local.caFile).href };
     const token = { 'remote-sa-token-path': accounts.remote.tokenFile };
     const policy = await start({ ...direct(remote), ...caOfAnother, ...token }, { ready: false });
-    const line = await policy.logged('watch broke off', { cluster: 'c2', reason: 'unreachable' });
+    const line = await policy.logged('watch failed', { cluster: 'c2', reason: 'unreachable' });
     expect(JSON.stringify(line)).toMatch(/its certificate is signed by nobody who is trusted here/);
     // Node.js would have people try a flag.
     expect(policy.stderr()).not.toContain('--use-system-ca');
@@ -113,7 +113,7 @@ describe('an API server whose certificate has another name', () => {
     const config = await readFile(accounts.remote.kubeconfig, 'utf8');
     await writeFile(file, config.replace('"server": ', '"tls-server-name": "10.9.8.7", "server": '));
     const policy = await start({ 'target-kube-config': file }, { ready: false });
-    const line = await policy.logged('watch broke off', { cluster: 'c2', reason: 'unreachable' });
+    const line = await policy.logged('watch failed', { cluster: 'c2', reason: 'unreachable' });
     expect(JSON.stringify(line)).toMatch(
       /its certificate is for another name: it has .*127\.0\.0\.1.*, and not 10\.9\.8\.7; write one of its names in the URL, or in a kubeconfig as tls-server-name/,
     );
@@ -179,7 +179,7 @@ describe('a token', () => {
     await sets.become(nets);
     // What is logged of a failure is where a token slips out.
     await remote.restart();
-    await policy.logged('watch broke off', { cluster: 'c2' });
+    await policy.logged('watch failed', { cluster: 'c2' });
     const help = await startWith(['-help'], { env, ready: false });
     await help.exited;
     const metrics = await policy.get('/metrics');
@@ -191,7 +191,7 @@ describe('a token', () => {
   it('that the remote refuses is not repeated', async ({ remote, start }) => {
     const env = { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: 'token-of-another-cluster' };
     const policy = await start(direct(remote), { env, ready: false });
-    await policy.logged('watch broke off', { cluster: 'c2', reason: 'denied' });
+    await policy.logged('watch failed', { cluster: 'c2', reason: 'denied' });
     expect(policy.stderr()).not.toContain('another-cluster');
   });
 
@@ -215,7 +215,7 @@ describe('a token', () => {
     await writeFile(file, 'not-yet-a-token', { mode: 0o600 });
     await pods.add(pod);
     const policy = await start({ ...direct(remote), 'remote-sa-token-path': file }, { ready: false });
-    await policy.logged('watch broke off', { cluster: 'c2', reason: 'denied' });
+    await policy.logged('watch failed', { cluster: 'c2', reason: 'denied' });
     await writeFile(file, accounts.remote.token);
     await sets.become(nets);
   });

@@ -21,7 +21,7 @@ const held = (policy: PolicyProcess) => policy.metric('semaphore_policy_held_del
 
 /** What a policy says when it doubts a list: it is told once, where the metric may be back at 0 before anybody looks. */
 const doubted = (policy: PolicyProcess, count: number) =>
-  policy.logged('a list lacks too much to be believed at once', { cluster: 'c2', held: count });
+  policy.logged('list is missing too many objects; deletions held', { cluster: 'c2', held: count });
 
 /** The remote forgets all its pods, and its history with them: the watch can't go on, and the list after it is empty. */
 async function forgetEverything(proxy: FaultProxy, remote: TestCluster): Promise<void> {

@@ -41,7 +41,7 @@ describe('what a Go program let in', () => {
     await pods.add({ ...ofPod, name: 'another', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', '192.168.0.1/32'] });
 
-    const warning = await policy.logged('left out', { level: 'warn', reason: 'host-network-kept' });
+    const warning = await policy.logged('skipped', { level: 'warn', reason: 'host-network-kept' });
     expect(warning['detail']).toContain('-host-network-pods');
     expect(await policy.metric(...skipped('problem', 'host-network-kept'))).toBe(1);
     expect(await policy.metric(...skipped('expected', 'host-network'))).toBe(1);
@@ -51,7 +51,7 @@ describe('what a Go program let in', () => {
     await pods.add(ofNode, ofPod);
     await sets.add(leftByGo);
     const policy = await start();
-    await policy.logged('left out', { reason: 'host-network-kept' });
+    await policy.logged('skipped', { reason: 'host-network-kept' });
     await pods.remove('on-node');
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     expect(await policy.metric(...skipped('problem', 'host-network-kept'))).toBe(0);

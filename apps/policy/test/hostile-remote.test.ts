@@ -38,7 +38,7 @@ describe('what a hostile remote says', () => {
       { ...(await hostile({ refusal })), 'log-format': format, 'log-level': 'debug' },
       { ready: false },
     );
-    await eventually(() => policy.stderr().split('watch broke off').length > 2, true);
+    await eventually(() => policy.stderr().split('watch failed').length > 2, true);
     expect(policy.stderr()).toContain('you sent Authorization');
     expect(harmIn(policy.stderr())).toEqual([]);
   });
@@ -86,6 +86,6 @@ describe('what a hostile remote has', () => {
     const policy = await start(await hostile({ objects }));
     const gauge = { remote: 'c2', kind: 'problem', reason: 'bad-address' };
     await eventually(() => policy.metric('semaphore_policy_skipped_objects', gauge), 10_000);
-    expect(policy.log().filter(({ msg }) => msg === 'left out')).toHaveLength(100);
+    expect(policy.log().filter(({ msg }) => msg === 'skipped')).toHaveLength(100);
   });
 });

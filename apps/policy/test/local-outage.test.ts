@@ -36,7 +36,7 @@ describe('the local API server', () => {
     await eventually(async () => ((await policy.metric(requeues)) ?? 0) >= 3, true);
     expect((await policy.get('/healthz')).status).toBe(200);
     const warnings = policy.log().filter(({ level }) => level === 'warn');
-    expect(warnings.filter(({ msg }) => msg === 'set not written, will try again')).toHaveLength(1);
+    expect(warnings.filter(({ msg }) => msg === 'set not written, retrying')).toHaveLength(1);
 
     await localProxy.clear();
     await sets.become(nets(1, 2, 3));
@@ -71,7 +71,7 @@ describe('the local API server', () => {
     await pods.add(pod(1));
     await localProxy.set({ kind: 'refuse' });
     const policy = await start(viaLocalProxy, { ready: false });
-    await eventually(() => policy.get('/readyz'), { status: 503, body: 'the local cluster is not known yet\n' });
+    await eventually(() => policy.get('/readyz'), { status: 503, body: 'the local cluster is not listed yet\n' });
     expect((await policy.get('/healthz')).status).toBe(200);
     await localProxy.clear();
     await policy.ready();

@@ -57,7 +57,7 @@ describe('a name that an object which is not ours holds', () => {
     await pods.remove('a');
     await sets.become({ 'c2-default-app': theirs.nets });
     expect(await sets.get(theirs.name)).toEqual(before);
-    await policy.logged('left out', { level: 'warn', reason: 'name-taken' });
+    await policy.logged('skipped', { level: 'warn', reason: 'name-taken' });
   });
 
   it('is ours when the object goes', async ({ policy, pods, sets, history }) => {

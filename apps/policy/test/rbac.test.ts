@@ -32,7 +32,7 @@ describe('a local role', () => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'gone', ips: ['10.4.0.2'] });
     const policy = await start({ 'local-kube-config': kubeconfig });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-gone': ['10.4.0.2/32'] });
-    await policy.logged('listing is allowed but watching is not: changes are seen with the next list only', {
+    await policy.logged('watch is forbidden; listing periodically', {
       cluster: 'local',
     });
 
@@ -61,7 +61,7 @@ describe('a remote role', () => {
     const { kubeconfig } = await remote.account('nobody', []);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start({ 'target-kube-config': kubeconfig }, { ready: false });
-    const line = await policy.logged('watch broke off', { level: 'warn', cluster: 'c2', reason: 'denied' });
+    const line = await policy.logged('watch failed', { level: 'warn', cluster: 'c2', reason: 'denied' });
     expect(JSON.stringify(line)).toContain('pods is forbidden');
     expect(await policy.metric('semaphore_policy_remote_up', { remote: 'c2' })).toBe(0);
 
@@ -80,7 +80,7 @@ describe('a remote role', () => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start({ 'target-kube-config': kubeconfig });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    await policy.logged('listing is allowed but watching is not: changes are seen with the next list only', {
+    await policy.logged('watch is forbidden; listing periodically', {
       cluster: 'c2',
     });
   });

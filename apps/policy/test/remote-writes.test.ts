@@ -48,7 +48,9 @@ describe('a remote that would have us write without end', () => {
     // One of c2, one that was being sent, and what the rate allows.
     expect((await created()) - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
     expect(await policy.metric('semaphore_policy_remote_over_budget', over)).toBe(1);
-    expect(policy.log().filter(({ msg }) => msg.startsWith('remote causes more local writes'))).toHaveLength(1);
+    expect(policy.log().filter(({ msg }) => msg.startsWith('remote exceeds its budget of local writes'))).toHaveLength(
+      1,
+    );
   });
 
   it('gets its first sets and no more, and keeps them', async ({ pods, sets, start }) => {

@@ -28,7 +28,7 @@ describe('two replicas', () => {
     startReplica,
   }) => {
     const first = await startReplica(candidate.kubeconfig, longLease);
-    await first.logged('leading');
+    await first.logged('started leading');
     const second = await startReplica(candidate.kubeconfig, longLease);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
@@ -48,7 +48,7 @@ describe('two replicas', () => {
   }) => {
     const newer = { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' };
     const first = await startReplica(candidate.kubeconfig, longLease);
-    await first.logged('leading');
+    await first.logged('started leading');
     await pods.add({ name: 'a', app: 'app', domain: newer.domain, ips: ['10.4.0.1'] });
     await first.logged('local sets listed', { cluster: 'c2', ...newer });
     await pods.add({ name: 'b', app: 'other', ips: ['10.4.0.2'] });
@@ -61,12 +61,12 @@ describe('two replicas', () => {
 
   it('are one when the leader is killed, after its Lease', async ({ pods, sets, startReplica }) => {
     const first = await startReplica();
-    await first.logged('leading');
+    await first.logged('started leading');
     const second = await startReplica();
     await first.stop('SIGKILL');
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-    await second.logged('leading');
+    await second.logged('started leading');
   });
 
   it('stay one when a leader sleeps past its Lease and wakes', async ({
@@ -77,7 +77,7 @@ describe('two replicas', () => {
     startReplica,
   }) => {
     const first = await startReplica();
-    await first.logged('leading');
+    await first.logged('started leading');
     // Nobody takes the Lease back from it.
     const second = await startReplica(candidate.kubeconfig, longLease);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
@@ -85,11 +85,11 @@ describe('two replicas', () => {
     await first.logged('set created');
     first.signal('SIGSTOP');
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
-    await second.logged('leading');
+    await second.logged('started leading');
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
     const writes = first.log().filter(({ msg }) => msg.startsWith('set ')).length;
     first.signal('SIGCONT');
-    await first.logged('leading no more');
+    await first.logged('stopped leading');
     await pods.add({ name: 'c', app: 'app', ips: ['10.4.0.3'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', '10.4.0.3/32'] });
     expect(first.log().filter(({ msg }) => msg.startsWith('set '))).toHaveLength(writes);
@@ -109,15 +109,15 @@ describe('a replica that cannot renew its Lease', () => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
     const replica = await startReplica(await proxy.kubeconfig(candidate));
-    await replica.logged('leading');
+    await replica.logged('started leading');
     await proxy.set({ kind: 'answer', status: 500 }, { target: /\/leases\// });
-    await replica.logged('leading no more');
+    await replica.logged('stopped leading');
     await eventually(() => replica.metric('semaphore_policy_leader'), 0);
     const refused = () => proxy.requests().filter(({ faults }) => faults.length > 0).length;
     await eventually(() => refused() >= 6, true);
     await proxy.clear();
-    await replica.logged('the Lease can be read and written again');
+    await replica.logged('Lease requests recovered');
     await eventually(() => replica.metric('semaphore_policy_leader'), 1);
-    expect(replica.log().filter(({ msg }) => msg === 'the Lease could not be read or written')).toHaveLength(1);
+    expect(replica.log().filter(({ msg }) => msg === 'Lease request failed')).toHaveLength(1);
   });
 });

@@ -28,7 +28,7 @@ describe('a signal', () => {
   it('ends it while the remote is away', async ({ remoteProxy, viaRemoteProxy, start }) => {
     await remoteProxy.set({ kind: 'refuse' });
     const policy = await start(viaRemoteProxy, { ready: false });
-    await policy.logged('watch broke off', { cluster: 'c2' });
+    await policy.logged('watch failed', { cluster: 'c2' });
     await expectCleanExit(policy);
   });
 

@@ -58,9 +58,7 @@ describe('plan', () => {
       plan({ 'local-kube-config': here!.kubeconfig }),
     ]);
     expect([await ofRemote.exited, await ofLocal.exited]).toMatchObject([{ code: 1 }, { code: 1 }]);
-    expect(ofRemote.stdout()).toMatch(
-      /^What would change is not known: c2 not reached\.\n\nc2: not reached: .*forbidden/,
-    );
+    expect(ofRemote.stdout()).toMatch(/^Changes are unknown: c2 not reached\.\n\nc2: not reached: .*forbidden/);
     expect(ofLocal.stderr()).toMatch(/couldn't be read within 3000 ms: .*forbidden/);
   });
 });
@@ -86,7 +84,7 @@ describe('cleanup', () => {
       ready: false,
     });
     expect(await cleanup.exited).toEqual({ code: 2, signal: null });
-    expect(cleanup.stderr()).toContain('semaphore-policy: c2 is in the config, and so it is served');
+    expect(cleanup.stderr()).toContain('semaphore-policy: c2 is in the config: remove it there');
     expect(Object.keys(await sets.nets())).toEqual([ours.name]);
   });
 

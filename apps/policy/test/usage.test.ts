@@ -124,17 +124,17 @@ describe('bad usage', () => {
     {
       name: 'a namespace that is none',
       flags: { 'lease-namespace': 'A_B' },
-      told: /^semaphore-policy: A_B is .*-lease-namespace or SP_LEASE_NAMESPACE\n$/m,
+      told: /^semaphore-policy: "A_B" is .*-lease-namespace or SP_LEASE_NAMESPACE\n$/m,
     },
     {
       name: 'a namespace of before that is none',
       flags: { 'lease-namespace': 'ns', 'previous-lease-namespace': 'A_B' },
-      told: /^semaphore-policy: A_B is .*-previous-lease-namespace or SP_PREVIOUS_LEASE_NAMESPACE\n$/m,
+      told: /^semaphore-policy: "A_B" is .*-previous-lease-namespace or SP_PREVIOUS_LEASE_NAMESPACE\n$/m,
     },
     {
       name: 'a name that is none',
       flags: { 'lease-namespace': 'ns', 'lease-name': 'a/b' },
-      told: /^semaphore-policy: a\/b is .*-lease-name or SP_LEASE_NAME\n$/m,
+      told: /^semaphore-policy: "a\/b" is .*-lease-name or SP_LEASE_NAME\n$/m,
     },
     {
       name: 'no namespace outside of a pod',

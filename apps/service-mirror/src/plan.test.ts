@@ -90,7 +90,7 @@ describe('a plan', () => {
       [
         'missing Namespace mirrors: create it, or nothing can be written',
         '',
-        'What would change is not known: c3 not reached.',
+        'Changes are unknown: c3 not reached.',
         '',
         'c2: 1 service now',
         'none    0 Services match mirror=true',

@@ -142,10 +142,8 @@ export class ServiceMirror {
         loops: () => this.#local.loops,
         failure: () => this.#localWatches.failure,
       },
-      watch: async (running) => {
-        serviceRanges.push(...(await localServiceRanges(client, { ...running, log })));
-        return [this.#sources.run(running)];
-      },
+      prepare: async (running) => void serviceRanges.push(...(await localServiceRanges(client, { ...running, log }))),
+      watch: (running) => Promise.resolve([this.#sources.run(running)]),
       remotes: () => this.#sources.clusters,
       watched: 'services',
       longestReconcileMs: () => this.#controller.longestRunningMs,

@@ -143,11 +143,11 @@ describe('what the Go program made', () => {
     const denied = () =>
       program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'local', reason: 'denied' });
     await eventually(async () => ((await denied()) ?? 0) >= 3, true);
-    await program.logged('watch broke off', { cluster: 'local' });
+    await program.logged('watch failed', { cluster: 'local' });
     const warnings = program.log().filter(({ level }) => level === 'warn' || level === 'error');
     expect(warnings.map(({ msg, cluster }) => ({ msg, cluster }))).toEqual([
       { msg: UNRESTRICTED, cluster: 'c2' },
-      { msg: 'watch broke off', cluster: 'local' },
+      { msg: 'watch failed', cluster: 'local' },
     ]);
     expect(JSON.stringify(warnings)).toContain('endpointslices');
     expect((await program.get('/readyz')).status).toBe(503);

@@ -83,7 +83,7 @@ describe('cleanup', () => {
       `change  Service ${GLOBAL}`,
       `delete  EndpointSlice ${mirror('c2-a')}-HASH`,
       `delete  EndpointSlice ${GLOBAL}-HASH`,
-      'Removed what there was of cluster c2-a.',
+      'Cleaned up cluster c2-a.',
     ]);
     await mirrors.become({ 'c2-a-mine': [], [mirror('c2')]: ['10.4.0.1'], [GLOBAL]: ['10.4.0.1'] });
     await eventually(async () => (await mirrors.slices()).length, 2);
@@ -94,7 +94,7 @@ describe('cleanup', () => {
 
     const again = await cleanup({});
     expect(await again.exited).toEqual({ code: 0, signal: null });
-    expect(again.stdout()).toBe('There is nothing of cluster c2-a.\n');
+    expect(again.stdout()).toBe('Nothing to remove for cluster c2-a.\n');
   });
 
   it.for([{ sync: false }, { sync: true }])(
@@ -151,7 +151,7 @@ describe('cleanup', () => {
 
   it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
     { name: 'is the remote of the flags', flags: { 'svc-prefix': 'c2-a' }, told: /c2-a is in the config/ },
-    { name: 'can be asked about by nobody', flags: { yes: undefined }, told: /there is no terminal: say -yes/ },
+    { name: 'can be asked about by nobody', flags: { yes: undefined }, told: /stdin is not a terminal: use -yes/ },
     {
       name: 'has no name',
       flags: { cluster: undefined },
@@ -183,7 +183,7 @@ describe('cleanup', () => {
       );
       expect(await program.exited).toEqual({ code: 2, signal: null });
       expect(program.stderr()).toBe(
-        `semaphore-service-mirror: ${cluster} is in the config, and so it is served: take it out, restart what serves it, and clean up then\n`,
+        `semaphore-service-mirror: ${cluster} is in the config: remove it there, restart the program, then clean up\n`,
       );
       expect(Object.keys(await mirrors.endpoints())).toEqual(before);
     },
@@ -199,7 +199,7 @@ describe('cleanup', () => {
     const path = `${local.dir}/service-mirror.json`;
     const program = await startWith(['cleanup', '-cluster=c9', '-yes', `-config=${path}`], { ready: false });
     expect(await program.exited).toEqual({ code: 0, signal: null });
-    expect(program.stdout()).toBe('There is nothing of cluster c9.\n');
+    expect(program.stdout()).toBe('Nothing to remove for cluster c9.\n');
     expect(Object.keys(await mirrors.endpoints())).toHaveLength(5);
     expect(await (await cleanup({ cluster: 'c9' })).exited).toMatchObject({ code: 0 });
   });

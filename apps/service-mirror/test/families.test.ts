@@ -96,7 +96,7 @@ describe('on a cluster with IPv4 alone', () => {
         await sources.addSlice({ name: `other-${n}`, service: 'other', endpoints: [`10.4.0.${n}`] });
         await eventually(async () => (await mirrors.endpoints())['c2-default-73736d-other']?.length, n);
       }
-      expect(program.log().filter(({ msg }) => msg === 'left out')).toHaveLength(1);
+      expect(program.log().filter(({ msg }) => msg === 'skipped')).toHaveLength(1);
       expect(program.log().filter(({ msg }) => msg.includes('not written'))).toEqual([]);
       const refusals = async () =>
         (await program.get('/metrics')).body.match(/kube_http_request_total\{.*code="422".*\} (\d+)/)?.[1];

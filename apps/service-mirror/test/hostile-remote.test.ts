@@ -34,7 +34,7 @@ it.for(['json', 'pretty'])('what a hostile remote says does no harm in a log (%s
     { ...(await hostile({ refusal })), 'log-format': format, 'log-level': 'debug' },
     { ready: false },
   );
-  await eventually(() => mirror.stderr().split('watch broke off').length > 2, true);
+  await eventually(() => mirror.stderr().split('watch failed').length > 2, true);
   expect(mirror.stderr()).toContain('you sent Authorization');
   expect(harmIn(mirror.stderr())).toEqual([]);
 });

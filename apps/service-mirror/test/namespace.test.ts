@@ -62,7 +62,7 @@ describe('a mirror namespace that is not there', () => {
       return (retries ?? 0) >= 2 * names.length;
     }, true);
     expect(program.log().filter(({ msg }) => msg === WARNING)).toHaveLength(1);
-    const complaints = program.log().filter(({ msg }) => msg === 'service not written, will try again');
+    const complaints = program.log().filter(({ msg }) => msg === 'service not written, retrying');
     expect(complaints).toMatchObject([
       {
         level: 'warn',
@@ -84,7 +84,7 @@ describe('a mirror namespace that is not there', () => {
       services,
       names.map((name) => `c2-default-73736d-${name}`),
     );
-    await program.logged('local writes work again');
+    await program.logged('local writes recovered');
     await eventually(() => program.metric('semaphore_service_mirror_remote_up', { remote: 'local' }), 1);
   });
 });

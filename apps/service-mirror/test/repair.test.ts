@@ -170,7 +170,7 @@ describe('a Service of somebody else that bears the name', () => {
     await sources.add({ name: 'other' });
     const program = await start();
     await mirrors.become({ [mirror]: [], 'c2-default-73736d-nobody': [], 'c2-default-73736d-other': [] });
-    await program.logged('left out', { reason: 'name-taken' });
+    await program.logged('skipped', { reason: 'name-taken' });
     expect((await mirrors.service(mirror)).metadata.resourceVersion).toBe(before.resourceVersion);
     // Its keys are worked before this one.
     await sources.add({ name: 'last' });
@@ -200,12 +200,12 @@ describe('a slice of somebody else that bears the name', () => {
       reason: 'name-taken',
       detail: `there is an EndpointSlice ${name} that isn't ours`,
     };
-    await program.logged('left out', taken);
+    await program.logged('skipped', taken);
     // It keeps nothing else from being done: slices that come, and those that go.
     await sources.addSlice({ name: 'web-c', service: 'web', endpoints: ['10.4.0.3'] });
     await sources.remove('endpointslices', { name: 'web-b' });
     await mirrors.become({ '': ['10.4.0.1'], [mirror]: ['10.4.0.3'] });
-    expect(program.log().filter(({ msg }) => msg === 'left out')).toHaveLength(1);
+    expect(program.log().filter(({ msg }) => msg === 'skipped')).toHaveLength(1);
     expect(
       await program.metric('semaphore_service_mirror_skipped_objects', {
         remote: 'c2',

@@ -63,7 +63,7 @@ describe('two replicas', () => {
     startReplica,
   }) => {
     const first = await startReplica(candidate.kubeconfig, longLease);
-    await first.logged('leading');
+    await first.logged('started leading');
     const second = await startReplica(await line.kubeconfig(candidate), longLease);
     await sources.add(web);
     await sources.addSlice(slice('web-a', '10.4.0.1'));
@@ -88,13 +88,13 @@ describe('two replicas', () => {
 
   it('are one when the leader is killed, after its Lease', async ({ sources, mirrors, startReplica }) => {
     const first = await startReplica();
-    await first.logged('leading');
+    await first.logged('started leading');
     const second = await startReplica();
     await first.stop('SIGKILL');
     await sources.add(web);
     await sources.addSlice(slice('web-a', '10.4.0.1'));
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
-    await second.logged('leading');
+    await second.logged('started leading');
   });
 
   it('stay one when a leader sleeps past its Lease and wakes', async ({
@@ -106,7 +106,7 @@ describe('two replicas', () => {
     startReplica,
   }) => {
     const first = await startReplica(await line.kubeconfig(candidate));
-    await first.logged('leading');
+    await first.logged('started leading');
     // Nobody takes the Lease back from it.
     const second = await startReplica(candidate.kubeconfig, longLease);
     await sources.add(web);
@@ -117,14 +117,14 @@ describe('two replicas', () => {
     // It learns of these when it wakes, and the other one has done what they ask for.
     await sources.addSlice(slice('web-b', '10.4.0.2'));
     await sources.add({ name: 'gone' });
-    await second.logged('leading');
+    await second.logged('started leading');
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'], 'c2-default-73736d-gone': [] });
     await sources.remove('services', { name: 'gone' });
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
     const writes = writesBy(line).length;
 
     first.signal('SIGCONT');
-    await first.logged('leading no more');
+    await first.logged('stopped leading');
     await eventually(() => first.metric(leader), 0);
     await sources.addSlice(slice('web-c', '10.4.0.3'));
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2', '10.4.0.3'] });
@@ -147,14 +147,14 @@ describe('a replica that cannot renew its Lease', () => {
     startReplica,
   }) => {
     const replica = await startReplica(await line.kubeconfig(candidate));
-    await replica.logged('leading');
+    await replica.logged('started leading');
     await sources.add(web);
     await mirrors.become({ [mirror]: [] });
     await line.set({ kind: 'answer', status: 500 }, { target: /\/leases\// });
     const refused = () => line.requests().filter(({ faults }) => faults.length > 0).length;
     await eventually(() => refused() > 0, true);
     await eventually(() => replica.metric(leader), 0);
-    await replica.logged('leading no more');
+    await replica.logged('stopped leading');
     const writes = writesBy(line).length;
     await sources.addSlice(slice('web-a', '10.4.0.1'));
     await eventually(() => replica.metric(...slicesSeen), 1);
@@ -167,8 +167,8 @@ describe('a replica that cannot renew its Lease', () => {
     const told = replica
       .log()
       .map(({ msg }) => msg)
-      .filter((msg) => msg.startsWith('the Lease could') || msg.startsWith('the Lease can '));
-    expect(told[0]).toBe('the Lease could not be read or written');
+      .filter((msg) => msg.startsWith('Lease request'));
+    expect(told[0]).toBe('Lease request failed');
     expect(told.filter((msg, i) => msg === told[i - 1])).toEqual([]);
   });
 });

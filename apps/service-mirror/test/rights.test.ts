@@ -129,10 +129,10 @@ describe('the ClusterRole of the first Go programs, without slices', () => {
       program.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'denied' });
     await program.logged('started');
     await eventually(async () => ((await denied()) ?? 0) >= 3, true);
-    await program.logged('watch broke off');
+    await program.logged('watch failed');
     expect(warningsOf(program).map(({ msg, cluster }) => ({ msg, cluster }))).toEqual([
       { msg: UNRESTRICTED, cluster: 'c2' },
-      { msg: 'watch broke off', cluster: 'c2' },
+      { msg: 'watch failed', cluster: 'c2' },
     ]);
     expect(JSON.stringify(warningsOf(program))).toContain('endpointslices.discovery.k8s.io is forbidden');
     await history.caughtUp();

@@ -118,7 +118,7 @@ describe('what is no source', () => {
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'bad-address', kind: 'problem' }), 2);
     await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'address-not-allowed', kind: 'problem' }), 2);
-    await program.logged('the remote may bring in any address: set its allowedPodCIDRs (-allowed-pod-cidrs)', {
+    await program.logged('remote may announce any address: set its allowedPodCIDRs (-allowed-pod-cidrs)', {
       level: 'warn',
       cluster: 'c2',
     });
@@ -159,7 +159,7 @@ describe('what is left out', () => {
     await mirrors.become({ [mirror]: ['10.4.0.3'] });
     const said = program
       .log()
-      .filter(({ msg }) => msg === 'left out')
+      .filter(({ msg }) => msg === 'skipped')
       .map(({ reason }) => String(reason));
     expect(said.toSorted()).toEqual(['address-not-allowed', 'name-too-long']);
     // An embedded API server has no ServiceCIDRs.

@@ -69,7 +69,7 @@ describe('a remote', () => {
     await first.stop();
     await remoteProxy.set({ kind: 'refuse' });
     const second = await start(viaProxy, { ready: false });
-    await second.logged('watch broke off', { cluster: 'c2' });
+    await second.logged('watch failed', { cluster: 'c2' });
     expect(await second.metric(...remoteUp)).toBe(0);
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
     await remoteProxy.clear();
@@ -100,8 +100,8 @@ describe('a remote', () => {
     const restarts = () =>
       second.metric('semaphore_service_mirror_remote_watch_restarts_total', { remote: 'c2', reason: 'denied' });
     await eventually(async () => ((await restarts()) ?? 0) >= 3, true);
-    await second.logged('watch broke off');
-    expect(second.log().filter(({ msg, level }) => msg === 'watch broke off' && level === 'warn')).toHaveLength(1);
+    await second.logged('watch failed');
+    expect(second.log().filter(({ msg, level }) => msg === 'watch failed' && level === 'warn')).toHaveLength(1);
     expect(await second.metric(...remoteUp)).toBe(0);
     expect(await mirrors.endpoints()).toEqual({ [mirrorOf('web')]: ['10.4.0.1'] });
     await history.caughtUp();
@@ -125,7 +125,7 @@ describe('the deletion guard', () => {
       await remoteProxy.set({ kind: 'empty' }, { target });
       const second = await start({ ...viaProxy, ...guard });
       await eventually(() => second.metric(...held), many.length);
-      await second.logged('a list lacks too much to be believed at once', { cluster: 'c2' });
+      await second.logged('list is missing too many objects; deletions held', { cluster: 'c2' });
       // What comes is worked on.
       await remoteProxy.clear();
       await sources.add({ name: 'new' });
@@ -163,7 +163,7 @@ describe('the deletion guard', () => {
       await sources.remove('services', { name });
     }
     const second = await start(guard);
-    await second.logged('a list lacks too much to be believed at once', { cluster: 'c2' });
+    await second.logged('list is missing too many objects; deletions held', { cluster: 'c2' });
     // Each has a slice, too.
     await eventually(() => second.metric(...held), 2 * gone.length);
     await history.caughtUp();

@@ -158,7 +158,7 @@ describe('plan', () => {
       /^Nothing to change\.\n\nc2: 1 service now\nnone {4}0 Services match miror=true\nskip! {3}selector miror=true: no Service matches miror=true, and 1 of ours/,
     );
     const program = await start(wrong);
-    await program.logged('left out', { level: 'warn', reason: 'no-service-matches' });
+    await program.logged('skipped', { level: 'warn', reason: 'no-service-matches' });
     await mirrors.become({ [mirrorOf('web')]: [] });
     expect(
       await program.metric('semaphore_service_mirror_skipped_objects', {
@@ -225,7 +225,7 @@ describe('plan', () => {
           { ready: false },
         );
         expect(await plan.exited).toEqual({ code: 1, signal: null });
-        expect(plan.stdout()).toMatch(/^What would change is not known: c2 not reached\.\n\nc2: not reached: /);
+        expect(plan.stdout()).toMatch(/^Changes are unknown: c2 not reached\.\n\nc2: not reached: /);
         expect(plan.stdout()).toMatch(told);
       },
     );

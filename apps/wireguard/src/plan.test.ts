@@ -174,7 +174,7 @@ describe('a plan', () => {
       remotes: [{ ...remote, reached: false, failure: 'list nodes: refused', unknown: [key(1)] }],
     };
     expect(planText(partial)).toContain(
-      `What would change is not known: c2 not reached.\n\nc2: not reached: list nodes: refused\nThe peers of its Nodes stay as they are:\nunknown  ${key(1)}\n`,
+      `Changes are unknown: c2 not reached.\n\nc2: not reached: list nodes: refused\nThe peers of its Nodes stay as they are:\nunknown  ${key(1)}\n`,
     );
     expect(exitCodeOf(partial)).toBe(1);
   });

@@ -44,7 +44,7 @@ it.for(['json', 'pretty'])(
       remote: await hostile({ refusal }),
       flags: { 'log-format': format, 'log-level': 'debug' },
     });
-    await eventually(() => agent.stderr().split('watch broke off').length > 2, true);
+    await eventually(() => agent.stderr().split('watch failed').length > 2, true);
     expect(agent.stderr()).toContain('you sent Authorization');
     expect(harmIn(agent.stderr())).toEqual([]);
   },

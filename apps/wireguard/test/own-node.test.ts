@@ -63,7 +63,7 @@ describe('our own Node', () => {
 
     // That its API server is reached again says nothing about the right to write.
     await local.restart();
-    await agent.logged('API server is back', { cluster: 'local' });
+    await agent.logged('API server recovered', { cluster: 'local' });
     const before = await tries();
     await eventually(async () => (await tries()) > before, true);
     await eventually(isUp, 0);

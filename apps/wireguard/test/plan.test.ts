@@ -237,7 +237,7 @@ describe('cleanup', () => {
     expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({
       code: 0,
       stdout:
-        'There is no Node n1, and so there are no annotations of it.\ndelete  device wireguard.c2 with its routes\nRemoved what there was of cluster all.\n',
+        'There is no Node n1, and so there are no annotations of it.\ndelete  device wireguard.c2 with its routes\nCleaned up cluster all.\n',
     });
     expect((await bareNode.calls()).at(-1)).toBe('ip link delete dev wireguard.c2');
   });
@@ -270,7 +270,7 @@ describe('cleanup', () => {
     await addNode(local, ownNode);
     expect(await run({ word: 'cleanup' })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('say -yes') as string,
+      stderr: expect.stringContaining('use -yes') as string,
     });
   });
 });

@@ -38,7 +38,7 @@ describe('what is wrong with the config ends the program with 2, all of it told'
       name: 'Calico’s own device',
       flags: {},
       remote: { deviceName: 'wireguard.cali' },
-      want: [/remotes\[0\]\.deviceName: wireguard\.cali is a device of Calico's own/],
+      want: [/remotes\[0\]\.deviceName: "wireguard\.cali" is a device of Calico/],
     },
   ])('$name', async ({ flags, remote, want }, { run }) => {
     const { code, stderr } = await run({ flags, ...(remote !== undefined && { remote }) });

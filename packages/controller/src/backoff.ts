@@ -1,7 +1,7 @@
 /**
- * Delay before a failed key is tried again: doubling, without jitter, for keys of one process don't gang up.
+ * Delay before a failed key is retried: doubling, without jitter, as keys of one process don't retry in step.
  *
- * @param failures failures in a row, an integer >= 1
+ * @param failures in a row, an integer >= 1
  * @returns milliseconds in [baseMs, maxMs], or `retryAfterMs` if that is more
  */
 export function backoffMs(

@@ -5,7 +5,7 @@ describe('Controller', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
-  it('writes a lone event at once, and a burst at most once per interval', async () => {
+  it('reconciles at once after a single event, and at most once per interval during a burst', async () => {
     const at: number[] = [];
     const { controller, stop } = start({ reconcile: async () => (at.push(performance.now()), { wrote: true }) });
     const began = performance.now();
@@ -23,7 +23,7 @@ describe('Controller', () => {
     await stop();
   });
 
-  it('does not make a key rest that needed no write', async () => {
+  it('does not let a key rest without a write', async () => {
     let runs = 0;
     const { controller, stop } = start({ reconcile: async () => (runs++, { wrote: false }) });
     for (let event = 0; event < 3; event++) {
@@ -34,7 +34,7 @@ describe('Controller', () => {
     await stop();
   });
 
-  it('never works one key twice at a time, and works different keys in parallel', async () => {
+  it('never works on one key twice at a time, and works on different keys in parallel', async () => {
     const running: string[] = [];
     let most = 0;
     const { controller, stop } = start({
@@ -56,7 +56,7 @@ describe('Controller', () => {
     await stopped;
   });
 
-  it('tries a failed key again, later each time, and keeps the time of its oldest event', async () => {
+  it('retries a failed key, later each time, with the time of its oldest event', async () => {
     const since: (number | undefined)[] = [];
     const { controller, failures, stop } = start({
       reconcile: async (_, context) => {
@@ -72,7 +72,7 @@ describe('Controller', () => {
     await stop();
   });
 
-  it('stays away for as long as the server asked', async () => {
+  it('waits as long as the server asks', async () => {
     let runs = 0;
     const { controller, failures, stop } = start({
       reconcile: async () => {
@@ -90,7 +90,7 @@ describe('Controller', () => {
     await stop();
   });
 
-  it('ends once its running reconciles have returned, and leaves no timer', async () => {
+  it('ends when its running reconciles have returned, without a timer', async () => {
     let finish = () => {};
     const { controller, abort, done } = start({
       reconcile: async (_, { signal }) => {
@@ -109,7 +109,7 @@ describe('Controller', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('shows each key as it comes and goes', async () => {
+  it('calls its observer as keys come and go', async () => {
     const seen: string[] = [];
     let failures = 1;
     const { controller, stop } = start({
@@ -121,7 +121,7 @@ describe('Controller', () => {
       },
     });
     controller.enqueue('set');
-    // It waits already.
+    // Already waits.
     controller.enqueue('set');
     await vi.advanceTimersByTimeAsync(10_000);
     await stop();

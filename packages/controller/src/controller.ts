@@ -1,43 +1,43 @@
 import { backoffMs } from './backoff.ts';
 import { type Now, Workqueue } from './workqueue.ts';
 
-/** What a reconcile did: `wrote` makes the key rest for the minimal write interval. */
+/** What a reconcile did: after a write the key rests for the minimum write interval. */
 export type Outcome = { readonly wrote: boolean };
 
 export type ReconcileContext = {
   readonly signal: AbortSignal;
-  /** Monotonic milliseconds (`performance.now()`) of the oldest event that this reconcile answers; undefined: it answers none. */
+  /** Monotonic milliseconds (`performance.now()`) of the oldest event that this reconcile answers; undefined: none. */
   readonly since: number | undefined;
 };
 
-/** What may be known of the queue, key by key; called synchronously. */
+/** What happens to each key of the queue; called synchronously. */
 export type QueueObserver = {
-  /** A key waits to be worked, and didn't before. */
+  /** A key waits, and didn't before. */
   readonly added: (key: string) => void;
-  /** A worker has taken it. */
+  /** A worker took it. */
   readonly started: (key: string) => void;
   readonly ended: (key: string, outcome: { readonly failed: boolean }) => void;
 };
 
 export type ControllerOptions = {
   /**
-   * Makes what `key` stands for match the stores. Level-based: it reads what is now, does not know which event woke
-   * it, and is safe to run twice. A throw means once more, after a backoff or the error's `retryAfterMs`.
+   * Makes the objects of `key` match the stores. Level-based: it reads the present state, doesn't know which event woke
+   * it, and is safe to run twice. An error means a retry, after a backoff or its `retryAfterMs`.
    */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<Outcome>;
   readonly workers: number;
-  /** From the end of a key's last write to its next reconcile, so that a burst of events costs few writes. */
+  /** From the end of the last write of a key to its next reconcile, so that a burst of events causes few writes. */
   readonly minWriteIntervalMs: number;
-  /** A failed reconcile; it is tried again. */
+  /** A reconcile failed, and will be retried. */
   readonly onFailure: (failure: { key: string; error: unknown; retryInMs: number }) => void;
-  /** Sees each key come and go, for metrics. */
+  /** For metrics. */
   readonly observer?: QueueObserver;
   readonly now?: Now;
 };
 
 const BACKOFF = { baseMs: 50, maxMs: 10_000 };
 
-/** A workqueue and the workers that empty it. */
+/** A workqueue and its workers. */
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #queue: Workqueue;
@@ -55,7 +55,7 @@ export class Controller {
     return this.#queue.depth;
   }
 
-  /** For how long the slowest reconcile of now has been running, in ms; 0 if none is. */
+  /** How long the oldest running reconcile has run, in ms; 0 without one. */
   get longestRunningMs(): number {
     let first = Infinity;
     for (const { at } of this.#started) first = Math.min(first, at);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Limiter } from './limiter.ts';
 
-it('runs at most so many calls at once, in the order in which they came', async () => {
+it('runs at most the limit of calls at once, in their order', async () => {
   const limiter = new Limiter(2);
   const started: number[] = [];
   let running = 0;
@@ -18,7 +18,7 @@ it('runs at most so many calls at once, in the order in which they came', async 
   expect(started).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-it('frees the place of a call that failed', async () => {
+it('frees the place of a failed call', async () => {
   const limiter = new Limiter(1);
   await expect(limiter.run(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
   expect(await limiter.run(async () => 'next')).toBe('next');

@@ -1,4 +1,4 @@
-/** At most `limit` calls at once; the others wait their turn in order. */
+/** At most `limit` calls at once; the others wait in order. */
 export class Limiter {
   #free: number;
   readonly #waiting: (() => void)[] = [];

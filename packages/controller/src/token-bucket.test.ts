@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TokenBucket } from './token-bucket.ts';
 
-/** A bucket, and the time that it goes by. */
+/** A bucket and its clock. */
 function bucketAt(options: { initial: number; burst: number; perSecond: number }) {
   const clock = { ms: 0 };
   return { clock, bucket: new TokenBucket({ ...options, burst: () => options.burst, now: () => clock.ms }) };
 }
 
-/** How many a caller gets who takes until there are no more. */
+/** Takes all tokens. @returns their number */
 function takeAll(bucket: TokenBucket): number {
   let taken = 0;
   while (bucket.take() === 0) taken++;
@@ -22,7 +22,7 @@ const limits = fc.record({
 });
 
 describe('TokenBucket', () => {
-  it('gives in any period no more than the burst and what came in it, once the initial ones are gone', () =>
+  it('gives at most the burst and the refill of a period, after the initial tokens', () =>
     fc.assert(
       fc.property(limits, fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 40 }), (options, pauses) => {
         const { clock, bucket } = bucketAt(options);
@@ -38,7 +38,7 @@ describe('TokenBucket', () => {
       }),
     ));
 
-  it('has one when it said so, whatever was taken before', () =>
+  it('has a token at the time that it returned', () =>
     fc.assert(
       fc.property(limits, fc.nat(10_000), (options, pause) => {
         const { clock, bucket } = bucketAt(options);
@@ -48,11 +48,11 @@ describe('TokenBucket', () => {
         clock.ms += bucket.take();
         expect(bucket.take()).toBe(0);
       }),
-      // What rounding made a wait too short by.
+      // The rounding error of a wait.
       { examples: [[{ initial: 0, burst: 1, perSecond: 10 }, 8]] },
     ));
 
-  it('gives the initial ones once, and comes back to the burst', () => {
+  it('gives the initial tokens once, and refills to the burst', () => {
     const { clock, bucket } = bucketAt({ initial: 1000, burst: 50, perSecond: 1 });
     expect(takeAll(bucket)).toBe(1000);
     clock.ms += 3_600_000;

@@ -1,22 +1,22 @@
 import type { Now } from './workqueue.ts';
 
 export type TokenBucketOptions = {
-  /** How many there are at first. */
+  /** The tokens at first. */
   readonly initial: number;
-  /** It is filled up to so many, and never beyond; asked at each take. */
+  /** The tokens that the bucket is refilled to; called at each take. */
   readonly burst: () => number;
-  /** Tokens that come in a second, above 0. */
+  /** New tokens per second, more than 0. */
   readonly perSecond: number;
   readonly now?: Now;
 };
 
 const TOKEN = 1_000;
 
-/** Tokens that are taken one by one and come back at a rate. There may be more at first than ever come back. */
+/** Tokens that are taken one by one and refilled at a rate. There may be more at first than after any refill. */
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
   readonly #now: Now;
-  /** In thousandths of a token, of which `perSecond` come in a millisecond: whole numbers, which don't round. */
+  /** Thousandths of a token, `perSecond` new ones in a millisecond: whole numbers, without rounding. */
   #thousandths: number;
   #filledAt: number;
 
@@ -27,7 +27,7 @@ export class TokenBucket {
     this.#filledAt = this.#now();
   }
 
-  /** @returns 0 if a token was there, which is taken; else the milliseconds until there is one, and nothing is taken */
+  /** Takes a token if there is one. @returns 0, or the milliseconds until there is one */
   take(): number {
     const { burst, perSecond } = this.#options;
     const now = this.#now();

@@ -9,7 +9,7 @@ describe('Workqueue', () => {
     if (left > 0) throw new Error(`${left} timers are left`);
   });
 
-  it('hands a key out once however often it was added, with the time of the oldest event', async () => {
+  it('gives a key once however often it is added, with the time of the oldest event', async () => {
     const queue = new Workqueue();
     queue.add('a', 30);
     queue.add('a', 10);
@@ -19,7 +19,7 @@ describe('Workqueue', () => {
     expect(queue.depth).toBe(0);
   });
 
-  it('hands out a key without a time if no event asks for it, and with one as soon as an event does', async () => {
+  it('gives a key without a time unless an event asks for it', async () => {
     const queue = new Workqueue();
     queue.add('a');
     queue.add('b');
@@ -30,7 +30,7 @@ describe('Workqueue', () => {
     expect(await queue.take()).toEqual({ key: 'b', since: 20 });
   });
 
-  it('hands keys out in the order in which they came', async () => {
+  it('gives keys in the order in which they came', async () => {
     const queue = new Workqueue();
     for (const key of ['a', 'b', 'c', 'd']) queue.add(key, 0);
     const taken = [];
@@ -38,7 +38,7 @@ describe('Workqueue', () => {
     expect(taken).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('hands out no key that is worked, and hands it out once more if it was added meanwhile', async () => {
+  it('gives no key that has a worker, and gives it once more if it is added meanwhile', async () => {
     const queue = new Workqueue();
     queue.add('a', 1);
     await queue.take();
@@ -52,7 +52,7 @@ describe('Workqueue', () => {
     expect(queue.depth).toBe(0);
   });
 
-  it('lets a key rest, whatever is added, and hands it out at the end of the rest', async () => {
+  it('lets a key rest whatever is added, and gives it at the end of the rest', async () => {
     const queue = new Workqueue();
     queue.add('a', 1);
     await queue.take();
@@ -65,7 +65,7 @@ describe('Workqueue', () => {
     expect(await next).toEqual({ key: 'a', since: 2 });
   });
 
-  it('lets a rest end without work, and then knows nothing of the key', async () => {
+  it('forgets a key whose rest ends without work', async () => {
     const queue = new Workqueue();
     queue.add('a');
     await queue.take();
@@ -75,13 +75,13 @@ describe('Workqueue', () => {
     expect(await queue.take()).toEqual({ key: 'a', since: 7 });
   });
 
-  it('hands a key out once that came when its rest was over, and before the timer said so', async () => {
+  it('gives a key once if it is added after its rest and before its timer', async () => {
     let time = 0;
     const queue = new Workqueue({ now: () => time });
     queue.add('a');
     await queue.take();
     queue.done('a', { restMs: 200 });
-    // A process that did something else for long, or was stopped, runs its timers late.
+    // A process that was busy or stopped runs its timers late.
     time = 250;
     queue.add('a', 240);
     await vi.advanceTimersByTimeAsync(201);
@@ -93,7 +93,7 @@ describe('Workqueue', () => {
     queue.close();
   });
 
-  it('lets other keys pass while one rests', async () => {
+  it('gives other keys while one rests', async () => {
     const queue = new Workqueue();
     queue.add('a');
     await queue.take();
@@ -104,7 +104,7 @@ describe('Workqueue', () => {
     queue.close();
   });
 
-  it('counts failures in a row, and forgets them after a success', async () => {
+  it('counts failures in a row, until a success', async () => {
     const queue = new Workqueue();
     for (const want of [1, 2]) {
       queue.add('a');
@@ -122,7 +122,7 @@ describe('Workqueue', () => {
     expect(queue.failures('a')).toBe(0);
   });
 
-  it('wakes who waits when it is closed, with nothing', async () => {
+  it('ends a wait without a key when it is closed', async () => {
     const queue = new Workqueue();
     const waiting = [queue.take(), queue.take()];
     queue.close();
@@ -132,7 +132,7 @@ describe('Workqueue', () => {
   });
 });
 
-/** Whether a promise is settled once everything that could run has run. */
+/** Whether a promise is settled after all pending callbacks. */
 async function settled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol('pending');
   await vi.advanceTimersByTimeAsync(0);

@@ -1,14 +1,14 @@
-/** A key that is handed out. `since`: as `add` takes it. */
+/** A key to work on. `since` as in `add`. */
 export type Task = { readonly key: string; readonly since: number | undefined };
 
 type Entry = {
-  /** Whether it is to be handed out. */
+  /** Whether there is work for it. */
   due: boolean;
-  /** Of the oldest event since the key was last handed out. */
+  /** Of the oldest event since the key was last taken. */
   since: number | undefined;
   working: boolean;
   failures: number;
-  /** The key isn't handed out before. */
+  /** The end of its rest. */
   notBefore: number;
   timer: NodeJS.Timeout | undefined;
 };
@@ -17,10 +17,9 @@ type Entry = {
 export type Now = () => number;
 
 /**
- * Keys that wait to be reconciled. Each is in it once however often it is added, is worked by one worker at a time,
- * and is handed out once more if it was added while worked. After `done` a key rests until `notBefore`: that is how
- * writes are paced and failures back off. An event never shortens a rest, so no stream of events can make a failing
- * key spin.
+ * Keys that wait for a reconcile. Each is queued once, however often it is added; has one worker at a time; and is queued
+ * again if it is added meanwhile. After `done` a key rests, which paces writes and backs off after failures. An event
+ * never shortens a rest, so no stream of events can make a failing key spin.
  */
 export class Workqueue {
   readonly #now: Now;
@@ -34,7 +33,7 @@ export class Workqueue {
     this.#now = now;
   }
 
-  /** Keys that wait to be handed out, resting ones included. */
+  /** Keys that wait for a worker, including resting ones. */
   get depth(): number {
     let depth = 0;
     for (const { due } of this.#entries.values()) if (due) depth++;
@@ -42,8 +41,8 @@ export class Workqueue {
   }
 
   /**
-   * @param since monotonic time at which the event was seen that asks for it, the oldest one counts; undefined: no event does
-   * @returns whether the key waits from now on, and didn't before
+   * @param since monotonic time of the event that asks for it; undefined: no event does. The oldest one counts
+   * @returns whether the key waits now, and didn't before
    */
   add(key: string, since?: number): boolean {
     if (this.#closed) return false;
@@ -56,7 +55,7 @@ export class Workqueue {
     return true;
   }
 
-  /** Waits for the next key; undefined once the queue is closed. */
+  /** Waits for the next key; undefined when the queue is closed. */
   async take(): Promise<Task | undefined> {
     while (!this.#closed) {
       const key = this.#nextReady();
@@ -75,11 +74,10 @@ export class Workqueue {
     return undefined;
   }
 
-  /** Every key that was taken is given back, once. `restMs`: how long it stays here even if there is work for it. */
+  /** Returns a key that was taken, once. @param restMs how long it waits even if there is work for it */
   done(key: string, { restMs = 0, failed = false }: { restMs?: number; failed?: boolean } = {}): void {
     const entry = this.#entries.get(key);
-    // Closed meanwhile.
-    if (entry === undefined) return;
+    if (entry === undefined) return; // closed meanwhile
     entry.working = false;
     entry.failures = failed ? entry.failures + 1 : 0;
     entry.notBefore = this.#now() + restMs;
@@ -88,12 +86,12 @@ export class Workqueue {
     else this.#later(key, entry);
   }
 
-  /** Failures of the key in a row, as told by `done`. */
+  /** Failures of the key in a row. */
   failures(key: string): number {
     return this.#entries.get(key)?.failures ?? 0;
   }
 
-  /** Forgets all keys and timers; whoever waits for a key gets none. */
+  /** Removes all keys and timers, and ends all waits for a key. */
   close(): void {
     this.#closed = true;
     for (const entry of this.#entries.values()) clearTimeout(entry.timer);
@@ -115,14 +113,14 @@ export class Workqueue {
       this.#later(key, entry);
       return;
     }
-    // One that is late would hand the key out a second time.
+    // A late timer would queue the key twice.
     clearTimeout(entry.timer);
     entry.timer = undefined;
     this.#ready.push(key);
     this.#waiting.shift()?.();
   }
 
-  /** At the end of its rest a key is handed out if there is work for it, and else forgotten. */
+  /** At the end of its rest, a key is queued if there is work for it, else removed. */
   #later(key: string, entry: Entry): void {
     if (entry.timer !== undefined) return;
     entry.timer = setTimeout(
@@ -139,7 +137,7 @@ export class Workqueue {
   #nextReady(): string | undefined {
     const key = this.#ready[this.#readyHead];
     if (key === undefined) return undefined;
-    // A head that moves makes taking constant; the array is cut when half of it is behind the head.
+    // With a moving head, a take costs constant time; the array is cut when half of it is behind the head.
     if (++this.#readyHead * 2 > this.#ready.length) {
       this.#ready.splice(0, this.#readyHead);
       this.#readyHead = 0;

@@ -17,7 +17,7 @@ beforeEach(() => {
   server = new LeaseServer();
 });
 
-/** A claim that notes each request, and whose writes are done but answered by these faults. */
+/** A claim that notes each request. The server executes its writes, and answers with these faults. */
 function claimOf(identity: string, { creates = true } = {}) {
   const requests: string[] = [];
   const failures: unknown[] = [];
@@ -47,27 +47,27 @@ function claimOf(identity: string, { creates = true } = {}) {
   return { claim, attempt, requests, failures, faults };
 }
 
-/** What somebody with kubectl changes, which is no change of holder. */
+/** A change by kubectl that isn't a change of the holder. */
 function label(): void {
   const lease = server.read()!;
   server.update({ ...lease, metadata: { ...lease.metadata, labels: { changed: 'yes' } } });
 }
 
 describe('LeaseClaim', () => {
-  it('creates the Lease, and renews it by one request each time', async () => {
+  it('creates the Lease, and renews it with one request each time', async () => {
     const { attempt, requests } = claimOf('us');
     expect([await attempt(false), await attempt(true), await attempt(true)]).toEqual(['held', 'held', 'held']);
     expect(requests).toEqual(['read', 'create', 'update', 'update']);
   });
 
-  it('looks at the Lease of another, and writes nothing', async () => {
+  it('reads the Lease of another replica, and writes nothing', async () => {
     await claimOf('other').attempt(false);
     const { attempt, requests } = claimOf('us');
     expect([await attempt(false), await attempt(false)]).toEqual(['taken', 'taken']);
     expect(requests).toEqual(['read', 'read']);
   });
 
-  it('renews at once what somebody else changed, and keeps the change', async () => {
+  it('renews at once a Lease that another client changed, and keeps the change', async () => {
     const { attempt, requests } = claimOf('us');
     await attempt(false);
     label();
@@ -76,7 +76,7 @@ describe('LeaseClaim', () => {
     expect(server.read()?.metadata.labels).toEqual({ changed: 'yes' });
   });
 
-  it('looks again when it does not know what became of its request', async () => {
+  it('reads again if it does not know the result of its request', async () => {
     const { attempt, requests, failures, faults } = claimOf('us');
     await attempt(false);
     faults.onUpdate = new Error('reset');
@@ -87,14 +87,14 @@ describe('LeaseClaim', () => {
     expect(failures).toEqual([new Error('reset')]);
   });
 
-  it('keeps quiet about one that was quicker', async () => {
+  it('reports no failure if another replica was faster', async () => {
     const { attempt, failures, faults } = claimOf('us');
     faults.onCreate = new KubeApiError('exists', { status: 409, reason: 'AlreadyExists' });
     expect(await attempt(false)).toBe('failed');
     expect(failures).toEqual([]);
   });
 
-  it('gives the Lease up to nobody, also if it never heard that it has it', async () => {
+  it('releases the Lease even without the answer that it holds it', async () => {
     server.create({ ...released, leaseTransitions: 7 });
     const { claim, attempt, requests, faults } = claimOf('us');
     faults.onUpdate = new Error('reset');
@@ -106,7 +106,7 @@ describe('LeaseClaim', () => {
     expect(requests).toEqual(['read', 'update', 'read', 'update']);
   });
 
-  it('gives up nothing that another has taken meanwhile', async () => {
+  it('does not release a Lease that another replica took meanwhile', async () => {
     const { claim, attempt } = claimOf('us');
     await attempt(false);
     const lease = server.read()!;
@@ -115,7 +115,7 @@ describe('LeaseClaim', () => {
     expect(server.read()?.spec.holderIdentity).toBe('other');
   });
 
-  it('has nothing to give up while another leads', async () => {
+  it('releases nothing while another replica leads', async () => {
     await claimOf('other').attempt(false);
     const { claim, attempt, requests } = claimOf('us');
     await attempt(false);
@@ -124,7 +124,7 @@ describe('LeaseClaim', () => {
   });
 
   describe('to a Lease that it does not create', () => {
-    it('holds it while it is missing, and takes it as soon as it is there', async () => {
+    it('holds it while it is missing, and takes it when it exists', async () => {
       const { claim, attempt, requests } = claimOf('us', { creates: false });
       expect([await attempt(false), await attempt(true)]).toEqual(['held', 'held']);
       server.create(released);
@@ -135,14 +135,14 @@ describe('LeaseClaim', () => {
       expect(server.read()?.spec.holderIdentity).toBe('');
     });
 
-    it('leaves it to another', async () => {
+    it('leaves it to another replica', async () => {
       await claimOf('other').attempt(false);
       const { attempt, requests } = claimOf('us', { creates: false });
       expect([await attempt(false), await attempt(true)]).toEqual(['taken', 'taken']);
       expect(requests).toEqual(['read', 'read']);
     });
 
-    it('leaves it to the holder for its whole time where somebody deletes it, unless that is us', async () => {
+    it('leaves a deleted one to its holder for its whole time, unless that is us', async () => {
       const [us, other] = [claimOf('us', { creates: false }), claimOf('other', { creates: false })];
       server.create(released);
       expect([await us.attempt(false), await other.attempt(false)]).toEqual(['held', 'taken']);

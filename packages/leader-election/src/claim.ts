@@ -2,48 +2,55 @@ import { KubeApiError, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Lease } from '@kube-semaphore/kube-objects';
 import { type LeaderClock, within } from './clock.ts';
 import type { LeaseLock } from './lock.ts';
-import { decide, type Decision, type LeaderTimes, nextLookMs, released, see, UNSEEN } from './state.ts';
+import { decide, type Decision, type LeaderTimes, nextAttemptMs, released, see, UNSEEN } from './state.ts';
 
-export type LeaseClaimOptions = LeaderTimes & {
-  readonly lock: LeaseLock;
-  readonly identity: string;
-  readonly clock: LeaderClock;
+/** What happens to a Lease, which is named `namespace/name`. */
+export type LeaseEvents = {
+  /** The Lease has another holder than before, possibly us. */
   readonly onNewLeader: (identity: string, lease: string) => void;
+  /** The Lease could not be read or written; it is retried after the retry period. */
   readonly onFailure: (error: unknown, lease: string) => void;
   /** The Lease was read or written. */
   readonly onAnswer: (lease: string) => void;
 };
 
+export type LeaseClaimOptions = LeaderTimes &
+  LeaseEvents & {
+    readonly lock: LeaseLock;
+    readonly identity: string;
+    readonly clock: LeaderClock;
+  };
+
 /**
- * `held`: the Lease is written in our name, by a request that was sent then, or is missing and not ours to create. `taken`: it is another's. `failed`: it
- * couldn't be read or written, or somebody was quicker.
+ * `held`: a request that was sent then wrote our name into the Lease, or the Lease is missing and not ours to create.
+ * `taken`: another replica holds it. `failed`: it couldn't be read or written, or another replica was faster.
  */
 export type Attempt = { readonly kind: 'held'; readonly sentAtMs: number } | { readonly kind: 'taken' | 'failed' };
 
-/** Less than what a process gets to stop, together with the grace for its writes. */
+/** Together with the grace for its writes, less than a process has to stop. */
 const RELEASE_TIMEOUT_MS = 2_000;
 
-/** A replica's claim to the Lease: looks at it, takes it, renews it, and gives it up. One call at a time. */
+/** A replica's claim to the Lease: it observes, takes, renews and releases it. One call at a time. */
 export class LeaseClaim {
   readonly #options: LeaseClaimOptions;
   #seen = UNSEEN;
-  /** What was seen last is what we wrote last, so it can be renewed without another look. */
+  /** We wrote what we saw last, so we can renew without reading. */
   #isOwn = false;
-  /** Our name may be in the Lease: it was sent there, whether or not an answer came. */
+  /** The Lease may have our name: we sent it, with or without an answer. */
   #mayHold = false;
 
   constructor(options: LeaseClaimOptions) {
     this.#options = options;
   }
 
-  /** How long to wait before another attempt of a replica that doesn't lead. */
-  nextLookMs(random: () => number): number {
+  /** Milliseconds until the next attempt of a replica that doesn't lead. */
+  nextAttemptMs(random: () => number): number {
     const { clock, retryPeriodMs } = this.#options;
-    return nextLookMs(this.#seen, { nowMs: clock.now(), retryPeriodMs, random });
+    return nextAttemptMs(this.#seen, { nowMs: clock.now(), retryPeriodMs, random });
   }
 
   /**
-   * Tries once to have the Lease written in our name. Never rejects.
+   * Tries once to hold the Lease. Never rejects.
    *
    * @param leads whether this replica still leads by its own clock
    */
@@ -55,24 +62,26 @@ export class LeaseClaim {
     } catch (error) {
       this.#isOwn = false;
       const isConflict = error instanceof KubeApiError && error.status === 409;
-      // Somebody changed it, if only a label of it. Right after a look, it was somebody quicker.
+      // Another client changed it, perhaps only a label. Directly after a read, another replica was faster.
       if (isConflict && wasOwn) return this.attempt(role);
       if (!isConflict && !role.signal.aborted) this.#options.onFailure(error, this.#options.lock.lease);
       return { kind: 'failed' };
     }
   }
 
-  /** Leaves the Lease to whoever comes first, if it is ours. Never rejects. */
+  /** Releases the Lease if it is ours. Never rejects. */
   async release(): Promise<void> {
     const { lock, identity, clock, onFailure } = this.#options;
     if (!this.#mayHold) return;
-    const give = async (options: RunOptions): Promise<void> => {
+    const release = async (options: RunOptions): Promise<void> => {
       const lease = await lock.read(options);
       if (lease?.spec.holderIdentity === identity) await lock.update(released(lease, clock.epochMs()), options);
     };
-    // The process is asked to stop already: this is what it still does.
+    // A process that stops still does this, so it has a signal of its own.
     const { signal } = new AbortController();
-    await within(RELEASE_TIMEOUT_MS, give, { signal, clock }).catch((error: unknown) => onFailure(error, lock.lease));
+    await within(RELEASE_TIMEOUT_MS, release, { signal, clock }).catch((error: unknown) =>
+      onFailure(error, lock.lease),
+    );
   }
 
   async #write({ signal, leads }: RunOptions & { leads: boolean }): Promise<Attempt> {
@@ -89,7 +98,7 @@ export class LeaseClaim {
     return { kind: 'held', sentAtMs };
   }
 
-  /** Half of the time for each request, as client-go has it: one that hangs must not cost the Lease. */
+  /** Half of the deadline for each request, as in client-go: one that hangs must not cost the Lease. */
   #request<T>(call: (options: RunOptions) => Promise<T>, { signal }: RunOptions): Promise<T> {
     const { renewDeadlineMs, clock } = this.#options;
     return within(renewDeadlineMs / 2, call, { signal, clock });
@@ -105,7 +114,7 @@ export class LeaseClaim {
   }
 }
 
-/** The request that a decision takes; undefined for a missing Lease that isn't ours to create. */
+/** The request of a decision; undefined for a missing Lease that isn't ours to create. */
 function writeOf(
   decision: Exclude<Decision, { kind: 'wait' }>,
   lock: LeaseLock,

@@ -2,8 +2,8 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Attempt, LeaseClaim } from './claim.ts';
 
 /**
- * Claims to all Leases that a replica must hold in order to lead, as client-go's MultiLock has them where a lock moves.
- * They are taken in one order, which is the same in all replicas: so no two wait for each other's.
+ * Claims to all Leases that a replica must hold in order to lead, as client-go's MultiLock for a lock that moves. All
+ * replicas take them in the same order, so no two wait for each other.
  */
 export class LeaseClaims {
   readonly #claims: readonly LeaseClaim[];
@@ -12,12 +12,12 @@ export class LeaseClaims {
     this.#claims = claims;
   }
 
-  /** `LeaseClaim.nextLookMs`, of the claim that is due first. */
-  nextLookMs(random: () => number): number {
-    return Math.min(...this.#claims.map((claim) => claim.nextLookMs(random)));
+  /** `LeaseClaim.nextAttemptMs`, of the claim that is due first. */
+  nextAttemptMs(random: () => number): number {
+    return Math.min(...this.#claims.map((claim) => claim.nextAttemptMs(random)));
   }
 
-  /** `LeaseClaim.attempt`: `held` if all are, counted from the oldest request; else what the first other one says. */
+  /** `LeaseClaim.attempt`: `held` since the oldest request if all are held, else the first other result. */
   async attempt(role: RunOptions & { leads: boolean }): Promise<Attempt> {
     let sentAtMs = Infinity;
     for (const claim of this.#claims) {
@@ -28,7 +28,7 @@ export class LeaseClaims {
     return { kind: 'held', sentAtMs };
   }
 
-  /** `LeaseClaim.release`, of all at once: a process that stops has little time. */
+  /** `LeaseClaim.release`, of all in parallel: a process that stops has little time. */
   async release(): Promise<void> {
     await Promise.all(this.#claims.map((claim) => claim.release()));
   }

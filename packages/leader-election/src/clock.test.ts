@@ -6,7 +6,7 @@ const clock = machineClock;
 const HOUR_MS = 3_600_000;
 
 describe('machineClock', () => {
-  it('runs as fast as the time does, in hundredths of a second', async () => {
+  it('runs at the speed of time, in hundredths of a second', async () => {
     const outside = performance.now();
     const before = clock.now();
     await sleep(50, { signal: new AbortController().signal, clock });
@@ -15,7 +15,7 @@ describe('machineClock', () => {
     expect(passedMs).toBeLessThanOrEqual(performance.now() - outside + 11);
   });
 
-  it('calls back no more once that is called off', async () => {
+  it('does not call back after a cancel', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     clock.after(1, () => resolve('called off'))();
     clock.after(2, () => resolve('called'));
@@ -24,7 +24,7 @@ describe('machineClock', () => {
 });
 
 describe('sleep', () => {
-  it('ends when aborted, and leaves nothing behind', async () => {
+  it('ends when aborted, without a listener or a timer', async () => {
     const aborter = new AbortController();
     const sleeping = sleep(HOUR_MS, { signal: aborter.signal, clock });
     aborter.abort();
@@ -40,11 +40,11 @@ describe('within', () => {
     signal.throwIfAborted();
   };
 
-  it('ends a call that takes too long', async () => {
+  it('aborts a call that takes too long', async () => {
     await expect(within(1, hanging, { signal: new AbortController().signal, clock })).rejects.toThrow('within 1 ms');
   });
 
-  it('ends a call when aborted', async () => {
+  it('aborts a call with its signal', async () => {
     const aborter = new AbortController();
     const call = within(HOUR_MS, hanging, { signal: aborter.signal, clock });
     aborter.abort(new Error('enough'));

@@ -10,12 +10,12 @@ import { LeaderElector } from './elector.ts';
 import { NotLeadingError } from './writes.ts';
 
 const MINUTE_MS = 60_000;
-/** After so long nothing goes wrong any more. */
+/** The end of all faults. */
 const FAULTS_END_MS = 3 * MINUTE_MS;
-/** Long enough for the last fault to end, a Lease to run out, and a replica to notice. */
+/** Enough for the last fault to end, a Lease to end, and a replica to notice. */
 const RECOVERY_MS = 2 * MINUTE_MS;
 
-/** By then every replica has seen the Lease, if nothing is in its way. */
+/** By then every replica without faults has seen the Lease. */
 const CALM_MS = 10_000;
 
 const time = ({ from = 0 } = {}) => fc.integer({ min: from, max: FAULTS_END_MS });
@@ -43,14 +43,14 @@ const plan = fc.record<ElectionPlan>({
   slowUntilMs: fc.constant(FAULTS_END_MS),
 });
 
-/** What is to be said of an election when all faults are over. */
+/** The result of an election after all faults. */
 async function outcomeOf(faults: ElectionPlan) {
   const election = new Election(faults);
   await election.runUntil(FAULTS_END_MS + RECOVERY_MS);
   return { violations: election.violations, leaders: election.leaders };
 }
 
-/** Two replicas and no fault; the first one leads. */
+/** Two replicas without faults; the first one leads. */
 const CALM = {
   seed: 1,
   replicas: [
@@ -66,7 +66,7 @@ const CALM = {
 const SOUND = { violations: [], leaders: 1 };
 
 describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
-  it('never lead both nor write after another has led, whatever goes wrong, and one leads in the end', () =>
+  it('never lead both nor write after another has led, whatever fails, and one leads in the end', () =>
     fc.assert(
       fc.asyncProperty(plan, async (faults) => {
         expect(await outcomeOf(faults)).toEqual(SOUND);
@@ -74,10 +74,10 @@ describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
       { numRuns: 60 },
     ));
 
-  it('leave a Lease that somebody deleted to its holder, though it is stopped or slow', () =>
+  it('leave a deleted Lease to its holder, even if that is stopped or slow', () =>
     fc.assert(
       fc.asyncProperty(plan, time({ from: CALM_MS }), async (faults, deletedAtMs) => {
-        // Whoever has never seen the Lease can't know that there was one.
+        // A replica that has never seen the Lease can't know that it was deleted.
         const late = ({ atMs }: Period): boolean => atMs > CALM_MS;
         const replicas = faults.replicas.map((each) => ({ ...each, cuts: [], stops: each.stops.filter(late) }));
         const outcome = await outcomeOf({ ...faults, replicas, restarts: [], deletions: [deletedAtMs], slowMs: 1_000 });
@@ -89,7 +89,7 @@ describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
   it('never lead beside one of client-go', () =>
     fc.assert(
       fc.asyncProperty(plan, fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }), async (faults, inGo) => {
-        // A client-go that is stopped, or hears late that it leads, leads for longer than its Lease: it asks no clock.
+        // A client-go that is stopped, or gets its answer late, leads longer than its Lease: it doesn't check a clock.
         const go = { make: 'client-go', stops: [] } as const;
         const replicas = faults.replicas.map((each, index) => ({ ...each, ...(inGo[index]! && go) }));
         expect(await outcomeOf({ ...faults, replicas, slowMs: 1_000 })).toEqual(SOUND);
@@ -100,7 +100,7 @@ describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
   it.each<{ name: string; makes: readonly Make[] }>([
     { name: 'of a release before and the one that moves the Lease', makes: ['ours', 'moving'] },
     { name: 'of the release that moves the Lease and one after', makes: ['moving', 'moved'] },
-  ])('never lead both, $name, forth and back', ({ makes }) => {
+  ])('never lead both, $name, in both directions', ({ makes }) => {
     const make = fc.constantFrom(...makes);
     const rollouts = fc.record({
       plan,
@@ -117,7 +117,7 @@ describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
     );
   });
 
-  it('leave no more than a Lease without a leader when one crashes', async () => {
+  it('are without a leader for at most one Lease after a crash', async () => {
     const election = new Election({ ...CALM, restarts: [{ replica: 0, atMs: MINUTE_MS, by: 'SIGKILL' }] });
     await election.runUntil(MINUTE_MS);
     expect(election.journal.landed).toBeGreaterThan(230);
@@ -127,7 +127,7 @@ describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
     expect(election.leaders).toBe(1);
   });
 
-  it('hand over within 2.4 s when one is asked to stop', async () => {
+  it('hand over within 2.4 s if one is asked to stop', async () => {
     const election = new Election({ ...CALM, restarts: [{ replica: 0, atMs: MINUTE_MS, by: 'SIGTERM' }] });
     await election.runUntil(MINUTE_MS);
     const { landed } = election.journal;
@@ -140,7 +140,7 @@ describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
 describe('LeaderElector', () => {
   const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 
-  /** One replica, 50 ms away from its server, that is stopped at times. */
+  /** One replica, 50 ms away from its server, that is sometimes stopped. */
   function only(stops: readonly Period[] = []) {
     const world = new World();
     const machine = new Machine(world, { rate: 1, originMs: 0, epochMs: 0, stops });
@@ -157,7 +157,7 @@ describe('LeaderElector', () => {
     return { machine, server, elector, stopped, events, done, until };
   }
 
-  it('keeps the Lease of a process whose last write was cut off, for it may still land', async () => {
+  it('keeps the Lease of a process whose last write was aborted, as it may still arrive', async () => {
     const { elector, server, stopped, done, until } = only();
     await until(5_000);
     const writing = elector.guard(async ({ signal }) => {
@@ -181,7 +181,7 @@ describe('LeaderElector', () => {
     expect([events, machine.timers]).toEqual([['started', 'stopped'], 0]);
   });
 
-  it('does not lead by an answer that was on its way for too long, but by the next', async () => {
+  it('does not lead by an answer that came too late, but by the next', async () => {
     // The Lease is created at 150 ms.
     const { server, events, until } = only([{ atMs: 120, forMs: 30_000 }]);
     await until(30_500);

@@ -3,7 +3,7 @@ import { NotLeadingError } from './writes.ts';
 import { SoleLeader } from './leadership.ts';
 
 describe('SoleLeader', () => {
-  it('leads from the first moment to the last, and waits for the writes that run', async () => {
+  it('leads from start to end, and waits for running writes', async () => {
     const leader = new SoleLeader();
     const stopped = new AbortController();
     const events: string[] = [];
@@ -23,7 +23,7 @@ describe('SoleLeader', () => {
     expect(events).toEqual(['started', 'stopped', 'written', 'returned']);
   });
 
-  it('does nothing in a process that is asked to stop already', async () => {
+  it('does nothing if its signal is already aborted', async () => {
     const never = (): never => expect.unreachable();
     await new SoleLeader().run({ signal: AbortSignal.abort(), onStartedLeading: never, onStoppedLeading: never });
   });

@@ -3,41 +3,40 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import { machineClock } from './clock.ts';
 import { NotLeadingError, RunningWrites, type Write } from './writes.ts';
 
-/** What happens while a process tries to lead. */
 export type LeadershipRun = RunOptions & {
   /**
-   * From now on writes are let through, until `signal` is aborted. Stores are warm, so this is where every key is
-   * enqueued: what the last leader left undone is found by looking.
+   * Writes may begin from now on, until `signal` is aborted. Stores are warm, so enqueue every key here: a reconcile
+   * finds what the last leader didn't finish.
    */
   readonly onStartedLeading: (options: RunOptions) => void;
   /** No write begins any more; some may still run. It may lead again later. */
   readonly onStoppedLeading: () => void;
 };
 
-/** Whether this process may write, among all those that run for the same purpose. */
+/** Whether this process may write, among all replicas. */
 export interface Leadership {
   /** Whether a write may begin now. */
   readonly isLeader: boolean;
 
   /**
-   * Lets a write through, at once, if this process leads; all writes of an app go through here, each by itself and
-   * last of all, after whatever makes it wait for its turn.
+   * Begins a write at once if this process leads. All writes of an app pass here, each by itself and as the last step,
+   * after everything that it waits for.
    *
-   * A write has the Permit's signal and no other. When the process is asked to stop, writes that run get a moment to
-   * end, and only then the next leader is let in; a write that were aborted at once might land after that leader's.
+   * A write has the signal of its Permit and no other. When the process is asked to stop, running writes have a moment
+   * to end before the next leader begins. If they were aborted at once, one could arrive after that leader's writes.
    *
-   * @throws {NotLeadingError} before the write has begun, or in its place once it was cut off
+   * @throws {NotLeadingError} before the write has begun, or instead of its result if it was aborted
    */
   guard<T>(write: Write<T>): Promise<T>;
 
-  /** Leads whenever it can, until `signal` is aborted and the running writes have ended. Called once. */
+  /** Leads whenever possible, until `signal` is aborted and the running writes have ended. Call it once. */
   run(options: LeadershipRun): Promise<void>;
 }
 
-/** What writes get to end when the process is asked to stop: most of them take some milliseconds. */
+/** How long writes may run after the process is asked to stop: most take some milliseconds. */
 export const SHUTDOWN_GRACE_MS = 1_000;
 
-/** The only replica there is: it leads from the first moment to the last. */
+/** The only replica: it always leads. */
 export class SoleLeader implements Leadership {
   readonly #writes = new RunningWrites();
   #signal: AbortSignal | undefined;

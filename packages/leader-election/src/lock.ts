@@ -1,24 +1,23 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, type Lease, leaseKind } from '@kube-semaphore/kube-objects';
 
-/** A Lease that an election is about. All of it rejects as KubeClient does. */
+/** The Lease of an election. All methods reject as KubeClient does. */
 export type LeaseLock = {
   /** `namespace/name`. */
   readonly lease: string;
-  /** Undefined if there is none. */
+  /** Undefined if it is missing. */
   read(options: RunOptions): Promise<Lease | undefined>;
-  /** 409 if there is one. Absent for a Lease that we don't create: while it is missing, it counts as held by us. */
+  /** 409 if it exists. Absent for a Lease that we don't create: while that is missing, we hold it. */
   create?(spec: Lease['spec'], options: RunOptions): Promise<Lease>;
-  /** 409 if it isn't the version in `lease` any more, or was deleted. */
+  /** 409 if the present version isn't that of `lease`, or it was deleted. */
   update(lease: Lease, options: RunOptions): Promise<Lease>;
 };
 
-/** Where a Lease is. */
 export type LeaseName = { readonly namespace: string; readonly name: string };
 
 /**
  * A Lease in a cluster. The role needs `get`, `create` and `update` on `leases` of `coordination.k8s.io` in that
- * namespace, and no more; `get` and `update` may be limited to the name by `resourceNames`, `create` can't be.
+ * namespace; `resourceNames` can limit `get` and `update` to the name, but not `create`.
  */
 export function leaseLock(client: KubeClient, { namespace, name }: LeaseName): LeaseLock {
   return {
@@ -31,8 +30,8 @@ export function leaseLock(client: KubeClient, { namespace, name }: LeaseName): L
 }
 
 /**
- * The Lease by which replicas of an earlier release elect: held where it exists, and never created. The role needs `get`
- * and `update`, and both may be limited to the name.
+ * The Lease of replicas of an earlier release: held if it exists, and never created. The role needs `get` and `update`,
+ * and can limit both to the name.
  */
 export function previousLeaseLock(client: KubeClient, { namespace, name }: LeaseName): LeaseLock {
   const codec = new Codec(leaseKind);

@@ -2,21 +2,21 @@ import { type Lease, microTime } from '@kube-semaphore/kube-objects';
 
 /** The durations of an election: `leaseDurationMs` > `renewDeadlineMs` > 1.2 · `retryPeriodMs`. */
 export type LeaderTimes = {
-  /** How long the others leave a Lease alone in which they see nothing move. Whole seconds: it is in the Lease. */
+  /** How long the others leave a Lease alone that doesn't change. Whole seconds: the Lease has no fractions. */
   readonly leaseDurationMs: number;
   /** How long after its last renewal a leader still begins to write. */
   readonly renewDeadlineMs: number;
-  /** Between two renewals, and between two looks at the Lease of another. */
+  /** Between two renewals, and between two reads of a Lease that another replica holds. */
   readonly retryPeriodMs: number;
 };
 
 /** The Lease as one replica knows it. */
 export type Sighting = {
-  /** As it was read or written last; undefined while there is none. */
+  /** As it was read or written last; undefined: it is missing. */
   readonly lease: Lease | undefined;
-  /** Who holds it; `''` is nobody, or nobody that we know of. */
+  /** Empty: none, or unknown. */
   readonly holder: string;
-  /** By the local clock: so long a holder is left alone that gives no sign of life. */
+  /** By the local clock: when a silent holder loses the Lease. */
   readonly heldUntilMs: number;
 };
 
@@ -26,10 +26,10 @@ export type Decision =
   | { readonly kind: 'create'; readonly spec: Lease['spec'] }
   | { readonly kind: 'update'; readonly lease: Lease };
 
-/** Who decides, and when. */
+/** The replica that decides, and when. */
 export type Candidate = {
   readonly identity: string;
-  /** Whether it holds the Lease by its own clock: then it may make one anew that was deleted. */
+  /** Whether it holds the Lease by its own clock: then it may create it again if it was deleted. */
   readonly leads: boolean;
   readonly leaseDurationMs: number;
   readonly nowMs: number;
@@ -40,18 +40,17 @@ export type Candidate = {
 /** What a replica knows at first. */
 export const UNSEEN: Sighting = { lease: undefined, holder: '', heldUntilMs: -Infinity };
 
-/** A replica's wait is stretched by up to a fifth, so that many don't ask in step. */
+/** A wait is up to a fifth longer, so that replicas don't ask in step. */
 const JITTER_FACTOR = 1.2;
 
 /**
- * What a replica knows after another look. A holder has its time from the moment at which a change was first _seen_,
- * by the clock of whoever saw it, as in client-go. Any new version counts as a change: that hangs on no clock at all,
- * where the times in a Lease could be equal by a clock that was set back.
+ * What a replica knows after another read. The time of a holder begins when a change is first _seen_, by the clock of
+ * the replica that sees it, as in client-go. Any new version is a change. The times in a Lease depend on the clock of
+ * its holder, and could be equal if that was set back.
  *
- * A Lease that is gone was deleted by hand, for releasing one leaves it there. Whoever held it last doesn't know yet,
- * so it counts as held for its whole time once more.
+ * People delete a Lease; releasing doesn't. Its last holder doesn't know yet, so it is held for another full time.
  *
- * @param nowMs when the answer was there: never before the change that it tells of
+ * @param nowMs when the answer came: never before the change that it shows
  */
 export function see(
   before: Sighting,
@@ -66,8 +65,8 @@ export function see(
 }
 
 /**
- * Takes the Lease if it is free or its holder's time is up, renews it if it is ours. What is to be written names the
- * version that was seen, so the API server lets only one of those through who decide the same at the same time.
+ * Takes the Lease if it is free or the time of its holder is over, renews it if it is ours. The write names the version
+ * that was seen, so the API server accepts only one of several replicas that decide the same at the same time.
  */
 export function decide({ lease, holder, heldUntilMs }: Sighting, candidate: Candidate): Decision {
   const { identity, leads, leaseDurationMs, nowMs, epochMs } = candidate;
@@ -88,10 +87,10 @@ export function decide({ lease, holder, heldUntilMs }: Sighting, candidate: Cand
 }
 
 /**
- * How long a replica that doesn't lead waits before it looks again: a period and up to a fifth, but not past the end
- * of the holder's time. client-go waits for up to 2.2 periods; so a release is noticed sooner, and an end at once.
+ * How long a replica that doesn't lead waits for its next attempt: a period and up to a fifth, but at most until the
+ * time of the holder is over. client-go waits up to 2.2 periods, so this sees a release sooner.
  */
-export function nextLookMs(
+export function nextAttemptMs(
   { heldUntilMs }: Sighting,
   { nowMs, retryPeriodMs, random }: { nowMs: number; retryPeriodMs: number; random: () => number },
 ): number {
@@ -100,16 +99,16 @@ export function nextLookMs(
   return leftMs > 0 ? Math.min(periodMs, leftMs) : periodMs;
 }
 
-/** The Lease as its holder leaves it to whoever comes first: what client-go writes with ReleaseOnCancel. */
+/** The Lease as its holder releases it: what client-go writes with ReleaseOnCancel. */
 export function released(lease: Lease, epochMs: number): Lease {
   const { leaseTransitions } = lease.spec;
   return { ...lease, spec: { holderIdentity: '', leaseDurationSeconds: 1, ...bothTimes(epochMs), leaseTransitions } };
 }
 
 /**
- * How long after the last renewal a write may still run. A fifth of what is between the deadline and the end of the
- * Lease is kept free, 1 s of the default 5 s: for the way of an abort, for what the API server does with a request
- * that it has read already, and for clocks that don't run equally fast.
+ * How long after the last renewal a write may run. A fifth of the time between the deadline and the end of the Lease
+ * stays free, 1 s of the default 5 s: for an abort to take effect, for a request that the API server already processes,
+ * and for clocks of different speed.
  */
 export function writesEndMs({ leaseDurationMs, renewDeadlineMs }: LeaderTimes): number {
   return leaseDurationMs - (leaseDurationMs - renewDeadlineMs) / 5;
@@ -120,7 +119,7 @@ function bothTimes(epochMs: number): { acquireTime: string; renewTime: string } 
   return { acquireTime: time, renewTime: time };
 }
 
-/** Of no Lease there is one version. */
+/** A missing Lease equals a missing one. */
 function isSameVersion(a: Lease | undefined, b: Lease | undefined): boolean {
   return a?.metadata.uid === b?.metadata.uid && a?.metadata.resourceVersion === b?.metadata.resourceVersion;
 }

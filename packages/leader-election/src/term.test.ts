@@ -14,7 +14,7 @@ let term: LeaderTerm;
 
 const until = (ms: number) => world.runUntil(ms, () => {});
 
-/** A term on a machine that is stopped at times; taken at 0. */
+/** A term that begins at 0, on a machine that is sometimes stopped. */
 function begin(stops: { atMs: number; forMs: number }[] = []): void {
   world = new World();
   machine = new Machine(world, { rate: 1, originMs: 0, epochMs: 0, stops });
@@ -38,7 +38,7 @@ function endless() {
 beforeEach(() => begin());
 
 describe('LeaderTerm', () => {
-  it('begins a write before guard returns, and gives back what it gives', async () => {
+  it('begins a write before guard returns, and returns its result', async () => {
     const events: string[] = [];
     const writing = term.guard(async () => (events.push('write'), 'written'));
     events.push('returned');
@@ -47,8 +47,8 @@ describe('LeaderTerm', () => {
   });
 
   it.each([
-    { name: 'lets writes begin until the deadline', atMs: 9_999, want: true },
-    { name: 'lets none begin from then on', atMs: 10_000, want: false },
+    { name: 'admits writes until the deadline', atMs: 9_999, want: true },
+    { name: 'admits none after the deadline', atMs: 10_000, want: false },
   ])('$name', async ({ atMs, want }) => {
     await until(atMs);
     expect(term.isOpen).toBe(want);
@@ -64,7 +64,7 @@ describe('LeaderTerm', () => {
     expect([term.isOpen, term.signal.aborted]).toEqual([false, true]);
   });
 
-  it('cuts off a write that still runs shortly before the Lease ends', async () => {
+  it('aborts a write that still runs shortly before the Lease ends', async () => {
     const { permit, outcome } = endless();
     await until(13_999);
     expect(permit.signal.aborted).toBe(false);
@@ -72,7 +72,7 @@ describe('LeaderTerm', () => {
     expect(await outcome).toBeInstanceOf(NotLeadingError);
   });
 
-  it('lets a write run for as long as the Lease is renewed', async () => {
+  it('lets a write run while the Lease is renewed', async () => {
     const { permit } = endless();
     for (let at = 2_000; at <= 60_000; at += 2_000) {
       await until(at);
@@ -81,11 +81,11 @@ describe('LeaderTerm', () => {
     expect(permit.signal.aborted).toBe(false);
   });
 
-  it('is over when the process wakes from a SIGSTOP, before any timer has said so', async () => {
+  it('has ended when the process wakes from a SIGSTOP, before any timer', async () => {
     begin([{ atMs: 1_000, forMs: 60_000 }]);
     const { permit, outcome } = endless();
     const onWake: unknown[] = [];
-    // Say, the answer to a token request that the write was about to use.
+    // Such as the answer to a token request that the write waited for.
     machine.deliver(2_000, () => onWake.push(world.nowMs, permit.signal.aborted, term.isOpen), 'answer');
     await until(61_000);
     expect(onWake).toEqual([61_000, false, false]);
@@ -93,20 +93,20 @@ describe('LeaderTerm', () => {
     expect(await outcome).toBeInstanceOf(NotLeadingError);
   });
 
-  it('takes no renewal for a new beginning', async () => {
+  it('does not begin again after a renewal', async () => {
     await until(10_000);
     term.renewed(9_999);
     expect(term.isOpen).toBe(false);
   });
 
-  it('gives the writes that run no time at all when another has the Lease', async () => {
+  it('aborts running writes at once if another replica has the Lease', async () => {
     const { outcome } = endless();
     term.cutOff();
     expect(await outcome).toBeInstanceOf(NotLeadingError);
     expect(term.isOpen).toBe(false);
   });
 
-  it('gives them a moment when the process is to stop', async () => {
+  it('gives running writes a moment when the process stops', async () => {
     const { permit } = endless();
     const drained = term.drain({ signal: stopped, graceMs: 1_000 });
     expect(term.isOpen).toBe(false);
@@ -116,7 +116,7 @@ describe('LeaderTerm', () => {
     expect([permit.signal.aborted, await drained]).toEqual([true, false]);
   });
 
-  it('leaves no timer and no listener when it is over', async () => {
+  it('has no timer and no listener after its end', async () => {
     const { signal } = new AbortController();
     const written = term.guard(async () => true);
     expect(await term.drain({ signal, graceMs: 1_000 })).toBe(true);

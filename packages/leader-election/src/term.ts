@@ -4,15 +4,15 @@ import { type LeaderTimes, writesEndMs } from './state.ts';
 import { NotLeadingError, RunningWrites, type Write } from './writes.ts';
 
 /**
- * One time of leading, from the Lease taken to the Lease lost. Everything is counted from the moment at which the last
- * successful renewal was _sent_: the API server can't have had it before, so nobody else counts from an earlier one.
+ * The time from taking the Lease to losing it. All durations count from when the last successful renewal was _sent_: the
+ * API server received it later, so the others count from a later moment.
  *
  * ```
  *  renewal sent           renewDeadlineMs        writesEndMs      leaseDurationMs
- *  ├── writes may begin ──┼── they may end ──────┼── silence ─────┼── another may lead
+ *  ├── writes may begin ──┼── they may end ──────┼── no writes ───┼── another may lead
  * ```
  *
- * The clock decides, and timers only see to it that somebody looks: after a SIGSTOP they are late.
+ * The clock decides. Timers only trigger the check: after a SIGSTOP they are late.
  */
 export class LeaderTerm {
   readonly #times: LeaderTimes;
@@ -25,11 +25,11 @@ export class LeaderTerm {
   constructor({ times, clock }: { times: LeaderTimes; clock: LeaderClock }) {
     this.#times = times;
     this.#clock = clock;
-    // Whatever the app starts for a term listens to it.
+    // Everything that the app starts for a term listens to it.
     setMaxListeners(0, this.#ended.signal);
   }
 
-  /** Aborted as soon as no write may begin any more; a term doesn't begin again. */
+  /** Aborted when no write may begin any more; a term doesn't begin again. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
@@ -39,7 +39,7 @@ export class LeaderTerm {
     return !this.#ended.signal.aborted && this.#ageMs < this.#times.renewDeadlineMs;
   }
 
-  /** The Lease was written, by a request that was sent then. The first call begins the term. */
+  /** A request that was sent then renewed the Lease. The first call begins the term. */
   renewed(sentAtMs: number): void {
     this.#sentAtMs = sentAtMs;
     this.#cancelTimer();
@@ -52,21 +52,21 @@ export class LeaderTerm {
     });
   }
 
-  /** No write begins any more; those that run may end in the time of the Lease. */
+  /** No write begins any more; running ones may end within the time of the Lease. */
   end(): void {
     this.#ended.abort(new NotLeadingError());
   }
 
-  /** Another replica has the Lease: nothing of this term has any time left. */
+  /** Another replica has the Lease: aborts all writes of this term. */
   cutOff(): void {
     this.end();
     this.#writes.cutOff();
   }
 
   /**
-   * Ends the term and waits for the writes that run. Once `signal` is aborted they have `graceMs` for it.
+   * Ends the term and waits for the running writes, at most for `graceMs` after `signal` is aborted.
    *
-   * @returns whether none was cut off
+   * @returns whether no write was aborted
    */
   async drain({ signal, graceMs }: { signal: AbortSignal; graceMs: number }): Promise<boolean> {
     this.end();

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { LeaderClock } from './clock.ts';
 
-/** This process doesn't lead, or doesn't any more: the write was not begun, or was cut off. */
+/** This process doesn't lead, or not any more: the write did not begin, or was aborted. */
 export class NotLeadingError extends Error {
   readonly code = 'NOT_LEADING';
   override readonly name = 'NotLeadingError';
@@ -11,21 +11,21 @@ export class NotLeadingError extends Error {
   }
 }
 
-/** What a write is given that may begin. */
+/** The permission to write. */
 export type Permit = {
-  /** Aborted when the write must have ended. No other signal should end it: see `Leadership.guard`. */
+  /** Aborted when the write must end. No other signal should end it: see `Leadership.guard`. */
   readonly signal: AbortSignal;
   /**
-   * Throws NotLeadingError if the write could no longer begin now. For the moment before a request is sent, if anything
-   * was waited for since the write was let through: after a SIGSTOP, answers come in before the timers that are due.
+   * Throws NotLeadingError if the write could not begin now. Call it directly before sending a request if the write
+   * waited for anything: after a SIGSTOP, answers come in before the timers that are due.
    */
   readonly check: () => void;
 };
 
-/** A write, from its first request to the answer of its last. It ends soon after its signal is aborted. */
+/** A write, from its first request to its last answer. It ends soon after its signal is aborted. */
 export type Write<T> = (permit: Permit) => Promise<T>;
 
-/** The writes that are under way. */
+/** The writes that run now. */
 export class RunningWrites {
   readonly #running = new Map<AbortController, Promise<unknown>>();
   #wereCutOff = false;
@@ -54,9 +54,9 @@ export class RunningWrites {
   }
 
   /**
-   * Waits until all have ended. From the moment on at which `signal` is aborted they have `graceMs` for it.
+   * Waits until all have ended, at most for `graceMs` after `signal` is aborted.
    *
-   * @returns whether none was ever cut off: what was may still reach the API server
+   * @returns whether none was ever aborted: one that was may still reach the API server
    */
   async drain({
     signal,

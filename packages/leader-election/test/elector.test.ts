@@ -44,14 +44,15 @@ function spawn(identity: string, times = SHORT) {
   return replica;
 }
 
-/** Waits until something is true, longer than a busy machine takes. */
+/** Waits until a condition holds, longer than a busy machine needs. */
 const until = (what: string, holds: () => boolean | Promise<boolean>) => eventually(() => holds(), true, { what });
 
 const leads = ({ identity, elector }: Replica) => until(`${identity} to lead`, () => elector.isLeader);
-const sees = (replica: Replica, leader: string) => until(`a look at ${leader}`, () => replica.leaders.includes(leader));
+const sees = (replica: Replica, leader: string) =>
+  until(`a sight of ${leader}`, () => replica.leaders.includes(leader));
 const spec = async () => (await cluster.admin.get(`${LEASES}/${lease}`))['spec'] as Spec;
 
-/** Waits until the Lease says something else of when it was renewed. */
+/** Waits until the Lease is renewed. */
 async function renewed(): Promise<Spec> {
   const before = await spec();
   await until('a renewal', async () => (await spec()).renewTime !== before.renewTime);
@@ -65,7 +66,7 @@ async function written(identity: string): Promise<string[]> {
 }
 
 describe('LeaderElector', () => {
-  it('leads alone, and says so in the Lease as client-go does', async () => {
+  it('leads alone, and writes the Lease as client-go does', async () => {
     const first = await start('first', LONG);
     await leads(first);
     const second = await start('second', LONG);
@@ -84,19 +85,19 @@ describe('LeaderElector', () => {
     expect(await first.elector.guard(async () => 'written')).toBe('written');
   });
 
-  it('hands over at once when it is asked to stop, and ends', async () => {
+  it('hands over at once if it is asked to stop, and ends', async () => {
     const first = spawn('first', LONG);
     await first.said('started');
     const second = await start('second', LONG);
     await sees(second, 'first');
     first.kill('SIGTERM');
     expect(await first.exited).toBe(0);
-    // Long before the Lease would have ended.
+    // Long before the end of the Lease.
     await leads(second);
     expect(await spec()).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 });
   });
 
-  it('leaves the Lease to nobody when there is nobody else', async () => {
+  it('releases the Lease if there is no other replica', async () => {
     const only = await start('only', LONG);
     await leads(only);
     await only.stop();
@@ -104,7 +105,7 @@ describe('LeaderElector', () => {
     expect(only.events).toEqual(['started', 'stopped']);
   });
 
-  it('waits out the Lease of one that was killed', async () => {
+  it('waits until the Lease of a killed replica ends', async () => {
     const first = spawn('first');
     await first.said('started');
     const second = await start('second');
@@ -114,7 +115,7 @@ describe('LeaderElector', () => {
     const { renewTime } = await spec();
     await leads(second);
     const { acquireTime } = await spec();
-    // Both were taken from the clock of this machine; that of the election counts in hundredths.
+    // Both are times of this machine; the clock of the election has a resolution of 10 ms.
     expect(Date.parse(acquireTime) - Date.parse(renewTime)).toBeGreaterThan(SHORT.leaseDurationMs - 20);
   });
 
@@ -134,7 +135,7 @@ describe('LeaderElector', () => {
     expect(second.events).toEqual(['started']);
   });
 
-  it('outlasts a restart of the API server that is shorter than its deadline', async () => {
+  it('survives a restart of the API server that is shorter than its deadline', async () => {
     const only = await start('only', LONG);
     await leads(only);
     await cluster.restart();
@@ -142,7 +143,7 @@ describe('LeaderElector', () => {
     expect(only.events).toEqual(['started']);
   });
 
-  it('falls silent when it may not renew, waits, and leads again when it may', async () => {
+  it('stops writing if it is forbidden to renew, and leads again when it is allowed', async () => {
     const other = await cluster.account('revoked', ELECTION_RULES);
     const only = await startReplica({ kubeconfig: other.kubeconfig, lease, identity: 'only', times: SHORT });
     running.push(only);
@@ -158,7 +159,7 @@ describe('LeaderElector', () => {
     expect(only.events).toEqual(['started', 'stopped', 'started']);
   });
 
-  it('makes a Lease anew that somebody deleted, and leads on', async () => {
+  it('creates a deleted Lease again, and continues to lead', async () => {
     const first = await start('first', LONG);
     await leads(first);
     const second = await start('second', LONG);
@@ -169,18 +170,18 @@ describe('LeaderElector', () => {
     expect([holderIdentity, first.events, second.events]).toEqual(['first', ['started'], []]);
   });
 
-  it('stands down for whoever is in the Lease', async () => {
+  it('stops leading if the Lease names another holder', async () => {
     const only = await start('only');
     await leads(only);
-    const edit = { spec: { holderIdentity: 'somebody', leaseDurationSeconds: 3 } };
+    const edit = { spec: { holderIdentity: 'other', leaseDurationSeconds: 3 } };
     expect((await cluster.admin.request('PATCH', `${LEASES}/${lease}`, edit)).status).toBe(200);
     await until('its end', () => only.events.includes('stopped'));
-    expect(only.leaders).toEqual(['only', 'somebody']);
+    expect(only.leaders).toEqual(['only', 'other']);
     await leads(only);
     expect(await spec()).toMatchObject({ holderIdentity: 'only', leaseTransitions: 1 });
   });
 
-  it('keeps the labels of a Lease that was there before', async () => {
+  it('keeps the labels of an existing Lease', async () => {
     const metadata = { name: lease, labels: { app: 'policy' }, annotations: { note: 'kept' } };
     await cluster.admin.create(LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata });
     await leads(await start('only'));

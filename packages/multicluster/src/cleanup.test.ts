@@ -4,7 +4,7 @@ import { ConfigError } from '@kube-semaphore/runtime';
 
 const signal = new AbortController().signal;
 
-/** Runs a cleanup of these objects, of which one can't be removed. @returns what became of it */
+/** Runs a cleanup of these objects; one can't be removed. @returns what it did */
 async function run(
   names: readonly string[],
   { answer = true, broken = '' }: { answer?: boolean; broken?: string } = {},
@@ -30,24 +30,24 @@ async function run(
 }
 
 describe('a cleanup', () => {
-  it('says what it is about to remove, asks once, and removes it in order', async () => {
+  it('prints what it will remove, asks once, and removes it in order', async () => {
     expect(await run(['b', 'a'])).toEqual({
       code: 0,
-      said: ['delete  b', 'delete  a', 'Removed what there was of cluster c9.'],
-      asked: ['Do this to 2 objects of cluster c9? So be it.'],
+      said: ['delete  b', 'delete  a', 'Cleaned up cluster c9.'],
+      asked: ['Make these 2 changes for cluster c9? So be it.'],
       removed: ['b', 'a'],
     });
   });
 
-  it('removes nothing where somebody says no', async () => {
+  it('removes nothing if the answer is no', async () => {
     expect(await run(['a'], { answer: false })).toMatchObject({ code: 1, said: ['delete  a'], removed: [] });
   });
 
-  it('asks nobody where there is nothing', async () => {
-    expect(await run([])).toEqual({ code: 0, said: ['There is nothing of cluster c9.'], asked: [], removed: [] });
+  it('does not ask if there is nothing to remove', async () => {
+    expect(await run([])).toEqual({ code: 0, said: ['Nothing to remove for cluster c9.'], asked: [], removed: [] });
   });
 
-  it('ends with what fails, and has not said that all is gone', async () => {
+  it('fails with the first error, and does not claim success', async () => {
     expect(await run(['a', 'b', 'c'], { broken: 'b' })).toMatchObject({
       code: 'b is broken',
       said: ['delete  a', 'delete  b', 'delete  c'],
@@ -56,12 +56,12 @@ describe('a cleanup', () => {
   });
 });
 
-describe('who asks', () => {
-  it('refuses a cluster of the config, even where nobody is to be asked', () => {
+describe('cleanupConfirmation', () => {
+  it('refuses a cluster of the config, even without a question', () => {
     expect(() => cleanupConfirmation({ cluster: 'c2', served: ['c1', 'c2'], yes: true })).toThrow(ConfigError);
   });
 
-  it('is nobody where that is said', async () => {
+  it('does not ask if that is not wanted', async () => {
     expect(await cleanupConfirmation({ cluster: 'c9', served: ['c1', 'c2'], yes: true })('?')).toBe(true);
   });
 });

@@ -3,19 +3,18 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import { pageOf } from '@kube-semaphore/text';
 import { ConfigError } from '@kube-semaphore/runtime';
 
-/** Whose objects a `cleanup` removes, and what is known beforehand. */
 export type CleanupRequest = {
   readonly cluster: string;
-  /** What the config calls its clusters. What is theirs would come back, or nobody would serve it any more. */
+  /** The clusters of the config: a running program would restore their objects. */
   readonly served: readonly string[];
-  /** Nobody is to be asked. */
+  /** Without a question. */
   readonly yes: boolean;
 };
 
-/** Whether to go on, once it is known what that means. */
+/** Whether to go on, once the changes are known. */
 type Confirm = (question: string) => Promise<boolean>;
 
-/** One object that goes, or loses the cluster's part in it. */
+/** One object that is removed, or changed so that the cluster has no part in it. */
 export type Removal = {
   /** What is done to which object, for people. */
   readonly line: string;
@@ -23,18 +22,16 @@ export type Removal = {
 };
 
 /**
- * How a cleanup asks: on the terminal, where anything but yes is no, or not at all.
+ * How a cleanup asks: on the terminal, where any answer but yes is no, or not at all.
  *
- * @throws {ConfigError} if the config names the cluster, or there is nobody to ask
+ * @throws {ConfigError} if the config names the cluster, or there is no terminal
  */
 export function cleanupConfirmation({ cluster, served, yes }: CleanupRequest): Confirm {
   if (served.includes(cluster))
-    throw new ConfigError(
-      `${cluster} is in the config, and so it is served: take it out, restart what serves it, and clean up then`,
-    );
+    throw new ConfigError(`${cluster} is in the config: remove it there, restart the program, then clean up`);
   if (yes) return () => Promise.resolve(true);
   if (!process.stdin.isTTY)
-    throw new ConfigError('cleanup asks before it removes anything, and there is no terminal: say -yes');
+    throw new ConfigError('cleanup asks before it removes anything, but stdin is not a terminal: use -yes');
   return askOnTerminal;
 }
 
@@ -48,10 +45,10 @@ export type CleanupInput = {
 };
 
 /**
- * Prints what a cluster left, asks, and removes it, in order.
+ * Prints what is left of a cluster, asks, and removes it, in order.
  *
- * @returns the exit code: 0 if nothing is left, 1 if somebody said no
- * @throws KubeApiError, ConnectionError; what was removed until then is gone, and another cleanup removes the rest
+ * @returns the exit code: 0 if nothing is left, 1 if the answer is no
+ * @throws KubeApiError, ConnectionError; earlier removals stay done, and another cleanup continues
  */
 export async function cleanUp(
   removals: readonly Removal[],
@@ -59,13 +56,13 @@ export async function cleanUp(
   { signal }: RunOptions,
 ): Promise<0 | 1> {
   if (removals.length === 0) {
-    print(pageOf([`There is nothing of cluster ${cluster}.`]));
+    print(pageOf([`Nothing to remove for cluster ${cluster}.`]));
     return 0;
   }
   print(pageOf(removals.map(({ line }) => line)));
-  if (!(await confirm(`Do this to ${removals.length} objects of cluster ${cluster}? ${consequence}`))) return 1;
+  if (!(await confirm(`Make these ${removals.length} changes for cluster ${cluster}? ${consequence}`))) return 1;
   for (const { carryOut } of removals) await carryOut({ signal });
-  print(pageOf([`Removed what there was of cluster ${cluster}.`]));
+  print(pageOf([`Cleaned up cluster ${cluster}.`]));
   return 0;
 }
 

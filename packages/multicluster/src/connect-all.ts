@@ -3,7 +3,7 @@ import { type Command, ConfigError } from '@kube-semaphore/runtime';
 import { type NamedReference, sharedServers } from './config/cluster-references.ts';
 
 /**
- * Connects to clusters, in order. Two at one address are warned about.
+ * Connects to clusters, in order. Warns of two that have the same address.
  *
  * @throws {ConfigError} with the problems of all of them, each with the place that names the cluster
  */
@@ -12,16 +12,16 @@ export async function connectAll(
   { notices: log, secrets }: Pick<Command<unknown>, 'notices' | 'secrets'>,
 ): Promise<readonly Connection[]> {
   const options = { env: process.env, log, secrets };
-  const connections = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, options)));
-  const problems = connections.flatMap((connection, i) =>
-    connection.status === 'rejected' ? [`${clusters[i]!.at}: ${(connection.reason as Error).message}`] : [],
-  );
-  const made = connections.flatMap((connection) => (connection.status === 'fulfilled' ? [connection.value] : []));
-  if (problems.length === 0) {
-    for (const warning of sharedServers(clusters.map(({ at }, i) => ({ at, server: made[i]!.server }))))
-      log.warn({}, warning);
-    return made;
+  const attempts = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, options)));
+  const connections = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
+  if (connections.length < clusters.length) {
+    for (const connection of connections) connection.close();
+    const problems = attempts.map((attempt, i) =>
+      attempt.status === 'rejected' ? [`${clusters[i]!.at}: ${(attempt.reason as Error).message}`] : [],
+    );
+    throw new ConfigError(problems.flat());
   }
-  for (const connection of made) connection.close();
-  throw new ConfigError(problems);
+  const servers = clusters.map(({ at }, i) => ({ at, server: connections[i]!.server }));
+  for (const warning of sharedServers(servers)) log.warn({}, warning);
+  return connections;
 }

@@ -8,7 +8,7 @@ describe('liveness', () => {
   ];
 
   it.each([
-    { name: 'is well while every loop stirs', input: { loops, longestReconcileMs: 10 }, want: { ok: true } },
+    { name: 'is live while every loop is active', input: { loops, longestReconcileMs: 10 }, want: { ok: true } },
     {
       name: 'names the watch that hangs',
       input: { loops: [...loops, { name: 'c3', silentMs: 240_001 }], longestReconcileMs: 10 },
@@ -36,7 +36,7 @@ describe('readiness', () => {
       localSynced: false,
       remotes: [],
       watchedMs: undefined,
-      want: 'the local cluster is not known yet',
+      want: 'the local cluster is not listed yet',
     },
     {
       name: 'waits for a remote, and names it',
@@ -53,7 +53,7 @@ describe('readiness', () => {
       want: undefined,
     },
     {
-      name: 'is ready at once when all have synced',
+      name: 'is ready at once when all are synced',
       localSynced: true,
       remotes: remotes.slice(0, 1),
       watchedMs: 5,

@@ -1,6 +1,6 @@
 export { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
 export {
-  caCertHash,
+  addressFields,
   localReference,
   type NamedReference,
   overriddenAddresses,
@@ -8,17 +8,15 @@ export {
   remoteReference,
   remotesOfFile,
 } from './config/cluster-references.ts';
-export { durationOf, keysOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
+export { durationField, durationOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
 export { readConfigSource } from './config/config-source.ts';
-export { goDocument } from './config/go-document.ts';
 export { connectAll } from './connect-all.ts';
 export { listAll } from './list-all.ts';
 export { leadershipOf } from './local/leadership.ts';
 export { type LocalWrite, LocalWrites } from './local/local-writes.ts';
 export { localServiceRanges } from './local/service-ranges.ts';
-export { everyPeriod } from './periodic.ts';
+export { everyPeriod, POLL_INTERVAL_MS } from './periodic.ts';
 export { notReached, withoutChange } from './plan-lines.ts';
-export { POLL_INTERVAL_MS } from './polling.ts';
 export { Admissions } from './remote/admissions.ts';
 export { ClusterWatches } from './remote/cluster-watches.ts';
 export { type Diagnostic, DiagnosticRegister } from './remote/diagnostic-register.ts';

@@ -5,7 +5,7 @@ const PAGE = 500;
 
 type Selection = RunOptions & { readonly namespace?: string; readonly labelSelector?: string };
 
-/** All objects of a kind, page by page, for what looks once and doesn't watch. @throws what `list` throws */
+/** Lists all objects of a kind once, page by page. @throws what `list` throws */
 export async function listAll<K extends Kind>(
   client: Pick<KubeClient, 'list'>,
   codec: Codec<K>,

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunOptions } from '@kube-semaphore/kube-client';
+import { LONGEST_TIMER_MS } from '@kube-semaphore/options';
 
-/** Calls `act` every `periodMs`, the first time after one, until `signal` is aborted; never if `periodMs` is 0. */
+/** How often to list if a role has no `watch`, as that of the Go program. */
+export const POLL_INTERVAL_MS = 30_000;
+
+/** Calls `act` every `periodMs`, for the first time after one, until `signal` is aborted; never if `periodMs` is 0. */
 export async function everyPeriod(periodMs: number, act: () => void, { signal }: RunOptions): Promise<void> {
   if (periodMs === 0) return;
-  while (!signal.aborted) {
-    // Timers of Node.js hold 2^31 - 1 ms; whoever wants a period of more than 24 days gets that.
-    await delay(Math.min(periodMs, 2 ** 31 - 1), undefined, { signal }).catch(unlessAborted);
-    if (!signal.aborted) act();
+  for (;;) {
+    await delay(Math.min(periodMs, LONGEST_TIMER_MS), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    act();
   }
-}
-
-function unlessAborted(error: unknown): void {
-  if (!(error instanceof Error && error.name === 'AbortError')) throw error;
 }

@@ -10,11 +10,11 @@ type LocalSide = {
   readonly what: string;
   /** Watches it until `signal` is aborted. */
   readonly run: (options: RunOptions) => Promise<void>;
-  /** Resolves when it is known. */
+  /** Resolves when it is listed. */
   readonly listed: Promise<void>;
   readonly isSynced: () => boolean;
   readonly loops: () => readonly Loop[];
-  /** Why it isn't known yet. */
+  /** Why it isn't listed yet. */
   readonly failure: () => unknown;
 };
 
@@ -22,17 +22,19 @@ type LocalSide = {
 type RemoteSide = {
   readonly cluster: string;
   readonly synced: boolean;
-  /** It may not be seen, and is done without: nothing waits for it. */
+  /** The app works without it, as it is forbidden to watch it: nothing waits for it. */
   readonly isLeftOut?: boolean;
-  /** Resolves when one of the two is known. */
+  /** Resolves when the first lists are complete, or the remote is forbidden. */
   readonly firstSync: Promise<void>;
-  /** Milliseconds since its most silent watch last stirred. */
+  /** Milliseconds since the last activity of its most silent watch. */
   readonly silentMs: number;
 };
 
 export type RunnerOptions = {
   readonly local: LocalSide;
-  /** With the local side known: opens and watches the remotes. */
+  /** Begins with the watch of the local side: requests that `watch` needs the answers of. */
+  readonly prepare?: (options: RunOptions) => Promise<void>;
+  /** Opens and watches the remotes, once the local side is listed and `prepare` has ended. */
   readonly watch: (options: RunOptions) => Promise<readonly Promise<void>[]>;
   /** Those that are watched. */
   readonly remotes: () => readonly RemoteSide[];
@@ -42,18 +44,18 @@ export type RunnerOptions = {
   readonly idleTimeoutMs: number;
 };
 
-/** How long a look may wait for the local side, and then for the first lists of all remotes. */
-type Once = {
+type OnceOptions = RunOptions & {
+  /** How long to wait for the local side, and then for the first lists of all remotes. */
   readonly timeoutMs: number;
-  /** If not, it goes on without the local side. */
+  /** If false, it continues without the local side. */
   readonly needsLocal?: boolean;
 };
 
-/** Resolves after a time, and keeps no process running. */
+/** Resolves after a time, without keeping the process alive. */
 const elapsed = async (timeoutMs: number, { signal }: RunOptions): Promise<void> =>
   delay(timeoutMs, undefined, { signal, ref: false });
 
-/** How every app starts, tells its health and ends: first the local side, then the remotes, then its own work. */
+/** How every app starts, reports its health and ends: first the local side, then the remotes, then its own work. */
 export class Runner {
   readonly #options: RunnerOptions;
   #watchingSince: number | undefined;
@@ -67,33 +69,30 @@ export class Runner {
     return this.#watchingSince !== undefined;
   }
 
-  /** Whether the loops turn. */
+  /** Whether all loops make progress. */
   isLive(): Health {
     const { local, remotes, watched, longestReconcileMs, idleTimeoutMs } = this.#options;
-    const ofRemotes = this.isWatching
-      ? remotes().map(({ cluster, silentMs }) => ({ name: `the ${watched} of ${cluster}`, silentMs }))
-      : [];
+    const watches = this.isWatching ? remotes() : [];
+    const loops = watches.map(({ cluster, silentMs }) => ({ name: `the ${watched} of ${cluster}`, silentMs }));
     return liveness({
-      loops: [...local.loops(), ...ofRemotes],
+      loops: [...local.loops(), ...loops],
       longestReconcileMs: longestReconcileMs(),
       idleTimeoutMs,
     });
   }
 
-  /** Whether the local side is known, and each remote has synced or had its time. */
+  /** Whether the local side is listed, and each remote is synced or late. */
   isReady(): Health {
     const { local, remotes } = this.#options;
+    const since = this.#watchingSince;
     return readiness({
       localSynced: local.isSynced(),
-      remotes: remotes().map(({ cluster, synced, isLeftOut }) => ({
-        name: cluster,
-        synced: synced || isLeftOut === true,
-      })),
-      watchedMs: this.#watchingSince === undefined ? undefined : performance.now() - this.#watchingSince,
+      remotes: remotes().map(({ cluster, synced, isLeftOut }) => ({ name: cluster, synced: synced || !!isLeftOut })),
+      watchedMs: since === undefined ? undefined : performance.now() - since,
     });
   }
 
-  /** Watches all clusters, and does its work beside, until `signal` is aborted or one of them fails. */
+  /** Watches all clusters, with `work` beside, until `signal` is aborted or one of them fails. */
   async run({ signal }: RunOptions, work: (options: RunOptions) => readonly Promise<void>[]): Promise<void> {
     await this.#withClusters(signal, async (loops, running) => {
       await Promise.all([...loops, ...work(running)]);
@@ -101,26 +100,27 @@ export class Runner {
   }
 
   /**
-   * Looks once at what is there.
+   * Watches all clusters until they are listed, calls `observe` once, and stops.
    *
-   * @throws Error when the local side isn't known in time
+   * @throws Error if the local side isn't listed in time
    */
   async once<T>(
-    { signal, timeoutMs, needsLocal = true }: RunOptions & Once,
-    look: (options: RunOptions) => Promise<T> | T,
+    { signal, timeoutMs, needsLocal = true }: OnceOptions,
+    observe: (options: RunOptions) => Promise<T> | T,
   ): Promise<T> {
     const { local, remotes } = this.#options;
-    const late = new AbortController();
-    const tooLate = (): void =>
-      late.abort(new Error(`${local.what} couldn't be read within ${timeoutMs} ms`, { cause: local.failure() }));
-    const timer = needsLocal ? setTimeout(tooLate, timeoutMs) : undefined;
+    const timeout = new AbortController();
+    const onTimeout = (): void =>
+      timeout.abort(new Error(`${local.what} couldn't be read within ${timeoutMs} ms`, { cause: local.failure() }));
+    const timer = needsLocal ? setTimeout(onTimeout, timeoutMs) : undefined;
     const work = async (_: unknown, running: RunOptions): Promise<T> => {
       clearTimeout(timer);
       await Promise.race([Promise.all(remotes().map(({ firstSync }) => firstSync)), elapsed(timeoutMs, running)]);
-      return look(running);
+      return observe(running);
     };
+    const stopped = AbortSignal.any([signal, timeout.signal]);
     try {
-      return await this.#withClusters(AbortSignal.any([signal, late.signal]), work, needsLocal ? undefined : timeoutMs);
+      return await this.#withClusters(stopped, work, needsLocal ? undefined : timeoutMs);
     } finally {
       clearTimeout(timer);
     }
@@ -129,21 +129,23 @@ export class Runner {
   /**
    * Watches the local side, then the remotes, calls `work`, and in the end stops everything.
    *
-   * @param localMs goes on without the local side after so long
+   * @param localTimeoutMs continues without the local side after this time
    */
   async #withClusters<T>(
     stopped: AbortSignal,
     work: (loops: readonly Promise<void>[], running: RunOptions) => Promise<T>,
-    localMs?: number,
+    localTimeoutMs?: number,
   ): Promise<T> {
-    const { local, watch } = this.#options;
+    const { local, prepare, watch } = this.#options;
     const ended = new AbortController();
     const signal = AbortSignal.any([stopped, ended.signal]);
-    // Every request listens to it for as long as it runs.
+    // Each running request listens to it.
     setMaxListeners(0, signal);
     const loops = [local.run({ signal })];
+    const known = Promise.all([local.listed, prepare?.({ signal })]);
+    const late = localTimeoutMs === undefined ? [] : [elapsed(localTimeoutMs, { signal })];
     try {
-      await Promise.race([local.listed, ...loops, ...(localMs === undefined ? [] : [elapsed(localMs, { signal })])]);
+      await Promise.race([known, ...loops, ...late]);
       signal.throwIfAborted();
       loops.push(...(await watch({ signal })));
       this.#watchingSince = performance.now();

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 
 export type UntilAnsweredOptions = RunOptions & {
-  /** Called with each attempt that failed; what it throws ends the wait. */
+  /** Called after each attempt that failed; an error that it throws ends the wait. */
   readonly onFailure: (error: unknown) => void;
   readonly retryMs?: number;
 };
 
-/** Asks an API server again and again until it answers. @throws the signal's reason when that is aborted */
+/** Repeats a request until it is answered. @throws the signal's reason when that is aborted */
 export async function untilAnswered<T>(
   ask: () => Promise<T>,
   { signal, onFailure, retryMs = 1_000 }: UntilAnsweredOptions,
@@ -19,6 +19,6 @@ export async function untilAnswered<T>(
       signal.throwIfAborted();
       onFailure(error);
     }
-    await delay(retryMs, undefined, { signal });
+    await delay(retryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }

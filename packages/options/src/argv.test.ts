@@ -24,7 +24,7 @@ describe('readArgv', () => {
     { name: 'keeps a second = in a value', argv: ['-name=a=b'], want: { name: 'a=b' } },
     { name: 'keeps a value that begins with a hyphen', argv: ['-name', '-1s'], want: { name: '-1s' } },
     { name: 'keeps a value that looks like a flag', argv: ['-name', '-svc-sync'], want: { name: '-svc-sync' } },
-    { name: 'keeps a value that looks like a question', argv: ['-name', '-help'], want: { name: '-help' } },
+    { name: 'keeps a value that looks like a help flag', argv: ['-name', '-help'], want: { name: '-help' } },
     { name: 'keeps two hyphens as a value', argv: ['-name', '--'], want: { name: '--' } },
     { name: 'keeps an empty value after =', argv: ['-name='], want: { name: '' } },
     { name: 'keeps an empty value after a space', argv: ['-name', ''], want: { name: '' } },
@@ -40,12 +40,17 @@ describe('readArgv', () => {
 
   it.each([
     { name: 'takes a subcommand first', argv: ['plan', '-name=a'], subcommand: 'plan', wants: undefined },
-    { name: 'knows -h', argv: ['-h'], subcommand: undefined, wants: 'help' },
-    { name: 'knows -help', argv: ['-help'], subcommand: undefined, wants: 'help' },
-    { name: 'knows --help of a subcommand', argv: ['plan', '--help'], subcommand: 'plan', wants: 'help' },
-    { name: 'knows -version', argv: ['-version'], subcommand: undefined, wants: 'version' },
-    { name: 'knows --version', argv: ['--version'], subcommand: undefined, wants: 'version' },
-    { name: 'answers the first question', argv: ['-version', '-h'], subcommand: undefined, wants: 'version' },
+    { name: 'takes -h for help', argv: ['-h'], subcommand: undefined, wants: 'help' },
+    { name: 'takes -help for help', argv: ['-help'], subcommand: undefined, wants: 'help' },
+    { name: 'takes --help of a subcommand', argv: ['plan', '--help'], subcommand: 'plan', wants: 'help' },
+    { name: 'takes -version', argv: ['-version'], subcommand: undefined, wants: 'version' },
+    { name: 'takes --version', argv: ['--version'], subcommand: undefined, wants: 'version' },
+    {
+      name: 'takes the first of -version and -help',
+      argv: ['-version', '-h'],
+      subcommand: undefined,
+      wants: 'version',
+    },
   ])('$name', ({ argv, subcommand, wants }) => {
     expect(read(...argv)).toMatchObject({ subcommand, wants, problems: [] });
   });
@@ -68,12 +73,12 @@ describe('readArgv', () => {
     },
     { name: 'suggests the nearest subcommand', argv: ['plam'], want: ['unexpected word "plam", did you mean plan?'] },
     {
-      name: 'wants a subcommand first',
+      name: 'refuses a subcommand after flags',
       argv: ['-svc-sync', 'plan'],
-      want: ['unexpected word "plan": plan comes before all flags'],
+      want: ['unexpected word "plan": plan must come before all flags'],
     },
     {
-      name: 'wants = between a switch and its value',
+      name: 'requires = between a switch and its value',
       argv: ['-svc-sync', 'false'],
       want: ['write -svc-sync=false, with a "="'],
     },
@@ -81,7 +86,7 @@ describe('readArgv', () => {
     { name: 'refuses a lone hyphen', argv: ['-'], want: ['unexpected word "-"'] },
     { name: 'refuses three hyphens', argv: ['---name=a'], want: ['unexpected word "---name=a"'] },
     { name: 'refuses a flag without a name', argv: ['-=a'], want: ['unexpected word "-=a"'] },
-    { name: 'does not know the names of Object', argv: ['-constructor=1'], want: ['unknown flag -constructor'] },
+    { name: 'does not know property names of Object', argv: ['-constructor=1'], want: ['unknown flag -constructor'] },
     {
       name: 'finds every problem',
       argv: ['-x=1', 'y', '-name'],

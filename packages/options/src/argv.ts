@@ -1,7 +1,7 @@
 import { nearest } from './nearest.ts';
-import type { Retired } from './program.ts';
+import { retirementOf, type Retired } from './program.ts';
 
-/** What a command line may hold: the flags by name without hyphens, and the words that may come first. */
+/** What a command line may have: flags by name without hyphens, and words that may come first. */
 type Grammar = {
   readonly flags: ReadonlyMap<string, { readonly isSwitch: boolean }>;
   readonly subcommands: readonly string[];
@@ -10,17 +10,17 @@ type Grammar = {
   readonly retired?: readonly Retired[] | undefined;
 };
 
-/** What a command line said. `values` holds texts by flag, verbatim; the last of a repeated flag wins. */
+/** What a command line says. `values` has texts by flag, verbatim; the last of a repeated flag wins. */
 export type CommandLine = {
   readonly subcommand: string | undefined;
   readonly values: ReadonlyMap<string, string>;
-  /** Help or the version was asked for, whatever else is wrong with the line. */
+  /** The line asks for help or the version, whatever else is wrong with it. */
   readonly wants: 'help' | 'version' | undefined;
   readonly problems: readonly string[];
 };
 
-/** The questions that every program answers, unless it has a flag of that name. */
-const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
+/** Flags that every program has, unless it has its own of that name. */
+const HELP_FLAGS: ReadonlyMap<string, 'help' | 'version'> = new Map([
   ['h', 'help'],
   ['help', 'help'],
   ['version', 'version'],
@@ -29,7 +29,7 @@ const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
 /**
  * Reads a command line as Go's flag package does: `-flag value` and `-flag=value` with one hyphen or two, `-flag` and
  * `-flag=false` for switches, values verbatim even if they begin with a hyphen. It goes on after a problem to find
- * the others; whatever is no flag is one.
+ * the others; any other word is one.
  */
 export function readArgv(
   argv: readonly string[],
@@ -43,9 +43,9 @@ export function readArgv(
   const words = argv.slice(subcommand === undefined ? 0 : 1);
 
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    // `--` ends the flags; what follows are plain words, which no program of ours takes.
-    if (word === '--') problems.push(...words.splice(0).map((rest) => strayWord(rest)));
-    else if (!/^--?[^-=]/.test(word)) problems.push(strayWord(word));
+    // `--` ends the flags; plain words follow, which no program of ours takes.
+    if (word === '--') problems.push(...words.splice(0).map((rest) => unexpectedWord(rest)));
+    else if (!/^--?[^-=]/.test(word)) problems.push(unexpectedWord(word));
     else readFlag(word);
   }
   return { subcommand, values, wants, problems };
@@ -66,22 +66,22 @@ export function readArgv(
   }
 
   function readUnknown(name: string, value: string | undefined): void {
-    wants ??= QUESTIONS.get(name);
-    if (QUESTIONS.has(name)) return;
+    wants ??= HELP_FLAGS.get(name);
+    if (HELP_FLAGS.has(name)) return;
     const meant = nearest(name, flags.keys());
-    const gone = retired.find(({ names }) => names.includes(name));
-    if (gone !== undefined) problems.push(`-${name} counts for nothing any more: ${gone.says}`);
+    const retirement = retirementOf(retired, name);
+    if (retirement !== undefined) problems.push(`-${name} ${retirement}`);
     else problems.push(`unknown flag -${excerpt(name)}${meant === undefined ? '' : `, did you mean -${meant}?`}`);
-    // Most flags take a value, so what follows is one; it may be a secret, and isn't repeated.
+    // Most flags take a value, so what follows probably is one; it may be a secret, and isn't repeated.
     if (value === undefined && words[0]?.startsWith('-') === false) words.shift();
   }
 
-  function strayWord(word: string): string {
+  function unexpectedWord(word: string): string {
     const meant = nearest(word, subcommands);
-    const told = `unexpected word "${excerpt(word)}"`;
-    if (meant === word) return `${told}: ${word} comes before all flags`;
-    if (Object.hasOwn(elsewhere, word)) return `${told}: it is a command of ${elsewhere[word]}`;
-    return meant === undefined ? told : `${told}, did you mean ${meant}?`;
+    const problem = `unexpected word "${excerpt(word)}"`;
+    if (meant === word) return `${problem}: ${word} must come before all flags`;
+    if (Object.hasOwn(elsewhere, word)) return `${problem}: it is a command of ${elsewhere[word]}`;
+    return meant === undefined ? problem : `${problem}, did you mean ${meant}?`;
   }
 }
 

@@ -1,99 +1,152 @@
 import type { HostPort } from '@kube-semaphore/net';
-import { variableOf, type OptionTable } from './table.ts';
-import { duration, integer, listenAddress, logLevel, type LogLevel, oneOf } from './types.ts';
+import type { OptionRows } from './table.ts';
+import { boolean, duration, integer, listenAddress, logLevel, type LogLevel, oneOf } from './types.ts';
 
 /** What every app has besides its own options. */
 export type CommonOptions = {
-  /** Where `/healthz`, `/readyz` and `/metrics` are served. */
-  readonly listenAddress: HostPort;
-  readonly logLevel: LogLevel;
-  readonly logFormat: 'auto' | 'json' | 'pretty';
-  /** Least time between two writes of one object, from the end of the first; 0 is no limit. */
+  /** Output format of the subcommands that print. */
+  readonly output: 'text' | 'json';
+  /** How long these wait for the local cluster, and then for the remotes. */
+  readonly timeoutMs: number;
+  /** Whether `cleanup` removes without a question. */
+  readonly yes: boolean;
+  /** `auto` prefers protobuf. */
+  readonly encoding: 'auto' | 'json';
+  /** Percentage of a remote's objects that a list may be missing, 0 to 100; 100 switches the guard off. */
+  readonly deletionGuardPercent: number;
+  /** This many deletions are never held. */
+  readonly deletionGuardMin: number;
+  readonly deletionGuardHoldMs: number;
+  /** Minimum time between two writes of one object, from the end of the first; 0 is no limit. */
   readonly minWriteIntervalMs: number;
   /** Parallel writes per API server. */
   readonly writeConcurrency: number;
   /** Opens a watch again after this time without an event. */
   readonly watchIdleTimeoutMs: number;
-  /** Of what we watch in one remote, so many objects are kept at most, ... */
   readonly maxRemoteObjects: number;
-  /** ... and so many MiB of memory; undefined: a quarter of what the process may use. */
+  /** Undefined: a quarter of the memory that the process may use. */
   readonly maxRemoteMib: number | undefined;
+  /** Where `/healthz`, `/readyz` and `/metrics` are served. */
+  readonly listenAddress: HostPort;
+  readonly logLevel: LogLevel;
+  readonly logFormat: 'auto' | 'json' | 'pretty';
 };
 
-/**
- * The rows of `CommonOptions`.
- *
- * @param prefix of the app's variables: `SP`
- * @param older prefix that the app's log level still answers to, the one common option that the Go programs had
- * @param port that the app listens on unless told otherwise
- */
-export function commonOptions({
-  prefix,
-  older,
-  port = 8080,
-}: {
-  prefix: string;
-  older?: string;
-  port?: number;
-}): OptionTable<CommonOptions> {
-  const named = (flag: string) => ({ flag, env: variableOf(prefix, flag) });
-  return {
-    listenAddress: {
-      ...named('listen-address'),
-      group: 'Process',
-      type: listenAddress,
-      fallback: { host: '', port },
-      help: 'Address of /healthz, /readyz and /metrics.',
-    },
-    logLevel: {
-      ...named('log-level'),
-      ...(older === undefined ? {} : { aliases: [variableOf(older, 'log-level')] }),
-      group: 'Process',
-      type: logLevel,
-      fallback: 'info',
-      help: 'Lowest level that is logged; off logs nothing.',
-    },
-    logFormat: {
-      ...named('log-format'),
-      group: 'Process',
-      type: oneOf(['auto', 'json', 'pretty']),
-      fallback: 'auto',
-      help: 'Format of the log on stderr; auto is pretty on a terminal, else json.',
-    },
-    minWriteIntervalMs: {
-      ...named('min-write-interval'),
-      group: 'Pacing',
-      type: duration(),
-      fallback: 200,
-      help: 'Minimum time between two writes of one object; the first is immediate.',
-    },
-    writeConcurrency: {
-      ...named('write-concurrency'),
-      group: 'Pacing',
-      type: integer({ min: 1, max: 1000 }),
-      fallback: 16,
-      help: 'Parallel writes per API server.',
-    },
-    watchIdleTimeoutMs: {
-      ...named('watch-idle-timeout'),
-      group: 'Pacing',
-      type: duration({ minMs: 1_000 }),
-      fallback: 90_000,
-      help: 'Opens a watch again after this time without an event.',
-    },
-    maxRemoteObjects: {
-      ...named('max-remote-objects'),
-      group: 'Limits',
-      type: integer({ min: 1, max: 100_000_000 }),
-      fallback: 200_000,
-      help: 'Objects kept per remote; with more, its watches stop.',
-    },
-    maxRemoteMib: {
-      ...named('max-remote-mib'),
-      group: 'Limits',
-      type: integer({ min: 1, max: 1_000_000 }),
-      absent: '1/4 of the memory limit, at least 64',
-      help: 'Estimated MiB of memory per remote; with more, its watches stop.',
-    },
-  };
-}
+type Particulars = {
+  /** The subcommands that print what they find: `['plan', 'status']`. */
+  readonly printing: readonly string[];
+  /** What these wait for first: `the local sets`. */
+  readonly local: string;
+  /** The default port. */
+  readonly port?: number;
+};
+
+/** The rows of `CommonOptions`. */
+export const commonRows = ({ printing, local, port = 8080 }: Particulars): OptionRows<CommonOptions> => ({
+  output: {
+    flag: 'o',
+    variable: 'OUTPUT',
+    group: 'Subcommands',
+    type: oneOf(['text', 'json']),
+    fallback: 'text',
+    help: `Output format of ${printing.join(' and ')}.`,
+  },
+  timeoutMs: {
+    flag: 'timeout',
+    group: 'Subcommands',
+    type: duration({ minMs: 1_000 }),
+    fallback: 30_000,
+    help: `How long ${printing.join(' and ')} wait${printing.length === 1 ? 's' : ''} for ${local}, and then for remotes.`,
+  },
+  yes: {
+    flag: 'yes',
+    group: 'Subcommands',
+    type: boolean,
+    fallback: false,
+    help: 'Makes cleanup remove without a question.',
+  },
+  encoding: {
+    flag: 'encoding',
+    group: 'Process',
+    type: oneOf(['auto', 'json']),
+    fallback: 'auto',
+    help: 'auto prefers protobuf; json is slower, for proxies that need it.',
+  },
+  deletionGuardPercent: {
+    flag: 'deletion-guard-percent',
+    group: 'Deletion guard',
+    type: integer({ min: 0, max: 100 }),
+    fallback: 50,
+    help: 'Holds deletions if a list is missing more than this percentage; 100 holds none.',
+  },
+  deletionGuardMin: {
+    flag: 'deletion-guard-min',
+    group: 'Deletion guard',
+    type: integer({ min: 0, max: 1_000_000 }),
+    fallback: 10,
+    help: 'Never holds this many deletions or fewer.',
+  },
+  deletionGuardHoldMs: {
+    flag: 'deletion-guard-hold',
+    group: 'Deletion guard',
+    type: duration({ minMs: 1 }),
+    fallback: 300_000,
+    help: 'Time before the remote is listed again, and believed.',
+  },
+  minWriteIntervalMs: {
+    flag: 'min-write-interval',
+    group: 'Pacing',
+    type: duration(),
+    fallback: 200,
+    help: 'Minimum time between two writes of one object; the first is immediate.',
+  },
+  writeConcurrency: {
+    flag: 'write-concurrency',
+    group: 'Pacing',
+    type: integer({ min: 1, max: 1000 }),
+    fallback: 16,
+    help: 'Parallel writes per API server.',
+  },
+  watchIdleTimeoutMs: {
+    flag: 'watch-idle-timeout',
+    group: 'Pacing',
+    type: duration({ minMs: 1_000 }),
+    fallback: 90_000,
+    help: 'Opens a watch again after this time without an event.',
+  },
+  maxRemoteObjects: {
+    flag: 'max-remote-objects',
+    group: 'Limits',
+    type: integer({ min: 1, max: 100_000_000 }),
+    fallback: 200_000,
+    help: 'Objects kept per remote; with more, its watches stop.',
+  },
+  maxRemoteMib: {
+    flag: 'max-remote-mib',
+    group: 'Limits',
+    type: integer({ min: 1, max: 1_000_000 }),
+    absent: '1/4 of the memory limit, at least 64',
+    help: 'Estimated MiB of memory per remote; with more, its watches stop.',
+  },
+  listenAddress: {
+    flag: 'listen-address',
+    group: 'Process',
+    type: listenAddress,
+    fallback: { host: '', port },
+    help: 'Address of /healthz, /readyz and /metrics.',
+  },
+  logLevel: {
+    flag: 'log-level',
+    group: 'Process',
+    type: logLevel,
+    fallback: 'info',
+    help: 'Lowest level that is logged; off logs nothing.',
+  },
+  logFormat: {
+    flag: 'log-format',
+    group: 'Process',
+    type: oneOf(['auto', 'json', 'pretty']),
+    fallback: 'auto',
+    help: 'Format of the log on stderr; auto is pretty on a terminal, else json.',
+  },
+});

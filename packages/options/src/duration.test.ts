@@ -10,12 +10,12 @@ describe('parseDuration', () => {
     { name: 'reads a fraction', raw: '1.5s', want: 1_500 },
     { name: 'reads a fraction exactly', raw: '1.1s', want: 1_100 },
     { name: 'reads milliseconds', raw: '300ms', want: 300 },
-    { name: 'reads nothing but zero without a unit', raw: '0', want: 0 },
+    { name: 'reads zero without a unit', raw: '0', want: 0 },
     { name: 'reads zero with a unit', raw: '0s', want: 0 },
     { name: 'reads a sign', raw: '-1s', want: -1_000 },
     { name: 'reads a plus', raw: '+1s', want: 1_000 },
     { name: 'reads minutes before milliseconds', raw: '1m1ms', want: 60_001 },
-    { name: 'reads units in any order, twice if need be', raw: '1s1h1s', want: HOUR + 2_000 },
+    { name: 'reads units in any order, and twice', raw: '1s1h1s', want: HOUR + 2_000 },
     { name: 'reads a number without whole part', raw: '.5s', want: 500 },
     { name: 'reads a number without fraction', raw: '5.s', want: 5_000 },
     { name: 'reads microseconds', raw: '1us', want: 0.001 },
@@ -29,7 +29,7 @@ describe('parseDuration', () => {
   });
 
   it.each([
-    { name: 'refuses nothing', raw: '' },
+    { name: 'refuses an empty text', raw: '' },
     { name: 'refuses a sign alone', raw: '-' },
     { name: 'refuses a number without a unit', raw: '30' },
     { name: 'refuses a unit without a number', raw: 'h' },
@@ -53,7 +53,7 @@ describe('parseDuration', () => {
 describe('formatDuration', () => {
   it.each([
     { name: 'spells an hour', milliseconds: HOUR, want: '1h' },
-    { name: 'spells what is left of an hour', milliseconds: HOUR + 60_000, want: '1h1m' },
+    { name: 'spells the rest of an hour', milliseconds: HOUR + 60_000, want: '1h1m' },
     { name: 'skips a unit that is zero', milliseconds: HOUR + 1_000, want: '1h1s' },
     { name: 'spells more than a minute in minutes', milliseconds: 90_000, want: '1m30s' },
     { name: 'spells a fraction of a second', milliseconds: 1_500, want: '1.5s' },
@@ -67,7 +67,7 @@ describe('formatDuration', () => {
   });
 
   it('is read back by parseDuration', () => {
-    // Up to 13 days: a float64 of milliseconds still tells their nanoseconds apart.
+    // Up to 13 days: a float64 of milliseconds still distinguishes their nanoseconds.
     const nanoseconds = fc.oneof(fc.nat(1e9), fc.integer({ min: 0, max: 2 ** 50 }));
     fc.assert(
       fc.property(nanoseconds, (count) => {

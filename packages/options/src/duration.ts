@@ -11,20 +11,22 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
 };
 
+/** The longest timer of Node.js, 24.8 days: one of more goes off at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy;
 
-/** What an int64 of nanoseconds holds, Go's longest duration: about 292 years. */
+/** Go's longest duration, an int64 of nanoseconds: about 292 years. */
 const LONGEST = 2n ** 63n - 1n;
 
-/** No duration is written longer: every unit once, with all the digits that count. */
+/** Enough for every unit once, with all digits that matter. */
 const MAX_TEXT = 100;
 
 /**
- * Reads a duration as Go's time.ParseDuration does: `1h0m0s`, `1.5s`, `300ms`, `-1s`, `0`. A bare number other than 0
- * has no unit and is refused.
+ * Reads a duration as Go's time.ParseDuration does: `1h0m0s`, `1.5s`, `300ms`, `-1s`, `0`. Any other number needs a
+ * unit.
  *
- * @returns milliseconds, with a fraction where microseconds or nanoseconds were given. It may exceed the 2^31 - 1 ms
- *   that a timer of Node.js takes.
+ * @returns milliseconds, with a fraction for microseconds and nanoseconds; possibly more than `LONGEST_TIMER_MS`
  */
 export function parseDuration(raw: string): Parsed<number> {
   const refused = bad(`${JSON.stringify(raw.slice(0, MAX_TEXT))} is not a duration like 1h30m, 1.5s or 200ms`);
@@ -41,7 +43,7 @@ export function parseDuration(raw: string): Parsed<number> {
   return good(Number(sign === '-' ? -total : total) / 1e6);
 }
 
-/** Exact, where floating point would make 1.1s a little more than 1100 ms. Digits below a nanosecond are dropped. */
+/** Exact: in floating point, 1.1s is a little more than 1100 ms. Digits below a nanosecond are dropped. */
 function nanosecondsOf(number: string, unit: string): bigint {
   const scale = NANOSECONDS[unit] ?? 0n;
   const [whole = '', fraction = ''] = number.split('.');

@@ -29,7 +29,7 @@ const table: OptionTable<Config> = {
     group: 'Remote',
     type: duration(),
     fallback: 3_600_000,
-    help: 'How often everything is looked at again, which takes a sentence that is too long to stand on one line.',
+    help: 'Time between two checks of everything, in a sentence that is too long for one line of the help text.',
   },
   level: {
     flag: 'level',
@@ -56,21 +56,21 @@ describe('helpText', () => {
 
       Tests the help.
 
-      Flags take one hyphen or two, and their value after a space or "="; switches after "=" only. A flag beats its
-      variable, which beats the default.
+      Flags take one hyphen or two, and their value after a space or "="; switches after "=" only. A flag overrides
+      its variable, which overrides the default.
 
       Remote:
         -name <name>               Its name. (required; SP_NAME)
-        SP_TOKEN                   Its token. (a variable only)
-        -resync-period <duration>  How often everything is looked at again, which takes a sentence that is too long
-                                   to stand on one line. (default 1h; SP_RESYNC_PERIOD)
+        SP_TOKEN                   Its token. (only a variable)
+        -resync-period <duration>  Time between two checks of everything, in a sentence that is too long for one
+                                   line of the help text. (default 1h; SP_RESYNC_PERIOD)
 
       Local:
         -kube-config <file>        Where this one is. (default in-cluster; SP_KUBE_CONFIG)
         -level <debug|info>        How much. (default info; SP_LEVEL)
         -sync                      Whether. (default false; SP_SYNC)
 
-      Questions:
+      Help:
         -help                      Print this.
         -version                   Print name, version and commit.
 
@@ -80,7 +80,7 @@ describe('helpText', () => {
     `);
   });
 
-  it('of a subcommand names it and lists no others', () => {
+  it('names the subcommand and lists no others', () => {
     const text = helpText(table, { program, subcommand: 'plan' });
     expect(text).toMatch(/^Usage: semaphore-test plan \[flags\]\n\nPrints what would change\./);
     expect(text).not.toContain('Commands:');

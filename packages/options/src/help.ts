@@ -2,14 +2,14 @@ import { Command, Help, Option } from 'commander';
 import type { Program } from './program.ts';
 import { defaultOf, rowsOf, type AnySpec, type OptionTable } from './table.ts';
 
-/** Fixed, so that help reads the same in a terminal, in a pod's log and in a test. */
+/** Fixed, so that help is the same in a terminal, in the log of a pod and in a test. */
 const COLUMNS = 110;
 
 const FLAG_RULES =
   'Flags take one hyphen or two, and their value after a space or "="; switches after "=" only. ' +
-  'A flag beats its variable, which beats the default.';
+  'A flag overrides its variable, which overrides the default.';
 
-/** An option that commander lists under a term of ours: it knows neither `-long-flag` nor a variable on its own. */
+/** An option that commander lists under our term: it doesn't support `-long-flag`, nor a variable without a flag. */
 class Listed extends Option {
   readonly term: string;
 
@@ -39,7 +39,7 @@ class GoStyleHelp extends Help {
 
 /**
  * What `-help` prints: usage, every option of the table by group with its default and its variable, and the
- * subcommands. Help of a subcommand leaves out the list of subcommands.
+ * subcommands. Help of a subcommand doesn't list subcommands.
  */
 export function helpText<C>(
   table: OptionTable<C>,
@@ -54,8 +54,8 @@ export function helpText<C>(
     .helpCommand(false);
   command.createHelp = () => new GoStyleHelp();
   for (const [, spec] of rowsOf(table)) command.addOption(listed(spec));
-  command.addOption(new Listed('-help', { group: 'Questions', description: 'Print this.' }));
-  command.addOption(new Listed('-version', { group: 'Questions', description: 'Print name, version and commit.' }));
+  command.addOption(new Listed('-help', { group: 'Help', description: 'Print this.' }));
+  command.addOption(new Listed('-version', { group: 'Help', description: 'Print name, version and commit.' }));
   if (!chosen) for (const { name, description } of subcommands) command.command(name).description(description);
   return command.helpInformation();
 }
@@ -66,7 +66,7 @@ function listed(spec: AnySpec): Listed {
   const fallback = defaultOf(spec);
   const facts = [
     fallback && (required ? fallback : `default ${fallback}`),
-    flag === undefined ? 'a variable only' : env,
+    flag === undefined ? 'only a variable' : env,
   ];
   const description = `${help} (${facts.filter(Boolean).join('; ')})`;
   return new Listed(flag === undefined ? env : valued, { group, description });

@@ -1,24 +1,32 @@
-export { commonOptions, type CommonOptions } from './common.ts';
-export { deletionGuardOptions, type DeletionGuardOptions } from './deletion-guard.ts';
-export { leaderElectionOptions, leaderElectionProblems, type LeaderElectionOptions } from './leader-election.ts';
+export { type CommonOptions, commonRows } from './common.ts';
+export { LONGEST_TIMER_MS, parseDuration } from './duration.ts';
+export { leaderElectionProblems, leaderElectionRows, type LeaderElectionOptions } from './leader-election.ts';
+export { nearest } from './nearest.ts';
+export type { Program } from './program.ts';
 export { optionsReference } from './reference.ts';
 export {
+  missingProblems,
   overriddenRemote,
   remoteClusterKeys,
-  remoteClusterOptions,
   type RemoteClusterOptions,
   remoteClusterProblems,
+  remoteClusterRows,
 } from './remote-cluster.ts';
-export { type RemoteWritesOptions, remoteWritesOptions } from './remote-writes.ts';
-export type { Program, Retired } from './program.ts';
-export { resolveOptions, type Given, type Superseded } from './resolve.ts';
-export { nearest } from './nearest.ts';
-export { subcommandOptions, type SubcommandOptions } from './subcommands.ts';
-export { type AnySpec, defaultOf, rowsOf, spellingOf, variableOf, type OptionTable, type OptionType } from './table.ts';
+export { type Given, type ResolveInput, resolveOptions, type Superseded } from './resolve.ts';
+export {
+  type AnySpec,
+  defaultOf,
+  type OptionTable,
+  optionTable,
+  type OptionType,
+  rowsOf,
+  spellingOf,
+} from './table.ts';
 export {
   absoluteUrl,
   apiServerUrl,
   boolean,
+  checkedText,
   cidrList,
   duration,
   integer,
@@ -27,4 +35,3 @@ export {
   oneOf,
   text,
 } from './types.ts';
-export { parseDuration } from './duration.ts';

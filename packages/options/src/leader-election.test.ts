@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { leaderElectionOptions, leaderElectionProblems } from './leader-election.ts';
+import { leaderElectionProblems, leaderElectionRows } from './leader-election.ts';
 import { resolveOptions } from './resolve.ts';
+import { optionTable } from './table.ts';
 
 const program = { name: 'semaphore-test', version: '1.2.3', description: 'Tests.' };
-const table = leaderElectionOptions({ prefix: 'SP', leaseName: 'semaphore-policy-<cluster>' });
+const table = optionTable({ prefix: 'SP' }, leaderElectionRows('semaphore-policy-<cluster>'));
 
 const resolve = (...argv: string[]) =>
   resolveOptions(table, { program, argv, env: {}, validate: (_, config) => leaderElectionProblems(table, config) });
 
-describe('leaderElectionOptions', () => {
-  it('has the defaults that are promised', async () => {
+describe('leaderElectionRows', () => {
+  it('have the documented defaults', async () => {
     expect(await resolve()).toMatchObject({
       config: {
         leaderElect: false,
@@ -24,7 +25,7 @@ describe('leaderElectionOptions', () => {
   });
 
   it.each([
-    { name: 'a fraction of a second', value: '1.5s', want: '"1.5s" is no whole number of seconds' },
+    { name: 'a fraction of a second', value: '1.5s', want: '"1.5s" is not a whole number of seconds' },
     { name: 'nothing', value: '0', want: '"0" is less than 1s' },
     { name: 'hours', value: '2h', want: '"2h" is more than 1h' },
   ])('refuses a lease duration of $name', async ({ value, want }) => {

@@ -10,8 +10,8 @@ describe('nearest', () => {
     { name: 'finds an extra letter', raw: 'log-levell', want: 'log-level' },
     { name: 'finds a replaced letter', raw: 'log_level', want: 'log-level' },
     { name: 'finds a shortened name', raw: 'target-cluster', want: 'target-cluster-name' },
-    { name: 'suggests nothing for something else', raw: 'verbose', want: undefined },
-    { name: 'suggests nothing for nothing', raw: '', want: undefined },
+    { name: 'suggests nothing for another word', raw: 'verbose', want: undefined },
+    { name: 'suggests nothing for an empty word', raw: '', want: undefined },
   ])('$name', ({ raw, want }) => {
     expect(nearest(raw, flags)).toBe(want);
   });

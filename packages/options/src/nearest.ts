@@ -1,6 +1,6 @@
 /**
- * The word that `raw` most likely meant: the one with the fewest letters to insert, delete, replace or swap with
- * their neighbour, if that is at most a third of its letters. The first of equals, so the answer never changes.
+ * The word that `raw` most likely means: the one with the fewest letters to insert, delete, replace or swap with
+ * their neighbour, if these are at most a third of its letters. Of equals the first, so the answer never changes.
  */
 export function nearest(raw: string, words: Iterable<string>): string | undefined {
   let best: string | undefined;

@@ -1,8 +1,8 @@
-/** What a program says of itself in help and for `-version`. */
+/** What a program says about itself in help and for `-version`. */
 export type Program = {
   readonly name: string;
   readonly version: string;
-  /** The commit it was built from, where that is known. */
+  /** The commit it was built from, if known. */
   readonly commit?: string | undefined;
   /** One sentence. */
   readonly description: string;
@@ -10,9 +10,15 @@ export type Program = {
   readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
   /** Subcommands of our other programs, with the program that has each. */
   readonly elsewhere?: Readonly<Record<string, string>>;
-  /** What older releases had, and nothing of ours means the same. */
+  /** Options of older releases that have no equivalent. */
   readonly retired?: readonly Retired[];
 };
 
-/** Flags, without hyphens, and variables that count for nothing any more, and a sentence on what to do instead. */
+/** Flags, without hyphens, and variables that have no effect any more, and a sentence on what to do instead. */
 export type Retired = { readonly names: readonly string[]; readonly says: string };
+
+/** The message for a retired flag or variable; undefined if `name` isn't retired. */
+export function retirementOf(retired: readonly Retired[], name: string): string | undefined {
+  const says = retired.find(({ names }) => names.includes(name))?.says;
+  return says && `is not supported any more: ${says}`;
+}

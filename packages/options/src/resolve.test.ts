@@ -46,11 +46,21 @@ describe('a config', () => {
     { name: 'has the default', argv: [], env: {}, want: { resyncPeriodMs: 3_600_000, sync: true } },
     { name: 'has a variable', argv: [], env: { SP_RESYNC_PERIOD: '1s' }, want: { resyncPeriodMs: 1_000 } },
     { name: 'has the flag before the variable', argv: ['-limit=2'], env: { SP_LIMIT: '3' }, want: { limit: 2 } },
-    { name: 'ignores a bad variable behind a flag', argv: ['-limit=2'], env: { SP_LIMIT: 'x' }, want: { limit: 2 } },
-    { name: 'lacks what was not given', argv: [], env: {}, want: { kubeConfig: undefined, token: undefined } },
-    { name: 'takes an empty variable for unset', argv: [], env: { SP_LIMIT: '' }, want: { limit: 5 } },
     {
-      name: 'takes an empty flag for the default, whatever the variable says',
+      name: 'ignores a bad variable if there is a flag',
+      argv: ['-limit=2'],
+      env: { SP_LIMIT: 'x' },
+      want: { limit: 2 },
+    },
+    {
+      name: 'has undefined for what is not given',
+      argv: [],
+      env: {},
+      want: { kubeConfig: undefined, token: undefined },
+    },
+    { name: 'ignores an empty variable', argv: [], env: { SP_LIMIT: '' }, want: { limit: 5 } },
+    {
+      name: 'has the default for an empty flag, whatever the variable says',
       argv: ['-kube-config='],
       env: { SP_KUBE_CONFIG: 'f' },
       want: { kubeConfig: undefined },
@@ -63,12 +73,12 @@ describe('a config', () => {
     expect(config).toMatchObject(want);
   });
 
-  it('can not be changed', async () => {
+  it("can't be changed", async () => {
     const { config } = await run(['-name=c2']);
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it('comes with the keys that were given', async () => {
+  it('comes with the given keys', async () => {
     const { given } = await run(['-name=c2', '-limit=5', '-kube-config='], { SP_SYNC: 'true', SP_RESYNC_PERIOD: '' });
     expect([...given]).toEqual(['name', 'limit', 'sync']);
   });
@@ -82,28 +92,38 @@ describe('a config', () => {
 
 describe('an older spelling of a variable', () => {
   it.each([
-    { name: 'counts, with a warning', env: { KPS_NAME: 'a' }, want: 'a', warns: ['KPS_NAME'] },
-    { name: 'counts behind an empty new one', env: { SP_NAME: '', KPS_NAME: 'a' }, want: 'a', warns: ['KPS_NAME'] },
-    { name: 'loses against a better one', env: { OLD_NAME: 'b', KPS_NAME: 'a' }, want: 'a', warns: ['KPS_NAME'] },
-    { name: 'loses against the new one, in silence', env: { SP_NAME: 'new', KPS_NAME: 'a' }, want: 'new', warns: [] },
+    { name: 'is read, with a warning', env: { KPS_NAME: 'a' }, want: 'a', warns: ['KPS_NAME'] },
+    {
+      name: 'is read if the current one is empty',
+      env: { SP_NAME: '', KPS_NAME: 'a' },
+      want: 'a',
+      warns: ['KPS_NAME'],
+    },
+    { name: 'loses against a newer one', env: { OLD_NAME: 'b', KPS_NAME: 'a' }, want: 'a', warns: ['KPS_NAME'] },
+    {
+      name: 'loses against the current one, without a warning',
+      env: { SP_NAME: 'new', KPS_NAME: 'a' },
+      want: 'new',
+      warns: [],
+    },
   ])('$name', async ({ env, want, warns }) => {
     const { config, warnings } = await run([], env);
     expect(config.name).toBe(want);
     expect(warnings).toEqual(warns.map((name) => `${name} is an older spelling: use SP_NAME`));
   });
 
-  it('loses against the flag, in silence', async () => {
+  it('loses against the flag, without a warning', async () => {
     expect(await run(['-name=new'], { KPS_NAME: 'a' })).toMatchObject({ config: { name: 'new' }, warnings: [] });
   });
 });
 
-describe('what older releases had', () => {
+describe('an option of older releases', () => {
   const older: OptionTable<Config> = { ...table, name: { ...table.name, olderFlags: ['old-name'] } };
   const retired = { names: ['label-selector', 'KPS_LABEL_SELECTOR'], says: 'it is of v0.1.0: label Pods instead' };
   const resolveOlder = (argv: string[], env: Record<string, string> = {}) =>
     resolveOptions(older, { program: { ...program, retired: [retired] }, argv, env });
 
-  it('is understood by its flag where it means the same, with a warning', async () => {
+  it('is read under its older flag, with a warning', async () => {
     expect(await resolveOlder(['-old-name', 'a'])).toMatchObject({
       kind: 'run',
       config: { name: 'a' },
@@ -115,19 +135,19 @@ describe('what older releases had', () => {
     });
   });
 
-  it('is told in the error for a flag that means nothing any more, and in a warning for a variable', async () => {
+  it('that is retired is an error as a flag, and a warning as a variable', async () => {
     const refused = await resolveOlder(['-name=a', '-label-selector', 'x=y']);
     expect(refused).toMatchObject({
       kind: 'exit',
       code: 2,
       stderr: expect.stringContaining(
-        'semaphore-test: -label-selector counts for nothing any more: it is of v0.1.0: label Pods instead\n',
+        'semaphore-test: -label-selector is not supported any more: it is of v0.1.0: label Pods instead\n',
       ),
     });
     const run = await resolveOlder(['-name=a'], { KPS_LABEL_SELECTOR: 'x=y' });
     expect(run).toMatchObject({
       kind: 'run',
-      warnings: ['KPS_LABEL_SELECTOR counts for nothing any more: it is of v0.1.0: label Pods instead'],
+      warnings: ['KPS_LABEL_SELECTOR is not supported any more: it is of v0.1.0: label Pods instead'],
     });
   });
 });
@@ -135,7 +155,7 @@ describe('what older releases had', () => {
 describe('a variable', () => {
   const superseded = { by: 'name', keys: ['limit', 'sync', 'token'] } as const;
 
-  it('counts for nothing beside what supersedes it, even if its value is bad, and that is said', async () => {
+  it('is ignored beside what supersedes it, even if its value is bad, with a warning', async () => {
     const { config, given, warnings } = await run(
       [],
       { SP_NAME: 'a', SP_LIMIT: 'x', SP_TOKEN: 's3cret' },
@@ -144,12 +164,12 @@ describe('a variable', () => {
     expect(config).toMatchObject({ limit: 5, token: undefined });
     expect([...given]).toEqual(['name']);
     expect(warnings).toEqual([
-      'SP_LIMIT counts for nothing beside -name or SP_NAME',
-      'SP_TOKEN counts for nothing beside -name or SP_NAME',
+      'SP_LIMIT is ignored: -name or SP_NAME overrides it',
+      'SP_TOKEN is ignored: -name or SP_NAME overrides it',
     ]);
   });
 
-  it('counts where nothing supersedes it, and a flag counts always', async () => {
+  it('is read if nothing supersedes it, and a flag always', async () => {
     const named = { ...table, name: { ...table.name, required: undefined, fallback: 'none' } };
     const alone = await resolveOptions(named, { program, argv: [], env: { SP_LIMIT: '2' }, superseded });
     expect(alone).toMatchObject({ config: { limit: 2 }, warnings: [] });
@@ -181,7 +201,7 @@ describe('a variable', () => {
       },
       want: [],
     },
-  ])('$name is warned about if it may be meant for us', async ({ env, want }) => {
+  ])('$name causes a warning if it may be meant for us', async ({ env, want }) => {
     const { warnings } = await run(['-name=a'], env);
     expect(warnings.toSorted()).toEqual(want);
     expect(warnings.join()).not.toContain('7');
@@ -205,21 +225,26 @@ describe('a refusal', () => {
       want: 'SP_SYNC (-sync): "yes" is neither true nor false',
     },
     {
-      name: 'keeps a secret',
+      name: 'does not repeat a secret',
       argv: ['-name=a'],
       env: { SP_TOKEN: 's3cret' },
       want: 'SP_TOKEN: the value is not valid',
     },
-    { name: 'knows no flag for a variable', argv: ['-name=a', '-token=x'], env: {}, want: 'unknown flag -token' },
-    { name: 'knows no flag without a name', argv: ['-name=a', '--=x'], env: {}, want: 'unexpected word "--=x"' },
+    {
+      name: 'rejects a flag for an option that is a variable only',
+      argv: ['-name=a', '-token=x'],
+      env: {},
+      want: 'unknown flag -token',
+    },
+    { name: 'rejects a flag without a name', argv: ['-name=a', '--=x'], env: {}, want: 'unexpected word "--=x"' },
   ])('$name', async ({ argv, env, want }) => {
     const stderr = `semaphore-test: ${want}\nRun "semaphore-test -help" for all flags.\n`;
     expect(await resolve(argv, env)).toEqual({ kind: 'exit', code: 2, stderr });
   });
 
-  it('lists every problem: of the line, of the values, of the rules across options', async () => {
+  it('lists every problem: of the command line, of the values, of the rules across options', async () => {
     const validate = (given: Given<Config>, config: Partial<Config>) => [
-      `${given.size} were given, ${Object.keys(config).length} stand`,
+      `${given.size} given, ${Object.keys(config).length} valid`,
     ];
     const resolution = await resolve(['-x', '-limit=0'], { SP_SYNC: '2' }, { validate });
     expect(resolution.kind === 'exit' && resolution.stderr?.split('\n')).toEqual([
@@ -227,23 +252,23 @@ describe('a refusal', () => {
       'semaphore-test: -name or SP_NAME is required',
       'semaphore-test: -limit (SP_LIMIT): "0" is not a whole number from 1 to 9',
       'semaphore-test: SP_SYNC (-sync): "2" is neither true nor false',
-      'semaphore-test: 2 were given, 3 stand',
+      'semaphore-test: 2 given, 3 valid',
       'Run "semaphore-test -help" for all flags.',
       '',
     ]);
   });
 });
 
-describe('a question', () => {
+describe('-help or -version', () => {
   it.each([
-    { name: 'gets the version', commit: undefined, want: 'semaphore-test 1.2.3\n' },
-    { name: 'gets the commit', commit: 'abc123', want: 'semaphore-test 1.2.3 (commit abc123)\n' },
+    { name: 'prints the version', commit: undefined, want: 'semaphore-test 1.2.3\n' },
+    { name: 'prints the commit', commit: 'abc123', want: 'semaphore-test 1.2.3 (commit abc123)\n' },
   ])('$name', async ({ commit, want }) => {
     const resolution = await resolve(['--version'], {}, { program: { ...program, commit } });
     expect(resolution).toEqual({ kind: 'exit', code: 0, stdout: want });
   });
 
-  it('gets help, whatever else is wrong', async () => {
+  it('prints help, whatever else is wrong', async () => {
     const resolution = await resolve(['-bogus', '-h'], { SP_LIMIT: 'x' });
     expect(resolution).toMatchObject({ kind: 'exit', code: 0, stdout: expect.stringContaining('-resync-period') });
   });

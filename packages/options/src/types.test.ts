@@ -25,14 +25,14 @@ const noUrl = 'is not a URL that begins with https:// or file://';
 describe('option types', () => {
   it.each([
     { name: 'boolean takes Go’s short form', parsed: boolean.parse('t'), want: true },
-    { name: 'boolean takes Go’s shouted form', parsed: boolean.parse('FALSE'), want: false },
+    { name: 'boolean takes Go’s upper-case form', parsed: boolean.parse('FALSE'), want: false },
     { name: 'boolean takes a digit', parsed: boolean.parse('0'), want: false },
     { name: 'text keeps spaces', parsed: text('name').parse(' a '), want: ' a ' },
     { name: 'oneOf takes a word of the list', parsed: level.parse('info'), want: 'info' },
-    { name: 'integer takes its least', parsed: port.parse('0'), want: 0 },
-    { name: 'integer takes its largest', parsed: port.parse('65535'), want: 65_535 },
+    { name: 'integer takes its minimum', parsed: port.parse('0'), want: 0 },
+    { name: 'integer takes its maximum', parsed: port.parse('65535'), want: 65_535 },
     { name: 'duration is in milliseconds', parsed: duration().parse('1m'), want: 60_000 },
-    { name: 'duration takes zero where no least is set', parsed: duration().parse('0'), want: 0 },
+    { name: 'duration takes zero without a minimum', parsed: duration().parse('0'), want: 0 },
     { name: 'duration is no longer than a timer can be', parsed: duration().parse('1000h'), want: 2 ** 31 - 1 },
     { name: 'listenAddress takes a port alone', parsed: listenAddress.parse(':80'), want: { host: '', port: 80 } },
     { name: 'keyHashList takes one', parsed: keyHashList.parse(aa), want: [aa] },
@@ -51,14 +51,14 @@ describe('option types', () => {
   it.each([
     { name: 'boolean refuses yes', type: boolean, raw: 'yes', want: '"yes" is neither true nor false' },
     { name: 'boolean refuses mixed case', type: boolean, raw: 'tRUE', want: '"tRUE" is neither true nor false' },
-    { name: 'oneOf refuses other words', type: level, raw: 'Info', want: '"Info" is none of debug, info' },
+    { name: 'oneOf refuses other words', type: level, raw: 'Info', want: '"Info" is not one of debug, info' },
     { name: 'integer refuses too much', type: port, raw: '65536', want: `"65536" ${noPort}` },
     { name: 'integer refuses a fraction', type: port, raw: '1.0', want: `"1.0" ${noPort}` },
     { name: 'integer refuses hexadecimal', type: port, raw: '0x1', want: `"0x1" ${noPort}` },
-    { name: 'integer refuses an octal look', type: port, raw: '010', want: `"010" ${noPort}` },
+    { name: 'integer refuses a leading zero', type: port, raw: '010', want: `"010" ${noPort}` },
     { name: 'integer refuses a space', type: port, raw: ' 1', want: `" 1" ${noPort}` },
     { name: 'duration refuses less than zero', type: duration(), raw: '-1s', want: '"-1s" is less than 0' },
-    { name: 'duration refuses less than its least', type: idle, raw: '1ms', want: '"1ms" is less than 1s' },
+    { name: 'duration refuses less than its minimum', type: idle, raw: '1ms', want: '"1ms" is less than 1s' },
     {
       name: 'keyHashList refuses a bare hash',
       type: keyHashList,
@@ -78,7 +78,7 @@ describe('option types', () => {
       name: 'absoluteUrl does not repeat a password',
       type: caUrl,
       raw: 'https://u:s3cret@h',
-      want: 'the URL holds a user name or a password, which belong into a kubeconfig',
+      want: 'the URL has a user name or a password: put them into a kubeconfig',
     },
   ])('$name', ({ type, raw, want }) => {
     expect(type.parse(raw)).toEqual({ ok: false, reason: want });
@@ -120,7 +120,7 @@ describe('option types', () => {
     expect(parsed.ok && listenAddress.format(parsed.value)).toBe(raw);
   });
 
-  it('integer agrees with Number on what it takes', () => {
+  it('integer reads what Number reads', () => {
     fc.assert(
       fc.property(fc.integer(), (value) => {
         expect(integer({ min: -(2 ** 31), max: 2 ** 31 }).parse(String(value))).toEqual({ ok: true, value });

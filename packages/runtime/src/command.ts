@@ -2,9 +2,9 @@ import {
   type CommonOptions,
   type Given,
   type OptionTable,
+  type Program,
+  type ResolveInput,
   resolveOptions,
-  type Retired,
-  type Superseded,
 } from '@kube-semaphore/options';
 import { printable, Secrets } from '@kube-semaphore/text';
 import { ConfigError } from './config-error.ts';
@@ -15,52 +15,41 @@ import { endOnBrokenPipe } from './process/broken-pipe.ts';
 import { keepMemoryFromCoreDumps } from './process/core-dumps.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
 
-/** What an app is as a program: its name, its options, and the rules across them. */
-export type AppDefinition<C extends CommonOptions> = {
-  readonly program: {
-    readonly name: string;
-    readonly description: string;
-    readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
-    readonly elsewhere?: Readonly<Record<string, string>>;
-    readonly retired?: readonly Retired[];
+/** An app as a program: its name, its options, and the rules across them. */
+export type AppDefinition<C extends CommonOptions> = Pick<ResolveInput<C>, 'superseded' | 'overridden'> &
+  Required<Pick<ResolveInput<C>, 'validate'>> & {
+    readonly program: Omit<Program, 'version' | 'commit'>;
+    readonly version: string;
+    readonly options: OptionTable<C>;
   };
-  readonly version: string;
-  readonly options: OptionTable<C>;
-  /** The problems, each a sentence that names flag and variable; as `resolveOptions` takes it. */
-  readonly validate: (given: Given<C>, config: Partial<C>, subcommand: string | undefined) => readonly string[];
-  /** Options whose variables count for nothing beside another option. */
-  readonly superseded?: Superseded<C>;
-  /** What is given in vain: sentences for the log. */
-  readonly overridden?: (given: Given<C>) => readonly string[];
-};
 
-/** A command line that was understood. */
+/** A valid command line. */
 export type Command<C> = {
   readonly options: Readonly<C>;
   readonly given: Given<C>;
-  /** Undefined: the program is to run. */
+  /** Undefined: run the program itself. */
   readonly subcommand: string | undefined;
   readonly log: Logger;
-  /** For what is odd about options, files and addresses: the log; in a subcommand lines for people, unless they asked for the log. */
+  /** For warnings about options, files and addresses: the log, or lines for people in a subcommand without `-log-level`. */
   readonly notices: Logger;
   /** Writes a page of `@kube-semaphore/text` to stdout, without our credentials. */
   readonly print: (page: string) => void;
-  /** What log and `print` strip. */
+  /** Our credentials, which log and `print` strip. */
   readonly secrets: Secrets;
   readonly version: string;
-  /** `name/version`, for the API servers' logs. */
+  /** `name/version`, for the logs of API servers. */
   readonly userAgent: string;
 };
 
 /**
- * Reads the command line of this process, does what it says until that ends or a signal ends it, and exits: with 2 for
- * what is wrong with usage or config, each problem on a line of its own without a stack.
+ * Reads the command line of this process, runs it until it ends or a signal ends it, and exits: with 2 if usage or config
+ * are wrong, each problem on a line without a stack.
  *
- * @param run returns the exit code; what it throws is 1, but for a ConfigError: in a subcommand a line for people, unless
- *   they asked for the log by its level
+ * @param run returns the exit code. An error is 1, or the code of a ConfigError; in a subcommand without `-log-level` it is
+ *   a line for people
  */
 export async function runCommand<C extends CommonOptions>(
-  { program, version, options: table, validate, superseded, overridden }: AppDefinition<C>,
+  { program, version, options: table, ...rules }: AppDefinition<C>,
   run: (command: Command<C>, options: { readonly signal: AbortSignal }) => Promise<number>,
 ): Promise<void> {
   endOnBrokenPipe();
@@ -70,8 +59,7 @@ export async function runCommand<C extends CommonOptions>(
     program: { ...program, version, commit },
     argv: process.argv.slice(2),
     env: process.env,
-    validate,
-    superseded,
+    ...rules,
   });
   if (resolution.kind === 'exit') {
     process.stdout.write(resolution.stdout ?? '');
@@ -80,7 +68,7 @@ export async function runCommand<C extends CommonOptions>(
     return;
   }
   const { config: options, given, subcommand } = resolution;
-  // A subcommand's output is what people read; the log tells them only of trouble.
+  // People read the output of a subcommand, and only errors of its log.
   const quiet = subcommand !== undefined && !given.has('logLevel');
   const secrets = new Secrets();
   const strip = (text: string): string => secrets.strip(text);
@@ -88,8 +76,8 @@ export async function runCommand<C extends CommonOptions>(
   const print = (page: string): void => void process.stdout.write(strip(page));
   const complain = (line: string): void => void process.stderr.write(`${program.name}: ${printable(strip(line))}\n`);
   const notices = quiet ? lineLog(complain) : log;
-  for (const warning of [...resolution.warnings, ...(overridden?.(given) ?? [])]) notices.warn({}, warning);
-  if (exposed !== undefined) log.warn({ error: exposed }, 'a core dump of this process would hold its keys and tokens');
+  for (const warning of resolution.warnings) notices.warn({}, warning);
+  if (exposed !== undefined) log.warn({ error: exposed }, 'core dumps of this process contain its keys and tokens');
   const userAgent = `${program.name}/${version}`;
   const command: Command<C> = { options, given, subcommand, log, notices, print, secrets, version, userAgent };
   let exitCode = 0;
@@ -105,17 +93,17 @@ export async function runCommand<C extends CommonOptions>(
     }
   };
   const code = await runUntilSignal(work, { log });
-  // Something hangs, or nobody wants to wait.
+  // A second signal came, or something hangs.
   if (code !== 0) process.exit(code);
   end(exitCode);
 }
 
-/** How long the end may take of what was closed, or of what somebody forgot to close. */
+/** How long handles may take to close, or may stay open by mistake. */
 const LINGER_MS = 500;
 
 /**
- * Ends this process as soon as nothing is open any more. `process.exit` joins threads that may be waiting for the one that
- * calls it (nodejs/node#54918), so it comes only if that takes long.
+ * Ends this process as soon as all handles are closed. `process.exit` joins threads that may wait for its caller
+ * (nodejs/node#54918), so it is only called if that takes long.
  */
 function end(code: number): void {
   process.exitCode = code;

@@ -1,9 +1,9 @@
-/** Nobody reads more at once, and a file can have one in each three bytes. */
+/** Enough for one reading; a file can have a problem in each three bytes. */
 const MOST_PROBLEMS = 100;
 
 /**
- * What an operator has to put right, each problem a sentence for them, told without a stack. Exit code 2: the configuration
- * can't work, however often it is tried; 1: it may at another time.
+ * What an operator must change, each problem a sentence, printed without a stack. Exit code 2: no retry can succeed
+ * with this configuration; 1: a retry may.
  */
 export class ConfigError extends Error {
   readonly code = 'CONFIG';
@@ -12,14 +12,11 @@ export class ConfigError extends Error {
   readonly exitCode: 1 | 2;
 
   constructor(problems: string | readonly string[], { exitCode = 2 }: { exitCode?: 1 | 2 } = {}) {
-    const told = typeof problems === 'string' ? [problems] : few(problems);
-    super(told.join('; '));
-    this.problems = told;
+    const all = [problems].flat();
+    const rest = all.slice(MOST_PROBLEMS);
+    const few = rest.length === 0 ? all : [...all.slice(0, MOST_PROBLEMS), `and ${rest.length} more problems`];
+    super(few.join('; '));
+    this.problems = few;
     this.exitCode = exitCode;
   }
-}
-
-function few(problems: readonly string[]): readonly string[] {
-  if (problems.length <= MOST_PROBLEMS) return problems;
-  return [...problems.slice(0, MOST_PROBLEMS), `and ${problems.length - MOST_PROBLEMS} more problems`];
 }

@@ -16,7 +16,7 @@ export type ServeInput = {
   readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'configStale'>;
   readonly isLive: () => Health;
   readonly isReady: () => Health;
-  /** Read once; a change on disk is only told of. */
+  /** A change of the file is reported, and not applied. */
   readonly file: ConfigSource | undefined;
   readonly version: string;
   readonly log: Logger;
@@ -25,43 +25,32 @@ export type ServeInput = {
 /**
  * Runs an app with its health server, until it ends or `signal` is aborted.
  *
- * @throws {ConfigError} if the port can't be had
+ * @throws {ConfigError} if the server can't listen
  */
 export async function serve(
   run: (options: { readonly signal: AbortSignal }) => Promise<void>,
-  input: ServeInput,
+  { listenAddress, registry, metrics, isLive, isReady, file, version, log }: ServeInput,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
-  const { listenAddress, registry, isLive, isReady, file, version, log } = input;
   addProcessMetrics(registry);
   const health = await startHealthServer({ ...listenAddress, registry, isLive, isReady, log }).catch((error: Error) => {
-    // Whoever has the port may give it up: an older process of the same node.
+    // The owner of the port may release it: an older process on the same node.
     throw new ConfigError(error.message, { exitCode: 1 });
   });
   log.info({ port: health.port, version }, 'started');
+  const onStale = (isStale: boolean): void => {
+    metrics.configStale.set({}, isStale ? 1 : 0);
+    log.warn(
+      { path: file!.path, isStale },
+      isStale ? 'config file changed; restart to apply it' : 'config file restored',
+    );
+  };
   try {
-    await Promise.all([run({ signal }), ...(file === undefined ? [] : [watchConfig(file, input, signal)])]);
+    await Promise.all([
+      run({ signal }),
+      file && watchForStaleness(file.path, { content: file.content, signal, onStale }),
+    ]);
   } finally {
     await health.close();
   }
-}
-
-function watchConfig(
-  { path, content }: ConfigSource,
-  { metrics, log }: ServeInput,
-  signal: AbortSignal,
-): Promise<void> {
-  return watchForStaleness(path, {
-    content,
-    signal,
-    onStale: (isStale) => {
-      metrics.configStale.set({}, isStale ? 1 : 0);
-      log.warn(
-        { path, isStale },
-        isStale
-          ? 'the config file changed since it was read: a restart reads it'
-          : 'the config file is what is in force again',
-      );
-    },
-  });
 }

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const talker = fileURLToPath(new URL('./talker.ts', import.meta.url));
 
-/** Starts the talker, hears its first line, and then listens no more. */
+/** Starts the talker, reads its first line, and closes the pipe. */
 async function hearAndLeave(stream: 'stdout' | 'stderr', ...words: readonly string[]): Promise<unknown> {
   const child = spawn(process.execPath, [talker, stream, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -15,12 +15,12 @@ async function hearAndLeave(stream: 'stdout' | 'stderr', ...words: readonly stri
   return signal ?? code;
 }
 
-describe('a program whose output nobody reads any more', () => {
+describe('a program whose output has no reader any more', () => {
   it.each(['stdout', 'stderr'] as const)('ends as if by SIGPIPE: %s', async (stream) => {
     expect(await hearAndLeave(stream)).toBe(141);
   });
 
-  it('ends, if it is not prepared for that, by the first error that nobody caught', async () => {
+  it('ends with the first uncaught error if it is not prepared', async () => {
     expect(await hearAndLeave('stderr', 'unprepared')).toBe(1);
   });
 });

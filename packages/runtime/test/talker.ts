@@ -3,7 +3,7 @@ import { createLogger } from '../src/log/logger.ts';
 import { endOnBrokenPipe } from '../src/process/broken-pipe.ts';
 import { runUntilSignal } from '../src/process/run-until-signal.ts';
 
-/** A program that has something to say all the time, to `stdout` or to its log. */
+/** A program that writes to `stdout` or to its log without end. */
 const log = createLogger({ level: 'info', format: 'json' });
 const say = process.argv[2] === 'stdout' ? () => void process.stdout.write('line\n') : () => log.info({}, 'line');
 

@@ -159,7 +159,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/remote-writes.test.ts', 'makes no other wait, and is held to the rate'],
     ['apps/policy/test/remote-writes.test.ts', 'gets its first sets and no more, and keeps them'],
     ['apps/service-mirror/test/remote-over-budget.test.ts', 'gets its first ones, and another when one goes'],
-    ['packages/multicluster/src/local/remote-writes.test.ts', 'makes neither another remote wait nor a deletion'],
+    ['packages/multicluster/src/local/remote-writes.test.ts', 'delays neither another remote nor a deletion'],
   ],
   'keep us away for more than 66 minutes': [
     [
@@ -168,7 +168,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     [
       'packages/multicluster/src/remote/cluster-watches.test.ts',
-      'take one that may not come back for an hour for lost, whatever ended it',
+      'are down if one pauses for an hour, whatever the reason',
     ],
   ],
   'control a terminal, fake a log line or fill a disk': [
@@ -373,10 +373,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['tools/manifests/test/processes.test.ts', 'opens no debugger at SIGUSR1, and goes on'],
   ],
   'no write begins after another replica may hold the Lease': [
-    [
-      'packages/leader-election/src/term.test.ts',
-      'is over when the process wakes from a SIGSTOP, before any timer has said so',
-    ],
+    ['packages/leader-election/src/term.test.ts', 'has ended when the process wakes from a SIGSTOP, before any timer'],
     ['apps/policy/test/real/leadership-audit.test.ts', 'a leader that wakes from a SIGSTOP writes nothing any more'],
     [
       'apps/service-mirror/test/real/leadership-audit.test.ts',
@@ -395,17 +392,17 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'block probes': [
     [
       'packages/runtime/src/health/health-server.test.ts',
-      'that opens 500 connections and says nothing keeps only some, and no probe out',
+      "that opens 500 silent connections keeps only some, and doesn't lock out probes",
     ],
     [
       'packages/runtime/src/health/health-server.test.ts',
-      'costs the connections of its own address, and not those of others that are older',
+      'loses connections of its own address, and not older ones of others',
     ],
   ],
   'have metrics collected more than once a second': [
     [
       'packages/runtime/src/health/health-server.test.ts',
-      'that sends 20,000 requests on one connection causes one collection, and is closed',
+      'that sends 20,000 requests on one connection causes one collection, and is disconnected',
     ],
     ['apps/wireguard/test/scrapes.test.ts', 'makes wg run once a second at most, and no probe fail, by $name'],
   ],

@@ -5,7 +5,7 @@ import { configFileSchema } from './file.ts';
 const parsed = (source: string) => parseConfigFile(source, configFileSchema, { unknownKeys: 'error' });
 
 describe('the file of -config', () => {
-  it('has everything that is promised', () => {
+  it('has the documented fields', () => {
     const remote = {
       name: 'c2',
       kubeConfigPath: '',
@@ -19,13 +19,13 @@ describe('the file of -config', () => {
     expect(parsed(JSON.stringify(file))).toMatchObject({ ok: true, value: file });
   });
 
-  it('does without what is optional', () => {
+  it('needs no optional field', () => {
     expect(parsed('remotes:\n  - name: c2\n    kubeConfigPath: /c2\n')).toMatchObject({ ok: true });
   });
 
   it.each([
     { name: 'no remotes', source: 'local: {}', want: /^remotes: / },
-    { name: 'an empty list of them', source: 'remotes: []', want: /^remotes: / },
+    { name: 'an empty list of remotes', source: 'remotes: []', want: /^remotes: / },
     { name: 'a remote without a name', source: 'remotes: [{ kubeConfigPath: /c2 }]', want: /^remotes\[0\]\.name: / },
     {
       name: 'a misspelled limit',

@@ -66,9 +66,9 @@ function promised({ prefix }: GoRelease): readonly string[] {
   return [
     ...older,
     'CA is fetched unencrypted, whoever is on the way can replace it',
-    'left out: host-network-kept',
-    'listing is allowed but watching is not: changes are seen with the next list only',
-    'the remote may bring in any address: set its allowedPodCIDRs (-allowed-pod-cidrs)',
+    'skipped: host-network-kept',
+    'watch is forbidden; listing periodically',
+    'remote may announce any address: set its allowedPodCIDRs (-allowed-pod-cidrs)',
   ].toSorted();
 }
 

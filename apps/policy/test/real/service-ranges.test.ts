@@ -11,7 +11,7 @@ it('no Pod of a remote has an address of the local Service ranges', async ({ pod
   await remote.add(...pods);
   const policy = await start();
   await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
-  const { detail } = await policy.logged('left out', { level: 'warn', reason: 'address-not-allowed' });
+  const { detail } = await policy.logged('skipped', { level: 'warn', reason: 'address-not-allowed' });
   expect(detail).toBe('10.96.7.7 is in 10.96.0.0/16, a Service range of the local cluster');
 });
 

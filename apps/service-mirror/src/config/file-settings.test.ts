@@ -27,7 +27,7 @@ const read = (file: ConfigFile, given: Given = {}, place: Partial<Surroundings> 
   settingsOfFile(file, { options: { ...nothingGiven, ...given }, isPod: true, canRead: () => true, ...place });
 
 describe('settingsOfFile', () => {
-  it('has the defaults that are promised', () => {
+  it('has the documented defaults', () => {
     expect(read(complete)).toEqual({
       ok: true,
       value: {
@@ -43,7 +43,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('reads everything that a file can say', () => {
+  it('reads all fields', () => {
     const file = {
       global: { ...global, globalSvcHints: 'labelled', serviceSync: true, endpointSliceSync: true },
       localCluster: { name: 'c1', zones: ['a', 'b'], cidrs: ['10.2.0.0/16'], kubeConfigPath: '/local' },
@@ -62,7 +62,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('lets flags beat the file', () => {
+  it('lets flags override the file', () => {
     const given = {
       kubeConfig: '/flag',
       localCidrs: [],
@@ -84,7 +84,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('lets flags say what the file leaves out', () => {
+  it("lets flags set what the file doesn't", () => {
     const given = { mirrorNs: 'ns', mirrorSvcLabelSelector: 'm=2', globalSvcLabelSelector: 'g=2' };
     expect(read({ localCluster: { name: 'c1' }, remoteClusters }, given)).toMatchObject({
       ok: true,
@@ -92,7 +92,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('reads the file of the Go program before it had global services', () => {
+  it('reads the file of the first Go program, without global services', () => {
     const file = { global: { labelSelector: 'mirror=1', mirrorNamespace: 'sys', serviceSync: true }, remoteClusters };
     expect(read(file)).toMatchObject({
       value: { local: { name: 'local' }, mirrorSelector: 'mirror=1', global: undefined, serviceSync: true },
@@ -113,7 +113,7 @@ describe('settingsOfFile', () => {
 
   it.each([
     {
-      name: 'beats the older field',
+      name: 'overrides the older field',
       section: { labelSelector: 'file=1' },
       want: {
         value: { mirrorSelector: 'flag=1' },
@@ -124,7 +124,7 @@ describe('settingsOfFile', () => {
       },
     },
     {
-      name: 'does not beat the newer field, beside which the Go program did not read it',
+      name: 'does not override the newer field, as in the Go program',
       section: { mirrorSvcLabelSelector: 'file=1' },
       want: {
         value: { mirrorSelector: 'file=1' },
@@ -140,17 +140,17 @@ describe('settingsOfFile', () => {
     });
   });
 
-  describe('with a kubeconfig in the file that can not be read', () => {
+  describe("with a kubeconfig in the file that can't be read", () => {
     const file = { ...complete, localCluster: { name: 'c1', kubeConfigPath: '/gone' } };
 
-    it('takes the service account in a pod, and says so', () => {
+    it('uses the service account in a pod, with a warning', () => {
       expect(read(file, {}, { canRead: () => false })).toMatchObject({
         value: { local: { reference: { kind: 'in-cluster' } } },
         warnings: [expect.stringMatching(/^localCluster\.kubeConfigPath: \/gone can't be read/)],
       });
     });
 
-    it('goes on with it elsewhere, to fail with its name', () => {
+    it('keeps it elsewhere, to fail with its name', () => {
       expect(read(file, {}, { canRead: () => false, isPod: false })).toMatchObject({
         value: { local: { reference: { kind: 'kubeconfig', path: '/gone' } } },
         warnings: [],
@@ -160,7 +160,7 @@ describe('settingsOfFile', () => {
 
   it.each([
     {
-      name: 'what is missing, with the flags that could say it',
+      name: 'missing fields, with the flags that can set them',
       file: { remoteClusters: [{}] },
       want: [
         '-mirror-ns or SSM_MIRROR_NS is required, or global.mirrorNamespace',
@@ -171,21 +171,21 @@ describe('settingsOfFile', () => {
       ],
     },
     {
-      name: 'what is wrong',
+      name: 'invalid fields',
       file: {
         global: { ...global, globalSvcHints: 'never', mirrorNamespace: 'Sys' },
         localCluster: { name: 'c2', zones: ['remote'] },
         remoteClusters,
       },
       want: [
-        'global.mirrorNamespace: "Sys" is no name of a namespace',
-        'global.globalSvcHints: "never" is none of labelled, always',
+        'global.mirrorNamespace: "Sys" is not a valid namespace name',
+        'global.globalSvcHints: "never" is not one of labelled, always',
         expect.stringMatching(/^localCluster\.zones\[0\]: "remote" /),
         'remoteClusters: c2 is the name of the local cluster',
       ],
     },
     {
-      name: 'global services without a name of the local cluster',
+      name: 'global services without the name of the local cluster',
       file: { global, remoteClusters },
       want: ['localCluster.name is required'],
     },

@@ -9,15 +9,15 @@ import { remotesOf } from './remote-entries.ts';
 import { type GlobalSettings, type Settings, UNNAMED } from './settings.ts';
 import { zonesOf } from './zones.ts';
 
-/** What counts besides the file. */
+/** What the settings depend on besides the file. */
 export type Surroundings = {
   readonly options: Pick<MirrorOptions, TextKey | 'kubeConfig' | 'localCidrs'>;
-  /** Whether we run in a pod, with a service account to fall back on. */
+  /** Whether we run in a pod, which has a service account. */
   readonly isPod: boolean;
   readonly canRead: (path: string) => boolean;
 };
 
-/** Settings with what the log is to say of the file, or every problem with the field that it is about. */
+/** Settings with warnings for the log, or every problem, each with its field. */
 export type FileSettings =
   | { readonly ok: true; readonly value: Settings; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -37,7 +37,7 @@ type Input = {
 
 const hints = oneOf(['labelled', 'always']);
 
-/** Settings of a config file. A flag or variable beats what the file says. */
+/** Settings of a config file. A flag or variable overrides the file. */
 export function settingsOfFile(
   { global: section = {}, localCluster = {}, remoteClusters }: ConfigFile,
   surroundings: Surroundings,
@@ -67,8 +67,8 @@ export function settingsOfFile(
 }
 
 /**
- * The older flag comes after the newer field: the Go programs that read the field no longer read the flag's variable,
- * and one that was left behind in a manifest must not take over.
+ * The newer field overrides the older flag: the Go programs that read the field don't read the flag's variable, which
+ * may be left over in a manifest.
  */
 function mirrorSelectorOf(input: Input): string {
   const places: [Place, ...Place[]] = [
@@ -80,7 +80,7 @@ function mirrorSelectorOf(input: Input): string {
   return input.findings.required(places, selector);
 }
 
-/** Undefined where no file or flag says which Services are global, as in the files of the first Go programs. */
+/** Undefined if neither file nor flag selects global Services, as in the files of the first Go programs. */
 function globalOf(input: Input): GlobalSettings | undefined {
   const { section, findings } = input;
   const routing = [
@@ -91,16 +91,16 @@ function globalOf(input: Input): GlobalSettings | undefined {
   ];
   const routingStrategyLabel = findings.first(routing, selector);
   const places: [Place, ...Place[]] = [flag('globalSvcLabelSelector', input), field('globalSvcLabelSelector', input)];
-  // Whoever says how global services are routed means to have some.
+  // A file that routes global Services must also select them.
   const chosen =
     routingStrategyLabel === undefined ? findings.first(places, selector) : findings.required(places, selector);
-  // What adopted files don't say is what the Go program did.
+  // The default is what the Go program does, for its files.
   const hinted = findings.check('global.globalSvcHints', hints.parse(section.globalSvcHints || 'always'), 'always');
   if (chosen === undefined) return undefined;
   return { selector: chosen, routingStrategyLabel, hints: hinted, slicesSync: section.endpointSliceSync ?? false };
 }
 
-/** Global services name the local cluster; where there are none it needs no name. */
+/** Global Services have the name of the local cluster; without them it needs no name. */
 function localName(
   { name }: LocalEntry,
   { isRequired, findings }: { isRequired: boolean; findings: Findings },
@@ -109,7 +109,7 @@ function localName(
   return isRequired ? findings.required(places, clusterName) : findings.first(places, clusterName);
 }
 
-/** The Go program passed over the file's kubeconfig, so a pod may name one that it hasn't got. */
+/** The Go program ignored the kubeconfig of the file, so a pod may name one that is missing. */
 function referenceOfLocal(
   { kubeConfigPath: path = '' }: LocalEntry,
   { options, isPod, canRead }: Surroundings,
@@ -117,14 +117,14 @@ function referenceOfLocal(
 ): ClusterReference {
   if (options.kubeConfig !== undefined) return localReference(options.kubeConfig);
   if (path === '' || !isPod || canRead(path)) return localReference(path);
-  findings.warnings.push(`localCluster.kubeConfigPath: ${path} can't be read, and the pod's service account is taken`);
+  findings.warnings.push(`localCluster.kubeConfigPath: ${path} can't be read; the service account of the pod is used`);
   return localReference(undefined);
 }
 
 /** A flag, or its variable. */
 const flag = (key: TextKey, { options }: Input): Place => ({ at: spellingOf(table[key]), value: options[key] });
 
-/** A field of the file's global section. */
+/** A field of the global section. */
 function field(key: GlobalText, { section }: Input, newer?: string): Place {
   return { at: `global.${key}`, value: section[key], newer };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseMirrorFile } from './file.ts';
 
-/** The file that the Go program's repository has as an example, but for its host names. */
+/** The example file of the Go program's repository, with other host names. */
 const ADOPTED = {
   global: {
     globalSvcLabelSelector: 'mirror.semaphore.uw.io/global-service=true',
@@ -30,7 +30,7 @@ describe('the file of -config', () => {
     expect(parseMirrorFile(JSON.stringify(ADOPTED, null, '\t'))).toEqual({ ok: true, value: ADOPTED, warnings: [] });
   });
 
-  it('is that of the Go program before it had global services', () => {
+  it('is that of the first Go program, without global services', () => {
     const value = {
       global: { labelSelector: 'mirror=true', mirrorNamespace: 'sys', serviceSync: true },
       remoteClusters: ADOPTED.remoteClusters,
@@ -38,7 +38,7 @@ describe('the file of -config', () => {
     expect(parseMirrorFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
-  it('has what is ours besides, and the misspellings of deployed files', () => {
+  it('has our fields, and the misspellings of deployed files', () => {
     const value = {
       global: { globalSvcHints: 'labelled', globalSvcTopologyLabel: 'a=b', globalSvcRoutingStrategy: 'a=b' },
       remoteClusters: [
@@ -54,7 +54,7 @@ describe('the file of -config', () => {
     expect(parseMirrorFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
-  it('is read as Go reads JSON: keys in any case, null as if it were not there', () => {
+  it('is read as Go reads JSON: keys in any case, null as absent', () => {
     const file = parseMirrorFile(
       '{"Global": null, "remoteClusters": [{"remoteApiUrl": "https://c1", "allowedPodCidrs": [], "resyncPeriod": null}]}',
     );
@@ -65,12 +65,12 @@ describe('the file of -config', () => {
     });
   });
 
-  it('is refused with alowedPodCIDRs, which is like a known key', () => {
+  it('is refused with a key that is like a known one', () => {
     const problems = ['remoteClusters[0]: unknown key alowedPodCIDRs, did you mean allowedPodCIDRs?'];
     expect(parseMirrorFile('remoteClusters: [{ name: c1, alowedPodCIDRs: [] }]')).toEqual({ ok: false, problems });
   });
 
-  it('may have unknown keys, also beside those in another case', () => {
+  it('may have unknown keys, even beside keys in another case', () => {
     const file = parseMirrorFile('RemoteClusters: [{ name: c1, owner: me }]\ncomment: hello\n');
     expect(file).toMatchObject({ ok: true, value: { remoteClusters: [{ name: 'c1' }] } });
     expect(file.ok && file.warnings.toSorted()).toEqual([
@@ -81,9 +81,9 @@ describe('the file of -config', () => {
 
   it.each([
     { name: 'no remotes', source: 'global: {}', want: /^remoteClusters: / },
-    { name: 'an empty list of them', source: 'remoteClusters: []', want: /^remoteClusters: / },
+    { name: 'an empty list of remotes', source: 'remoteClusters: []', want: /^remoteClusters: / },
     {
-      name: 'zones that are no list',
+      name: 'zones that are not a list',
       source: 'localCluster: { zones: a }\nremoteClusters: [{ name: c1 }]',
       want: /^localCluster\.zones: /,
     },

@@ -1,20 +1,16 @@
-import { caCertHash, goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
+import { addressFields, durationField, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
 const flag = z.optional(z.boolean());
-/** Go's: a text like `1h`, or nanoseconds. */
-const period = z.optional(
-  z.union([z.string(), z.number()], 'it is neither a text like "1h" nor a number of nanoseconds'),
-);
 
-/** What the file of `-config` may say. An empty text is as good as none, as in the Go program; what is required is for `settings.ts` to say. */
+/** An empty text is the same as none, as in the Go program. `settingsOfFile` checks what is required. */
 const globalSection = z.strictObject({
   globalSvcLabelSelector: text,
   globalSvcRoutingStrategyLabel: text,
   /** An older spelling of `globalSvcRoutingStrategyLabel`. */
   globalSvcTopologyLabel: text,
-  /** What a Go program read for a while in the place of `globalSvcRoutingStrategyLabel`, whatever its README said. */
+  /** What a release of the Go program read instead of `globalSvcRoutingStrategyLabel`, although its README named that. */
   globalSvcRoutingStrategy: text,
   mirrorSvcLabelSelector: text,
   /** An older spelling of `mirrorSvcLabelSelector`. */
@@ -34,17 +30,13 @@ const localCluster = z.strictObject({
 
 const remoteCluster = z.strictObject({
   name: text,
-  kubeConfigPath: text,
-  remoteAPIURL: text,
-  remoteCAURL: text,
-  remoteCACertHash: caCertHash,
-  remoteSATokenPath: text,
+  ...addressFields,
   /** What the Go program's README calls `remoteSATokenPath`. */
   remoteSATokenPiath: text,
-  resyncPeriod: period,
+  resyncPeriod: durationField,
   servicePrefix: text,
   allowedPodCIDRs: z.optional(z.array(z.string())),
-  staleAfter: period,
+  staleAfter: durationField,
   staleAction: text,
 });
 
@@ -60,12 +52,7 @@ export type GlobalSection = NonNullable<ConfigFile['global']>;
 export type LocalEntry = NonNullable<ConfigFile['localCluster']>;
 export type RemoteEntry = ConfigFile['remoteClusters'][number];
 
-const KEYS = keysOf(configFile);
-
-/** Reads the file of `-config`, which is that of the Go program and more. */
+/** Reads the file of `-config`: that of the Go program, with more fields. */
 export function parseMirrorFile(source: string): ParsedFile<ConfigFile> {
-  return parseConfigFile(source, configFile, {
-    unknownKeys: 'warning',
-    prepare: (document) => goDocument(document, KEYS),
-  });
+  return parseConfigFile(source, configFile, { unknownKeys: 'warning' });
 }

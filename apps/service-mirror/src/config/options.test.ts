@@ -19,7 +19,7 @@ async function problems(argv: string[], env: Record<string, string> = {}): Promi
 }
 
 describe('the options of service-mirror', () => {
-  it('have the defaults that are promised', async () => {
+  it('have the documented defaults', async () => {
     const resolution = await resolve(SINGLE);
     expect(resolution.kind === 'run' && resolution.config).toEqual({
       kubeConfig: undefined,
@@ -103,7 +103,7 @@ describe('the options of service-mirror', () => {
     { name: 'the kubeconfig of its first release', argv: MIRRORS, env: { KSM_TARGET_KUBE_CONFIG: 'f' } },
     { name: 'a config file alone', argv: [], env: { SSM_CONFIG: '/etc/semaphore-service-mirror/config.json' } },
     {
-      name: 'a config file with what beats it',
+      name: 'a config file with what overrides it',
       argv: [
         '-config=c',
         '-mirror-ns=a',
@@ -125,7 +125,7 @@ describe('the options of service-mirror', () => {
 
   it.each([
     {
-      name: 'nothing at all',
+      name: 'an empty command line',
       argv: [],
       want: [
         /^-mirror-ns or SSM_MIRROR_NS is required$/,
@@ -135,7 +135,7 @@ describe('the options of service-mirror', () => {
       ],
     },
     {
-      name: 'a config file together with what it says of each remote',
+      name: 'a config file together with what it says for each remote',
       argv: [...SINGLE, '-config=c', '-svc-sync=false', '-resync-period=1m', '-allowed-pod-cidrs=10.0.0.0/8'],
       want: [
         /^-svc-prefix or SSM_SVC_PREFIX and -config or SSM_CONFIG exclude each other$/,
@@ -181,7 +181,7 @@ describe('the options of service-mirror', () => {
     });
   });
 
-  it('pass over the variables of the one remote beside a config file, as Go does', async () => {
+  it('ignore the variables of the one remote beside a config file, as Go does', async () => {
     const env = {
       SSM_CONFIG: 'c',
       SSM_SVC_PREFIX: 'gl',
@@ -195,21 +195,21 @@ describe('the options of service-mirror', () => {
       config: { svcPrefix: undefined, targetKubeConfig: undefined, resyncPeriodMs: 3_600_000 },
     });
     const warnings = ['SVC_PREFIX', 'TARGET_KUBE_CONFIG', 'REMOTE_SERVICE_ACCOUNT_TOKEN', 'RESYNC_PERIOD'].map(
-      (name) => `SSM_${name} counts for nothing beside -config or SSM_CONFIG`,
+      (name) => `SSM_${name} is ignored: -config or SSM_CONFIG overrides it`,
     );
     expect(resolution.kind === 'run' && resolution.warnings.toSorted()).toEqual(warnings.toSorted());
   });
 
-  it('refuse a limit of addresses beside a config file, wherever it was given: to pass over it would lift it', async () => {
+  it('refuse a limit of addresses beside a config file, as a flag or a variable: ignoring it would lift it', async () => {
     expect(await problems(['-config=c'], { SSM_ALLOWED_POD_CIDRS: '10.0.0.0/8' })).toEqual([
       expect.stringMatching(/^-allowed-pod-cidrs .* exclude each other$/),
     ]);
   });
 
-  it('say what counts for nothing', async () => {
+  it('say what is ignored', async () => {
     const resolution = await resolve([...SINGLE, '-remote-sa-token-path=t']);
     expect(resolution.kind === 'run' && overridden(resolution.given)).toEqual([
-      expect.stringMatching(/^-remote-sa-token-path .* counts for nothing beside -target-kube-config/),
+      expect.stringMatching(/^-remote-sa-token-path .* is ignored: -target-kube-config or .* overrides it$/),
     ]);
   });
 });

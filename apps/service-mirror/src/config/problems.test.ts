@@ -42,7 +42,7 @@ describe('Findings', () => {
       ],
       clusterName,
     );
-    expect(findings.problems).toEqual([expect.stringMatching(/^a: "a\/b" is no cluster's name/)]);
+    expect(findings.problems).toEqual([expect.stringMatching(/^a: "a\/b" is not a valid cluster name/)]);
   });
 
   it('says where an older spelling is, and whether it counts', () => {

@@ -15,7 +15,7 @@ function read(...entries: RemoteEntry[]) {
 }
 
 describe('remotesOf', () => {
-  it('has the defaults that are promised', () => {
+  it('has the documented defaults', () => {
     const remote = {
       name: 'c2',
       prefix: 'c2',
@@ -28,7 +28,7 @@ describe('remotesOf', () => {
     expect(read(c2)).toEqual({ remotes: [remote], problems: [], warnings: [] });
   });
 
-  it('reads everything that a remote can have', () => {
+  it('reads all fields of a remote', () => {
     const direct = {
       remoteAPIURL: 'https://c2',
       remoteCAURL: 'file:///ca',
@@ -79,7 +79,7 @@ describe('remotesOf', () => {
   it('takes the kubeconfig before all else, and says what counts for nothing then', () => {
     const { remotes, warnings } = read({ ...c2, kubeConfigPath: '/c2', remoteAPIURL: 'https://c2' });
     expect(remotes).toMatchObject([{ reference: { kind: 'kubeconfig', path: '/c2' } }]);
-    expect(warnings).toEqual(['remoteClusters[0].remoteAPIURL counts for nothing beside kubeConfigPath']);
+    expect(warnings).toEqual(['remoteClusters[0].remoteAPIURL is ignored: kubeConfigPath overrides it']);
   });
 
   it('names the field of each problem, all at once', () => {
@@ -96,7 +96,7 @@ describe('remotesOf', () => {
       expect.stringMatching(/^remoteClusters\[0\]\.allowedPodCIDRs\[1\]: /),
       'remoteClusters[0].resyncPeriod: it is negative',
       expect.stringMatching(/^remoteClusters\[0\]\.staleAfter: "1" is not a duration/),
-      'remoteClusters[0].staleAction: "delete" is none of unready, remove, keep',
+      'remoteClusters[0].staleAction: "delete" is not one of unready, remove, keep',
       'remoteClusters[1].name is required',
       'remoteClusters[1].servicePrefix is required',
       expect.stringMatching(/^remoteClusters\[1\]\.kubeConfigPath: it is required/),

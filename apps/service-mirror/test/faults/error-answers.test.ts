@@ -17,7 +17,7 @@ describe('error answers', scenarioTimeout, () => {
   );
 });
 
-const complaint = 'service not written, will try again';
+const complaint = 'service not written, retrying';
 
 describe('local writes that are all', scenarioTimeout, () => {
   it.for(writeFailures)('$name are tried again, and complained about once', ({ fault }, { lab }) =>

@@ -3,7 +3,7 @@ import { itBehindProxy } from './it.ts';
 import type { RemoteServices } from './remote-services.ts';
 
 /** What is said of the flags and files of the Go program, which can't restrict a remote. */
-export const UNRESTRICTED = 'the remote may bring in any address: set its allowedPodCIDRs (-allowed-pod-cidrs)';
+export const UNRESTRICTED = 'remote may announce any address: set its allowedPodCIDRs (-allowed-pod-cidrs)';
 
 /** A test in which the Go program, and then ours, keep the mirrors of one cluster, under the roles of the Go program's manifests. */
 export const it = itBehindProxy

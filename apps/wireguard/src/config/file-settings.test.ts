@@ -14,7 +14,7 @@ function problemsOf(settings: ClustersFile): readonly string[] {
 }
 
 describe('settingsOfFile', () => {
-  it('has the defaults that are promised', () => {
+  it('has the documented defaults', () => {
     expect(settingsOfFile(file(c2))).toEqual({
       ok: true,
       value: {
@@ -38,7 +38,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('takes what is empty or 0 for what is not there, as Go does', () => {
+  it('reads an empty text and 0 as absent, as Go does', () => {
     const empty = {
       deviceName: '',
       endpointFamily: '',
@@ -51,7 +51,7 @@ describe('settingsOfFile', () => {
     expect(settingsOfFile(file({ ...c2, ...empty }))).toEqual(settingsOfFile(file(c2)));
   });
 
-  it('reads everything that a remote can have', () => {
+  it('reads all fields of a remote', () => {
     const direct = {
       remoteAPIURL: 'https://c2',
       remoteCAURL: 'file:///ca',
@@ -114,14 +114,14 @@ describe('settingsOfFile', () => {
   );
 
   it.each<{ name: string; entry: RemoteEntry; want: RegExp }>([
-    { name: 'no name', entry: { ...c2, name: '' }, want: /^remotes\[0\]\.name: "" is no cluster's name/ },
+    { name: 'no name', entry: { ...c2, name: '' }, want: /^remotes\[0\]\.name: "" is not a valid cluster name/ },
     {
-      name: 'a name that is no label',
+      name: 'a name that is not a label',
       entry: { ...c2, name: 'aws_c2' },
-      want: /^remotes\[0\]\.name: "aws_c2" is no cluster's name/,
+      want: /^remotes\[0\]\.name: "aws_c2" is not a valid cluster name/,
     },
     {
-      name: 'no way to it',
+      name: 'no address',
       entry: { ...c2, kubeConfigPath: '' },
       want: /^remotes\[0\]\.kubeConfigPath: it is required, or remoteAPIURL/,
     },
@@ -132,17 +132,17 @@ describe('settingsOfFile', () => {
       want: /^remotes\[0\]\.podSubnet: it is required$/,
     },
     {
-      name: 'a pod subnet that is none',
+      name: 'an invalid pod subnet',
       entry: { ...c2, podSubnet: '10.4.0.0' },
       want: /^remotes\[0\]\.podSubnet: "10\.4\.0\.0" is not a CIDR/,
     },
     {
-      name: 'one of them that is none',
+      name: 'an invalid pod subnet in a list',
       entry: { ...c2, podSubnet: ['10.4.0.0/16', 'x'] },
       want: /^remotes\[0\]\.podSubnet\[1\]: "x" is not a CIDR/,
     },
     {
-      name: 'a pod subnet of everything',
+      name: 'a pod subnet of all addresses',
       entry: { ...c2, podSubnet: '0.0.0.0/0' },
       want: /^remotes\[0\]\.podSubnet: 0\.0\.0\.0\/0 would take all traffic/,
     },
@@ -159,20 +159,20 @@ describe('settingsOfFile', () => {
     {
       name: 'a device name that is too long',
       entry: { ...c2, deviceName: 'wireguard.clust2' },
-      want: /^remotes\[0\]\.deviceName: "wireguard\.clust2" is no name of a device/,
+      want: /^remotes\[0\]\.deviceName: "wireguard\.clust2" is not a valid device name/,
     },
     {
-      name: 'the name that makes a device of Calico',
+      name: 'a name whose device is one of Calico',
       entry: { ...c2, name: 'cali' },
-      want: /^remotes\[0\]\.deviceName: wireguard\.cali is a device of Calico's own$/,
+      want: /^remotes\[0\]\.deviceName: "wireguard\.cali" is a device of Calico$/,
     },
     {
       name: 'a device of Calico',
       entry: { ...c2, deviceName: 'wg-v6.cali' },
-      want: /^remotes\[0\]\.deviceName: wg-v6\.cali is a device of Calico's own$/,
+      want: /^remotes\[0\]\.deviceName: "wg-v6\.cali" is a device of Calico$/,
     },
     {
-      name: 'a port that is none',
+      name: 'an invalid port',
       entry: { ...c2, wgListenPort: 70_000 },
       want: /^remotes\[0\]\.wgListenPort: 70000 is not a whole number from 1 to 65535$/,
     },
@@ -195,25 +195,25 @@ describe('settingsOfFile', () => {
     {
       name: 'an unknown family',
       entry: { ...c2, endpointFamily: 'IPv4' },
-      want: /^remotes\[0\]\.endpointFamily: "IPv4" is none of ipv4, ipv6$/,
+      want: /^remotes\[0\]\.endpointFamily: "IPv4" is not one of ipv4, ipv6$/,
     },
     {
       name: 'an unknown source of blocks',
       entry: { ...c2, allowedIPsFrom: 'calico' },
-      want: /^remotes\[0\]\.allowedIPsFrom: "calico" is none of podCIDRs, calico-blocks$/,
+      want: /^remotes\[0\]\.allowedIPsFrom: "calico" is not one of podCIDRs, calico-blocks$/,
     },
     {
-      name: 'an allowed endpoint CIDR that is none',
+      name: 'an invalid allowed endpoint CIDR',
       entry: { ...c2, allowedEndpointCIDRs: ['192.0.2.1'] },
       want: /^remotes\[0\]\.allowedEndpointCIDRs\[0\]: /,
     },
     {
-      name: 'a device address that is none',
+      name: 'an invalid device address',
       entry: { ...c2, deviceAddress: 'eth0' },
       want: /^remotes\[0\]\.deviceAddress: "eth0" is not an IP address, nor is it none or auto$/,
     },
     {
-      name: 'a device address of every host',
+      name: 'a device address that every host has',
       entry: { ...c2, deviceAddress: '127.0.0.1' },
       want: /^remotes\[0\]\.deviceAddress: 127\.0\.0\.1 is no address of one node alone$/,
     },
@@ -230,30 +230,30 @@ describe('settingsOfFile', () => {
     {
       name: 'no name of the local cluster',
       settings: { remotes: [c2] },
-      want: 'local.name: "" is no cluster\'s name: letters, digits, and inner hyphens and dots',
+      want: 'local.name: "" is not a valid cluster name: letters, digits, and inner hyphens and dots',
     },
     {
       name: 'a remote with the local name',
       settings: file({ ...c2, name: 'c1' }),
-      want: 'remotes: c1 is the name of the local cluster',
+      want: 'remotes: name c1 is that of the local cluster',
     },
     {
-      name: 'two of one name',
+      name: 'two remotes with one name',
       settings: file(c2, { ...c3, name: 'c2', deviceName: 'wg-c2' }),
-      want: 'remotes: two have the name c2',
+      want: 'remotes: name c2 is used twice',
     },
     {
-      name: 'two of one device',
+      name: 'two remotes with one device',
       settings: file(c2, { ...c3, deviceName: 'wireguard.c2' }),
-      want: 'remotes: two have the device wireguard.c2',
+      want: 'remotes: device wireguard.c2 is used twice',
     },
     {
-      name: 'two of one port',
+      name: 'two remotes with one port',
       settings: file(c2, { ...c3, wgListenPort: 51_820 }),
-      want: 'remotes: two have the wgListenPort 51820',
+      want: 'remotes: wgListenPort 51820 is used twice',
     },
     {
-      name: 'two of overlapping pod subnets',
+      name: 'two remotes with overlapping pod subnets',
       settings: file(c2, { ...c3, podSubnet: ['fd00::/48', '10.4.64.0/18'] }),
       want: 'remotes[1].podSubnet: 10.4.64.0/18 overlaps with 10.4.0.0/16 of remotes[0].podSubnet',
     },
@@ -261,10 +261,10 @@ describe('settingsOfFile', () => {
     expect(problemsOf(settings)).toEqual([want]);
   });
 
-  it('names every problem at once, and what follows from one only once', () => {
+  it('names every problem at once, and each only once', () => {
     const nothing = { kubeConfigPath: '/c', wgListenPort: -1 };
     expect(problemsOf({ local: { name: 'C_1' }, remotes: [nothing, nothing] })).toEqual([
-      expect.stringMatching(/^local\.name: "C_1" is no cluster's name/),
+      expect.stringMatching(/^local\.name: "C_1" is not a valid cluster name/),
       ...[0, 1].flatMap((i) => [
         expect.stringMatching(new RegExp(`^remotes\\[${i}\\]\\.name: `)),
         `remotes[${i}].podSubnet: it is required`,
@@ -274,7 +274,7 @@ describe('settingsOfFile', () => {
   });
 });
 
-it('tells of one overlap for each subnet, however many there are', () => {
+it('names one overlap for each subnet', () => {
   const problems = problemsOf(file({ ...c2, podSubnet: Array.from({ length: 1_000 }, () => '10.4.0.0/16') }));
   expect(problems).toHaveLength(999);
 });

@@ -5,40 +5,39 @@ import { clusterName } from './option-types.ts';
 import { remoteOf } from './remote-entry.ts';
 import type { RemoteSettings, Settings } from './settings.ts';
 
-/** Settings, or every problem with the field that it is about. */
+/** Settings, or every problem, each with its field. */
 export type FileSettings =
   | { readonly ok: true; readonly value: Settings }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Settings of a config file: everything that can be wrong in it without a look at the node or a cluster. */
+/** Settings of a config file. Finds every problem that needs neither the node nor a cluster. */
 export function settingsOfFile({ local = {}, remotes: entries }: ClustersFile): FileSettings {
   const problems: string[] = [];
   const name = clusterName.parse(local.name ?? '');
   if (!name.ok) problems.push(`local.name: ${name.reason}`);
   const remotes = entries.map((entry, i) => remoteOf(entry, { at: `remotes[${i}]`, problems }));
-  const conflicts = [...rivalries(remotes), ...overlappingSubnets(remotes), ...foreignAddresses(remotes)];
+  const conflicts = [...duplicates(remotes), ...overlappingSubnets(remotes), ...foreignAddresses(remotes)];
   if (name.ok && remotes.some((remote) => remote.name === name.value))
-    conflicts.push(`remotes: ${name.value} is the name of the local cluster`);
+    conflicts.push(`remotes: name ${name.value} is that of the local cluster`);
   if (!name.ok || problems.length + conflicts.length > 0) return { ok: false, problems: [...problems, ...conflicts] };
   return { ok: true, value: { local: { name: name.value, reference: localReference(local.kubeConfigPath) }, remotes } };
 }
 
-/** What only one remote can have. What couldn't be read is a problem of its own already. */
-function rivalries(remotes: readonly RemoteSettings[]): readonly string[] {
-  return [
-    ...repeated(remotes.map(({ name }) => name).filter((name) => name !== '')).map(
-      (name) => `remotes: two have the name ${name}`,
-    ),
-    ...repeated(remotes.map(({ device }) => device).filter((device) => device !== '')).map(
-      (device) => `remotes: two have the device ${device}`,
-    ),
-    ...repeated(remotes.map(({ listenPort }) => listenPort).filter((port) => port !== 0)).map(
-      (port) => `remotes: two have the wgListenPort ${port}`,
-    ),
-  ];
+/** What only one remote can have. Ignores values that couldn't be read, which are problems already. */
+function duplicates(remotes: readonly RemoteSettings[]): readonly string[] {
+  const fields = [
+    ['name', 'name'],
+    ['device', 'device'],
+    ['listenPort', 'wgListenPort'],
+  ] as const;
+  return fields.flatMap(([key, field]) => {
+    const values = remotes.map((remote) => remote[key]).filter((value) => value !== '' && value !== 0);
+    const repeated = new Set(values.filter((value, i) => values.indexOf(value) !== i));
+    return [...repeated].map((value) => `remotes: ${field} ${value} is used twice`);
+  });
 }
 
-/** Which of two devices would a packet take? The first overlap of each subnet: a thousand equal ones have half a million. */
+/** With an overlap, two devices have a route for one packet. Only the first of each subnet: 1,000 equal ones have 500,000. */
 function overlappingSubnets(remotes: readonly RemoteSettings[]): readonly string[] {
   const subnets = remotes.flatMap(({ podSubnets }, i) =>
     podSubnets.map((cidr) => ({ cidr, at: `remotes[${i}].podSubnet` })),
@@ -49,7 +48,7 @@ function overlappingSubnets(remotes: readonly RemoteSettings[]): readonly string
   });
 }
 
-/** An address of a remote's pods on our own device would keep us from that pod. */
+/** With the address of a remote's pod on our own device, that pod would be unreachable. */
 function foreignAddresses(remotes: readonly RemoteSettings[]): readonly string[] {
   const subnets = remotes.flatMap(({ podSubnets }) => podSubnets);
   return remotes.flatMap(({ deviceAddress }, i) => {
@@ -60,7 +59,3 @@ function foreignAddresses(remotes: readonly RemoteSettings[]): readonly string[]
       : [`remotes[${i}].deviceAddress: ${deviceAddress.ip} is in the pod subnet ${subnet.text}`];
   });
 }
-
-const repeated = <T>(values: readonly T[]): readonly T[] => [
-  ...new Set(values.filter((each, i) => values.indexOf(each) !== i)),
-];

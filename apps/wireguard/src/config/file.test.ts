@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseClustersFile } from './file.ts';
 
-/** The file that the Go program's repository has as an example, but for its host names. */
+/** The example file of the Go program's repository, with other host names. */
 const ADOPTED = {
   local: { name: 'cluster1' },
   remotes: [
@@ -22,7 +22,7 @@ describe('the file of -clusters-config', () => {
     expect(parseClustersFile(JSON.stringify(ADOPTED, null, 2))).toEqual({ ok: true, value: ADOPTED, warnings: [] });
   });
 
-  it('has what is ours besides', () => {
+  it('has our fields', () => {
     const ours = {
       podSubnet: ['10.4.0.0/16', 'fd00:4::/48'],
       deviceName: 'wg-c2',
@@ -38,7 +38,7 @@ describe('the file of -clusters-config', () => {
     expect(parseClustersFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
-  it('is read as Go reads JSON: keys in any case, null as if it were not there', () => {
+  it('is read as Go reads JSON: keys in any case, null as absent', () => {
     const file = parseClustersFile(
       '{"Local": {"NAME": "c1", "kubeConfigPath": null}, "remotes": [{"podsubnet": "10.4.0.0/16", "wgDeviceMtu": 1400}]}',
     );
@@ -70,7 +70,7 @@ describe('the file of -clusters-config', () => {
 
   it.each([
     { name: 'no remotes', source: 'local: { name: c1 }', want: /^remotes: / },
-    { name: 'an empty list of them', source: 'remotes: []', want: /^remotes: / },
+    { name: 'an empty list of remotes', source: 'remotes: []', want: /^remotes: / },
     {
       name: 'a port that is a text',
       source: 'remotes: [{ wgListenPort: "51820" }]',

@@ -1,25 +1,20 @@
-import { caCertHash, goDocument, keysOf, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
+import { addressFields, durationField, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
 const number = z.optional(z.number());
 const texts = z.optional(z.array(z.string()));
 
-/** What the file of `-clusters-config` may say. An empty text, and a 0, are as good as none, as in the Go program. */
+/** An empty text, and a 0, are the same as none, as in the Go program. */
 const local = z.strictObject({ name: text, kubeConfigPath: text });
 
 const remote = z.strictObject({
   name: text,
-  kubeConfigPath: text,
-  remoteAPIURL: text,
-  remoteCAURL: text,
-  remoteCACertHash: caCertHash,
-  remoteSATokenPath: text,
+  ...addressFields,
   podSubnet: z.optional(z.union([z.string(), z.array(z.string())])),
   wgDeviceMTU: number,
   wgListenPort: number,
-  /** Go's: a text like `1h`, or nanoseconds. */
-  resyncPeriod: z.optional(z.union([z.string(), z.number()])),
+  resyncPeriod: durationField,
   deviceName: text,
   endpointFamily: text,
   allowedIPsFrom: text,
@@ -36,12 +31,7 @@ const clustersFile = z.strictObject({
 export type ClustersFile = z.infer<typeof clustersFile>;
 export type RemoteEntry = ClustersFile['remotes'][number];
 
-const KEYS = keysOf(clustersFile);
-
-/** Reads the file of `-clusters-config`, which is that of the Go program and more. */
+/** Reads the file of `-clusters-config`: that of the Go program, with more fields. */
 export function parseClustersFile(source: string): ParsedFile<ClustersFile> {
-  return parseConfigFile(source, clustersFile, {
-    unknownKeys: 'warning',
-    prepare: (document) => goDocument(document, KEYS),
-  });
+  return parseConfigFile(source, clustersFile, { unknownKeys: 'warning' });
 }

@@ -18,7 +18,7 @@ async function problems(argv: string[], env: Record<string, string> = {}): Promi
 }
 
 describe('the options of wireguard', () => {
-  it('have the defaults that are promised', async () => {
+  it('have the documented defaults', async () => {
     const resolution = await resolve(REQUIRED);
     expect(resolution.kind === 'run' && resolution.config).toEqual({
       clustersConfig: 'f',
@@ -90,11 +90,11 @@ describe('the options of wireguard', () => {
       name: 'a flag of v0.1.0',
       argv: [...REQUIRED, '-remote-pod-subnet', '10.4.0.0/16'],
       want: [
-        /^-remote-pod-subnet counts for nothing any more: v0\.1\.0 had one remote by flags; write it into the file of -clusters-config$/,
+        /^-remote-pod-subnet is not supported any more: v0\.1\.0 had one remote by flags; write it into the file of -clusters-config$/,
       ],
     },
     {
-      name: 'nothing at all',
+      name: 'an empty command line',
       argv: [],
       want: [/^-clusters-config or SWG_CLUSTERS_CONFIG is required$/, /^-node-name or SWG_NODE_NAME is required$/],
     },
@@ -104,9 +104,9 @@ describe('the options of wireguard', () => {
       want: [/^-cluster or SWG_CLEANUP_CLUSTER is for cleanup only$/],
     },
     {
-      name: 'a cluster that is no label',
+      name: 'a cluster that is not a label',
       argv: ['cleanup', '-cluster=C_2', ...REQUIRED],
-      want: [/^-cluster .*"C_2" is no cluster's name/],
+      want: [/^-cluster .*"C_2" is not a valid cluster name/],
     },
     {
       name: 'an election, where every node has an agent',
@@ -114,7 +114,7 @@ describe('the options of wireguard', () => {
       want: [/leader-elect/],
     },
     {
-      name: 'a period that would be a loop',
+      name: 'a period that is too short',
       argv: [...REQUIRED, '-observe-period=1ms'],
       want: [/^-observe-period .*is less than 1s/],
     },

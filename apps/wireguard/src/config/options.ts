@@ -1,41 +1,32 @@
 import {
-  commonOptions,
   type CommonOptions,
-  deletionGuardOptions,
-  type DeletionGuardOptions,
+  commonRows,
   duration,
   type Given,
   oneOf,
-  type OptionTable,
+  optionTable,
   spellingOf,
-  subcommandOptions,
-  type SubcommandOptions,
   text,
-  variableOf,
 } from '@kube-semaphore/options';
 import { clusterName } from './option-types.ts';
 
-/** Everything that semaphore-wireguard can be told. */
-export type WireGuardOptions = CommonOptions &
-  DeletionGuardOptions &
-  SubcommandOptions & {
-    /** The file with the local cluster and the remotes. */
-    readonly clustersConfig: string;
-    /** The Node that we run on. */
-    readonly nodeName: string;
-    /** The folder of our private keys. */
-    readonly wgKeyPath: string;
-    /** Whether wireguard-go carries the tunnels: where the kernel has no WireGuard, always, or never. */
-    readonly userspace: 'auto' | 'always' | 'never';
-    /** Between two looks at devices and routes, which nobody tells us of. */
-    readonly observePeriodMs: number;
-    /** A peer whose last handshake is older has lost us. */
-    readonly staleHandshakeMs: number;
-    /** `auto` takes protobuf where the API server speaks it. */
-    readonly encoding: 'auto' | 'json';
-    /** For `cleanup`: the remote to take leave of, by default all of them. */
-    readonly cleanupCluster: string | undefined;
-  };
+/** The options of semaphore-wireguard. */
+export type WireGuardOptions = CommonOptions & {
+  /** The file with the local cluster and the remotes. */
+  readonly clustersConfig: string;
+  /** The Node that we run on. */
+  readonly nodeName: string;
+  /** The folder of our private keys. */
+  readonly wgKeyPath: string;
+  /** Whether wireguard-go carries the tunnels: `auto` is where the kernel has no WireGuard. */
+  readonly userspace: 'auto' | 'always' | 'never';
+  /** Between two observations of devices and routes, as no event reports their changes. */
+  readonly observePeriodMs: number;
+  /** A peer whose last handshake is older is stale. */
+  readonly staleHandshakeMs: number;
+  /** The remote that `cleanup` is for; undefined: all of them. */
+  readonly cleanupCluster: string | undefined;
+};
 
 /** The program as `-help` and `-version` introduce it. */
 export const program = {
@@ -78,83 +69,74 @@ export const program = {
   ],
 };
 
-const ours = (flag: string) => ({ flag, env: variableOf('SWG', flag) });
+/** The first Go releases read their variables under WS. */
+const older = {
+  prefix: 'WS',
+  keys: ['clustersConfig', 'nodeName', 'wgKeyPath', 'logLevel', 'listenAddress'],
+} as const;
 
-/** An option of the first releases, which read their variables under WS. */
-const inherited = (flag: string) => ({ ...ours(flag), aliases: [variableOf('WS', flag)] });
-
-const common = commonOptions({ prefix: 'SWG', older: 'WS', port: 7773 });
-
-/** The rows of `WireGuardOptions`. */
-export const options: OptionTable<WireGuardOptions> = {
-  clustersConfig: {
-    ...inherited('clusters-config'),
-    group: 'Clusters',
-    type: text('file'),
-    required: true,
-    help: 'JSON or YAML file with the local cluster and the remotes.',
+export const options = optionTable<WireGuardOptions>(
+  { prefix: 'SWG', older },
+  {
+    clustersConfig: {
+      flag: 'clusters-config',
+      group: 'Clusters',
+      type: text('file'),
+      required: true,
+      help: 'JSON or YAML file with the local cluster and the remotes.',
+    },
+    nodeName: {
+      flag: 'node-name',
+      olderFlags: ['ws-node-name'],
+      group: 'Node',
+      type: text('name'),
+      required: true,
+      help: 'Name of this Node.',
+    },
+    wgKeyPath: {
+      flag: 'wg-key-path',
+      group: 'Node',
+      type: text('folder'),
+      fallback: '/var/lib/semaphore-wireguard',
+      help: 'Folder of the private keys; created if missing.',
+    },
+    userspace: {
+      flag: 'userspace',
+      group: 'Node',
+      type: oneOf(['auto', 'always', 'never']),
+      fallback: 'auto',
+      help: 'Whether to use wireguard-go; auto: if the kernel has no WireGuard.',
+    },
+    observePeriodMs: {
+      flag: 'observe-period',
+      group: 'Node',
+      type: duration({ minMs: 1_000 }),
+      fallback: 30_000,
+      help: 'Time between two checks of devices and routes.',
+    },
+    staleHandshakeMs: {
+      flag: 'stale-handshake',
+      group: 'Node',
+      type: duration({ minMs: 1_000 }),
+      fallback: 180_000,
+      help: 'A peer without a handshake for this time is stale, and gets its announced endpoint again.',
+    },
+    ...commonRows({ printing: ['plan', 'status'], local: 'our own Node', port: 7773 }),
+    cleanupCluster: {
+      flag: 'cluster',
+      variable: 'CLEANUP_CLUSTER',
+      group: 'Subcommands',
+      type: clusterName,
+      absent: 'all',
+      help: 'Remote that cleanup is for.',
+    },
   },
-  encoding: {
-    ...ours('encoding'),
-    group: 'Clusters',
-    type: oneOf(['auto', 'json']),
-    fallback: 'auto',
-    help: 'auto prefers protobuf; json is slower, for proxies that need it.',
-  },
-  nodeName: {
-    ...inherited('node-name'),
-    olderFlags: ['ws-node-name'],
-    group: 'Node',
-    type: text('name'),
-    required: true,
-    help: 'Name of this Node.',
-  },
-  wgKeyPath: {
-    ...inherited('wg-key-path'),
-    group: 'Node',
-    type: text('folder'),
-    fallback: '/var/lib/semaphore-wireguard',
-    help: 'Folder of the private keys; created if missing.',
-  },
-  userspace: {
-    ...ours('userspace'),
-    group: 'Node',
-    type: oneOf(['auto', 'always', 'never']),
-    fallback: 'auto',
-    help: 'Whether to use wireguard-go; auto: if the kernel has no WireGuard.',
-  },
-  observePeriodMs: {
-    ...ours('observe-period'),
-    group: 'Node',
-    type: duration({ minMs: 1_000 }),
-    fallback: 30_000,
-    help: 'Time between two checks of devices and routes.',
-  },
-  staleHandshakeMs: {
-    ...ours('stale-handshake'),
-    group: 'Node',
-    type: duration({ minMs: 1_000 }),
-    fallback: 180_000,
-    help: 'A peer without a handshake for this time is stale, and gets its announced endpoint again.',
-  },
-  ...subcommandOptions({ prefix: 'SWG', printing: ['plan', 'status'], local: 'our own Node' }),
-  cleanupCluster: {
-    flag: 'cluster',
-    env: 'SWG_CLEANUP_CLUSTER',
-    group: 'Subcommands',
-    type: clusterName,
-    absent: 'all',
-    help: 'Remote that cleanup is for.',
-  },
-  ...deletionGuardOptions({ prefix: 'SWG' }),
-  ...common,
-  listenAddress: { ...common.listenAddress, aliases: ['WS_LISTEN_ADDRESS'] },
-};
+);
 
 /**
  * The rules across options.
  *
- * @returns what is wrong, each a sentence that names flag and variable
+ * @returns problems, each a sentence that names flag and variable
  */
 export function validate(
   given: Given<WireGuardOptions>,

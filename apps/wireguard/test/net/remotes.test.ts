@@ -33,7 +33,7 @@ it('keeps the peers of a remote whose first list lacks too many of them, until i
   for (const name of twelve) await c2.server.admin.delete(`/api/v1/nodes/${name}`);
 
   const second = await mesh.startAgent(n1!, { remotes: { c3: null }, flags: { 'deletion-guard-hold': '10s' } });
-  await second.logged('a list lacks too much to be believed at once', { cluster: 'c2', held: 12 });
+  await second.logged('list is missing too many objects; deletions held', { cluster: 'c2', held: 12 });
   await second.ready();
   expect([
     await second.metric('semaphore_wg_held_deletions', { remote: 'c2' }),

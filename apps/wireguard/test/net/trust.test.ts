@@ -42,7 +42,7 @@ const cases = ({ key, ourKey, ourIp }: Prey): readonly ClaimCase[] => [
 
 /** Why Nodes are left out, by their names, as the log tells. */
 function refusalsBy(agent: Agent): Readonly<Record<string, string>> {
-  const lines = agent.log().filter(({ msg, level }) => msg === 'left out' && level === 'warn');
+  const lines = agent.log().filter(({ msg, level }) => msg === 'skipped' && level === 'warn');
   return Object.fromEntries(lines.map(({ subject, reason }) => [String(subject).split(' ')[1], String(reason)]));
 }
 
@@ -93,7 +93,7 @@ it('takes nothing from a peer whose key another peer announces, and takes that o
     publicKey: await publicKeyOn(far!, 'wireguard.c1'),
     endpoint: '198.51.100.1:51820',
   });
-  await mesh.agent(near!).logged('left out', { subject: `peer ${other!.name}`, reason: 'key-taken' });
+  await mesh.agent(near!).logged('skipped', { subject: `peer ${other!.name}`, reason: 'key-taken' });
   await eventually(() => blocksOn(near!, DEVICE), [far!.podCidrs.join(' ')]);
 
   await mesh.startAgent(other!);

@@ -22,7 +22,7 @@ afterEach(async () => {
   await cluster.admin.delete(LEASE);
 });
 
-/** A program of Kubernetes, as the one that elects a leader by client-go, for our Lease. */
+/** A Kubernetes program that elects a leader with client-go, by our Lease. */
 function startGo() {
   const binaries = findBinaries(['kube-controller-manager']);
   if (!binaries.ok) throw new Error(binaries.reason);
@@ -57,17 +57,17 @@ async function startOurs() {
 type Spec = { holderIdentity: string; renewTime: string; leaseTransitions: number };
 const spec = async () => (await cluster.admin.get(LEASE))['spec'] as Spec;
 
-/** Waits until something is true, longer than a busy machine takes. */
+/** Waits until a condition holds, longer than a busy machine needs. */
 const until = (what: string, holds: () => boolean | Promise<boolean>) =>
   eventually(() => holds(), true, { what, timeoutMs: 60_000 });
 
-/** Waits until the Lease was renewed for so long. */
+/** Waits until the Lease has been renewed for this time. */
 async function renewedFor(ms: number): Promise<void> {
   const from = Date.parse((await spec()).renewTime);
   await until('renewals', async () => Date.parse((await spec()).renewTime) - from > ms);
 }
 
-/** Waits until the Lease is client-go's, and was renewed by it. */
+/** Waits until client-go holds the Lease, and has renewed it. */
 async function goLeads(): Promise<Spec> {
   const isGone = async () => ['', 'ours'].includes((await spec()).holderIdentity);
   await until('client-go to lead', async () => !(await isGone().catch(() => true)));
@@ -75,10 +75,10 @@ async function goLeads(): Promise<Spec> {
   return spec();
 }
 
-/** Waits until client-go has seen a Lease that isn't its own. */
+/** Waits until client-go has seen the Lease of another holder. */
 async function goLooks(): Promise<void> {
   const { length } = await cluster.auditLog();
-  await until('a look of client-go', async () =>
+  await until('a read by client-go', async () =>
     (await cluster.auditLog())
       .slice(length)
       .some(({ objectRef, userAgent = '' }) => objectRef?.name === 'shared' && userAgent.includes('leader-election')),
@@ -88,11 +88,11 @@ async function goLooks(): Promise<void> {
 /** Longer than a Lease lasts. */
 const LONG_MS = SHORT.leaseDurationMs + 500;
 
-it('waits for client-go, and takes over when that is gone', async () => {
+it('waits for client-go, and takes over after it', async () => {
   const go = startGo();
   const { holderIdentity } = await goLeads();
   const ours = await startOurs();
-  await until('a look', () => ours.leaders.includes(holderIdentity));
+  await until('a read', () => ours.leaders.includes(holderIdentity));
   await renewedFor(LONG_MS);
   expect(ours.events).toEqual([]);
   await go.stop();
@@ -100,7 +100,7 @@ it('waits for client-go, and takes over when that is gone', async () => {
   expect(await spec()).toMatchObject({ holderIdentity: 'ours', leaseTransitions: 1 });
 });
 
-it('is waited for by client-go, which takes over when we stop', async () => {
+it('makes client-go wait, until it stops', async () => {
   const ours = await startOurs();
   await until('ours to lead', () => ours.elector.isLeader);
   startGo();

@@ -23,12 +23,12 @@ class GoElector {
     const lock = lockOver(options.network, options.server);
     // NewFromKubeconfig gives the client a timeout.
     const { clock } = options.machine;
-    const patiently = <T>(call: (bounds: Bounds) => Promise<T>, bounds: Bounds): Promise<T> =>
+    const bounded = <T>(call: (bounds: Bounds) => Promise<T>, bounds: Bounds): Promise<T> =>
       within(options.times.renewDeadlineMs / 2, call, { ...bounds, clock });
     this.#lock = {
-      read: (bounds) => patiently((each) => lock.read(each), bounds),
-      create: (spec, bounds) => patiently((each) => lock.create(spec, each), bounds),
-      update: (lease, bounds) => patiently((each) => lock.update(lease, each), bounds),
+      read: (bounds) => bounded((each) => lock.read(each), bounds),
+      create: (spec, bounds) => bounded((each) => lock.create(spec, each), bounds),
+      update: (lease, bounds) => bounded((each) => lock.update(lease, each), bounds),
     };
   }
 
@@ -77,7 +77,7 @@ class GoElector {
         try {
           return await this.#update({ ...record, ...history() }, { signal });
         } catch {
-          // The slow path, below.
+          // It continues with the slow path.
         }
       }
       this.#lease = await this.#lock.read({ signal });
@@ -104,7 +104,7 @@ class GoElector {
     const { machine, times } = this.#options;
     const { clock } = machine;
     const time = microTime(clock.epochMs());
-    const give = async ({ signal }: Bounds): Promise<void> => {
+    const release = async ({ signal }: Bounds): Promise<void> => {
       this.#lease = await this.#lock.read({ signal });
       if (this.#lease === undefined || this.#observed?.holderIdentity !== this.#options.identity) return;
       const { leaseTransitions } = this.#lease.spec;
@@ -112,7 +112,9 @@ class GoElector {
       await this.#update({ holderIdentity: '', leaseDurationSeconds: 1, ...stamps, leaseTransitions }, { signal });
     };
     // client-go logs it.
-    await within(times.renewDeadlineMs, give, { signal: new AbortController().signal, clock }).catch(() => undefined);
+    await within(times.renewDeadlineMs, release, { signal: new AbortController().signal, clock }).catch(
+      () => undefined,
+    );
   }
 
   #observe(spec: Lease['spec']): void {
@@ -125,7 +127,7 @@ class GoElector {
   }
 }
 
-/** Starts a replica in Go, so to say. Its container is started again when it has lost the Lease and exited. */
+/** Starts a model of a replica in Go. It exits when it loses the Lease, and its container restarts. */
 export function startGoReplica(options: ReplicaOptions): Contender {
   const { machine, identity } = options;
   const stopped = new AbortController();

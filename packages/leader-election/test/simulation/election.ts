@@ -7,14 +7,14 @@ import { type Contender, startReplica } from './replica.ts';
 import { World } from './world.ts';
 
 /**
- * What a replica is, and where it elects: `ours` and `client-go` by one Lease, `moved` by another one, as a later release
- * does, and `moving`, the release in between, by both.
+ * The program of a replica, and its Lease: `ours` and `client-go` use one Lease, `moved` uses another one, as a later
+ * release does, and `moving`, the release in between, uses both.
  */
 export type Make = 'ours' | 'client-go' | 'moving' | 'moved';
 
 export type ReplicaPlan = MachineOptions & { readonly make: Make; readonly cuts: readonly Cut[] };
 
-/** The end of a process; another one takes its place after a second, of the same make unless there is one here. */
+/** Ends a process; another one replaces it after a second, of the same make unless this says otherwise. */
 export type Restart = {
   readonly replica: number;
   readonly atMs: number;
@@ -26,11 +26,11 @@ export type ElectionPlan = {
   readonly seed: number;
   readonly replicas: readonly ReplicaPlan[];
   readonly restarts: readonly Restart[];
-  /** When somebody deletes the Lease. */
+  /** When the Lease is deleted. */
   readonly deletions: readonly number[];
-  /** Whether the Lease is there before all replicas. */
+  /** Whether the Lease exists before all replicas. */
   readonly isMade?: boolean;
-  /** Until then the network may be slow: most of the time 50 ms, now and then this. */
+  /** The delay of a few requests until `slowUntilMs`; the others have 50 ms. */
   readonly slowMs: number;
   readonly slowUntilMs: number;
 };
@@ -39,20 +39,20 @@ type Process = { readonly machine: Machine; readonly contender: Contender; reado
 
 const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 
-/** Replicas, the API server and what is between them, in a time of their own. */
+/** Replicas, the API server and their networks, in simulated time. */
 export class Election {
   readonly world = new World();
   readonly journal = new Journal();
   readonly #server = new LeaseServer();
-  /** Has the Lease of a later release. */
+  /** It has the Lease of a later release. */
   readonly #later = new LeaseServer();
   readonly #plan: ElectionPlan;
   readonly #random: () => number;
-  /** All that ever ran, for one that was asked to stop may take its time. */
+  /** All processes, as one that was asked to stop may still run. */
   readonly #processes: Process[] = [];
-  /** The last one of each replica. */
+  /** The last process of each replica. */
   readonly #current: Process[] = [];
-  /** What must never be: two that take themselves for the leader, a write of a term that is over. */
+  /** What must never happen: two processes that believe to lead, a write after the end of its term. */
   readonly violations: string[] = this.journal.violations;
 
   constructor(plan: ElectionPlan) {
@@ -106,7 +106,7 @@ export class Election {
   }
 }
 
-/** Mulberry32: the same numbers for the same seed. */
+/** Mulberry32: one seed gives one sequence. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,14 +1,14 @@
-/** A time of leading of some replica; the higher, the later it began. */
+/** The time in which a replica leads; a later one has a higher number. */
 export type Term = { readonly identity: string; readonly number: number };
 
-/** Every write that the API server got, and whose it was. */
+/** Every write that the API server received, with its term. */
 export class Journal {
   #terms = 0;
   #latest: Term | undefined;
   #landed = 0;
   readonly violations: string[] = [];
 
-  /** Writes so far. */
+  /** The number of writes. */
   get landed(): number {
     return this.#landed;
   }
@@ -18,7 +18,7 @@ export class Journal {
     return this.#latest;
   }
 
-  /** A write reaches the API server. None may once a later term has begun. */
+  /** A write reaches the API server: a violation if a later term has begun. */
   land(term: Term): void {
     this.#landed++;
     if (term !== this.#latest) this.violations.push(`a write of ${name(term)} lands in ${name(this.#latest)}`);

@@ -3,12 +3,12 @@ import type { Lease } from '@kube-semaphore/kube-objects';
 import type { LeaseLock } from '../../src/lock.ts';
 import type { Network } from './network.ts';
 
-/** An API server that has one Lease. */
+/** An API server with one Lease. */
 export class LeaseServer {
   #lease: Lease | undefined;
   #version = 0;
 
-  /** As kubectl would. */
+  /** As kubectl does. */
   delete(): void {
     this.#lease = undefined;
   }
@@ -38,7 +38,7 @@ export class LeaseServer {
   }
 }
 
-/** The server as seen from the other end of a network. */
+/** The server through a network. */
 export function lockOver(network: Network, server: LeaseServer): Required<LeaseLock> {
   return {
     ...previousLockOver(network, server),
@@ -46,7 +46,7 @@ export function lockOver(network: Network, server: LeaseServer): Required<LeaseL
   };
 }
 
-/** The same, by one who creates no Lease. */
+/** The same for a replica that creates no Lease. */
 export function previousLockOver(network: Network, server: LeaseServer): LeaseLock {
   return {
     lease: 'ns/lease',
@@ -55,7 +55,7 @@ export function previousLockOver(network: Network, server: LeaseServer): LeaseLo
   };
 }
 
-/** A Lease that nobody holds, as manifests have it. */
+/** A Lease without a holder, as in manifests. */
 export const FREE: Lease['spec'] = {
   holderIdentity: '',
   leaseDurationSeconds: 0,

@@ -1,21 +1,21 @@
 import type { LeaderClock } from '../../src/clock.ts';
 import type { Wakeup, World } from './world.ts';
 
-/** When something is out of order, in true time. */
+/** The time of a fault, in true time. */
 export type Period = { readonly atMs: number; readonly forMs: number };
 
 export type MachineOptions = {
-  /** How fast its clock runs: 1 is right. */
+  /** The speed of its clock: 1 is right. */
   readonly rate: number;
-  /** What its clock shows at the beginning. */
+  /** The time of its clock at the beginning. */
   readonly originMs: number;
-  /** What it takes for the date. */
+  /** The date of its clock at the beginning. */
   readonly epochMs: number;
   /** When its processes are stopped, as by SIGSTOP. */
   readonly stops: readonly Period[];
 };
 
-/** A process, on a machine with a clock of its own, that may be stopped and killed. */
+/** A process that may be stopped and killed, on a machine with its own clock. */
 export class Machine {
   readonly #world: World;
   readonly #options: MachineOptions;
@@ -31,7 +31,7 @@ export class Machine {
     return this.#isAlive;
   }
 
-  /** How many of the clock's calls are still to come. */
+  /** The number of active timers. */
   get timers(): number {
     return this.#timers.size;
   }
@@ -42,7 +42,7 @@ export class Machine {
     after: (ms, call) => {
       const timer = Symbol('timer');
       this.#timers.add(timer);
-      // Whole milliseconds, and one at least, as with setTimeout.
+      // Whole milliseconds, and at least one, as with setTimeout.
       const waitMs = Math.max(1, Math.ceil(ms)) / this.#options.rate;
       this.deliver(this.#world.nowMs + waitMs, () => this.#timers.delete(timer) && call(), 'timer');
       return () => this.#timers.delete(timer);
@@ -54,7 +54,7 @@ export class Machine {
     this.#isAlive = false;
   }
 
-  /** Calls at that true time, or as soon after it as the process runs; never, if it is dead by then. */
+  /** Calls at that true time, or as soon as the process runs after it; never if it is dead then. */
   deliver(atMs: number, call: () => void, kind: Wakeup): void {
     this.#world.at(
       atMs,
@@ -69,7 +69,7 @@ export class Machine {
   }
 }
 
-/** The period in which that time lies, if any. */
+/** The period that contains a time, if any. */
 export function activeAt(periods: readonly Period[], nowMs: number): Period | undefined {
   return periods.find(({ atMs, forMs }) => atMs <= nowMs && nowMs < atMs + forMs);
 }

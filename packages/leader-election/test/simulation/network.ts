@@ -1,24 +1,24 @@
 import { activeAt, type Machine, type Period } from './machine.ts';
 import type { World } from './world.ts';
 
-/** A time in which requests, or the answers to them, get lost. */
+/** A time in which the network loses requests, or answers. */
 export type Cut = Period & { readonly loses: 'requests' | 'answers' };
 
 export type NetworkOptions = {
   readonly world: World;
   readonly machine: Machine;
   readonly cuts: readonly Cut[];
-  /** How long a request is under way, and its answer. */
+  /** How long a request takes to arrive, and its answer. */
   readonly delayMs: () => number;
 };
 
 type RequestOptions = {
   readonly signal: AbortSignal;
-  /** Default: as slow as the network is. */
+  /** Default: that of the network. */
   readonly delayMs?: () => number;
 };
 
-/** The way from a machine to the API server. */
+/** The network between a machine and the API server. */
 export class Network {
   readonly #options: NetworkOptions;
 
@@ -27,8 +27,8 @@ export class Network {
   }
 
   /**
-   * Has `execute` run at the server, later, and resolves with what it returned, later still, or never. An abort ends
-   * the wait and takes nothing back: what was sent may arrive.
+   * Runs `execute` at the server, after a delay, and resolves with its result, after another one, or never. An abort only
+   * ends the wait: a request that was sent may arrive.
    */
   request<T>(execute: () => T, { signal, delayMs = this.#options.delayMs }: RequestOptions): Promise<T> {
     const { world, machine } = this.#options;
@@ -57,7 +57,7 @@ export class Network {
   }
 }
 
-/** What the server answers; it is of no concern to it whether anybody hears that. */
+/** The answer of the server, which may get lost. */
 function attempt<T>(execute: () => T): Promise<T> {
   const answer = (async () => execute())();
   answer.catch(() => undefined);

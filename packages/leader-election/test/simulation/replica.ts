@@ -12,25 +12,25 @@ export type ReplicaOptions = {
   readonly machine: Machine;
   readonly network: Network;
   readonly server: LeaseServer;
-  /** Has the Lease of an earlier release, if that still counts. */
+  /** It has the Lease of an earlier release, if that is still used. */
   readonly previous?: LeaseServer | undefined;
   readonly journal: Journal;
   readonly random: () => number;
 };
 
-/** One that takes part in an election, of whatever make. */
+/** A replica of any make. */
 export interface Contender {
-  /** Whether it takes itself for the leader. */
+  /** Whether it believes to lead. */
   readonly isLeader: boolean;
   /** As SIGTERM. */
   stop(): void;
 }
 
-/** How often a replica has something to write, and how long at most a write is under way. */
+/** How often a replica writes, and how long a write takes at most. */
 const WRITE_PERIOD_MS = 250;
 const MAX_WRITE_MS = 4_000;
 
-/** Starts a replica of ours, with the real elector, that writes into the journal whenever it is let. */
+/** Starts our replica, with the real elector, that writes into the journal whenever it may. */
 export function startReplica(options: ReplicaOptions): Contender {
   const { identity, times, machine, network, server, previous, journal, random } = options;
   const { clock } = machine;
@@ -44,7 +44,7 @@ export function startReplica(options: ReplicaOptions): Contender {
   const write = (): Promise<void> =>
     elector.guard(async (permit) => {
       const own = term!;
-      // Before the request leaves, a token is read from a file, or a connection is made.
+      // Before sending a request, a client reads a token from a file, or connects.
       await sleep(random() * 20, { signal: permit.signal, clock });
       permit.check();
       const delayMs = (): number => (random() < 0.9 ? random() * 10 : random() * MAX_WRITE_MS);
@@ -53,7 +53,7 @@ export function startReplica(options: ReplicaOptions): Contender {
 
   const work = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Not to lead is what most replicas do most of the time.
+      // Most replicas don't lead, and reject it.
       void write().catch(() => undefined);
       await sleep(WRITE_PERIOD_MS, { signal, clock });
     }

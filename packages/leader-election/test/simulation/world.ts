@@ -1,17 +1,17 @@
 type Event = { readonly atMs: number; readonly rank: number; readonly run: () => void };
 
-/** Answers come in before timers that are due, as libuv has it after a SIGSTOP: the worst order for an election. */
+/** Answers come in before timers that are due, as with libuv after a SIGSTOP: the worst order for an election. */
 const RANKS = { answer: 0, timer: 1 } as const;
 
 /** What wakes a process. */
 export type Wakeup = keyof typeof RANKS;
 
-/** A time that passes from event to event, and as fast as the events can be worked. */
+/** Simulated time, which advances from event to event. */
 export class World {
   readonly #events: Event[] = [];
   #nowMs = 0;
 
-  /** True time, which no machine in it knows. */
+  /** True time, which no machine knows. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -22,13 +22,13 @@ export class World {
     this.#events.splice(after + 1, 0, event);
   }
 
-  /** Lets everything happen that is due until then, and calls `check` after each event. */
+  /** Runs all events until a time, and calls `check` after each. */
   async runUntil(untilMs: number, check: () => void): Promise<void> {
     for (let next = this.#events[0]; next !== undefined && next.atMs <= untilMs; next = this.#events[0]) {
       this.#events.shift();
       this.#nowMs = next.atMs;
       next.run();
-      // By then every promise that the event settled has had its consequences.
+      // All promises that depend on the event are settled then.
       await new Promise((resolve) => setImmediate(resolve));
       check();
     }

@@ -2,18 +2,18 @@ import { connect } from '@kube-semaphore/cluster-auth';
 import { KubeClient } from '@kube-semaphore/kube-client';
 import { LeaderElector, leaseLock, type LeaderTimes } from '../../src/index.ts';
 
-/** Where the Leases of these tests are. */
+/** The namespace of the Leases of these tests. */
 export const NAMESPACE = 'default';
 
-/** What a replica needs to be allowed. */
+/** The role of a replica. */
 export const ELECTION_RULES = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ];
 
-/** For tests that wait until a Lease runs out; long enough that a busy machine is no reason for it to do so. */
+/** For tests that wait until a Lease ends; long enough for a busy machine. */
 export const SHORT: LeaderTimes = { leaseDurationMs: 8_000, renewDeadlineMs: 6_000, retryPeriodMs: 250 };
 
-/** For tests in which it must not. */
+/** For tests in which no Lease may end. */
 export const LONG: LeaderTimes = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 250 };
 
 export type ElectorOptions = {
@@ -26,7 +26,7 @@ export type ElectorOptions = {
 
 const QUIET = { info: () => {}, warn: () => {} };
 
-/** An elector for a cluster, which writes down what happens. The caller closes the connection. */
+/** An elector for a cluster, with a record of what happens. The caller closes the connection. */
 export async function electorOf({ kubeconfig, lease, identity, times }: ElectorOptions) {
   const connection = await connect({ kind: 'kubeconfig', path: kubeconfig }, { env: {}, log: QUIET });
   const client = new KubeClient({ connection, userAgent: identity });

@@ -11,7 +11,7 @@ const main = fileURLToPath(new URL('replica-main.ts', import.meta.url));
 export function spawnReplica(options: ElectorOptions) {
   const child = spawn(process.execPath, [main, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const kill = (signal: NodeJS.Signals): boolean => child.kill(signal);
-  // Whoever ends a test run early doesn't wait for the tests to clean up.
+  // A test run that is interrupted doesn't clean up.
   const onExit = (): boolean => kill('SIGKILL');
   process.once('exit', onExit);
   const exited = once(child, 'close').then(([code]) => {
@@ -22,7 +22,7 @@ export function spawnReplica(options: ElectorOptions) {
   createInterface(child.stdout).on('line', (line) => lines.push(line));
   return {
     identity: options.identity,
-    /** What it said, oldest first. */
+    /** Its output, oldest line first. */
     lines,
     said: (line: string, wait: WaitOptions = {}) =>
       eventually(() => lines.includes(line), true, { what: `${options.identity} says ${line}`, ...wait }),

@@ -13,11 +13,11 @@ export async function startReplica(options: ElectorOptions) {
   return {
     identity: options.identity,
     elector,
-    /** Began to lead, ceased to, oldest first. */
+    /** Whether it started (true) or stopped leading, oldest first. */
     events,
-    /** Whom it saw lead. */
+    /** The holders that it saw. */
     leaders,
-    /** Why it couldn't reach the Lease. */
+    /** Its failures to read or write the Lease. */
     failures,
     /** As SIGTERM. */
     async stop(): Promise<void> {

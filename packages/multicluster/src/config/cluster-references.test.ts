@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import {
-  caCertHash,
+  addressFields,
   localReference,
   overriddenAddresses,
   remoteReference,
@@ -12,11 +12,11 @@ import { parseConfigFile } from './config-file.ts';
 const direct = { remoteAPIURL: 'https://c3', remoteCAURL: 'file:///ca', remoteSATokenPath: '/token' };
 
 describe('localReference', () => {
-  it.each([undefined, ''])('is the pod that we run in for %j', (path) => {
+  it.each([undefined, ''])('is the cluster of our pod for %j', (path) => {
     expect(localReference(path)).toEqual({ kind: 'in-cluster' });
   });
 
-  it('is a kubeconfig where there is one', () => {
+  it('is a kubeconfig if there is one', () => {
     expect(localReference('/c1')).toEqual({ kind: 'kubeconfig', path: '/c1' });
   });
 });
@@ -34,20 +34,20 @@ describe('remoteReference', () => {
     expect(remoteReference({ ...direct, kubeConfigPath: '' })).toEqual({ ok: true, value });
   });
 
-  it('has the hashes of the keys that its CA may have', () => {
+  it('has the hashes of the keys of its CA', () => {
     expect(remoteReference({ ...direct, remoteCACertHash: ['sha256:aa'] })).toMatchObject({
       ok: true,
       value: { caHashes: ['sha256:aa'] },
     });
   });
 
-  it.each(['remoteAPIURL', 'remoteCAURL', 'remoteSATokenPath'])('is none without %s', (field) => {
+  it.each(['remoteAPIURL', 'remoteCAURL', 'remoteSATokenPath'])('requires %s', (field) => {
     expect(remoteReference({ ...direct, [field]: '' })).toMatchObject({ ok: false });
   });
 });
 
-describe('caCertHash', () => {
-  const remote = z.strictObject({ remoteCACertHash: caCertHash });
+describe('remoteCACertHash', () => {
+  const remote = z.strictObject(addressFields);
   const read = (source: string) => parseConfigFile(source, remote, { unknownKeys: 'error' });
   const hash = `sha256:${'a'.repeat(64)}`;
 
@@ -55,7 +55,7 @@ describe('caCertHash', () => {
     { name: 'one', source: `remoteCACertHash: ${hash}`, want: { remoteCACertHash: [hash] } },
     { name: 'several', source: `remoteCACertHash: ${hash},${hash}`, want: { remoteCACertHash: [hash, hash] } },
     { name: 'none', source: '{}', want: {} },
-    { name: 'none, if it is empty', source: 'remoteCACertHash: ""', want: { remoteCACertHash: undefined } },
+    { name: 'undefined if it is empty', source: 'remoteCACertHash: ""', want: { remoteCACertHash: undefined } },
   ])('is $name', ({ source, want }) => {
     expect(read(source)).toEqual({ ok: true, value: want, warnings: [] });
   });
@@ -69,21 +69,21 @@ describe('caCertHash', () => {
 });
 
 describe('overriddenAddresses', () => {
-  it('names what counts for nothing beside a kubeconfig, and nothing else', () => {
+  it('names what a kubeconfig overrides, and nothing else', () => {
     const remotes = [
       direct,
       { kubeConfigPath: '/c2', remoteCAURL: '' },
       { ...direct, remoteCACertHash: ['sha256:aa'], kubeConfigPath: '/c3', remoteSATokenPath: '' },
     ];
     expect(overriddenAddresses(remotes, 'remotes')).toEqual([
-      'remotes[2].remoteAPIURL counts for nothing beside kubeConfigPath',
-      'remotes[2].remoteCAURL counts for nothing beside kubeConfigPath',
-      'remotes[2].remoteCACertHash counts for nothing beside kubeConfigPath',
+      'remotes[2].remoteAPIURL is ignored: kubeConfigPath overrides it',
+      'remotes[2].remoteCAURL is ignored: kubeConfigPath overrides it',
+      'remotes[2].remoteCACertHash is ignored: kubeConfigPath overrides it',
     ]);
   });
 });
 
-it('tells which clusters have the API server of an earlier one', () => {
+it('names clusters that have the API server of an earlier one', () => {
   const at = (name: string, url: string) => ({ at: name, server: new URL(url) });
   const clusters = [
     at('-kube-config', 'https://c1:6443'),

@@ -3,55 +3,55 @@ import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { keyHashList } from '@kube-semaphore/options';
 import * as z from 'zod/mini';
 
-/** How config files say where a remote cluster is. An empty text is as good as none. */
-export type RemoteAddress = {
-  readonly kubeConfigPath?: string | undefined;
-  readonly remoteAPIURL?: string | undefined;
-  readonly remoteCAURL?: string | undefined;
-  /** As `caCertHash` reads it. */
-  readonly remoteCACertHash?: readonly string[] | undefined;
-  readonly remoteSATokenPath?: string | undefined;
+const text = z.optional(z.string());
+
+/** The fields by which config files name a remote cluster. An empty text is the same as none. */
+export const addressFields = {
+  kubeConfigPath: text,
+  remoteAPIURL: text,
+  remoteCAURL: text,
+  /** Hashes with commas between them, like those of the flag. */
+  remoteCACertHash: z.optional(
+    z.pipe(
+      z.string(),
+      z.transform((raw, { issues }): readonly string[] | undefined => {
+        if (raw === '') return undefined;
+        const hashes = keyHashList.parse(raw);
+        if (hashes.ok) return hashes.value;
+        issues.push({ code: 'custom', message: hashes.reason, input: raw });
+        return z.NEVER;
+      }),
+    ),
+  ),
+  remoteSATokenPath: text,
 };
 
-/** The field `remoteCACertHash` of a config file: hashes with commas between them, as the flag has them. */
-export const caCertHash = z.optional(
-  z.pipe(
-    z.string(),
-    z.transform((raw, { issues }): readonly string[] | undefined => {
-      if (raw === '') return undefined;
-      const hashes = keyHashList.parse(raw);
-      if (hashes.ok) return hashes.value;
-      issues.push({ code: 'custom', message: hashes.reason, input: raw });
-      return z.NEVER;
-    }),
-  ),
-);
+export type RemoteAddress = z.infer<z.ZodMiniObject<typeof addressFields>>;
 
-/** The local cluster: a kubeconfig, or the pod that we run in. */
-export const localReference = (path: string | undefined): ClusterReference =>
-  given(path) === undefined ? { kind: 'in-cluster' } : { kind: 'kubeconfig', path: path! };
+/** The local cluster: a kubeconfig, or the cluster of our pod. */
+export const localReference = (path = ''): ClusterReference =>
+  path === '' ? { kind: 'in-cluster' } : { kind: 'kubeconfig', path };
 
 /** A remote cluster: a kubeconfig, or the other three together. */
-export function remoteReference(address: RemoteAddress): Parsed<ClusterReference> {
-  const path = given(address.kubeConfigPath);
-  if (path !== undefined) return good({ kind: 'kubeconfig', path });
-  const [apiUrl, caUrl, tokenPath] = [
-    given(address.remoteAPIURL),
-    given(address.remoteCAURL),
-    given(address.remoteSATokenPath),
-  ];
-  if (apiUrl === undefined || caUrl === undefined || tokenPath === undefined) {
+export function remoteReference({
+  kubeConfigPath: path = '',
+  remoteAPIURL: apiUrl = '',
+  remoteCAURL: caUrl = '',
+  remoteCACertHash: caHashes,
+  remoteSATokenPath: tokenPath = '',
+}: RemoteAddress): Parsed<ClusterReference> {
+  if (path !== '') return good({ kind: 'kubeconfig', path });
+  if (apiUrl === '' || caUrl === '' || tokenPath === '')
     return bad('it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together');
-  }
-  return good({ kind: 'api-server', apiUrl, caUrl, caHashes: address.remoteCACertHash, token: { path: tokenPath } });
+  return good({ kind: 'api-server', apiUrl, caUrl, caHashes, token: { path: tokenPath } });
 }
 
 /** A cluster to connect to, and the flag or the field of a file that names it, for errors. */
 export type NamedReference = { readonly at: string; readonly reference: ClusterReference };
 
 /**
- * Clusters that have the API server of an earlier one: a kubeconfig that was copied, and a cluster that would mirror itself.
- * It goes by the address, which needs no right; behind two proxies one address may be two clusters.
+ * Clusters that have the API server of an earlier one, such as a kubeconfig that was copied. Compares addresses, which
+ * needs no rights; behind two proxies one address may be two clusters.
  *
  * @returns sentences for the log
  */
@@ -70,30 +70,25 @@ export const remoteOfFlags = ({ name, reference }: Remote, flag: string): NamedR
   reference,
 });
 
-/** The remotes of a config file: `config.json: remotes[0].kubeConfigPath (c2)`. @param at the file, and what it calls the list */
+/** The remotes of a config file: `config.json: remotes[0].kubeConfigPath (c2)`. @param at the file, and the name of the list */
 export const remotesOfFile = (remotes: readonly Remote[], at: string): readonly NamedReference[] =>
   remotes.map(({ name, reference }, i) => ({
     at: `${at}[${i}]${reference.kind === 'kubeconfig' ? '.kubeConfigPath' : ''} (${name})`,
     reference,
   }));
 
-/** What replaces a kubeconfig. */
+/** What a kubeconfig overrides. */
 const DIRECT = ['remoteAPIURL', 'remoteCAURL', 'remoteCACertHash', 'remoteSATokenPath'] as const;
 
 /**
- * What a config file says in vain of where its remotes are: the kubeconfig comes first, as in the Go programs, under which
- * deployed files work.
+ * Fields of a config file that a kubeconfig overrides, as in the Go programs, whose files must keep working.
  *
- * @param at what the file calls its list of remotes
+ * @param at the name of the list of remotes
  * @returns sentences for the log
  */
-export function overriddenAddresses(remotes: readonly RemoteAddress[], at: string): readonly string[] {
-  return remotes.flatMap((address, i) => {
-    if (given(address.kubeConfigPath) === undefined) return [];
-    return DIRECT.filter((field) => given(address[field]) !== undefined).map(
-      (field) => `${at}[${i}].${field} counts for nothing beside kubeConfigPath`,
-    );
-  });
-}
-
-const given = <T>(value: T | undefined): T | undefined => (value === '' ? undefined : value);
+export const overriddenAddresses = (remotes: readonly RemoteAddress[], at: string): readonly string[] =>
+  remotes.flatMap(({ kubeConfigPath = '', ...address }, i) =>
+    DIRECT.filter((field) => kubeConfigPath !== '' && (address[field] ?? '') !== '').map(
+      (field) => `${at}[${i}].${field} is ignored: kubeConfigPath overrides it`,
+    ),
+  );

@@ -2,29 +2,29 @@ import { isDeeper } from '@kube-semaphore/kube-objects';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { nearest, parseDuration } from '@kube-semaphore/options';
 import { parseYaml } from '@kube-semaphore/text';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
+import { goDocument } from './go-document.ts';
 
-/** A file that was understood, or every problem with the path to its field. */
+/** A valid file, or every problem with the path to its field. */
 export type ParsedFile<T> =
   | { readonly ok: true; readonly value: T; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 type FileRules = {
   /**
-   * What a key is that the schema doesn't have. In a format of our own an error. In one that Go programs read, which pass
-   * over them, a warning, unless it is like one of the schema: a misspelled `allowedPodCIDRs` must not be an open door.
+   * `error` for a format of our own. `warning` for one that Go programs read: it is read as they do, in any case of its
+   * keys, and unknown keys are ignored. A key that is like one of the schema is still an error: a misspelled
+   * `allowedPodCIDRs` must not open a door.
    */
   readonly unknownKeys: 'error' | 'warning';
-  /** Makes of what the file holds what the schema describes; `goDocument` for files of Go programs. */
-  readonly prepare?: (document: unknown) => unknown;
 };
 
-/** Four hundred remotes have as many. What is wrong between two remotes is looked for in all pairs of them. */
+/** Enough for four hundred remotes. Some checks compare all pairs of remotes. */
 const MOST_BYTES = 128 * 1024;
 
-/** zod/mini has no sentences of its own, and all languages together would be a lot to load. */
-const IN_WORDS = { error: english().localeError };
+/** zod/mini has no error messages, and all languages together would need much memory. */
+const IN_ENGLISH = { error: english().localeError };
 
 /**
  * Reads a config file, YAML or JSON.
@@ -34,59 +34,57 @@ const IN_WORDS = { error: english().localeError };
 export function parseConfigFile<T>(
   source: string,
   schema: z.ZodMiniType<T>,
-  { unknownKeys, prepare = (document) => document }: FileRules,
+  { unknownKeys }: FileRules,
 ): ParsedFile<T> {
   const bytes = Buffer.byteLength(source);
   if (bytes > MOST_BYTES) return { ok: false, problems: [`it has ${bytes} bytes, at most ${MOST_BYTES} are allowed`] };
   const read = readDocument(source);
   if (!read.ok) return { ok: false, problems: [read.reason] };
-  const document = prepare(read.value);
   const keys = new Set(keysOf(schema));
-  const parsed = schema.safeParse(document, IN_WORDS);
-  if (parsed.success) return { ok: true, value: parsed.data, warnings: [] };
-  const { issues } = parsed.error;
-  const passed =
-    unknownKeys === 'warning'
-      ? issues
-          .filter(isUnknownKeys)
-          .map((issue) => ({ ...issue, keys: issue.keys.filter((key) => meantBy(key, keys) === undefined) }))
-      : [];
-  for (const { path, keys: dropped } of passed) for (const key of dropped) dropKey(document, path, key);
-  const again = passed.length === 0 ? parsed : schema.safeParse(document, IN_WORDS);
-  if (again.success)
-    return { ok: true, value: again.data, warnings: passed.flatMap((issue) => problemsOf(issue, keys)) };
-  return { ok: false, problems: again.error.issues.flatMap((issue) => problemsOf(issue, keys)) };
+  const isGo = unknownKeys === 'warning';
+  const document = isGo ? goDocument(read.value, [...keys]) : read.value;
+  const warnings: string[] = [];
+  let parsed = schema.safeParse(document, IN_ENGLISH);
+  if (isGo && !parsed.success) {
+    for (const { path, keys: unknown } of parsed.error.issues.filter(isUnknownKeys))
+      for (const key of unknown.filter((each) => meantBy(each, keys) === undefined)) {
+        dropKey(document, path, key);
+        warnings.push(`${placeOf(path)}: ${unknownKey(key, keys)}`);
+      }
+    if (warnings.length > 0) parsed = schema.safeParse(document, IN_ENGLISH);
+  }
+  return parsed.success
+    ? { ok: true, value: parsed.data, warnings }
+    : { ok: false, problems: parsed.error.issues.flatMap((issue) => problemsOf(issue, keys)) };
 }
 
-/** What a text says: it is told in the words of the format that it seems to have. */
+/** Reads JSON or YAML. The reason uses the words of the format that the text seems to have. */
 function readDocument(source: string): Parsed<unknown> {
   let problem: string | undefined;
   if (/^\s*[{[]/.test(source)) {
     try {
       return shallow(JSON.parse(source));
     } catch (error) {
-      // It may be YAML nevertheless, which has such lists and maps, and comments besides.
+      // It may be YAML, which has such lists and maps, and also comments.
       problem = `it is not JSON: ${jsonProblem((error as Error).message, source)}`;
     }
   }
   const document = parseYaml(source);
   if (document.ok) return document.value === null ? bad('it is empty') : shallow(document.value);
   const { message, place } = document.problem;
-  return bad(
-    problem ??
-      `it is not YAML: ${message}${place === undefined ? '' : ` at line ${place.line}, column ${place.column}`}`,
-  );
+  const at = place === undefined ? '' : ` at line ${place.line}, column ${place.column}`;
+  return bad(problem ?? `it is not YAML: ${message}${at}`);
 }
 
-/** More than any of our files has. What reads a document recurses. */
+/** More than any of our files needs. The readers of a document recurse. */
 const DEEPEST = 32;
 
 function shallow(document: unknown): Parsed<unknown> {
   if (!isDeeper(document, DEEPEST)) return good(document);
-  return bad(isEndless(document) ? 'it is not YAML: an alias leads to what contains it' : 'it is nested too deeply');
+  return bad(isCircular(document) ? 'it is not YAML: an alias leads to what contains it' : 'it is nested too deeply');
 }
 
-/** V8's words with a line for its position, and without the text that it quotes. */
+/** V8's message with a line for its position, and without the text that it quotes. */
 function jsonProblem(message: string, source: string): string {
   const words = message.replace(/ in JSON at position .*| after JSON at position .*|, (\.\.\.)?".*/s, '');
   const position = / at position (\d+)/.exec(message)?.[1];
@@ -95,19 +93,19 @@ function jsonProblem(message: string, source: string): string {
   return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}: ${words}`;
 }
 
-/** Whether an alias leads to what it is in: nothing that walks such a document comes to an end. */
-function isEndless(document: unknown): boolean {
+/** Whether an alias leads to what contains it. */
+function isCircular(document: unknown): boolean {
   try {
     JSON.stringify(document);
     return false;
   } catch (error) {
-    // A circle is a TypeError; what is too deep for it has no end that matters either, but is none.
+    // A circle is a TypeError; a document that is too deep for the stack is a RangeError.
     return error instanceof TypeError;
   }
 }
 
-/** The keys of all objects in a schema, however deep. */
-export function keysOf(schema: z.core.$ZodType): readonly string[] {
+/** The keys of all objects in a schema, at any depth. */
+function keysOf(schema: z.core.$ZodType): readonly string[] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case 'object':
@@ -123,7 +121,12 @@ export function keysOf(schema: z.core.$ZodType): readonly string[] {
   }
 }
 
-/** A duration as Go's JSON has it: a text, or a number of nanoseconds. @returns milliseconds */
+/** A duration as Go's JSON has it: a text like `1h`, or a number of nanoseconds. `durationOf` reads it. */
+export const durationField = z.optional(
+  z.union([z.string(), z.number()], 'it is neither a text like "1h" nor a number of nanoseconds'),
+);
+
+/** Reads a `durationField`. @returns milliseconds */
 export function durationOf(value: string | number): Parsed<number> {
   if (typeof value === 'string') return parseDuration(value);
   return Number.isFinite(value) ? good(value / 1e6) : bad(`${value} is not a number of nanoseconds`);
@@ -133,7 +136,7 @@ type UnknownKeys = Extract<z.core.$ZodIssue, { code: 'unrecognized_keys' }>;
 
 const isUnknownKeys = (issue: z.core.$ZodIssue): issue is UnknownKeys => issue.code === 'unrecognized_keys';
 
-/** A field that may be one thing or another is none of them: what is inside of it says more than that, if there is anything. */
+/** For a failed union, the nested issues if there are any, as they say more. */
 function problemsOf(issue: z.core.$ZodIssue, keys: ReadonlySet<string>): readonly string[] {
   const inside = issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length > 0) : [];
   if (inside.length > 0)
@@ -146,11 +149,8 @@ function problemsOf(issue: z.core.$ZodIssue, keys: ReadonlySet<string>): readonl
 
 /** `remotes[0].name` */
 function placeOf(path: readonly PropertyKey[]): string {
-  const field = path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('')
-    .replace(/^\./, '');
-  return field === '' ? 'the file' : field;
+  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
+  return parts.join('').replace(/^\./, '') || 'the file';
 }
 
 function unknownKey(key: string, keys: ReadonlySet<string>): string {
@@ -159,7 +159,7 @@ function unknownKey(key: string, keys: ReadonlySet<string>): string {
   return `unknown key ${key}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
 }
 
-/** The key that an unknown one is like: misspelled, or in the wrong place. */
+/** The known key that an unknown one is like: misspelled, or in the wrong place. */
 const meantBy = (key: string, keys: ReadonlySet<string>): string | undefined =>
   keys.has(key) ? key : nearest(key, keys);
 

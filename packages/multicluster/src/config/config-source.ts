@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { deniedHint } from '@kube-semaphore/cluster-auth';
 import { ConfigError, type ConfigSource } from '@kube-semaphore/runtime';
 
-/** @throws {ConfigError} that names the file */
+/** Reads a config file. @throws {ConfigError} that names it */
 export function readConfigSource(path: string): ConfigSource {
   try {
     return { path, content: readFileSync(path, 'utf8') };

@@ -12,13 +12,13 @@ describe('goDocument', () => {
     },
     { name: 'takes the last of two spellings', document: { zones: ['a'], Zones: ['b'] }, want: { zones: ['b'] } },
     {
-      name: 'passes over null',
+      name: 'ignores null',
       document: { zones: null, remoteClusters: [{ zones: null }] },
       want: { remoteClusters: [{}] },
     },
     { name: 'leaves unknown keys as they are', document: { Zone: 'a' }, want: { Zone: 'a' } },
     { name: 'leaves values as they are', document: { zones: ['ZONES', 7, true] }, want: { zones: ['ZONES', 7, true] } },
-    { name: 'is nothing without a document', document: null, want: null },
+    { name: 'is null without a document', document: null, want: null },
   ])('$name', ({ document, want }) => {
     expect(goDocument(document, keys)).toEqual(want);
   });

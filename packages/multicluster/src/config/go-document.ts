@@ -1,6 +1,6 @@
 /**
- * A document as Go's encoding/json reads one into structs: keys in any case count for the known ones, the last of two
- * that mean the same wins, and what is null is as good as absent.
+ * A document as Go's encoding/json reads one into structs: known keys match in any case, the last of two equal keys
+ * wins, and null is the same as absent.
  *
  * @param keys of all objects in the document, as our schema spells them
  */

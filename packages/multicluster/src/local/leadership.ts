@@ -12,7 +12,7 @@ import { isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
 import type { LeaderElectionOptions } from '@kube-semaphore/options';
 import { ConfigError, type Instruments, type leaderMetrics, type Logger } from '@kube-semaphore/runtime';
 
-/** Where kubelet tells a pod its namespace. */
+/** Where kubelet writes the namespace of a pod. */
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
 export type LeadershipInput = {
@@ -27,43 +27,42 @@ export type LeadershipInput = {
 };
 
 /**
- * How this replica gets to write: at once, or while it holds the Lease.
+ * How this replica may write: at once, or while it holds the Lease.
  *
- * @throws {ConfigError} if the Lease's name or a namespace is none, or the namespace is neither given nor to be found
+ * @throws {ConfigError} if the name of the Lease or a namespace is invalid, or the namespace is neither given nor found
  */
 export function leadershipOf(
   options: LeaderElectionOptions,
   { client, leaseName, prefix, log, metrics }: LeadershipInput,
 ): Leadership {
-  if (!options.leaderElect) {
+  const { leaderElect, leaseDurationMs, renewDeadlineMs, retryPeriodMs, previousLeaseNamespace: previous } = options;
+  if (!leaderElect) {
     metrics.leader.set({}, 1);
     return new SoleLeader();
   }
-  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
-  const namespace = options.leaseNamespace ?? podNamespace(prefix);
-  const previous = options.previousLeaseNamespace;
+  const spelling = (flag: string): string => `-${flag} or ${prefix}_${flag.replaceAll('-', '_').toUpperCase()}`;
+  const checkNamespace = (namespace: string, flag: string): void => {
+    if (!isDnsLabel(namespace))
+      throw new ConfigError(`"${namespace}" is not a valid namespace name: set ${spelling(flag)}`);
+  };
+  const namespace = options.leaseNamespace ?? podNamespace();
+  if (namespace === undefined)
+    throw new ConfigError(`${spelling('lease-namespace')} is required for -leader-elect outside of a pod`);
   const name = options.leaseName ?? leaseName;
   if (!isDnsSubdomain(name))
-    throw new ConfigError(`${name} is no name of a Lease: give one with -lease-name or ${prefix}_LEASE_NAME`);
-  if (!isDnsLabel(namespace))
-    throw new ConfigError(
-      `${namespace} is no name of a namespace: give one with -lease-namespace or ${prefix}_LEASE_NAMESPACE`,
-    );
-  if (previous !== undefined && !isDnsLabel(previous))
-    throw new ConfigError(
-      `${previous} is no name of a namespace: give one with -previous-lease-namespace or ${prefix}_PREVIOUS_LEASE_NAMESPACE`,
-    );
+    throw new ConfigError(`"${name}" is not a valid Lease name: set ${spelling('lease-name')}`);
+  checkNamespace(namespace, 'lease-namespace');
+  if (previous !== undefined) checkNamespace(previous, 'previous-lease-namespace');
   const identity = leaderIdentity();
   const lease = `${namespace}/${name}`;
   log.info({ lease, identity }, 'waiting for the Lease');
   metrics.leader.set({}, 0);
-  const failures = new LeaseFailures(log);
+  const hasPrevious = previous !== undefined && previous !== namespace;
+  /** Leases whose last request failed. */
+  const failing = new Set<string>();
   return new LeaderElector({
     lock: leaseLock(client, { namespace, name }),
-    previousLock:
-      previous === undefined || previous === namespace
-        ? undefined
-        : previousLeaseLock(client, { namespace: previous, name }),
+    previousLock: hasPrevious ? previousLeaseLock(client, { namespace: previous, name }) : undefined,
     identity,
     leaseDurationMs,
     renewDeadlineMs,
@@ -71,41 +70,25 @@ export function leadershipOf(
     hooks: {
       onChange: (isLeader) => {
         metrics.leader.set({}, isLeader ? 1 : 0);
-        log.info({ lease }, isLeader ? 'leading' : 'leading no more');
+        log.info({ lease }, isLeader ? 'started leading' : 'stopped leading');
       },
-      onNewLeader: (holder, held) => log.info({ lease: held, holder }, 'the Lease has a new holder'),
-      onFailure: (error, failed) => failures.failed(error, failed),
-      onAnswer: (answered) => failures.answered(answered),
+      onNewLeader: (holder, held) => log.info({ lease: held, holder }, 'Lease has a new holder'),
+      onFailure: (error, failed) => {
+        log[failing.has(failed) ? 'debug' : 'warn']({ lease: failed, error }, 'Lease request failed');
+        failing.add(failed);
+      },
+      onAnswer: (answered) => {
+        if (failing.delete(answered)) log.info({ lease: answered }, 'Lease requests recovered');
+      },
     },
   });
 }
 
-/** Tells of an outage once when it begins, and once when it is over, for each Lease. */
-class LeaseFailures {
-  readonly #log: Logger;
-  readonly #failing = new Set<string>();
-
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  failed(error: unknown, lease: string): void {
-    this.#log[this.#failing.has(lease) ? 'debug' : 'warn']({ lease, error }, 'the Lease could not be read or written');
-    this.#failing.add(lease);
-  }
-
-  answered(lease: string): void {
-    if (this.#failing.delete(lease)) this.#log.info({ lease }, 'the Lease can be read and written again');
-  }
-}
-
-function podNamespace(prefix: string): string {
+function podNamespace(): string | undefined {
   try {
     return readFileSync(NAMESPACE_FILE, 'utf8').trim();
   } catch {
-    // Outside of a pod there is no such file.
-    throw new ConfigError(
-      `-lease-namespace or ${prefix}_LEASE_NAMESPACE is required for -leader-elect outside of a pod`,
-    );
+    // There is no such file outside of a pod.
+    return undefined;
   }
 }

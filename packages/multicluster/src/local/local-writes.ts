@@ -5,26 +5,26 @@ import type { Instruments, sharedMetrics } from '@kube-semaphore/runtime';
 import { RemoteWrites, RemoteWritesError, type RemoteWritesOptions } from './remote-writes.ts';
 import { WriteLog } from './write-log.ts';
 
-/** What is to be known of a write, beside what it writes. */
+/** The facts about a write, besides its request. */
 export type LocalWrite = {
-  /** The remote among whose writes it counts; undefined: no one's. */
+  /** The remote whose budget it counts against; undefined: none. */
   readonly payer: string | undefined;
   readonly isDeletion: boolean;
   /** As `ReconcileContext.since`. */
   readonly since: number | undefined;
-  /** The remote whose event it answers, for the time from there to here; undefined where it isn't known. */
+  /** The remote whose event it answers, for the propagation metric; undefined: unknown. */
   readonly remote: string | undefined;
-  /** What a repair counts for, where no event of a remote asked for the write; undefined: nothing. */
+  /** The remote whose object it repairs, if no event asks for it; undefined: none. */
   readonly repairs: string | undefined;
-  /** What the log says of it, asked when it is done. */
+  /** The log message and its fields, called after the write. */
   readonly event: () => { readonly event: string; readonly facts: Readonly<Record<string, unknown>> };
 };
 
 export type LocalWritesOptions = Omit<RemoteWritesOptions, 'metrics'> & {
   readonly leadership: Leadership;
-  /** How many at once. */
+  /** The maximum of parallel writes. */
   readonly concurrency: number;
-  /** What is written, as a log line begins: `set`. */
+  /** What is written, at the beginning of log messages: `set`. */
   readonly what: string;
   readonly metrics: Pick<
     Instruments<ReturnType<typeof sharedMetrics>>,
@@ -34,10 +34,7 @@ export type LocalWritesOptions = Omit<RemoteWritesOptions, 'metrics'> & {
   };
 };
 
-/** The local cluster's name in metrics, where remotes have their own. */
-const LOCAL = 'local';
-
-/** The way of every write to the local cluster: the budget of its remote, a turn, the Lease, then the log and metrics. */
+/** The way of every write to the local cluster: the budget of its remote, the limiter, the Lease, then log and metrics. */
 export class LocalWrites {
   readonly #options: LocalWritesOptions;
   readonly #limiter: Limiter;
@@ -49,43 +46,36 @@ export class LocalWrites {
     this.#options = options;
     this.#limiter = new Limiter(concurrency);
     this.#budgets = new RemoteWrites(options);
-    this.#log = new WriteLog({
-      log,
-      what,
-      onTrouble: (inTrouble) => metrics.remoteUp.set({ remote: LOCAL }, inTrouble ? 0 : 1),
-    });
+    const onTrouble = (inTrouble: boolean): void => metrics.remoteUp.set({ remote: 'local' }, inTrouble ? 0 : 1);
+    this.#log = new WriteLog({ log, what, onTrouble });
   }
 
   /**
-   * Writes, when it is its turn.
+   * Writes in turn.
    *
-   * @throws RemoteWritesError when its remote must wait, before it takes a turn from another; NotLeadingError; what `send` throws
+   * @throws RemoteWritesError if the remote must wait, before it waits for its turn; NotLeadingError; what `send` throws
    */
   async write<T>(
-    { payer, isDeletion, event, ...counted }: LocalWrite,
+    { payer, isDeletion, since, remote, repairs, event }: LocalWrite,
     send: (options: WriteOptions) => Promise<T>,
   ): Promise<T> {
+    const { leadership, metrics } = this.#options;
     if (payer !== undefined) this.#budgets.spend(payer, { isDeletion });
     const written = await this.#limiter.run(() =>
-      this.#options.leadership.guard(({ signal, check }) => send({ signal, beforeSend: check })),
+      leadership.guard(({ signal, check }) => send({ signal, beforeSend: check })),
     );
-    const { event: said, facts } = event();
-    this.#log.written(said, facts);
-    this.#count(counted);
+    const { event: message, facts } = event();
+    this.#log.written(message, facts);
+    if (since === undefined) {
+      if (repairs !== undefined) metrics.repairs.inc({ remote: repairs });
+    } else if (remote !== undefined) metrics.propagation.observe({ remote }, (performance.now() - since) / 1000);
     return written;
   }
 
-  /** A reconcile failed. @returns whether a write did: what only waits for its turn has not failed */
+  /** Logs a failed reconcile. @returns whether a write failed: one that only waits for its turn didn't */
   failed(failure: { readonly key: string; readonly error: unknown; readonly retryInMs: number }): boolean {
     if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return false;
     this.#log.failed(failure);
     return true;
-  }
-
-  #count({ since, remote, repairs: repaired }: Pick<LocalWrite, 'since' | 'remote' | 'repairs'>): void {
-    const { propagation, repairs } = this.#options.metrics;
-    if (since !== undefined) {
-      if (remote !== undefined) propagation.observe({ remote }, (performance.now() - since) / 1000);
-    } else if (repaired !== undefined) repairs.inc({ remote: repaired });
   }
 }

@@ -22,7 +22,7 @@ function writesOf(perSecond: number, { objects = 0 } = {}) {
     log,
     metrics: { remoteOverBudget } as never,
   });
-  /** Tries so many at once. @returns how many needn't wait */
+  /** Attempts `count` writes. @returns how many don't wait */
   const spend = (remote: string, count: number, isDeletion = false): number => {
     let spent = 0;
     for (let i = 0; i < count; i++) {
@@ -42,7 +42,7 @@ describe('RemoteWrites', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
-  it('lets a first sync through, and then the rate', () => {
+  it('admits a first sync, and then the rate', () => {
     const { spend } = writesOf(20);
     expect(spend('c2', 30_000)).toBe(20_000);
     vi.advanceTimersByTime(10_000);
@@ -51,14 +51,14 @@ describe('RemoteWrites', () => {
     expect(spend('c2', 30_000)).toBe(1_000);
   });
 
-  it('lets a quiet remote change all of its objects at once, however many', () => {
+  it('admits a change of all objects of a quiet remote at once', () => {
     const { spend } = writesOf(20, { objects: 8_000 });
     spend('c2', 30_000);
     vi.advanceTimersByTime(3_600_000);
     expect(spend('c2', 30_000)).toBe(8_000);
   });
 
-  it('makes neither another remote wait nor a deletion', () => {
+  it('delays neither another remote nor a deletion', () => {
     const { spend, over } = writesOf(1);
     spend('c2', 2_000);
     expect(spend('c2', 100, true)).toBe(100);
@@ -69,7 +69,7 @@ describe('RemoteWrites', () => {
     ]);
   });
 
-  it('says that a remote is over its budget until a minute after the last write that had to wait', () => {
+  it('reports that a remote is over its budget until a minute after the last write that had to wait', () => {
     const { spend, over } = writesOf(1);
     spend('c2', 1_001);
     vi.advanceTimersByTime(59_000);

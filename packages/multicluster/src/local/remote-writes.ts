@@ -1,22 +1,22 @@
 import { TokenBucket } from '@kube-semaphore/controller';
 import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
 
-/** A local write for a remote must wait, for there were too many of them; it is tried again. */
+/** A local write for a remote must wait, as there were too many of them. It is retried. */
 export class RemoteWritesError extends Error {
   readonly code = 'REMOTE_WRITES_WAIT';
   override readonly name = 'RemoteWritesError';
-  /** When there is room for the next one. */
+  /** When the next one may begin. */
   readonly retryAfterMs: number;
 
   constructor(remote: string, retryAfterMs: number) {
-    super(`${remote} causes more local writes than we make for one remote`);
+    super(`${remote} exceeds its budget of local writes`);
     this.retryAfterMs = retryAfterMs;
   }
 }
 
 export type RemoteWritesOptions = {
   readonly remotes: readonly string[];
-  /** How many objects a remote has here: so many writes it may cause at once, though they be more than usual. */
+  /** How many objects a remote has here: a burst may write each of them once. */
   readonly objectsOf: (remote: string) => number;
   /** Writes for one remote in the long run: `-max-remote-writes`. */
   readonly perSecond: number;
@@ -24,20 +24,20 @@ export type RemoteWritesOptions = {
   readonly log: Logger;
 };
 
-/** At first there are so many seconds' worth of writes: 20,000 by default, twice what the largest first sync takes. */
+/** The initial budget, in seconds' worth of writes: 20,000 by default, twice what the largest first sync needs. */
 const INITIAL_SECONDS = 1_000;
 
-/** Later so many, 1,000 by default, or one for each object: a lost zone or a rollout may change them all. */
+/** The later budget: 1,000 by default, or one for each object, as a lost zone or a rollout may change them all. */
 const BURST_SECONDS = 50;
 
-/** A remote counts as over its budget for so long after its last write that had to wait. */
+/** How long a remote counts as over its budget after its last write that had to wait. */
 const OVER_MS = 60_000;
 
 type Budget = { readonly bucket: TokenBucket; over: NodeJS.Timeout | undefined };
 
 /**
- * How many local writes each remote may cause, so that one whose objects change without end costs neither the local API
- * server nor the other remotes much.
+ * How many local writes each remote may cause. A remote whose objects change without end must not slow down the local
+ * API server, nor other remotes.
  */
 export class RemoteWrites {
   readonly #options: RemoteWritesOptions;
@@ -49,10 +49,10 @@ export class RemoteWrites {
   }
 
   /**
-   * Before a write for a remote. A deletion counts, but never waits: what a remote took back is to go at once, and no
-   * more can be deleted than was created.
+   * Before a write for a remote. A deletion counts, but never waits: what a remote withdraws must go at once, and no
+   * more objects can be deleted than were created.
    *
-   * @throws RemoteWritesError when it must wait
+   * @throws RemoteWritesError if it must wait
    */
   spend(remote: string, { isDeletion }: { readonly isDeletion: boolean }): void {
     const budget = this.#budget(remote);
@@ -63,12 +63,12 @@ export class RemoteWrites {
   }
 
   #budget(remote: string): Budget {
-    const known = this.#budgets.get(remote);
-    if (known !== undefined) return known;
     const { perSecond, objectsOf } = this.#options;
     const burst = (): number => Math.max(BURST_SECONDS * perSecond, objectsOf(remote));
-    const bucket = new TokenBucket({ initial: INITIAL_SECONDS * perSecond, burst, perSecond });
-    const budget: Budget = { bucket, over: undefined };
+    const budget = this.#budgets.get(remote) ?? {
+      bucket: new TokenBucket({ initial: INITIAL_SECONDS * perSecond, burst, perSecond }),
+      over: undefined,
+    };
     this.#budgets.set(remote, budget);
     return budget;
   }
@@ -81,7 +81,7 @@ export class RemoteWrites {
     const { metrics, log, perSecond } = this.#options;
     const labels = { remote, budget: 'writes' } as const;
     metrics.remoteOverBudget.set(labels, 1);
-    log.warn({ cluster: remote, perSecond }, 'remote causes more local writes than we make for one: they wait');
+    log.warn({ cluster: remote, perSecond }, 'remote exceeds its budget of local writes; writes wait');
     budget.over = setTimeout(() => {
       budget.over = undefined;
       metrics.remoteOverBudget.set(labels, 0);

@@ -5,7 +5,7 @@ import { localServiceRanges, rangesIn } from './service-ranges.ts';
 
 const { signal } = new AbortController();
 
-/** What the local API server answers, one after the other. */
+/** Reads the ranges of a server that gives these answers in turn. */
 function asked(...answers: readonly unknown[]) {
   const lines: string[] = [];
   const line = (_: unknown, message: string) => void lines.push(message);
@@ -25,11 +25,11 @@ const list = {
   items: [{ spec: { cidrs: ['10.96.0.0/16', 'fd00:10:96::/112'] } }, { spec: { cidrs: ['10.97.0.0/16'] } }],
 };
 
-it('has the ranges of all ServiceCIDRs', async () => {
+it('returns the ranges of all ServiceCIDRs', async () => {
   expect(await asked(list).ranges).toEqual(['10.96.0.0/16', 'fd00:10:96::/112', '10.97.0.0/16']);
 });
 
-it.each([403, 404])('has none, and says how to name them, where the answer is %i', async (status) => {
+it.each([403, 404])('returns no ranges after %i, and the log says how to name them', async (status) => {
   const { ranges, lines } = asked(refusal(status));
   expect(await ranges).toEqual([]);
   expect(lines).toEqual([
@@ -37,18 +37,15 @@ it.each([403, 404])('has none, and says how to name them, where the answer is %i
   ]);
 });
 
-it('asks again after any other failure, which does not mean that there are none', async () => {
+it('retries after any other failure, as the ranges are unknown then', async () => {
   const { ranges } = asked(refusal(503), new Error('connection reset'), {}, list);
   expect(await ranges).toHaveLength(3);
 });
 
-it.each([{}, undefined, 'x', { items: {} }])('takes %j for no answer', (answer) => {
+it.each([{}, undefined, 'x', { items: {} }])('does not take %j for a list', (answer) => {
   expect(() => rangesIn(answer)).toThrow('not a ServiceCIDRList');
 });
 
-it.each([{}, null, { spec: {} }, { spec: { cidrs: [1, 'x', '10.0.0.0/33'] } }])(
-  'finds no range in an item like %j',
-  (item) => {
-    expect(rangesIn({ items: [item] })).toEqual([]);
-  },
-);
+it.each([{}, null, { spec: {} }, { spec: { cidrs: [1, 'x', '10.0.0.0/33'] } }])('ignores an item like %j', (item) => {
+  expect(rangesIn({ items: [item] })).toEqual([]);
+});

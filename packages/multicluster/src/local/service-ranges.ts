@@ -10,19 +10,19 @@ export type ServiceRangesOptions = RunOptions & { readonly log: Logger; readonly
 const PATH = '/apis/networking.k8s.io/v1/servicecidrs';
 
 /**
- * The Service ranges of the local cluster, as its ServiceCIDRs name them: no remote has a Pod in them. None where the
- * API is not there (404) or not allowed (403); any other failure says nothing, and is tried again.
+ * The Service ranges of the local cluster, from its ServiceCIDRs: no remote has a Pod in them. Empty if the API is
+ * missing (404) or forbidden (403). Retries after any other failure, as the ranges are unknown then.
  *
  * @throws the signal's reason when that is aborted
  */
 export async function localServiceRanges(
   client: Pick<KubeClient, 'getRaw'>,
-  { signal, log, retryMs }: ServiceRangesOptions,
+  { signal, log, retryMs = 1_000 }: ServiceRangesOptions,
 ): Promise<readonly Cidr[]> {
-  let told = false;
+  let level: 'warn' | 'debug' = 'warn';
   const onFailure = (error: unknown): void => {
-    log[told ? 'debug' : 'warn']({ error }, 'ServiceCIDRs of the local cluster not read, retrying');
-    told = true;
+    log[level]({ error }, 'ServiceCIDRs of the local cluster not read, retrying');
+    level = 'debug';
   };
   const ask = async (): Promise<readonly Cidr[]> => {
     try {
@@ -31,17 +31,15 @@ export async function localServiceRanges(
       return ranges;
     } catch (error) {
       if (!(error instanceof KubeApiError && [403, 404].includes(error.status))) throw error;
-      log.info(
-        { status: error.status },
-        'ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs',
-      );
+      const message = 'ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs';
+      log.info({ status: error.status }, message);
       return [];
     }
   };
-  return untilAnswered(ask, { signal, onFailure, ...(retryMs !== undefined && { retryMs }) });
+  return untilAnswered(ask, { signal, onFailure, retryMs });
 }
 
-/** @param list a ServiceCIDRList, or whatever else the server sent */
+/** @param list a ServiceCIDRList, or anything else that the server sent */
 export function rangesIn(list: unknown): readonly Cidr[] {
   const { items } = asRecord(list);
   if (!Array.isArray(items)) throw new Error('the answer is not a ServiceCIDRList');

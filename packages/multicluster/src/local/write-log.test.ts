@@ -17,22 +17,22 @@ function writeLog() {
 const failure = (error: object) => ({ key: 'c2-ns-app', error, retryInMs: 50 });
 const level = (line: string) => line.split(' ')[0];
 
-it('says what was written', () => {
+it('logs a write', () => {
   const { log, lines } = writeLog();
   log.written('set created', { set: 'c2-ns-app' });
   expect(lines).toEqual(['info set created {"set":"c2-ns-app"}']);
 });
 
-it('says once that nothing can be written, and once that it can again', () => {
+it('logs once that all writes fail, and once that they recovered', () => {
   const { log, lines } = writeLog();
   for (let set = 0; set < 100; set++) log.failed(failure({ code: 'KUBE_API', status: 403 }));
   log.written('set created', {});
   log.written('set created', {});
   expect(lines.filter((line) => level(line) === 'warn')).toHaveLength(1);
-  expect(lines.filter((line) => line.includes('work again'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('recovered'))).toHaveLength(1);
 });
 
-it('tells with each failure that nothing can be written, whoever said otherwise meanwhile', () => {
+it('reports trouble with each failure that all writes share', () => {
   const { log, troubles } = writeLog();
   for (let set = 0; set < 3; set++) log.failed(failure({ code: 'KUBE_API', status: 403 }));
   log.written('set created', {});
@@ -40,7 +40,7 @@ it('tells with each failure that nothing can be written, whoever said otherwise 
   expect(troubles).toEqual([true, true, true, false]);
 });
 
-it('says each time what is wrong with one object, and keeps quiet about a conflict', () => {
+it('logs each failure of one object, and a conflict at debug', () => {
   const { log, lines, troubles } = writeLog();
   log.failed(failure({ code: 'KUBE_API', status: 422 }));
   log.failed(failure({ code: 'KUBE_API', status: 422 }));

@@ -2,21 +2,20 @@ import { limitedLog, type Logger } from '@kube-semaphore/runtime';
 
 export type WriteLogOptions = {
   readonly log: Logger;
-  /** What is written, as a log line begins: `set`. */
+  /** What is written, at the beginning of log messages: `set`. */
   readonly what: string;
-  /** All writes fail, said with each that does, as a watch that goes on may have said otherwise; or they work again. */
+  /** All writes fail, called for each that does, as a watch may report otherwise; or they recovered. */
   readonly onTrouble: (inTrouble: boolean) => void;
 };
 
 /**
- * Tells of writes and of why they fail. What fails for every object alike (the local API server is away, or forbids us
- * to write) is said once, and once more when it is over; what is wrong with one object is said each time, but
- * not more than 100 times a minute.
+ * Logs writes and their failures. A failure that all objects share (the local API server is down, or forbids writes) is
+ * logged once, and once more when it is over. A failure of one object is logged each time, at most 100 times a minute.
  */
 export class WriteLog {
   readonly #options: WriteLogOptions;
   readonly #failures: Logger;
-  /** What all writes fail of now. */
+  /** The code or status that all writes fail with now. */
   #trouble: string | undefined;
 
   constructor(options: WriteLogOptions) {
@@ -24,12 +23,12 @@ export class WriteLog {
     this.#failures = limitedLog(options.log, {});
   }
 
-  /** @param event what was done, as a log line says it: `set created` */
+  /** @param event the log message: `set created` */
   written(event: string, facts: Readonly<Record<string, unknown>>): void {
     const { log, onTrouble } = this.#options;
     if (this.#trouble !== undefined) {
       this.#trouble = undefined;
-      log.info({}, 'local writes work again');
+      log.info({}, 'local writes recovered');
       onTrouble(false);
     }
     log.info(facts, event);
@@ -37,25 +36,21 @@ export class WriteLog {
 
   failed({ key, error, retryInMs }: { key: string; error: unknown; retryInMs: number }): void {
     const trouble = commonTrouble(error);
-    const said = trouble !== undefined && trouble === this.#trouble;
+    const isKnown = trouble !== undefined && trouble === this.#trouble;
     if (trouble !== undefined) {
       this.#trouble = trouble;
       this.#options.onTrouble(true);
     }
-    // 409: somebody wrote at the same time, and the next attempt knows. Normal, but worth finding.
-    const level = said || isConflict(error) ? 'debug' : 'warn';
-    this.#failures[level](
-      { key, error, retryInMs: Math.round(retryInMs) },
-      `${this.#options.what} not written, will try again`,
-    );
+    // 409: another client wrote at the same time, and the retry reads its write. Normal, but worth finding.
+    const level = isKnown || (error as { status?: number }).status === 409 ? 'debug' : 'warn';
+    const fields = { key, error, retryInMs: Math.round(retryInMs) };
+    this.#failures[level](fields, `${this.#options.what} not written, retrying`);
   }
 }
 
-/** What an error says about all writes; undefined if it is about this one only. */
+/** The code or status of an error that all writes share; undefined if it is about one object. */
 function commonTrouble(error: unknown): string | undefined {
   const { code, status } = error as { code?: string; status?: number };
   if (status === undefined) return code;
-  return status === 401 || status === 403 || status === 429 || status >= 500 ? String(status) : undefined;
+  return [401, 403, 429].includes(status) || status >= 500 ? String(status) : undefined;
 }
-
-const isConflict = (error: unknown): boolean => (error as { status?: number }).status === 409;

@@ -5,7 +5,7 @@ import { Admissions } from './admissions.ts';
 const step = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), comes: fc.boolean() });
 
 describe('Admissions', () => {
-  it('lets in as many as there is room for, and none that came later before one that waits', () =>
+  it('admits names up to the limit, in the order in which they came', () =>
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), (limit, steps) => {
         const admissions = new Admissions(limit);
@@ -22,13 +22,13 @@ describe('Admissions', () => {
           const waiting = asked.filter((each) => admissions.isWaiting(each));
           expect(waiting).toEqual(asked.slice(limit));
           expect(admissions.isOver).toBe(asked.length > limit);
-          // What was let in stays.
+          // An admitted name stays.
           expect(wasIn.filter((each) => admissions.isWaiting(each))).toEqual([]);
         }
       }),
     ));
 
-  it('lets in what is here already, though there is no room, and then no other before there is', () => {
+  it('admits what is here even beyond the limit, and then no other name', () => {
     const admissions = new Admissions(1);
     admissions.enter('a', { isHere: true });
     admissions.enter('b', { isHere: true });

@@ -1,6 +1,6 @@
 /**
- * Which of the names that a remote asks for it gets: the first ones, up to a limit, each for as long as it is asked for.
- * What is there stays, so a name that has an object here already is always let in.
+ * Which names of a remote are admitted: the first ones up to a limit, each for as long as the remote wants it. A name
+ * that has an object here is always admitted, as existing objects stay.
  */
 export class Admissions {
   readonly #limit: number;
@@ -12,29 +12,28 @@ export class Admissions {
     this.#limit = limit;
   }
 
-  /** How many are let in. */
+  /** The number of admitted names. */
   get size(): number {
     return this.#admitted.size;
   }
 
-  /** Whether any name isn't let in. */
+  /** Whether any name waits. */
   get isOver(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** Whether a name is asked for and isn't let in. */
   isWaiting(name: string): boolean {
     return this.#waiting.has(name);
   }
 
-  /** A name is asked for, possibly not for the first time. */
+  /** The remote wants a name, possibly not for the first time. */
   enter(name: string, { isHere }: { readonly isHere: boolean }): void {
     if (this.#admitted.has(name) || this.#waiting.has(name)) return;
     if (isHere || this.#admitted.size < this.#limit) this.#admitted.add(name);
     else this.#waiting.add(name);
   }
 
-  /** A name is no longer asked for. @returns the one that is let in now, if one is */
+  /** The remote doesn't want a name any more. @returns the name that is admitted instead, if any */
   leave(name: string): string | undefined {
     if (this.#waiting.delete(name) || !this.#admitted.delete(name) || this.#admitted.size >= this.#limit)
       return undefined;

@@ -26,7 +26,7 @@ function clusterWatches() {
 const broke = { reason: 'unreachable', verb: 'watch', error: new Error('gone'), delayMs: 500 } as const;
 
 describe('the watches of a cluster', () => {
-  it('tell once that it is lost, and once that all of them are back', () => {
+  it('log a failure once, and once that all of them recovered', () => {
     const { watches, lines, up } = clusterWatches();
     const [services, slices] = [watches.hooks(), watches.hooks()];
     services.onUp?.();
@@ -39,13 +39,13 @@ describe('the watches of a cluster', () => {
     expect(up).toEqual([0, 1, 0, 0, 1]);
     expect(lines).toEqual([
       'info API server reached',
-      'warn watch broke off',
-      'debug watch broke off',
-      'info API server is back',
+      'warn watch failed',
+      'debug watch failed',
+      'info API server recovered',
     ]);
   });
 
-  it('tell once of each that can be done without and is forbidden, in its own words, until it is allowed', () => {
+  it('log a forbidden optional watch once, with its own message, until it is allowed', () => {
     const { watches, lines } = clusterWatches();
     const [services, slices] = [
       watches.hooks({ whenForbidden: 'no Services' }),
@@ -61,10 +61,10 @@ describe('the watches of a cluster', () => {
     services.onRestart?.({ ...forbidden, error: Object.assign(new Error('who?'), { status: 401 }) });
     services.onRestart?.(forbidden);
     const warned = ['warn no Services', 'warn no slices', 'debug no Services', 'debug no slices'];
-    expect(lines).toEqual([...warned, 'info API server is back', 'warn watch broke off', 'warn no Services']);
+    expect(lines).toEqual([...warned, 'info API server recovered', 'warn watch failed', 'warn no Services']);
   });
 
-  it('tell why the cluster is not reached, until it answers', () => {
+  it('know why the cluster is not reached, until it answers', () => {
     const { watches } = clusterWatches();
     const hooks = watches.hooks();
     expect(watches.failure).toBeUndefined();
@@ -74,7 +74,7 @@ describe('the watches of a cluster', () => {
     expect(watches.failure).toBeUndefined();
   });
 
-  it('take one that was silent or expired for no loss', () => {
+  it('stay up if one was silent or expired', () => {
     const { watches, up } = clusterWatches();
     const hooks = watches.hooks();
     hooks.onUp?.();
@@ -83,16 +83,16 @@ describe('the watches of a cluster', () => {
     expect(up).toEqual([0, 1]);
   });
 
-  it('take one that may not come back for an hour for lost, whatever ended it', () => {
+  it('are down if one pauses for an hour, whatever the reason', () => {
     const { watches, lines, up } = clusterWatches();
     const hooks = watches.hooks();
     hooks.onUp?.();
     hooks.onRestart?.({ ...broke, reason: 'expired', delayMs: 3_600_000 });
     expect(up).toEqual([0, 1, 0]);
-    expect(lines).toContain('warn watch broke off');
+    expect(lines).toContain('warn watch failed');
   });
 
-  it('tell once that there is too much of the cluster, until a list has ended', () => {
+  it('log an exceeded budget once, until a list is complete', () => {
     const { watches, lines, up, over } = clusterWatches();
     const [services, slices] = [watches.hooks(), watches.hooks()];
     const tooMuch = {
@@ -107,22 +107,20 @@ describe('the watches of a cluster', () => {
       hooks.onUp?.();
     }
     expect(Object.fromEntries(over)).toEqual({ objects: 0, bytes: 1 });
-    expect(lines.filter((line) => line.startsWith('warn'))).toEqual([
-      'warn remote has more than we keep: its watches stop',
-    ]);
+    expect(lines.filter((line) => line.startsWith('warn'))).toEqual(['warn remote exceeds a budget; its watches stop']);
     services.onSynced?.();
     expect([over.get('bytes'), up.at(-1)]).toEqual([1, 0]);
     slices.onSynced?.();
     expect([over.get('bytes'), up.at(-1)]).toEqual([0, 1]);
   });
 
-  it('have been seen by no later than the start, so that a cluster which never answers has an age', () => {
+  it('begin with the age of the process, for a cluster that never answers', () => {
     const { seen } = clusterWatches();
     expect(seen).toHaveLength(1);
     expect(seen[0]).toBeGreaterThan(Date.now() / 1000 - 60);
   });
 
-  it('are in sync when all of them are', () => {
+  it('are synced when all of them are', () => {
     const { watches, synced } = clusterWatches();
     const [services, slices] = [watches.hooks(), watches.hooks()];
     services.onSynced?.();
@@ -133,7 +131,7 @@ describe('the watches of a cluster', () => {
     expect(synced).toEqual(['synced']);
   });
 
-  it('have last seen the cluster when the worst of them has', () => {
+  it('are as old as the oldest of them', () => {
     const { watches } = clusterWatches();
     const [services, slices] = [watches.hooks(), watches.hooks()];
     services.onConfirmed?.();

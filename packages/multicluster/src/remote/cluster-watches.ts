@@ -16,66 +16,66 @@ export type ClusterWatchesOptions = {
 
 type Budget = keyof BudgetLimits;
 
-type State = {
+type WatchState = {
   up: 'new' | 'up' | 'down';
   forbidden: boolean;
   synced: boolean;
-  /** Why it broke off last, in words, until it is answered. */
+  /** Why it failed last, in words, until it is answered. */
   failure: string | undefined;
-  /** What there was too much of, until a list has ended. */
+  /** The budget that it exceeds, until a list is complete. */
   overBudget: Budget | undefined;
   confirmedAtMs: number;
 };
 
-/** Twice the longest backoff of a reflector. In a longer pause a remote is away, whatever the reason. */
+/** Twice the longest backoff of a reflector. In a longer pause a remote is down, whatever the reason. */
 const LONG_PAUSE_MS = 60_000;
 
 /**
- * The watches of one cluster, and what their ups and downs look like in the log and the metrics: one line when the API
- * server is lost, one when all of them are back, and every attempt in between at debug.
+ * The watches of one cluster, with their log lines and metrics: one line when the API server is lost, one when all
+ * watches have recovered, and every attempt in between at debug.
  */
 export class ClusterWatches {
   readonly #options: ClusterWatchesOptions;
-  readonly #watches: State[] = [];
-  #state: State['up'] = 'new';
+  readonly #watches: WatchState[] = [];
+  #up: WatchState['up'] = 'new';
 
   constructor(options: ClusterWatchesOptions) {
     this.#options = options;
     options.metrics.remoteUp.set({ remote: options.cluster }, 0);
-    // A cluster that never completes a list must grow old, too: an alert on a series that isn't there never fires.
+    // An alert needs the age of a cluster that never completes a list, too.
     options.metrics.remoteLastSync.set({ remote: options.cluster }, Math.round(Date.now() / 1000));
-    this.#setOverBudget();
+    this.#reportBudgets();
   }
 
-  /** Whether all watches answered last time. */
+  /** Whether the last attempts of all watches were answered. */
   get isUp(): boolean {
-    return this.#state === 'up';
+    return this.#up === 'up';
   }
 
-  /** Whether one of the watches that can be done without is forbidden. */
+  /** Whether an optional watch is forbidden. */
   get isForbidden(): boolean {
     return this.#watches.some(({ forbidden }) => forbidden);
   }
 
-  /** Why it isn't reached, in words that may be of others; undefined: it is, or has had no time to say. */
+  /** Why the cluster isn't reached, possibly with text of others; undefined: it is, or the first attempts run. */
   get failure(): string | undefined {
     return this.#watches.find(({ failure }) => failure !== undefined)?.failure;
   }
 
-  /** Milliseconds since the cluster last confirmed what is known of it, by the watch that is worst off; Infinity before. */
+  /** Milliseconds since the cluster last confirmed what we know of it, for the oldest watch; Infinity before. */
   get unseenMs(): number {
     return performance.now() - Math.min(...this.#watches.map(({ confirmedAtMs }) => confirmedAtMs));
   }
 
   /**
-   * For one more watch; all of them are made before the first begins.
+   * For one more watch; call it for all of them before the first begins.
    *
-   * @param whenForbidden of a watch that can be done without: what is said in the place of a loss, once, where it is forbidden (403)
+   * @param whenForbidden of an optional watch: the log message if it is forbidden (403), in place of a failure
    */
   hooks({ whenForbidden }: { readonly whenForbidden?: string } = {}): ReflectorHooks {
     const { metrics, log, cluster, onFirstSync, onWatchForbidden } = this.#options;
     const remote = { remote: cluster };
-    const watch: State = {
+    const watch: WatchState = {
       up: 'new',
       forbidden: false,
       synced: false,
@@ -84,19 +84,10 @@ export class ClusterWatches {
       confirmedAtMs: -Infinity,
     };
     this.#watches.push(watch);
-    const answered = (): void => {
-      watch.up = 'up';
-      watch.forbidden = false;
-      watch.failure = undefined;
-      if (this.#state === 'up' || this.#watches.some(({ up }) => up === 'down')) return;
-      log.info({ cluster }, this.#state === 'new' ? 'API server reached' : 'API server is back');
-      this.#state = 'up';
-      metrics.remoteUp.set(remote, 1);
-    };
     return {
       onUp: () => {
-        // That it answers is no news: only a list that ends shows that there is room again.
-        if (watch.overBudget === undefined) answered();
+        // An answer doesn't show that the budget suffices now, but a complete list does.
+        if (watch.overBudget === undefined) this.#answered(watch);
       },
       onConfirmed: () => {
         watch.confirmedAtMs = performance.now();
@@ -106,8 +97,8 @@ export class ClusterWatches {
       onSynced: () => {
         if (watch.overBudget !== undefined) {
           watch.overBudget = undefined;
-          this.#setOverBudget();
-          answered();
+          this.#reportBudgets();
+          this.#answered(watch);
         }
         if (watch.synced) return;
         watch.synced = true;
@@ -117,34 +108,44 @@ export class ClusterWatches {
         metrics.remoteWatchRestarts.inc({ ...remote, reason });
         if (error === undefined) return;
         watch.failure = wordsOf(error);
-        if (reason === 'over_budget') {
-          const isNew = this.#watches.every(({ overBudget }) => overBudget === undefined);
-          if (isNew) log.warn({ cluster, error }, 'remote has more than we keep: its watches stop');
-          watch.overBudget = (error as { budget: Budget }).budget;
-          this.#setOverBudget();
-        }
-        // A watch that expired or was silent is opened again at once: that alone says nothing about the API server.
+        if (reason === 'over_budget') this.#exceeded(watch, error);
+        // A watch that expired or was silent is opened again at once: the API server is not down.
         const harmless = (reason === 'expired' || reason === 'idle') && delayMs < LONG_PAUSE_MS;
         const forbidden = whenForbidden !== undefined && isForbidden(error);
-        const said = forbidden ? watch.forbidden : harmless || reason === 'over_budget' || this.#state === 'down';
-        log[said ? 'debug' : 'warn'](
-          { cluster, reason, verb, error, retryInMs: Math.round(delayMs) },
-          forbidden ? whenForbidden : 'watch broke off',
-        );
+        const known = forbidden ? watch.forbidden : harmless || reason === 'over_budget' || this.#up === 'down';
+        const fields = { cluster, reason, verb, error, retryInMs: Math.round(delayMs) };
+        log[known ? 'debug' : 'warn'](fields, forbidden ? whenForbidden : 'watch failed');
         watch.forbidden ||= forbidden;
         if (harmless) return;
         watch.up = 'down';
-        this.#state = 'down';
+        this.#up = 'down';
         metrics.remoteUp.set(remote, 0);
       },
       onWatchForbidden: () => {
-        log.warn({ cluster }, 'listing is allowed but watching is not: changes are seen with the next list only');
+        log.warn({ cluster }, 'watch is forbidden; listing periodically');
         onWatchForbidden?.();
       },
     };
   }
 
-  #setOverBudget(): void {
+  #answered(watch: WatchState): void {
+    const { metrics, log, cluster } = this.#options;
+    Object.assign(watch, { up: 'up', forbidden: false, failure: undefined });
+    if (this.isUp || this.#watches.some(({ up }) => up === 'down')) return;
+    log.info({ cluster }, this.#up === 'new' ? 'API server reached' : 'API server recovered');
+    this.#up = 'up';
+    metrics.remoteUp.set({ remote: cluster }, 1);
+  }
+
+  #exceeded(watch: WatchState, error: unknown): void {
+    const { log, cluster } = this.#options;
+    if (this.#watches.every(({ overBudget }) => overBudget === undefined))
+      log.warn({ cluster, error }, 'remote exceeds a budget; its watches stop');
+    watch.overBudget = (error as { budget: Budget }).budget;
+    this.#reportBudgets();
+  }
+
+  #reportBudgets(): void {
     const { metrics, cluster: remote } = this.#options;
     for (const budget of ['objects', 'bytes'] as const) {
       const isOver = this.#watches.some(({ overBudget }) => overBudget === budget);

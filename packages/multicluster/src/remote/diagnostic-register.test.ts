@@ -16,7 +16,7 @@ function register() {
   return { skips, expected, problems, news };
 }
 
-it('counts what is left out now, by reason', () => {
+it('counts the present diagnostics by reason', () => {
   const { skips, expected, problems } = register();
   skips.replace('pod a', [bad, worse]);
   skips.replace('pod b', [finished]);
@@ -31,7 +31,7 @@ it('counts what is left out now, by reason', () => {
   expect([problems, expected]).toEqual([{ 'bad-address': 1 }, { finished: 0 }]);
 });
 
-it('counts a problem for itself where the same is also expected', () => {
+it('counts a problem apart from the same expected reason', () => {
   const { skips, expected, problems } = register();
   skips.replace('pod a', [{ ...bad, kind: 'expected' }]);
   skips.replace('pod b', [bad]);
@@ -40,7 +40,7 @@ it('counts a problem for itself where the same is also expected', () => {
   expect([problems, expected]).toEqual([{ 'bad-address': 0 }, { 'bad-address': 1 }]);
 });
 
-it('tells of something once, for as long as it stays so', () => {
+it('reports a diagnostic once, for as long as it lasts', () => {
   const { skips, news } = register();
   skips.replace('pod a', [bad]);
   skips.replace('pod a', [bad]);

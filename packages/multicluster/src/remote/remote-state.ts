@@ -11,7 +11,7 @@ export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {
   readonly holdMs: number;
 };
 
-/** What each app knows of a remote cluster beside its objects, with the log lines and metrics of that. */
+/** What each app knows of a remote cluster besides its objects, with the log lines and metrics of it. */
 export class RemoteState {
   readonly cluster: string;
   /** For what the remote causes: limited. */
@@ -29,19 +29,19 @@ export class RemoteState {
     this.skips = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (subject, { kind, reason, detail }) =>
-        this.log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'left out'),
+        this.log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'skipped'),
     });
   }
 
-  /** A list is complete. @param counts of what it has: `{ pods: 12 }` */
+  /** A list is complete. @param counts of its objects: `{ pods: 12 }` */
   listed(message: string, counts: Readonly<Record<string, number>>, held: number): void {
     const { cluster, log } = this;
     log.info({ cluster, ...counts }, message);
     if (held > 0)
-      log.warn({ cluster, held, holdMs: this.#options.holdMs }, 'a list lacks too much to be believed at once');
+      log.warn({ cluster, held, holdMs: this.#options.holdMs }, 'list is missing too many objects; deletions held');
   }
 
-  /** @param held how many deletions are held now; undefined before the first list, when that is only what it is measured by */
+  /** @param held how many deletions are held now; undefined before the first list */
   setHeld(held: number | undefined): void {
     if (held !== undefined) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, held);
   }

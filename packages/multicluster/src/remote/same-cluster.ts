@@ -4,7 +4,7 @@ import type { Logger } from '@kube-semaphore/runtime';
 import * as z from 'zod/mini';
 import type { NamedReference } from '../config/cluster-references.ts';
 
-/** Far more than an API server takes that answers at all. */
+/** Much longer than an API server takes to answer. */
 const TIMEOUT_MS = 5_000;
 
 const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })).check(z.maxLength(100)) });
@@ -21,9 +21,9 @@ export type SameClusterInput = {
 };
 
 /**
- * Warns of two addresses that lead to one cluster: a Pod reaches its own API server by another one than a kubeconfig has.
- * It compares the keys that sign tokens of service accounts. Each cluster has its own keys, and by default each service
- * account may read them. A cluster that refuses them or doesn't answer in time is left out. Never rejects.
+ * Warns of two addresses that lead to one cluster: a Pod's address of its own API server differs from a kubeconfig's.
+ * Compares the keys that sign tokens of service accounts: each cluster has its own, and by default each service account
+ * may read them. Skips a cluster that refuses them or doesn't answer in time. Never rejects.
  */
 export async function warnOfSameCluster(
   { clusters, connections, notices, userAgent }: SameClusterInput,
@@ -37,7 +37,7 @@ export async function warnOfSameCluster(
       try {
         return { at, server, keyIds: await readKeyIds(new KubeClient({ connection, userAgent }), limited) };
       } catch (error) {
-        notices.debug({ at, error }, 'not known whether it is a cluster of its own');
+        notices.debug({ at, error }, 'signing keys of the cluster not read');
         return { at, server, keyIds: [] };
       }
     }),
@@ -46,7 +46,7 @@ export async function warnOfSameCluster(
 }
 
 /**
- * Clusters that sign with a key of an earlier one at another address. `sharedServers` tells of those at one address.
+ * Clusters that sign with a key of an earlier one at another address. `sharedServers` has those at the same address.
  *
  * @returns sentences for the log
  */

@@ -1,9 +1,9 @@
 import type { Server, Socket } from 'node:net';
 
 /**
- * Keeps at most `max` connections open, and refuses none: for a new one an old one is closed, the oldest of the address that
- * has most. A server's `maxConnections` refuses the new one instead, so a neighbour that opens as many and says nothing would
- * keep the kubelet out, whose probes come from an address of their own.
+ * Keeps at most `max` connections open, and accepts every new one: closes the oldest one of the address that has most. The
+ * `maxConnections` of a server refuses the new one instead. A neighbour that opens as many, silent ones, would lock out
+ * the kubelet, whose probes have an address of their own.
  */
 export function boundConnections(server: Server, max: number): void {
   /** In the order in which they came. */
@@ -14,13 +14,13 @@ export function boundConnections(server: Server, max: number): void {
     if (open.size <= max) return;
     const [oldest] = mostOfOneAddress(open);
     if (oldest === undefined) return;
-    // It closes later, and others may come before.
+    // It closes later, perhaps after the next connection.
     open.delete(oldest);
     oldest.destroy();
   });
 }
 
-/** Of several addresses that have as many, the one that came first. */
+/** Of equals, the address that came first. */
 function mostOfOneAddress(sockets: Iterable<Socket>): readonly Socket[] {
   const byAddress = Map.groupBy(sockets, ({ remoteAddress }) => remoteAddress);
   return [...byAddress.values()].reduce((most, each) => (each.length > most.length ? each : most), []);

@@ -19,7 +19,7 @@ const defaults = {
   isReady: (): Health => ({ ok: true }),
 };
 
-/** A server on a port of its own, stopped after the test, and what it logged. */
+/** A server on its own port, closed after the test, with its log messages. */
 async function start(overrides: Partial<Parameters<typeof startHealthServer>[0]> = {}) {
   const logs: string[] = [];
   const log = { error: (_fields: object, message: string) => void logs.push(message) };
@@ -43,9 +43,9 @@ describe('the health server', () => {
     { name: 'is live', method: 'GET', path: '/healthz', status: 200, body: 'ok\n' },
     { name: 'says why it is not ready', method: 'GET', path: '/readyz', status: 503, body: 'c2: not synced yet\n' },
     { name: 'serves metrics', method: 'GET', path: '/metrics', status: 200, body: 'up 1\n' },
-    { name: 'takes no notice of a query', method: 'GET', path: '/healthz?verbose', status: 200, body: 'ok\n' },
+    { name: 'ignores a query', method: 'GET', path: '/healthz?verbose', status: 200, body: 'ok\n' },
     { name: 'answers HEAD without a body', method: 'HEAD', path: '/readyz', status: 503, body: '' },
-    { name: 'knows no other path', method: 'GET', path: '/healthz/', status: 404, body: 'not found\n' },
+    { name: 'answers 404 for another path', method: 'GET', path: '/healthz/', status: 404, body: 'not found\n' },
     { name: 'refuses other methods', method: 'POST', path: '/metrics', status: 405, body: 'only GET and HEAD\n' },
   ])('$name', async ({ method, path, status, body }) => {
     const { port } = await start({ isReady: () => broken });
@@ -53,14 +53,18 @@ describe('the health server', () => {
   });
 
   it.each([
-    { name: 'metrics as the registry has them', path: '/metrics', want: { 'content-type': registry.contentType } },
-    { name: 'health as text', path: '/healthz', want: { 'content-type': 'text/plain; charset=utf-8' } },
-  ])('types $name', async ({ path, want }) => {
+    {
+      name: 'metrics with the content type of the registry',
+      path: '/metrics',
+      want: { 'content-type': registry.contentType },
+    },
+    { name: 'health as plain text', path: '/healthz', want: { 'content-type': 'text/plain; charset=utf-8' } },
+  ])('sends $name', async ({ path, want }) => {
     const { port } = await start();
     expect((await ask(port, path)).headers).toMatchObject(want);
   });
 
-  it('survives a check that throws, and logs it', async () => {
+  it('survives a check that throws, and logs its error', async () => {
     const isLive = () => {
       throw new Error('bug');
     };
@@ -70,19 +74,19 @@ describe('the health server', () => {
     expect(await ask(port, '/readyz')).toMatchObject({ status: 200 });
   });
 
-  it('names the flag when the port is taken', async () => {
+  it('names the flag if the port is in use', async () => {
     const { port } = await start();
     const second = startHealthServer({ ...defaults, port, log: console });
     await expect(second).rejects.toThrow(`-listen-address 127.0.0.1:${port} is in use by another process`);
   });
 
-  it('names the flag when the host is not ours', async () => {
+  it('names the flag if the host is not ours', async () => {
     stop = () => Promise.resolve();
     const server = startHealthServer({ ...defaults, host: '192.0.2.1', log: console });
-    await expect(server).rejects.toThrow("-listen-address 192.0.2.1:0 can't be listened on");
+    await expect(server).rejects.toThrow('-listen-address 192.0.2.1:0 is not available');
   });
 
-  it('ends a connection that never asked when it closes, and can be closed twice', async () => {
+  it('ends idle connections when it closes, and can be closed twice', async () => {
     const { port, close } = await start();
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
@@ -94,8 +98,8 @@ describe('the health server', () => {
   });
 
   it.each([
-    { name: 'asks nothing', sends: '' },
-    { name: 'never ends its question', sends: 'GET /healthz HTTP/1.1\r\n' },
+    { name: 'sends nothing', sends: '' },
+    { name: 'never completes its request', sends: 'GET /healthz HTTP/1.1\r\n' },
     { name: 'keeps its connection after an answer', sends: 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n' },
   ])('cuts off a client that $name', async ({ sends }) => {
     const { port } = await start({ slowMs: 20 });
@@ -106,11 +110,11 @@ describe('the health server', () => {
   });
 });
 
-/** A connection from an address of this machine, with all that it was sent. */
+/** A connection from an address of this machine, with all that it received. */
 async function dial(port: number, from = '127.0.0.1') {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   await once(socket, 'connect');
-  // Who is closed while it writes has an error, too.
+  // A connection that is closed while it writes also has an error.
   const closed = new Promise<void>((resolve) => void socket.on('error', () => {}).once('close', () => resolve()));
   let said = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => (said += chunk));
@@ -119,7 +123,7 @@ async function dial(port: number, from = '127.0.0.1') {
 
 const GET = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
 
-/** A source whose collections are counted, and end when the test says so. */
+/** A source that counts its collections, and ends them when the test does. */
 function heldRegistry() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const source = {
@@ -136,7 +140,7 @@ function heldRegistry() {
 }
 
 describe('metrics', () => {
-  it('are collected once for all who ask meanwhile, and for those who ask in the second after', async () => {
+  it('are collected once for all requests meanwhile, and in the second after', async () => {
     let nowMs = 5_000;
     const { source, release } = heldRegistry();
     const { port } = await start({ registry: source, nowMs: () => nowMs });
@@ -151,7 +155,7 @@ describe('metrics', () => {
     expect(await ask(port, '/metrics')).toMatchObject({ body: 'collections 2\n' });
   });
 
-  it('that can not be collected are tried again after a second, and logged once', async () => {
+  it("that can't be collected are retried after a second, and logged once", async () => {
     let nowMs = 0;
     let attempts = 0;
     const metrics = () => ((attempts += 1) === 1 ? Promise.reject(new Error('bug')) : Promise.resolve('up 1\n'));
@@ -162,7 +166,7 @@ describe('metrics', () => {
     expect(await ask(port, '/metrics')).toMatchObject({ status: 200, body: 'up 1\n' });
   });
 
-  it('hold back no probe while they are collected', async () => {
+  it("don't delay probes while they are collected", async () => {
     const { source, release } = heldRegistry();
     const { port } = await start({ registry: source });
     const scrape = ask(port, '/metrics');
@@ -174,7 +178,7 @@ describe('metrics', () => {
 });
 
 describe('a neighbour', () => {
-  it('that sends 20,000 requests on one connection causes one collection, and is closed', async () => {
+  it('that sends 20,000 requests on one connection causes one collection, and is disconnected', async () => {
     const { source, release } = heldRegistry();
     const { port } = await start({ registry: source });
     const { socket, closed } = await dial(port);
@@ -185,7 +189,7 @@ describe('a neighbour', () => {
     expect(source.count).toBeLessThanOrEqual(1);
   });
 
-  it('gets one answer a connection, which says that it is the last', async () => {
+  it('gets one answer per connection, which says that it is the last', async () => {
     const { port } = await start();
     const { socket, closed, said } = await dial(port);
     socket.write(GET('/healthz'));
@@ -193,12 +197,12 @@ describe('a neighbour', () => {
     expect(said()).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)*connection: close\r\n(.+\r\n)*\r\nok\n$/i);
   });
 
-  it('that opens 500 connections and says nothing keeps only some, and no probe out', async () => {
+  it("that opens 500 silent connections keeps only some, and doesn't lock out probes", async () => {
     const { port } = await start();
     const silent = await Promise.all(Array.from({ length: 500 }, () => dial(port)));
     onTestFinished(() => silent.forEach(({ socket }) => socket.destroy()));
     expect(await ask(port, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
-    // The probe's connection was one of them, and the last.
+    // The last of them was that of the probe.
     await eventually(() => silent.filter(({ socket }) => !socket.destroyed).length, MAX_CONNECTIONS - 1);
     expect(
       silent.findIndex(({ socket }) => !socket.destroyed),
@@ -206,7 +210,7 @@ describe('a neighbour', () => {
     ).toBe(500 - (MAX_CONNECTIONS - 1));
   });
 
-  it('costs the connections of its own address, and not those of others that are older', async () => {
+  it('loses connections of its own address, and not older ones of others', async () => {
     const { port } = await start();
     const kubelet = await dial(port, '127.0.0.3');
     const flood = await Promise.all(Array.from({ length: 500 }, () => dial(port, '127.0.0.2')));

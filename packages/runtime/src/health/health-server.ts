@@ -4,19 +4,19 @@ import { boundConnections } from './bounded-connections.ts';
 import type { Logger } from '../log/logger.ts';
 
 /**
- * Not imported: an ESM import reads every export of node:http, and those of WebSocket load undici when they are read,
- * which costs 8 MB (Node 24.21).
+ * Not imported: an ESM import reads every export of node:http, and reading those of WebSocket loads undici, which costs
+ * 8 MB (Node 24.21).
  */
 const http = process.getBuiltinModule('node:http');
 
-/** Whether a probe passes, and if not, what is wrong: a sentence for whoever reads the events of the pod. */
+/** Whether a probe passes, or why not: a sentence for the events of the pod. */
 export type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-/** What a scrape gets; prom-client's Registry is one. */
+/** Metrics in the exposition format, such as prom-client's Registry. */
 type MetricsSource = { readonly contentType: string; metrics(): Promise<string> };
 
 type HealthServerOptions = {
-  /** An address or a name; empty listens on every address of the machine. */
+  /** An address or a name; empty: every address of the machine. */
   readonly host: string;
   /** 0 lets the kernel pick one. */
   readonly port: number;
@@ -24,33 +24,33 @@ type HealthServerOptions = {
   readonly isLive: () => Health;
   readonly isReady: () => Health;
   readonly log: Pick<Logger, 'error'>;
-  /** A client that is slow to ask, or slow to read the answer, is cut off after so long. */
+  /** Closes the connection of a client that is slower to ask, or to read the answer. */
   readonly slowMs?: number;
   /** A clock that never steps back, in milliseconds. */
   readonly nowMs?: () => number;
 };
 
 /**
- * Each may hold an answer that it doesn't read: with 1,000 peers, 32 of them hold 20 MB of the pod's memory. A kubelet and two
- * Prometheus have three.
+ * Each may hold an answer that its client doesn't read: with 1,000 peers, 32 of them hold 20 MB. A kubelet and two
+ * Prometheus need three.
  */
 export const MAX_CONNECTIONS = 32;
 
-/** Whoever asks more often gets what the others got: to collect metrics may take processes. */
+/** More frequent requests share one collection, as that may start processes. */
 const COLLECT_INTERVAL_MS = 1_000;
 
-/** A running server. `close` ends every connection at once, and can be called again. */
+/** A running server. `close` ends every connection at once, and can be called twice. */
 type HealthServer = { readonly port: number; readonly close: () => Promise<void> };
 
 /**
- * Serves `GET /healthz`, `/readyz` and `/metrics` as plain text: 200, or 503 with what is wrong. HEAD works too,
- * other methods get 405, other paths 404.
+ * Serves `GET /healthz`, `/readyz` and `/metrics` as plain text: 200, or 503 with the reason. HEAD works, too; other
+ * methods get 405, other paths 404.
  *
- * Anyone who reaches the port may ask. So metrics are collected once a second at most, a connection has one request, and a
- * new connection closes an old one where there are too many: probes are answered, whatever else is asked.
+ * Every client that reaches the port may ask, and must not delay probes. So metrics are collected once a second at most,
+ * a connection has one request, and a new connection closes an old one if there are too many.
  *
- * @returns once the port is open, with the one that the kernel picked
- * @throws if the address can't be listened on, with a message that names the flag
+ * @returns when the port is open, with the one that the kernel picked
+ * @throws if the server can't listen, with a message that names the flag
  */
 export async function startHealthServer({
   host,
@@ -68,7 +68,7 @@ export async function startHealthServer({
     listenerFor(pagesOf(sources)),
   );
   server.timeout = slowMs;
-  // Nothing is lost: a kubelet closes its connections itself, and a Prometheus asks after longer than an idle one is kept.
+  // A kubelet closes its connections itself, and a Prometheus asks less often than the timeout of idle ones.
   server.maxRequestsPerSocket = 1;
   server.on('dropRequest', (_request, socket) => socket.destroy());
   boundConnections(server, MAX_CONNECTIONS);
@@ -80,7 +80,7 @@ type Answer = { readonly status: number; readonly type: string; readonly body: B
 type Page = () => Promise<Answer>;
 type Sources = Omit<HealthServerOptions, 'host' | 'port' | 'slowMs'>;
 
-/** What is at each path. The promises don't reject. */
+/** The page of each path. The promises don't reject. */
 function pagesOf({
   registry,
   isLive,
@@ -100,7 +100,7 @@ function pagesOf({
     return [path, guarded];
   };
   const [path, collect] = page('/metrics', async () => {
-    // Bytes, which all answers share; of a text each would have a copy.
+    // All answers share these bytes; each would have a copy of a text.
     return { status: 200, type: registry.contentType, body: Buffer.from(await registry.metrics()) };
   });
   return new Map([
@@ -110,7 +110,7 @@ function pagesOf({
   ]);
 }
 
-/** Runs `work` for the first who asks; for all others who ask until `forMs` after its end, its outcome is theirs, too. */
+/** Runs `work` for the first caller, and gives its outcome to all callers until `forMs` after its end. */
 function shared<T>(work: () => Promise<T>, { forMs, nowMs }: { forMs: number; nowMs: () => number }): () => Promise<T> {
   let last: { readonly outcome: Promise<T>; endedMs: number } | undefined;
   return () => {
@@ -151,13 +151,13 @@ function plain(status: number, text: string): Answer {
 async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  // Without a host Node.js takes IPv6 and IPv4 both, and IPv4 alone where there is no IPv6.
+  // Without a host, Node.js listens on IPv6 and IPv4, or only on IPv4 if there is no IPv6.
   server.listen(host === '' ? { port } : { host, port }, resolve);
   try {
     await promise;
   } catch (cause) {
     const inUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-    const why = inUse ? 'is in use by another process' : "can't be listened on";
+    const why = inUse ? 'is in use by another process' : 'is not available';
     throw new Error(`-listen-address ${host.includes(':') ? `[${host}]` : host}:${port} ${why}`, { cause });
   }
   server.off('error', reject);
@@ -165,7 +165,7 @@ async function listen(server: Server, { host, port }: { host: string; port: numb
 
 async function close(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  // The callback's error says that the server was closed already, which is what was asked for.
+  // The callback's error means that the server is closed already.
   server.close(() => resolve());
   server.closeAllConnections();
   await promise;

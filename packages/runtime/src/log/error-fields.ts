@@ -1,4 +1,4 @@
-/** What a log line says of an error. */
+/** What a log line says about an error. */
 export type ErrorFields = {
   readonly type: string;
   readonly message: string;
@@ -9,15 +9,15 @@ export type ErrorFields = {
   readonly errors?: readonly ErrorFields[];
 };
 
-/** A chain of causes is followed so far; a longer one is a loop. */
+/** A longer chain of causes is a loop. */
 const MAX_DEPTH = 8;
 
-/** More members of an AggregateError fit into no line, and each costs a stack. */
+/** More members of an AggregateError don't fit into a line, and each costs a stack. */
 const MAX_MEMBERS = 32;
 
 /**
- * An error as plain fields, with its chain of causes and the first members of an AggregateError. Nothing else that
- * hangs on it is taken: HTTP clients attach requests, and with them the token that the request carried.
+ * An error as plain fields, with its chain of causes and the first members of an AggregateError. Ignores its other
+ * properties: HTTP clients attach requests, and with them the token of the request.
  */
 export function errorFields(error: unknown, depth = MAX_DEPTH): ErrorFields {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
@@ -28,7 +28,7 @@ export function errorFields(error: unknown, depth = MAX_DEPTH): ErrorFields {
     message: error.message,
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
     ...(typeof status === 'number' ? { status } : {}),
-    // An error with a code is an outcome that somebody foresaw; one without is a bug, and its stack says where.
+    // An error with a code is an expected outcome; one without is a bug, and needs its stack.
     ...(code !== undefined || error.stack === undefined ? {} : { stack: error.stack }),
     ...(deeper && error.cause !== undefined ? { cause: errorFields(error.cause, depth - 1) } : {}),
     ...(deeper && error instanceof AggregateError

@@ -1,4 +1,4 @@
-/** What an error says, and what its causes say besides. It may repeat words of others: whoever prints it makes them printable. */
+/** The message of an error and of its causes. It may contain text of others, which isn't printable yet. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : wordsOf(error.cause);

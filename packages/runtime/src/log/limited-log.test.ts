@@ -15,32 +15,32 @@ function recorded() {
   return { log, lines, count };
 }
 
-it('writes 100 lines a minute with the same message, and then how many there were besides', () => {
+it('writes 100 lines a minute with the same message, and then the number of the others', () => {
   const { log, lines, count } = recorded();
-  for (let pod = 0; pod < 10_000; pod++) log.warn({ cluster: 'c2', pod }, 'left out');
+  for (let pod = 0; pod < 10_000; pod++) log.warn({ cluster: 'c2', pod }, 'skipped');
   expect(lines).toHaveLength(100);
   vi.advanceTimersByTime(60_000);
   expect(lines.slice(100)).toEqual([
     {
       level: 'warn',
       message: 'log lines suppressed',
-      fields: { cluster: 'c2', suppressed: 9_900, line: 'left out', periodMs: 60_000 },
+      fields: { cluster: 'c2', suppressed: 9_900, line: 'skipped', periodMs: 60_000 },
     },
   ]);
-  log.warn({}, 'left out');
+  log.warn({}, 'skipped');
   vi.advanceTimersByTime(60_000);
-  expect([count('left out'), count('log lines suppressed')]).toEqual([101, 1]);
+  expect([count('skipped'), count('log lines suppressed')]).toEqual([101, 1]);
 });
 
-it('writes other lines all the same, and all of those that an operator asks for', () => {
+it('writes other messages, and all lines at error and debug', () => {
   const { log, count } = recorded();
   for (let i = 0; i < 300; i++) {
-    log.warn({}, 'left out');
-    log.debug({}, 'left out of debug');
+    log.warn({}, 'skipped');
+    log.debug({}, 'skipped at debug');
     log.error({}, 'broken');
   }
-  log.info({}, 'API server is back');
-  expect([count('left out'), count('left out of debug'), count('broken'), count('API server is back')]).toEqual([
+  log.info({}, 'API server recovered');
+  expect([count('skipped'), count('skipped at debug'), count('broken'), count('API server recovered')]).toEqual([
     100, 300, 300, 1,
   ]);
 });

@@ -2,16 +2,16 @@ import type { Logger } from './logger.ts';
 
 type Fields = Parameters<Logger['info']>[0];
 
-/** More than a person reads of one kind, and nothing for a disk. */
+/** More than a person reads of one kind, and little for a disk. */
 const MAX_LINES = 100;
 const PERIOD_MS = 60_000;
 
 /**
- * A log for what others cause: a remote with 10,000 bad objects must not bury the lines about all the rest. Of lines
- * at info and warn with the same message, 100 a minute are written; how many there were besides is said when the
- * minute is over. Errors are always written, and so is what is asked for by -log-level=debug.
+ * A log for what others cause: a remote with 10,000 bad objects must not bury other lines. Writes 100 lines a minute
+ * with the same message at info and warn, and at the end of the minute the number of the others. Writes all lines at
+ * error, debug and trace.
  *
- * @param facts what all of it is about, for that line: `{ cluster }`
+ * @param facts for the line with that number: `{ cluster }`
  */
 export function limitedLog(log: Logger, facts: Fields): Logger {
   const lines = new Map<string, number>();

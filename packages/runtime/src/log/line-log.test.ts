@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { lineLog } from './line-log.ts';
 
-it('shows people warnings with their facts, and what an error is caused by', () => {
+it('prints warnings with their fields, and the causes of an error', () => {
   const lines: string[] = [];
   const log = lineLog((line) => lines.push(line));
   log.info({}, 'started');

@@ -2,10 +2,9 @@ import type { Logger } from './logger.ts';
 import { wordsOf } from './error-message.ts';
 
 /**
- * A log of which people read the warnings, a line each: `warning: <message> (path: config.json)`. Errors look the same, and
- * lower levels are dropped.
+ * A log whose warnings and errors people read, a line each: `warning: <message> (path: config.json)`. Drops lower levels.
  *
- * @param write takes a line without its end, in which words of others aren't printable yet
+ * @param write takes a line without its end, in which text of others isn't printable yet
  */
 export function lineLog(write: (line: string) => void): Logger {
   const warn: Logger['warn'] = (fields, message) => {

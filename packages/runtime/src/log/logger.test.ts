@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { LogFields } from '../bounded-fields.ts';
+import type { LogFields } from './bounded-fields.ts';
 import { createLogger, type Logger } from './logger.ts';
 
 type Options = { level?: keyof Logger | 'off'; format?: 'auto' | 'json' | 'pretty'; isTTY?: boolean };
 
-/** The text that `write` made a logger write. */
+/** The output of a logger that `write` uses. */
 function logged(
   write: (log: Logger) => void,
   { level = 'info', format = 'json', isTTY = false }: Options = {},
@@ -17,19 +17,19 @@ function logged(
 const lineOf = (fields: LogFields) => JSON.parse(logged((log) => log.info(fields, 'm'))) as Record<string, unknown>;
 
 describe('a JSON line', () => {
-  it('has level, time, message and fields, and nothing of the host', () => {
+  it('has level, time, message and fields, and no facts of the host', () => {
     const line: unknown = JSON.parse(logged((log) => log.warn({ remote: 'c2', attempt: 3 }, 'watch ended')));
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(line).toEqual({ level: 'warn', time, msg: 'watch ended', remote: 'c2', attempt: 3 });
   });
 
-  it('ends in one line break, whatever the fields hold', () => {
+  it('ends in its only line break, with any fields', () => {
     expect(logged((log) => log.info({ text: 'a\nb' }, 'm'))).toMatch(/^[^\n]+\n$/);
   });
 
   it.each([
     { name: 'is dropped below the level', level: 'info' as const, want: ['info', 'warn', 'error'] },
-    { name: 'is written from the level on', level: 'debug' as const, want: ['debug', 'info', 'warn', 'error'] },
+    { name: 'is written at the level and above', level: 'debug' as const, want: ['debug', 'info', 'warn', 'error'] },
     { name: 'of an error is always written', level: 'error' as const, want: ['error'] },
   ])('$name', ({ level, want }) => {
     const levels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
@@ -59,7 +59,7 @@ describe('an error in a line', () => {
     });
   });
 
-  it('has its stack if nobody foresaw it, and none if it has a code', () => {
+  it('has its stack unless it has a code', () => {
     const stackOf = (error: Error) => (lineOf({ error }) as { error: { stack?: string } }).error.stack;
     expect(stackOf(new TypeError('x is undefined'))).toContain('logger.test.ts');
     expect(stackOf(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))).toBeUndefined();
@@ -72,7 +72,7 @@ describe('an error in a line', () => {
     });
   });
 
-  it('has nothing of what else hangs on it', () => {
+  it('has no other property', () => {
     const error = Object.assign(new Error('failed'), { request: { headers: { authorization: 'Bearer s3cret' } } });
     expect(JSON.stringify(lineOf({ error }))).not.toContain('s3cret');
   });
@@ -89,7 +89,7 @@ describe('what others wrote', () => {
   const hostile = 'pod x\n{"level":"error","msg":"faked"}\u001b[2J\u009b2J\u202e\u2028';
   const written = (fields: LogFields, format: 'json' | 'pretty') => logged((log) => log.info(fields, 'm'), { format });
 
-  it.each(levels)('steers no terminal and begins no line (%s)', (format) => {
+  it.each(levels)("can't control a terminal or begin a line (%s)", (format) => {
     const error = Object.assign(new Error(hostile, { cause: Object.assign(new Error(hostile), { code: 'X' }) }), {
       code: 'X',
     });
@@ -98,11 +98,11 @@ describe('what others wrote', () => {
     expect(text).not.toMatch(/^ *\{"level":"error"/m);
   });
 
-  it('is as it was for programs that read the line', () => {
+  it('is unchanged for programs that parse the line', () => {
     expect(lineOf({ text: hostile })).toMatchObject({ text: hostile });
   });
 
-  it.each(levels)('is cut: a text to 1,024 characters, a line to some 8,000, however it is nested (%s)', (format) => {
+  it.each(levels)('is cut: a text to 1,024 characters, a line to some 8,000, at any nesting (%s)', (format) => {
     const long = 'x'.repeat(3_000_000);
     expect(written({ subject: long, reason: 'bad-address' }, format).length).toBeLessThan(1_200);
     expect(written({ subject: long, reason: 'bad-address' }, format)).toContain('bad-address');
@@ -125,7 +125,7 @@ describe('what others wrote', () => {
     }
   });
 
-  it('has no credential of ours, and none at the end of what was cut', () => {
+  it('contains no credential of ours, even where it is cut', () => {
     const strip = (text: string): string => text.replaceAll('s3cret-s3cret-s3cret', '[redacted]');
     const log = (fields: LogFields): string => {
       let text = '';
@@ -148,7 +148,7 @@ describe('what others wrote', () => {
     }
   });
 
-  it('is asked for its own words, as a key that hides itself is', () => {
+  it('is written by its toJSON, which may hide a key', () => {
     expect(lineOf({ key: { secret: 1, toJSON: () => '[private key]' } })).toMatchObject({ key: '[private key]' });
   });
 });
@@ -158,7 +158,7 @@ describe('a secret', () => {
     { name: 'at the top', fields: { token: 's3cret' } },
     { name: 'one level down', fields: { remote: { token: 's3cret', name: 'c2' } } },
     { name: 'two levels down', fields: { request: { headers: { authorization: 'Bearer s3cret' } } } },
-    { name: 'in a header as it was sent', fields: { headers: { Authorization: 'Bearer s3cret' } } },
+    { name: 'in a header as sent', fields: { headers: { Authorization: 'Bearer s3cret' } } },
     { name: 'that is a key', fields: { device: { privateKey: 's3cret' } } },
   ])('$name is not written', ({ fields }) => {
     for (const format of ['json', 'pretty'] as const) {
@@ -173,8 +173,8 @@ describe('the format', () => {
   it.each([
     { name: 'auto is JSON without a terminal', format: 'auto' as const, isTTY: false, want: /^\{/ },
     { name: 'auto is pretty on a terminal', format: 'auto' as const, isTTY: true, want: /^\d\d:\d\d/ },
-    { name: 'json is JSON on a terminal too', format: 'json' as const, isTTY: true, want: /^\{/ },
-    { name: 'pretty is pretty without a terminal too', format: 'pretty' as const, isTTY: false, want: /^\d\d:\d\d/ },
+    { name: 'json is JSON on a terminal, too', format: 'json' as const, isTTY: true, want: /^\{/ },
+    { name: 'pretty is pretty without a terminal, too', format: 'pretty' as const, isTTY: false, want: /^\d\d:\d\d/ },
   ])('$name', ({ format, isTTY, want }) => {
     expect(logged((log) => log.info({}, 'm'), { format, isTTY })).toMatch(want);
   });

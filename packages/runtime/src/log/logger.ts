@@ -1,9 +1,9 @@
 import { printableJson } from '@kube-semaphore/text';
 import { pino } from 'pino';
-import { boundedFields, type LogFields } from '../bounded-fields.ts';
+import { boundedFields, type LogFields } from './bounded-fields.ts';
 import { prettyLine } from './pretty-line.ts';
 
-/** Writes log lines: the message is constant, what varies is in the fields. */
+/** Writes log lines: the message is constant, the fields vary. */
 export interface Logger {
   trace(fields: LogFields, message: string): void;
   debug(fields: LogFields, message: string): void;
@@ -12,25 +12,24 @@ export interface Logger {
   error(fields: LogFields, message: string): void;
 }
 
-/** Where lines go: `process.stderr`, which writes before it returns, so that no line is lost on exit. */
+/** The destination of lines: `process.stderr` writes before it returns, so no line is lost on exit. */
 interface LogDestination {
   write(line: string): unknown;
   readonly isTTY?: boolean;
   hasColors?(): boolean;
 }
 
-/** Names of fields that are never written, at the top of a line and up to two levels below. */
+/** Names of fields that are never written, at the top of a line and two levels below. */
 const SECRETS = ['token', 'authorization', 'Authorization', 'password', 'privateKey', 'presharedKey'];
 
 const redactedPaths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 /**
  * Logs to `destination`: one JSON object per line with `level` (a word), `time` (ISO 8601) and `msg`, or a line for
- * people. `auto` is for people where the destination is a terminal. Lines below `level` are dropped, and all are where it
- * is `off`. Fields may hold what others wrote: they are bounded, and nothing in a line steers a terminal or begins another
- * line.
+ * people; `auto` is the latter on a terminal. Drops lines below `level`, and all lines if it is `off`. Fields may hold
+ * text of others: they are bounded, and can't control a terminal or begin another line.
  *
- * @param strip takes our own credentials out of a text
+ * @param strip removes our own credentials from a text
  */
 export function createLogger({
   level,

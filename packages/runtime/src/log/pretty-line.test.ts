@@ -9,12 +9,16 @@ const line = (fields: object, { colors } = { colors: false }) =>
 describe('prettyLine', () => {
   it.each([
     { name: 'begins with time, level and message', fields: {}, want: '03:04:05.678 INFO  peer added\n' },
-    { name: 'writes a word bare', fields: { remote: 'c2' }, want: '03:04:05.678 INFO  peer added remote=c2\n' },
+    {
+      name: 'writes a word without quotes',
+      fields: { remote: 'c2' },
+      want: '03:04:05.678 INFO  peer added remote=c2\n',
+    },
     { name: 'quotes text with a space', fields: { a: 'b c' }, want: '03:04:05.678 INFO  peer added a="b c"\n' },
     { name: 'quotes an empty text', fields: { a: '' }, want: '03:04:05.678 INFO  peer added a=""\n' },
     { name: 'writes objects as JSON', fields: { a: { b: 1 } }, want: '03:04:05.678 INFO  peer added a={"b":1}\n' },
-    { name: 'escapes what steers a terminal', fields: { a: '\u001b[2J' }, want: /a="\\u001b\[2J"\n$/ },
-    { name: 'escapes the one-byte form of it', fields: { a: '\u009b2J' }, want: /a="\\u009b2J"\n$/ },
+    { name: 'escapes control sequences', fields: { a: '\u001b[2J' }, want: /a="\\u001b\[2J"\n$/ },
+    { name: 'escapes control sequences of one byte', fields: { a: '\u009b2J' }, want: /a="\\u009b2J"\n$/ },
   ])('$name', ({ fields, want }) => {
     expect(line(fields)).toMatch(want);
   });
@@ -34,7 +38,7 @@ describe('prettyLine', () => {
     );
   });
 
-  it('says an outcome in one line, and what caused it below', () => {
+  it('puts an error with a code into one line, with its causes below', () => {
     const error = {
       type: 'ConnectionError',
       message: 'c2: aborted',
@@ -44,7 +48,7 @@ describe('prettyLine', () => {
     expect(line({ error })).toBe('03:04:05.678 INFO  peer added error="c2: aborted"\n    caused by ECONNRESET\n');
   });
 
-  it('colors the level if asked to', () => {
+  it('colors the level if colors are on', () => {
     expect(line({}, { colors: true })).toContain('\u001b[32mINFO \u001b[39m');
   });
 });

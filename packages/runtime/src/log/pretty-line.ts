@@ -7,8 +7,8 @@ const STYLES = { trace: 'dim', debug: 'dim', info: 'green', warn: 'yellow', erro
 type Line = { readonly level: keyof typeof STYLES; readonly time: string; readonly msg: string };
 
 /**
- * A JSON log line for people: `09:24:55.123 INFO  message key=value`, then the stacks of its errors, indented. Control
- * characters are escaped: a remote's error message must not steer the terminal.
+ * A JSON log line for people: `09:24:55.123 INFO  message key=value`, then the stacks of its errors, indented. Escapes
+ * control characters: an error message of a remote must not control the terminal.
  */
 export function prettyLine(json: string, { colors }: { colors: boolean }): string {
   const { level, time, msg, ...fields } = JSON.parse(json) as Line & Record<string, unknown>;
@@ -19,23 +19,23 @@ export function prettyLine(json: string, { colors }: { colors: boolean }): strin
   const word = level.toUpperCase().padEnd(5);
   const styled = colors ? styleText(STYLES[level], word, { validateStream: false }) : word;
   const head = [time.slice(11, 23), styled, printable(msg, Infinity)];
-  // The message of an error without a stack stands among the facts already.
+  // The message of an error without a stack is already among the facts.
   const stacks = errors.flatMap(([, error]) => stackLines(error).slice(error.stack === undefined ? 1 : 0));
   return `${[...head, ...facts].join(' ')}\n${stacks.map((line) => `    ${line}\n`).join('')}`;
 }
 
-/** A bare word where that is unambiguous, else JSON, which escapes line breaks and quotes. */
+/** A bare word if that is unambiguous, else JSON, which escapes line breaks and quotes. */
 function textOf(value: unknown): string {
   const text = typeof value === 'string' && /^[\w.:/@*+-]+$/.test(value) ? value : JSON.stringify(value);
   return printable(text, Infinity);
 }
 
 function stackLines({ type, stack, message, cause, errors }: ErrorFields): string[] {
-  // Frames only: a stack begins with the message, whose own lines may look like anything.
+  // Only frames: a stack begins with the message, whose lines may look like anything.
   const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^ +at /.test(line)) : undefined;
   const lines = frames === undefined ? [message] : [`${type}: ${message}`, ...frames];
   const own = lines.map((line) => printable(line.trim(), Infinity));
-  // What didn't fit into the line is no error any more.
+  // `bounded` replaces errors that don't fit into the line by a text.
   const below = [cause, ...(Array.isArray(errors) ? errors : [])].filter(isErrorFields).flatMap(stackLines);
   return [...own, ...below.map((line, index) => (index === 0 ? `caused by ${line}` : line))];
 }

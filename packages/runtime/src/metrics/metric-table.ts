@@ -1,12 +1,12 @@
-/** What is known of a label. */
+/** A label of a metric. */
 type LabelSpec = {
-  /** For the reference page: what the values are. */
+  /** Its values, for the reference page. */
   readonly help?: string;
-  /** Every value it can have. */
+  /** All possible values. */
   readonly values?: readonly string[];
 };
 
-/** One metric as data, so that its reference page needs no process. */
+/** One metric, as data for the reference page, too. */
 export type MetricSpec = {
   /** The full name, prefix included. */
   readonly name: string;
@@ -18,15 +18,15 @@ export type MetricSpec = {
   readonly buckets?: readonly number[];
 };
 
-/** The metrics of an app, under the keys that its code calls them by. */
+/** The metrics of an app, under the keys that its code uses. */
 export type MetricTable = Readonly<Record<string, MetricSpec>>;
 
 /** The names of a metric's labels. */
 export type LabelOf<Spec extends MetricSpec> = keyof Spec['labels'] & string;
 
 /**
- * Metrics as a markdown list, in their order: name, type and labels in parentheses, meaning. A label that several
- * metrics have is explained once, in a list above. Ends in a line break.
+ * Metrics as a markdown list, in order: name, type and labels in parentheses, meaning. Labels that several metrics share
+ * are explained in a list above. Ends in a line break.
  */
 export function metricsReference(metrics: readonly MetricSpec[]): string {
   const labels = metrics.flatMap((metric) =>

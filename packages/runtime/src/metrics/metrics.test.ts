@@ -39,7 +39,7 @@ describe('createMetrics', () => {
     expect(text).not.toContain('app_up{');
   });
 
-  it('exports what the instruments were told', async () => {
+  it('exports the values of its instruments', async () => {
     const { metrics, registry } = createMetrics(table);
     metrics.writes.inc({ type: 'create', success: '1' });
     metrics.restarts.inc({ remote: 'c2' }, 2);
@@ -61,7 +61,7 @@ describe('createMetrics', () => {
     expect(await registry.metrics()).not.toContain('c3');
   });
 
-  it('has its labels checked by the compiler', () => {
+  it('lets the compiler check labels', () => {
     const { metrics } = createMetrics(table);
     expect(() => {
       // @ts-expect-error a label is missing
@@ -73,7 +73,7 @@ describe('createMetrics', () => {
 });
 
 describe('sharedMetrics', () => {
-  it('has the names that are promised', () => {
+  it('has the documented names', () => {
     const names = Object.values(sharedMetrics('semaphore_policy', ['closed'])).map(({ name }) => name);
     expect(names).toEqual([
       'semaphore_policy_remote_up',
@@ -98,7 +98,7 @@ describe('metricsReference', () => {
 `);
   });
 
-  it('explains a label once that means the same in several metrics', () => {
+  it('explains a label once if several metrics share it', () => {
     const down = {
       ...table.up,
       name: 'app_down',
@@ -119,7 +119,7 @@ Metrics:
 });
 
 describe('beforeScrape', () => {
-  it('lets the app look each time before its metrics are read, and writes what it saw where its metric is', async () => {
+  it('observes before each scrape, and writes the samples below their metric', async () => {
     const { metrics, registry } = createMetrics(table);
     let remotes = 0;
     beforeScrape(registry, async () => {
@@ -141,7 +141,7 @@ describe('beforeScrape', () => {
 });
 
 describe('sampleLine', () => {
-  it('escapes what would end a label', () => {
+  it('escapes what ends a label', () => {
     expect(sampleLine('m', { a: 'x"\\\n', b: '' }, 1.5)).toBe('m{a="x\\"\\\\\\n",b=""} 1.5\n');
   });
 });

@@ -3,17 +3,17 @@ import type { LabelOf, MetricSpec, MetricTable } from './metric-table.ts';
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
-/** A number that only grows. Names that end in `_total`. */
+/** A number that only grows. Its name ends in `_total`. */
 interface Counter<Label extends string> {
   inc(labels: Labels<Label>, by?: number): void;
 }
 
-/** A number of now. */
+/** A present number. */
 interface Gauge<Label extends string> {
   set(labels: Labels<Label>, value: number): void;
-  /** Forgets one series, so that what is gone isn't exported at its last value. */
+  /** Removes one series, which would otherwise keep its last value. */
   remove(labels: Labels<Label>): void;
-  /** Forgets every series. */
+  /** Removes every series. */
   reset(): void;
 }
 
@@ -31,12 +31,14 @@ type InstrumentOf<Spec extends MetricSpec> = Spec['type'] extends 'counter'
 /** One instrument per row of a table, under the same keys. */
 export type Instruments<Table extends MetricTable> = { readonly [Key in keyof Table]: InstrumentOf<Table[Key]> };
 
-/** Label values that the config knows before anything happens: `{ remote: ['c2'] }`. */
+/** Label values that are known at the start: `{ remote: ['c2'] }`. */
 type KnownLabels = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Registers the metrics of a table. Counters and histograms whose labels are all known, by the table or by `known`,
- * start at zero: a `rate()` over a series that begins with its first failure never sees that failure.
+ * Registers the metrics of a table. Counters and histograms whose label values are all known start at zero: the `rate()`
+ * of a series that begins with its first failure never shows that failure.
+ *
+ * @param known label values besides those of the table
  */
 export function createMetrics<const Table extends MetricTable>(
   table: Table,
@@ -46,14 +48,14 @@ export function createMetrics<const Table extends MetricTable>(
   const metrics: Record<string, unknown> = Object.fromEntries(
     Object.entries(table).map(([key, spec]) => [key, createInstrument(spec, { registry, known })]),
   );
-  // Row by row, `createInstrument` makes what `InstrumentOf` says; the compiler can't follow it through the entries.
+  // `createInstrument` makes what `InstrumentOf` says for each row; the compiler can't follow it through the entries.
   return { metrics: metrics as Instruments<Table>, registry };
 }
 
-/** Lines of the exposition format by the name of their metric, which is in the registry and has no other. */
+/** Lines of the exposition format by the name of their metric, which the registry has without lines. */
 export type Samples = ReadonlyMap<string, string>;
 
-/** One sample. `labels` in the order in which they are written. */
+/** One sample, with its labels in that order. */
 export function sampleLine(name: string, labels: Readonly<Record<string, string>>, value: number): string {
   const pairs = Object.entries(labels).map(
     ([label, text]) => `${label}="${text.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? '\\n' : `\\${sign}`))}"`,
@@ -62,15 +64,15 @@ export function sampleLine(name: string, labels: Readonly<Record<string, string>
 }
 
 /**
- * Lets the app look before each scrape, for what only a look can tell. Samples that are thousands and change each time are
- * written from what was seen, and not kept in between.
+ * Lets the app observe before each scrape, for metrics without events. Thousands of samples that change each time are
+ * written from the observation, and not kept until the next.
  *
- * @param look sets the metrics that it keeps, and returns the others; must not reject
+ * @param observe sets the metrics that are kept, and returns the other samples; must not reject
  */
-export function beforeScrape(registry: Registry, look: () => Promise<Samples>): void {
+export function beforeScrape(registry: Registry, observe: () => Promise<Samples>): void {
   const read = registry.metrics.bind(registry);
   registry.metrics = async () => {
-    const samples = await look();
+    const samples = await observe();
     const text = await read();
     return text.replaceAll(/^# TYPE (\S+) .*\n/gm, (line, name: string) => line + (samples.get(name) ?? ''));
   };
@@ -90,7 +92,7 @@ function createInstrument(spec: MetricSpec, { registry, known }: { registry: Reg
   return histogram;
 }
 
-/** Every combination of the known label values; none if a label's values aren't known. */
+/** Every combination of the known label values; none if the values of a label aren't known. */
 function knownSeries(spec: MetricSpec, known: KnownLabels): Record<string, string>[] {
   return Object.entries(spec.labels).reduce<Record<string, string>[]>(
     (series, [label, { values = known[label] ?? [] }]) =>

@@ -1,16 +1,17 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { LONGEST_TIMER_MS } from '@kube-semaphore/options';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 
 /**
- * prom-client looks at the event loop every 10 ms, which takes 0.66 % of a core from an idle process; every 100 ms
- * takes 0.07 %.
+ * prom-client samples the event loop every 10 ms, which costs an idle process 0.66 % of a core; every 100 ms costs
+ * 0.07 %.
  */
 const RESOLUTION_MS = 100;
 
-/** Times between two looks, in nanoseconds. */
+/** Times between two samples, in nanoseconds. */
 type Histogram = ReturnType<typeof monitorEventLoopDelay>;
 
-/** What prom-client's metrics of the event loop tell, in nanoseconds. */
+/** The values of prom-client's metrics of the event loop, in nanoseconds. */
 const LAGS: Readonly<Record<string, (histogram: Histogram) => number>> = {
   min: (histogram) => lateness(histogram.min),
   max: (histogram) => lateness(histogram.max),
@@ -21,17 +22,16 @@ const LAGS: Readonly<Record<string, (histogram: Histogram) => number>> = {
   p99: (histogram) => lateness(histogram.percentile(99)),
 };
 
-/** A look that came on time isn't late; one before its time is none of our business. */
+/** 0 for a sample that is on time, or early. */
 const lateness = (nanoseconds: number): number => Math.max(0, nanoseconds - RESOLUTION_MS * 1e6);
 
 /**
- * Adds what every Node.js process exports: `process_*` and `nodejs_*`, under the names that dashboards know. The delay
- * of the event loop covers the time since the last scrape. To be called once per process: its observers last as long
- * as the process.
+ * Adds the metrics of every Node.js process: `process_*` and `nodejs_*`, under the names that dashboards use. The delay
+ * of the event loop covers the time since the last scrape. Call it once: its observers live as long as the process.
  */
 export function addProcessMetrics(registry: Registry): void {
-  // Its own histogram of the event loop can't be switched off, but told to look once in 24 days.
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 2 ** 31 - 1 });
+  // prom-client's own histogram of the event loop can't be switched off, but it can sample once in 24 days.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LONGEST_TIMER_MS });
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
   const statistics = Object.keys(LAGS);
@@ -43,9 +43,9 @@ export function addProcessMetrics(registry: Registry): void {
       help: `Delay of the event loop since the last scrape: ${statistic}.`,
       registers: [registry],
       collect() {
-        // An empty histogram has NaN and 2^63 for its statistics.
+        // The statistics of an empty histogram are NaN and 2^63.
         this.set(histogram.count === 0 ? 0 : read(histogram) / 1e9);
-        // Gauges are collected in the order they were registered: the last one ends the span.
+        // Gauges are collected in the order of their registration: the last one resets the histogram.
         if (statistic === statistics.at(-1)) histogram.reset();
       },
     });

@@ -2,10 +2,10 @@ import type { MetricTable } from './metric-table.ts';
 
 const remote = { help: 'name of the remote, or `local`' };
 
-/** Of a local write that follows a remote event: 1 ms to 60 s, finest where p50 and p99 are expected. */
+/** Buckets of 1 ms to 60 s, finest around the expected p50 and p99. */
 const PROPAGATION_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
-/** Of apps whose replicas elect one that writes. */
+/** Metrics of apps whose replicas elect one that writes. */
 export function leaderMetrics<const Prefix extends string>(prefix: Prefix) {
   return {
     leader: {
@@ -17,7 +17,7 @@ export function leaderMetrics<const Prefix extends string>(prefix: Prefix) {
   } as const satisfies MetricTable;
 }
 
-/** Of apps that write addresses of remote Pods into local objects. */
+/** Metrics of apps that write addresses of remote Pods into local objects. */
 export function podAddressMetrics<const Prefix extends string>(prefix: Prefix) {
   return {
     remoteUnrestricted: {
@@ -33,7 +33,7 @@ export function podAddressMetrics<const Prefix extends string>(prefix: Prefix) {
  * The metrics that every app exports under its own prefix.
  *
  * @param prefix `semaphore_policy`
- * @param restartReasons why a watch is opened again, as `informers` names it; each starts at zero
+ * @param restartReasons why a watch is opened again, as `informers` names it
  */
 export function sharedMetrics<const Prefix extends string>(prefix: Prefix, restartReasons: readonly string[]) {
   return {

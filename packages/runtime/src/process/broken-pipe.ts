@@ -1,10 +1,9 @@
-/** What a shell sees of a program that SIGPIPE ended: 128 + 13. */
+/** The exit code that a shell reports for a program that SIGPIPE ended: 128 + 13. */
 const ENDED_BY_SIGPIPE = 141;
 
 /**
- * Ends the process, as SIGPIPE ends other programs, when nobody reads what it prints any more: `plan | head`, or a log whose
- * reader is gone. Node.js ignores that signal and tells of each write that fails: an uncaught error, which is logged, which
- * fails, for ever.
+ * Ends the process, as SIGPIPE ends other programs, when the reader of its output is gone: `plan | head`. Node.js ignores
+ * that signal and emits an error for each write that fails. Uncaught, that is logged, fails again, and never ends.
  */
 export function endOnBrokenPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {

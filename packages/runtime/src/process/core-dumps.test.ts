@@ -10,16 +10,16 @@ const filter = (): string => readFileSync('/proc/self/coredump_filter', 'utf8').
 const before = filter();
 afterEach(() => void spawnSync('sh', ['-c', `echo 0x${before} > /proc/${process.pid}/coredump_filter`]));
 
-it('leaves no memory of this process, and of those that it starts, to a core dump', () => {
+it('keeps the memory of this process, and of its children, out of core dumps', () => {
   expect(keepMemoryFromCoreDumps()).toBeUndefined();
   expect(filter()).toBe('00000000');
   expect(spawnSync('cat', ['/proc/self/coredump_filter'], { encoding: 'utf8' }).stdout.trim()).toBe('00000000');
 });
 
-it('has nothing to do where there is no such thing', () => {
+it('does nothing on a system without the filter', () => {
   expect(keepMemoryFromCoreDumps(join(tmpdir(), 'no-such-folder', 'filter'))).toBeUndefined();
 });
 
-it('tells why it can not be done', () => {
+it('returns why it failed', () => {
   expect(keepMemoryFromCoreDumps(tmpdir())).toMatchObject({ code: 'EISDIR' });
 });

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { runUntilSignal } from './run-until-signal.ts';
 
-/** A process to send signals to, and what was logged. */
+/** A process that receives signals, with its log messages. */
 class FakeProcess extends EventEmitter {
   readonly logs: string[] = [];
   readonly log = {
@@ -48,7 +48,7 @@ describe('runUntilSignal', () => {
   it.each([
     { name: 'the abort', wrap: (reason: unknown) => reason },
     { name: 'an error that the abort caused', wrap: (reason: unknown) => new Error('list pods', { cause: reason }) },
-  ])('takes $name for a clean end', async ({ wrap }) => {
+  ])('returns 0 for $name', async ({ wrap }) => {
     const { events, code, logs } = start(async ({ signal }) => {
       await once(signal, 'abort');
       throw wrap(signal.reason);
@@ -67,7 +67,7 @@ describe('runUntilSignal', () => {
     expect(await code).toBe(1);
   });
 
-  it('waits for no one on the second signal', async () => {
+  it('returns at once on a second signal', async () => {
     const { events, code, logs, clock } = start(forever);
     events.emit('SIGTERM', 'SIGTERM');
     clock.ms = 501;
@@ -76,7 +76,7 @@ describe('runUntilSignal', () => {
     expect(logs).toEqual(['shutting down', 'second signal, exiting at once']);
   });
 
-  it('takes a signal that comes right after the first for the same one, as npm passes it on', async () => {
+  it('ignores a signal right after the first, as npm forwards it', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { events, code, logs } = start(() => promise);
     events.emit('SIGINT', 'SIGINT');
@@ -86,11 +86,11 @@ describe('runUntilSignal', () => {
     expect(logs).toEqual(['shutting down']);
   });
 
-  it('says what hangs when the deadline has passed', async () => {
+  it('logs what hangs at the deadline', async () => {
     const { events, code, logs } = start(forever, 1);
     events.emit('SIGTERM', 'SIGTERM');
     expect(await code).toBe(1);
-    expect(logs.at(-1)).toBe('shutdown did not end in time {"deadlineMs":1,"open":{"Timeout":2,"TCPSocketWrap":1}}');
+    expect(logs.at(-1)).toBe('shutdown timed out {"deadlineMs":1,"open":{"Timeout":2,"TCPSocketWrap":1}}');
   });
 
   it.each(['uncaughtException', 'unhandledRejection'])('returns 1 on an %s, and logs it', async (name) => {

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
 
-/** The part of `process` that a run listens to. */
+/** The part of `process` that is needed here. */
 interface ProcessEvents {
   on(event: string, listener: (...values: unknown[]) => void): unknown;
   off(event: string, listener: (...values: unknown[]) => void): unknown;
-  /** What keeps the process alive, by kind: `TCPSocketWrap`, `Timeout`. */
+  /** The kinds of what keeps the process alive: `TCPSocketWrap`, `Timeout`. */
   getActiveResourcesInfo(): string[];
 }
 
-/** A process promises to end within 5 s of a signal; the rest is for writing the line that says what hung. */
+/** A process ends within 5 s of a signal; the rest of that is for the line that says what hangs. */
 const DEADLINE_MS = 4_500;
 
-/** A signal that comes so soon after the first is the same one, on another way. */
+/** A second signal within this time is the first one, forwarded. */
 const ECHO_MS = 500;
 
 const SIGNALS = ['SIGTERM', 'SIGINT'];
@@ -20,11 +20,10 @@ const FATAL = ['uncaughtException', 'unhandledRejection'];
 
 /**
  * Runs a program until it returns, or until SIGTERM or SIGINT aborts the one signal of the process; then it has
- * `deadlineMs` to return. A second signal doesn't wait. What the program throws, and what nobody caught, is logged
- * here, once.
+ * `deadlineMs` to return. A second signal doesn't wait. Logs what the program throws, and uncaught errors, once.
  *
- * @returns the exit code, for `process.exit`, which must follow: 0 if the program returned, or was asked to stop and
- *   did; 1 if it threw, if something was thrown that nobody caught, or if it didn't stop in time
+ * @returns the exit code, for `process.exit`, which must follow: 0 if the program returned, by itself or after a signal;
+ *   1 if it threw, if an error was uncaught, or if it didn't stop in time
  */
 export async function runUntilSignal(
   run: (options: { signal: AbortSignal }) => Promise<void>,
@@ -42,7 +41,7 @@ export async function runUntilSignal(
 
   let firstAt = 0;
   const onSignal = (name: unknown): void => {
-    // A Ctrl-C reaches us from the terminal and once more from an npm that passes it on, 5 ms later.
+    // A Ctrl-C arrives from the terminal, and once more from an npm that forwards it, 5 ms later.
     if (signal.aborted && now() - firstAt < ECHO_MS) return;
     if (signal.aborted) {
       log.warn({ signal: name }, 'second signal, exiting at once');
@@ -52,19 +51,19 @@ export async function runUntilSignal(
     firstAt = now();
     log.info({ signal: name }, 'shutting down');
     controller.abort();
-    void expire().catch(() => undefined); // `finished` ended the wait: the program returned in time
+    void expire().catch(() => undefined); // `finished` aborts it: the program returned in time
   };
-  let isLost = false;
+  let isFatal = false;
   const onFatal = (error: unknown): void => {
-    // Once: where the log itself fails, each line would be the next uncaught error, and the end would never come.
-    if (isLost) return;
-    isLost = true;
+    // Once: if the log itself fails, each line is another uncaught error, without end.
+    if (isFatal) return;
+    isFatal = true;
     log.error({ error }, 'uncaught error');
     force(1);
   };
   const expire = async (): Promise<void> => {
     await delay(deadlineMs, undefined, { signal: finished.signal });
-    log.error({ deadlineMs, open: countsOf(events.getActiveResourcesInfo()) }, 'shutdown did not end in time');
+    log.error({ deadlineMs, open: countsOf(events.getActiveResourcesInfo()) }, 'shutdown timed out');
     force(1);
   };
 
@@ -93,7 +92,7 @@ async function outcomeOf(
   }
 }
 
-/** Whether an error is the abort, or was caused by it. */
+/** Whether an error is the abort, or has it as a cause. */
 function isAbort(error: unknown): boolean {
   return error instanceof Error && (error.name === 'AbortError' || isAbort(error.cause));
 }

@@ -13,23 +13,23 @@ beforeEach(async () => {
 
 afterEach(() => rm(dir, { recursive: true }));
 
-it('tells when the file says something else, and when it says the same again', { timeout: 60_000 }, async () => {
+it('reports when the file changes, and when it is the same again', { timeout: 60_000 }, async () => {
   const path = join(dir, 'config.yaml');
   await writeFile(path, 'a');
-  const told: boolean[] = [];
+  const reports: boolean[] = [];
   const aborter = new AbortController();
   const done = watchForStaleness(path, {
     content: 'a',
     intervalMs: 1,
     signal: aborter.signal,
-    onStale: (isStale) => told.push(isStale),
+    onStale: (isStale) => reports.push(isStale),
   });
   await writeFile(join(dir, 'next'), 'b');
   await rename(join(dir, 'next'), path);
-  await eventually(() => told, [true]);
+  await eventually(() => reports, [true]);
   await rm(path);
   await writeFile(path, 'a');
-  await eventually(() => told, [true, false]);
+  await eventually(() => reports, [true, false]);
   aborter.abort();
   await done;
 });

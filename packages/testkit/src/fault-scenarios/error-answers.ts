@@ -95,7 +95,7 @@ export async function failWrites(lab: Lab, fault: Fault, complaint: string): Pro
   // So that there is something to write, also where the changes have undone each other.
   await scenario.tamper();
   await scenario.survived();
-  await program.logged('local writes work again');
+  await program.logged('local writes recovered');
 }
 
 /** Writes that are carried out, and whose answers are lost, have their effect all the same. */

@@ -98,14 +98,14 @@ export class ReplicaPair {
       };
     };
     const first = start('first', flags?.[0]);
-    if (flags !== undefined) await (await first).program.logged('leading');
+    if (flags !== undefined) await (await first).program.logged('started leading');
     return new ReplicaPair({ options, replicas: await Promise.all([first, start('second', flags?.[1])]), line });
   }
 
   /** Waits until both are ready, and returns them by role: which one leads is random. */
   async roles(): Promise<Roles> {
     await Promise.all(this.#replicas.map(({ program }) => program.ready()));
-    const leads = ({ program }: Replica): boolean => program.log().some(({ msg }) => msg === 'leading');
+    const leads = ({ program }: Replica): boolean => program.log().some(({ msg }) => msg === 'started leading');
     await eventually(() => this.#replicas.some(leads), true);
     const leader = this.#replicas.find(leads)!;
     return { leader, standby: this.#replicas.find((replica) => replica !== leader)! };

@@ -1,29 +1,28 @@
 import { cut, MAX_TEXT } from '@kube-semaphore/text';
-import { errorFields } from './log/error-fields.ts';
+import { errorFields } from './error-fields.ts';
 
-/** Facts of a log line. An Error in any of them is written with its code and its causes. */
+/** Fields of a log line. An Error in any of them is written with its code and its causes. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** What all texts of a line may come to, and what each element counts for besides. */
+/** The maximum of all texts of a line together, and what each element costs besides its text. */
 const MAX_LINE = 8 * 1024;
 const ELEMENT = 8;
 
 /** Deeper than any chain of causes that `errorFields` follows. */
 const MAX_DEPTH = 12;
 
-/** Some ten frames, below a message that stands beside it in full. */
+/** Some ten frames; the message is in a field of its own. */
 const MAX_STACK = 4 * 1024;
 
-/** How much of a text is looked at: what is cut off anyway may hold the end of a credential that begins before it. */
+/** A credential may begin before the cut and end after it, so twice the text is read before credentials are stripped. */
 const READ = 2;
 
 type Walk = { readonly strip: (text: string) => string; left: number };
 
 /**
- * Facts as a line can hold them, whoever wrote them: errors as plain fields, each text cut to 1,024 code units, and
- * all of them together to 8,192. What is beyond that, or nested too deep, is `…`.
+ * Fields that fit into a line: errors as plain fields, each text cut to 1,024 code units, and all together to 8,192. The rest, and what is nested too deep, is `…`.
  *
- * @param strip takes our own credentials out of a text
+ * @param strip removes our own credentials from a text
  */
 export function boundedFields(fields: LogFields, strip: (text: string) => string): Record<string, unknown> {
   return boundedObject(fields, { strip, left: MAX_LINE }, MAX_DEPTH);
@@ -49,22 +48,20 @@ function boundedText(text: string, walk: Walk, max: number): string {
 }
 
 function boundedArray(values: readonly unknown[], walk: Walk, depth: number): unknown[] {
-  const kept: unknown[] = [];
+  const short: unknown[] = [];
   for (const value of values) {
-    if (walk.left <= 0) return [...kept, '…'];
-    kept.push(bounded(value, walk, depth));
+    if (walk.left <= 0) return [...short, '…'];
+    short.push(bounded(value, walk, depth));
   }
-  return kept;
+  return short;
 }
 
 function boundedObject(object: object, walk: Walk, depth: number): Record<string, unknown> {
-  const kept: [string, unknown][] = [];
+  const short: [string, unknown][] = [];
   for (const [name, value] of Object.entries(object)) {
-    if (walk.left <= 0) return Object.fromEntries([...kept, ['…', '…']]);
-    kept.push([
-      boundedText(name, walk, MAX_TEXT),
-      bounded(value, walk, depth, name === 'stack' ? MAX_STACK : MAX_TEXT),
-    ]);
+    if (walk.left <= 0) return Object.fromEntries([...short, ['…', '…']]);
+    const max = name === 'stack' ? MAX_STACK : MAX_TEXT;
+    short.push([boundedText(name, walk, MAX_TEXT), bounded(value, walk, depth, max)]);
   }
-  return Object.fromEntries(kept);
+  return Object.fromEntries(short);
 }
