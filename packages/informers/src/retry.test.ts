@@ -22,7 +22,7 @@ describe('Retry', () => {
     }
   });
 
-  it('forgives after a watch that lived long, and after one that brought something', () => {
+  it('forgets failures after a watch that lasted long, and after one that brought an event', () => {
     const { retry, clock } = retryAt();
     for (let count = 0; count < 5; count++) retry.nextDelayMs({ wasCut: true });
     retry.accepted();

@@ -25,7 +25,10 @@ export type KubeObject<K extends Kind> = Projected<K['fields']>;
 export const apiVersion = ({ group, version }: Kind): string => (group === '' ? version : `${group}/${version}`);
 
 /** `/api/v1/pods`, `/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices`; with `name`, one object. */
-export function resourcePath(kind: Kind, { namespace, name }: { namespace?: string; name?: string } = {}): string {
+export function resourcePath(
+  kind: Kind,
+  { namespace, name }: { namespace?: string | undefined; name?: string | undefined } = {},
+): string {
   const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
   const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   return `${root}${scope}/${kind.plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
