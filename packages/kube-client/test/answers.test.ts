@@ -79,6 +79,7 @@ describe('Retry-After', () => {
     { header: '9999999999', want: 3_600_000 },
     { header: '0', want: undefined },
     { header: '-1', want: undefined },
+    { header: '0x10', want: undefined },
     { header: 'Wed, 21 Oct 2026 07:28:00 GMT', want: undefined },
   ])('of "$header" means $want ms', async ({ header, want }) => {
     const { client } = await scripted(answer(429, '', { 'retry-after': header }));
@@ -206,6 +207,19 @@ describe('a request', () => {
       { 'content-type': 'application/json' },
     ]);
     for (const { headers } of requests) expect(headers['user-agent']).toBe('kube-client-test');
+  });
+
+  it('for a watch asks for bookmarks, a version or the initial events', async () => {
+    const { client, requests } = await scripted((_, response) => void response.writeHead(200).end());
+    const options = { timeoutSeconds: 60, idleTimeoutMs: 50_000, signal };
+    await client.watch(pods, { ...options, resourceVersion: '7' });
+    await client.watch(pods, { ...options, sendInitialEvents: true });
+    const query = '/api/v1/pods?watch=true&allowWatchBookmarks=true&timeoutSeconds=60';
+    expect(requests.map(({ url }) => url)).toEqual([
+      `${query}&resourceVersion=7`,
+      `${query}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
+    ]);
+    expect(requests[0]?.headers.accept).toBe('application/vnd.kubernetes.protobuf;stream=watch, application/json');
   });
 
   it('accepts JSON only where the client is told to', async () => {

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { Agent } from 'node:https';
+import { Socket } from 'node:net';
 import type { Authorization, Connection } from '@kube-semaphore/cluster-auth';
 import { type EmbeddedCluster, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
@@ -63,7 +65,7 @@ describe('a request fails', () => {
     const client = new KubeClient({ connection: { ...bound(connection), server }, userAgent: 'test' });
     await expect(client.list(pods, { signal })).rejects.toMatchObject({
       code: 'KUBE_CONNECTION',
-      message: expect.stringContaining('its certificate is signed by'),
+      message: expect.stringContaining('its certificate is not signed by'),
     });
   });
 
@@ -90,6 +92,19 @@ describe('a request fails', () => {
       code: 'KUBE_IDLE',
       message: `${connection.server.host} sent nothing for 300 ms`,
     });
+  });
+
+  it('with KUBE_IDLE if the connection is never established', async () => {
+    const { connection } = await scripted([], ok);
+    const agent = new Agent();
+    agent.createConnection = () => Object.assign(new Socket(), { connecting: true });
+    const authorize = async () => ({ agent, headers: {} });
+    const client = new KubeClient({
+      connection: { ...bound(connection), authorize },
+      userAgent: 'test',
+      idleTimeoutMs: 300,
+    });
+    await expect(client.list(pods, { signal })).rejects.toMatchObject({ code: 'KUBE_IDLE' });
   });
 
   it('with KUBE_IDLE if the TLS handshake gets no answer', async () => {

@@ -111,7 +111,7 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])(
       expect(await read(await client.watch(pods, patient))).toEqual({ events: ['error 410'] });
     });
 
-    it('is told that its version is too old', async () => {
+    it('yields an ERROR event if its version is too old', async () => {
       const resourceVersion = await listed();
       await create('a');
       cluster.compact();
@@ -128,22 +128,17 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])(
       expect(error).toBeUndefined();
     });
 
-    it('fails when it ends within an event, after the events before', async () => {
-      const stream = await client.watch(pods, { ...patient, resourceVersion: await listed() });
+    it('fails when it ends within an event', async () => {
       await create('a');
-      const { events } = await read(stream, 'MODIFIED a');
-      expect(events).toContain('ADDED a');
-      const next = await client.watch(pods, { ...patient, sendInitialEvents: true });
-      await read(next, 'initial events end');
       await proxy.set({ kind: 'truncate', after: 'mid-event', by: 'clean' });
-      const cut = await read(await client.watch(pods, { ...patient, sendInitialEvents: true }));
-      expect(cut.error).toMatchObject({ code: 'KUBE_DECODE' });
+      const { error } = await read(await client.watch(pods, { ...patient, sendInitialEvents: true }));
+      expect(error).toMatchObject({ code: 'KUBE_DECODE' });
     });
 
     it.each(['reset', 'close'] as const)('fails with KUBE_CONNECTION when its connection ends by %s', async (by) => {
+      const stream = await client.watch(pods, { ...patient, resourceVersion: await listed() });
       await proxy.set({ kind: 'cut', everyMs: 50, by });
-      const { error } = await read(await client.watch(pods, { ...patient, resourceVersion: '0' }));
-      expect(error).toMatchObject({ code: 'KUBE_CONNECTION' });
+      expect((await read(stream)).error).toMatchObject({ code: 'KUBE_CONNECTION' });
     });
 
     it('fails with KUBE_IDLE when it freezes', async () => {

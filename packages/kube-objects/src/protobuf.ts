@@ -36,7 +36,7 @@ export class MessageDecoder<F extends Fields = Fields> {
     this.#zero = zeroMessage(fields) as Projected<F>;
   }
 
-  /** Reads up to `end`; the reader stands at the message's first tag. Throws DecodeError, and TooLargeError beyond what a table or the reader allows. */
+  /** Reads from the message's first tag to `end`. @throws DecodeError; TooLargeError beyond a limit of the table or the reader */
   decode(reader: ProtobufReader, end: number): Projected<F> {
     if (reader.position === end) return this.#zero;
     reader.spend(this.#bytes);
