@@ -134,12 +134,12 @@ describe('settingsOfFile', () => {
     {
       name: 'a pod subnet that is none',
       entry: { ...c2, podSubnet: '10.4.0.0' },
-      want: /^remotes\[0\]\.podSubnet: "10\.4\.0\.0" is not a CIDR/,
+      want: /^remotes\[0\]\.podSubnet: "10\.4\.0\.0" is not a valid CIDR/,
     },
     {
       name: 'one of them that is none',
       entry: { ...c2, podSubnet: ['10.4.0.0/16', 'x'] },
-      want: /^remotes\[0\]\.podSubnet\[1\]: "x" is not a CIDR/,
+      want: /^remotes\[0\]\.podSubnet\[1\]: "x" is not a valid CIDR/,
     },
     {
       name: 'a pod subnet of everything',
@@ -210,7 +210,7 @@ describe('settingsOfFile', () => {
     {
       name: 'a device address that is none',
       entry: { ...c2, deviceAddress: 'eth0' },
-      want: /^remotes\[0\]\.deviceAddress: "eth0" is not an IP address, nor is it none or auto$/,
+      want: /^remotes\[0\]\.deviceAddress: "eth0" is not a valid IP address, nor is it none or auto$/,
     },
     {
       name: 'a device address of every host',
