@@ -17,7 +17,7 @@ const direct = ({ url, caFile }: TestCluster) => ({
   'remote-ca-url': pathToFileURL(caFile).href,
 });
 
-const UNENCRYPTED = 'CA is fetched unencrypted, whoever is on the way can replace it';
+const UNENCRYPTED = 'CA is fetched without encryption; anyone on the network path can replace it';
 
 /** Serves a cluster's CA at an http: URL. */
 async function servedCa({ caFile }: TestCluster): Promise<string> {
@@ -92,7 +92,7 @@ describe('a remote without a kubeconfig', () => {
     const policy = await start({ ...direct(remote), ...pinned, ...token }, { ready: false });
     const line = await policy.logged('watch failed', { cluster: 'c2' });
     expect(JSON.stringify(line)).toContain(
-      `the hash of its key is ${await caHash(remote)}, and should be ${await caHash(local)}`,
+      `its key must have the hash ${await caHash(local)}, not ${await caHash(remote)}`,
     );
   });
 
@@ -101,7 +101,7 @@ describe('a remote without a kubeconfig', () => {
     const token = { 'remote-sa-token-path': accounts.remote.tokenFile };
     const policy = await start({ ...direct(remote), ...caOfAnother, ...token }, { ready: false });
     const line = await policy.logged('watch failed', { cluster: 'c2', reason: 'unreachable' });
-    expect(JSON.stringify(line)).toMatch(/its certificate is signed by nobody who is trusted here/);
+    expect(JSON.stringify(line)).toMatch(/its certificate is not signed by a trusted CA/);
     // Node.js would have people try a flag.
     expect(policy.stderr()).not.toContain('--use-system-ca');
   });
@@ -115,7 +115,7 @@ describe('an API server whose certificate has another name', () => {
     const policy = await start({ 'target-kube-config': file }, { ready: false });
     const line = await policy.logged('watch failed', { cluster: 'c2', reason: 'unreachable' });
     expect(JSON.stringify(line)).toMatch(
-      /its certificate is for another name: it has .*127\.0\.0\.1.*, and not 10\.9\.8\.7; write one of its names in the URL, or in a kubeconfig as tls-server-name/,
+      /its certificate is for another name: it is for .*127\.0\.0\.1.*, not 10\.9\.8\.7; use one of its names in the URL, or as tls-server-name in a kubeconfig/,
     );
   });
 });
@@ -161,7 +161,7 @@ describe('an API server without TLS', () => {
     await pods.add(pod);
     const policy = await start({ 'target-kube-config': file });
     await sets.become(nets);
-    await policy.logged('API server is reached without TLS: who can listen at its address can answer for it', {
+    await policy.logged('API server is used without TLS; any local process on its port can impersonate it', {
       level: 'warn',
       server: url,
     });

@@ -152,7 +152,7 @@ describe('bad usage', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringMatching(
-        /^semaphore-policy: -local-kube-config or SP_LOCAL_KUBE_CONFIG: .*this is no pod, name a kubeconfig\n$/,
+        /^semaphore-policy: -local-kube-config or SP_LOCAL_KUBE_CONFIG: .*outside of a Pod, name a kubeconfig\n$/,
       ),
     });
   });
@@ -177,7 +177,7 @@ describe('what is wrong with a cluster of a config file', () => {
       remote: good,
       told: /local\.kubeConfigPath: gone can't be read/,
     },
-    { name: 'no local one outside of a pod', local: {}, remote: good, told: /local\.kubeConfigPath: .*this is no pod/ },
+    { name: 'no local one outside of a pod', local: {}, remote: good, told: /local\.kubeConfigPath: .*outside of a Pod/ },
   ])('is told with its place: $name', async ({ local = good, remote, told }) => {
     const inFolder = (path: string): string =>
       JSON.stringify({

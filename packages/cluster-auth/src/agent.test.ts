@@ -5,7 +5,7 @@ import { createAgent } from './agent.ts';
 const authority = await createAuthority();
 
 describe('createAgent', () => {
-  it('says what it is that OpenSSL refuses', async () => {
+  it('names what OpenSSL refuses', async () => {
     const { certPem } = await authority.issue({ usage: 'client', commonName: 'jane' });
     const { keyPem } = await authority.issue({ usage: 'client', commonName: 'joe' });
     const make = () => createAgent({ ca: authority.caPem, keyPair: { certPem, keyPem } });
@@ -13,7 +13,7 @@ describe('createAgent', () => {
     expect(make).toThrow("the CA or the client certificate can't be used: ERR_OSSL_X509_KEY_VALUES_MISMATCH");
   });
 
-  it('keeps the pool key, which is built for each request, short', () => {
+  it('keeps the pool key short, which is built for each request', () => {
     const agent = createAgent({ ca: authority.caPem });
     expect(agent.getName({ host: 'api', port: 6443 })).not.toContain('BEGIN');
   });

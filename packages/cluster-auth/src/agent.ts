@@ -7,25 +7,25 @@ import { ClusterAuthError, reasonOf } from './errors.ts';
 import { http } from './http.ts';
 import type { KeyPair } from './trust/pem.ts';
 
-/** Where a tunnel leads; IPv6 without brackets. */
+/** The end of a tunnel; IPv6 without brackets. */
 export type Target = { readonly host: string; readonly port: number };
 
-/** Opens a connection to the target by way of a proxy. Rejects with a ClusterAuthError. */
+/** Opens a connection to the target through a proxy. Rejects with a ClusterAuthError. */
 export type Tunnel = (target: Target, options: { signal: AbortSignal }) => Promise<Socket>;
 
 type AgentOptions = {
-  /** PEM; undefined is the list of roots that Node was built with. */
+  /** PEM; undefined: the roots that Node.js has built in. */
   readonly ca: string | undefined;
   readonly keyPair?: KeyPair | undefined;
-  /** The name or address that the certificate must be for, where that isn't the URL's host. */
+  /** The name or address that the certificate must have, if not the URL's host. */
   readonly tlsServerName?: string | undefined;
   readonly tunnel?: Tunnel | undefined;
 };
 
-/** Watches and requests of one process at the same time; more wait for a socket. */
+/** Concurrent watches and requests; more wait for a socket. */
 const MAX_SOCKETS = 64;
 
-/** Idle connections are kept alive by TCP this often, which is client-go's value: load balancers forget sooner. */
+/** How often TCP keeps an idle connection alive: client-go's value. Load balancers drop idle connections. */
 const KEEPALIVE_MS = 30_000;
 
 const POOL = { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, maxSockets: MAX_SOCKETS, scheduling: 'lifo' } as const;
@@ -36,16 +36,16 @@ export const createPlainAgent = (): Agent => new PlainAgent(POOL);
 /**
  * An agent for one API server. It has no timeout of its own: a watch may be silent for minutes.
  *
- * The TLS context is made once and not per connection (parsing a bundle of 140 roots takes a while), which also
- * keeps the certificates out of the key under which Node pools sockets, a string it builds for each request.
+ * All connections share one TLS context, because a bundle of 140 roots is slow to parse. The context also keeps the
+ * certificates out of the key of Node.js' socket pool, a string that it builds for each request.
  *
- * @throws {ClusterAuthError} for certificates that OpenSSL doesn't take, such as those with keys too short
+ * @throws {ClusterAuthError} if OpenSSL refuses a certificate, for example because its key is too short
  */
 export function createAgent({ ca, keyPair, tlsServerName, tunnel }: AgentOptions): https.Agent {
   const options: https.AgentOptions = {
     ...POOL,
     secureContext: secureContextOf(ca, keyPair),
-    // Said in so many words, as NODE_TLS_REJECT_UNAUTHORIZED=0 would switch it off otherwise.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
     rejectUnauthorized: true,
     ...(tlsServerName !== undefined && verifyAs(tlsServerName)),
   };
@@ -65,7 +65,7 @@ function secureContextOf(ca: string | undefined, keyPair: KeyPair | undefined): 
   }
 }
 
-/** An address is no server name in TLS (RFC 6066, section 3), but a certificate may be for one. */
+/** TLS has no server names that are addresses (RFC 6066, section 3), but a certificate may be for an address. */
 function verifyAs(name: string): https.AgentOptions {
   return {
     servername: isIP(name) === 0 ? name : '',
@@ -74,8 +74,8 @@ function verifyAs(name: string): https.AgentOptions {
 }
 
 /**
- * Takes an agent out of use: idle sockets are closed, running requests finish, and what still starts on it gets a
- * socket that is closed afterwards.
+ * Takes an agent out of use: idle sockets are closed, running requests finish, and requests that still start on it get
+ * a socket that is closed afterwards.
  */
 export function retire(agent: Agent): void {
   agent.maxFreeSockets = 0;
@@ -90,9 +90,9 @@ export function isBusy(agent: Agent): boolean {
 }
 
 /**
- * Node.js takes its own error listener off a socket once an answer has come to its end, also while that isn't read yet: an
- * abort just then destroys the socket with an error that nobody hears, which ends the process. What fails is told by the
- * request, or by its answer.
+ * Once an answer has arrived completely, Node.js removes its error listener from the socket, even if the answer isn't
+ * read yet. An abort at that moment destroys the socket with an error without a listener, which ends the process. The
+ * request or its answer reports the error anyway.
  */
 class DirectAgent extends https.Agent {
   override createConnection(
@@ -102,7 +102,7 @@ class DirectAgent extends https.Agent {
   }
 }
 
-/** For the same reason. */
+/** As `DirectAgent`. */
 class PlainAgent extends http.Agent {
   override createConnection(
     ...connection: Parameters<Agent['createConnection']>

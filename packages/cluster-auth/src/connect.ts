@@ -15,27 +15,26 @@ import { fixed } from './rotating.ts';
 import { openCaUrl } from './trust/certificate-authority.ts';
 import { openProxyRoots } from './trust/system-roots.ts';
 
-/** What `connect` needs of its process. */
+/** What `connect` needs from its process. */
 export type ConnectOptions = {
-  /** Of this process: names proxies, roots and the pod's API server, and is what exec plugins inherit. */
+  /** The environment of this process: names proxies, roots and the Pod's API server. Exec plugins inherit it. */
   readonly env: Environment;
   readonly log: Logger;
-  /** Is told of every credential before it is sent: what is printed goes through it. Default: nobody is. */
+  /** Gets every credential before it is sent, to strip it from all output. */
   readonly secrets?: Pick<Secrets, 'hold'>;
-  /** Default: the machine's. */
+  /** Default: the machine's clock. */
   readonly clock?: Clock;
   /** Default: where kubelet mounts it. */
   readonly serviceAccountDir?: string;
 };
 
 /**
- * Makes a connection to the API server that a reference names. Reads local files, so that what is wrong on this
- * side is told at once; touches no network and runs no plugin, so that a dead remote holds nothing back: that is
- * left to the first `authorize`.
+ * Makes a connection to the API server that a reference names. It reads local files, so that local mistakes show at
+ * once. It uses no network and runs no plugin, so that a dead remote doesn't delay the start: the first `authorize` does.
  *
  * The caller closes the connection.
  *
- * @throws {ClusterAuthError} that names the file, URL or field that is wrong
+ * @throws {ClusterAuthError} with the name of the file, URL or field that is wrong
  */
 export async function connect(reference: ClusterReference, options: ConnectOptions): Promise<Connection> {
   const { env, log, secrets = new Secrets(), clock = systemClock, serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
@@ -66,16 +65,16 @@ async function open(reference: ClusterReference, serviceAccountDir: string, deps
   }
 }
 
-/** An API server on this machine, as `kubectl proxy` is one: nothing verifies it, so its CA is never asked for. */
+/** An API server on this machine, such as `kubectl proxy`: without TLS nothing verifies it, so it needs no CA. */
 function withoutTls(access: Access, { log }: Dependencies): Access {
   const server = access.server.origin;
   if (access.proxy !== undefined) {
     throw new ClusterAuthError(
       'CLUSTER_ADDRESS',
-      `${server} is on this machine and without TLS: it is not reached through a proxy, leave out proxy-url`,
+      `${server} is on this machine and has no TLS, so no proxy can be used: remove proxy-url`,
     );
   }
-  log.warn({ server }, 'API server is reached without TLS: who can listen at its address can answer for it');
+  log.warn({ server }, 'API server is used without TLS; any local process on its port can impersonate it');
   return { ...access, ca: fixed(undefined) };
 }
 

@@ -4,7 +4,7 @@ import type { Rotating } from './rotating.ts';
 import { openFiles } from './rotating-files.ts';
 import type { KeyPair } from './trust/pem.ts';
 
-/** Who we are to an API server. Neither is anonymous, which is a choice too. */
+/** Who we are to an API server; anonymous without either field. */
 export type Credentials = {
   /** Value of the `authorization` header. */
   readonly authorization?: string;
@@ -13,10 +13,10 @@ export type Credentials = {
 };
 
 /**
- * A token in a file, read again when it changes, each minute and when it was refused. Kubelet replaces that of a
- * pod at 80 % of its life.
+ * A token in a file, read again when it changes, every minute, and when the API server refuses it. Kubelet replaces a
+ * Pod's token after 80 % of its lifetime.
  *
- * @throws {ClusterAuthError} if there is none now
+ * @throws {ClusterAuthError} if the file has no token now
  */
 export function openToken(path: string, { clock, log }: Dependencies): Promise<Rotating<Credentials>> {
   const parse = ([text = '']: readonly string[]) => ({ authorization: bearer(text, `the token file ${path}`) });
@@ -24,21 +24,20 @@ export function openToken(path: string, { clock, log }: Dependencies): Promise<R
 }
 
 /**
- * The header of a bearer token. Space around it is dropped: files end in a line feed.
+ * The header for a bearer token. Space around the token is dropped: files end in a line feed.
  *
- * @param where the file or field that holds it, for the error; the token is never repeated
- * @throws {ClusterAuthError} for a token that no server gave out
+ * @param where the file or field of the token, for the error, which never repeats the token
+ * @throws {ClusterAuthError} for a token that no server issues
  */
 export function bearer(token: string, where: string): string {
   const trimmed = token.trim();
   if (trimmed === '') throw new ClusterAuthError('CLUSTER_TOKEN', `${where} is empty`);
   if (/^[\x21-\x7e]+$/.test(trimmed)) return `Bearer ${trimmed}`;
-  throw new ClusterAuthError('CLUSTER_TOKEN', `${where} holds no token: there are spaces or control characters in it`);
+  throw new ClusterAuthError('CLUSTER_TOKEN', `${where} is not a valid token: it has spaces or control characters`);
 }
 
 /**
- * What of the credentials of a request must not be repeated: the token, or the password in both of its forms, and the
- * key.
+ * The parts of credentials that no output may repeat: the token, or the password as it is and in base64, and the key.
  */
 export function secretsOf({ authorization = '', keyPair }: Credentials): readonly string[] {
   const secret = authorization.slice(authorization.indexOf(' ') + 1);
@@ -46,7 +45,7 @@ export function secretsOf({ authorization = '', keyPair }: Credentials): readonl
   return [secret, login.slice(login.indexOf(':') + 1), keyPair?.keyPem ?? ''];
 }
 
-/** The header of a user name and a password (RFC 7617), which some proxies before an API server take. */
+/** The header for a user name and a password (RFC 7617), which some proxies before an API server accept. */
 export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }

@@ -5,10 +5,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { deniedHint } from './denied.ts';
 import { readText } from './rotating-files.ts';
 
-/** The user of our images; root may read everything, so a test that runs as root is that user for a while. */
+/** The user of our images; root may read everything, so a test that runs as root becomes that user. */
 const OTHER = 65_532;
 
-it('a file that its mode keeps from us is told with the mode, and what mends it in a Pod', async () => {
+it('the error of a file that we may not read has its mode, and a hint for Pods', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'denied-'));
   onTestFinished(() => rm(dir, { recursive: true }));
   const file = join(dir, 'token');
@@ -27,19 +27,20 @@ it('a file that its mode keeps from us is told with the mode, and what mends it 
   }
   const [as, of] = isRoot ? [OTHER, OTHER] : [user, group];
   await expect(readText(file)).rejects.toThrow(
-    `${file} can't be read: permission denied (EACCES): its mode is 0000 and its owner ${user}, and we are user ${as}; in a Pod securityContext.fsGroup: ${of} mends it, or defaultMode: 0444 of the volume`,
+    `${file} can't be read: permission denied (EACCES): its mode is 0000, its owner is ${user}, and ` +
+      `we run as user ${as}; in a Pod, set securityContext.fsGroup: ${of}, or defaultMode: 0444 for the volume`,
   );
 });
 
 it.each([Object.assign(new Error('x'), { code: 'ENOENT' }), new Error('y'), undefined])(
-  'nothing is said of %s',
+  'there is no hint for %s',
   (error) => {
     expect(deniedHint('/nonexistent', error)).toBe('');
   },
 );
 
-it('a folder that keeps its files from us is told without their mode', () => {
+it('the hint has no mode if we may not search the folder', () => {
   expect(deniedHint('/nonexistent/token', Object.assign(new Error('x'), { code: 'EACCES' }))).toMatch(
-    /^: we are user \d+; in a Pod securityContext\.fsGroup: \d+ mends it, or defaultMode: 0444 of the volume$/,
+    /^: we run as user \d+; in a Pod, set securityContext\.fsGroup: \d+, or defaultMode: 0444 for the volume$/,
   );
 });

@@ -2,19 +2,20 @@ import { statSync } from 'node:fs';
 import { octal } from './writers.ts';
 
 /**
- * What to say of a file that our user may not read, after the reason. Most often that is a Secret of a Pod whose mode was
- * made for root: kubelet gives the files of a volume to the group of `fsGroup`, and lets that read them.
+ * A hint for a file that our user may not read, to follow the reason. Most often the file is a Secret in a Pod with a mode
+ * for root. With `fsGroup`, kubelet lets that group read the files of a volume.
  *
- * @returns one clause with a colon before it; empty for any other error
+ * @returns a clause that begins with a colon; empty for other errors
  */
 export function deniedHint(path: string, error: unknown): string {
   if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) return '';
-  const us = `we are user ${process.geteuid?.()}; in a Pod securityContext.fsGroup: ${process.getegid?.()} mends it, or defaultMode: 0444 of the volume`;
+  const fix = `in a Pod, set securityContext.fsGroup: ${process.getegid?.()}, or defaultMode: 0444 for the volume`;
+  const us = `we run as user ${process.geteuid?.()}; ${fix}`;
   try {
     const { mode, uid } = statSync(path);
-    return `: its mode is ${octal(mode)} and its owner ${uid}, and ${us}`;
+    return `: its mode is ${octal(mode)}, its owner is ${uid}, and ${us}`;
   } catch {
-    // Its folder can't be searched either: then the mode is not for us to know.
+    // We may not search its folder either, so its mode is unknown.
     return `: ${us}`;
   }
 }

@@ -14,18 +14,18 @@ export type Clock = {
 /** The machine's clock. */
 export const systemClock: Clock = { monotonicMs: () => performance.now(), epochMs: () => Date.now() };
 
-/** What a connection says about itself. pino's loggers are such; no field or message ever holds a secret. */
+/** Where a connection logs; a pino logger fits. No field and no message holds a secret. */
 export type Logger = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 };
 
-/** What the parts of a connection are given. */
+/** What all parts of a connection share. */
 export type Dependencies = {
   readonly env: Environment;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Is told of every credential before it is sent, so that no answer's echo of it is printed. */
+  /** Gets every credential before it is sent, so that no answer that echoes it is printed. */
   readonly secrets: Pick<Secrets, 'hold'>;
   /** Aborted when the connection is closed, with the error to reject with. */
   readonly lifetime: AbortSignal;

@@ -14,16 +14,16 @@ describe('parseServer', () => {
       raw: 'https://rancher.example.com/k8s//',
       want: 'https://rancher.example.com/k8s',
     },
-    { name: 'takes https for granted', raw: '10.0.0.1:6443', want: 'https://10.0.0.1:6443/' },
-    { name: 'takes https for granted of a name', raw: 'localhost:6443', want: 'https://localhost:6443/' },
-    { name: 'takes http on this machine', raw: 'http://127.0.0.1:8001', want: 'http://127.0.0.1:8001/' },
-    { name: 'takes http on this machine by IPv6', raw: 'http://[::1]:8001', want: 'http://[::1]:8001/' },
+    { name: 'defaults to https for an address', raw: '10.0.0.1:6443', want: 'https://10.0.0.1:6443/' },
+    { name: 'defaults to https for a name', raw: 'localhost:6443', want: 'https://localhost:6443/' },
+    { name: 'accepts http on this machine', raw: 'http://127.0.0.1:8001', want: 'http://127.0.0.1:8001/' },
+    { name: 'accepts http on this machine by IPv6', raw: 'http://[::1]:8001', want: 'http://[::1]:8001/' },
     {
-      name: 'takes http on localhost',
+      name: 'accepts http on localhost',
       raw: 'http://localhost:8001/api-proxy',
       want: 'http://localhost:8001/api-proxy',
     },
-    { name: 'takes IPv6', raw: 'https://[FD00::1]:6443', want: 'https://[fd00::1]:6443/' },
+    { name: 'accepts IPv6', raw: 'https://[FD00::1]:6443', want: 'https://[fd00::1]:6443/' },
   ])('$name', ({ raw, want }) => {
     expect(parseServer(raw, 'server').href).toBe(want);
   });
@@ -32,7 +32,7 @@ describe('parseServer', () => {
     {
       name: 'refuses http',
       raw: 'http://10.0.0.1:8080',
-      want: 'server must be an https: URL and is an http: one: credentials are not sent without TLS, except to this machine (localhost, 127.0.0.1)',
+      want: 'server must be an https: URL, not http: (http: only works for localhost and 127.0.0.1), as credentials need TLS',
     },
     {
       name: 'refuses http to a name that looks like this machine',
@@ -40,9 +40,13 @@ describe('parseServer', () => {
       want: 'server must be an https: URL',
     },
     { name: 'refuses a socket', raw: 'unix:///run/api', want: 'server is not a URL' },
-    { name: 'refuses nothing', raw: '', want: 'server is not a URL' },
-    { name: 'refuses a user', raw: 'https://admin:secret@host', want: 'server may have a host, a port and a path' },
-    { name: 'refuses a query', raw: 'https://host?a=b', want: 'server may have a host, a port and a path' },
+    { name: 'refuses an empty text', raw: '', want: 'server is not a URL' },
+    {
+      name: 'refuses a user',
+      raw: 'https://admin:secret@host',
+      want: 'server must have only a host, a port and a path',
+    },
+    { name: 'refuses a query', raw: 'https://host?a=b', want: 'server must have only a host, a port and a path' },
   ])('$name', ({ raw, want }) => {
     expect(() => parseServer(raw, 'server')).toThrow(expect.objectContaining({ code: 'CLUSTER_ADDRESS' }));
     expect(() => parseServer(raw, 'server')).toThrow(want);
@@ -52,25 +56,27 @@ describe('parseServer', () => {
 
 describe('parseProxy', () => {
   it.each([
-    { name: 'takes http', raw: 'http://proxy:3128', want: 'http://proxy:3128/' },
-    { name: 'takes https', raw: 'https://proxy', want: 'https://proxy/' },
-    { name: 'takes http for granted, as Go does', raw: 'proxy:3128', want: 'http://proxy:3128/' },
+    { name: 'accepts http', raw: 'http://proxy:3128', want: 'http://proxy:3128/' },
+    { name: 'accepts https', raw: 'https://proxy', want: 'https://proxy/' },
+    { name: 'defaults to http, as in Go', raw: 'proxy:3128', want: 'http://proxy:3128/' },
   ])('$name', ({ raw, want }) => {
     expect(parseProxy(raw, 'proxy-url').href).toBe(want);
   });
 
   it('refuses a password that can not be decoded', () => {
-    expect(() => parseProxy('http://user:secret%@proxy', 'proxy-url')).toThrow('proxy-url has a stray %');
+    expect(() => parseProxy('http://user:secret%@proxy', 'proxy-url')).toThrow(
+      'proxy-url has a % in its user name or password that begins no escape',
+    );
   });
 
-  it('names the schemes that there are, and no password', () => {
+  it('names the supported schemes, and not the password', () => {
     const parse = () => parseProxy('ftp://user:secret@proxy', 'proxy-url');
-    expect(parse).toThrow('proxy-url must be an http:, https: or socks5: URL and is an ftp: one');
+    expect(parse).toThrow('proxy-url must be an http:, https: or socks5: URL, not ftp:');
   });
 });
 
 describe('the parts of a URL', () => {
-  it('gives IPv6 to sockets without brackets, and back', () => {
+  it('have IPv6 without brackets for sockets, and with brackets in an authority', () => {
     const url = new URL('https://[fd00::1]:6443');
     expect(hostOf(url)).toBe('fd00::1');
     expect(authorityOf(hostOf(url), portOf(url))).toBe('[fd00::1]:6443');

@@ -1,18 +1,18 @@
 import { misnamed, verificationFailure } from './trust/verification.ts';
 
-/** What is wrong. `connect` rejects with those of the first group, `authorize` with any. */
+/** What is wrong. `connect` rejects only with codes of the first group, `authorize` with any. */
 export type ClusterAuthCode =
-  /** The URL of an API server, a CA or a proxy that can't be used. */
+  /** The URL of an API server, a CA or a proxy is not valid. */
   | 'CLUSTER_ADDRESS'
-  /** A file that can't be read, or that holds more than such a file ever does. */
+  /** A file can't be read, or is too large. */
   | 'CLUSTER_FILE'
-  /** A kubeconfig that is none, lacks something, or asks for what is refused here. */
+  /** A kubeconfig is not valid, is incomplete, or has a setting that we refuse. */
   | 'CLUSTER_KUBECONFIG'
-  /** Certificates or a private key that can't be used. */
+  /** Certificates or a private key can't be used. */
   | 'CLUSTER_CERTIFICATE'
-  /** A token or a password that can't be sent in a header. */
+  /** A token can't be sent in a header. */
   | 'CLUSTER_TOKEN'
-  /** In-cluster access was asked for outside a pod. */
+  /** In-cluster access outside of a Pod. */
   | 'CLUSTER_NO_POD'
 
   /** The CA couldn't be fetched from its URL. */
@@ -25,8 +25,8 @@ export type ClusterAuthCode =
   | 'CLUSTER_CLOSED';
 
 /**
- * A cluster can't be reached for a reason on this side of the API server. The message is a sentence that names the
- * file, URL or field, and holds no secret. Callers match on `code`.
+ * A cluster can't be reached for a reason on this side of the API server. The message names the file, URL or field, and
+ * holds no secret. Callers match on `code`.
  */
 export class ClusterAuthError extends Error {
   override readonly name = 'ClusterAuthError';
@@ -38,16 +38,16 @@ export class ClusterAuthError extends Error {
   }
 }
 
-/** A proxy or a web server in between gave something else than wanted. The message is what `reasonOf` returns. */
+/** A proxy or a web server sent an unexpected answer. `reasonOf` returns the message. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 }
 
 /**
- * The reason of a failed system call or connection in a few words, without what an Error's message may repeat (a
- * path that is in our own sentence already, or a line of a file).
+ * The reason for a failed system call or connection in a few words. The Error's message isn't used, as it may repeat a
+ * path or quote a file.
  *
- * @returns such as `ENOENT`, and `an error` for what has no code
+ * @returns for example `connection refused (ECONNREFUSED)`, the code alone, or `an error` for what isn't an Error
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error';
@@ -60,24 +60,24 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * What to say of an API server that answers without TLS, or whose certificate isn't accepted; undefined for other errors.
- * OpenSSL's own words name lines of its source, and those of Node.js advise a flag that doesn't apply here.
+ * What is wrong if an API server answers without TLS, or its certificate isn't accepted; undefined for other errors.
+ * The messages of OpenSSL name lines of its source, and those of Node.js advise a flag that doesn't apply here.
  */
 export function tlsFailure(error: unknown): string | undefined {
   if (error instanceof Error && 'code' in error && error.code === NOT_TLS)
-    return `${WORDS[NOT_TLS]} (${NOT_TLS}): is the address that of an API server?`;
+    return `${WORDS[NOT_TLS]} (${NOT_TLS}); check that this is the address of an API server`;
   const names = misnamed(error);
   return names === undefined
     ? unsigned(error)
-    : `${names}; write one of its names in the URL, or in a kubeconfig as tls-server-name`;
+    : `${names}; use one of its names in the URL, or as tls-server-name in a kubeconfig`;
 }
 
 function unsigned(error: unknown): string | undefined {
   const code = verificationFailure(error);
-  return code === undefined ? undefined : `its certificate is signed by nobody who is trusted here (${code})`;
+  return code === undefined ? undefined : `its certificate is not signed by a trusted CA (${code})`;
 }
 
-/** What OpenSSL finds where the first bytes of an answer are no TLS record. */
+/** OpenSSL's error if the first bytes of an answer aren't TLS. */
 const NOT_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -85,7 +85,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EISDIR: 'it is a folder',
   ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was cut',
+  ECONNRESET: 'connection reset',
   ENOTFOUND: 'there is no such host',
   [NOT_TLS]: 'it answers without TLS',
 };

@@ -15,19 +15,19 @@ import { openProxyRoots, openSystemRoots } from './trust/system-roots.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** The roots of a whole distribution have a quarter of that. */
+/** The roots of a distribution have a quarter of that. */
 const MAX_BYTES = 1024 * 1024;
 
-/** As many as Go's net/http follows. */
+/** As Go's net/http. */
 const MAX_REDIRECTS = 10;
 
 type Request = {
-  /** PEM to verify the server with; by default the roots of this machine. */
+  /** PEM that verifies the server. Default: the roots of this machine. */
   readonly ca?: string | undefined;
-  /** Sent by POST. */
+  /** Sent by POST. Default: a GET. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: no redirect is. */
+  /** Default: a redirect is an error. */
   readonly follows?: 'same-host';
 };
 
@@ -35,11 +35,11 @@ type Request = {
 type Answer = { readonly status: number; readonly location: string | undefined; readonly text: string };
 
 /**
- * Gets a small text from a web server that is no API server, through the proxy of the environment. Redirects are followed
- * where `follows` says so, to https: on the same host alone, and without the user of the URL: another server would choose
- * whom we trust.
+ * Gets a small text from a web server that isn't an API server, through the proxy of the environment. With `follows`, it
+ * follows redirects to https: on the same host, without the user of the URL: another server must not choose whom we
+ * trust.
  *
- * @throws what `reasonOf` has words for; the lifetime's reason when that ends
+ * @throws an error for `reasonOf`; the lifetime's reason when that ends
  */
 export async function fetchText(url: URL, request: Request, deps: Dependencies): Promise<string> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
@@ -63,14 +63,14 @@ async function fetchWithin(first: URL, request: Request, signal: AbortSignal, de
   throw new Refusal(`it redirects more than ${MAX_REDIRECTS} times`);
 }
 
-/** @throws {Refusal} that shows no query and no user of the URL */
+/** @throws {Refusal} without the URL's user and query */
 function redirected(from: URL, location: string): URL {
   const to = URL.parse(location, from.href);
-  if (to === null) throw new Refusal('it redirects to what is no URL');
+  if (to === null) throw new Refusal('it redirects to an invalid URL');
   if (to.protocol !== 'https:' || to.hostname !== from.hostname) {
-    throw new Refusal(`it redirects to ${redacted(to)}, and only https: on the same host is followed`);
+    throw new Refusal(`it redirects to ${redacted(to)}; only https: on the same host is allowed`);
   }
-  // A relative one has those of `from`.
+  // A relative URL inherits them from `from`.
   to.username = '';
   to.password = '';
   return to;
@@ -100,7 +100,7 @@ type PlainOptions = {
   readonly signal: AbortSignal;
 };
 
-/** A request without TLS. An HTTP proxy is asked for the whole URL (RFC 9112, section 3.2.2): few let such through by CONNECT. */
+/** A request without TLS. An HTTP proxy gets the whole URL (RFC 9112, section 3.2.2): few proxies allow CONNECT for it. */
 async function plainRequest(
   url: URL,
   options: PlainOptions,
@@ -110,7 +110,7 @@ async function plainRequest(
   if (proxy === undefined) return http.request(url, { ...options, agent: false });
   if (proxy.protocol === 'socks5:') {
     const socket = await tunnelThrough(proxy)({ host: hostOf(url), port: portOf(url) }, options);
-    // What the proxy said was read piece by piece, which leaves the socket paused.
+    // The SOCKS library leaves the socket paused.
     return http.request(url, { ...options, createConnection: () => socket }).once('socket', (its) => its.resume());
   }
   const headers = { ...options.headers, host: url.host, ...proxyAuthorization(proxy) };
@@ -136,7 +136,7 @@ async function plainRequest(
 async function answerTo(request: ClientRequest, body: string | undefined): Promise<Answer> {
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  // From here on the response reports what goes wrong, and an error that nobody hears ends the process.
+  // From here on the response reports errors; without a listener, one of the request would end the process.
   request.on('error', () => {});
   try {
     const { statusCode: status = 0, headers } = response;

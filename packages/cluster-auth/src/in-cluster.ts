@@ -6,21 +6,21 @@ import { ClusterAuthError } from './errors.ts';
 import type { Access } from './live-connection.ts';
 import { openCa } from './trust/certificate-authority.ts';
 
-/** Where kubelet mounts a pod's service account. */
+/** Where kubelet mounts a Pod's ServiceAccount. */
 export const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The way from a pod to the API server of its own cluster, as client-go's rest.InClusterConfig finds it.
+ * How a Pod reaches the API server of its own cluster, as client-go's rest.InClusterConfig.
  *
  * @param dir holds `token` and `ca.crt`, which kubelet replaces
- * @throws {ClusterAuthError} outside a pod, and in one without a service account
+ * @throws {ClusterAuthError} outside of a Pod, and in a Pod without a ServiceAccount
  */
 export async function inCluster(dir: string, deps: Dependencies): Promise<Access> {
   const host = deps.env['KUBERNETES_SERVICE_HOST'];
   const port = deps.env['KUBERNETES_SERVICE_PORT'];
   if (!host || !port) {
     const message =
-      'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig';
+      'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: outside of a Pod, name a kubeconfig';
     throw new ClusterAuthError('CLUSTER_NO_POD', message);
   }
   return {

@@ -5,10 +5,10 @@ import { openFiles } from './rotating-files.ts';
 import { type KeyPair, type Pem, type PemSource, readKeyPair } from './trust/pem.ts';
 
 /**
- * A client certificate and its key, which are files or stand in a kubeconfig. Files are read as a pair: of two that
- * are being replaced one after the other the old pair stays in use until the new one fits.
+ * A client certificate and its key, in files or in a kubeconfig. Files are read as a pair: while they are replaced one
+ * after the other, the old pair stays in use until the new ones match.
  *
- * @throws {ClusterAuthError} if they can't be read now, or don't belong together
+ * @throws {ClusterAuthError} if they can't be read now, or don't match
  */
 export async function openKeyPair(cert: PemSource, key: PemSource, deps: Dependencies): Promise<Rotating<KeyPair>> {
   const paths = [cert, key].flatMap((source) => ('path' in source ? [source.path] : []));
@@ -20,7 +20,7 @@ export async function openKeyPair(cert: PemSource, key: PemSource, deps: Depende
   return paths.length === 0 ? fixed(parse([])) : openFiles({ paths, parse, clock: deps.clock, log: deps.log });
 }
 
-/** Credentials that present a client certificate, too, unless they bring one of their own. */
+/** Adds a client certificate to credentials that don't have their own. */
 export function withKeyPair(credentials: Rotating<Credentials>, keyPair: Rotating<KeyPair>): Rotating<Credentials> {
   return {
     async current() {

@@ -7,27 +7,27 @@ import { ClusterAuthError } from './errors.ts';
 import { abortable, type Rotating } from './rotating.ts';
 import { verificationFailure } from './trust/verification.ts';
 
-/** Everything about a cluster that a reference says, directly or by the files it names. */
+/** Everything that a reference says about a cluster, directly or in the files that it names. */
 export type Access = {
   readonly server: URL;
-  /** The certificates that sign the API server's; undefined is the list that Node was built with. */
+  /** PEM that verifies the API server; undefined: the roots that Node.js has built in. */
   readonly ca: Rotating<string | undefined>;
   readonly credentials: Rotating<Credentials>;
   readonly tlsServerName?: string | undefined;
-  /** Goes before the proxy of the environment. */
+  /** Overrides the proxy of the environment. */
   readonly proxy?: URL;
-  /** Sent with every request, such as those of impersonation. */
+  /** Sent with every request, for example for impersonation. */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
 };
 
-/** What an Authorization was made of. */
+/** What an Authorization was made from. */
 type Parts = {
   readonly ca: string | undefined;
   readonly credentials: Credentials;
   readonly authorization: Authorization;
 };
 
-/** A connection over parts that rotate by themselves: it compares them, and changes the agent when TLS is concerned. */
+/** A connection whose parts rotate: it compares their values, and replaces the agent if one for TLS changed. */
 export class LiveConnection implements Connection {
   readonly server: URL;
   readonly #access: Access;
@@ -35,10 +35,10 @@ export class LiveConnection implements Connection {
   readonly #lifetime: AbortController;
   readonly #secrets: Dependencies['secrets'];
   #current: Parts | undefined;
-  /** Agents that may still serve a watch. */
+  /** Replaced agents that may still serve a watch. */
   #retired: Agent[] = [];
 
-  /** @param lifetime aborted by `close`; what `access` runs in the background listens to it */
+  /** @param lifetime aborted by `close`, which ends the background work of `access` */
   constructor(
     access: Access,
     tunnel: Tunnel | undefined,
@@ -55,7 +55,7 @@ export class LiveConnection implements Connection {
     this.#lifetime.signal.throwIfAborted();
     const parts = Promise.all([this.#access.ca.current(), this.#access.credentials.current()]);
     const [ca, credentials] = await abortable(parts, signal);
-    // Closed while this waited: a new agent would be nobody's to close.
+    // `close` may have run meanwhile, and wouldn't close a new agent.
     this.#lifetime.signal.throwIfAborted();
     return this.#authorizationOf(ca, credentials);
   }
@@ -80,7 +80,7 @@ export class LiveConnection implements Connection {
       return (await this.authorize(options)) !== used;
     } catch {
       options.signal.throwIfAborted();
-      // There is nothing new to retry with. The next authorize() fails the same way, and is where it is told.
+      // Nothing new to retry with. The next authorize() fails in the same way, and reports it.
       return false;
     }
   }

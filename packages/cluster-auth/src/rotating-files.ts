@@ -4,29 +4,29 @@ import { deniedHint } from './denied.ts';
 import { ClusterAuthError, reasonOf } from './errors.ts';
 import { type Rotating, singleFlight } from './rotating.ts';
 
-/** How often the files are looked at, at most, and how often they are read after a value was refused. */
+/** The files are checked, and are read after a value was refused, at most this often. */
 const CHECK_INTERVAL_MS = 1_000;
 
-/** The files are read this often even if they look unchanged, as client-go does. */
+/** The files are read this often even if they look unchanged, as in client-go. */
 const READ_INTERVAL_MS = 60_000;
 
-/** A system's bundle of roots has 250 kB. */
+/** The roots of a distribution have 250 kB. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 type Options<T> = {
   readonly paths: readonly string[];
-  /** Makes the value of the files' texts, in the order of `paths`. Throws a ClusterAuthError that names the file. */
+  /** Makes the value from the files' texts, in the order of `paths`. Throws a ClusterAuthError that names the file. */
   readonly parse: (texts: readonly string[]) => T;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
 /**
- * Opens a value that lies in files which other programs replace: kubelet by swapping a symlink further up the path,
- * people by an editor. The files are looked at when the value is asked for, so nothing runs while nobody asks, and
- * no inotify watch gets lost with the inode it was on.
+ * Opens a value in files that other programs replace: kubelet swaps a symlink further up the path, people use an editor.
+ * The files are checked when the value is requested, so nothing runs in between, and no inotify watch is lost with its
+ * inode.
  *
- * What can't be read later on leaves the last value in place, with one warning: a token may well be valid still.
+ * If the files can't be read later, the last value stays, with one warning: a token may still be valid.
  *
  * @throws {ClusterAuthError} if the files can't be read now
  */
@@ -39,15 +39,15 @@ export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
   let checkedMs = readMs;
   let failing = false;
 
-  /** The identity is taken before the texts: files that are replaced in between are read once more. */
+  /** @param seen the identity before the texts are read, so that files that are replaced meanwhile are read again */
   async function read(seen: string): Promise<void> {
     readMs = clock.monotonicMs();
     const now = await Promise.all(paths.map((path) => readText(path)));
-    // Most often nothing changed, and a bundle of roots takes a while to parse.
+    // Most often nothing changed, and a bundle of roots is slow to parse.
     if (now.some((text, index) => text !== texts[index])) value = parse(now);
     texts = now;
     identity = seen;
-    if (failing) log.info({ files: paths }, 'files can be read again');
+    if (failing) log.info({ files: paths }, 'files recovered');
     failing = false;
   }
 
@@ -57,7 +57,7 @@ export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
       const seen = await identify(paths);
       if (failing || seen !== identity || checkedMs - readMs >= READ_INTERVAL_MS) await read(seen);
     } catch (error) {
-      if (!failing) log.warn({ files: paths, err: error }, 'files can not be read again, their last content stays');
+      if (!failing) log.warn({ files: paths, err: error }, 'files can not be read; their last content stays in use');
       failing = true;
     }
   });
@@ -69,7 +69,7 @@ export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
     },
     async renew() {
       if (clock.monotonicMs() - readMs < CHECK_INTERVAL_MS) return;
-      // Whatever the files look like: a file system may keep a timestamp, and a size says little of a token.
+      // Read even files that look unchanged: a new token may have the same size, and some file systems keep timestamps.
       identity = '';
       await check();
     },
@@ -79,7 +79,7 @@ export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
 /**
  * Reads a small text file.
  *
- * @param check of the file's mode; what it throws is a ClusterAuthError
+ * @param check throws a ClusterAuthError if the file's mode is unsafe
  * @throws {ClusterAuthError} that names the path
  */
 export async function readText(path: string, check?: (mode: number) => void): Promise<string> {
@@ -87,7 +87,11 @@ export async function readText(path: string, check?: (mode: number) => void): Pr
     await using file = await open(path);
     const { size, mode } = await file.stat();
     check?.(mode);
-    if (size > MAX_BYTES) throw new ClusterAuthError('CLUSTER_FILE', `${path} has ${size} bytes, too many to be read`);
+    if (size > MAX_BYTES)
+      throw new ClusterAuthError(
+        'CLUSTER_FILE',
+        `${path} is too large: it has ${size} bytes, and ${MAX_BYTES} are allowed`,
+      );
     return await file.readFile('utf8');
   } catch (cause) {
     if (cause instanceof ClusterAuthError) throw cause;
@@ -97,7 +101,7 @@ export async function readText(path: string, check?: (mode: number) => void): Pr
   }
 }
 
-/** What changes when a file is replaced or written, seen through the symlinks on its path. */
+/** A text that changes when a file, or a symlink on its path, is replaced or written. */
 async function identify(paths: readonly string[]): Promise<string> {
   const parts = await Promise.all(
     paths.map(async (path) => {

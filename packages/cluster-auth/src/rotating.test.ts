@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { abortable, singleFlight } from './rotating.ts';
 
 describe('abortable', () => {
-  it('leaves no listener behind, however the work ends', async () => {
+  it('leaves no listener behind, whether the work succeeds or fails', async () => {
     const { signal } = new AbortController();
     expect(await abortable(Promise.resolve('done'), signal)).toBe('done');
     await expect(abortable(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed');
@@ -18,14 +18,14 @@ describe('abortable', () => {
     await expect(abortable(Promise.resolve('done'), controller.signal)).rejects.toThrow('shutdown');
   });
 
-  it('hears the failure of work that it no longer waits for', async () => {
+  it('handles the failure of work that it no longer waits for', async () => {
     const work = Promise.reject(new Error('failed'));
     await expect(abortable(work, AbortSignal.abort(new Error('shutdown')))).rejects.toThrow('shutdown');
   });
 });
 
 describe('singleFlight', () => {
-  it('shares one run, and begins another when that is over', async () => {
+  it('shares one run, and begins another after that', async () => {
     let runs = 0;
     const next = singleFlight(async () => ++runs);
     expect(await Promise.all([next(), next()])).toEqual([1, 1]);

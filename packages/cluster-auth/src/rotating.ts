@@ -1,26 +1,26 @@
 /**
- * A value that others replace while we run: a token, a key pair, a CA. Every part of a connection is one of these,
- * and the connection compares their values.
+ * A value that others replace while we run: a token, a key pair, a CA. Every part of a connection is one, and the
+ * connection compares their values.
  *
- * The methods take no signal: one read is shared by all who wait for it and is bounded by a timeout of its own. Who
- * can't wait that long leaves by `abortable`.
+ * The methods take no signal: all callers share one read, which has its own timeout. A caller that can't wait that long
+ * uses `abortable`.
  */
 export interface Rotating<T> {
-  /** The value to use now. Rejects while there never was one. */
+  /** The value to use now. Rejects until there has been one. */
   current(): Promise<T>;
   /**
-   * The value was refused: reads it anew, as often as its source allows. Whoever waits for it may see the old value
-   * still, when there is no other.
+   * The value was refused: reads it again, as often as its source allows. Afterwards `current` may still return the old
+   * value.
    */
   renew(): Promise<void>;
 }
 
-/** A value that nobody replaces. */
+/** A value that never changes. */
 export function fixed<T>(value: T): Rotating<T> {
   return { current: async () => value, renew: async () => {} };
 }
 
-/** Waits for shared work no longer than a caller wants to. The work itself goes on. */
+/** Waits for shared work until the caller's signal is aborted. The work itself continues. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
@@ -33,7 +33,7 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** Runs one piece of work at a time: who calls while it runs shares its outcome. */
+/** Runs the work once at a time: calls while it runs share its outcome. */
 export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
   let flight: Promise<T> | undefined;
   return () => {

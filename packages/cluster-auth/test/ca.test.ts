@@ -48,7 +48,7 @@ describe('a CA file', () => {
     expect(await send(connection)).toBe(200);
   });
 
-  it('is read again when the API server comes back with another CA, and the request is worth a retry', async () => {
+  it('is read again when the API server has another CA, and a retry of the request could help', async () => {
     await writeFile(join(dir, 'ca.pem'), first.caPem);
     const { connection, clock } = await connected(reference(`file://${dir}/ca.pem`));
     await send(connection);
@@ -67,7 +67,7 @@ describe('a CA file', () => {
     expect(await send(connection)).toBe(200);
   });
 
-  it('leaves an open watch alone when it changes', async () => {
+  it('does not affect an open watch when it changes', async () => {
     await writeFile(join(dir, 'ca.pem'), first.caPem);
     const { connection, clock } = await connected(reference(`file://${dir}/ca.pem`));
     const before = await connection.authorize({ signal: never });
@@ -89,7 +89,7 @@ describe('a CA file', () => {
     expect(before.agent.freeSockets, 'the socket of the watch is not kept').toEqual({});
   });
 
-  it('leaves no watch behind when the connection is closed, not even of an agent before', async () => {
+  it('leaves no watch behind when the connection is closed, not even on a replaced agent', async () => {
     await writeFile(join(dir, 'ca.pem'), first.caPem);
     const { connection, clock } = await connected(reference(`file://${dir}/ca.pem`));
     const watch = await open(connection.server, await connection.authorize({ signal: never }), '/watch');
@@ -102,7 +102,7 @@ describe('a CA file', () => {
 });
 
 describe('a CA at an https: URL', () => {
-  it('is fetched with the first request, verified by SSL_CERT_FILE, and kept', async () => {
+  it('is fetched once, with the first request, and verified by SSL_CERT_FILE', async () => {
     const ca = await started(web);
     ca.body = first.caPem;
     const { connection } = await connected(reference(`${ca.url}/ca.crt`), {
@@ -116,7 +116,7 @@ describe('a CA at an https: URL', () => {
     ]);
   });
 
-  describe('is verified by the directories of SSL_CERT_DIR', () => {
+  describe('verified by the directories of SSL_CERT_DIR', () => {
     const fetchedBy = async (env: Readonly<Record<string, string>>) => {
       const ca = await started(web);
       ca.body = first.caPem;
@@ -124,7 +124,7 @@ describe('a CA at an https: URL', () => {
       return send(connection);
     };
 
-    it('which may hold other files, folders, and the links of a mounted ConfigMap', async () => {
+    it('is fetched although they have other files, folders, and the links of a mounted ConfigMap', async () => {
       const mounted = join(dir, 'mounted');
       await mkdir(join(mounted, '..2026'), { recursive: true });
       await writeFile(join(mounted, '..2026', 'root.crt'), web.caPem);
@@ -136,17 +136,17 @@ describe('a CA at an https: URL', () => {
       expect(await fetchedBy({ SSL_CERT_DIR: `/nonexistent::${mounted}` })).toBe(200);
     });
 
-    it('beside that of SSL_CERT_FILE', async () => {
+    it('is fetched if SSL_CERT_FILE has other roots', async () => {
       const [roots, others] = [join(dir, 'roots'), join(dir, 'others.pem')];
       await mkdir(roots);
       await writeFile(join(roots, 'root.crt'), web.caPem);
       await writeFile(others, second.caPem);
       expect(await fetchedBy({ SSL_CERT_FILE: others, SSL_CERT_DIR: roots })).toBe(200);
-      await expect(fetchedBy({ SSL_CERT_FILE: others })).rejects.toThrow('signed by nobody who is trusted here');
+      await expect(fetchedBy({ SSL_CERT_FILE: others })).rejects.toThrow('not signed by a trusted CA');
     });
   });
 
-  it('holds back nothing but the request while it is unreachable', async () => {
+  it('delays only the request while it is unreachable', async () => {
     const ca = await started(web);
     ca.body = first.caPem;
     ca.status = 503;
@@ -182,7 +182,7 @@ describe('a CA at an https: URL', () => {
     expect(log.lines).toEqual([`info: CA replaced { url: '${ca.url}/ca.crt' }`]);
   });
 
-  it('keeps the last CA when it can not be fetched again', async () => {
+  it('stays in use when it can not be fetched again', async () => {
     const ca = await started(web);
     ca.body = first.caPem;
     const { connection, clock, log } = await connected(reference(`${ca.url}/ca.crt`), {
@@ -193,12 +193,12 @@ describe('a CA at an https: URL', () => {
     ca.body = '<html>';
     clock.advance(60_000);
     await expect(send(connection)).rejects.toThrow(unverified);
-    expect(log.lines.join()).toContain('CA can not be fetched again');
+    expect(log.lines.join()).toContain('CA can not be fetched; the last one stays in use');
     await api.restart(await localCertificate(first));
     expect(await send(connection)).toBe(200);
   });
 
-  it('is not fetched again for an error that no CA mends', async () => {
+  it('is not fetched again for an error that another CA does not solve', async () => {
     const ca = await started(web);
     ca.body = first.caPem;
     const { connection, clock } = await connected(reference(`${ca.url}/ca.crt`), {
@@ -212,10 +212,14 @@ describe('a CA at an https: URL', () => {
   });
 
   it.each([
-    { name: 'an unknown signer', env: { SSL_CERT_FILE: '' }, want: 'signed by nobody who is trusted here' },
+    { name: 'an unknown signer', env: { SSL_CERT_FILE: '' }, want: 'not signed by a trusted CA' },
     { name: 'a redirect', status: 302, want: 'it answered 302' },
-    { name: 'what is no certificate', body: '<html>secret</html>', want: 'holds no PEM certificate' },
-    { name: 'a broken certificate', body: first.caPem.replace('MII', 'AAA'), want: 'broken PEM certificate, number 1' },
+    { name: 'a page without a certificate', body: '<html>secret</html>', want: 'has no PEM certificate' },
+    {
+      name: 'a broken certificate',
+      body: first.caPem.replace('MII', 'AAA'),
+      want: 'broken PEM certificate (number 1)',
+    },
     { name: 'more than a megabyte', body: 'x'.repeat(1024 * 1024 + 1), want: 'it answered more than 1048576 bytes' },
   ])('refuses $name', async ({ env, status = 200, body = first.caPem, want }) => {
     const ca = await started(web);
@@ -229,7 +233,7 @@ describe('a CA at an https: URL', () => {
     await expect(failure).rejects.not.toThrow('secret');
   });
 
-  it('gives up with its caller, and with the connection', async () => {
+  it('ends with the caller, and with the connection', async () => {
     const silent = await startSilent();
     const { connection } = await connected(reference(`http://127.0.0.1:${portOf(silent)}/ca.crt`));
     const caller = new AbortController();
@@ -257,7 +261,7 @@ describe('a redirect of the CA', () => {
     { name: 'to a path', to: () => '/new?v=1' },
     { name: 'to a URL', to: ({ url }: ApiServer) => `${url}/new?v=1` },
     { name: 'to a URL with a password', to: ({ port }: ApiServer) => `https://jane:secret@127.0.0.1:${port}/new?v=1` },
-  ])('is followed $name of the same host, and no credential goes along', async ({ to }) => {
+  ])('is followed $name on the same host, without credentials', async ({ to }) => {
     const ca = await started(web);
     Object.assign(ca, { body: first.caPem, locations: { '/ca.crt': to(ca) } });
     const { outcome, seen } = await fetched(ca, `https://joe:secret@127.0.0.1:${ca.port}/ca.crt`);
@@ -284,15 +288,15 @@ describe('a redirect of the CA', () => {
     {
       name: 'to another host',
       to: ({ port }: ApiServer) => `https://localhost:${port}/new?t=secret`,
-      want: /it redirects to https:\/\/localhost:\d+\/new, and only https: on the same host is followed$/,
+      want: /it redirects to https:\/\/localhost:\d+\/new; only https: on the same host is allowed$/,
     },
     {
       name: 'to http:',
       to: ({ port }: ApiServer) => `http://127.0.0.1:${port}/new`,
-      want: /it redirects to http:\/\/.*, and only https: on the same host is followed$/,
+      want: /it redirects to http:\/\/.*; only https: on the same host is allowed$/,
     },
-    { name: 'to no URL', to: () => 'https://', want: /it redirects to what is no URL$/ },
-    { name: 'in a circle', to: () => '/ca.crt', want: /it redirects more than 10 times$/ },
+    { name: 'to an invalid URL', to: () => 'https://', want: /it redirects to an invalid URL$/ },
+    { name: 'without end', to: () => '/ca.crt', want: /it redirects more than 10 times$/ },
   ])('is not followed $name', async ({ to, want }) => {
     const ca = await started(web);
     Object.assign(ca, { body: first.caPem, locations: { '/ca.crt': to(ca) } });
@@ -303,7 +307,7 @@ describe('a redirect of the CA', () => {
 });
 
 describe('a CA at an http: URL', () => {
-  it.each(['HTTP_PROXY', 'http_proxy'])('is asked of the proxy of %s, as Go does', async (name) => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('is fetched through the proxy of %s, as in Go', async (name) => {
     const asked: unknown[] = [];
     const proxy = createHttpServer(({ url, headers }, response) => {
       asked.push({
@@ -325,7 +329,7 @@ describe('a CA at an http: URL', () => {
     ]);
   });
 
-  it('is asked of a proxy over TLS, and through one of SOCKS', async () => {
+  it('is fetched through an https: proxy, and through a SOCKS proxy', async () => {
     const ca = createHttpServer((_request, response) => response.end(first.caPem)).listen(0, '127.0.0.1');
     await once(ca, 'listening');
     onTestFinished(() => void ca.close());
@@ -342,7 +346,7 @@ describe('a CA at an http: URL', () => {
     expect(overTls.seen.map(({ path }) => path)).toEqual(['http://ca.example.com/ca.crt']);
   });
 
-  it('is not asked of a proxy on this machine', async () => {
+  it('is fetched without a proxy on this machine', async () => {
     const ca = createHttpServer((_request, response) => response.end(first.caPem)).listen(0, '127.0.0.1');
     await once(ca, 'listening');
     onTestFinished(() => void ca.close());
@@ -351,18 +355,18 @@ describe('a CA at an http: URL', () => {
     expect(await send(connection)).toBe(200);
   });
 
-  it('is fetched, and warned about once', async () => {
+  it('is fetched with one warning', async () => {
     const ca = createHttpServer((_request, response) => response.end(first.caPem)).listen(0, '127.0.0.1');
     await once(ca, 'listening');
     onTestFinished(() => void ca.close());
     const { connection, log } = await connected(reference(`http://user:secret@127.0.0.1:${portOf(ca)}/ca.crt`));
     expect(await send(connection)).toBe(200);
-    expect(log.lines).toEqual([expect.stringMatching(/^warn: CA is fetched unencrypted/)]);
+    expect(log.lines).toEqual([expect.stringMatching(/^warn: CA is fetched without encryption/)]);
     expect(log.lines.join()).not.toContain('secret');
   });
 });
 
-describe('a CA whose hash is given', () => {
+describe('a CA with a hash', () => {
   /** Serves what `body` says at an http: URL, and the number of requests. */
   async function served(initial: string) {
     const state = { body: initial, requests: 0, url: '' };
@@ -376,21 +380,21 @@ describe('a CA whose hash is given', () => {
     return state;
   }
 
-  it('has the hash that kubeadm gives it, and is fetched unencrypted without a warning', async () => {
+  it('has the hash that kubeadm prints, and is fetched without encryption and without a warning', async () => {
     const ca = await served(first.caPem);
     const { connection, log } = await connected(reference(ca.url, [hashOf(first)]));
     expect(await send(connection)).toBe(200);
     expect(log.lines).toEqual([]);
   });
 
-  it('is not trusted if it is another one, and is fetched again with the next request', async () => {
+  it('is not trusted if its key is another one, and is fetched again with the next request', async () => {
     const ca = await served(second.caPem);
     await api.restart(await localCertificate(second));
     const { connection } = await connected(reference(ca.url, [hashOf(first)]));
     const failure = connection.authorize({ signal: never });
     await expect(failure).rejects.toMatchObject({
       code: 'CLUSTER_CERTIFICATE',
-      message: `${ca.url} holds no certificate that is trusted here: the hash of its key is ${hashOf(second)}, and should be ${hashOf(first)}`,
+      message: `${ca.url} has no trusted certificate: its key must have the hash ${hashOf(first)}, not ${hashOf(second)}`,
     });
     ca.body = first.caPem;
     await api.restart(await localCertificate(first));
@@ -398,7 +402,7 @@ describe('a CA whose hash is given', () => {
     expect(ca.requests).toBe(2);
   });
 
-  it('is trusted alone, whatever else comes with it', async () => {
+  it('is trusted without the other certificates that come with it', async () => {
     const ca = await served(`${second.caPem}\n${first.caPem}`);
     const { connection } = await connected(reference(ca.url, [hashOf(first)]));
     expect(await send(connection)).toBe(200);
@@ -416,7 +420,7 @@ describe('a CA whose hash is given', () => {
     expect(await send(connection)).toBe(200);
   });
 
-  it('stays in force while another one is served', async () => {
+  it('stays in use while another one is served', async () => {
     const ca = await served(first.caPem);
     const { connection, clock, log } = await connected(reference(ca.url, [hashOf(first)]));
     await send(connection);
@@ -424,7 +428,7 @@ describe('a CA whose hash is given', () => {
     ca.body = second.caPem;
     clock.advance(60_000);
     await expect(send(connection)).rejects.toThrow(unverified);
-    expect(log.lines).toEqual([expect.stringContaining(`the hash of its key is ${hashOf(second)}`)]);
+    expect(log.lines).toEqual([expect.stringContaining(`not ${hashOf(second)}`)]);
     await api.restart(await localCertificate(first));
     expect(await send(connection)).toBe(200);
   });
@@ -434,7 +438,7 @@ describe('a CA whose hash is given', () => {
     const { connection } = await connected(reference(`file://${dir}/ca.pem`, [hashOf(first)]));
     expect(await send(connection)).toBe(200);
     await expect(connected(reference(`file://${dir}/ca.pem`, [hashOf(second)]))).rejects.toThrow(
-      `${dir}/ca.pem holds no certificate that is trusted here`,
+      `${dir}/ca.pem has no trusted certificate`,
     );
   });
 });

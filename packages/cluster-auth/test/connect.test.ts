@@ -41,10 +41,10 @@ describe('connect by the API URL', () => {
       name: 'http',
       fields: { apiUrl: 'http://east' },
       code: 'CLUSTER_ADDRESS',
-      want: 'the API URL must be an https: URL and is an http: one: credentials are not sent without TLS, except to this machine (localhost, 127.0.0.1)',
+      want: 'the API URL must be an https: URL, not http: (http: only works for localhost and 127.0.0.1), as credentials need TLS',
     },
     {
-      name: 'no URL',
+      name: 'an invalid URL',
       fields: { apiUrl: 'https://' },
       code: 'CLUSTER_ADDRESS',
       want: 'the API URL is not a URL such as https://host:6443',
@@ -56,10 +56,10 @@ describe('connect by the API URL', () => {
       want: 'the CA URL must be an https:, http: or file: URL',
     },
     {
-      name: 'a CA of another machine',
+      name: 'a CA on another machine',
       fields: { caUrl: 'file://host/ca.pem' },
       code: 'CLUSTER_ADDRESS',
-      want: 'the CA URL file://host/ca.pem names no file of this machine: write file:///path/to/ca.crt',
+      want: 'the CA URL file://host/ca.pem must name a file on this machine, such as file:///path/to/ca.crt',
     },
     {
       name: 'a CA that is missing',
@@ -68,10 +68,10 @@ describe('connect by the API URL', () => {
       want: "DIR/no.pem can't be read: there is no such file (ENOENT)",
     },
     {
-      name: 'a CA that is none',
+      name: 'a CA without a certificate',
       fields: { caUrl: 'file://DIR/html' },
       code: 'CLUSTER_CERTIFICATE',
-      want: 'DIR/html holds no PEM certificate',
+      want: 'DIR/html has no PEM certificate',
     },
     {
       name: 'a token that is missing',
@@ -92,27 +92,27 @@ describe('connect by the API URL', () => {
       want: 'the token file DIR/empty is empty',
     },
     {
-      name: 'a token that is none',
+      name: 'a token with a space',
       fields: { token: { value: 'secret secret' } },
       code: 'CLUSTER_TOKEN',
-      want: 'the service account token holds no token: there are spaces or control characters in it',
+      want: 'the service account token is not a valid token: it has spaces or control characters',
     },
   ])('refuses $name', async ({ fields, code, want }) => {
     const text = JSON.stringify({ kind: 'api-server', ...files, ...fields }).replaceAll('DIR', dir);
     expect(await failureOf(JSON.parse(text) as ClusterReference)).toEqual({ code, message: want });
   });
 
-  it('refuses a proxy that is none, and names its variable', async () => {
+  it('names the variable of an invalid proxy', async () => {
     const text = JSON.stringify({ kind: 'api-server', ...files }).replaceAll('DIR', dir);
     const env = { HTTPS_PROXY: 'ftp://user:secret@proxy' };
-    const want = 'HTTPS_PROXY must be an http:, https: or socks5: URL and is an ftp: one';
+    const want = 'HTTPS_PROXY must be an http:, https: or socks5: URL, not ftp:';
     expect(await failureOf(JSON.parse(text) as ClusterReference, env)).toEqual({
       code: 'CLUSTER_ADDRESS',
       message: want,
     });
   });
 
-  it('does not ask a CA on the network', async () => {
+  it('fetches no CA from the network', async () => {
     const reference = {
       kind: 'api-server',
       apiUrl: 'https://east',
@@ -128,14 +128,14 @@ describe('connect by the API URL', () => {
 });
 
 describe('connect in a cluster', () => {
-  it('refuses to where there is no pod', async () => {
+  it('refuses outside of a Pod', async () => {
     expect(await failureOf({ kind: 'in-cluster' })).toEqual({
       code: 'CLUSTER_NO_POD',
-      message: 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod, name a kubeconfig',
+      message: 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: outside of a Pod, name a kubeconfig',
     });
   });
 
-  it('names the file that a pod lacks', async () => {
+  it('names the file that a Pod lacks', async () => {
     const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
     expect(await failureOf({ kind: 'in-cluster' }, env)).toEqual({
       code: 'CLUSTER_FILE',
@@ -143,7 +143,7 @@ describe('connect in a cluster', () => {
     });
   });
 
-  it('writes the brackets of an IPv6 API server', async () => {
+  it('adds brackets to an IPv6 address', async () => {
     await writeFile(join(dir, 'ca.crt'), authority.caPem);
     const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
     const connection = await connect({ kind: 'in-cluster' }, { env, log: new Recorder(), serviceAccountDir: dir });
@@ -161,25 +161,25 @@ describe('connect by a kubeconfig', () => {
       name: 'a server without TLS',
       cluster: { server: 'http://east:8080' },
       code: 'CLUSTER_ADDRESS',
-      want: `${atEast}: server must be an https: URL and is an http: one: credentials are not sent without TLS, except to this machine (localhost, 127.0.0.1)`,
+      want: `${atEast}: server must be an https: URL, not http: (http: only works for localhost and 127.0.0.1), as credentials need TLS`,
     },
     {
       name: 'a proxy before a server without TLS',
       cluster: { server: 'http://127.0.0.1:8001', 'proxy-url': 'http://proxy:3128' },
       code: 'CLUSTER_ADDRESS',
-      want: 'http://127.0.0.1:8001 is on this machine and without TLS: it is not reached through a proxy, leave out proxy-url',
+      want: 'http://127.0.0.1:8001 is on this machine and has no TLS, so no proxy can be used: remove proxy-url',
     },
     {
-      name: 'a proxy that is none',
+      name: 'an invalid proxy',
       cluster: { ...east, 'proxy-url': 'ftp://proxy' },
       code: 'CLUSTER_ADDRESS',
-      want: `${atEast}: proxy-url must be an http:, https: or socks5: URL and is an ftp: one`,
+      want: `${atEast}: proxy-url must be an http:, https: or socks5: URL, not ftp:`,
     },
     {
-      name: 'a CA that is none',
+      name: 'a CA without a certificate',
       cluster: { server: 'https://east', 'certificate-authority-data': base64('secret') },
       code: 'CLUSTER_CERTIFICATE',
-      want: `${atEast}: certificate-authority-data holds no PEM certificate`,
+      want: `${atEast}: certificate-authority-data has no PEM certificate`,
     },
     {
       name: 'a CA file that is missing',
@@ -188,16 +188,16 @@ describe('connect by a kubeconfig', () => {
       want: "DIR/no.pem can't be read: there is no such file (ENOENT)",
     },
     {
-      name: 'a key that is none',
+      name: 'an invalid key',
       user: { 'client-certificate': 'ca.pem', 'client-key-data': base64('secret') },
       code: 'CLUSTER_CERTIFICATE',
-      want: `${atJane}: client-key-data is no PEM key`,
+      want: `${atJane}: client-key-data is not a PEM key`,
     },
     {
-      name: 'a token that is none',
+      name: 'a token with a space',
       user: { token: 'secret secret' },
       code: 'CLUSTER_TOKEN',
-      want: `${atJane}: token holds no token: there are spaces or control characters in it`,
+      want: `${atJane}: token is not a valid token: it has spaces or control characters`,
     },
     {
       name: 'a token file that is missing',
@@ -209,16 +209,16 @@ describe('connect by a kubeconfig', () => {
       name: 'insecure-skip-tls-verify',
       cluster: { ...east, 'insecure-skip-tls-verify': true },
       code: 'CLUSTER_KUBECONFIG',
-      want: `${atEast} has insecure-skip-tls-verify, which is refused: give certificate-authority(-data) instead`,
+      want: `${atEast} has insecure-skip-tls-verify, which is not allowed: use certificate-authority(-data) instead`,
     },
     {
       name: 'a provider without an issuer',
       user: { 'auth-provider': { name: 'oidc', config: { 'client-id': 'kube' } } },
       code: 'CLUSTER_KUBECONFIG',
-      want: `${atJane}: auth-provider oidc needs a client-id, and an https: URL as idp-issuer-url`,
+      want: `${atJane}: auth-provider oidc must have a client-id, and an https: URL as idp-issuer-url`,
     },
     {
-      name: 'a provider whose token is none',
+      name: 'a provider with an invalid token',
       user: {
         'auth-provider': {
           name: 'oidc',
@@ -226,25 +226,25 @@ describe('connect by a kubeconfig', () => {
         },
       },
       code: 'CLUSTER_TOKEN',
-      want: `${atJane}: auth-provider oidc: id-token is no JWT with an exp`,
+      want: `${atJane}: auth-provider oidc: id-token is not a JWT with an exp`,
     },
   ])('refuses $name', async ({ cluster = east, user = {}, code, want }) => {
     const path = await writeConfig(dir, cluster, user);
     expect(await failureOf({ kind: 'kubeconfig', path })).toEqual({ code, message: want });
   });
 
-  it('names the kubeconfig that is missing', async () => {
+  it('names a missing kubeconfig', async () => {
     expect(await failureOf({ kind: 'kubeconfig', path: join(dir, 'no') })).toEqual({
       code: 'CLUSTER_FILE',
       message: "DIR/no can't be read: there is no such file (ENOENT)",
     });
   });
 
-  it('refuses roots that are none, and names their variable', async () => {
+  it('names the variable of invalid roots', async () => {
     const path = await writeConfig(dir, { server: 'https://east' }, {});
     expect(await failureOf({ kind: 'kubeconfig', path }, { SSL_CERT_FILE: join(dir, 'html') })).toEqual({
       code: 'CLUSTER_CERTIFICATE',
-      message: 'SSL_CERT_FILE DIR/html holds no PEM certificate',
+      message: 'SSL_CERT_FILE DIR/html has no PEM certificate',
     });
   });
 });

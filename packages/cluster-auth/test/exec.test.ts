@@ -49,7 +49,7 @@ async function connectedBy(exec: object = {}, cluster: object = {}, user: object
 }
 
 describe('an exec plugin', () => {
-  it('runs when the first request is sent, once for several, and no more while its token is good', async () => {
+  it('runs with the first request, once for several, and not again while its token is valid', async () => {
     await writeStatus({ token: 'from-plugin' });
     const { connection, clock } = await connectedBy();
     await expect(runs()).rejects.toThrow('ENOENT');
@@ -90,7 +90,7 @@ describe('an exec plugin', () => {
     expect(await runs()).toBe(2);
   });
 
-  it('that gives expired tokens only runs at most once a second', async () => {
+  it('runs at most once a second if it only prints expired tokens', async () => {
     const { connection, clock } = await connectedBy();
     await writeStatus({ token: 'old', expirationTimestamp: new Date(clock.epochMs() - 1).toISOString() });
     await send(connection);
@@ -102,7 +102,7 @@ describe('an exec plugin', () => {
     expect(await runs()).toBe(2);
   });
 
-  it('may give a client certificate, which replaces the agent when it changes', async () => {
+  it('may print a client certificate, which replaces the agent when it changes', async () => {
     const mutual = await ApiServer.start(await localCertificate(authority), clients.caPem);
     onTestFinished(() => mutual[Symbol.asyncDispose]());
     const { connection, clock } = await connectedBy({}, { server: mutual.url });
@@ -120,7 +120,7 @@ describe('an exec plugin', () => {
     expect(mutual.last?.client).toBe('second');
   });
 
-  it('gets its arguments, its variables on top of ours, and no terminal', async () => {
+  it('gets its arguments, our variables and its own, and no terminal', async () => {
     await writePlugin(`
       const { OWN, INHERITED, KUBERNETES_EXEC_INFO } = process.env;
       const { interactive } = JSON.parse(KUBERNETES_EXEC_INFO).spec;
@@ -134,7 +134,7 @@ describe('an exec plugin', () => {
     expect(api.last?.authorization).toBe('Bearer a+b_own_yes_0_false');
   });
 
-  it('is told about the cluster where it wants to know', async () => {
+  it('gets the cluster with provideClusterInfo', async () => {
     await writePlugin(`
       require('fs').writeFileSync(${JSON.stringify(join(dir, 'info'))}, process.env.KUBERNETES_EXEC_INFO);
       console.log(JSON.stringify({ apiVersion: '${V1}', kind: 'ExecCredential', status: { token: 't' } }));`);
@@ -151,7 +151,7 @@ describe('an exec plugin', () => {
     });
   });
 
-  it('does not run for a user who has a token', async () => {
+  it('does not run for a user with a token', async () => {
     await writePlugin('process.exit(1);');
     const { connection } = await connectedBy({}, {}, { token: 'own' });
     await send(connection);
@@ -160,12 +160,12 @@ describe('an exec plugin', () => {
 
   it.each([
     {
-      name: 'a command that is missing',
+      name: 'a missing command',
       exec: { command: 'no-such-plugin', installHint: 'brew install it' },
-      want: 'is not there: install no-such-plugin (brew install it)',
+      want: 'is not installed: install no-such-plugin (brew install it)',
     },
     {
-      name: 'an exit code, with its last words',
+      name: 'an exit code, with its stderr',
       body: `console.error('\\x1b[31mlogin\\nexpired\\x1b[0m'); process.exit(3);`,
       want: 'ended with exit code 3: login expired',
     },
@@ -175,11 +175,15 @@ describe('an exec plugin', () => {
       want: 'was ended by SIGTERM',
     },
     {
-      name: 'what is no ExecCredential',
+      name: 'an output that is not an ExecCredential',
       body: `console.log('secret');`,
-      want: 'printed no ExecCredential with a status',
+      want: 'did not print an ExecCredential with a status',
     },
-    { name: 'far too much', body: `console.log('x'.repeat(2 ** 21));`, want: 'printed more than 1048576 bytes' },
+    {
+      name: 'an output that is too large',
+      body: `console.log('x'.repeat(2 ** 21));`,
+      want: 'printed more than 1048576 bytes',
+    },
   ])('is named in the error of $name', async ({ exec = {}, body = '', want }) => {
     await writePlugin(body);
     const { connection } = await connectedBy(exec);
@@ -194,7 +198,7 @@ describe('an exec plugin', () => {
     await writeStatus({ token: 'from-plugin' });
     await chmod(join(dir, 'plugin.cjs'), 0o757);
     const { connection } = await connectedBy();
-    const want = `anyone may write it (mode 0757), and so run programs here: chmod o-w ${join(dir, 'plugin.cjs')}`;
+    const want = `anyone may write it (mode 0757), and so make us run any program: use chmod o-w ${join(dir, 'plugin.cjs')}`;
     await expect(connection.authorize({ signal: never })).rejects.toMatchObject({
       code: 'CLUSTER_PLUGIN',
       message: expect.stringContaining(want),
@@ -204,7 +208,7 @@ describe('an exec plugin', () => {
     expect(await send(connection)).toBe(200);
   });
 
-  it('runs again for the next request when it failed', async () => {
+  it('runs again for the next request after it failed', async () => {
     await writePlugin('process.exit(1);');
     const { connection } = await connectedBy();
     await expect(send(connection)).rejects.toThrow('exit code 1');

@@ -37,25 +37,25 @@ const certificateData = ({ certPem, keyPem }: { certPem: string; keyPem: string 
 });
 
 describe('a kubeconfig', () => {
-  it('gives a client certificate by its data, and no header', async () => {
+  it('with certificate data presents a client certificate, and sends no header', async () => {
     const { connection } = await connectedBy(caData, {});
     expect(await send(connection)).toBe(200);
     expect(api.last).toMatchObject({ client: 'jane', authorization: undefined });
   });
 
-  it('gives a token and a client certificate together', async () => {
+  it('with a token and a client certificate sends both', async () => {
     const { connection } = await connectedBy(caData, { token: 'token' });
     await send(connection);
     expect(api.last).toMatchObject({ client: 'jane', authorization: 'Bearer token' });
   });
 
-  it('gives a user name and a password', async () => {
+  it('with a user name and a password sends them', async () => {
     const { connection } = await connectedBy(caData, { username: 'jane', password: 'pass:word' });
     await send(connection);
     expect(api.last?.authorization).toBe(`Basic ${base64('jane:pass:word')}`);
   });
 
-  it('names files relative to its own folder', async () => {
+  it('has paths that are relative to its folder', async () => {
     await mkdir(join(dir, 'pki'));
     const { certPem, keyPem } = await clientOf('files');
     await writeFile(join(dir, 'pki', 'ca.pem'), authority.caPem);
@@ -74,7 +74,7 @@ describe('a kubeconfig', () => {
     expect(api.last).toMatchObject({ client: 'files', authorization: 'Bearer from-file' });
   });
 
-  it('trusts the roots of the machine where it names no CA', async () => {
+  it('without a CA trusts the roots of the machine', async () => {
     await writeFile(join(dir, 'roots.pem'), authority.caPem);
     const { connection } = await connectedBy({}, {}, { SSL_CERT_FILE: join(dir, 'roots.pem') });
     expect(await send(connection)).toBe(200);
@@ -82,12 +82,12 @@ describe('a kubeconfig', () => {
     await expect(send(other)).rejects.toThrow(expect.objectContaining({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }));
   });
 
-  it('keeps the path of a proxy such as Rancher', async () => {
+  it('may have a server with a path, as with Rancher', async () => {
     const { connection } = await connectedBy({ server: `${api.url}/k8s/clusters/c-1/`, ...caData }, {});
     expect(connection.server.href).toBe(`${api.url}/k8s/clusters/c-1`);
   });
 
-  it('acts as another user, with a header line per group', async () => {
+  it('may act as another user, with a header line per group', async () => {
     const user = { as: 'ops', 'as-uid': '7', 'as-groups': ['a', 'b'], 'as-user-extra': { 'acme.com/why': ['x', 'y'] } };
     const { connection } = await connectedBy(caData, user);
     await send(connection);
@@ -106,7 +106,7 @@ describe('a kubeconfig', () => {
 });
 
 describe('the server name', () => {
-  it('is sent for a name, and not for an address', async () => {
+  it('is sent for a name, not for an address', async () => {
     const { connection } = await connectedBy({ ...caData, server: `https://localhost:${api.port}` }, {});
     await send(connection);
     expect(api.last?.serverName).toBe('localhost');
@@ -115,7 +115,7 @@ describe('the server name', () => {
     expect(api.last?.serverName).toBe(false);
   });
 
-  it('is tls-server-name where that is given, for the certificate and in the handshake', async () => {
+  it('is tls-server-name, if set, for the certificate and in the handshake', async () => {
     await api.restart(await authority.issue({ usage: 'server', commonName: 'api', dnsNames: ['api.internal'] }));
     const { connection } = await connectedBy({ ...caData, 'tls-server-name': 'api.internal' }, {});
     await send(connection);
@@ -133,7 +133,7 @@ describe('the server name', () => {
     await expect(send(other)).rejects.toThrow(expect.objectContaining({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }));
   });
 
-  it('is verified whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+  it('is verified even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     onTestFinished(() => void vi.unstubAllEnvs());
     const { connection } = await connectedBy({ ...caData, 'tls-server-name': 'other' }, {});
@@ -142,7 +142,7 @@ describe('the server name', () => {
 });
 
 describe('client certificate files', () => {
-  it('are presented anew when they were replaced, while a watch goes on with the old one', async () => {
+  it('are presented after they were replaced, while a watch continues with the old one', async () => {
     const files = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') };
     const before = await clientOf('before');
     await writeFile(files.cert, before.certPem);
@@ -174,32 +174,33 @@ describe('a kubeconfig that others may write', () => {
     return path;
   };
 
-  it.each([0o646, 0o666, 0o602])('is refused if anyone may: %o', async (mode) => {
+  it.each([0o646, 0o666, 0o602])('is refused if anyone may write it: %o', async (mode) => {
     const path = await withMode(mode);
-    const words = `kubeconfig ${path}: anyone may write it (mode 0${mode.toString(8)}), and so run programs here: chmod o-w ${path}`;
+    const octal = `0${mode.toString(8)}`;
+    const words = `kubeconfig ${path}: anyone may write it (mode ${octal}), and so make us run any program: use chmod o-w ${path}`;
     await expect(connected({ kind: 'kubeconfig', path })).rejects.toMatchObject({
       code: 'CLUSTER_KUBECONFIG',
       message: words,
     });
   });
 
-  it('is refused by the mode of the file that a link leads to', async () => {
+  it('is refused by the mode of the file behind a link', async () => {
     await symlink(await withMode(0o666), join(dir, 'link'));
     await expect(connected({ kind: 'kubeconfig', path: join(dir, 'link') })).rejects.toThrow(
       'anyone may write it (mode 0666)',
     );
   });
 
-  it('is used if its group may, with a warning', async () => {
+  it('is used with a warning if its group may write it', async () => {
     const path = await withMode(0o660);
     const { connection, log } = await connected({ kind: 'kubeconfig', path });
     expect(await send(connection)).toBe(200);
     expect(log.lines).toEqual([
-      `warn: the group of a kubeconfig may write it, and so run programs here: chmod g-w { path: '${path}', mode: '0660' }`,
+      `warn: kubeconfig is writable by its group, which can so make us run any program; use chmod g-w { path: '${path}', mode: '0660' }`,
     ]);
   });
 
-  it.each([0o600, 0o644, 0o440])('is used without a word if only its owner may: %o', async (mode) => {
+  it.each([0o600, 0o644, 0o440])('is used without a warning if only its owner may write it: %o', async (mode) => {
     const { log } = await connected({ kind: 'kubeconfig', path: await withMode(mode) });
     expect(log.lines).toEqual([]);
   });

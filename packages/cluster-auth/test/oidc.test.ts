@@ -42,7 +42,7 @@ async function connectedBy(config: object) {
 }
 
 describe('the oidc auth provider', () => {
-  it('sends its id-token, and asks nobody, as long as that is good', async () => {
+  it('sends its id-token without a refresh while that is valid', async () => {
     const token = idToken(60);
     const { connection, clock } = await connectedBy({ 'id-token': token });
     await send(connection);
@@ -52,7 +52,7 @@ describe('the oidc auth provider', () => {
     expect(issuer.seen).toEqual([]);
   });
 
-  it('gets another with its refresh-token, once for several requests, and then with the new one', async () => {
+  it('gets another id-token with its refresh-token, once for several requests, and the next one with the new refresh-token', async () => {
     const answer = (token: string, next: string) => ({ id_token: token, refresh_token: next });
     const [second, third] = [idToken(120, 'second'), idToken(180, 'third')];
     const { connection, clock } = await connectedBy({ 'id-token': idToken(60), 'refresh-token': 'r1' });
@@ -73,13 +73,13 @@ describe('the oidc auth provider', () => {
 
   it.each([
     {
-      name: 'in the header, encoded, where the issuer says nothing',
+      name: 'in the header, encoded, by default',
       methods: {},
       authorization: `Basic ${Buffer.from('kube:a%3Ab').toString('base64')}`,
       body: 'grant_type=refresh_token&refresh_token=r1',
     },
     {
-      name: 'in the form, where the issuer wants it there',
+      name: 'in the form, if the issuer requires that',
       methods: { token_endpoint_auth_methods_supported: ['client_secret_post'] },
       authorization: undefined,
       body: 'grant_type=refresh_token&refresh_token=r1&client_id=kube&client_secret=a%3Ab',
@@ -95,19 +95,19 @@ describe('the oidc auth provider', () => {
   });
 
   it.each([
-    { name: 'there is nothing to get an id-token with', config: {}, want: 'no valid id-token, and no refresh-token' },
+    { name: 'there is no refresh-token', config: {}, want: 'no valid id-token, and no refresh-token' },
     { name: 'the issuer refuses', config: { 'refresh-token': 'secret' }, answer: 400, want: '/token: it answered 400' },
     {
-      name: 'the answer is none',
+      name: 'the answer is not valid',
       config: { 'refresh-token': 'secret' },
       answer: { secret: 1 },
-      want: '/token: its answer is not what',
+      want: '/token: its answer is not valid',
     },
     {
-      name: 'the new id-token is none',
+      name: 'the new id-token is not valid',
       config: { 'refresh-token': 'r' },
       answer: { id_token: 'secret' },
-      want: 'id-token is no JWT',
+      want: 'id-token is not a JWT',
     },
   ])('sends no request without a token when $name', async ({ config, answer, want }) => {
     if (typeof answer === 'number') issuer.status = answer;
@@ -121,9 +121,9 @@ describe('the oidc auth provider', () => {
     expect(api.seen).toEqual([]);
   });
 
-  it('does not take its tokens to an endpoint without TLS', async () => {
+  it('does not send its tokens to an endpoint without TLS', async () => {
     issuer.answers = { '/realm/.well-known/openid-configuration': { token_endpoint: 'http://127.0.0.1:1/token' } };
     const { connection } = await connectedBy({ 'refresh-token': 'r' });
-    await expect(send(connection)).rejects.toThrow('to a token endpoint that is no https: URL');
+    await expect(send(connection)).rejects.toThrow('must be an https: URL');
   });
 });

@@ -41,7 +41,7 @@ async function connectedThrough(proxyUrl: string, { host = 'api.example.com', cl
 }
 
 describe('an HTTP proxy', () => {
-  it('carries TLS to the API server, on connections that are kept', async () => {
+  it('carries TLS to the API server, on kept-alive connections', async () => {
     const proxy = await startConnectProxy({ leadsTo: api.port });
     const { connection } = await connectedThrough(`http://127.0.0.1:${proxy.port}`);
     await send(connection);
@@ -50,20 +50,20 @@ describe('an HTTP proxy', () => {
     expect(api.seen).toMatchObject([{ serverName: 'api.example.com', authorization: 'Bearer token' }, {}]);
   });
 
-  it('verifies the API server as without it', async () => {
+  it('does not change how the API server is verified', async () => {
     const proxy = await startConnectProxy({ leadsTo: api.port });
     const { connection } = await connectedThrough(`http://127.0.0.1:${proxy.port}`, { host: 'other.example.com' });
     await expect(send(connection)).rejects.toThrow(expect.objectContaining({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }));
   });
 
-  it('leads to IPv6 addresses', async () => {
+  it('connects to IPv6 addresses', async () => {
     const proxy = await startConnectProxy({ leadsTo: api.port });
     const { connection } = await connectedThrough(`http://127.0.0.1:${proxy.port}`, { host: '[fd00::1]' });
     expect(await send(connection)).toBe(200);
     expect(proxy.asked).toEqual(['[fd00::1]:6443']);
   });
 
-  it('gets the user and password of its URL', async () => {
+  it('gets the user and the password in its URL', async () => {
     const proxy = await startConnectProxy({ leadsTo: api.port, credentials: 'jane:p@ss' });
     const { connection } = await connectedThrough(`http://jane:p%40ss@127.0.0.1:${proxy.port}`);
     expect(await send(connection)).toBe(200);
@@ -71,8 +71,8 @@ describe('an HTTP proxy', () => {
 
   it.each([
     { name: 'a refusal', proxy: { answer: 'HTTP/1.1 403 Forbidden\r\n\r\n' }, want: 'it answered 403' },
-    { name: 'a password that it does not take', proxy: { credentials: 'a:b' }, want: 'it answered 407' },
-    { name: 'what is no HTTP', proxy: { answer: 'hello' }, want: 'HPE_INVALID_CONSTANT' },
+    { name: 'a wrong password', proxy: { credentials: 'a:b' }, want: 'it answered 407' },
+    { name: 'an answer that is not HTTP', proxy: { answer: 'hello' }, want: 'HPE_INVALID_CONSTANT' },
   ])('is named in the error of $name, without its password', async ({ proxy: options, want }) => {
     const proxy = await startConnectProxy({ leadsTo: api.port, ...options });
     const { connection } = await connectedThrough(`http://jane:secret@127.0.0.1:${proxy.port}`);
@@ -83,12 +83,12 @@ describe('an HTTP proxy', () => {
     );
   });
 
-  it('is named when nobody listens', async () => {
+  it('is named when its port is closed', async () => {
     const { connection } = await connectedThrough('http://127.0.0.1:1');
     await expect(send(connection)).rejects.toThrow('opens no connection to api.example.com:6443: connection refused');
   });
 
-  it('that never answers is left when the connection is closed', async () => {
+  it('that never answers is disconnected when the connection is closed', async () => {
     const proxy = await startConnectProxy({ leadsTo: api.port, answer: undefined });
     const { connection } = await connectedThrough(`http://127.0.0.1:${proxy.port}`);
     const request = send(connection);
@@ -97,7 +97,7 @@ describe('an HTTP proxy', () => {
     await expect(request).rejects.toThrow('aborted');
   });
 
-  it('lets a watch stay open', async () => {
+  it('keeps a watch open', async () => {
     const proxy = await startConnectProxy({ leadsTo: api.port });
     const { connection } = await connectedThrough(`http://127.0.0.1:${proxy.port}`);
     const authorization = await connection.authorize({ signal: new AbortController().signal });
@@ -133,7 +133,7 @@ describe('a SOCKS5 proxy', () => {
     { name: 'names, which it resolves', host: 'api.example.com', want: `3 api.example.com 6443` },
     { name: 'IPv4 addresses', host: '10.9.8.7', want: '1 0a090807 6443' },
     { name: 'IPv6 addresses', host: '[fd00::1]', want: '4 fd000000000000000000000000000001 6443' },
-  ])('takes $name', async ({ host, want }) => {
+  ])('accepts $name', async ({ host, want }) => {
     const proxy = await startSocksProxy({ leadsTo: api.port });
     const { connection } = await connectedThrough(`socks5://127.0.0.1:${proxy.port}`, { host });
     await send(connection);
@@ -141,26 +141,26 @@ describe('a SOCKS5 proxy', () => {
     expect(proxy.asked).toEqual([want]);
   });
 
-  it('gets the user and password of its URL', async () => {
+  it('gets the user and the password in its URL', async () => {
     const proxy = await startSocksProxy({ leadsTo: api.port, credentials: 'jane:pass' });
     const { connection } = await connectedThrough(`socks5://jane:pass@127.0.0.1:${proxy.port}`);
     expect(await send(connection)).toBe(200);
     const { connection: wrong } = await connectedThrough(`socks5://jane:secret@127.0.0.1:${proxy.port}`);
     await expect(send(wrong)).rejects.toThrow('it refused the user name and password');
     const { connection: without } = await connectedThrough(`socks5://127.0.0.1:${proxy.port}`);
-    await expect(send(without)).rejects.toThrow('it wants another authentication');
+    await expect(send(without)).rejects.toThrow('it requires another authentication');
   });
 
-  it('is told from what speaks something else', async () => {
+  it('is named when it does not speak SOCKS5', async () => {
     const proxy = await startConnectProxy({ leadsTo: api.port });
     const { connection } = await connectedThrough(`socks5://127.0.0.1:${proxy.port}`);
     await expect(send(connection)).rejects.toThrow('it does not speak SOCKS5');
   });
 
   it.each([
-    { name: 'hangs up', answers: [], want: 'it closed the connection' },
-    { name: 'takes no method', answers: [[5, 255]], want: 'it wants another authentication' },
-    { name: 'takes a method that was not offered', answers: [[5, 1]], want: 'it wants another authentication' },
+    { name: 'closes the connection', answers: [], want: 'it closed the connection' },
+    { name: 'accepts no method', answers: [[5, 255]], want: 'it requires another authentication' },
+    { name: 'selects a method that was not offered', answers: [[5, 1]], want: 'it requires another authentication' },
     {
       name: 'refuses',
       answers: [
@@ -170,7 +170,7 @@ describe('a SOCKS5 proxy', () => {
       want: 'NotAllowed',
     },
     {
-      name: 'hangs up late',
+      name: 'closes the connection late',
       answers: [
         [5, 0],
         [5, 0, 0, 1, 127],
@@ -186,12 +186,12 @@ describe('a SOCKS5 proxy', () => {
     expect(inspect(failure, { depth: Infinity, showHidden: true })).not.toContain('secret');
   });
 
-  it('is named when nobody listens', async () => {
+  it('is named when its port is closed', async () => {
     const { connection } = await connectedThrough('socks5://127.0.0.1:1');
     await expect(send(connection)).rejects.toThrow('opens no connection to api.example.com:6443: connection refused');
   });
 
-  it('that never answers is left when the connection is closed', async () => {
+  it('that never answers is disconnected when the connection is closed', async () => {
     const proxy = await startAnsweringProxy([[], []]);
     const { connection } = await connectedThrough(`socks5://127.0.0.1:${proxy.port}`);
     const request = send(connection);
@@ -203,15 +203,17 @@ describe('a SOCKS5 proxy', () => {
   it.each([
     { name: 'password', login: `jane:${'x'.repeat(256)}` },
     { name: 'user name', login: `${'x'.repeat(256)}:pass` },
-  ])('takes no $name of more than 255 bytes', async ({ login }) => {
+  ])('refuses a $name of more than 255 bytes', async ({ login }) => {
     const proxy = await startSocksProxy({ leadsTo: api.port, credentials: login });
     const { connection } = await connectedThrough(`socks5://${login}@127.0.0.1:${proxy.port}`);
-    await expect(send(connection)).rejects.toThrow('it takes names of 255 bytes at most');
+    await expect(send(connection)).rejects.toThrow(
+      'SOCKS5 allows host names, user names and passwords of at most 255 bytes',
+    );
   });
 });
 
 describe('HTTPS_PROXY', () => {
-  it('leads to the API server, as client-go has it, unless NO_PROXY exempts that', async () => {
+  it('is used for the API server, as in client-go, unless NO_PROXY exempts that', async () => {
     const proxy = await startConnectProxy({ leadsTo: api.port });
     await writeFile(join(dir, 'ca.pem'), authority.caPem);
     const reference: ClusterReference = {
@@ -225,7 +227,7 @@ describe('HTTPS_PROXY', () => {
     expect(proxy.asked).toEqual(['10.9.8.7:6443']);
   });
 
-  it('leads to the URL of a CA', async () => {
+  it('is used for the URL of a CA', async () => {
     const identity = await web.issue({ usage: 'server', commonName: 'ca', dnsNames: ['ca.example.com'] });
     const ca = await ApiServer.start(identity);
     onTestFinished(() => ca[Symbol.asyncDispose]());
@@ -245,7 +247,7 @@ describe('HTTPS_PROXY', () => {
     expect(proxy.asked).toEqual(['ca.example.com:443']);
   });
 
-  it('gives way to proxy-url', async () => {
+  it('is overridden by proxy-url', async () => {
     const proxy = await startConnectProxy({ leadsTo: api.port });
     const env = { HTTPS_PROXY: 'http://127.0.0.1:1' };
     const { connection } = await connectedThrough(`http://127.0.0.1:${proxy.port}`, { env });

@@ -38,7 +38,7 @@ it.each([
   expect(secrets.strip('jane and certificates, which are public')).toBe('jane and certificates, which are public');
 });
 
-it('a token that was rotated stays one, for as long as answers may repeat it', async () => {
+it('a rotated token stays a secret while answers may repeat it', async () => {
   const { dir, cluster } = await serverAndFolder();
   const tokenFile = join(dir, 'token');
   const tokens = ['first-1-', 'second-2-', 'third-3-'].map((word) => word.repeat(3));
@@ -55,7 +55,7 @@ it('a token that was rotated stays one, for as long as answers may repeat it', a
   expect(tokens.map((token) => secrets.strip(token))).toEqual([tokens[0], '[redacted]', '[redacted]']);
 });
 
-it('so is what an issuer of tokens is sent', async () => {
+it('what is sent to a token issuer is a secret', async () => {
   const { api, dir, cluster } = await serverAndFolder();
   const config = {
     'client-id': 'kube',
@@ -73,7 +73,7 @@ it('so is what an issuer of tokens is sent', async () => {
   expect(secrets.strip('the-secret-of-the-client the-refresh-token-of-jane')).toBe('[redacted] [redacted]');
 });
 
-it('so is the password of a proxy', async () => {
+it('the password of a proxy is a secret', async () => {
   const { dir, cluster } = await serverAndFolder();
   const path = await writeConfig(
     dir,

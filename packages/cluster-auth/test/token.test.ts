@@ -82,7 +82,7 @@ describe('a token file', () => {
     expect(watch.destroyed).toBe(false);
   });
 
-  it('is the same authorization as long as nothing changes', async () => {
+  it('gives the same authorization while nothing changes', async () => {
     await writeFile(join(dir, 'token'), 'first');
     const { connection, clock } = await connected(reference());
     const { signal } = new AbortController();
@@ -91,7 +91,7 @@ describe('a token file', () => {
     expect(await connection.authorize({ signal })).toBe(before);
   });
 
-  it('is read anew after a 401, and the request is worth a retry', async () => {
+  it('is read again after a 401, and a retry of the request could help', async () => {
     await writeFile(join(dir, 'token'), 'first');
     const { connection, clock } = await connected(reference());
     await send(connection);
@@ -105,7 +105,7 @@ describe('a token file', () => {
     expect(api.last?.authorization).toBe('Bearer second');
   });
 
-  it('is worth no retry after a 401 when it is the same', async () => {
+  it('needs no retry after a 401 if it is unchanged', async () => {
     await writeFile(join(dir, 'token'), 'first');
     const { connection, clock } = await connected(reference());
     api.refuses = () => true;
@@ -114,7 +114,7 @@ describe('a token file', () => {
     expect(api.seen).toHaveLength(1);
   });
 
-  it('tells every request that was refused with the old one that a retry could help', async () => {
+  it('makes every request that was refused with the old token worth a retry', async () => {
     await writeFile(join(dir, 'token'), 'first');
     const { connection, clock } = await connected(reference());
     const { signal } = new AbortController();
@@ -127,7 +127,7 @@ describe('a token file', () => {
     expect(await connection.unauthorized(await connection.authorize({ signal }), { signal })).toBe(false);
   });
 
-  it('stays in use while its file is away, with one warning, and is replaced when that comes back', async () => {
+  it('stays in use while its file is missing, with one warning, and is replaced when the file returns', async () => {
     await writeFile(join(dir, 'token'), 'first');
     const { connection, clock, log } = await connected(reference());
     await rm(join(dir, 'token'));
@@ -154,7 +154,7 @@ describe('a token file', () => {
 });
 
 describe('a token by value', () => {
-  it('is sent as it is', async () => {
+  it('is sent unchanged', async () => {
     const { connection } = await connected({ ...reference(), token: { value: 'given' } } as ClusterReference);
     await send(connection);
     expect(api.last?.authorization).toBe('Bearer given');
@@ -162,7 +162,7 @@ describe('a token by value', () => {
 });
 
 describe('a service account', () => {
-  it('is reached by the variables of its pod, and follows its token', async () => {
+  it('uses the variables of its Pod, and follows its token', async () => {
     await publish(dir, '..1', { token: 'first', 'ca.crt': authority.caPem });
     const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(api.port) };
     const { connection, clock } = await connected({ kind: 'in-cluster' }, { env, serviceAccountDir: dir });

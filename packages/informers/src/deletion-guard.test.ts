@@ -22,7 +22,7 @@ function guarded(guard = { percent: 50, min: 10 }) {
       },
     },
   });
-  /** One whole list. */
+  /** One complete list. */
   const list = (pods: Record<string, Pod>, { believe = false } = {}) => {
     const known = store.size;
     for (const [key, value] of Object.entries(pods)) store.set(key, value);
@@ -39,18 +39,18 @@ describe('isHeld', () => {
   const guard = { percent: 50, min: 10 };
 
   it.each([
-    { name: 'holds more than half and more than ten', missing: 11, known: 20, guard, want: true },
-    { name: 'believes a loss of just half', missing: 11, known: 22, guard, want: false },
-    { name: 'believes a loss of ten, be it everything', missing: 10, known: 10, guard, want: false },
+    { name: 'holds a loss of more than half and more than ten', missing: 11, known: 20, guard, want: true },
+    { name: 'believes a loss of exactly half', missing: 11, known: 22, guard, want: false },
+    { name: 'believes a loss of ten, even if that is everything', missing: 10, known: 10, guard, want: false },
     {
-      name: 'believes everything when it is off',
+      name: 'believes every loss at 100 %',
       missing: 1000,
       known: 1000,
       guard: { percent: 100, min: 0 },
       want: false,
     },
     {
-      name: 'holds any loss that is large enough at 0 %',
+      name: 'holds every loss of more than `min` at 0 %',
       missing: 11,
       known: 1000,
       guard: { percent: 0, min: 10 },
@@ -62,7 +62,7 @@ describe('isHeld', () => {
 });
 
 describe('a store with a deletion guard', () => {
-  it('keeps what an empty list lacks, marked as held', () => {
+  it('keeps the objects that an empty list is missing, marked as held', () => {
     const { store, list, keys } = guarded();
     list(many(20));
     list({});
@@ -71,7 +71,7 @@ describe('a store with a deletion guard', () => {
     expect(store.view.synced && store.view.objects.get('p0')?.held).toBe(true);
   });
 
-  it('believes a list that takes away little', () => {
+  it('believes a list that is missing few objects', () => {
     const { store, list, keys } = guarded();
     list(many(30));
     list(many(16));
@@ -79,7 +79,7 @@ describe('a store with a deletion guard', () => {
     expect(store.held).toBe(0);
   });
 
-  it('believes the next list once the doubt is over', () => {
+  it('deletes what is missing from a list that is to be believed', () => {
     const { store, list, keys } = guarded();
     list(many(20));
     list({});
@@ -88,7 +88,7 @@ describe('a store with a deletion guard', () => {
     expect(store.held).toBe(0);
   });
 
-  it('goes on holding when the source is listed again in between', () => {
+  it('keeps holding when the source is listed again meanwhile', () => {
     const { store, list } = guarded();
     list(many(20));
     list({});
@@ -96,7 +96,7 @@ describe('a store with a deletion guard', () => {
     expect(store.held).toBe(19);
   });
 
-  it('releases what the watch changes or deletes', () => {
+  it('releases an object that the watch changes or deletes', () => {
     const { store, list, keys } = guarded();
     list(many(20));
     list({});
@@ -107,7 +107,7 @@ describe('a store with a deletion guard', () => {
     expect(keys()).not.toContain('p2');
   });
 
-  it('never holds an address that another object has: a rebuilt cluster is not locked out by its ghosts', () => {
+  it('never holds an address that another object has, so that a rebuilt cluster gets its addresses', () => {
     const { store, list, keys } = guarded();
     list({ ...many(20), dual: pod('dual', '10.1.0.1', 'fd00::1') });
     list({ fresh: pod('fresh', '10.0.0.5', '10.1.0.1') });
@@ -118,7 +118,7 @@ describe('a store with a deletion guard', () => {
     expect(store.held).toBe(19);
   });
 
-  it('survives an object that has an address twice', () => {
+  it('handles an object that has an address twice', () => {
     const { store, list, keys } = guarded();
     list(many(20));
     list({ twice: pod('twice', '10.0.0.5', '10.0.0.5') });
@@ -127,23 +127,23 @@ describe('a store with a deletion guard', () => {
     expect(keys()).not.toContain('p6');
   });
 
-  it('measures the first list against what was seeded, and not against what the list itself brings', () => {
+  it('measures the first list against the seed, and not against what the list itself brings', () => {
     const { store, list, keys } = guarded();
-    for (let i = 0; i < 20; i++) store.seed(`ghost-${i}`, { ...pod('ghost', `10.0.0.${i}`), held: true });
+    for (let i = 0; i < 20; i++) store.seed(`seed-${i}`, { ...pod('seed', `10.0.0.${i}`), held: true });
     list(Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`new${i}`, pod(`new${i}`, `10.9.0.${i}`)])));
     expect(store.held).toBe(20);
     expect(keys()).toHaveLength(120);
   });
 
-  it('drops the seeds that nobody has any more, if they are few', () => {
+  it('deletes the seeds that a list is missing, if they are few', () => {
     const { store, list, keys } = guarded();
-    for (let i = 0; i < 20; i++) store.seed(`ghost-${i}`, { ...pod('ghost', `10.0.0.${i}`), held: true });
+    for (let i = 0; i < 20; i++) store.seed(`seed-${i}`, { ...pod('seed', `10.0.0.${i}`), held: true });
     list(many(15));
     expect(store.held).toBe(0);
     expect(keys()).toEqual(Object.keys(many(15)).toSorted());
   });
 
-  it('never lets two objects have one address while either is held, and holds nothing after a believed list', () => {
+  it('never holds an address that another object has, and holds nothing after a believed list', () => {
     const keys = fc.constantFrom(...Object.keys(many(14)));
     const lists = fc.array(fc.dictionary(keys, fc.constantFrom('10.0.0.1', '10.0.0.2', '10.0.0.3')), { maxLength: 6 });
     fc.assert(
@@ -154,8 +154,8 @@ describe('a store with a deletion guard', () => {
           list(Object.fromEntries(Object.entries(round).map(([key, ip]) => [key, pod(key, ip)])));
           const view = store.view as { objects: ReadonlyMap<string, Pod> };
           const live = new Set([...view.objects.values()].filter(({ held }) => !held).flatMap(({ ips }) => ips));
-          const ghosts = [...view.objects.values()].filter(({ held }) => held).flatMap(({ ips }) => ips);
-          expect(ghosts.filter((ip) => live.has(ip))).toEqual([]);
+          const claimed = [...view.objects.values()].filter(({ held }) => held).flatMap(({ ips }) => ips);
+          expect(claimed.filter((ip) => live.has(ip))).toEqual([]);
           expect([...view.objects.values()].filter(({ held }) => held)).toHaveLength(store.held);
         }
         list({}, { believe: true });

@@ -1,15 +1,15 @@
-/** When a list is too bad to be believed at once. */
+/** When the deletions that a list suggests are held. */
 export type DeletionGuard = {
-  /** A list may take away this share of what there was, 0 to 100; 100 believes every list. */
+  /** A list may be missing this share of the known objects, 0 to 100; 100 believes every list. */
   readonly percent: number;
-  /** However large a share it is, so many objects are never held. */
+  /** A list may always be missing this many objects, whatever their share. */
   readonly min: number;
 };
 
 /**
- * Whether a list that lacks `missing` of `known` objects is held. A remote that loses most of what it had in one list
- * has more often lost its memory (an etcd restored, a cache not warm yet, a wrong cluster behind a load balancer) than
- * its workloads.
+ * Whether the deletions of a list that is missing `missing` of `known` objects are held. If most objects are missing, the
+ * list is more often wrong than the workloads are gone: a restored etcd, a cold cache, or another cluster behind a load
+ * balancer.
  */
 export function isHeld(
   { missing, known }: { missing: number; known: number },
@@ -23,13 +23,13 @@ export type Holding<V> = {
   readonly guard: DeletionGuard;
   /** The object, marked as held. */
   readonly hold: (value: V) => V;
-  /** What only one object can have at a time: its addresses, CIDRs or keys. */
+  /** What only one object can have at a time: addresses, CIDRs or keys. */
   readonly claims: (value: V) => readonly string[];
-  /** A held object after another has shown up with one of its claims; undefined when nothing of it is left. */
+  /** A held object after another object appeared with one of its claims; undefined when no claim is left. */
   readonly withoutClaim: (value: V, claim: string) => V | undefined;
 };
 
-/** Which objects are held, by key and by what they claim. */
+/** The held objects, by key and by claim. */
 export class HeldObjects<V> {
   readonly #claimsOf: (value: V) => readonly string[];
   readonly #claimed = new Map<string, readonly string[]>();
@@ -66,7 +66,7 @@ export class HeldObjects<V> {
     this.#claimed.delete(key);
   }
 
-  /** Which held objects claim something that `value` has, each with what it is. */
+  /** The held objects that share a claim with `value`, one entry for each shared claim. */
   rivals(value: V): readonly { readonly key: string; readonly claim: string }[] {
     return this.#claimsOf(value).flatMap((claim) =>
       Array.from(this.#byClaim.get(claim) ?? [], (key) => ({ key, claim })),

@@ -1,20 +1,24 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
+import { OverBudgetError } from './remote-budget.ts';
 
-/** Why a watch begins anew; the values of the label `reason` of `…_remote_watch_restarts_total`. */
+/** What has grown too large shrinks within hours, if at all, and a list that is given up halfway costs both sides. */
+const OVER_BUDGET_PAUSE_MS = 300_000;
+
+/** Why a new watch begins; the values of the label `reason` of `…_remote_watch_restarts_total`. */
 export const restartReasons = [
-  /** The server ended it in peace, as it does every few minutes. */
+  /** The server ended it normally, as it does every few minutes. */
   'closed',
-  /** The version to go on from is too old (410); the source is listed again. */
+  /** The version to continue from is too old (410); the source is listed again. */
   'expired',
   /** Nothing came for `idleTimeoutMs`. */
   'idle',
-  /** A watch was refused after a list that was not; if watching is forbidden, the source is listed every now and then. */
+  /** The server refused a watch after it allowed a list. If watching is forbidden, the source is listed periodically. */
   'poll',
-  /** No connection, or one that broke. */
+  /** No connection, or one that failed. */
   'unreachable',
-  /** What came was no answer to what was asked. */
+  /** The answer doesn't match the request. */
   'garbage',
-  /** The remote has more than is kept of any. */
+  /** The remote has more objects or bytes than its budget. */
   'over_budget',
   /** 401 or 403. */
   'denied',
@@ -22,14 +26,15 @@ export const restartReasons = [
   'throttled',
   /** 5xx. */
   'server_error',
-  /** Any other refusal. */
+  /** Any other error status. */
   'rejected',
 ] as const;
 
 export type RestartReason = (typeof restartReasons)[number];
 
-/** What a failed attempt says about its cause, without reading its message. */
+/** The cause of a failed attempt, without reading its message; `closed` without an error. */
 export function restartReason(error: unknown): RestartReason {
+  if (error === undefined) return 'closed';
   if (error instanceof KubeApiError) return reasonOfStatus(error.status);
   switch ((error as { code?: unknown }).code) {
     case 'KUBE_DECODE':
@@ -51,5 +56,17 @@ function reasonOfStatus(status: number): RestartReason {
   return status >= 500 ? 'server_error' : 'rejected';
 }
 
+/**
+ * What an error says about when to try again.
+ *
+ * @param error undefined if the server ended the attempt normally
+ */
+export function retryHints(error: unknown): { retryAfterMs: number | undefined; wasCut: boolean } {
+  const wasCut = ['closed', 'unreachable', 'idle'].includes(restartReason(error));
+  if (error instanceof OverBudgetError) return { retryAfterMs: OVER_BUDGET_PAUSE_MS, wasCut };
+  return { retryAfterMs: error instanceof KubeApiError ? error.retryAfterMs : undefined, wasCut };
+}
+
+/** Whether an API server answered with one of these HTTP statuses. */
 export const isStatus = (error: unknown, ...statuses: readonly number[]): boolean =>
   error instanceof KubeApiError && statuses.includes(error.status);

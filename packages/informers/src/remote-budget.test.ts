@@ -6,7 +6,7 @@ type Value = { readonly uid: string; readonly text?: string };
 
 const newStore = () => new Store<Value>({ equal: () => false, onChange: () => {} });
 
-/** A store that takes objects only as its budget admits them. */
+/** A store that takes an object only if its budget admits it. */
 function budgeted(budget: RemoteBudget) {
   const store = newStore();
   const share = budget.share(store);
@@ -34,7 +34,7 @@ function admitted(put: (key: string) => void, keys: readonly string[]): number {
 const keys = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}-${i}`);
 
 describe('the budget of a remote', () => {
-  it('is one for all of its stores', () => {
+  it('is shared by all of its stores', () => {
     const budget = new RemoteBudget({ objects: 10, bytes: Infinity });
     const [services, slices] = [budgeted(budget), budgeted(budget)];
     expect(admitted(services.put, keys('a', 6))).toBe(6);
@@ -42,14 +42,14 @@ describe('the budget of a remote', () => {
     expect(() => services.put('a-7')).toThrow(expect.objectContaining({ code: 'KUBE_OVER_BUDGET', budget: 'objects' }));
   });
 
-  it('has room again for what was deleted', () => {
+  it('has room again after a deletion', () => {
     const { store, put } = budgeted(new RemoteBudget({ objects: 3, bytes: Infinity }));
     expect(admitted(put, keys('a', 4))).toBe(3);
     store.delete('a-0');
     expect(admitted(put, ['b', 'c'])).toBe(1);
   });
 
-  it('counts bytes, whatever they are in', () => {
+  it('counts bytes', () => {
     const { store, put } = budgeted(new RemoteBudget({ objects: Infinity, bytes: 100_000 }));
     const big = (key: string) => put(key, { uid: key, text: 'x'.repeat(10_000) });
     expect(admitted(big, keys('a', 20))).toBe(10);
@@ -57,7 +57,7 @@ describe('the budget of a remote', () => {
     expect(() => big('a')).toThrow(expect.objectContaining({ budget: 'bytes' }));
   });
 
-  it('lets a list replace all that the store has, as it may have shrunk', () => {
+  it('lets a list replace everything in the store, as the source may have shrunk', () => {
     const { store, share, put } = budgeted(new RemoteBudget({ objects: 10, bytes: Infinity }));
     expect(admitted(put, keys('old', 11))).toBe(10);
     share.beginList();
@@ -68,7 +68,7 @@ describe('the budget of a remote', () => {
     expect(admitted(put, ['x', 'y'])).toBe(1);
   });
 
-  it('lets no row of lists that break off keep more than twice as much', () => {
+  it('limits failed lists to twice the budget', () => {
     const { store, share, put } = budgeted(new RemoteBudget({ objects: 10, bytes: Infinity }));
     for (const prefix of ['a', 'b', 'c', 'd']) {
       share.beginList();
@@ -80,7 +80,7 @@ describe('the budget of a remote', () => {
 });
 
 describe('a store', () => {
-  it('takes as many bytes as what is in it, however it came there', () => {
+  it('takes as many bytes as its objects, however they were added', () => {
     const store = newStore();
     store.set('a', { uid: '1', text: 'short' });
     const { bytes } = store;

@@ -1,44 +1,44 @@
-/** What may be kept of one remote, over all of its stores. */
+/** How much all stores of one remote may keep together. */
 export type BudgetLimits = { readonly objects: number; readonly bytes: number };
 
-/** A remote has more than its budget: its watches stop, and what is known of it stays. */
+/** A remote has more than its budget: its watches stop, and the known objects stay. */
 export class OverBudgetError extends Error {
   readonly code = 'KUBE_OVER_BUDGET';
   override readonly name = 'OverBudgetError';
-  /** What there is too much of. */
+  /** Which limit the remote exceeds. */
   readonly budget: keyof BudgetLimits;
 
   constructor(budget: keyof BudgetLimits, limit: number) {
-    super(`the remote has more than ${limit} ${budget} for us to keep`);
+    super(`the remote has more than its budget of ${limit} ${budget}`);
     this.budget = budget;
   }
 }
 
-/** Anything that counts what it keeps: a store. */
-type Keeper = { readonly size: number; readonly bytes: number };
+/** A store counts what it keeps. */
+type Sized = { readonly size: number; readonly bytes: number };
 
-/** One reflector's part of a budget. */
+/** One reflector's share of a budget. */
 export class BudgetShare {
   readonly #budget: RemoteBudget;
-  readonly #store: Keeper;
+  readonly #store: Sized;
   #listed: { objects: number; bytes: number } | undefined;
 
-  constructor(budget: RemoteBudget, store: Keeper) {
+  constructor(budget: RemoteBudget, store: Sized) {
     this.#budget = budget;
     this.#store = store;
   }
 
-  /** A list begins: until it ends, what it brings counts, and not what the store has besides, which it may take away. */
+  /** A list begins: until it ends, only what it brings counts, as it may delete the rest of the store. */
   beginList(): void {
     this.#listed = { objects: 0, bytes: 0 };
   }
 
-  /** The list is complete, or broke off: what is in the store counts again. */
+  /** The list is complete, or failed: what is in the store counts again. */
   endList(): void {
     this.#listed = undefined;
   }
 
-  /** The watch has ended: what it brought counts no more. */
+  /** The reflector stops: what it brought no longer counts. */
   release(): void {
     this.#budget.drop(this);
   }
@@ -52,7 +52,7 @@ export class BudgetShare {
     return { objects: this.#store.size, bytes: this.#store.bytes };
   }
 
-  /** Before an object of so many bytes is put into the store. @throws OverBudgetError when there is no room left */
+  /** Call it before an object of this size is put into the store. @throws OverBudgetError if the budget is used up */
   admit(bytes: number): void {
     this.#budget.check();
     if (this.#listed === undefined) return;
@@ -62,11 +62,11 @@ export class BudgetShare {
 }
 
 /**
- * What the stores of one remote may keep together, so that a remote that grows without bound costs no other remote its
- * process. It is exceeded by one object at most.
+ * Limits what the stores of one remote keep together, so that a remote that grows without limit doesn't end the process
+ * of all. At most one object exceeds it.
  *
- * A list counts by itself, for it may end with less than the store had before; but then both are in memory, so
- * together they may be no more than twice the budget.
+ * A list counts separately, as it may end with less than the store had before. Until then both are in memory, so
+ * together they may take twice the budget.
  */
 export class RemoteBudget {
   readonly #limits: BudgetLimits;
@@ -76,8 +76,8 @@ export class RemoteBudget {
     this.#limits = limits;
   }
 
-  /** For one more store of the remote. */
-  share(store: Keeper): BudgetShare {
+  /** A share for one more store of the remote. */
+  share(store: Sized): BudgetShare {
     const share = new BudgetShare(this, store);
     this.#shares.push(share);
     return share;
@@ -87,7 +87,7 @@ export class RemoteBudget {
     this.#shares.splice(this.#shares.indexOf(share), 1);
   }
 
-  /** @throws OverBudgetError when there is no room left */
+  /** @throws OverBudgetError if the budget is used up */
   check(): void {
     for (const budget of ['objects', 'bytes'] as const) {
       const limit = this.#limits[budget];

@@ -1,6 +1,6 @@
 /**
- * Whether version `a` is older than `b`. Versions are decimal numbers that grow (KEP-5504 says so for every resource
- * of kube-apiserver); of others, which an aggregated API server may have, nothing is known, and the answer is no.
+ * Whether version `a` is older than `b`. Every resource of kube-apiserver has decimal versions that grow (KEP-5504).
+ * Versions of another form, from an aggregated API server, can't be compared: false.
  */
 export function isOlder(a: string, b: string): boolean {
   if (!DECIMAL.test(a) || !DECIMAL.test(b)) return false;

@@ -10,7 +10,7 @@ function retryAt() {
 describe('Retry', () => {
   it('waits longer after each failure in a row', () => {
     const { retry } = retryAt();
-    expect([1, 2, 3].map(() => retry.nextDelayMs({ brokeOff: true }))).toEqual([500, 1000, 2000]);
+    expect([1, 2, 3].map(() => retry.nextDelayMs({ wasCut: true }))).toEqual([500, 1000, 2000]);
   });
 
   it('stays quick with a server that accepts watches and drops each one', () => {
@@ -18,18 +18,18 @@ describe('Retry', () => {
     for (let count = 0; count < 20; count++) {
       retry.accepted();
       clock.ms += 1000;
-      expect(retry.nextDelayMs({ brokeOff: true })).toBeLessThanOrEqual(1000);
+      expect(retry.nextDelayMs({ wasCut: true })).toBeLessThanOrEqual(1000);
     }
   });
 
-  it('forgives after a watch that lived long, and after one that brought something', () => {
+  it('forgets failures after a watch that lasted long, and after one that brought an event', () => {
     const { retry, clock } = retryAt();
-    for (let count = 0; count < 5; count++) retry.nextDelayMs({ brokeOff: true });
+    for (let count = 0; count < 5; count++) retry.nextDelayMs({ wasCut: true });
     retry.accepted();
     clock.ms += 10_001;
-    expect(retry.nextDelayMs({ brokeOff: true })).toBe(500);
-    for (let count = 0; count < 5; count++) retry.nextDelayMs({ brokeOff: true });
+    expect(retry.nextDelayMs({ wasCut: true })).toBe(500);
+    for (let count = 0; count < 5; count++) retry.nextDelayMs({ wasCut: true });
     retry.heard();
-    expect(retry.nextDelayMs({ brokeOff: true })).toBe(500);
+    expect(retry.nextDelayMs({ wasCut: true })).toBe(500);
   });
 });

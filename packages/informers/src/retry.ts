@@ -1,10 +1,10 @@
 import { backoffMs } from './backoff.ts';
 
 const BACKOFF = { baseMs: 500, maxMs: 30_000 };
-/** A watch that lived so long was a good one, with or without events. */
+/** A watch that lasted this long was healthy, with or without events. */
 const HEALTHY_WATCH_MS = 10_000;
 
-/** Counts failures in a row, and forgives them when a server shows that it is well. Times are monotonic. */
+/** Counts failures in a row, and forgets them when a server proves healthy. Times are monotonic. */
 export class Retry {
   readonly #random: () => number;
   readonly #now: () => number;
@@ -26,22 +26,22 @@ export class Retry {
     this.#acceptedAt = this.#now();
   }
 
-  /** A watch brought an event. Those of a list don't count: a server may list for ever and expire each watch after it. */
+  /** A watch brought an event. Events of a list don't count: a server may list forever and expire each watch after it. */
   heard(): void {
     this.#failures = 0;
   }
 
   /**
-   * An attempt ended, in peace or not.
+   * An attempt ended, normally or not.
    *
-   * @param brokeOff a watch that was accepted merely ended: the server is there, even if it can't keep one for long. One
-   *   that it accepts only to say something bad (410, garbage) is as bad as a refusal.
-   * @returns how long to wait before the next one, in ms
+   * @param wasCut the connection ended, and the server reported no error. If it had accepted the watch, it is there, even
+   *   if it can't keep a watch for long. An error in an accepted watch (410, garbage) is as bad as a refusal.
+   * @returns how long to wait before the next attempt, in ms
    */
-  nextDelayMs({ retryAfterMs, brokeOff }: { retryAfterMs?: number | undefined; brokeOff: boolean }): number {
+  nextDelayMs({ retryAfterMs, wasCut }: { retryAfterMs?: number | undefined; wasCut: boolean }): number {
     const acceptedMs = this.#now() - this.#acceptedAt;
     if (acceptedMs > HEALTHY_WATCH_MS) this.#failures = 0;
-    else if (acceptedMs >= 0 && brokeOff) this.#failures = Math.min(this.#failures, 1);
+    else if (acceptedMs >= 0 && wasCut) this.#failures = Math.min(this.#failures, 1);
     this.#acceptedAt = Infinity;
     this.#failures++;
     return backoffMs(this.#failures, { ...BACKOFF, random: this.#random }, retryAfterMs);

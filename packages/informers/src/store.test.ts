@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Change, Store } from './store.ts';
 
-/** A list of these keys that is believed. */
+/** Finishes a list of these keys, and believes it. */
 const finish = (store: Store<Thing>, listed: ReadonlySet<string>) =>
   store.finishList(listed, { known: store.size, believe: true });
 
@@ -24,7 +24,7 @@ describe('Store', () => {
     expect(store.view).toEqual({ synced: true, objects: new Map([['a', { uid: '1', value: 'x' }]]) });
   });
 
-  it('tells of what a list no longer names', () => {
+  it('reports the deletion of objects that a list no longer names', () => {
     const { store, changes } = storeOf();
     store.set('a', { uid: '1', value: 'x' });
     store.set('b', { uid: '2', value: 'y' });
@@ -32,7 +32,7 @@ describe('Store', () => {
     expect(changes).toEqual(['a: nothing -> x', 'b: nothing -> y', 'a: x -> nothing']);
   });
 
-  it('keeps an update that changes nothing that is wanted, and is silent about it', () => {
+  it('stores an update that leaves the value equal, without a report', () => {
     const { store, changes } = storeOf();
     store.update('a', { uid: '1', value: 'x', resourceVersion: '1' });
     store.update('a', { uid: '1', value: 'x', resourceVersion: '2' });
@@ -41,14 +41,14 @@ describe('Store', () => {
     expect(store.view).toMatchObject({ objects: new Map([['a', { uid: '1', value: 'x', resourceVersion: '2' }]]) });
   });
 
-  it('takes another UID under the same name for a deletion and an addition', () => {
+  it('treats another UID under the same name as a deletion and an addition', () => {
     const { store, changes } = storeOf();
     store.set('a', { uid: '1', value: 'x' });
     store.set('a', { uid: '2', value: 'x' });
     expect(changes).toEqual(['a: nothing -> x', 'a: x -> nothing', 'a: nothing -> x']);
   });
 
-  it('passes over an event that is older than the answer to our own write', () => {
+  it('skips an event that is older than the answer to our own write', () => {
     const { store, changes } = storeOf();
     store.update('a', { uid: '1', value: 'old', resourceVersion: '9' });
     store.update('a', { uid: '1', value: 'written', resourceVersion: '11' });
@@ -56,14 +56,14 @@ describe('Store', () => {
     expect(changes).toEqual(['a: nothing -> old', 'a: old -> written']);
   });
 
-  it('believes a list that is older than what it holds, for an etcd may have been restored', () => {
+  it('stores the objects of a list that is older, because etcd may have been restored', () => {
     const { store, changes } = storeOf();
     store.update('a', { uid: '1', value: 'new', resourceVersion: '11' });
     store.set('a', { uid: '1', value: 'restored', resourceVersion: '5' });
     expect(changes.at(-1)).toBe('a: new -> restored');
   });
 
-  it('does not let the late deletion of an object take its successor', () => {
+  it('keeps an object when the deletion of its predecessor arrives late', () => {
     const { store, changes } = storeOf();
     store.set('a', { uid: '2', value: 'successor' });
     store.delete('a', '1');
@@ -73,7 +73,7 @@ describe('Store', () => {
     expect(changes.at(-1)).toBe('a: successor -> nothing');
   });
 
-  it('holds exactly what its changes, applied in order, add up to', () => {
+  it('is what its reported changes, applied in order, add up to', () => {
     const key = fc.constantFrom('a', 'b', 'c');
     const step = fc.oneof(
       fc.record({

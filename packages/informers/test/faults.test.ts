@@ -20,7 +20,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Reflector, Store } from '../src/index.ts';
 import { connectTo, PATIENT, reflectPods, type Seen } from './reflect-pods.ts';
 
-/** Pods that are there all along, and whose address changes now and then. */
+/** Pods that exist during all tests, and whose addresses change. */
 const STAYING = ['stays-0', 'stays-1', 'stays-2'];
 const RANDOM_MS = 7_000;
 
@@ -63,7 +63,7 @@ async function setAddress(name: string, ip: string): Promise<void> {
   await cluster.admin.request('PATCH', `/api/v1/namespaces/default/pods/${name}/status`, { status });
 }
 
-/** Creates, changes and removes pods at random; those that stay only change. */
+/** Creates, changes and removes pods at random; the staying ones only change. */
 async function changePods(dice: Dice, signal: AbortSignal): Promise<void> {
   const names = [...STAYING, ...Array.from({ length: 20 }, (_, index) => `pod-${index}`)];
   const present = new Set(STAYING);
@@ -82,7 +82,7 @@ type Reflected = ReturnType<typeof reflectPods>;
 
 const isSynced = ({ store }: Reflected) => eventually(() => store.view.synced, true);
 
-/** What a store should hold, as the cluster itself says. */
+/** What a store should hold, according to the cluster. */
 async function truth(): Promise<Map<string, Seen>> {
   const pods = await cluster.admin.list('/api/v1/pods');
   return new Map(
@@ -99,12 +99,12 @@ async function isEqual({ store }: Reflected): Promise<void> {
   await eventually(() => store.view, { synced: true, objects });
 }
 
-/** Which of the pods that were there all along the store ever lost. */
+/** The staying pods that the store ever lost. */
 const lost = ({ changes }: Reflected): string[] =>
   changes.filter(({ key, current }) => current === undefined && key.startsWith('default/stays-')).map(({ key }) => key);
 
-/** Waits until the reflector met trouble, twice from now on. */
-async function isFelt({ restarts }: Reflected, { fault: { kind } }: Trouble): Promise<void> {
+/** Waits until the trouble hit the reflector twice from now on. */
+async function hasHitTwice({ restarts }: Reflected, { fault: { kind } }: Trouble): Promise<void> {
   const struck = () => proxy.requests().filter(({ faults }) => faults.includes(kind)).length;
   const [before, restartsBefore] = [struck(), restarts.length];
   await eventually(() => Math.max(struck() - before, restarts.length - restartsBefore) >= 2, true);
@@ -138,8 +138,8 @@ const troubles: readonly Trouble[] = [
   partition,
   frozenWatches,
   { name: 'answers that end within an event', fault: { kind: 'truncate', after: 'mid-event', by: 'clean' } },
-  { name: 'answers that break off early', fault: { kind: 'truncate', after: 300, by: 'reset' } },
-  { name: 'watches that end in peace at once', fault: { kind: 'truncate', after: 0, by: 'clean' }, filter: watches },
+  { name: 'answers that are cut early', fault: { kind: 'truncate', after: 300, by: 'reset' } },
+  { name: 'watches that end normally at once', fault: { kind: 'truncate', after: 0, by: 'clean' }, filter: watches },
   { name: 'watches that are cut all the time', fault: { kind: 'cut', everyMs: 50, by: 'close' }, filter: watches },
   { name: 'a slow server', fault: { kind: 'delay', requestMs: 200, chunkMs: 100 } },
   ...[401, 403, 410, 429, 500, 503].map(answer),
@@ -157,7 +157,7 @@ const troubles: readonly Trouble[] = [
   },
 ];
 
-/** Makes trouble for requests to come, and ends the watch that is open, as it would hardly notice otherwise. */
+/** Starts trouble for new requests, and ends the open watch, which most faults don't affect. */
 async function bring({ fault, filter }: Trouble): Promise<void> {
   await proxy.set(fault, filter);
   await proxy.set({ kind: 'reset', connections: 'open' });
@@ -166,23 +166,23 @@ async function bring({ fault, filter }: Trouble): Promise<void> {
 const ways = [{ watchList: 'auto' }, { watchList: 'never' }] as const;
 
 describe.each(ways)('a reflector with WatchList: $watchList', ({ watchList }) => {
-  it.each(troubles)('survives $name', async (trouble) => {
+  it.each(troubles)('recovers from $name', async (trouble) => {
     await create('goes', '10.0.0.2');
     const reflected = reflectPods(connection, { watchList, requestIdleMs: 500 });
     await isSynced(reflected);
     await bring(trouble);
     await Promise.all([create('comes', '10.0.0.3'), remove('goes'), setAddress('stays-0', '10.0.1.0')]);
-    await isFelt(reflected, trouble);
-    // So far it went on with its watch, as long as it could.
+    await hasHitTwice(reflected, trouble);
+    // Until now it may have continued its watch; this forces a list.
     reflected.reflector.relist();
-    await isFelt(reflected, trouble);
+    await hasHitTwice(reflected, trouble);
     await proxy.clear();
     await isEqual(reflected);
     await reflected.stop();
     expect(lost(reflected)).toEqual([]);
   });
 
-  it('survives faults and changes at random', async () => {
+  it('recovers from random faults and changes', async () => {
     const seed = faultSeed();
     const reflected = reflectPods(connection, { watchList, requestIdleMs: 500 });
     await isSynced(reflected);
@@ -197,7 +197,7 @@ describe.each(ways)('a reflector with WatchList: $watchList', ({ watchList }) =>
   });
 });
 
-/** A reflector as in production, but that its pauses take no time: they are written down. */
+/** A reflector as in production, except that its pauses are recorded and take no time. */
 function hurriedReflector() {
   const pausesMs: number[] = [];
   const requests: string[] = [];
@@ -226,10 +226,10 @@ describe('a reflector does not spin', () => {
     ...[401, 403, 410, 422, 429, 500, 503].map((status) => ({ ...answer(status), leastSeconds: 60 })),
     { name: '500 to watches', fault: { kind: 'answer', status: 500 }, filter: watches, leastSeconds: 60 },
     { ...redirect, leastSeconds: 60 },
-    // Once it was accepted, a watch is begun again soon, as one that merely breaks off should be.
+    // After a watch was accepted and cut, the next one begins soon.
     ...[expiredWatches, randomBytes, captivePortal].map((trouble) => ({ ...trouble, leastSeconds: 60 })),
     {
-      name: 'watches that break off at once',
+      name: 'watches that are cut at once',
       fault: { kind: 'truncate', after: 0, by: 'close' },
       filter: watches,
       leastSeconds: 10,
@@ -241,7 +241,7 @@ describe('a reflector does not spin', () => {
     await stop();
     const totalMs = pausesMs.slice(0, ATTEMPTS).reduce((sum, ms) => sum + ms);
     expect(totalMs / 1000).toBeGreaterThan(leastSeconds);
-    // A look at the history, a WatchList, and pages in its place.
+    // A check of the history, a WatchList, and the pages that replace it.
     expect(requests.length).toBeLessThanOrEqual(3 * (pausesMs.length + 1));
   });
 
@@ -249,11 +249,11 @@ describe('a reflector does not spin', () => {
     retryLater,
     { name: '503 with Retry-After', fault: { kind: 'answer', status: 503, retryAfterSeconds: 1 } },
     {
-      name: 'an event that says when',
+      name: 'an ERROR event with retryAfterSeconds',
       fault: { kind: 'answer', status: 429, retryAfterSeconds: 1, as: 'event' },
       filter: watches,
     },
-  ])('and stays away as long as it is asked to by $name', async (trouble) => {
+  ])('and waits as long as $name requests', async (trouble) => {
     await bring(trouble);
     const reflected = reflectPods(connection);
     const struck = () =>
@@ -264,12 +264,12 @@ describe('a reflector does not spin', () => {
     await eventually(() => struck().length >= 2, true);
     await reflected.stop();
     const [first = 0, second = 0] = struck();
-    // A timer may go off a millisecond early.
+    // A timer may fire a millisecond early.
     expect(second - first).toBeGreaterThanOrEqual(999);
   });
 });
 
-/** What keeps the process running, and how many there are of each. */
+/** What keeps the process running, by kind. */
 function resources(): Map<string, string[]> {
   const names = process.getActiveResourcesInfo().filter((name) => /Timeout|TCP|TLS/.test(name));
   return Map.groupBy(names, (name) => name);
@@ -291,7 +291,7 @@ describe('a reflector that is stopped leaves no socket and no timer behind', () 
     await eventually(() => reflected.restarts.length > restarts, true);
     const { agent } = await connection.authorize({ signal: new AbortController().signal });
     await reflected.stop();
-    // Before the connection is closed, which would do away with what the reflector left behind.
+    // Check before the connection is closed, which would close what the reflector left behind.
     await eventually(() => Object.keys({ ...agent.sockets, ...agent.requests }), []);
     await disconnect();
     const leaked = () => [...resources()].filter(([name, { length }]) => length > (before.get(name)?.length ?? 0));
@@ -299,7 +299,7 @@ describe('a reflector that is stopped leaves no socket and no timer behind', () 
   });
 });
 
-it('lists by WatchList again after a server ended one in peace', async () => {
+it('lists by WatchList again after a server ended one normally', async () => {
   await proxy.set({ kind: 'truncate', after: 0, by: 'clean' }, { verb: 'watch', times: 1 });
   const reflected = reflectPods(connection, PATIENT);
   await isSynced(reflected);

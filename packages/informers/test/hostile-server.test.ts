@@ -1,9 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { eventually } from '@kube-semaphore/eventually';
+import { type ScriptedAnswer as Answer, startScriptedServer } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { RemoteBudget } from '../src/index.ts';
-import { PATIENT, reflectPods } from './reflect-pods.ts';
-import { type Answer, startScriptedServer } from './scripted-server.ts';
+import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
+
+/** A scripted server with a connection to it. */
+async function startServer(answers: readonly Answer[], then: Answer) {
+  const { kubeconfig, requests, stop } = await startScriptedServer(answers, then);
+  const connection = await connectTo(kubeconfig);
+  return { connection, requests, stop: () => (connection.close(), stop()) };
+}
 
 const pod = (name: string, ip: string) => ({
   apiVersion: 'v1',
@@ -20,7 +27,7 @@ const endOfInitialEvents = event('BOOKMARK', {
   metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } },
 });
 
-/** A watch that says `text` and stays open. */
+/** A watch that sends `text` and stays open. */
 const watch =
   (text: string, contentType = 'application/json'): Answer =>
   (_, response) => {
@@ -36,8 +43,8 @@ const status =
 const statusObject = (code: number, reason: string) =>
   JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message: `it is ${reason}` });
 
-/** What a sane server answers: one pod by WatchList, by pages, and silence on a plain watch. */
-function sane(request: IncomingMessage, response: ServerResponse): void {
+/** A correct server: one pod by WatchList and by pages, and a watch without events. */
+function correct(request: IncomingMessage, response: ServerResponse): void {
   const query = new URL(request.url ?? '', 'https://x').searchParams;
   if (query.has('sendInitialEvents'))
     watch(event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents)(request, response);
@@ -61,15 +68,15 @@ const protobufFrame = (bytes: Buffer) => {
 };
 
 /** A pause that ends with the test. */
-const forEver = (_ms: number, { signal }: { signal: AbortSignal }) =>
+const forever = (_ms: number, { signal }: { signal: AbortSignal }) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 const PROTOBUF_WATCH = 'application/vnd.kubernetes.protobuf;stream=watch';
 
 it.each([
-  { name: 'a line that is no JSON', answer: watch('{"type":\n'), reason: 'garbage' },
+  { name: 'a line that is not JSON', answer: watch('{"type":\n'), reason: 'garbage' },
   { name: 'HTML with status 200', answer: watch('<html>\n', 'text/html'), reason: 'garbage' },
-  { name: 'an event type that nobody knows', answer: watch(event('RENAMED', pod('a', '10.0.0.2'))), reason: 'garbage' },
+  { name: 'an unknown event type', answer: watch(event('RENAMED', pod('a', '10.0.0.2'))), reason: 'garbage' },
   {
     name: 'an object of another kind',
     answer: watch(event('ADDED', { ...pod('a', '10.0.0.2'), kind: 'Secret' })),
@@ -87,7 +94,7 @@ it.each([
   },
   { name: 'a line over 10 MiB', answer: watch('x'.repeat(10 * 1024 * 1024 + 1)), reason: 'garbage' },
   {
-    name: 'a protobuf frame that says it has over 4 MiB',
+    name: 'a protobuf frame with a length over 4 MiB',
     answer: watch('\x00\x40\x00\x01', PROTOBUF_WATCH),
     reason: 'garbage',
   },
@@ -97,12 +104,12 @@ it.each([
     reason: 'garbage',
   },
   {
-    name: 'protobuf that is none',
+    name: 'bytes that are not protobuf',
     answer: watch(protobufFrame(Buffer.from('ffffffffff', 'hex')), PROTOBUF_WATCH),
     reason: 'garbage',
   },
   {
-    name: 'a protobuf frame that says it has 4 GiB',
+    name: 'a protobuf frame with a length of 4 GiB',
     answer: watch('\xff\xff\xff\xff', PROTOBUF_WATCH),
     reason: 'garbage',
   },
@@ -112,8 +119,12 @@ it.each([
     reason: 'garbage',
   },
   { name: 'a redirect', answer: status(302, '', { location: 'https://127.0.0.1:1/' }), reason: 'rejected' },
-  { name: 'nothing at all', answer: (() => {}) as Answer, reason: 'idle' },
-  { name: 'a hang-up', answer: ((request) => void request.socket.destroy()) as Answer, reason: 'unreachable' },
+  { name: 'silence', answer: (() => {}) as Answer, reason: 'idle' },
+  {
+    name: 'a closed connection',
+    answer: ((request) => void request.socket.destroy()) as Answer,
+    reason: 'unreachable',
+  },
   { name: '500', answer: status(500, statusObject(500, 'InternalError')), reason: 'server_error' },
   { name: '503 without a Status', answer: status(503, 'upstream connect error'), reason: 'server_error' },
   {
@@ -128,9 +139,9 @@ it.each([
     reason: 'expired',
   },
   { name: 'an end at once', answer: ((_, response) => void response.end()) as Answer, reason: 'unreachable' },
-])('$name costs a retry, and nothing else', async ({ answer, reason }) => {
-  // Twice, so that the pages which follow a refused WatchList meet it too.
-  const server = await startScriptedServer([answer, answer], sane);
+])('$name costs only a retry', async ({ answer, reason }) => {
+  // Twice, so that it also answers the pages that follow a refused WatchList.
+  const server = await startServer([answer, answer], correct);
   const { store, restarts, stop } = reflectPods(server.connection, reason === 'idle' ? {} : PATIENT);
   try {
     await eventually(() => store.view.synced, true);
@@ -145,16 +156,13 @@ it.each([
   }
 });
 
-it('keeps what it knows, and goes on from there, when a good watch turns to garbage', async () => {
+it('keeps the known objects, and continues from there, when a good watch sends garbage', async () => {
   const good = event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents;
-  const server = await startScriptedServer(
-    [watch(`${good}${event('ADDED', pod('later', '10.0.0.2'))}rubbish\n`)],
-    sane,
-  );
+  const server = await startServer([watch(`${good}${event('ADDED', pod('later', '10.0.0.2'))}rubbish\n`)], correct);
   const { store, restarts, stop } = reflectPods(server.connection, PATIENT);
   try {
     await eventually(
-      () => server.requests.some((url) => url.includes('watch=true') && url.includes('resourceVersion=7')),
+      () => server.requests.some(({ url }) => url.includes('watch=true') && url.includes('resourceVersion=7')),
       true,
     );
     expect(restarts).toEqual(['garbage']);
@@ -174,16 +182,15 @@ it.each([
     name: 'would take over 32 MiB of memory',
     body: `{"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)},${emptyList.slice(1)}`,
   },
-])('asks for smaller pages when a page $name', async ({ body }) => {
-  const server = await startScriptedServer([status(200, body)], sane);
+])('requests smaller pages when a page $name', async ({ body }) => {
+  const server = await startServer([status(200, body)], correct);
   const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never' });
   try {
     await eventually(() => store.view.synced, true);
     expect(restarts).toEqual([]);
-    expect(server.requests.map((url) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean)).toEqual([
-      '500',
-      '250',
-    ]);
+    expect(
+      server.requests.map(({ url }) => new URL(url, 'https://x').searchParams.get('limit')).filter(Boolean),
+    ).toEqual(['500', '250']);
   } finally {
     await stop();
     await server.stop();
@@ -195,13 +202,13 @@ const page = (token: string, ...items: readonly object[]) =>
 
 it.each([
   { name: 'empty pages', items: [] },
-  { name: 'one page again and again', items: [pod('good', '10.0.0.1')] },
-])('gives up a list that goes on for ever with $name', async ({ items }) => {
+  { name: 'the same page repeated', items: [pod('good', '10.0.0.1')] },
+])('gives up an endless list with $name', async ({ items }) => {
   let asked = 0;
-  const server = await startScriptedServer([], (request, response) =>
+  const server = await startServer([], (request, response) =>
     status(200, page(`token-${++asked}`, ...items))(request, response),
   );
-  const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never', sleep: forEver });
+  const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never', sleep: forever });
   try {
     await eventually(() => restarts.length > 0, true);
     expect(restarts).toEqual(['garbage']);
@@ -213,16 +220,16 @@ it.each([
   }
 });
 
-it('takes a watch that begins an event and never ends it for a silent one', async () => {
+it('treats a watch that begins an event and never ends it as silent', async () => {
   const trickle: Answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     const timer = setInterval(() => response.write('x'), 10);
     response.once('close', () => clearInterval(timer));
   };
-  const server = await startScriptedServer([trickle], sane);
-  const { restarts, stop } = reflectPods(server.connection, { ...PATIENT, initialEventsIdleMs: 1_500, sleep: forEver });
+  const server = await startServer([trickle], correct);
+  const { restarts, stop } = reflectPods(server.connection, { ...PATIENT, initialEventsIdleMs: 1_500, sleep: forever });
   try {
-    await eventually(() => server.requests.some((url) => url.includes('limit=500')), true);
+    await eventually(() => server.requests.some(({ url }) => url.includes('limit=500')), true);
     expect(restarts).toEqual([]);
   } finally {
     await stop();
@@ -233,8 +240,8 @@ it('takes a watch that begins an event and never ends it for a silent one', asyn
 it.each([
   { name: '23 days', seconds: 2_000_000 },
   { name: 'longer than a timer can wait', seconds: 3_000_000 },
-  { name: 'longer than a number can say', seconds: Number.MAX_SAFE_INTEGER },
-])('stays away for an hour and a tenth at most when told to for $name', async ({ seconds }) => {
+  { name: 'more seconds than a number can hold', seconds: Number.MAX_SAFE_INTEGER },
+])('waits at most 66 minutes when the server requests $name', async ({ seconds }) => {
   const body = JSON.stringify({
     apiVersion: 'v1',
     kind: 'Status',
@@ -242,9 +249,9 @@ it.each([
     reason: 'TooManyRequests',
     details: { retryAfterSeconds: seconds },
   });
-  const server = await startScriptedServer([watch(`{"type":"ERROR","object":${body}}\n`)], sane);
+  const server = await startServer([watch(`{"type":"ERROR","object":${body}}\n`)], correct);
   const pausesMs: number[] = [];
-  const sleep = (ms: number, options: { signal: AbortSignal }) => (pausesMs.push(ms), forEver(ms, options));
+  const sleep = (ms: number, options: { signal: AbortSignal }) => (pausesMs.push(ms), forever(ms, options));
   const { stop } = reflectPods(server.connection, { ...PATIENT, random: () => 0.999, sleep });
   try {
     await eventually(() => pausesMs.length > 0, true);
@@ -256,7 +263,7 @@ it.each([
   }
 });
 
-/** `count` Pods in a row, each of which has so many bytes of name and address. */
+/** Events of `count` Pods of more than 1 kB each. */
 const endless = (type: string, count: number): string => {
   const parts = Array.from({ length: count }, (_, i) => event(type, pod(`pod-${i}`, 'x'.repeat(1_000))));
   return parts.join('');
@@ -268,8 +275,8 @@ describe('a remote that has more than its budget', () => {
   it.each([
     { name: 'in a list', text: endless('ADDED', 500) },
     { name: 'in a watch', text: endOfInitialEvents + endless('ADDED', 500) },
-  ])('$name stops, with what is known of it, and goes on when it has less', async ({ text }) => {
-    const server = await startScriptedServer([watch(text)], sane);
+  ])('$name stops with its known objects, and continues when it has less', async ({ text }) => {
+    const server = await startServer([watch(text)], correct);
     const stops: { error: unknown; delayMs: number; known: number }[] = [];
     const onRestart = ({ error, delayMs }: { error: unknown; delayMs: number }) =>
       void stops.push({ error, delayMs, known: reflected.store.size });
@@ -293,11 +300,11 @@ describe('a remote that has more than its budget', () => {
 
 it.each([
   { name: 'has 250,000 addresses', status: { podIPs: Array(250_000).fill({}) } },
-  // As much as etcd takes, and six bytes each in JSON.
+  // As much as etcd takes; each is six bytes in JSON.
   { name: 'is full of control characters', status: { phase: '\u0001'.repeat(1.5 * 1024 * 1024) } },
-])('passes over an object that $name, and reads those around it', async ({ status: filled }) => {
+])('skips an object that $name, and reads its neighbours', async ({ status: filled }) => {
   const large = { ...pod('large', '10.0.0.2'), status: filled };
-  const server = await startScriptedServer(
+  const server = await startServer(
     [
       watch(
         event('ADDED', pod('a', '10.0.0.1')) +
@@ -306,7 +313,7 @@ it.each([
           endOfInitialEvents,
       ),
     ],
-    sane,
+    correct,
   );
   const { addresses, restarts, store, stop } = reflectPods(server.connection, PATIENT);
   try {

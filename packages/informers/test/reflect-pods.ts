@@ -20,11 +20,11 @@ type Overrides = Partial<
     | 'now'
   >
 > & {
-  /** When a request that is no watch is given up. */
+  /** The idle timeout of requests other than watches. */
   readonly requestIdleMs?: number;
 };
 
-/** For tests that count what a reflector does: no silence of a busy machine is taken for one of the server. */
+/** For tests that count what a reflector does: a busy machine must not look like a silent server. */
 export const PATIENT = { requestIdleMs: 90_000, initialEventsIdleMs: 90_000, idleTimeoutMs: 90_000 } as const;
 
 /** Connects with a kubeconfig. The caller closes the connection. */
@@ -32,7 +32,7 @@ export function connectTo(kubeconfig: string): Promise<Connection> {
   return connect({ kind: 'kubeconfig', path: kubeconfig }, { env: {}, log: { info: () => {}, warn: () => {} } });
 }
 
-/** Runs a reflector of all Pods, impatient and without jitter, and records what it says. */
+/** Runs a reflector of all Pods, with short timeouts and without jitter, and records what it reports. */
 export function reflectPods(connection: Connection, { requestIdleMs = 2_000, ...overrides }: Overrides = {}) {
   const restarts: string[] = [];
   const changes: Change<Seen>[] = [];

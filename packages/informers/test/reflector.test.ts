@@ -39,7 +39,7 @@ async function holds(
 describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
   'Reflector with WatchList: $watchList',
   ({ watchList }) => {
-    it('lists what is there and follows what comes, changes and goes', async () => {
+    it('lists what exists, and follows what is added, changed and deleted', async () => {
       await create('a', '10.0.0.1');
       const reflected = reflectPods(connection, { ...PATIENT, watchList });
       await holds(reflected, { 'default/a': ['10.0.0.1'] });
@@ -52,14 +52,14 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
       expect(reflected.restarts).toEqual([]);
     });
 
-    it('is synced, and empty, where there is nothing', async () => {
+    it('is synced and empty where nothing exists', async () => {
       const reflected = reflectPods(connection, { watchList });
       await eventually(() => reflected.store.view.synced, true);
       await reflected.stop();
       expect(reflected.addresses()).toEqual({});
     });
 
-    it('finds, after the API server was away, what was deleted and what was made anew under an old name', async () => {
+    it('finds, after the API server was down, what was deleted and what was created again under an old name', async () => {
       await Promise.all([create('stays', '10.0.0.1'), create('goes', '10.0.0.2'), create('anew', '10.0.0.3')]);
       const reflected = reflectPods(connection, { watchList, idleTimeoutMs: 90_000 });
       await eventually(() => reflected.store.view.synced, true);
@@ -78,7 +78,7 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
       expect(reflected.addresses()).toEqual({ 'default/anew': ['10.0.0.3'], 'default/stays': ['10.0.0.1'] });
     });
 
-    it('lists again when asked to', async () => {
+    it('lists again on request', async () => {
       await create('a', '10.0.0.1');
       const reflected = reflectPods(connection, { ...PATIENT, watchList });
       await holds(reflected, { 'default/a': ['10.0.0.1'] });
@@ -92,19 +92,19 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
   },
 );
 
-it('opens a silent watch again, and goes on where it was', async () => {
+it('opens a silent watch again, from where it was', async () => {
   await create('a', '10.0.0.1');
   const reflected = reflectPods(connection, { ...PATIENT, idleTimeoutMs: 300 });
   await eventually(() => reflected.restarts.filter((reason) => reason === 'idle').length >= 2, true);
   await create('b', '10.0.0.2');
   await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2'] });
   await reflected.stop();
-  // One WatchList; from then on a look at the history and a watch each time.
+  // One WatchList; after that, a check of the history and a watch each time.
   expect(reflected.requests.slice(0, 5)).toEqual(['watch', 'list', 'watch', 'list', 'watch']);
   expect(reflected.changes.filter(({ key }) => key === 'default/a')).toHaveLength(1);
 });
 
-it('does without a field selector that the server does not know', async () => {
+it('continues without a field selector that the server does not know', async () => {
   await create('a', '10.0.0.1');
   const reflected = reflectPods(connection, { ...PATIENT, fieldSelector: 'spec.noSuchField=x' });
   await holds(reflected, { 'default/a': ['10.0.0.1'] });
@@ -129,7 +129,7 @@ it('lists again and again where watching is forbidden', async () => {
   expect(new Set(reflected.restarts)).toEqual(new Set(['poll']));
 });
 
-it('is rechecked once in a while only, however often somebody asks', async () => {
+it('rechecks at most once every few seconds, however often it is asked', async () => {
   let later = 0;
   const reflected = reflectPods(connection, { ...PATIENT, watchList: 'never', now: () => later });
   const count = (verb: string) => reflected.requests.filter((each) => each === verb).length;
@@ -138,7 +138,7 @@ it('is rechecked once in a while only, however often somebody asks', async () =>
   reflected.reflector.recheck();
   await watched(2);
   reflected.reflector.recheck();
-  // Had that ended the watch, this would come by another list.
+  // If that had ended the watch, another list would bring this Pod.
   await create('a', '10.0.0.1');
   await holds(reflected, { 'default/a': ['10.0.0.1'] });
   expect(count('list')).toBe(2);
@@ -149,7 +149,7 @@ it('is rechecked once in a while only, however often somebody asks', async () =>
   await reflected.stop();
 });
 
-it('is rechecked after a while, however soon somebody asked again', async () => {
+it('rechecks later if it is asked again too soon', async () => {
   let later = 0;
   const reflected = reflectPods(connection, { ...PATIENT, watchList: 'never', now: () => later });
   const listed = (times: number) =>
@@ -170,6 +170,6 @@ it('ends at once when aborted, whatever it waits for', async () => {
   await eventually(() => reflected.store.view.synced, true);
   const before = performance.now();
   await reflected.stop();
-  // Long before the watch would have been silent for too long.
+  // Long before the idle timeout of the watch.
   expect(performance.now() - before).toBeLessThan(30_000);
 });

@@ -28,7 +28,7 @@ afterEach(async () => {
   await proxy.stop();
 });
 
-/** Reflects with a poll interval of a minute, and pauses that are recorded and not waited for. */
+/** Reflects with a poll interval of a minute; pauses are recorded, and end at once. */
 function reflect() {
   const pauses: number[] = [];
   const reflected = reflectPods(connection, {
@@ -39,9 +39,9 @@ function reflect() {
   return { ...reflected, pauses };
 }
 
-// So answers an API server that has just started, and hasn't read its roles yet.
-it('asks again soon for a watch that is refused for a moment', async () => {
-  // A WatchList, the watch after the pages in its place, and both once more.
+// An API server that has just started answers like this until it has read its roles.
+it('requests a watch again soon if it is refused for a moment', async () => {
+  // A WatchList, the watch after the pages that replace it, and both once more.
   await proxy.set({ kind: 'answer', status: 403 }, { verb: 'watch', times: 4 });
   const { pauses, restarts, requests, store, stop } = reflect();
   await eventually(() => requests.filter((verb) => verb === 'watch').length === 5, true);
@@ -50,11 +50,11 @@ it('asks again soon for a watch that is refused for a moment', async () => {
   await stop();
   expect(pauses).toEqual([2_000, 2_000]);
   expect(restarts).toEqual(['poll', 'poll']);
-  // What was refused may well be possible.
+  // The refusal doesn't mean that the server lacks WatchList.
   expect(proxy.requests().at(-1)?.target).toContain('sendInitialEvents');
 });
 
-it('asks for it once per poll when it goes on being refused, and goes back to watching when it may', async () => {
+it('requests a watch once per poll while it is refused, and watches again when it is allowed', async () => {
   const undo = await proxy.set({ kind: 'answer', status: 403 }, { verb: 'watch' });
   const { pauses, requests, stop } = reflect();
   await eventually(() => pauses.length >= 6, true);

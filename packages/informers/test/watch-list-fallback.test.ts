@@ -7,7 +7,7 @@ import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
 const pods = (count: number) =>
   Array.from({ length: count }, (_, i) => pod({ name: `p${i}`, ips: [`10.0.${i >> 8}.${i & 255}`] }));
 
-it('lists by pages a server that never ends the initial events, and remembers it for an hour', async () => {
+it('lists by pages from a server that never ends the initial events, and remembers that for an hour', async () => {
   const cluster = await startEmbeddedCluster({ name: 'c2', ignoreSendInitialEvents: true });
   cluster.seed(pods(1_200));
   const connection = await connectTo(cluster.adminKubeconfig);

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { parseJson, statusFromJson, statusFromProtobuf } from '@kube-semaphore/kube-objects';
 import { BodyTooLargeError, KubeApiError, retryAfterMsOf } from './errors.ts';
-import { brokenOff } from './transport.ts';
+import { connectionErrorOf } from './transport.ts';
 
 const MAX_ERROR_BYTES = 256 * 1024;
 
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
-/** Whether a response's body is protobuf; all else is taken for JSON, and fails to parse if it isn't. */
+/** Whether a response's body is protobuf. Any other body is parsed as JSON. */
 export const isProtobuf = (response: IncomingMessage): boolean =>
   response.headers['content-type']?.startsWith(PROTOBUF) === true;
 
-/** Reads a whole body. @throws BodyTooLargeError as soon as it is larger than `maxBytes`; ConnectionError */
+/** Reads a whole body. @throws BodyTooLargeError as soon as it is larger than `maxBytes`; ConnectionError; IdleTimeoutError */
 export async function readBody(response: IncomingMessage, maxBytes: number, server: URL): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -22,12 +22,12 @@ export async function readBody(response: IncomingMessage, maxBytes: number, serv
       chunks.push(chunk);
     }
   } catch (error) {
-    throw error instanceof BodyTooLargeError ? error : brokenOff(server, error);
+    throw error instanceof BodyTooLargeError ? error : connectionErrorOf(server, error);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
 }
 
-/** The error that a response of status 300 or more stands for; its body is read, a Status or not. */
+/** The error for a response of status 300 or more. Reads its body, which may be a Status. */
 export async function errorOf(response: IncomingMessage, what: string, server: URL): Promise<KubeApiError> {
   const status = response.statusCode ?? 0;
   const retryAfterMs = parseRetryAfter(response.headers['retry-after']);
@@ -53,7 +53,7 @@ async function readStatus(response: IncomingMessage, server: URL): Promise<{ mes
     const body = await readBody(response, MAX_ERROR_BYTES, server);
     return isProtobuf(response) ? statusFromProtobuf(body) : statusFromJson(parseJson(body));
   } catch {
-    // A proxy's HTML page, or a body that broke off: the HTTP status alone must do.
+    // A proxy's HTML page, or a body that was cut: only the HTTP status is known.
     return { message: '', reason: '' };
   }
 }

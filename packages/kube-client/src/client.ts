@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import {
+  apiVersion,
   type Codec,
   type Kind,
   type KubeObject,
@@ -17,15 +18,15 @@ import { WatchStream } from './watch-stream.ts';
 const JSON_TYPE = 'application/json';
 const MERGE_PATCH = 'application/merge-patch+json';
 
-/** 500 Pods of 15 kB are half of it; of larger ones, smaller pages are asked for. It is held twice while it is put together. */
+/** Twice a page of 500 Pods of 15 kB; of larger objects, smaller pages are requested. It is held twice while it is assembled. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
-/** What isn't answered by then won't be; a page of 16 MiB over a slow line is the longest that there is. */
+/** Enough for the longest answer: a page of 16 MiB over a slow line. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
-/** One request, once its answer's head is there or it failed. `code` is the HTTP status, or `''` without an answer. */
+/** One request, reported when its answer's head arrives or it fails. `code` is the HTTP status, or `''` without an answer. */
 export type RequestReport = {
   verb: Verb;
   method: string;
@@ -37,8 +38,10 @@ export type RequestReport = {
 
 export type RunOptions = { readonly signal: AbortSignal };
 
-/** `beforeSend` is called right before a write is sent, and stops it by what it throws: to check that we still lead. */
+/** `beforeSend` is called right before a write is sent, and stops it if it throws: to check that we still lead. */
 export type WriteOptions = RunOptions & { readonly beforeSend?: () => void };
+
+type ObjectName = { readonly namespace?: string | undefined; readonly name: string };
 
 type Selection = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string };
 
@@ -46,7 +49,7 @@ export type ListOptions = RunOptions & Selection & { readonly limit?: number; re
 
 export type WatchOptions = RunOptions &
   Selection & {
-    /** Where to go on; left out with `sendInitialEvents`. */
+    /** The version after which the watch begins; not used with `sendInitialEvents`. */
     readonly resourceVersion?: string;
     /** WatchList (KEP-3157): what exists first, then a bookmark, then what changes. */
     readonly sendInitialEvents?: boolean;
@@ -55,22 +58,22 @@ export type WatchOptions = RunOptions &
   };
 
 /** What a write sends: any JSON with the metadata that names the object. */
-export type Writable = { readonly metadata: { readonly name: string; readonly namespace?: string } };
+export type Writable = { readonly metadata: ObjectName };
 
 export type KubeClientOptions = {
   readonly connection: Connection;
   readonly userAgent: string;
-  /** `json` asks for JSON only, for something between us and the API server that passes no protobuf. */
+  /** `json` requests JSON only, for a proxy before the API server that passes no protobuf. */
   readonly encoding?: 'auto' | 'json';
-  /** A request other than a watch that brings no byte for so long has failed. */
+  /** A request other than a watch fails if no byte arrives for this long. Default: 15 s. */
   readonly idleTimeoutMs?: number;
   readonly onRequest?: (report: RequestReport) => void;
 };
 
 /**
- * The verbs of one API server. All of them reject with KubeApiError when the server answers with an error,
- * ConnectionError when it doesn't answer, DecodeError when the answer isn't what was asked for, and with the
- * signal's reason when that is aborted. None is retried here.
+ * The verbs of one API server. Each rejects with KubeApiError if the server answers with an error, ConnectionError or
+ * IdleTimeoutError if it doesn't answer, DecodeError if the answer doesn't match the request, and with the signal's
+ * reason if that is aborted. The caller retries.
  */
 export class KubeClient {
   readonly #options: KubeClientOptions;
@@ -80,216 +83,149 @@ export class KubeClient {
   }
 
   /** One page of at most `limit` objects. @throws BodyTooLargeError beyond 16 MiB, or 32 MiB of memory */
-  async list<K extends Kind>(codec: Codec<K>, options: ListOptions): Promise<Page<KubeObject<K>>> {
+  list<K extends Kind>(codec: Codec<K>, options: ListOptions): Promise<Page<KubeObject<K>>> {
     const { kind } = codec;
     const query = { ...selectors(options), limit: options.limit, continue: options.continue };
-    return this.#request(
-      'list',
-      kind,
-      { ...options, query, accept: this.#accept(kind), maxBytes: MAX_PAGE_BYTES },
-      (body, response) => {
-        try {
-          return isProtobuf(response) ? codec.pageFromProtobuf(body) : codec.pageFromJson(parseJson(body));
-        } catch (error) {
-          throw error instanceof TooLargeError ? new BodyTooLargeError(error.message, { cause: error }) : error;
-        }
-      },
-    );
+    const request = { signal: options.signal, accept: this.#accept(kind), maxBytes: MAX_PAGE_BYTES };
+    return this.#request('list', targetOf(kind, options, query), request, (body, response) => {
+      try {
+        return isProtobuf(response) ? codec.pageFromProtobuf(body) : codec.pageFromJson(parseJson(body));
+      } catch (error) {
+        throw error instanceof TooLargeError ? new BodyTooLargeError(error.message, { cause: error }) : error;
+      }
+    });
   }
 
   /** Resolves once the server has accepted the watch. */
   async watch<K extends Kind>(codec: Codec<K>, options: WatchOptions): Promise<WatchStream<K>> {
     const { kind } = codec;
+    const { signal, idleTimeoutMs, timeoutSeconds, resourceVersion, sendInitialEvents } = options;
     const query = {
       ...selectors(options),
       watch: true,
       allowWatchBookmarks: true,
-      timeoutSeconds: options.timeoutSeconds,
-      resourceVersion: options.resourceVersion,
-      ...(options.sendInitialEvents === true && { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }),
+      timeoutSeconds,
+      resourceVersion,
+      ...(sendInitialEvents === true && { sendInitialEvents, resourceVersionMatch: 'NotOlderThan' }),
     };
-    const { signal, idleTimeoutMs } = options;
-    const accept = this.#accept(kind, ';stream=watch');
-    const path = resourcePath(kind, options) + toQuery(query);
-    const response = await this.#send('watch', kind, {
-      method: 'GET',
-      path,
-      headers: { accept },
-      signal,
-      idleTimeoutMs,
-    });
+    const headers = { accept: this.#accept(kind, ';stream=watch') };
+    const target = targetOf(kind, options, query);
+    const response = await this.#send('watch', target, { headers, signal, idleTimeoutMs });
     const stream = new WatchStream(response, codec, this.#options.connection.server);
     stream.setIdleTimeout(idleTimeoutMs);
     return stream;
   }
 
-  async get<K extends Kind>(
-    codec: Codec<K>,
-    { namespace, name, signal }: RunOptions & { namespace?: string; name: string },
-  ): Promise<KubeObject<K>> {
-    const at = namespace === undefined ? { name } : { namespace, name };
-    return this.#request('get', codec.kind, { ...at, signal }, (body) => codec.objectFromJson(parseJson(body)));
+  get<K extends Kind>(codec: Codec<K>, options: RunOptions & ObjectName): Promise<KubeObject<K>> {
+    return this.#request('get', targetOf(codec.kind, options), options, objectOf(codec));
   }
 
-  /** A path that is no resource, such as `/apis`. @param accept a media type that is JSON */
-  async getRaw(
-    path: string,
-    { signal, accept = JSON_TYPE }: RunOptions & { readonly accept?: string },
-  ): Promise<unknown> {
-    const raw = { group: '', version: '', kind: path, plural: path, protobuf: false } as unknown as Kind;
-    return this.#request('get', raw, { path, signal, accept }, (body) => parseJson(body));
+  /** The JSON of a path that is not a resource, such as `/apis`. @param accept a media type that is JSON */
+  getRaw(path: string, { signal, accept = JSON_TYPE }: RunOptions & { readonly accept?: string }): Promise<unknown> {
+    return this.#request('get', { resource: path, path }, { signal, accept }, (body) => parseJson(body));
   }
 
-  /** @param dryRun the server does everything but store it */
-  async create<K extends Kind>(
+  /** @param dryRun the server does everything except store the object */
+  create<K extends Kind>(
     codec: Codec<K>,
     object: Writable,
     { dryRun = false, ...options }: WriteOptions & { readonly dryRun?: boolean },
   ): Promise<KubeObject<K>> {
     const { namespace } = object.metadata;
-    const at = { ...(namespace !== undefined && { namespace }), ...(dryRun && { query: { dryRun: 'All' } }) };
-    return this.#request('create', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) =>
-      codec.objectFromJson(parseJson(body)),
-    );
+    const target = targetOf(codec.kind, { namespace }, { dryRun: dryRun ? 'All' : undefined });
+    return this.#request('create', target, { ...options, body: withType(codec.kind, object) }, objectOf(codec));
   }
 
-  /** PUT; `metadata.resourceVersion` in the object makes it fail with 409 on anything newer. */
-  async update<K extends Kind>(codec: Codec<K>, object: Writable, options: WriteOptions): Promise<KubeObject<K>> {
-    const { namespace, name } = object.metadata;
-    const at = namespace === undefined ? { name } : { namespace, name };
-    return this.#request('update', codec.kind, { ...at, ...options, body: withType(codec.kind, object) }, (body) =>
-      codec.objectFromJson(parseJson(body)),
-    );
+  /** Replaces an object. With `metadata.resourceVersion`, it fails with 409 if the stored object is newer. */
+  update<K extends Kind>(codec: Codec<K>, object: Writable, options: WriteOptions): Promise<KubeObject<K>> {
+    const request = { ...options, body: withType(codec.kind, object) };
+    return this.#request('update', targetOf(codec.kind, object.metadata), request, objectOf(codec));
   }
 
-  /** A merge patch (RFC 7386): what isn't in it stays as it is, and null takes a field away. 404 if the object isn't there. */
-  async patch<K extends Kind>(
-    codec: Codec<K>,
-    patch: object,
-    { namespace, name, ...options }: WriteOptions & { namespace?: string; name: string },
-  ): Promise<KubeObject<K>> {
-    const at = namespace === undefined ? { name } : { namespace, name };
-    const body = { body: JSON.stringify(patch), contentType: MERGE_PATCH };
-    return this.#request('patch', codec.kind, { ...at, ...options, ...body }, (answer) =>
-      codec.objectFromJson(parseJson(answer)),
-    );
+  /** A merge patch (RFC 7386): a missing field stays as it is, and null removes a field. 404 if the object doesn't exist. */
+  patch<K extends Kind>(codec: Codec<K>, patch: object, options: WriteOptions & ObjectName): Promise<KubeObject<K>> {
+    const request = { ...options, body: JSON.stringify(patch), contentType: MERGE_PATCH };
+    return this.#request('patch', targetOf(codec.kind, options), request, objectOf(codec));
   }
 
   /**
-   * Deletes just the object that was seen: another UID or a newer resourceVersion is 409. With `Orphan` what it owns
-   * stays, and the object itself is there until the garbage collector has seen to that.
+   * Deletes only the object that was seen: another UID or a newer resourceVersion is 409. With `Orphan`, the objects
+   * that it owns stay, and the object itself exists until the garbage collector has released them.
    */
   async delete<K extends Kind>(
     codec: Codec<K>,
     {
-      namespace,
-      name,
       uid,
       resourceVersion,
       propagationPolicy,
       ...options
-    }: WriteOptions & {
-      namespace?: string;
-      name: string;
-      uid: string;
-      resourceVersion: string;
-      propagationPolicy?: 'Orphan';
-    },
+    }: WriteOptions & ObjectName & { uid: string; resourceVersion: string; propagationPolicy?: 'Orphan' },
   ): Promise<void> {
-    const at = namespace === undefined ? { name } : { namespace, name };
-    const body = JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'DeleteOptions',
-      preconditions: { uid, resourceVersion },
-      propagationPolicy,
-    });
-    await this.#request('delete', codec.kind, { ...at, ...options, body }, () => undefined);
+    const preconditions = { uid, resourceVersion };
+    const body = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy });
+    await this.#request('delete', targetOf(codec.kind, options), { ...options, body }, () => undefined);
   }
 
   async #request<T>(
     verb: Verb,
-    kind: Kind,
-    {
-      signal,
-      beforeSend,
-      path,
-      query = {},
-      accept = JSON_TYPE,
-      maxBytes = MAX_OBJECT_BYTES,
-      body,
-      contentType = JSON_TYPE,
-      ...at
-    }: RequestOptions,
+    target: Target,
+    { signal, beforeSend, accept = JSON_TYPE, maxBytes = MAX_OBJECT_BYTES, body, contentType }: RequestOptions,
     decode: (body: Buffer, response: IncomingMessage) => T,
   ): Promise<T> {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-    const exchange: Exchange = {
-      method: METHODS[verb],
-      path: path ?? resourcePath(kind, at) + toQuery(query),
-      headers: body === undefined ? { accept } : { accept, 'content-type': contentType },
-      body,
-      idleTimeoutMs: this.#options.idleTimeoutMs ?? 15_000,
-      signal: AbortSignal.any([signal, timeout]),
-      beforeSend,
-    };
     const { server } = this.#options.connection;
     try {
-      const response = await this.#send(verb, kind, exchange);
+      const response = await this.#send(verb, target, {
+        headers: { accept, ...(body !== undefined && { 'content-type': contentType ?? JSON_TYPE }) },
+        body,
+        idleTimeoutMs: this.#options.idleTimeoutMs ?? 15_000,
+        signal: AbortSignal.any([signal, timeout]),
+        beforeSend,
+      });
       return decode(await readBody(response, maxBytes, server), response);
     } catch (error) {
       signal.throwIfAborted();
-      if (timeout.aborted)
-        throw new ConnectionError(
-          `${server.host}: no answer to ${verb} ${kind.plural} within ${REQUEST_TIMEOUT_MS} ms`,
-        );
-      throw error;
+      if (!timeout.aborted) throw error;
+      const message = `${server.host}: no answer to ${verb} ${target.resource} within ${REQUEST_TIMEOUT_MS} ms`;
+      throw new ConnectionError(message);
     }
   }
 
-  async #send(verb: Verb, kind: Kind, exchange: Exchange): Promise<IncomingMessage> {
+  async #send(
+    verb: Verb,
+    { resource, path }: Target,
+    exchange: Omit<Exchange, 'method' | 'path'>,
+  ): Promise<IncomingMessage> {
     const { connection, userAgent, onRequest } = this.#options;
-    const started = performance.now();
+    const { host } = connection.server;
+    const method = METHODS[verb];
+    const startedMs = performance.now();
     let code = '';
     try {
-      const response = await send(connection, {
-        ...exchange,
-        headers: { ...exchange.headers, 'user-agent': userAgent },
-      });
+      const headers = { ...exchange.headers, 'user-agent': userAgent };
+      const response = await send(connection, { ...exchange, method, path, headers });
       code = String(response.statusCode);
-      if (response.statusCode! >= 300)
-        throw await errorOf(response, `${verb} ${kind.plural} at ${connection.server.host}`, connection.server);
-      return response;
+      if (response.statusCode! < 300) return response;
+      throw await errorOf(response, `${verb} ${resource} at ${host}`, connection.server);
     } finally {
-      const seconds = (performance.now() - started) / 1000;
-      onRequest?.({
-        verb,
-        method: exchange.method,
-        host: connection.server.host,
-        resource: kind.plural,
-        code,
-        seconds,
-      });
+      const seconds = (performance.now() - startedMs) / 1000;
+      onRequest?.({ verb, method, host, resource, code, seconds });
     }
   }
 
   #accept({ protobuf }: Kind, parameters = ''): string {
-    return protobuf && this.#options.encoding !== 'json'
-      ? `${PROTOBUF}${parameters}, application/json`
-      : 'application/json';
+    return protobuf && this.#options.encoding !== 'json' ? `${PROTOBUF}${parameters}, ${JSON_TYPE}` : JSON_TYPE;
   }
 }
 
-type RequestOptions = {
-  signal: AbortSignal;
-  beforeSend?: () => void;
-  namespace?: string;
-  name?: string;
-  path?: string;
-  query?: Query;
-  accept?: string;
-  maxBytes?: number;
-  body?: string;
-  contentType?: string;
+/** What a request is for: the resource as metrics name it, and the path with its query. */
+type Target = { readonly resource: string; readonly path: string };
+
+type RequestOptions = WriteOptions & {
+  readonly accept?: string;
+  readonly maxBytes?: number;
+  readonly body?: string;
+  readonly contentType?: string;
 };
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -306,12 +242,18 @@ const METHODS = {
 
 const selectors = ({ labelSelector, fieldSelector }: Selection): Query => ({ labelSelector, fieldSelector });
 
-function toQuery(query: Query): string {
+function targetOf(kind: Kind, at: Partial<ObjectName>, query: Query = {}): Target {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== '') parameters.set(name, String(value));
-  return parameters.size === 0 ? '' : `?${parameters.toString()}`;
+  const suffix = parameters.size === 0 ? '' : `?${parameters.toString()}`;
+  return { resource: kind.plural, path: resourcePath(kind, at) + suffix };
 }
 
-const withType = ({ group, version, kind }: Kind, object: Writable): string =>
-  JSON.stringify({ apiVersion: group === '' ? version : `${group}/${version}`, kind, ...object });
+const withType = (kind: Kind, object: Writable): string =>
+  JSON.stringify({ apiVersion: apiVersion(kind), kind: kind.kind, ...object });
+
+const objectOf =
+  <K extends Kind>(codec: Codec<K>) =>
+  (body: Buffer): KubeObject<K> =>
+    codec.objectFromJson(parseJson(body));

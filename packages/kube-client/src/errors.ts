@@ -6,16 +6,16 @@ const MAX_REASON = 64;
 
 /**
  * The API server answered, and the answer is an error: an HTTP status of 300 or more, or an ERROR event of a watch.
- * Its words are printable and cut, as it may have said anything.
+ * The server may have sent anything, so its text is made printable and cut.
  */
 export class KubeApiError extends Error {
   readonly code = 'KUBE_API';
   override readonly name = 'KubeApiError';
   /** HTTP status, or `Status.code` of an ERROR event: 410. */
   readonly status: number;
-  /** `Status.reason`: `Expired`, `AlreadyExists`; `''` if the body was no Status. */
+  /** `Status.reason`: `Expired`, `AlreadyExists`; `''` if the body was not a Status. */
   readonly reason: string;
-  /** How long the server asks us to stay away (429, 503), if it does. */
+  /** How long the server asks us to wait (429, 503), if it does. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -29,30 +29,30 @@ export class KubeApiError extends Error {
   }
 }
 
-/** No answer, or one that broke off: the connection was refused, reset, timed out, or failed its TLS check. */
+/** No answer, or one that was cut: the connection was refused or reset, timed out, or failed its TLS check. */
 export class ConnectionError extends Error {
   readonly code = 'KUBE_CONNECTION';
   override readonly name = 'ConnectionError';
 }
 
-/** Nothing came for so long that the connection must be taken for dead. */
+/** Nothing arrived for so long that the connection counts as dead. */
 export class IdleTimeoutError extends Error {
   readonly code = 'KUBE_IDLE';
   override readonly name = 'IdleTimeoutError';
 }
 
-/** A body is larger than what we are ready to hold; for a page of a list, a smaller page may fit. */
+/** A body is larger than our limit; for a page of a list, a smaller page may fit. */
 export class BodyTooLargeError extends Error {
   readonly code = 'KUBE_BODY_TOO_LARGE';
   override readonly name = 'BodyTooLargeError';
 }
 
-/** The longest that a server may keep us away: it would have no alert, and no liveness probe, if it were for ever. */
-const LONGEST_RETRY_AFTER_SECONDS = 3600;
+/** The longest wait that a server may request: no alert and no liveness probe would notice an endless one. */
+const MAX_RETRY_AFTER_SECONDS = 3600;
 
-/** How long a server asks us to stay away, at most an hour; undefined if it doesn't, which is 0 and less. */
+/** How long a server asks us to wait, at most an hour; undefined for 0 and less. */
 export function retryAfterMsOf(seconds: number): number | undefined {
-  return seconds > 0 ? Math.min(seconds, LONGEST_RETRY_AFTER_SECONDS) * 1000 : undefined;
+  return seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000 : undefined;
 }
 
 /** The error of an ERROR event. */

@@ -1,2 +1,9 @@
-export { KubeClient, type RequestReport, type RunOptions, type Verb, type WriteOptions } from './client.ts';
+export {
+  KubeClient,
+  type KubeClientOptions,
+  type RequestReport,
+  type RunOptions,
+  type Verb,
+  type WriteOptions,
+} from './client.ts';
 export { apiErrorOf, BodyTooLargeError, ConnectionError, IdleTimeoutError, KubeApiError } from './errors.ts';

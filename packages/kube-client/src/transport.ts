@@ -13,19 +13,19 @@ export type Exchange = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Without a byte in either direction for so long, the exchange ends with IdleTimeoutError. */
+  /** The exchange ends with IdleTimeoutError if no byte passes in either direction for this long. */
   readonly idleTimeoutMs: number;
   readonly signal: AbortSignal;
-  /** Called when nothing is left to wait for, not even the TLS handshake; if it throws, nothing is sent. */
+  /** Called when the connection is ready, after the TLS handshake. If it throws, nothing is sent. */
   readonly beforeSend?: (() => void) | undefined;
 };
 
 /**
- * Sends one request and resolves with the response's head; its body is still to be read. Once it is sent again:
- * after a 401 if the credentials were rotated meanwhile, after a failed TLS check if the CA was, and when a
- * kept-alive connection turns out to be closed.
+ * Sends one request and resolves with the response's head; the caller reads the body. The request is sent once more
+ * after a 401 if the credentials were rotated, after a failed TLS check if the CA was, and when the server had closed a
+ * kept-alive connection.
  *
- * @throws ConnectionError, IdleTimeoutError; what `beforeSend` throws; ClusterAuthError when the credentials can't be read
+ * @throws ConnectionError, IdleTimeoutError; what `beforeSend` throws; ClusterAuthError if the credentials can't be read
  */
 export async function send(connection: Connection, exchange: Exchange): Promise<IncomingMessage> {
   const { signal } = exchange;
@@ -49,7 +49,7 @@ export async function send(connection: Connection, exchange: Exchange): Promise<
       if (refusal !== undefined) throw refusal;
       if (!last && (isStaleSocket(error) || (await connection.connectionFailed(error, authorization, { signal }))))
         continue;
-      throw brokenOff(connection.server, error);
+      throw connectionErrorOf(connection.server, error);
     }
     if (last || response.statusCode !== 401 || !(await connection.unauthorized(authorization, { signal })))
       return response;
@@ -73,13 +73,15 @@ function sendOnce(server: URL, authorization: Authorization, exchange: Exchange)
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     },
     signal,
-    // Also while it connects, of which setTimeout below knows nothing: a firewall drops packets without a word.
+    // This one also counts while the socket connects, when a firewall may drop packets silently.
     timeout: idleTimeoutMs,
   });
+  let response: IncomingMessage | undefined;
+  outgoing.once('response', (incoming) => resolve((response = incoming)));
   outgoing.setTimeout(idleTimeoutMs, () =>
-    outgoing.destroy(new IdleTimeoutError(`${server.host} sent nothing for ${idleTimeoutMs} ms`)),
+    // Once there is a response, its reader gets the error of that alone.
+    (response ?? outgoing).destroy(new IdleTimeoutError(`${server.host} sent nothing for ${idleTimeoutMs} ms`)),
   );
-  outgoing.once('response', resolve);
   outgoing.on('error', (error) => reject(Object.assign(error, { reusedSocket: outgoing.reusedSocket })));
   outgoing.once('socket', (socket) => {
     const finish = (): void => {
@@ -97,14 +99,14 @@ function sendOnce(server: URL, authorization: Authorization, exchange: Exchange)
   return promise;
 }
 
-/** The server closed a kept-alive connection just as we wrote to it: nothing is wrong, and it saw no request. */
+/** The server closed a kept-alive connection as we wrote to it. That is normal, and it received no request. */
 function isStaleSocket(error: unknown): boolean {
   const { code, reusedSocket } = error as { code?: string; reusedSocket?: boolean };
   return reusedSocket === true && (code === 'ECONNRESET' || code === 'EPIPE');
 }
 
-/** What a connection failed with, before the answer or within its body, as an error that names the server. */
-export function brokenOff(server: URL, cause: unknown): ConnectionError | IdleTimeoutError {
+/** The error of a connection that failed before the answer or within its body, with the name of the server. */
+export function connectionErrorOf(server: URL, cause: unknown): ConnectionError | IdleTimeoutError {
   if (cause instanceof IdleTimeoutError) return cause;
   const known = tlsFailure(cause);
   if (known !== undefined) return new ConnectionError(`${server.host}: ${known}`);

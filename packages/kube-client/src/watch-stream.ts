@@ -10,24 +10,25 @@ import {
 } from '@kube-semaphore/kube-objects';
 import { isProtobuf } from './body.ts';
 import { IdleTimeoutError } from './errors.ts';
-import { brokenOff } from './transport.ts';
+import { connectionErrorOf } from './transport.ts';
 
 /**
- * etcd refuses objects over 1.5 MiB; nothing that is honest comes near this. JSON writes a control character in six bytes,
- * and who may fill one object with them must not be able to end the watch of all.
+ * etcd refuses objects over 1.5 MiB, so a correct server stays far below. JSON writes a control character in six bytes,
+ * and one object that is full of them must not end the watch of all.
  */
 const MAX_FRAME_BYTES = { protobuf: 4 * 1024 * 1024, json: 10 * 1024 * 1024 };
 
 /**
- * An open watch. Iterate it once; it yields the events that a chunk of the stream completed, together. It ends when
- * the server ends it (`timeoutSeconds`), and throws DecodeError, IdleTimeoutError or ConnectionError. Leaving the loop closes the connection.
+ * An open watch. Iterate it once: it yields the events that each chunk of the stream completes. It ends when the server
+ * ends it (`timeoutSeconds`), and throws DecodeError, IdleTimeoutError or ConnectionError. Leaving the loop closes the
+ * connection.
  */
 export class WatchStream<K extends Kind> {
   readonly #response: IncomingMessage;
   readonly #codec: Codec<K>;
   readonly #server: URL;
   #idleTimeoutMs = Infinity;
-  /** When it last ended an event. */
+  /** When the last event ended. */
   #lastEventAt = performance.now();
 
   constructor(response: IncomingMessage, codec: Codec<K>, server: URL) {
@@ -37,8 +38,8 @@ export class WatchStream<K extends Kind> {
   }
 
   /**
-   * From now on, a stream that ends no event for `ms` ends itself with IdleTimeoutError. The socket's own timer can't
-   * tell: a server that sends the bytes of one event one by one looks alive to it, and the reflector would hang.
+   * From now on, the stream throws IdleTimeoutError if no event ends for `ms`. The socket's own timer isn't enough: a
+   * server that sends one event byte by byte would keep it from firing, and the reflector would hang.
    */
   setIdleTimeout(ms: number): void {
     const response = this.#response;
@@ -71,8 +72,8 @@ export class WatchStream<K extends Kind> {
         }
       }
     } catch (error) {
-      if (!(error instanceof DecodeError)) throw brokenOff(this.#server, error);
-      // What came before the garbage is good.
+      if (!(error instanceof DecodeError)) throw connectionErrorOf(this.#server, error);
+      // The events before the garbage are good.
       if (batch.length > 0) yield batch;
       throw error;
     }

@@ -1,7 +1,7 @@
 import { json, message, messages, string, stringMap } from './fields.ts';
 import { identity, type Kind, type KubeObject } from './kind.ts';
 
-// Custom resources have no protobuf: the numbers in these tables are never used.
+// Custom resources have no protobuf, so the numbers in these tables aren't used.
 const calico = { group: 'crd.projectcalico.org', version: 'v1', protobuf: false } as const;
 
 /** Which node a block of Calico's IPAM belongs to. */
@@ -16,9 +16,9 @@ export const blockAffinityKind = {
       node: string(2),
       /** `confirmed`, `pending` or `pendingDeletion`. */
       state: string(3),
-      /** `host` or `virtual`; missing in what older versions wrote, which is `host`. */
+      /** `host` or `virtual`; older versions omit it, which means `host`. */
       type: string(4),
-      /** A text, `"true"` or `"false"`, for the sake of old releases; a boolean in what reads v3. */
+      /** The text `"true"` or `"false"`, as in old releases; a boolean in v3. */
       deleted: json,
     }),
   },
@@ -26,7 +26,7 @@ export const blockAffinityKind = {
 
 export type BlockAffinity = KubeObject<typeof blockAffinityKind>;
 
-/** A block of Calico's IPAM with what is in use of it. */
+/** A block of Calico's IPAM with its allocations. */
 export const ipamBlockKind = {
   ...calico,
   kind: 'IPAMBlock',
@@ -35,12 +35,12 @@ export const ipamBlockKind = {
     metadata: message(1, identity),
     spec: message(2, {
       cidr: string(1),
-      /** `host:<node>` or `virtual:<name>`; missing once the node gave it up. */
+      /** `host:<node>` or `virtual:<name>`; missing after the node released the block. */
       affinity: string(2),
       deleted: json,
-      /** By number of the address: null, or the index of its attributes. */
+      /** For each address: null, or the index of its attributes. */
       allocations: json,
-      /** `secondary` says who uses it: `node`, and `pod` and `namespace`, or `type`. */
+      /** `secondary` names the user: `node`, and `pod` and `namespace`, or `type`. */
       attributes: messages(5, { secondary: stringMap(2) }, 65_536),
     }),
   },

@@ -7,13 +7,13 @@ import { MessageDecoder } from './protobuf.ts';
 import { LENGTH_DELIMITED, ProtobufReader } from './protobuf-reader.ts';
 import { type Status, statusFromJson, statusFromProtobuf } from './status.ts';
 
-/** An object that has more than its kind's table allows: which one it is, and what of it is too large. */
+/** An object that exceeds a limit of its kind's table: its identity, and which part is too large. */
 export type TooLarge = { readonly metadata: Projected<typeof identity>; readonly tooLarge: string };
 
 /** One page of a list. `continue` is `''` on the last one. */
 export type Page<T> = {
   readonly items: readonly T[];
-  /** Those that aren't among the items. */
+  /** These aren't among the items. */
   readonly tooLarge: readonly TooLarge[];
   readonly resourceVersion: string;
   readonly continue: string;
@@ -22,9 +22,9 @@ export type Page<T> = {
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED'; readonly object: T }
   | { readonly type: 'DELETED'; readonly metadata: Projected<typeof identity> }
-  /** It came or changed, and can't be read. */
+  /** The object was added or changed, and is too large to be read. */
   | { readonly type: 'TOO_LARGE'; readonly object: TooLarge }
-  /** `initialEventsEnd`: everything that existed when a WatchList began has been sent. */
+  /** `initialEventsEnd`: the WatchList has sent everything that existed when it began. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
   | { readonly type: 'ERROR'; readonly status: Status };
 
@@ -32,22 +32,22 @@ export type WatchEvent<T> =
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /**
- * What an object may take in memory, and what a page may; with one of 300 MB, a process of 192 MiB would be gone. The
- * largest that the API server takes, an EndpointSlice of 1,000 endpoints with 100 addresses each, has 5 MB.
+ * How much memory an object or a page may take, so that one of 300 MB can't end a process with a limit of 192 MiB. The
+ * largest object that the API server accepts, an EndpointSlice of 1,000 endpoints with 100 addresses each, takes 5 MB.
  */
 const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 /**
- * How many times its own size protobuf may take in memory, besides what a few small objects take. What an API server
- * writes comes to half of that: endpoints that have nothing but an address.
+ * How many times its own size protobuf may take in memory, besides a few small objects. The most that an API server
+ * writes is half of that: endpoints with only an address.
  */
 const MAX_GROWTH = 20;
 const SMALL_BYTES = 64 * 1024;
 
 const allowedBytes = (atMost: number, bytes: number): number => Math.min(atMost, SMALL_BYTES + MAX_GROWTH * bytes);
 
-/** A token names the key of an object, in base64. */
+/** A `continue` token has the key of an object in base64. */
 const listMeta = { resourceVersion: string(2), continue: string(3, 16 * 1024) } as const;
 const listMetaDecoder = new MessageDecoder(listMeta);
 const onlyIdentity = { metadata: message(1, identity) } as const;
@@ -55,7 +55,7 @@ const identityDecoder = new MessageDecoder(onlyIdentity);
 const bookmarkFields = { metadata: message(1, { ...identity, annotations: stringMap(12) }) } as const;
 const bookmarkDecoder = new MessageDecoder(bookmarkFields);
 
-/** Of any list: 1 metadata, 2 items. */
+/** Every list: 1 metadata, 2 items. */
 const LIST_META_TAG = (1 << 3) | LENGTH_DELIMITED;
 const ITEM_TAG = (2 << 3) | LENGTH_DELIMITED;
 
@@ -65,11 +65,9 @@ const OBJECT_TAG = (2 << 3) | LENGTH_DELIMITED;
 const RAW_TAG = (1 << 3) | LENGTH_DELIMITED;
 
 /**
- * Reads one kind's objects, pages and watch events, from protobuf and from JSON. Every method throws DecodeError
- * for bytes that are not what they should be, and TooLargeError for a page that would take more than 32 MiB of memory, or
- * 20 times its size.
- * An object of a page or event that is too large is told apart, and its neighbours are read. Not for concurrent use
- * within one call, and keeps no input bytes.
+ * Decodes one kind's objects, pages and watch events, from protobuf and from JSON. Every method throws DecodeError for
+ * invalid bytes, and TooLargeError for a page that would take more than 32 MiB of memory, or 20 times its size. An object
+ * of a page or an event that is too large is returned as such, and its neighbours are read. Keeps no input bytes.
  */
 export class Codec<K extends Kind> {
   readonly kind: K;
@@ -83,7 +81,7 @@ export class Codec<K extends Kind> {
     this.#object = new MessageDecoder(kind.fields as Fields);
   }
 
-  /** @throws TooLargeError, too */
+  /** @throws DecodeError; TooLargeError */
   objectFromJson(value: unknown): KubeObject<K> {
     expectKind(record(value, this.kind.kind), this.#apiVersion, this.kind.kind);
     return projectJson(value, this.kind.fields, this.kind.kind) as KubeObject<K>;
@@ -98,14 +96,14 @@ export class Codec<K extends Kind> {
     reader.seek(envelope.rawStart);
     let metadata = { resourceVersion: '', continue: '' };
     const read: (KubeObject<K> | TooLarge)[] = [];
-    let leftBytes = allowedBytes(MAX_PAGE_BYTES, bytes.length);
+    let remainingBytes = allowedBytes(MAX_PAGE_BYTES, bytes.length);
     while (reader.position < envelope.rawEnd) {
       const tag = reader.tag(envelope.rawEnd);
       if (tag === LIST_META_TAG) metadata = listMetaDecoder.decode(reader, reader.length(envelope.rawEnd));
       else if (tag === ITEM_TAG) {
         read.push(this.#objectFromProtobuf(reader.length(envelope.rawEnd)));
-        leftBytes -= PLACE_BYTES + reader.spentBytes;
-        if (leftBytes < 0) tooLargePage();
+        remainingBytes -= SLOT_BYTES + reader.spentBytes;
+        if (remainingBytes < 0) tooLargePage();
       } else reader.skip(tag, envelope.rawEnd);
     }
     return page(read, metadata);
@@ -116,12 +114,12 @@ export class Codec<K extends Kind> {
     expectKind(list, this.#apiVersion, `${this.kind.kind}List`);
     const items = array(list['items'] ?? [], 'items');
     // The items of a list carry no kind of their own.
-    let leftBytes = MAX_PAGE_BYTES;
+    let remainingBytes = MAX_PAGE_BYTES;
     const read = items.map((item) => {
       const budget = new JsonBudget(MAX_OBJECT_BYTES);
       const object = this.#objectFromJson(item, budget);
-      leftBytes -= budget.spentBytes;
-      return leftBytes < 0 ? tooLargePage() : object;
+      remainingBytes -= budget.spentBytes;
+      return remainingBytes < 0 ? tooLargePage() : object;
     });
     return page(read, projectJson(list['metadata'] ?? {}, listMeta, 'metadata'));
   }
@@ -155,7 +153,7 @@ export class Codec<K extends Kind> {
     return change(changeType(type), this.#objectFromJson(object, new JsonBudget(MAX_OBJECT_BYTES)));
   }
 
-  /** Reads from where the reader stands to `end`. */
+  /** Reads from the reader's position to `end`. */
   #objectFromProtobuf(end: number): KubeObject<K> | TooLarge {
     const reader = this.#reader;
     const start = reader.position;
@@ -164,7 +162,7 @@ export class Codec<K extends Kind> {
       return this.#object.decode(reader, end) as KubeObject<K>;
     } catch (error) {
       if (!(error instanceof TooLargeError)) throw error;
-      // What was decoded in vain counts for the page, too.
+      // The decoded part is discarded, but counts for the page.
       const { spentBytes } = reader;
       reader.seek(start);
       reader.allow(Infinity);
@@ -183,16 +181,18 @@ export class Codec<K extends Kind> {
   }
 }
 
-/** Of an object in a page, in an array that has grown. */
-const PLACE_BYTES = 16;
+/** The slot of an object in a page's array, with unused space. */
+const SLOT_BYTES = 16;
 
 function tooLargePage(): never {
-  throw new TooLargeError(`a page takes more than ${MAX_PAGE_BYTES} bytes of memory, or ${MAX_GROWTH} times its own`);
+  throw new TooLargeError(
+    `a page takes more than ${MAX_PAGE_BYTES} bytes of memory, or ${MAX_GROWTH} times its own size`,
+  );
 }
 
 const isTooLarge = (object: object): object is TooLarge => Object.hasOwn(object, 'tooLarge');
 
-/** Of what is gone, only which it was matters. */
+/** The event of a deletion has only the object's metadata. */
 function change<T extends KubeObject<Kind>>(
   type: 'ADDED' | 'MODIFIED' | 'DELETED',
   object: T | TooLarge,
@@ -201,7 +201,7 @@ function change<T extends KubeObject<Kind>>(
   return isTooLarge(object) ? { type: 'TOO_LARGE', object } : { type, object };
 }
 
-/** A list that was cut behind its envelope's type looks like an empty one, but for the version that every list has. */
+/** A list that is cut after its envelope's type looks empty, but has no version, as every list must. */
 function page<T extends object>(
   read: readonly (T | TooLarge)[],
   metadata: { readonly resourceVersion: string; readonly continue: string },

@@ -3,8 +3,8 @@ import type { Kind, KubeObject } from './kind.ts';
 import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
 
 /**
- * Numbers from k8s.io/api/discovery/v1/generated.proto, those of targetRef from core/v1. How many there may be of
- * addresses, endpoints and ports: maxAddresses, maxEndpoints, maxPorts in pkg/apis/discovery/validation.
+ * Numbers from k8s.io/api/discovery/v1/generated.proto, those of targetRef from core/v1. The limits are maxAddresses,
+ * maxEndpoints and maxPorts in pkg/apis/discovery/validation.
  */
 const endpoint = {
   addresses: strings(1, 100),
@@ -19,9 +19,8 @@ const endpoint = {
 const port = { name: string(1), protocol: string(2), port: optionalInt(3), appProtocol: string(4) } as const;
 
 /**
- * An EndpointSlice. A condition is `undefined` where nobody has said anything, which is to be read as "ready"
- * (API reference); a `port` is `undefined` where every port is meant, and is any number: the API server checks none.
- * What else has no value is `''` or empty.
+ * An EndpointSlice. An unset condition is `undefined`, which means "ready" (API reference). A `port` may be any number,
+ * as the API server doesn't check it; `undefined` means every port. Other unset fields are `''` or empty.
  */
 export const endpointSliceKind = {
   group: 'discovery.k8s.io',
@@ -43,7 +42,7 @@ export type Endpoint = Projected<typeof endpoint>;
 
 export type EndpointPort = Projected<typeof port>;
 
-/** An endpoint to write. A field without a value is left out: empty ones would be refused (422). */
+/** An endpoint to write, without unset fields: the API server refuses empty ones (422). */
 export type WrittenEndpoint = {
   readonly addresses: readonly string[];
   readonly conditions?: Partial<Endpoint['conditions']>;

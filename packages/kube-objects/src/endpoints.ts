@@ -3,8 +3,8 @@ import type { Kind, KubeObject } from './kind.ts';
 import { describedMetadata } from './metadata.ts';
 
 /**
- * Endpoints, which Kubernetes replaced by EndpointSlices: just enough to find those that a Go program wrote and to
- * know whether they have a ready address. Numbers from k8s.io/api/core/v1/generated.proto.
+ * Endpoints, which EndpointSlices replaced: the fields that show whether a Go program wrote them, and whether they have a
+ * ready address. Numbers from k8s.io/api/core/v1/generated.proto.
  */
 export const endpointsKind = {
   group: '',
@@ -14,7 +14,7 @@ export const endpointsKind = {
   protobuf: true,
   fields: {
     metadata: message(1, describedMetadata),
-    // The API server bounds neither; etcd takes 1.5 MiB.
+    // The API server limits neither; etcd accepts 1.5 MiB.
     subsets: messages(2, { addresses: messages(1, { ip: string(1) }, 100_000) }, 100_000),
   },
 } as const satisfies Kind;

@@ -15,7 +15,7 @@ const RAW_TAG = (2 << 3) | LENGTH_DELIMITED;
 
 export type Envelope = { apiVersion: string; kind: string; rawStart: number; rawEnd: number };
 
-/** Opens `k8s\0` + Unknown and returns what it says to hold and where the object's own bytes lie. */
+/** Reads `k8s\0` and the Unknown after it. @returns its type, and where the object's own bytes are */
 export function readEnvelope(bytes: Buffer, reader: ProtobufReader, start: number, end: number): Envelope {
   if (end - start < 4 || bytes.readUInt32BE(start) !== MAGIC)
     throw new DecodeError('protobuf: an object does not start with k8s\\0');
@@ -35,15 +35,15 @@ export function readEnvelope(bytes: Buffer, reader: ProtobufReader, start: numbe
   return { ...type, rawStart, rawEnd };
 }
 
-/** An object of the wrong kind is an error of the server, never something to read as if it were the right one. */
+/** @throws DecodeError for an object of another kind */
 export function expectKind(found: { apiVersion?: unknown; kind?: unknown }, apiVersion: string, kind: string): void {
   if (found.apiVersion === apiVersion && found.kind === kind) return;
   throw new DecodeError(`expected ${apiVersion} ${kind}, got ${excerpt(found.apiVersion)} ${excerpt(found.kind)}`);
 }
 
-/** What a server sent in the place of a text, for an error message: short, and on one line. */
+/** A value from a server for an error message: short, and on one line. */
 export function excerpt(found: unknown): string {
   if (found === undefined || found === '') return '(nothing)';
-  // `String` would throw for some of the rest: what is deep, and what has a `toString` of its own.
+  // `String` throws for some other values: deep ones, and those with their own `toString`.
   return typeof found === 'string' ? printable(found, 80) : '(not a text)';
 }

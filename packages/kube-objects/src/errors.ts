@@ -1,12 +1,12 @@
-/** A server sent bytes that are not what it said they are. Callers match on `code`. */
+/** A server sent bytes that don't match their type. Callers match on `code`. */
 export class DecodeError extends Error {
   readonly code = 'KUBE_DECODE';
   override readonly name: string = 'DecodeError';
 }
 
 /**
- * What came is well-formed, and more than we are ready to hold: a field that has more than its table allows, or an
- * object or a page that would take many times its own size.
+ * The bytes are well-formed, but exceed a limit: a field has more than its table allows, or an object or a page would
+ * take many times its own size.
  */
 export class TooLargeError extends DecodeError {
   override readonly name = 'TooLargeError';

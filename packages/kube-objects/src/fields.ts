@@ -1,14 +1,14 @@
 /**
- * A kind is described once, by the table of the fields that we want of it: each has its JSON name (the key in the
- * table) and its protobuf number (from the kind's `generated.proto`). Both decoders read this one table, and
- * TypeScript derives the type of the result from it. What no table names is never decoded.
+ * One table describes the fields that we read of a kind. A field has its JSON name (the key in the table) and its
+ * protobuf number (from the kind's `generated.proto`). Both decoders use this table, and TypeScript derives the type of
+ * the result from it. Other fields are never decoded.
  *
- * A missing field has its zero value (`''`, `false`, `0`, `[]`, `{}`), in JSON as in protobuf, so that both paths
- * give equal objects. Where the API tells a missing field from a zero one, the field is an optional one, and is
- * `undefined` if it is missing; there is no third way.
+ * A missing field has its zero value (`''`, `false`, `0`, `[]`, `{}`) in both encodings, so that both decoders return equal
+ * objects. Where the API distinguishes a missing field from a zero one, the field is optional, and `undefined` if it is
+ * missing.
  *
- * `atMost` says how many bytes a text may have, or how many elements a list: more than the API server lets anybody
- * store, or than anybody has. An object that has more is none that we read, and costs its neighbours nothing.
+ * `atMost` limits the bytes of a text or the elements of a list: it is more than the API server stores, or more than
+ * anybody has. An object that exceeds it isn't read, and doesn't affect its neighbours.
  */
 export type Field =
   | { readonly type: 'string'; readonly number: number; readonly atMost: number }
@@ -26,7 +26,7 @@ export type Field =
 
 export type Fields = { readonly [name: string]: Field };
 
-/** Of the fields that hold no fields of their own. */
+/** Values of the fields without nested fields. */
 type PlainValues = {
   readonly string: string;
   readonly bool: boolean;
@@ -48,14 +48,14 @@ type Value<F extends Field> = F extends { type: 'message'; fields: infer N exten
       ? PlainValues[T]
       : never;
 
-/** What is left of an object when it is read through a table: the same shape as in the API reference, but smaller. */
+/** An object with only the fields of a table, in the shape of the API reference. */
 export type Projected<F extends Fields> = { readonly [K in keyof F]: Value<F[K]> };
 
 /** In bytes: names have at most 253, label values 63, UIDs 36. */
 export const LONGEST_TEXT = 1024;
-/** In bytes: all annotations of an object have as many together (TotalAnnotationSizeLimitB in k8s.io/apimachinery/pkg/api/validation). */
+/** In bytes: the limit of all annotations of an object (TotalAnnotationSizeLimitB in k8s.io/apimachinery/pkg/api/validation). */
 export const LONGEST_MAP_VALUE = 256 * 1024;
-/** As many as an EndpointSlice may have endpoints, the longest list that the API server bounds. */
+/** The limit of an EndpointSlice's endpoints, the longest list that the API server limits. */
 const MOST_ELEMENTS = 1000;
 
 /** @param atMost bytes */
@@ -80,5 +80,5 @@ export const message = <const N extends Fields>(number: number, fields: N) =>
 /** @param atMost elements */
 export const messages = <const N extends Fields>(number: number, fields: N, atMost: number = MOST_ELEMENTS) =>
   ({ type: 'messages', number, fields, atMost }) as const;
-/** Kept as it is in JSON, whatever its shape, but nested no deeper than 3; for custom resources, which have no protobuf. */
+/** Any JSON, nested at most 3 levels deep; for custom resources, which have no protobuf. */
 export const json = { type: 'json' } as const;

@@ -16,7 +16,7 @@ describe.each(['length-prefix', 'newline'] as const)('FrameSplitter by %s', (fra
     .uint8Array({ maxLength: 200 })
     .map((bytes) => Buffer.from(bytes.map((byte) => (byte === 0x0a ? 0x0b : byte))));
 
-  it('gives the same frames however the stream is cut into chunks', () => {
+  it('returns the same frames for any division into chunks', () => {
     fc.assert(
       fc.property(
         fc.array(frame, { maxLength: 20 }),
@@ -39,7 +39,7 @@ describe.each(['length-prefix', 'newline'] as const)('FrameSplitter by %s', (fra
     );
   });
 
-  it('knows that a stream ended within a frame', () => {
+  it('shows that a stream ended within a frame', () => {
     const splitter = new FrameSplitter(framing, { maxFrameBytes: 1000 });
     splitter.push(framings[framing](Buffer.from('abc')).subarray(0, 3), () => expect.unreachable());
     expect(splitter.pendingBytes).toBe(3);
@@ -52,7 +52,7 @@ describe.each(['length-prefix', 'newline'] as const)('FrameSplitter by %s', (fra
     ).toThrow('larger than 100 bytes');
   });
 
-  it('takes a frame larger than its first buffer', () => {
+  it('accepts a frame that is larger than its first buffer', () => {
     const splitter = new FrameSplitter(framing, { maxFrameBytes: 1_000_000 });
     const large = Buffer.alloc(500_000, 'x');
     const found: number[] = [];

@@ -1,9 +1,9 @@
 import { DecodeError } from './errors.ts';
 
-/** Called with each whole frame, while it lies in the splitter's own buffer: it must keep no part of `bytes`. */
+/** Called with each complete frame in the splitter's own buffer: it must not keep any part of `bytes`. */
 export type OnFrame = (bytes: Buffer, start: number, end: number) => void;
 
-/** How a stream says where a frame ends. Returns where the frame at `from` lies, or undefined if it isn't all there. */
+/** Finds the frame that begins at `from`; undefined if it isn't complete. */
 type FindFrame = (
   bytes: Buffer,
   from: number,
@@ -13,9 +13,8 @@ type FindFrame = (
 const SMALLEST_BUFFER = 64 * 1024;
 
 /**
- * Cuts a byte stream into frames: protobuf watch events have a length of 4 bytes (big-endian) before them, JSON
- * ones a newline behind them. All chunks go through one buffer that is used again and again, so that a list of
- * 600 MB leaves no garbage but the strings that were wanted.
+ * Cuts a byte stream into frames. Protobuf watch events follow their length in 4 bytes (big-endian); JSON events end in a
+ * newline. All chunks share one buffer, so that a list of 600 MB leaves no garbage except the wanted strings.
  */
 export class FrameSplitter {
   readonly #find: FindFrame;
@@ -28,7 +27,7 @@ export class FrameSplitter {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** Throws DecodeError when a frame is larger than `maxFrameBytes`, before it is in memory. */
+  /** @throws DecodeError if a frame is larger than `maxFrameBytes`, before it is in memory */
   push(chunk: Buffer, onFrame: OnFrame): void {
     this.#append(chunk);
     let from = 0;
@@ -47,7 +46,7 @@ export class FrameSplitter {
       this.#buffer = Buffer.allocUnsafeSlow(SMALLEST_BUFFER);
   }
 
-  /** Bytes of a frame that has begun and not ended; a stream that closes with some was cut. */
+  /** Bytes of an incomplete frame; if a stream ends with some, it was cut. */
   get pendingBytes(): number {
     return this.#filled;
   }
@@ -55,7 +54,7 @@ export class FrameSplitter {
   #append(chunk: Buffer): void {
     const needed = this.#filled + chunk.length;
     if (needed > this.#buffer.length) {
-      // More than one frame and a chunk is never needed, and a remote may have several watches.
+      // One frame and a chunk are enough, and a remote may have several watches.
       const larger = Buffer.allocUnsafeSlow(
         Math.max(needed, Math.min(this.#buffer.length * 2, this.#maxFrameBytes + SMALLEST_BUFFER)),
       );
@@ -80,7 +79,7 @@ function lengthPrefixed(maxFrameBytes: number): FindFrame {
 const NEWLINE = 0x0a;
 
 function newlineTerminated(): FindFrame {
-  // How far an unfinished line was searched already, or a line of 8 MiB in small chunks costs a square.
+  // How far an incomplete line was searched; otherwise a line of 8 MiB in small chunks takes quadratic time.
   let searched = 0;
   return (bytes, from, filled) => {
     const at = bytes.subarray(0, filled).indexOf(NEWLINE, Math.max(from, searched));

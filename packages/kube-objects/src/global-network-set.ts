@@ -1,17 +1,17 @@
 import { json, message, stringMap, strings } from './fields.ts';
 import { identity, type Kind, type KubeObject } from './kind.ts';
 
-/** Custom resources have no protobuf: the numbers in this table are never used. */
+/** Custom resources have no protobuf, so the numbers in this table aren't used. */
 const fields = {
   metadata: message(1, {
     ...identity,
     labels: stringMap(11),
     annotations: stringMap(12),
-    // Kept whole, because a PUT that leaves them out would remove them.
+    // Complete, because a PUT without them would remove them.
     ownerReferences: json,
     finalizers: json,
   }),
-  // As many as Felix takes in one IP set; etcd takes fewer.
+  // The limit of an IP set in Felix; etcd accepts fewer.
   spec: message(2, { nets: strings(1, 1_048_576) }),
 } as const;
 
@@ -19,8 +19,8 @@ export const calicoApis = ['projectcalico.org/v3', 'crd.projectcalico.org/v1'] a
 export type CalicoApi = (typeof calicoApis)[number];
 
 /**
- * A GlobalNetworkSet, by Calico's aggregated API server (`projectcalico.org/v3`) or straight from the custom
- * resource that backs it (`crd.projectcalico.org/v1`).
+ * A GlobalNetworkSet, from Calico's aggregated API server (`projectcalico.org/v3`) or from the custom resource that backs
+ * it (`crd.projectcalico.org/v1`).
  */
 export function globalNetworkSetKind(api: CalicoApi) {
   const [group, version] = api.split('/') as [string, string];

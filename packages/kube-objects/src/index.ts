@@ -13,7 +13,7 @@ export { DecodeError, TooLargeError } from './errors.ts';
 export { FrameSplitter } from './frames.ts';
 export { type CalicoApi, calicoApis, type GlobalNetworkSet, globalNetworkSetKind } from './global-network-set.ts';
 export { asRecord, isDeeper } from './json.ts';
-export { type Kind, type KubeObject, resourcePath } from './kind.ts';
+export { apiVersion, type Kind, type KubeObject, resourcePath } from './kind.ts';
 export { type Lease, leaseKind, microTime } from './lease.ts';
 export { parseJson } from './parse-json.ts';
 export type { OwnerReference, WrittenMetadata } from './metadata.ts';

@@ -29,7 +29,7 @@ const fields = {
 } as const satisfies Fields;
 
 describe('projectJson', () => {
-  it('keeps what the table names, and nothing else', () => {
+  it('keeps only the fields of the table', () => {
     const value = {
       name: 'a',
       extra: 1,
@@ -50,7 +50,7 @@ describe('projectJson', () => {
     });
   });
 
-  it.each([null, undefined])('takes %s for a field that is not there', (missing) => {
+  it.each([null, undefined])('treats %s as a missing field', (missing) => {
     const value = { name: missing, labels: missing, nets: missing, status: missing };
     expect(projectJson(value, fields, 'Thing')).toMatchObject({
       name: '',

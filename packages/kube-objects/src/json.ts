@@ -3,7 +3,7 @@ import { type Field, type Fields, LONGEST_MAP_VALUE, LONGEST_TEXT, type Projecte
 import { bytesOf, setEntry } from './protobuf.ts';
 import { zeroMessage, zeroOf } from './zero.ts';
 
-/** Counts what an object takes in memory besides its texts, which parsed JSON has already: `{}` may become hundreds of bytes. */
+/** Counts the memory of an object except its texts, which parsed JSON already has: `{}` may become hundreds of bytes. */
 export class JsonBudget {
   readonly #allowedBytes: number;
   #spentBytes = 0;
@@ -16,7 +16,7 @@ export class JsonBudget {
     return this.#spentBytes;
   }
 
-  /** Counts an object that is about to be made. @throws TooLargeError */
+  /** Call it before an object is made. @throws TooLargeError */
   spend(fields: Fields): void {
     this.#spentBytes += bytesOf(fields);
     if (this.#spentBytes > this.#allowedBytes)
@@ -25,9 +25,9 @@ export class JsonBudget {
 }
 
 /**
- * Takes the fields of the table out of parsed JSON. What is null or missing has its zero value, as for the API
- * server itself; what has another type than the table says throws DecodeError, with the path to it, and what has more
- * than the table or the budget allows TooLargeError.
+ * Takes the fields of the table out of parsed JSON. A null or missing field has its zero value, as in the API server.
+ *
+ * @throws DecodeError with the path of a field that has another type; TooLargeError beyond a limit of the table or budget
  */
 export function projectJson<F extends Fields>(
   value: unknown,
@@ -71,30 +71,30 @@ function read(value: unknown, field: Field, path: string, budget: JsonBudget): u
     case 'messages':
       return upTo(field.atMost, value, path).map((item) => projectJson(item, field.fields, path, budget));
     case 'json':
-      if (isDeeper(value, DEEPEST_JSON)) return tooLarge(path, 'is nested too deeply');
+      if (isDeeper(value, MAX_JSON_DEPTH)) return tooLarge(path, 'is nested too deeply');
       return countOf(value) > MOST_JSON ? tooLarge(path, `has more than ${MOST_JSON} values`) : value;
   }
 }
 
-/** More than any field of this kind has. What compares or writes such a value recurses, and arrays in arrays take 28 times their text. */
-const DEEPEST_JSON = 3;
+/** More than any such field has. Comparing or writing a value recurses, and nested arrays take 28 times their text. */
+const MAX_JSON_DEPTH = 3;
 
-/** More than twice the addresses of the largest block that Calico takes (/20, /116). Each `{}` takes 64 bytes for its three. */
+/** More than twice the addresses of Calico's largest block (/20, /116). The 3 bytes of each `{}` take 64 in memory. */
 const MOST_JSON = 10_000;
 
-/** How many values there are inside of one that isn't deep. */
+/** The number of values inside of one that isn't deep. */
 function countOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce((sum: number, inner) => sum + 1 + countOf(inner), 0);
 }
 
-/** Whether a value of JSON has more levels than `depth`. */
+/** Whether a JSON value has more levels than `depth`. */
 export function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }
 
-/** `atMost` bytes, as in protobuf: a UTF-16 unit has up to three. */
+/** @param atMost bytes, as in protobuf; a UTF-16 code unit has up to three */
 function text(value: unknown, atMost: number, path: string, expected = 'a string'): string {
   if (typeof value !== 'string') return wrong(path, expected);
   const isShort = value.length * 3 <= atMost || (value.length <= atMost && Buffer.byteLength(value) <= atMost);
@@ -114,7 +114,7 @@ function readMap(value: unknown, path: string): Record<string, string> {
   return map;
 }
 
-/** RFC 3339, as Go writes it. Date.parse alone takes nearly anything. */
+/** RFC 3339, as Go writes it. Date.parse alone accepts nearly any text. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/;
 
 function readTime(time: string, path: string): number {
@@ -127,7 +127,7 @@ export function record(value: unknown, path: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** The fields of a value that may be anything; none of what isn't an object. */
+/** The fields of any value; empty for a value that isn't an object. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

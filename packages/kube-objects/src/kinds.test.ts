@@ -9,7 +9,7 @@ import { nodeKind } from './node.ts';
 import { podKind } from './pod.ts';
 import { serviceKind } from './service.ts';
 
-/** A message by hand: pairs of a field number, and an integer, a text or another message. */
+/** A hand-written message: pairs of a field number, and an integer, a text or another message. */
 type Message = readonly (readonly [number: number, value: number | string | Message])[];
 
 const map = (number: number, key: string, value: string) =>
@@ -47,10 +47,10 @@ const owner = [
 const ownerReferences = [
   { apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'u-2', controller: true, blockOwnerDeletion: false },
 ];
-/** What a later version may have. */
+/** A field of a later version. */
 const later = [99, 'later'] as const;
 
-/** Each field of each table once, with the numbers of the kinds' generated.proto, written down a second time. */
+/** Each field of each table once, with its number in the kind's generated.proto, independent of the table. */
 const samples: readonly { name: string; kind: Kind; message: Message; json: Record<string, unknown> }[] = [
   {
     name: 'a Service',
@@ -142,7 +142,7 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
     },
   },
   {
-    name: 'a Service that is a name',
+    name: 'a Service of type ExternalName',
     kind: serviceKind,
     message: [
       [1, metadata],
@@ -342,13 +342,13 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
 describe.each(samples)('$name', ({ kind, message, json }) => {
   const fromProtobuf = () => new Codec(kind).pageFromProtobuf(list(kind, message)).items[0];
 
-  it('is the same from protobuf and from JSON, whatever else is in it', () => {
+  it('is the same from protobuf and from JSON, with unknown fields', () => {
     const version = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
     const fromJson = new Codec(kind).objectFromJson({ apiVersion: version, kind: kind.kind, ...json });
     expect(fromProtobuf()).toStrictEqual(fromJson);
   });
 
-  it('keeps each value that its table names', () => {
+  it('has each value of its table', () => {
     const { creationTimestamp: _time, ...plain } = described;
     expect(fromProtobuf()).toMatchObject({ metadata: { ...plain, creationTimestamp: Date.UTC(2026, 0, 1) } });
     expect(fromProtobuf()).toMatchObject(kept(json, kind.fields) as object);
@@ -358,7 +358,7 @@ describe.each(samples)('$name', ({ kind, message, json }) => {
 describe('a condition', () => {
   it.each([
     {
-      name: 'that nobody has set',
+      name: 'that is not set',
       conditions: [],
       want: { ready: undefined, serving: undefined, terminating: undefined },
     },
@@ -460,16 +460,21 @@ describe('an object that has more than its table allows', () => {
     },
   ] satisfies readonly { name: string; kind: Kind; metadata?: Message; message: Message }[];
 
-  it.each(tooLarge)('as $name is told apart, and its neighbours are read', ({ kind, metadata: more = [], message }) => {
-    const page = new Codec<Kind>(kind).pageFromProtobuf(list(kind, good, [[1, [...named, ...more]], ...message], good));
-    expect(page.items.map(({ metadata }) => metadata.name)).toEqual(['good', 'good']);
-    expect(page.tooLarge).toEqual([
-      {
-        metadata: expect.objectContaining({ name: 'large', namespace: 'ns' }),
-        tooLarge: expect.stringMatching(/more than/),
-      },
-    ]);
-  });
+  it.each(tooLarge)(
+    'such as $name is returned as too large, and its neighbours are read',
+    ({ kind, metadata: more = [], message }) => {
+      const page = new Codec<Kind>(kind).pageFromProtobuf(
+        list(kind, good, [[1, [...named, ...more]], ...message], good),
+      );
+      expect(page.items.map(({ metadata }) => metadata.name)).toEqual(['good', 'good']);
+      expect(page.tooLarge).toEqual([
+        {
+          metadata: expect.objectContaining({ name: 'large', namespace: 'ns' }),
+          tooLarge: expect.stringMatching(/more than/),
+        },
+      ]);
+    },
+  );
 
   const json = (name: string, status: object) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, status });
   const tooLargeJson = [
@@ -478,36 +483,42 @@ describe('an object that has more than its table allows', () => {
     { name: 'a phase of 1,026 bytes in 342 letters', status: { phase: '€'.repeat(342) } },
   ];
 
-  it.each(tooLargeJson)('as a Pod in JSON of $name is told apart, and its neighbours are read', ({ status }) => {
-    const items = [
-      json('good', { phase: 'x'.repeat(1024) }),
-      json('large', status),
-      json('good', { podIPs: Array(10).fill({}) }),
-    ];
-    const page = new Codec(podKind).pageFromJson({
-      apiVersion: 'v1',
-      kind: 'PodList',
-      metadata: { resourceVersion: '1' },
-      items,
-    });
-    expect(page.items.map(({ metadata }) => metadata.name)).toEqual(['good', 'good']);
-    expect(page.tooLarge.map(({ metadata }) => metadata.name)).toEqual(['large']);
-  });
+  it.each(tooLargeJson)(
+    'such as a Pod in JSON of $name is returned as too large, and its neighbours are read',
+    ({ status }) => {
+      const items = [
+        json('good', { phase: 'x'.repeat(1024) }),
+        json('large', status),
+        json('good', { podIPs: Array(10).fill({}) }),
+      ];
+      const page = new Codec(podKind).pageFromJson({
+        apiVersion: 'v1',
+        kind: 'PodList',
+        metadata: { resourceVersion: '1' },
+        items,
+      });
+      expect(page.items.map(({ metadata }) => metadata.name)).toEqual(['good', 'good']);
+      expect(page.tooLarge.map(({ metadata }) => metadata.name)).toEqual(['large']);
+    },
+  );
 
-  it.each(['ADDED', 'MODIFIED'])('is an event of its own when it was %s, and gone like any other', (type) => {
-    const object = json('large', { podIPs: Array(11).fill({}) });
-    const codec = new Codec(podKind);
-    expect(codec.eventFromJson({ type, object })).toMatchObject({
-      type: 'TOO_LARGE',
-      object: { metadata: { name: 'large' } },
-    });
-    expect(codec.eventFromJson({ type: 'DELETED', object })).toMatchObject({
-      type: 'DELETED',
-      metadata: { name: 'large' },
-    });
-  });
+  it.each(['ADDED', 'MODIFIED'])(
+    'is an event of its own when it was %s, and an ordinary event when it was deleted',
+    (type) => {
+      const object = json('large', { podIPs: Array(11).fill({}) });
+      const codec = new Codec(podKind);
+      expect(codec.eventFromJson({ type, object })).toMatchObject({
+        type: 'TOO_LARGE',
+        object: { metadata: { name: 'large' } },
+      });
+      expect(codec.eventFromJson({ type: 'DELETED', object })).toMatchObject({
+        type: 'DELETED',
+        metadata: { name: 'large' },
+      });
+    },
+  );
 
-  it('has a name, or is garbage', () => {
+  it('must have a name', () => {
     const page = () => new Codec(podKind).pageFromProtobuf(list(podKind, [[1, [[1, long]]]]));
     expect(page).toThrow(DecodeError);
   });
@@ -529,7 +540,7 @@ it('a page of objects that would take more than 20 times its size is too large',
   expect(() => page(100)).toThrow(TooLargeError);
 });
 
-it('what is kept as it is in JSON has at most 10,000 values', () => {
+it('a field of any JSON has at most 10,000 values', () => {
   const read = (count: number) => {
     const metadata = { name: 'a', ownerReferences: Array.from({ length: count }, () => ({})) };
     const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata };
@@ -539,7 +550,7 @@ it('what is kept as it is in JSON has at most 10,000 values', () => {
   expect(read(10_001).object).toHaveProperty('tooLarge', 'Lease.metadata.ownerReferences has more than 10000 values');
 });
 
-it('objects share what is empty, and no one can put anything in', () => {
+it('objects share empty values, which are frozen', () => {
   const [one, other] = new Codec(serviceKind).pageFromProtobuf(
     list(serviceKind, [[1, [[1, 'a']]]], [[1, [[1, 'b']]]]),
   ).items;
@@ -561,7 +572,7 @@ it.each([
   expect(() => new Codec<Kind>(kind).pageFromJson(page)).toThrow(TooLargeError);
 });
 
-/** What of the JSON a table names; times are left out. */
+/** The part of the JSON that a table has, without times. */
 function kept(value: unknown, fields: Kind['fields'] | object): unknown {
   const named = Object.entries(value as object).filter(([name]) => name in fields && name !== 'creationTimestamp');
   return Object.fromEntries(
@@ -610,8 +621,8 @@ const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
 
 it.each([
   { name: 'a deep list', value: deep },
-  { name: 'an object with a toString of its own', value: { toString: 1 } },
-  { name: 'nothing', value: undefined },
+  { name: 'an object with its own toString', value: { toString: 1 } },
+  { name: 'undefined', value: undefined },
 ])('$name in the place of a type is garbage', ({ value }) => {
   const codec = new Codec(podKind);
   const object = { apiVersion: 'v1', kind: 'Pod', metadata: {} };

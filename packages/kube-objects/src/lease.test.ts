@@ -12,13 +12,13 @@ describe('leaseKind', () => {
   const type = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
   const codec = new Codec(leaseKind);
 
-  it('keeps what a PUT must send back', () => {
+  it('has everything that a PUT must send back', () => {
     const kept = { labels: { a: 'b' }, ownerReferences: [{ name: 'x' }], finalizers: ['example.com/f'] };
     const metadata = { name: 'policy', ...kept };
     expect(codec.objectFromJson({ ...type, metadata }).metadata).toMatchObject(metadata);
   });
 
-  it('reads a Lease that nobody ever held', () => {
+  it('reads a Lease that was never held', () => {
     expect(codec.objectFromJson({ ...type, metadata: { name: 'policy' } }).spec).toEqual({
       holderIdentity: '',
       leaseDurationSeconds: 0,

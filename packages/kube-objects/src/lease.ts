@@ -2,9 +2,8 @@ import { int, json, message, string, stringMap } from './fields.ts';
 import { identity, type Kind, type KubeObject } from './kind.ts';
 
 /**
- * A Lease, by which the replicas of a program agree on who leads. Like every built-in it has protobuf, in which its
- * times are numbers; here a Lease is read and written by itself only, which is always JSON. The field numbers of this
- * table are never used.
+ * A Lease, with which the replicas of a program agree on who leads. We only read and write single Leases, which is always
+ * JSON, so the field numbers of this table aren't used.
  */
 export const leaseKind = {
   group: 'coordination.k8s.io',
@@ -17,7 +16,7 @@ export const leaseKind = {
       ...identity,
       labels: stringMap(11),
       annotations: stringMap(12),
-      // Kept whole, because a PUT that leaves them out would remove them.
+      // Complete, because a PUT without them would remove them.
       ownerReferences: json,
       finalizers: json,
     }),
@@ -33,7 +32,7 @@ export const leaseKind = {
 
 export type Lease = KubeObject<typeof leaseKind>;
 
-/** Milliseconds since 1970 as a Lease has its times: with six fractional digits, or the API server answers 400. */
+/** Milliseconds since 1970 as a time of a Lease: the API server requires six fractional digits. */
 export function microTime(epochMs: number): string {
   return new Date(epochMs).toISOString().replace('Z', '000Z');
 }

@@ -11,10 +11,10 @@ const ownerReference = {
   blockOwnerDeletion: optionalBool(7),
 } as const;
 
-/** Who an object goes with, when its owner is deleted. */
+/** An owner of an object; Kubernetes deletes the object with its owner. */
 export type OwnerReference = Projected<typeof ownerReference>;
 
-/** What is said about an object besides which one it is. */
+/** The metadata of an object that we only read. */
 export const describedMetadata = {
   ...identity,
   creationTimestamp: time(8),
@@ -22,16 +22,16 @@ export const describedMetadata = {
   annotations: stringMap(12),
 } as const;
 
-/** The same of objects that we write: a PUT that leaves owners or finalizers out would remove them. */
+/** The metadata of an object that we write: a PUT without owners or finalizers would remove them. */
 export const ownedMetadata = {
   ...describedMetadata,
-  /** 0 unless it was deleted and waits for its finalizers. */
+  /** 0 unless the object was deleted and waits for its finalizers. */
   deletionTimestamp: time(9),
   ownerReferences: messages(13, ownerReference),
   finalizers: strings(14),
 } as const;
 
-/** The metadata of an object to write. With `resourceVersion` an update is refused (409) on anything newer. */
+/** The metadata of an object to write. With `resourceVersion`, an update fails (409) if the stored object is newer. */
 export type WrittenMetadata = {
   readonly name: string;
   readonly namespace?: string;

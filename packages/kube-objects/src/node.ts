@@ -2,7 +2,7 @@ import { message, messages, string, strings } from './fields.ts';
 import type { Kind, KubeObject } from './kind.ts';
 import { describedMetadata } from './metadata.ts';
 
-/** A Node: its range of Pod addresses, and where it is reached. Numbers from k8s.io/api/core/v1/generated.proto. */
+/** A Node: its Pod CIDRs and its addresses. Numbers from k8s.io/api/core/v1/generated.proto. */
 export const nodeKind = {
   group: '',
   version: 'v1',

@@ -6,12 +6,12 @@ export const LENGTH_DELIMITED = 2;
 const FIXED64 = 1;
 const FIXED32 = 5;
 
-/** What a string takes besides its bytes, with its place in an object or array. */
+/** The memory of a string besides its bytes, with its slot in an object or array. */
 const TEXT_BYTES = 24;
 
 /**
- * A cursor over protobuf bytes. It allocates nothing but the strings it returns, and every length is checked
- * against the end of the enclosing message, so that no input can make it read elsewhere or loop.
+ * A cursor over protobuf bytes. It allocates only the strings that it returns. Every length is checked against the end of
+ * the enclosing message, so that no input can make it read elsewhere or loop.
  */
 export class ProtobufReader {
   #bytes: Buffer;
@@ -28,24 +28,24 @@ export class ProtobufReader {
     return this.#position;
   }
 
-  /** Points the reader at other bytes, so that one reader serves a whole stream. */
+  /** Reads other bytes from now on, so that one reader serves a whole stream. */
   reset(bytes: Buffer, position: number): void {
     this.#bytes = bytes;
     this.#position = position;
   }
 
-  /** From now on, what is decoded may take so many bytes of memory, as `spend` and `string` count them. */
+  /** From now on, the decoded values may take this many bytes of memory, as `spend` and `string` count them. */
   allow(bytes: number): void {
     this.#allowedBytes = bytes;
     this.#spentBytes = 0;
   }
 
-  /** What was decoded since `allow`, in bytes. */
+  /** The memory of the values decoded since `allow`, in bytes. */
   get spentBytes(): number {
     return this.#spentBytes;
   }
 
-  /** Counts something that is about to be decoded. @throws TooLargeError */
+  /** Call it before a value is decoded. @throws TooLargeError */
   spend(bytes: number): void {
     this.#spentBytes += bytes;
     if (this.#spentBytes > this.#allowedBytes)
@@ -76,12 +76,12 @@ export class ProtobufReader {
   }
 
   /**
-   * An int32 or int64. A negative one takes ten bytes: the API server checks no port of an EndpointSlice, and who may
-   * write one slice must not be able to end the watch of all.
+   * An int32 or int64. A negative one takes ten bytes. The API server doesn't check the ports of an EndpointSlice, and one
+   * slice with a negative port must not end the watch of all.
    */
   integer(end: number): number {
     if (!this.#isNegative(end)) return this.varint(end);
-    // In two's complement -1 - n has the bits of n turned over: for small numbers the upper ones are all zero then.
+    // In two's complement, -1 - n has the inverted bits of n, so the upper ones are zero for small numbers.
     let complement = 0;
     let scale = 1;
     for (let at = this.#position; at < this.#position + 9; at++) {
@@ -93,7 +93,7 @@ export class ProtobufReader {
     return -1 - complement;
   }
 
-  /** Reads a length prefix and returns where the bytes that it counts end; the reader stands at their start. */
+  /** Reads a length prefix. @returns the end of the bytes that it counts; they begin at the reader's position */
   length(end: number): number {
     const until = this.varint(end) + this.#position;
     if (until > end) throw new DecodeError('protobuf: a field is longer than its message');
@@ -115,7 +115,7 @@ export class ProtobufReader {
     this.#position = position;
   }
 
-  /** Steps over the value of a field that nobody wants. */
+  /** Skips the value of a field. */
   skip(tag: number, end: number): void {
     switch (tag & 7) {
       case LENGTH_DELIMITED:
@@ -135,7 +135,7 @@ export class ProtobufReader {
     }
   }
 
-  /** Nine bytes that go on and one that holds bit 63 alone. */
+  /** Whether nine continued bytes follow, and one with only bit 63. */
   #isNegative(end: number): boolean {
     const last = this.#position + 9;
     if (last >= end || this.#bytes[last] !== 1) return false;
@@ -143,7 +143,7 @@ export class ProtobufReader {
     return true;
   }
 
-  /** A skipped number may be any 64 bits, negative ones included: ten bytes at most. */
+  /** A skipped number may have any 64 bits: at most ten bytes. */
   #skipVarint(end: number): void {
     for (let count = 0; count < 10; count++) {
       if (this.#position >= end) break;

@@ -64,7 +64,7 @@ const unknown = fc.oneof(
 );
 
 describe('MessageDecoder', () => {
-  it('gives the same object as the JSON path, whatever unknown fields lie between', () => {
+  it('returns the same object as from JSON, with unknown fields in between', () => {
     fc.assert(
       fc.property(object, fc.array(unknown, { maxLength: 6 }), (value, junk) => {
         const bytes = encode(value, fields, junk);
@@ -73,7 +73,7 @@ describe('MessageDecoder', () => {
     );
   });
 
-  it('throws DecodeError or reads less, and never anything else, when bytes are cut', () => {
+  it('throws DecodeError or reads less when bytes are cut', () => {
     fc.assert(
       fc.property(object, fc.nat(), (value, at) => {
         const bytes = encode(value, fields, []);
@@ -82,7 +82,7 @@ describe('MessageDecoder', () => {
     );
   });
 
-  it('throws DecodeError or reads something, and never hangs, on any bytes', () => {
+  it('throws DecodeError or reads any bytes, and never hangs', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         expect([undefined, DecodeError]).toContain(errorOf(Buffer.from(bytes)));
@@ -96,12 +96,12 @@ describe('MessageDecoder', () => {
     { name: 'a number that never ends', bytes: [0x18, 0xff, 0xff], reason: /runs past the end/ },
     { name: 'a number beyond 2^53', bytes: [0x18, ...Array<number>(8).fill(0xff), 0x7f], reason: /larger than 2\^53/ },
     { name: 'a number below -2^53', bytes: [0x18, ...Array<number>(9).fill(0x80), 1], reason: /smaller than -2\^53/ },
-    { name: 'a group, which proto3 has no more', bytes: [0xa3, 0x01], reason: /wire type/ },
+    { name: 'a group, which proto3 does not have', bytes: [0xa3, 0x01], reason: /wire type/ },
   ])('refuses $name', ({ bytes, reason }) => {
     expect(() => decode(Buffer.from(bytes))).toThrow(reason);
   });
 
-  it('takes a label called __proto__ for a label', () => {
+  it('reads a label with the key __proto__', () => {
     const labels = decode(encode({ labels: JSON.parse('{"__proto__": "x"}') as object }, fields, [])).labels;
     expect(Object.entries(labels)).toEqual([['__proto__', 'x']]);
     expect(Object.getPrototypeOf(labels)).toBe(Object.prototype);
@@ -112,7 +112,7 @@ function decode(bytes: Buffer) {
   return new MessageDecoder(fields).decode(new ProtobufReader(bytes), bytes.length);
 }
 
-/** The class of what decoding throws, if it does. */
+/** The class of the error that decoding throws, if any. */
 function errorOf(bytes: Buffer): unknown {
   try {
     decode(bytes);
@@ -162,7 +162,7 @@ function encodeField(value: unknown, field: Field): Buffer[] {
   }
 }
 
-/** Go writes the half that isn't meant, too. */
+/** Go also writes the unused half. */
 function encodeIntOrString(value: number | string): Buffer {
   const [type, intVal, strVal] = typeof value === 'string' ? [1, 0, value] : [0, value, ''];
   return Buffer.concat([integer(1, type), integer(2, intVal), lengthDelimited(3, Buffer.from(strVal))]);

@@ -13,15 +13,15 @@ type Slot = {
 };
 
 /**
- * Decodes one message type as its table says, and skips what the table doesn't name by its length: nine tenths of
- * a Pod are never looked at. Made once per kind.
+ * Decodes one message type by its table, and skips other fields by their length: nine tenths of a Pod are never read.
+ * Made once per kind.
  */
 export class MessageDecoder<F extends Fields = Fields> {
   /** In the order of the table. */
   readonly #slots: readonly Slot[];
   /** By field number. */
   readonly #byNumber: (Slot | undefined)[] = [];
-  /** What an object of this type takes without what its fields lead to, in bytes. */
+  /** The memory of an object of this type without its fields' values, in bytes. */
   readonly #bytes: number;
   readonly #zero: Projected<F>;
 
@@ -36,12 +36,12 @@ export class MessageDecoder<F extends Fields = Fields> {
     this.#zero = zeroMessage(fields) as Projected<F>;
   }
 
-  /** Reads up to `end`; the reader stands at the message's first tag. Throws DecodeError, and TooLargeError beyond what a table or the reader allows. */
+  /** Reads from the message's first tag to `end`. @throws DecodeError; TooLargeError beyond a limit of the table or the reader */
   decode(reader: ProtobufReader, end: number): Projected<F> {
     if (reader.position === end) return this.#zero;
     reader.spend(this.#bytes);
     const object: Record<string, unknown> = {};
-    // All keys in one order: one V8 shape.
+    // With the same order of keys, all objects share one V8 shape.
     for (const slot of this.#slots) object[slot.name] = zeroOf(slot.field);
     while (reader.position < end) {
       const tag = reader.tag(end);
@@ -54,17 +54,17 @@ export class MessageDecoder<F extends Fields = Fields> {
 }
 
 /**
- * A message of a few bytes may stand for an object of a hundred, so what counts is what it becomes: as V8 has it, three
- * words of head and one for each property.
+ * A message of a few bytes may become an object of a hundred, so the object's memory counts: in V8, three words of header
+ * and one for each property.
  */
 export const bytesOf = (fields: Fields): number => (3 + Object.keys(fields).length) * WORD_BYTES;
 
 const WORD_BYTES = 8;
-/** A list or a map, with the room that V8 gives to its first elements. */
+/** A list or a map, with the space that V8 reserves for its first elements. */
 const LIST_BYTES = 8 * WORD_BYTES;
-/** The place of a key and its value in a hash table that is half full. */
+/** The slot of a key and its value in a hash table that is half full. */
 const ENTRY_BYTES = 8 * WORD_BYTES;
-/** The place of an element in an array that has grown. */
+/** The slot of an element in an array, with unused space. */
 const ELEMENT_BYTES = 2 * WORD_BYTES;
 
 function read(reader: ProtobufReader, end: number, tag: number, slot: Slot, object: Record<string, unknown>): void {
@@ -92,21 +92,21 @@ function read(reader: ProtobufReader, end: number, tag: number, slot: Slot, obje
       readMapEntry(reader, reader.length(end), mapAt(object, name, reader));
       return;
     case 'strings':
-      room(object, slot, field.atMost, reader).push(reader.string(end, LONGEST_TEXT));
+      listAt(object, slot, field.atMost, reader).push(reader.string(end, LONGEST_TEXT));
       return;
     case 'message':
       object[name] = slot.message!.decode(reader, reader.length(end));
       return;
     case 'messages':
-      room(object, slot, field.atMost, reader).push(slot.message!.decode(reader, reader.length(end)));
+      listAt(object, slot, field.atMost, reader).push(slot.message!.decode(reader, reader.length(end)));
       return;
     case 'json':
       throw new DecodeError(`protobuf: ${name} is only read from JSON`);
   }
 }
 
-/** The list that an element is about to be added to. @throws TooLargeError when there is no room */
-function room(object: Record<string, unknown>, { name }: Slot, atMost: number, reader: ProtobufReader): unknown[] {
+/** The list for one more element. @throws TooLargeError if the list is full */
+function listAt(object: Record<string, unknown>, { name }: Slot, atMost: number, reader: ProtobufReader): unknown[] {
   reader.spend(ELEMENT_BYTES);
   if (object[name] === NO_ELEMENTS) {
     reader.spend(LIST_BYTES);
@@ -117,7 +117,7 @@ function room(object: Record<string, unknown>, { name }: Slot, atMost: number, r
   throw new TooLargeError(`${name} has more than ${atMost} elements`);
 }
 
-/** The map that an entry is about to be put in. */
+/** The map for one more entry. */
 function mapAt(object: Record<string, unknown>, name: string, reader: ProtobufReader): Record<string, string> {
   reader.spend(ENTRY_BYTES);
   if (object[name] === NO_ENTRIES) {
@@ -155,7 +155,7 @@ function readIntOrString(reader: ProtobufReader, end: number): number | string {
   return isString ? text : integer;
 }
 
-/** metav1.Time: 1 seconds; 2 nanos are never written, since JSON has none. */
+/** metav1.Time: 1 seconds; 2 nanos are never written, as JSON has none. */
 function readTime(reader: ProtobufReader, end: number): number {
   let seconds = 0;
   while (reader.position < end) {
@@ -166,7 +166,7 @@ function readTime(reader: ProtobufReader, end: number): number {
   return seconds * 1000;
 }
 
-/** `__proto__` is a legal label key to a hostile server, and must become an entry like any other. */
+/** Sets an entry. A hostile server may send the key `__proto__`, which must become an entry like any other. */
 export function setEntry(map: Record<string, string>, key: string, value: string): void {
   if (key === '__proto__')
     Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });

@@ -2,7 +2,7 @@ import { bool, int, intOrString, message, messages, type Projected, string, stri
 import type { Kind, KubeObject } from './kind.ts';
 import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
 
-/** Numbers from k8s.io/api/core/v1/generated.proto, in which they follow no order. */
+/** Numbers from k8s.io/api/core/v1/generated.proto. */
 const port = {
   name: string(1),
   protocol: string(2),
@@ -13,8 +13,8 @@ const port = {
 } as const;
 
 /**
- * A Service. What has no value is `''`, `0` or empty, which a Service itself never says: an empty `clusterIPs` or
- * `ipFamilies` is that of an ExternalName, a `timeoutSeconds` of 0 is none.
+ * A Service. Unset fields are `''`, `0` or empty, which no Service has as a value: `clusterIPs` and `ipFamilies` are empty
+ * for an ExternalName, and a `timeoutSeconds` of 0 is unset.
  */
 export const serviceKind = {
   group: '',
@@ -25,7 +25,7 @@ export const serviceKind = {
   fields: {
     metadata: message(1, ownedMetadata),
     spec: message(2, {
-      // The API server sets no bound, and there are Services of whole port ranges: as many as a slice may have.
+      // The API server has no limit, and some Services have whole port ranges; this is the limit of a slice.
       ports: messages(1, port, 20_000),
       selector: stringMap(2),
       clusterIP: string(3),
@@ -47,14 +47,14 @@ export type Service = KubeObject<typeof serviceKind>;
 export type ServicePort = Projected<typeof port>;
 
 /**
- * A Service to write. A field without a value is left out, for the API server to fill in: some that are empty, as an
- * `appProtocol` of `''`, it would refuse (422).
+ * A Service to write, without unset fields: the API server fills them in, and refuses some empty ones, such as an
+ * `appProtocol` of `''` (422).
  */
 export type WrittenService = {
   readonly metadata: WrittenMetadata;
   readonly spec: {
     readonly type?: string;
-    /** `None` makes it headless; an address is given out by the API server. */
+    /** `None` makes it headless; otherwise the API server assigns an address. */
     readonly clusterIP?: string;
     readonly clusterIPs?: readonly string[];
     readonly ipFamilies?: readonly string[];

@@ -17,7 +17,7 @@ const fields = {
 
 const decoder = new MessageDecoder(fields);
 
-/** What an API server says went wrong: the body of an error answer, or the object of an ERROR event. */
+/** An API server's description of an error: the body of an answer, or the object of an ERROR event. */
 export type Status = Projected<typeof fields>;
 
 export function statusFromProtobuf(bytes: Buffer, start = 0, end = bytes.length): Status {

@@ -1,10 +1,10 @@
 import type { Field, Fields } from './fields.ts';
 
-/** Of every empty list and map, and no one can put anything in: thousands of objects share them. */
+/** All empty lists and maps; frozen, as thousands of objects share them. */
 export const NO_ELEMENTS: readonly unknown[] = Object.freeze([]);
 export const NO_ENTRIES: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The value of a field that isn't there. Objects share it, so that what says nothing takes no memory. */
+/** The value of a missing field. Objects share it, so that missing fields take no memory. */
 export function zeroOf(field: Field): unknown {
   switch (field.type) {
     case 'string':
@@ -31,7 +31,7 @@ export function zeroOf(field: Field): unknown {
 
 const zeros = new WeakMap<Fields, object>();
 
-/** A message that says nothing, the same one each time. */
+/** A message without set fields: the same object for each call with the same table. */
 export function zeroMessage(fields: Fields): object {
   const known = zeros.get(fields);
   if (known !== undefined) return known;

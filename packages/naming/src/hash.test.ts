@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { hash10, hash20 } from './hash.ts';
 
 describe('hash10', () => {
-  it('is what sha256sum prints, cut after ten digits', () => {
+  it('is the first ten digits that sha256sum prints', () => {
     // printf c2/my-ns/my-app | sha256sum
     expect(hash10('c2', 'my-ns', 'my-app')).toBe('f619fbd268');
   });
 });
 
 describe('hash20', () => {
-  it('is what sha256sum prints, cut after twenty digits', () => {
+  it('is the first twenty digits that sha256sum prints', () => {
     // printf c2/my-ns/my-app | sha256sum
     expect(hash20('c2', 'my-ns', 'my-app')).toBe('f619fbd2688a25312857');
   });
 
-  it('tells apart what hash10 does not', () => {
+  it('distinguishes names with the same hash10', () => {
     // Found in a second, among 700,000 names.
     const [a, b] = ['web-0dntf', 'web-0fa57'].map((slice) => ['c2', 'shop', slice] as const);
     expect(hash10(...a!)).toBe(hash10(...b!));

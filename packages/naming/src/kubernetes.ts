@@ -1,37 +1,37 @@
-/** At most this many characters in a label value, a DNS-1123 label, and the name part of a label key. */
+/** The most characters of a label value, a DNS-1123 label, and the name part of a label key. */
 export const MAX_LABEL = 63;
 
-/** At most this many characters in an object's name. */
+/** The most characters of an object's name. */
 const MAX_NAME = 253;
 
 const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const DNS_SUBDOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$/;
 
-/** A DNS-1123 label, as names of namespaces and clusters are: `my-ns`, at most 63 characters. */
+/** A DNS-1123 label, such as the name of a namespace or cluster: `my-ns`, at most 63 characters. */
 export function isDnsLabel(text: string): boolean {
   return text.length <= MAX_LABEL && DNS_LABEL.test(text);
 }
 
-/** A DNS-1035 label, as names of Services have to be: a DNS-1123 label that begins with a letter. */
+/** A DNS-1035 label, as the name of a Service must be: a DNS-1123 label that begins with a letter. */
 export function isServiceName(text: string): boolean {
   return isDnsLabel(text) && /^[a-z]/.test(text);
 }
 
 /**
- * A DNS-1123 subdomain, as most objects' names are: `my-ns.my-app`, at most 253 characters. Its parts may be longer
- * than 63: apimachinery's IsDNS1123Subdomain and Calico's validation of names both look at the whole only.
+ * A DNS-1123 subdomain, such as the name of most objects: `my-ns.my-app`, at most 253 characters. Its parts may be longer
+ * than 63: apimachinery's IsDNS1123Subdomain and Calico only limit the whole name.
  */
 export function isDnsSubdomain(text: string): boolean {
   return text.length <= MAX_NAME && DNS_SUBDOMAIN.test(text);
 }
 
-/** What a label may hold (apimachinery's IsValidLabelValue): `My_App`, `v1.2`, also nothing; at most 63 characters. */
+/** A label's value (apimachinery's IsValidLabelValue): `My_App`, `v1.2`, or empty; at most 63 characters. */
 export function isLabelValue(text: string): boolean {
   return text.length <= MAX_LABEL && LABEL_VALUE.test(text);
 }
 
-/** `name`, or `prefix/name` with a DNS subdomain before the slash: what apimachinery calls a qualified name. */
+/** A qualified name of apimachinery: `name`, or `prefix/name` with a DNS subdomain before the slash. */
 export function isLabelKey(text: string): boolean {
   const [name = '', prefix, ...rest] = text.split('/').toReversed();
   return name !== '' && isLabelValue(name) && (prefix === undefined || isDnsSubdomain(prefix)) && rest.length === 0;

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressRefusal } from './allowed.ts';
-import { type Cidr, parseCidr } from './cidr.ts';
-
-function cidr(text: string): Cidr {
-  const parsed = parseCidr(text);
-  if (!parsed.ok) throw new TypeError(parsed.reason);
-  return parsed.value;
-}
+import { mustParseCidr } from './cidr.ts';
 
 const PODS = ['10.4.0.0/16', 'fd00:4::/48'];
 
@@ -20,20 +14,24 @@ describe('addressRefusal', () => {
   }>([
     { name: 'an address where everything is allowed', ip: '10.4.0.1' },
     { name: 'an address in an allowed block', ip: '10.4.0.1', allowed: PODS },
-    { name: 'one of IPv6 in an allowed block', ip: 'fd00:4::1', allowed: PODS },
-    { name: 'an address of no local block', ip: '10.4.0.1', local: ['10.2.0.0/16'] },
-    { name: 'a reserved one in a block of its own', ip: '240.4.0.1', allowed: ['240.4.0.0/16'] },
-    { name: 'a reserved one in all of the reserved', ip: '240.4.0.1', allowed: ['240.0.0.0/4'] },
+    { name: 'an IPv6 address in an allowed block', ip: 'fd00:4::1', allowed: PODS },
+    { name: 'an address in no local block', ip: '10.4.0.1', local: ['10.2.0.0/16'] },
+    { name: 'a reserved address in an allowed block', ip: '240.4.0.1', allowed: ['240.4.0.0/16'] },
+    { name: 'a reserved address if the whole reserved block is allowed', ip: '240.4.0.1', allowed: ['240.0.0.0/4'] },
     { name: 'an address outside of the Service ranges', ip: '10.4.0.1', services: ['10.96.0.0/16'] },
     {
-      name: 'one in a Service range where a block inside of that is allowed',
+      name: 'an address in a Service range if a block inside of it is allowed',
       ip: '10.97.0.1',
       allowed: ['10.97.0.0/16'],
       services: ['10.96.0.0/12'],
     },
   ])('takes $name', ({ ip, allowed, local = [], services = [] }) => {
     expect(
-      addressRefusal(ip, { allowed: allowed?.map(cidr), local: local.map(cidr), services: services.map(cidr) }),
+      addressRefusal(ip, {
+        allowed: allowed?.map(mustParseCidr),
+        local: local.map(mustParseCidr),
+        services: services.map(mustParseCidr),
+      }),
     ).toBeUndefined();
   });
 
@@ -70,7 +68,7 @@ describe('addressRefusal', () => {
       want: 'address-not-allowed: 10.2.0.1 is in 10.2.0.0/16 of the local cluster',
     },
     {
-      name: 'an address in a local block that is allowed, too',
+      name: 'an address in a local block that is also allowed',
       ip: '10.2.0.1',
       allowed: ['10.0.0.0/8'],
       local: ['10.2.0.0/16'],
@@ -83,24 +81,24 @@ describe('addressRefusal', () => {
       want: 'bad-address: 127.0.0.1 is loopback',
     },
     {
-      name: 'a reserved one that isn’t named',
+      name: 'a reserved address if nothing is named',
       ip: '240.4.0.1',
-      want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block of 240.0.0.0/4',
+      want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block inside 240.0.0.0/4',
     },
     {
-      name: 'a reserved one where a wider block is allowed',
+      name: 'a reserved address if a wider block is allowed',
       ip: '240.4.0.1',
       allowed: ['0.0.0.0/0', '128.0.0.0/1'],
-      want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block of 240.0.0.0/4',
+      want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block inside 240.0.0.0/4',
     },
     {
-      name: 'a reserved one where another is named',
+      name: 'a reserved address if another block is allowed',
       ip: '240.4.0.1',
       allowed: ['240.5.0.0/16'],
-      want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block of 240.0.0.0/4',
+      want: 'address-not-allowed: 240.4.0.1 is reserved, and allowedPodCIDRs has no block inside 240.0.0.0/4',
     },
     {
-      name: 'a reserved one that is named and local',
+      name: 'a reserved address that is allowed and local',
       ip: '240.4.0.1',
       allowed: ['240.0.0.0/4'],
       local: ['240.4.0.0/16'],
@@ -121,9 +119,9 @@ describe('addressRefusal', () => {
     },
   ])('refuses $name', ({ ip, allowed, local = [], services = [], want }) => {
     const refusal = addressRefusal(ip, {
-      allowed: allowed?.map(cidr),
-      local: local.map(cidr),
-      services: services.map(cidr),
+      allowed: allowed?.map(mustParseCidr),
+      local: local.map(mustParseCidr),
+      services: services.map(mustParseCidr),
     });
     expect(`${refusal?.reason}: ${refusal?.detail}`).toBe(want);
   });

@@ -2,21 +2,21 @@ import { containsCidr } from './blocks.ts';
 import { type Cidr, contains } from './cidr.ts';
 import { specialUse } from './special.ts';
 
-/** Which addresses a remote cluster may bring in. */
+/** Which addresses a remote may have. */
 export type AddressRules = {
-  /** Blocks that its addresses must be in (`allowedPodCIDRs`); undefined: anywhere. */
+  /** Its addresses must be in these blocks (`allowedPodCIDRs`); undefined: no limit. */
   readonly allowed: readonly Cidr[] | undefined;
-  /** Blocks of the local cluster: no other cluster has an address in them, whatever is allowed. */
+  /** Blocks of the local cluster: no remote may have an address in them, even if it is allowed. */
   readonly local: readonly Cidr[];
-  /** Service ranges of the local cluster, as it tells them: only an allowed block inside of one lets an address pass. */
+  /** Service ranges of the local cluster, as it reports them: an address in one must be in an allowed block inside it. */
   readonly services?: readonly Cidr[];
 };
 
-/** Why a remote may not bring in an address. `bad-address`: it can't be that of a Pod or Node of any cluster. */
+/** Why a remote may not have an address. `bad-address`: no Pod or Node of any cluster can have it. */
 export type AddressRefusal = { readonly reason: 'bad-address' | 'address-not-allowed'; readonly detail: string };
 
 /**
- * Whether a remote may bring in an address.
+ * Checks whether a remote may have an address.
  *
  * @param ip canonical
  * @returns undefined if it may
@@ -33,12 +33,12 @@ export function addressRefusal(
   if (range !== undefined && !isNamed(ip, range, allowed))
     return notAllowed(`${ip} is in ${range.text}, a Service range of the local cluster`);
   if (use !== undefined && !isNamed(ip, use.cidr, allowed))
-    return notAllowed(`${ip} is ${use.what}, and allowedPodCIDRs has no block of ${use.cidr.text}`);
+    return notAllowed(`${ip} is ${use.what}, and allowedPodCIDRs has no block inside ${use.cidr.text}`);
   if (allowed === undefined || allowed.some((cidr) => contains(cidr, ip))) return undefined;
   return notAllowed(`${ip} is outside of allowedPodCIDRs`);
 }
 
-/** `0.0.0.0/0` allows everything, but names nothing. */
+/** Whether a block inside of the reserved one is allowed; `0.0.0.0/0` isn't enough. */
 function isNamed(ip: string, reserved: Cidr, allowed: readonly Cidr[] = []): boolean {
   return allowed.some((cidr) => containsCidr(reserved, cidr) && contains(cidr, ip));
 }

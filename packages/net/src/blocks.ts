@@ -5,18 +5,18 @@ import { newGroups, readGroups } from './groups.ts';
 // Scratch space of `addressAt`.
 const groups = newGroups();
 
-/** Whether all of `inner` is in `outer`; a block is in itself. Families never mix: `::/0` holds no IPv4 block. */
+/** Whether `outer` has all addresses of `inner`. Families never mix: `::/0` has no IPv4 block. */
 export function containsCidr(outer: Cidr, inner: Cidr): boolean {
   return inner.prefixLength >= outer.prefixLength && contains(outer, inner.text);
 }
 
-/** Whether two blocks have an address in common. As blocks are cut, one of them is in the other then. */
+/** Whether two blocks have an address in common; one of them is then inside the other. */
 export function overlaps(a: Cidr, b: Cidr): boolean {
   return containsCidr(a, b) || containsCidr(b, a);
 }
 
 /**
- * An address of a block by its number: 0 is the first.
+ * An address of a block by its number, from 0.
  *
  * @returns the canonical text; undefined if the block has no such number
  */

@@ -11,7 +11,7 @@ const spelling = fc.oneof(
   fc.array(group, { maxLength: 9 }).map((groups) => groups.join(':')),
 );
 
-it('says yes to canonical addresses only', () => {
+it('is true only for canonical addresses', () => {
   fc.assert(
     fc.property(spelling, (raw) => {
       fc.pre(isPlainlyCanonical(raw));
@@ -24,6 +24,6 @@ it('says yes to canonical addresses only', () => {
   );
 });
 
-it.each(['10.4.1.38', '255.255.255.255', 'fd00::26', 'fd00:1:2:3::1', 'fd00::'])('says yes to %s', (raw) => {
+it.each(['10.4.1.38', '255.255.255.255', 'fd00::26', 'fd00:1:2:3::1', 'fd00::'])('is true for %s', (raw) => {
   expect(isPlainlyCanonical(raw)).toBe(true);
 });

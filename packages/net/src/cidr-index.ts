@@ -1,7 +1,7 @@
 import type { Cidr } from './cidr.ts';
 import { type Groups, newGroups, readGroups } from './groups.ts';
 
-/** All blocks that begin with the bits on the way to here. */
+/** All blocks that begin with the bits on the path to this branch. */
 type Branch<V> = {
   readonly children: [Branch<V> | undefined, Branch<V> | undefined];
   holder: { readonly value: V } | undefined;
@@ -9,18 +9,17 @@ type Branch<V> = {
 
 const newBranch = <V>(): Branch<V> => ({ children: [undefined, undefined], holder: undefined });
 
-// Scratch space: a walk is never interrupted.
+// Reused by all walks, which are synchronous.
 const groups = newGroups();
 
 /**
- * Blocks that don't overlap, each with a value, to ask for one that stands in the way of another: 128 steps, however
- * many there are.
+ * Blocks that don't overlap, each with a value. Finds one that overlaps another block in at most 128 steps.
  */
 export class CidrIndex<V> {
   readonly #ipv4 = newBranch<V>();
   readonly #ipv6 = newBranch<V>();
 
-  /** The value of a block that has an address in common with this one; of several the one that begins first. */
+  /** The value of the first block that has an address in common with this one. */
   overlapping(cidr: Cidr): V | undefined {
     let branch: Branch<V> | undefined = this.#root(cidr);
     readGroups(cidr.text, groups);
@@ -32,7 +31,7 @@ export class CidrIndex<V> {
     return undefined;
   }
 
-  /** Adds a block, which must overlap none that is here. */
+  /** Adds a block, which must not overlap any other. */
   add(cidr: Cidr, value: V): void {
     let branch = this.#root(cidr);
     readGroups(cidr.text, groups);
@@ -46,7 +45,7 @@ export class CidrIndex<V> {
   }
 }
 
-/** An IPv4 address is the last 32 of the 128 bits. */
+/** An IPv4 address is in the last 32 of the 128 bits. */
 function bitOf(from: Groups, { family }: Cidr, depth: number): 0 | 1 {
   const bit = family === 4 ? depth + 96 : depth;
   return ((from[bit >>> 4] ?? 0) >>> (15 - (bit & 15))) & 1 ? 1 : 0;

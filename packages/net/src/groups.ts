@@ -2,17 +2,17 @@ const COLON = 0x3a;
 const DOT = 0x2e;
 const SLASH = 0x2f;
 
-/** Eight 16-bit groups, the number of an address. An IPv4 address fills the last two, as `::10.4.1.38` would. */
+/** The eight 16-bit groups of an address. An IPv4 address has the last two, as in `::10.4.1.38`. */
 export type Groups = Uint16Array;
 
-/** Room for one address. */
+/** Space for one address. */
 export const newGroups = (): Groups => new Uint16Array(8);
 
 /**
- * Reads the address at the start of `text` into `groups`. Sets of thousands of addresses are sorted and matched
- * through this, so it neither allocates nor validates.
+ * Reads the address at the start of `text` into `groups`. Sets of thousands of addresses are sorted and matched with it,
+ * so it neither allocates nor validates.
  *
- * @param text what `parseIp` or `parseCidr` made; the prefix length of a CIDR is left unread
+ * @param text canonical; the prefix length of a CIDR isn't read
  * @returns the family of the address
  */
 export function readGroups(text: string, groups: Groups): 4 | 6 {
@@ -64,7 +64,7 @@ function readIpv6(text: string, groups: Groups): void {
   }
   if (previous !== COLON) groups[count++] = group;
   if (gap < 0) return;
-  const behind = count - gap;
-  groups.copyWithin(8 - behind, gap, count);
-  groups.fill(0, gap, 8 - behind);
+  const afterGap = count - gap;
+  groups.copyWithin(8 - afterGap, gap, count);
+  groups.fill(0, gap, 8 - afterGap);
 }

@@ -4,11 +4,11 @@ import { parseHostPort } from './host-port.ts';
 
 describe('parseHostPort', () => {
   it.each([
-    { name: 'takes a port alone as every address', raw: ':8080', want: { host: '', port: 8080 } },
-    { name: 'takes port 0', raw: '127.0.0.1:0', want: { host: '127.0.0.1', port: 0 } },
-    { name: 'takes the brackets off IPv6', raw: '[::1]:8080', want: { host: '::1', port: 8080 } },
+    { name: 'reads a bare port as every address', raw: ':8080', want: { host: '', port: 8080 } },
+    { name: 'accepts port 0', raw: '127.0.0.1:0', want: { host: '127.0.0.1', port: 0 } },
+    { name: 'removes the brackets of IPv6', raw: '[::1]:8080', want: { host: '::1', port: 8080 } },
     { name: 'spells IPv6 canonically', raw: '[FD00:0::1]:8080', want: { host: 'fd00::1', port: 8080 } },
-    { name: 'takes a name', raw: 'LocalHost:65535', want: { host: 'localhost', port: 65_535 } },
+    { name: 'accepts a name', raw: 'LocalHost:65535', want: { host: 'localhost', port: 65_535 } },
   ])('$name', ({ raw, want }) => {
     expect(parseHostPort(raw)).toEqual({ ok: true, value: want });
   });
@@ -24,13 +24,13 @@ describe('parseHostPort', () => {
     { name: 'refuses IPv6 without brackets', raw: '::1:8080' },
     { name: 'refuses IPv4 in brackets', raw: '[127.0.0.1]:8080' },
     { name: 'refuses a bad IPv4 address', raw: '127.0.0.256:8080' },
-    { name: 'refuses a name that no host has', raw: 'my_host:8080' },
+    { name: 'refuses an invalid host name', raw: 'my_host:8080' },
     { name: 'refuses a URL', raw: 'http://localhost:8080' },
   ])('$name', ({ raw }) => {
     expect(parseHostPort(raw)).toMatchObject({ ok: false });
   });
 
-  it('takes any IPv4 address and port', () => {
+  it('accepts any IPv4 address and port', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.nat(65_535), (host, port) => {
         expect(parseHostPort(`${host}:${port}`)).toEqual({ ok: true, value: { host, port } });

@@ -1,7 +1,7 @@
 export { addressRefusal, type AddressRefusal, type AddressRules } from './allowed.ts';
 export { addressAt, containsCidr, overlaps } from './blocks.ts';
 export { isPlainlyCanonical } from './canonical.ts';
-export { type Cidr, contains, hostCidr, parseCidr } from './cidr.ts';
+export { type Cidr, contains, hostCidr, mustParseCidr, parseCidr } from './cidr.ts';
 export { CidrIndex } from './cidr-index.ts';
 export { parseHostPort, type HostPort } from './host-port.ts';
 export { parseIp } from './ip.ts';

@@ -2,32 +2,32 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseIp } from './ip.ts';
 
-/** The canonical spelling by another implementation, the URL parser; undefined where it refuses. */
+/** The canonical spelling by another implementation, the URL parser; undefined if it refuses. */
 function spelledByUrl(raw: string): string | undefined {
   const url = URL.parse(`http://[${raw}]/`);
   return url === null ? undefined : url.hostname.slice(1, -1);
 }
 
-/** IPv4-mapped, or the older `::10.0.0.1`: the URL parser takes them and we don't. */
+/** IPv4-mapped, or the older `::10.0.0.1`: the URL parser accepts them, and we don't. */
 const isIpv4Within = (raw: string) => /^::ffff:[^:]+:[^:]+$/.test(spelledByUrl(raw) ?? '') || /^::\d+\./.test(raw);
 
 describe('parseIp', () => {
   it.each([
     { name: 'keeps an IPv4 address', raw: '10.4.1.38', want: '10.4.1.38' },
-    { name: 'keeps the ends of IPv4', raw: '255.255.255.255', want: '255.255.255.255' },
+    { name: 'keeps the last IPv4 address', raw: '255.255.255.255', want: '255.255.255.255' },
     { name: 'lowers the case of IPv6', raw: 'FD00::AB', want: 'fd00::ab' },
     { name: 'drops leading zeros of a group', raw: 'fd00::0026', want: 'fd00::26' },
     { name: 'compresses the longest run of zeros', raw: 'fd00:0:0:1:0:0:0:26', want: 'fd00:0:0:1::26' },
     { name: 'compresses the first of two equal runs', raw: 'fd00:0:0:1:2:0:0:26', want: 'fd00::1:2:0:0:26' },
-    { name: 'leaves a single zero group alone', raw: 'fd00:0:1:2:3:4:5:6', want: 'fd00:0:1:2:3:4:5:6' },
-    { name: 'takes the unspecified address', raw: '0:0:0:0:0:0:0:0', want: '::' },
-    { name: 'takes a dotted tail', raw: '64:ff9b::192.0.2.33', want: '64:ff9b::c000:221' },
+    { name: 'keeps a single zero group', raw: 'fd00:0:1:2:3:4:5:6', want: 'fd00:0:1:2:3:4:5:6' },
+    { name: 'accepts the unspecified address', raw: '0:0:0:0:0:0:0:0', want: '::' },
+    { name: 'accepts a dotted tail', raw: '64:ff9b::192.0.2.33', want: '64:ff9b::c000:221' },
   ])('$name', ({ raw, want }) => {
     expect(parseIp(raw)).toEqual({ ok: true, value: want });
   });
 
   it.each([
-    { name: 'refuses nothing', raw: '' },
+    { name: 'refuses an empty text', raw: '' },
     { name: 'refuses an octal part', raw: '010.0.0.1' },
     { name: 'refuses a hexadecimal part', raw: '0x0a.0.0.1' },
     { name: 'refuses two parts', raw: '10.1' },
@@ -51,7 +51,7 @@ describe('parseIp', () => {
     expect(parseIp(raw)).toMatchObject({ ok: false });
   });
 
-  it('repeats no more than an excerpt of a bad value', () => {
+  it('repeats only an excerpt of a bad value', () => {
     const parsed = parseIp('f:'.repeat(500_000));
     expect(parsed.ok ? '' : parsed.reason).toMatch(/^.{1,100}$/);
   });
@@ -65,7 +65,7 @@ describe('parseIp', () => {
     );
   });
 
-  it('spells IPv6 as the URL parser does', () => {
+  it('spells IPv6 like the URL parser', () => {
     fc.assert(
       fc.property(fc.ipV6(), (raw) => {
         fc.pre(!isIpv4Within(raw));
@@ -74,7 +74,7 @@ describe('parseIp', () => {
     );
   });
 
-  it('takes of what looks like IPv6 nothing that the URL parser refuses', () => {
+  it('refuses everything like IPv6 that the URL parser refuses', () => {
     const piece = fc.constantFrom(':', '::', '0', '1', 'ab', 'F', 'ffff', '.', '8.8');
     const likeIpv6 = fc.string({ unit: piece, maxLength: 16 });
     fc.assert(

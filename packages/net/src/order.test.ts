@@ -4,7 +4,7 @@ import { parseCidr } from './cidr.ts';
 import { parseIp } from './ip.ts';
 import { compareCidrs, compareIps } from './order.ts';
 
-/** The number behind an address, by another road than `groups.ts`: the URL parser's text, spelled out. */
+/** The number of an address, independent of `groups.ts`: from the URL parser's text. */
 function numberOf(ip: string): bigint {
   if (!ip.includes(':')) return ip.split('.').reduce((number, octet) => number * 256n + BigInt(octet), 0n);
   const [head = '', tail = ''] = ip.split('::');
@@ -37,7 +37,7 @@ describe('compareIps', () => {
     expect(ips.toSorted(compareIps)).toEqual(want);
   });
 
-  it('agrees with the numbers behind the addresses', () => {
+  it('orders by the numbers of the addresses', () => {
     fc.assert(
       fc.property(anyIp, anyIp, (a, b) => {
         const family = Number(a.includes(':')) - Number(b.includes(':'));
@@ -47,7 +47,7 @@ describe('compareIps', () => {
     );
   });
 
-  it('sorts the same whatever order the addresses come in', () => {
+  it('gives the same order for any order of the input', () => {
     fc.assert(
       fc.property(fc.array(anyIp), (ips) => {
         expect(ips.toReversed().toSorted(compareIps)).toEqual(ips.toSorted(compareIps));
@@ -57,12 +57,12 @@ describe('compareIps', () => {
 });
 
 describe('compareCidrs', () => {
-  it('puts the wider of two blocks that begin alike first', () => {
+  it('puts the wider of two blocks with the same address first', () => {
     const cidrs = ['10.0.0.1/32', '10.0.0.0/16', 'fd00::/8', '10.0.0.0/8'];
     expect(cidrs.toSorted(compareCidrs)).toEqual(['10.0.0.0/8', '10.0.0.0/16', '10.0.0.1/32', 'fd00::/8']);
   });
 
-  it('calls equal texts equal, and no others', () => {
+  it('is 0 only for equal texts', () => {
     fc.assert(
       fc.property(anyCidr, anyCidr, (a, b) => {
         expect(compareCidrs(a, b) === 0).toBe(a === b);

@@ -1,6 +1,6 @@
 import { newGroups, readGroups } from './groups.ts';
 
-// Scratch space: a comparison runs a million times in a large sort, and is never interrupted.
+// Reused by all comparisons: a large sort has a million of them, and they are synchronous.
 const left = newGroups();
 const right = newGroups();
 
@@ -19,8 +19,8 @@ export function compareIps(a: string, b: string): number {
 }
 
 /**
- * Orders canonical CIDRs by the number of their address, IPv4 before IPv6, and the wider of two that begin alike
- * first: `10.0.0.0/8`, `10.0.0.0/16`, `10.0.0.1/32`. Equal texts alone are equal.
+ * Orders canonical CIDRs by the number of their address, IPv4 before IPv6, and of two with the same address the wider one
+ * first: `10.0.0.0/8`, `10.0.0.0/16`, `10.0.0.1/32`. Only equal texts are equal.
  */
 export function compareCidrs(a: string, b: string): number {
   return compareIps(a, b) || prefixLengthOf(a) - prefixLengthOf(b);

@@ -2,15 +2,9 @@ import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { addressAt } from './blocks.ts';
-import { type Cidr, contains, parseCidr } from './cidr.ts';
+import { type Cidr, contains, mustParseCidr } from './cidr.ts';
 import { parseIp } from './ip.ts';
 import { isLoopbackHost, specialUse } from './special.ts';
-
-function cidr(text: string): Cidr {
-  const parsed = parseCidr(text);
-  if (!parsed.ok) throw new TypeError(parsed.reason);
-  return parsed.value;
-}
 
 type Verdict = 'never' | 'reserved' | 'ordinary';
 
@@ -20,7 +14,7 @@ function verdictOf(ip: string): Verdict {
   return use.isReserved ? 'reserved' : 'never';
 }
 
-/** All rows of IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), but for what `parseIp` refuses. */
+/** All rows of IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), except those that `parseIp` refuses. */
 const REGISTRY: readonly (readonly [block: string, verdict: Verdict, name: string])[] = [
   ['0.0.0.0/8', 'never', 'this network'],
   ['0.0.0.0/32', 'never', 'this host on this network'],
@@ -78,7 +72,7 @@ const lastOf = ({ text, family }: Cidr): string =>
 
 describe('specialUse', () => {
   it.each(REGISTRY)('%s is %s: %s', (text, want) => {
-    const block = cidr(text);
+    const block = mustParseCidr(text);
     expect([addressAt(block, 0)!, lastOf(block)].map(verdictOf)).toEqual([want, want]);
   });
 
@@ -137,7 +131,7 @@ describe('specialUse', () => {
     expect(ip.ok && verdictOf(ip.value)).toBe('ordinary');
   });
 
-  it('tells the block, which holds the address', () => {
+  it('returns the block of the address', () => {
     const heads = fc.constantFrom(
       '',
       '0.',
@@ -168,7 +162,7 @@ describe('specialUse', () => {
     );
   });
 
-  it('lets no IPv4 address pass in an IPv6 notation, whatever it is', () => {
+  it('finds every IPv4 address in an IPv6 notation', () => {
     const hex = (number: number): string => number.toString(16);
     const spellings = fc
       .tuple(fc.nat(0xffff), fc.nat(0xffff))

@@ -1,12 +1,12 @@
-import { type Cidr, parseCidr } from './cidr.ts';
+import { type Cidr, mustParseCidr } from './cidr.ts';
 import { type Groups, newGroups, readGroups } from './groups.ts';
 
-/** Why an address means something else than one Pod or Node. `what` completes "the address is …". */
+/** Why an address can't be that of one Pod or Node. `what` completes "the address is …". */
 export type SpecialUse = {
-  /** The block that it is in. */
+  /** The block of the address. */
   readonly cidr: Cidr;
   readonly what: string;
-  /** Reserved, yet some networks use it: whoever names it in a list of allowed blocks may have it. */
+  /** Reserved, but some networks use it: a list of allowed blocks may name it. */
   readonly isReserved: boolean;
 };
 
@@ -15,12 +15,12 @@ const IPV4_WITHIN = 'an IPv4 address in IPv6 notation';
 const TRANSLATED = 'an IPv4 address behind a translator or tunnel';
 
 /**
- * What is never the address of a Pod or Node, a part of a block before the block. The sources are IANA's registries of
- * special-purpose (RFC 6890) and of multicast addresses. Private, shared, documentation and benchmarking blocks aren't here:
- * clusters use all of them for Pods, and GKE documents that they may.
+ * Blocks that no Pod or Node has; a part of a block comes before the block. The sources are IANA's registries of
+ * special-purpose (RFC 6890) and multicast addresses. Private, shared, documentation and benchmarking blocks aren't here:
+ * clusters use all of them for Pods, as GKE documents.
  *
- * IPv6 that stands for an IPv4 address is here as a whole, be that address harmless or not: it would be a second spelling,
- * and a way around whatever is said of IPv4, such as `allowedPodCIDRs`.
+ * IPv6 addresses that stand for an IPv4 address are all here: a second spelling would bypass rules about the first, such
+ * as `allowedPodCIDRs`.
  */
 const NEVER = [
   ['0.0.0.0/8', 'unspecified'], // RFC 1122, section 3.2.1.3. Linux connects 0.0.0.0 to itself.
@@ -48,7 +48,7 @@ const NEVER = [
   ['fd00:100::100:200/128', METADATA], // Alibaba Cloud
 ] as const;
 
-/** What no host should have by its registry. */
+/** Blocks that no host should have, by their registry. */
 const RESERVED = [
   ['240.0.0.0/4', 'reserved'], // RFC 1112, section 4: class E, which GKE can give to Pods
   ['100::/64', 'reserved'], // RFC 6666: discard-only
@@ -59,20 +59,20 @@ const RESERVED = [
   ['5f00::/16', 'reserved'], // RFC 9602: segment identifiers, which are instructions to routers
 ] as const;
 
-/** A block by its number, as it is compared with that of each address. */
+/** A block as numbers, to compare with addresses. */
 type Row = { readonly use: SpecialUse; readonly network: Groups; readonly mask: Groups };
 
 const ROWS: readonly Row[] = [...NEVER.map(rowOf(false)), ...RESERVED.map(rowOf(true))];
 
-/** By family and the first octet or group: nearly all addresses have no row there, and cost one lookup. */
+/** By family and the first octet or group. Nearly all addresses have no row there, and cost one lookup. */
 const IPV4 = rowsByHead(4);
 const IPV6 = rowsByHead(6);
 
-// Scratch space of `specialUse`.
+// Reused by `specialUse`.
 const address = newGroups();
 
 /**
- * What an address is if it can't be that of one Pod or Node. It is asked of every address of a remote.
+ * The special use of an address. It is called for every address of a remote.
  *
  * @param ip canonical
  * @returns undefined for an ordinary address
@@ -91,15 +91,14 @@ function holdsAddress({ network, mask }: Row): boolean {
 
 function rowOf(isReserved: boolean) {
   return ([text, what]: readonly [text: string, what: string]): Row => {
-    const cidr = parseCidr(text);
-    if (!cidr.ok) throw new TypeError(cidr.reason);
-    const { family, prefixLength } = cidr.value;
+    const cidr = mustParseCidr(text);
+    const { family, prefixLength } = cidr;
     const network = newGroups();
     readGroups(text, network);
-    // An IPv4 address is the last 32 of the 128 bits.
+    // An IPv4 address is in the last 32 of the 128 bits.
     const bits = family === 4 ? prefixLength + 96 : prefixLength;
     const mask = newGroups().map((_, i) => 0xffff << Math.min(16, Math.max(0, 16 * (i + 1) - bits)));
-    return { use: { cidr: cidr.value, what, isReserved }, network, mask };
+    return { use: { cidr, what, isReserved }, network, mask };
   };
 }
 
@@ -113,6 +112,6 @@ function rowsByHead(family: 4 | 6): ReadonlyMap<number, readonly Row[]> {
   return byHead;
 }
 
-/** Whether the host of a URL is this machine: `localhost`, 127.0.0.0/8 or ::1. @param host in lower case, an address canonical */
+/** Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or ::1. @param host lower case, or a canonical address */
 export const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host);

@@ -62,4 +62,5 @@ export { FaultScenario, scenarioTimeout } from './fault-scenarios/fault-scenario
 export { harmIn, STEERING, TOKEN } from './hostile/harm.ts';
 export { startHostileServer } from './hostile/hostile-server.ts';
 export { type Asked, type Endpoint, endpointOf, open, type Reply, send } from './http/http.ts';
+export { type ScriptedAnswer, startScriptedServer } from './http/scripted-server.ts';
 export { type WatchEvent, WatchStream } from './http/watch-stream.ts';

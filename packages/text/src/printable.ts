@@ -1,29 +1,29 @@
-/** Longest text of others that is printed, in UTF-16 code units: they may have written a megabyte. */
+/** The longest foreign text that is printed, in UTF-16 code units: it may have a megabyte. */
 export const MAX_TEXT = 1024;
 
-/** Longest excerpt of a bad value that a reason repeats. */
+/** The longest excerpt of a bad value in a reason. */
 const MAX_EXCERPT = 64;
 
 const PLAIN = /^[ -~]*$/;
 
 /**
- * What steers a terminal, breaks a line, or shows text as what it isn't: controls (C0, DEL, C1), format characters
- * (bidi overrides and isolates, https://trojansource.codes), line and paragraph separators, lone surrogates, and
- * whatever is invisible or has no meaning yet.
+ * Characters that control a terminal, break a line, or disguise text: controls (C0, DEL, C1), format characters (bidi
+ * overrides and isolates, https://trojansource.codes), line and paragraph separators, lone surrogates, and characters that
+ * are invisible or unassigned.
  */
 const UNSAFE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** A cut may leave the beginning of a surrogate pair, or of an escape. */
+/** A cut may leave half of a surrogate pair, or of an escape. */
 const HALF_PAIR = /[\ud800-\udbff]$/;
 const HALF_ESCAPE = /\\(?:u[\da-f]{0,3})?$/;
 
-/** `text`, cut to `max` code units with the `…` that says so, and never through a surrogate pair. */
+/** `text` with at most `max` code units. If it is cut, it ends in `…`; a surrogate pair is never cut. */
 export const cut = (text: string, max = MAX_TEXT): string =>
   text.length <= max ? text : `${text.slice(0, max - 1).replace(HALF_PAIR, '')}…`;
 
 /**
- * `text` of others as a part of one line: what is unsafe to print is escaped as in JSON, and it is cut to `max` code
- * units. A second call changes nothing.
+ * Foreign `text` as a part of one line: unsafe characters are escaped as in JSON, and it has at most `max` code units. A
+ * second call changes nothing.
  */
 export function printable(text: string, max = MAX_TEXT): string {
   const safe = escaped(cut(text, max));
@@ -35,13 +35,13 @@ export function printable(text: string, max = MAX_TEXT): string {
         .replace(HALF_PAIR, '')}…`;
 }
 
-/** `raw` as it may stand in a reason: quoted, escaped, cut after 64 code units. Unless cut, `JSON.parse` reads it. */
+/** `raw` for a reason: quoted, escaped, and cut after 64 code units. Unless it is cut, `JSON.parse` reads it. */
 export function quoted(raw: string): string {
   if (raw.length <= MAX_EXCERPT) return printableJson(JSON.stringify(raw));
   return `${printableJson(JSON.stringify(raw.slice(0, MAX_EXCERPT).replace(HALF_PAIR, '')))}…`;
 }
 
-/** JSON that means the same and is safe to print. Its line breaks stay: outside of a string they are layout. */
+/** Equivalent JSON that is safe to print. Its line breaks stay: outside of a string they are layout. */
 export const printableJson = (json: string): string => escaped(json, '\n');
 
 function escaped(text: string, except?: string): string {
@@ -51,7 +51,7 @@ function escaped(text: string, except?: string): string {
 function escapeOf(char: string): string {
   const json = JSON.stringify(char).slice(1, -1);
   if (json !== char) return json;
-  // Of what JSON leaves as it is, in UTF-16.
+  // JSON doesn't escape this one.
   return char
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -10,15 +10,15 @@ function holding(...secrets: readonly string[]): Secrets {
   return all;
 }
 
-describe('our own credentials in the words of others', () => {
+describe('our own credentials in foreign text', () => {
   it.each([
     {
-      name: 'a header that is quoted',
+      name: 'a quoted header',
       text: `refused Authorization: Bearer ${token}, sorry`,
       want: 'refused Authorization: Bearer [redacted], sorry',
     },
     {
-      name: 'JSON that is quoted',
+      name: 'quoted JSON',
       text: `{"authorization":["Bearer ${token}"]}`,
       want: '{"authorization":["Bearer [redacted]"]}',
     },
@@ -37,7 +37,7 @@ describe('our own credentials in the words of others', () => {
     expect(holding(secret).strip(text)).toMatch(/^\[redacted\](\n\[redacted\])?$/);
   });
 
-  it('are found by any piece of 16 characters, whatever is around it', () => {
+  it('are found by any piece of 16 characters', () => {
     const start = fc.integer({ min: 0, max: token.length - 16 });
     const around = fc.tuple(fc.string(), fc.string());
     fc.assert(
@@ -48,7 +48,7 @@ describe('our own credentials in the words of others', () => {
     );
   });
 
-  it('are found for one more rotation, and each owner has its own', () => {
+  it('are found for one more rotation, by owner', () => {
     const secrets = new Secrets();
     const [one, other] = [{}, {}];
     const [first, second, third, others] = ['first-1st-', 'second-2nd-', 'third-3rd-', 'of-another-'].map((name) =>
@@ -56,7 +56,7 @@ describe('our own credentials in the words of others', () => {
     );
     secrets.hold(other, [others!]);
     for (const secret of [first!, second!, third!]) secrets.hold(one, [secret]);
-    // The oldest is an ordinary word again.
+    // The oldest is no longer held.
     expect([first!, second!, third!, others!].map((secret) => secrets.strip(secret))).toEqual([
       first,
       '[redacted]',
@@ -69,10 +69,10 @@ describe('our own credentials in the words of others', () => {
 describe('other words', () => {
   it.each([
     { name: 'shorter pieces', secret: token, text: `${token.slice(0, 15)} ${token.slice(30, 45)}` },
-    { name: 'words where nothing is held', secret: '', text: 'any word that is long enough: kube-apiserver-1' },
-    { name: 'words that a very short secret is in', secret: 'x', text: 'exxxxxxxxxxxxxxxpected' },
+    { name: 'words if nothing is held', secret: '', text: 'any word that is long enough: kube-apiserver-1' },
+    { name: 'words with a very short secret in them', secret: 'x', text: 'exxxxxxxxxxxxxxxpected' },
     {
-      name: 'words that share the beginning of a secret',
+      name: 'words that begin like a secret',
       secret: 'kubeconfig-user-1:abcdefghijklmnop',
       text: '/etc/kubeconfig-of-ours',
     },
@@ -80,7 +80,7 @@ describe('other words', () => {
     expect(holding(secret).strip(text)).toBe(text);
   });
 
-  it('are the same but for a password of 8 to 15 characters as a whole', () => {
+  it('stay, except a whole password of 8 to 15 characters', () => {
     const secrets = holding('hunter2hunter');
     expect([secrets.strip('hunter2hunter'), secrets.strip('hunter2hunt')]).toEqual(['[redacted]', 'hunter2hunt']);
   });

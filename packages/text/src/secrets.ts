@@ -1,30 +1,29 @@
-/** Any piece of a secret that is as long as this is stripped; a shorter secret, only as a whole. */
+/** Every piece of a secret with this length is stripped; a shorter secret is only stripped as a whole. */
 const PIECE = 16;
 
-/** What is shorter can't be told from an ordinary word. */
+/** Shorter secrets can't be distinguished from ordinary words. */
 const MIN_LENGTH = 8;
 
-/** The characters of tokens, in any of their spellings, and of passwords; a secret with others is several of these. */
+/** The characters of passwords, and of tokens in any spelling. Other characters divide a secret into several words. */
 const WORDS = new RegExp(`[!#$%&*+./0-9=?@A-Z^_a-z|~-]{${MIN_LENGTH},}`, 'g');
 
 /**
- * Our own credentials, so that no text of others repeats them: an error that quotes the request, a page of a proxy, an
- * object that was named after a token. Found as they are, percent-encoded, and in base64; who disguises them otherwise
- * isn't stopped.
+ * Our own credentials, to strip them from foreign text: an error that quotes the request, a page of a proxy, an object
+ * with a token as its name. They are found as they are, percent-encoded, and in base64, but not in other encodings.
  */
 export class Secrets {
   readonly #held = new Map<object, { readonly now: readonly string[]; readonly before: readonly string[] }>();
-  /** Undefined: to be made of what is held. */
+  /** Made from what is held when it is needed. */
   #index: Index | undefined;
 
-  /** What `owner` uses now; what it used before is remembered until the next call, as an answer may still repeat it. */
+  /** Holds what `owner` uses now, and what it used before, until the next call: an answer may still repeat that. */
   hold(owner: object, secrets: readonly string[]): void {
     const before = this.#held.get(owner)?.now ?? [];
     this.#held.set(owner, { now: secrets.flatMap(spellingsOf), before });
     this.#index = undefined;
   }
 
-  /** `text` with `[redacted]` for each word that holds a secret, or 16 characters of one. */
+  /** `text` with `[redacted]` in place of each word with a secret, or with 16 characters of one. */
   strip(text: string): string {
     if (text.length < MIN_LENGTH || this.#held.size === 0) return text;
     const index = (this.#index ??= indexOf([...this.#held.values()].flatMap(({ now, before }) => [...now, ...before])));
@@ -32,7 +31,7 @@ export class Secrets {
   }
 }
 
-/** A secret as others may write it. */
+/** The spellings of a secret in foreign text. */
 function spellingsOf(secret: string): readonly string[] {
   const spellings = [secret, encodeURIComponent(secret.toWellFormed())];
   const inBase64 = [base64(secret), base64(` ${secret}`).slice(2), base64(`  ${secret}`).slice(3)];
@@ -40,13 +39,12 @@ function spellingsOf(secret: string): readonly string[] {
   return [...new Set(spellings)].flatMap((spelling) => spelling.match(WORDS) ?? []);
 }
 
-/** There are three of a text within a longer one, by how many bytes stand before it. */
+/** A text within a longer one has three forms, by how many bytes precede it. */
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /**
- * Where in `text`, which is all secrets, eight characters are, for those at every eighth position of a secret: any 15
- * in a row hold such a chunk, and most words hold none. What looks like a secret and isn't costs no more than a few
- * comparisons.
+ * The places in `text`, which is all secrets, of each chunk of eight characters at every eighth position of a secret. Any
+ * 15 characters in a row have such a chunk, and most words have none, so a word costs only a few lookups.
  */
 type Index = {
   readonly text: string;
@@ -68,7 +66,7 @@ function indexOf(all: readonly string[]): Index {
       if (known === undefined) places.set(chunk, [text.length + at]);
       else known.push(text.length + at);
     }
-    // No word has a line break.
+    // Words have no line breaks, so none matches across two secrets.
     text += `${secret}\n`;
   }
   return { text, places, short };
@@ -83,7 +81,7 @@ function holdsPiece(word: string, { text, places, short }: Index): boolean {
   return false;
 }
 
-/** How long a piece a word and the secrets share around a chunk that both have; no more is counted than has to be. */
+/** The length of the piece that a word and the secrets share around a common chunk, counted up to `PIECE` or a bit more. */
 function commonLength(
   { word, at }: { word: string; at: number },
   { text, place }: { text: string; place: number },

@@ -2,7 +2,7 @@ import { isAlias, isCollection, isPair, isScalar, LineCounter, parseDocument } f
 
 /** Why a text can't be read as YAML. `message` may quote the text, which may hold a token; `code` never does. */
 export type YamlProblem = {
-  /** One of the library's, such as `DUPLICATE_KEY`, or `NESTING` or `ALIASES`, which have no place. */
+  /** A code of the library, such as `DUPLICATE_KEY`, or `NESTING` or `ALIASES`, which have no place. */
   readonly code: string;
   readonly message: string;
   /** Both count from 1. */
@@ -13,12 +13,12 @@ export type ParsedYaml =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: YamlProblem };
 
-/** The library searches the document for the anchor of each alias. */
-const MOST_ALIASES = 1_000;
+/** The library searches the whole document for the anchor of each alias. */
+const MAX_ALIASES = 1_000;
 
 /**
- * Reads one YAML document, or JSON, in linear time. The library compares each key of a map with all others, which takes
- * two minutes for 1 MB of keys: repeated ones are found here instead.
+ * Parses one YAML document, or JSON, in linear time. The library would compare each key of a map with all others, which
+ * takes two minutes for 1 MB of keys, so repeated keys are found here.
  */
 export function parseYaml(source: string): ParsedYaml {
   const lines = new LineCounter();
@@ -34,13 +34,13 @@ export function parseYaml(source: string): ParsedYaml {
     if (error !== undefined) return wrong(error.code, error.message, at(error.pos[0]));
     const { repeatedAt, aliases } = survey(document.contents);
     if (repeatedAt !== undefined) return wrong('DUPLICATE_KEY', 'Map keys must be unique', at(repeatedAt));
-    const excess = `it has ${aliases} aliases, at most ${MOST_ALIASES} are allowed`;
-    if (aliases > MOST_ALIASES) return wrong('ALIASES', excess);
+    const excess = `it has ${aliases} aliases, and at most ${MAX_ALIASES} are allowed`;
+    if (aliases > MAX_ALIASES) return wrong('ALIASES', excess);
     return { ok: true, value: document.toJS() };
   } catch (error) {
-    // The parser recurses, and overflows the stack.
+    // The recursive parser has overflowed the stack.
     if (error instanceof RangeError) return tooDeep;
-    // An alias without its anchor, or so many that they would fill the memory.
+    // An alias has no anchor, or there are so many that they would fill the memory.
     return wrong('ALIASES', (error as Error).message);
   }
 }
@@ -54,7 +54,7 @@ const tooDeep = wrong('NESTING', 'it is nested too deeply');
 
 type Survey = { repeatedAt: number | undefined; aliases: number };
 
-/** Where the first key stands that its map has already, and how many aliases there are. Aliases aren't followed. */
+/** Finds the first repeated key of a map, and counts the aliases, without following them. */
 function survey(node: unknown, found: Survey = { repeatedAt: undefined, aliases: 0 }): Survey {
   if (isAlias(node)) found.aliases++;
   if (isPair(node)) {

@@ -1,18 +1,15 @@
 import type { Pod } from '@kube-semaphore/kube-objects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Cidr, parseCidr } from '@kube-semaphore/net';
+import { mustParseCidr } from '@kube-semaphore/net';
 import { isSameMember, type Member, membershipOf, type MembershipRules } from './member.ts';
-
-function cidr(text: string): Cidr {
-  const parsed = parseCidr(text);
-  if (!parsed.ok) throw new TypeError(parsed.reason);
-  return parsed.value;
-}
 
 const rules: MembershipRules = {
   nameLabel: 'semaphore.uw.systems/name',
-  addresses: { allowed: [cidr('10.0.0.0/8'), cidr('fd00::/8')], local: [cidr('10.2.0.0/16')] },
+  addresses: {
+    allowed: [mustParseCidr('10.0.0.0/8'), mustParseCidr('fd00::/8')],
+    local: [mustParseCidr('10.2.0.0/16')],
+  },
   intern: (text) => text,
 };
 
@@ -102,7 +99,7 @@ describe('membershipOf', () => {
   });
 
   it('takes a reserved address only where a block of it is allowed', () => {
-    const named = { ...rules, addresses: { allowed: [cidr('240.4.0.0/16')], local: [] } };
+    const named = { ...rules, addresses: { allowed: [mustParseCidr('240.4.0.0/16')], local: [] } };
     expect(membershipOf(pod({ ips: ['240.4.0.1'] }), rules).skipped).toMatchObject([
       { kind: 'problem', reason: 'address-not-allowed' },
     ]);
@@ -113,7 +110,7 @@ describe('membershipOf', () => {
     expect(membershipOf(pod({ ips: ['x', '10.4.1.38', '192.168.0.1'] }), rules)).toEqual({
       member,
       skipped: [
-        { kind: 'problem', reason: 'bad-address', detail: '"x" is not an IP address' },
+        { kind: 'problem', reason: 'bad-address', detail: '"x" is not a valid IP address' },
         { kind: 'problem', reason: 'address-not-allowed', detail: '192.168.0.1 is outside of allowedPodCIDRs' },
       ],
     });

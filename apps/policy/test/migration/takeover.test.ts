@@ -65,7 +65,7 @@ function promised({ prefix }: GoRelease): readonly string[] {
   const older = prefix === 'KPS' ? names.map((name) => `KPS_${name} is an older spelling: use SP_${name}`) : [];
   return [
     ...older,
-    'CA is fetched unencrypted, whoever is on the way can replace it',
+    'CA is fetched without encryption; anyone on the network path can replace it',
     'skipped: host-network-kept',
     'watch is forbidden; listing periodically',
     'remote may announce any address: set its allowedPodCIDRs (-allowed-pod-cidrs)',

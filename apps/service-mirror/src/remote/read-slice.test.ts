@@ -1,17 +1,11 @@
 import { Codec, endpointSliceKind } from '@kube-semaphore/kube-objects';
-import { type Cidr, parseCidr } from '@kube-semaphore/net';
+import { mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
 import { readSlice } from './read-slice.ts';
 
 const codec = new Codec(endpointSliceKind);
-function cidr(text: string): Cidr {
-  const parsed = parseCidr(text);
-  if (!parsed.ok) throw new TypeError(parsed.reason);
-  return parsed.value;
-}
-
 const rules = {
-  addresses: { allowed: [cidr('10.4.0.0/16'), cidr('::/0')], local: [cidr('10.4.9.0/24')] },
+  addresses: { allowed: [mustParseCidr('10.4.0.0/16'), mustParseCidr('::/0')], local: [mustParseCidr('10.4.9.0/24')] },
   isLocal: false,
 };
 const unlimited = { addresses: { allowed: undefined, local: [] }, isLocal: false };

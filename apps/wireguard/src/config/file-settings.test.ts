@@ -134,12 +134,12 @@ describe('settingsOfFile', () => {
     {
       name: 'an invalid pod subnet',
       entry: { ...c2, podSubnet: '10.4.0.0' },
-      want: /^remotes\[0\]\.podSubnet: "10\.4\.0\.0" is not a CIDR/,
+      want: /^remotes\[0\]\.podSubnet: "10\.4\.0\.0" is not a valid CIDR/,
     },
     {
       name: 'an invalid pod subnet in a list',
       entry: { ...c2, podSubnet: ['10.4.0.0/16', 'x'] },
-      want: /^remotes\[0\]\.podSubnet\[1\]: "x" is not a CIDR/,
+      want: /^remotes\[0\]\.podSubnet\[1\]: "x" is not a valid CIDR/,
     },
     {
       name: 'a pod subnet of all addresses',
@@ -210,7 +210,7 @@ describe('settingsOfFile', () => {
     {
       name: 'an invalid device address',
       entry: { ...c2, deviceAddress: 'eth0' },
-      want: /^remotes\[0\]\.deviceAddress: "eth0" is not an IP address, nor is it none or auto$/,
+      want: /^remotes\[0\]\.deviceAddress: "eth0" is not a valid IP address, nor is it none or auto$/,
     },
     {
       name: 'a device address that every host has',

@@ -74,7 +74,7 @@ describe('readNode', () => {
     {
       name: 'a malformed one',
       podCIDRs: ['10.4.1.0/24', '10.4.2.0/99'],
-      want: /^bad-cidr: "10\.4\.2\.0\/99" is not a CIDR/,
+      want: /^bad-cidr: "10\.4\.2\.0\/99" is not a valid CIDR/,
     },
     {
       name: 'one outside of the pod subnets',

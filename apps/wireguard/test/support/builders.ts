@@ -1,15 +1,10 @@
-import { type Cidr, parseCidr } from '@kube-semaphore/net';
+import { mustParseCidr as cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Device, Link, Peer } from '@kube-semaphore/wireguard-tools';
 import type { RemoteNode } from '../../src/desired/remote-node.ts';
 import type { RemoteSettings } from '../../src/config/settings.ts';
 
-/** A block, for tests. */
-export function cidr(text: string): Cidr {
-  const parsed = parseCidr(text);
-  if (!parsed.ok) throw new TypeError(parsed.reason);
-  return parsed.value;
-}
+export { cidr };
 
 /** A public key by its number. */
 export const key = (number: number): string => Buffer.from(new Uint8Array(32).fill(number + 1)).toString('base64');

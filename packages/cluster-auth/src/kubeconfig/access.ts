@@ -13,10 +13,10 @@ import { parseKubeconfig } from './schema.ts';
 import { openUser } from './user.ts';
 
 /**
- * The way that a kubeconfig's current context describes. The file itself is read once; the files that it names are
- * read again when they change.
+ * Opens the current context of a kubeconfig. The file itself is read once; the files that it names are read again when
+ * they change.
  *
- * @throws {ClusterAuthError} that names the file and the field
+ * @throws {ClusterAuthError} with the name of the file and the field
  */
 export async function openKubeconfig(path: string, deps: Dependencies): Promise<Access> {
   const text = await readText(path, (mode) => checkWriters(path, mode, deps.log));
@@ -38,10 +38,10 @@ export async function openKubeconfig(path: string, deps: Dependencies): Promise<
 }
 
 /**
- * A kubeconfig may name programs that are run here (`exec`), so whoever may write it may run some. The folder isn't looked at:
- * those of mounted volumes are anyone's, within their pod.
+ * A kubeconfig may name programs that we run (`exec`), so it must not be writable by anyone. Its folder isn't checked:
+ * within a Pod, anyone may write the folder of a mounted volume.
  *
- * @throws {ClusterAuthError} if anyone may
+ * @throws {ClusterAuthError} if anyone may write the file
  */
 function checkWriters(path: string, mode: number, log: Logger): void {
   switch (writersOf(mode)) {
@@ -50,7 +50,7 @@ function checkWriters(path: string, mode: number, log: Logger): void {
     case 'group':
       log.warn(
         { path, mode: octal(mode) },
-        'the group of a kubeconfig may write it, and so run programs here: chmod g-w',
+        'kubeconfig is writable by its group, which can so make us run any program; use chmod g-w',
       );
   }
 }

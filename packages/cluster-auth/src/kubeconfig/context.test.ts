@@ -27,7 +27,7 @@ describe('parseKubeconfig', () => {
     expect(parseKubeconfig(text, 'k').users[1]?.user.token).toBe('t');
   });
 
-  it('leaves alone what it does not know', () => {
+  it('ignores unknown fields', () => {
     const text = kubeconfig({
       kind: 'Config',
       preferences: { colors: true },
@@ -43,7 +43,7 @@ describe('parseKubeconfig', () => {
     expect([cluster['tls-server-name'], cluster['proxy-url'], user.token]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('takes a user without a value for one who has nothing', () => {
+  it('reads a user without a value as an anonymous one', () => {
     expect(read(kubeconfig({ users: [{ name: 'jane' }] })).user['as-groups']).toEqual([]);
   });
 
@@ -51,20 +51,24 @@ describe('parseKubeconfig', () => {
     { name: 'an empty file', text: '', want: 'kubeconfig k: the file must be a map' },
     { name: 'a list', text: '[]', want: 'kubeconfig k: the file must be a map' },
     {
-      name: 'broken YAML, by its line',
+      name: 'broken YAML, with its line',
       text: 'users:\n- name: [secret',
-      want: /^kubeconfig k: line 2 is not YAML \([A-Z_]+\)$/,
+      want: /^kubeconfig k: line 2 is not valid YAML \([A-Z_]+\)$/,
     },
-    { name: 'an alias of nothing', text: 'users: *secret', want: "kubeconfig k: its YAML aliases can't be resolved" },
     {
-      name: 'more maps in maps than a parser can follow',
+      name: 'an alias without an anchor',
+      text: 'users: *secret',
+      want: "kubeconfig k: its YAML aliases can't be resolved",
+    },
+    {
+      name: 'more nested maps than a parser can follow',
       text: `${Array.from({ length: 4_000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')}\nb: 1`,
       want: 'kubeconfig k: its YAML is nested too deeply',
     },
     {
-      name: 'a key that stands there twice',
+      name: 'a repeated key',
       text: 'users: []\nusers: []',
-      want: /^kubeconfig k: line 2 is not YAML \(DUPLICATE_KEY\)$/,
+      want: /^kubeconfig k: line 2 is not valid YAML \(DUPLICATE_KEY\)$/,
     },
     {
       name: 'a token that is a number',
@@ -76,9 +80,9 @@ describe('parseKubeconfig', () => {
       text: 'clusters: [{name: a, cluster: {insecure-skip-tls-verify: yes}}]',
       want: /must be true or false$/,
     },
-    { name: 'users that are no list', text: 'users: {}', want: 'kubeconfig k: users must be a list' },
+    { name: 'users that are not a list', text: 'users: {}', want: 'kubeconfig k: users must be a list' },
     {
-      name: 'a cluster that is no map',
+      name: 'a cluster that is not a map',
       text: 'clusters: [{name: a, cluster: secret}]',
       want: 'kubeconfig k: clusters[0].cluster must be a map',
     },
@@ -91,7 +95,7 @@ describe('parseKubeconfig', () => {
 });
 
 describe('currentContext', () => {
-  it('goes from the context to its cluster and its user', () => {
+  it('resolves the cluster and the user of the context', () => {
     const contexts = [
       { name: 'other', context: { cluster: 'west', user: 'joe' } },
       { name: 'main', context: { cluster: 'east', user: 'jane' } },
@@ -104,7 +108,7 @@ describe('currentContext', () => {
     });
   });
 
-  it('takes no offence at entries that the context does not lead to', () => {
+  it('ignores invalid entries that the context does not refer to', () => {
     const clusters = [
       { name: 'east', cluster: { server: 'https://east' } },
       { name: 'lab', cluster: { server: 'https://lab', 'insecure-skip-tls-verify': true } },
@@ -114,29 +118,29 @@ describe('currentContext', () => {
 
   it.each([
     { name: 'no current-context', config: { 'current-context': '' }, want: 'it has no current-context' },
-    { name: 'a context that is not there', config: { 'current-context': 'x' }, want: 'there is no context "x"' },
-    { name: 'a cluster that is not there', config: { clusters: [] }, want: 'there is no cluster "east"' },
-    { name: 'a user that is not there', config: { users: null }, want: 'there is no user "jane"' },
+    { name: 'a missing context', config: { 'current-context': 'x' }, want: 'there is no context "x"' },
+    { name: 'a missing cluster', config: { clusters: [] }, want: 'there is no cluster "east"' },
+    { name: 'a missing user', config: { users: null }, want: 'there is no user "jane"' },
     {
-      name: 'two of a name',
+      name: 'two entries with one name',
       config: { users: [{ name: 'jane' }, { name: 'jane' }] },
       want: 'there are two entries of user "jane"',
     },
     {
       name: 'a context without a user',
       config: { contexts: [{ name: 'main', context: { cluster: 'east' } }] },
-      want: 'context "main" names no user',
+      want: 'context "main" has no user',
     },
     {
       name: 'a context without a cluster',
       config: { contexts: [{ name: 'main', context: {} }] },
-      want: 'context "main" names no cluster',
+      want: 'context "main" has no cluster',
     },
     { name: 'a cluster without a server', config: { cluster: { server: '' } }, want: 'cluster "east" has no server' },
     {
       name: 'insecure-skip-tls-verify',
       config: { cluster: { 'insecure-skip-tls-verify': true } },
-      want: 'cluster "east" has insecure-skip-tls-verify, which is refused',
+      want: 'cluster "east" has insecure-skip-tls-verify, which is not allowed',
     },
     {
       name: 'a CA twice',
@@ -146,7 +150,7 @@ describe('currentContext', () => {
     {
       name: 'a certificate without a key',
       config: { user: { 'client-certificate': 'a' } },
-      want: 'neither client-key nor client-key-data',
+      want: 'has a client certificate without client-key or client-key-data',
     },
     {
       name: 'a certificate twice',
@@ -164,7 +168,7 @@ describe('currentContext', () => {
       want: 'both token and username',
     },
     {
-      name: 'groups of nobody',
+      name: 'groups without a user',
       config: { user: { 'as-groups': ['g'] } },
       want: 'as-uid, as-groups or as-user-extra without as',
     },
@@ -174,9 +178,9 @@ describe('currentContext', () => {
       want: 'both exec and auth-provider',
     },
     {
-      name: 'a provider that is gone',
+      name: 'an unsupported provider',
       config: { user: { 'auth-provider': { name: 'gcp' } } },
-      want: 'the auth-provider "gcp", which kubectl dropped too',
+      want: 'the auth-provider "gcp", which is not supported',
     },
     {
       name: 'a plugin without a command',
@@ -184,19 +188,19 @@ describe('currentContext', () => {
       want: 'an exec without a command',
     },
     {
-      name: 'a plugin of an old version',
+      name: 'a plugin with an old version',
       config: { user: { exec: { command: 'c', apiVersion: 'client.authentication.k8s.io/v1alpha1' } } },
-      want: 'apiVersion is neither',
+      want: 'apiVersion must be',
     },
     {
-      name: 'a plugin that says nothing of questions',
+      name: 'a plugin without an interactiveMode',
       config: { user: { exec: { command: 'c', apiVersion: V1 } } },
-      want: 'interactiveMode is none of',
+      want: 'interactiveMode must be',
     },
     {
-      name: 'a plugin that asks',
+      name: 'an interactive plugin',
       config: { user: { exec: { command: 'c', apiVersion: V1, interactiveMode: 'Always' } } },
-      want: 'asks a person',
+      want: 'the interactiveMode Always',
     },
   ])('refuses $name', ({ config, want }) => {
     expect(() => read(kubeconfig(config))).toThrow(expect.objectContaining({ code: 'CLUSTER_KUBECONFIG' }));

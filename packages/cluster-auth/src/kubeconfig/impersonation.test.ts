@@ -10,15 +10,15 @@ const headersOf = (user: object) => {
 
 describe('impersonationHeaders', () => {
   it.each([
-    { name: 'sends none of a user who acts as nobody else', user: {}, want: {} },
-    { name: 'sends the user', user: { as: 'jane' }, want: { 'Impersonate-User': 'jane' } },
+    { name: 'are empty for a user that does not act as another', user: {}, want: {} },
+    { name: 'have the user', user: { as: 'jane' }, want: { 'Impersonate-User': 'jane' } },
     {
-      name: 'sends the uid, and a line per group, commas and all',
+      name: 'have the uid, and one line per group, even with commas',
       user: { as: 'jane', 'as-uid': '42', 'as-groups': ['dev', 'a,b'] },
       want: { 'Impersonate-User': 'jane', 'Impersonate-Uid': '42', 'Impersonate-Group': ['dev', 'a,b'] },
     },
     {
-      name: 'escapes the keys of extra values',
+      name: 'escape the keys of extra values',
       user: { as: 'jane', 'as-user-extra': { 'acme.com/project': ['x', 'y'], 'ä%': ['z'] } },
       want: {
         'Impersonate-User': 'jane',
@@ -26,12 +26,12 @@ describe('impersonationHeaders', () => {
         'Impersonate-Extra-%C3%A4%25': ['z'],
       },
     },
-    { name: 'sends UTF-8, a byte per character', user: { as: 'ä' }, want: { 'Impersonate-User': '\u00c3\u00a4' } },
+    { name: 'are UTF-8, with one character per byte', user: { as: 'ä' }, want: { 'Impersonate-User': '\u00c3\u00a4' } },
   ])('$name', ({ user, want }) => {
     expect(headersOf(user)).toEqual(want);
   });
 
-  it('refuses a line feed, which would begin another header', () => {
+  it('refuse a line feed, which would begin another header', () => {
     expect(() => headersOf({ as: 'jane', 'as-groups': ['a\r\nAuthorization: x'] })).toThrow(
       'user "u": as-groups has control characters',
     );

@@ -2,12 +2,12 @@ import { ClusterAuthError } from '../errors.ts';
 import type { KubeconfigUser } from './schema.ts';
 
 /**
- * The headers of a user who acts as another
- * (https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/). Groups and extra values are several
- * lines of one name: an API server doesn't split them at commas.
+ * The headers for a user that acts as another
+ * (https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/). Each group and extra value has its own
+ * header line: an API server doesn't split them at commas.
  *
  * @param where names a field of the kubeconfig's user, for the error
- * @throws {ClusterAuthError} for a value that no header can carry
+ * @throws {ClusterAuthError} for a value that is not valid in a header
  */
 export function impersonationHeaders(
   user: KubeconfigUser,
@@ -25,13 +25,13 @@ export function impersonationHeaders(
   return headers;
 }
 
-/** Node writes a header's characters as one byte each; Kubernetes reads the bytes as UTF-8. */
+/** Node.js writes each character of a header as one byte; Kubernetes reads the bytes as UTF-8. */
 function headerValue(value: string, where: string): string {
   if (!/(?!\t)\p{Cc}/u.test(value)) return Buffer.from(value, 'utf8').toString('latin1');
   throw new ClusterAuthError('CLUSTER_KUBECONFIG', `${where} has control characters`);
 }
 
-/** What a header's name may not hold is percent-encoded, as is the percent sign (client-go's headerKeyEscape). */
+/** Percent-encodes `%` and all characters that are not valid in a header's name (client-go's headerKeyEscape). */
 function escapeKey(key: string): string {
   return Buffer.from(key, 'utf8')
     .toString('latin1')

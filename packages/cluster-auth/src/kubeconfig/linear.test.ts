@@ -30,7 +30,7 @@ it.each([
   },
   { name: 'aliases', input: (bytes: number) => `x:\n${lines(bytes, (i) => `- &a${i} x\n- *a${i}\n`)}` },
   {
-    name: 'the most aliases that are read',
+    name: 'as many aliases as are allowed',
     input: (bytes: number) => `x:\n${lines(bytes, (i) => `- &a${i} x\n- ${Number(i) < 1_000 ? '*' : 'x'}a${i}\n`)}`,
   },
 ])(

@@ -126,7 +126,7 @@ describe('our reading of a kubeconfig and that of client-node', () => {
     { name: 'a user name and a password', config: { user: { username: 'jane', password: 'p:w' } } },
     { name: 'tls-server-name', config: { cluster: { ...east, 'tls-server-name': 'api.internal' } } },
     { name: 'proxy-url', config: { cluster: { ...east, 'proxy-url': 'http://proxy:3128' } } },
-    { name: 'a user who acts as another', config: { user: { token: 'abc', as: 'ops' } } },
+    { name: 'a user that acts as another', config: { user: { token: 'abc', as: 'ops' } } },
   ])('agree on $name', async ({ config }) => {
     const path = await writeKubeconfig(config);
     expect(await readByUs(path)).toEqual(await readByClientNode(path));
@@ -138,7 +138,7 @@ describe('our reading of a kubeconfig and that of client-node', () => {
     expect((await readByClientNode(path)).authorization).toBeUndefined();
   });
 
-  it('differ on no CA, which is the roots of the machine for us, and those of Node for client-node', async () => {
+  it('differ without a CA: we use the roots of the machine, client-node those of Node.js', async () => {
     const path = await writeKubeconfig({ cluster: { server: 'https://east' } });
     const env = { SSL_CERT_FILE: join(dir, 'ca.pem') };
     const { ca } = await openKubeconfig(path, {
@@ -152,7 +152,7 @@ describe('our reading of a kubeconfig and that of client-node', () => {
     expect((await readByClientNode(path)).ca).toBeUndefined();
   });
 
-  it('differ on groups to act with, which client-node leaves out', async () => {
+  it('differ on as-groups, which client-node ignores', async () => {
     const path = await writeKubeconfig({ user: { as: 'ops', 'as-groups': ['dev'] } });
     const deps = {
       env: {},
@@ -174,7 +174,7 @@ describe('our reading of a kubeconfig and that of client-node', () => {
 
   it('differ on insecure-skip-tls-verify, which client-node obeys', async () => {
     const path = await writeKubeconfig({ cluster: { server: 'https://east', 'insecure-skip-tls-verify': true } });
-    await expect(readByUs(path)).rejects.toThrow('insecure-skip-tls-verify, which is refused');
+    await expect(readByUs(path)).rejects.toThrow('insecure-skip-tls-verify, which is not allowed');
     await expect(readByClientNode(path)).resolves.toMatchObject({ server: 'https://east/' });
   });
 });

@@ -2,11 +2,11 @@ import { dirname, resolve } from 'node:path';
 import type { PemSource } from '../trust/pem.ts';
 import type { KubeconfigContext } from './context.ts';
 
-/** How the fields of a kubeconfig's context are named in errors, and where the files are that it names. */
+/** How errors name the fields of a kubeconfig's context, and where its files are. */
 export type Place = {
   readonly cluster: (field: string) => string;
   readonly user: (field: string) => string;
-  /** A relative path is relative to the kubeconfig's folder. */
+  /** The path of a file; relative ones begin at the kubeconfig's folder. */
   readonly file: (name: string) => string;
 };
 
@@ -19,7 +19,7 @@ export function placeOf(path: string, { clusterName, userName }: KubeconfigConte
   };
 }
 
-/** The two ways to give a PEM: a field with a file's name, and the same with `-data`, the content in base64. */
+/** A PEM from a field with a file's name, or from the field with the suffix `-data`, in base64. */
 export function pemSource(
   where: string,
   { file, data }: { readonly file: string | undefined; readonly data: string | undefined },

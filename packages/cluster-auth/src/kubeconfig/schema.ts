@@ -2,7 +2,7 @@ import { parseYaml, type YamlProblem } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
 import { ClusterAuthError } from '../errors.ts';
 
-/** Go reads a null, an empty and a missing value all as the zero value; here they are undefined. */
+/** Go reads null, empty and missing values as the zero value; here they are undefined. */
 const text = z.pipe(
   z.nullish(z.string()),
   z.transform((value) => value || undefined),
@@ -56,7 +56,7 @@ const user = z.object({
   'auth-provider': z.nullish(z.object({ name: z.string(), config: z.nullish(z.record(z.string(), z.string())) })),
 });
 
-/** What is read of a kubeconfig; keys that aren't here are left alone, as kubectl does. */
+/** The fields of a kubeconfig that we read; others are ignored, as in kubectl. */
 const kubeconfig = z.object({
   'current-context': text,
   contexts: list(z.object({ name, context: z.object({ cluster: text, user: text }) })),
@@ -64,7 +64,7 @@ const kubeconfig = z.object({
   users: list(
     z.object({
       name,
-      // An anonymous user may have no value at all.
+      // An anonymous user may have no value.
       user: z.pipe(
         z.nullish(user),
         z.transform((value) => value ?? z.parse(user, {})),
@@ -73,17 +73,17 @@ const kubeconfig = z.object({
   ),
 });
 
-/** A kubeconfig file, field by field as it is written. */
+/** A kubeconfig file, with the fields as in the file. */
 export type Kubeconfig = z.infer<typeof kubeconfig>;
 export type KubeconfigCluster = z.infer<typeof cluster>;
 export type KubeconfigUser = z.infer<typeof user>;
 export type KubeconfigExec = z.infer<typeof exec>;
 
 /**
- * Reads the text of a kubeconfig, YAML or JSON.
+ * Parses a kubeconfig in YAML or JSON.
  *
  * @param path of the file, for the error
- * @throws {ClusterAuthError} that names the line or the field, and repeats nothing of what stands there
+ * @throws {ClusterAuthError} with the line or the field, and without its content
  */
 export function parseKubeconfig(raw: string, path: string): Kubeconfig {
   const fail = (what: string) => new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${what}`);
@@ -94,21 +94,21 @@ export function parseKubeconfig(raw: string, path: string): Kubeconfig {
   const [issue] = result.error.issues;
   const field = fieldOf(issue?.path ?? []);
   const wanted =
-    issue?.code === 'invalid_type' ? ` must be ${WANTED[issue.expected] ?? issue.expected}` : ' is malformed';
+    issue?.code === 'invalid_type' ? ` must be ${WANTED[issue.expected] ?? issue.expected}` : ' is not valid';
   throw fail(`${field || 'the file'}${wanted}`);
 }
 
 const WANTED: Readonly<Record<string, string>> = {
-  string: 'text (a number or a word such as true needs quotes)',
+  string: 'text (quote numbers, and words such as true)',
   boolean: 'true or false',
   array: 'a list',
   object: 'a map',
   record: 'a map',
 };
 
-/** Without the message: it may quote a token. */
+/** Doesn't use the message, which may quote a token. */
 function wordsOf({ code, place }: YamlProblem): string {
-  if (place !== undefined) return `line ${place.line} is not YAML (${code})`;
+  if (place !== undefined) return `line ${place.line} is not valid YAML (${code})`;
   return code === 'NESTING' ? 'its YAML is nested too deeply' : "its YAML aliases can't be resolved";
 }
 

@@ -10,14 +10,14 @@ import type { KubeconfigContext } from './context.ts';
 import { pemSource, type Place } from './place.ts';
 import type { KubeconfigExec } from './schema.ts';
 
-/** The extension of a cluster that is meant for its exec plugin. */
+/** The extension of a cluster for its exec plugin. */
 const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
 
 /**
- * The credentials of a kubeconfig's user: a client certificate where there is one, and a header.
+ * The credentials of a kubeconfig's user: a header, and a client certificate if the user has one.
  *
- * @param ca of the cluster, undefined if it names none: a plugin may want to know
- * @throws {ClusterAuthError} that names the field or the file
+ * @param ca of the cluster, for plugins; undefined if the cluster has none
+ * @throws {ClusterAuthError} with the name of the field or the file
  */
 export async function openUser(
   context: KubeconfigContext,
@@ -33,7 +33,7 @@ export async function openUser(
   return cert === undefined || key === undefined ? header : withKeyPair(header, await openKeyPair(cert, key, deps));
 }
 
-/** A token goes before a password, and both before a plugin; a token's file goes before its text: as in client-go. */
+/** The precedence is that of client-go: a token's file, a token, a password, a plugin. */
 async function openHeader(
   context: KubeconfigContext,
   place: Place,
@@ -59,7 +59,10 @@ async function openOidc(
   const issuer = URL.parse(config['idp-issuer-url'] ?? '');
   const id = field('client-id');
   if (issuer?.protocol !== 'https:' || id === undefined) {
-    throw new ClusterAuthError('CLUSTER_KUBECONFIG', `${where} needs a client-id, and an https: URL as idp-issuer-url`);
+    throw new ClusterAuthError(
+      'CLUSTER_KUBECONFIG',
+      `${where} must have a client-id, and an https: URL as idp-issuer-url`,
+    );
   }
   const authority = { file: field('idp-certificate-authority'), data: field('idp-certificate-authority-data') };
   const source = pemSource(`${where}: idp-certificate-authority`, authority, place);
@@ -86,7 +89,7 @@ function pluginOf(
     };
   };
   return {
-    // A bare name is looked for on the PATH, anything else is a file.
+    // A bare name is searched on the PATH; anything else is a file.
     command: command.includes('/') ? place.file(command) : command,
     args,
     env,

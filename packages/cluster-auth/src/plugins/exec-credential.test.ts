@@ -9,14 +9,14 @@ const printed = (status: unknown, rest: object = {}) =>
 const read = (text: string) => readExecCredential(text, apiVersion, 'the plugin');
 
 describe('readExecCredential', () => {
-  it('reads a token, and when it expires', () => {
+  it('reads a token and its expiry', () => {
     expect(read(printed({ token: 'abc', expirationTimestamp: '2026-01-01T00:00:00Z' }))).toEqual({
       credentials: { authorization: 'Bearer abc' },
       expiresMs: Date.UTC(2026, 0, 1),
     });
   });
 
-  it('takes a token without an expiry for one that stays good', () => {
+  it('reads a token without an expiry as one that never expires', () => {
     expect(read(printed({ token: 'abc', expirationTimestamp: null })).expiresMs).toBe(Infinity);
   });
 
@@ -27,34 +27,42 @@ describe('readExecCredential', () => {
   });
 
   it.each([
-    { name: 'no JSON', text: 'secret', want: 'the plugin printed no ExecCredential with a status' },
-    { name: 'another kind', text: printed({ token: 'secret' }, { kind: 'Status' }), want: 'printed no ExecCredential' },
-    { name: 'no status', text: printed(undefined), want: 'printed no ExecCredential with a status' },
+    {
+      name: 'a text that is not JSON',
+      text: 'secret',
+      want: 'the plugin did not print an ExecCredential with a status',
+    },
+    {
+      name: 'another kind',
+      text: printed({ token: 'secret' }, { kind: 'Status' }),
+      want: 'did not print an ExecCredential',
+    },
+    { name: 'no status', text: printed(undefined), want: 'did not print an ExecCredential with a status' },
     {
       name: 'another version',
       text: printed({ token: 'secret' }, { apiVersion: 'x' }),
-      want: `another apiVersion than ${apiVersion}`,
+      want: `did not print the apiVersion ${apiVersion}`,
     },
     { name: 'an empty status', text: printed({}), want: 'printed neither a token nor a certificate' },
     {
-      name: 'half a pair',
+      name: 'a key without its certificate',
       text: printed({ clientKeyData: 'secret' }),
       want: 'a certificate or a key without the other',
     },
     {
       name: 'a bad time',
       text: printed({ token: 'secret', expirationTimestamp: 'soon' }),
-      want: 'an expirationTimestamp that is no time',
+      want: 'an expirationTimestamp that is not a valid time',
     },
     {
-      name: 'a token of two lines',
+      name: 'a token with a line feed',
       text: printed({ token: 'secret\nsecret' }),
-      want: 'the plugin: the token holds no token',
+      want: 'the plugin: the token is not a valid token',
     },
     {
       name: 'a bad certificate',
       text: printed({ clientCertificateData: 'secret', clientKeyData: keyPem }),
-      want: 'the plugin: clientCertificateData holds no PEM',
+      want: 'the plugin: clientCertificateData has no PEM',
     },
   ])('refuses $name', ({ text, want }) => {
     expect(() => read(text)).toThrow(want);

@@ -3,7 +3,7 @@ import { bearer, type Credentials } from '../credentials.ts';
 import { ClusterAuthError } from '../errors.ts';
 import { readKeyPair } from '../trust/pem.ts';
 
-/** Credentials that a plugin gave, and until when they are good: milliseconds since 1970, or Infinity. */
+/** Credentials from a plugin, and when they expire: milliseconds since 1970, or Infinity. */
 export type ExecCredential = { readonly credentials: Credentials; readonly expiresMs: number };
 
 /** https://kubernetes.io/docs/reference/config-api/client-authentication.v1/ */
@@ -19,22 +19,22 @@ const execCredential = z.object({
 });
 
 /**
- * Reads what an exec plugin printed.
+ * Parses the output of an exec plugin.
  *
- * @param apiVersion what the kubeconfig says that the plugin speaks
- * @param where names the plugin, for the error, which repeats nothing of the text
+ * @param apiVersion of the plugin, from the kubeconfig
+ * @param where names the plugin, for the error, which doesn't quote the output
  * @throws {ClusterAuthError}
  */
 export function readExecCredential(text: string, apiVersion: string, where: string): ExecCredential {
   const fail = (message: string) => new ClusterAuthError('CLUSTER_PLUGIN', `${where} ${message}`);
   const result = execCredential.safeParse(parseJson(text));
-  if (!result.success) throw fail('printed no ExecCredential with a status');
+  if (!result.success) throw fail('did not print an ExecCredential with a status');
   const { apiVersion: printed, status } = result.data;
-  if (printed !== apiVersion) throw fail(`printed another apiVersion than ${apiVersion}, which the kubeconfig names`);
+  if (printed !== apiVersion) throw fail(`did not print the apiVersion ${apiVersion} of the kubeconfig`);
 
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   const expiresMs = expirationTimestamp == null ? Infinity : Date.parse(expirationTimestamp);
-  if (Number.isNaN(expiresMs)) throw fail('printed an expirationTimestamp that is no time');
+  if (Number.isNaN(expiresMs)) throw fail('printed an expirationTimestamp that is not a valid time');
   if ((cert === undefined) !== (key === undefined)) throw fail('printed a certificate or a key without the other');
   if (token === undefined && cert === undefined) throw fail('printed neither a token nor a certificate');
   return {
@@ -56,7 +56,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The engine's message quotes the text, which may hold a token. It is no ExecCredential either way.
+    // The error isn't used: it quotes the text, which may hold a token.
     return undefined;
   }
 }

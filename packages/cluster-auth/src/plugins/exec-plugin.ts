@@ -11,26 +11,26 @@ import { type ExecCredential, readExecCredential } from './exec-credential.ts';
 
 /** A program that prints credentials, as a kubeconfig's `exec` describes it. */
 export type ExecPlugin = {
-  /** A path, or a name to look for on the PATH. */
+  /** A path, or a name to search on the PATH. */
   readonly command: string;
   readonly args: readonly string[];
-  /** On top of this process' own. */
+  /** Added to the environment of this process. */
   readonly env: readonly { readonly name: string; readonly value: string }[];
   readonly apiVersion: string;
   /** How to install the command, shown when it is missing. */
   readonly installHint: string | undefined;
-  /** `spec.cluster` of what the plugin is told, for `provideClusterInfo`. */
+  /** Makes `spec.cluster` of the plugin's input, with `provideClusterInfo`. */
   readonly clusterInfo: (() => Promise<object>) | undefined;
   /** Names the plugin in errors. */
   readonly where: string;
 };
 
-/** Long enough for a sign-in over a slow network. There is nobody to answer questions. */
+/** Long enough for a sign-in over a slow network. No plugin can ask a person. */
 const TIMEOUT_MS = 60_000;
 
 const MAX_BYTES = 1024 * 1024;
 
-/** A plugin that only gives expired or refused credentials runs this often, at most. */
+/** A plugin runs at most this often if its credentials are always expired or refused. */
 const RUN_INTERVAL_MS = 1_000;
 
 const STDERR_TAIL = 300;
@@ -38,15 +38,15 @@ const STDERR_TAIL = 300;
 const run = promisify(execFile);
 
 /**
- * Credentials from an exec plugin, which runs when they are first needed, when they have expired and when they were
- * refused. Follows client-go (plugin/pkg/client/auth/exec); client-node's own ExecAuth tells a plugin nothing
- * (KUBERNETES_EXEC_INFO), can't be cancelled, holds on to a refused token until it expires, and costs 40 MB.
+ * Credentials from an exec plugin, which runs when they are first needed, have expired or were refused. Follows client-go
+ * (plugin/pkg/client/auth/exec). client-node's ExecAuth has no KUBERNETES_EXEC_INFO, can't be cancelled, keeps a refused
+ * token until it expires, and costs 40 MB.
  */
 export function execCredentials(plugin: ExecPlugin, deps: Dependencies): Rotating<Credentials> {
   const { clock } = deps;
   let last: ExecCredential | undefined;
   let ranMs = 0;
-  const ranLately = () => clock.monotonicMs() - ranMs < RUN_INTERVAL_MS;
+  const ranRecently = () => clock.monotonicMs() - ranMs < RUN_INTERVAL_MS;
   const renewed = singleFlight(async () => {
     ranMs = clock.monotonicMs();
     last = undefined;
@@ -55,11 +55,11 @@ export function execCredentials(plugin: ExecPlugin, deps: Dependencies): Rotatin
   });
   return {
     async current() {
-      if (last !== undefined && (clock.epochMs() < last.expiresMs || ranLately())) return last.credentials;
+      if (last !== undefined && (clock.epochMs() < last.expiresMs || ranRecently())) return last.credentials;
       return renewed();
     },
     async renew() {
-      if (last !== undefined && !ranLately()) last = undefined;
+      if (last !== undefined && !ranRecently()) last = undefined;
     },
   };
 }
@@ -80,23 +80,23 @@ async function runPlugin(plugin: ExecPlugin, { env, lifetime }: Dependencies): P
     killSignal: 'SIGKILL',
     maxBuffer: MAX_BYTES,
   });
-  // A plugin that asks gets the end of its input, and not our terminal. It may be gone before it hears that.
+  // A plugin that asks gets the end of its input, not our terminal. It may exit before that.
   running.child.stdin?.on('error', () => {}).end();
   let stdout: string;
   try {
     ({ stdout } = await running);
   } catch (error) {
     lifetime.throwIfAborted();
-    // No cause: that error carries what was printed, credentials included.
+    // No cause: that error holds the output, with credentials.
     throw new ClusterAuthError('CLUSTER_PLUGIN', `${where} ${failureOf(error as ExecFailure, plugin)}`);
   }
   return readExecCredential(stdout, apiVersion, where);
 }
 
-/** A bare name is looked for in the folders of the PATH, which are the machine's. */
+/** Bare names aren't checked: the folders of the PATH belong to the machine. */
 async function checkWriters({ command, where }: ExecPlugin): Promise<void> {
   if (!command.includes('/')) return;
-  // One that isn't there fails when it is run, with words of its own.
+  // A missing command fails when it is run, with its own error.
   const mode = (await stat(command).catch(() => undefined))?.mode;
   if (mode === undefined || writersOf(mode) !== 'anyone') return;
   throw new ClusterAuthError('CLUSTER_PLUGIN', `${where}: ${writableByAnyone(command, mode)}`);
@@ -106,15 +106,16 @@ type ExecFailure = Error & { code?: number | string; killed?: boolean; signal?: 
 
 function failureOf(error: ExecFailure, { command, installHint }: ExecPlugin): string {
   const { code, killed, signal, stderr = '' } = error;
-  if (code === 'ENOENT') return `is not there: install ${command}${installHint ? ` (${oneLine(installHint)})` : ''}`;
+  if (code === 'ENOENT')
+    return `is not installed: install ${command}${installHint ? ` (${oneLine(installHint)})` : ''}`;
   if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `printed more than ${MAX_BYTES} bytes`;
   if (typeof code === 'string') return `can't be run: ${reasonOf(error)}`;
-  if (killed === true) return `gave no credentials within ${TIMEOUT_MS / 1000} s`;
+  if (killed === true) return `printed no credentials within ${TIMEOUT_MS / 1000} s`;
   const ending = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
   return stderr.trim() === '' ? ending : `${ending}: ${oneLine(stderr).slice(-STDERR_TAIL)}`;
 }
 
-/** What a program wrote for a terminal, as it may stand in a log. */
+/** The output of a program as a log may show it. */
 function oneLine(text: string): string {
   return printable(
     stripVTControlCharacters(text)

@@ -5,21 +5,21 @@ import { ClusterAuthError } from '../errors.ts';
 import { type Rotating, singleFlight } from '../rotating.ts';
 import { type OidcClient, refreshTokens } from './oidc-refresh.ts';
 
-/** The tokens that a kubeconfig's `auth-provider` of the name `oidc` has. */
+/** The tokens of a kubeconfig's `auth-provider` with the name `oidc`. */
 export type OidcTokens = { readonly idToken: string | undefined; readonly refreshToken: string | undefined };
 
-/** A header, and until when it is good: milliseconds since 1970. */
+/** A header, and when it expires: milliseconds since 1970. */
 type Session = { readonly credentials: Credentials; readonly expiresMs: number };
 
 /**
- * Credentials of an OpenID Connect user: the id-token, and when that has expired another one by the refresh-token.
+ * Credentials of an OpenID Connect user: the id-token. After that expires, the refresh-token gets another one.
  *
- * Follows client-go (plugin/pkg/client/auth/oidc), but for the new tokens, which stay in memory: a kubeconfig is ours
- * to read. (An issuer that takes a refresh-token only once wants a new sign-in after a restart, then.) It isn't
- * client-node's provider, as that of 2.0.1 can't refresh: it calls openid-client with types that this refuses.
+ * Follows client-go (plugin/pkg/client/auth/oidc), except that new tokens stay in memory: we don't write kubeconfigs. If
+ * an issuer accepts a refresh-token only once, a restart needs a new sign-in. client-node 2.0.1 can't refresh: it calls
+ * openid-client with types that this refuses.
  *
  * @param where names the provider, for errors
- * @throws {ClusterAuthError} if the id-token is none
+ * @throws {ClusterAuthError} if the id-token is not valid
  */
 export function oidcCredentials(
   tokens: OidcTokens,
@@ -32,10 +32,7 @@ export function oidcCredentials(
 
   const refresh = singleFlight(async () => {
     if (refreshToken === undefined) {
-      throw new ClusterAuthError(
-        'CLUSTER_PLUGIN',
-        `${where} has no valid id-token, and no refresh-token to get one with`,
-      );
+      throw new ClusterAuthError('CLUSTER_PLUGIN', `${where} has no valid id-token, and no refresh-token`);
     }
     deps.secrets.hold(client, [refreshToken, client.secret ?? '']);
     const answer = await refreshTokens(client, refreshToken, where, deps);
@@ -48,14 +45,14 @@ export function oidcCredentials(
     async current() {
       return session !== undefined && deps.clock.epochMs() < session.expiresMs ? session.credentials : refresh();
     },
-    // A token that is refused before its time would be refused again, and the issuer asked at every 401.
+    // If a token is refused before it expires, the next one would be, too, and each 401 would cost a refresh.
     renew: async () => {},
   };
 }
 
 const claims = z.object({ exp: z.number() });
 
-/** Reads when a JWT expires (RFC 7519, section 4.1.4). Its signature is the API server's to check. */
+/** Reads when a JWT expires (RFC 7519, section 4.1.4). The API server checks its signature. */
 function sessionOf(idToken: string, where: string): Session {
   const credentials = { authorization: bearer(idToken, `${where}: id-token`) };
   try {
@@ -64,6 +61,6 @@ function sessionOf(idToken: string, where: string): Session {
     return { credentials, expiresMs: exp * 1000 };
   } catch {
     // No cause: it would quote the token.
-    throw new ClusterAuthError('CLUSTER_TOKEN', `${where}: id-token is no JWT with an exp`);
+    throw new ClusterAuthError('CLUSTER_TOKEN', `${where}: id-token is not a JWT with an exp`);
   }
 }

@@ -9,9 +9,9 @@ import type { Rotating } from '../rotating.ts';
 export type OidcClient = {
   readonly issuer: URL;
   readonly id: string;
-  /** undefined of a public client, such as a program on people's machines */
+  /** Undefined for a public client, such as a program on people's machines. */
   readonly secret: string | undefined;
-  /** Verifies the issuer; undefined for the roots of this machine. */
+  /** Verifies the issuer; undefined: the roots of this machine. */
   readonly ca: Rotating<string> | undefined;
 };
 
@@ -21,14 +21,14 @@ const metadata = z.object({
   token_endpoint_auth_methods_supported: z.optional(z.array(z.string())),
 });
 
-/** OpenID Connect Core 1.0, section 12.2. An issuer may leave the id-token out; it is of no use to us then. */
+/** OpenID Connect Core 1.0, section 12.2. An issuer may omit the id-token, but we need it. */
 const answer = z.object({ id_token: z.string(), refresh_token: z.optional(z.string()) });
 
 /**
  * Gets new tokens for a refresh-token (RFC 6749, section 6) from the endpoint that the issuer names.
  *
  * @param where names the provider, for errors
- * @throws {ClusterAuthError} that names the URL and repeats nothing of the answer
+ * @throws {ClusterAuthError} with the URL, and without the answer
  */
 export async function refreshTokens(
   client: OidcClient,
@@ -60,19 +60,19 @@ export async function refreshTokens(
   if (url?.protocol !== 'https:') {
     throw new ClusterAuthError(
       'CLUSTER_PLUGIN',
-      `${where} is sent by ${discovery.href} to a token endpoint that is no https: URL`,
+      `${where}: the token endpoint at ${discovery.href} must be an https: URL`,
     );
   }
   const tokens = await ask(url, grant(client, refreshToken, methods), answer);
   return { idToken: tokens.id_token, refreshToken: tokens.refresh_token };
 }
 
-/** The client's secret goes in the header, which is what an issuer takes that names no methods, or else in the form. */
+/** The client's secret is in the header, which is the default method, or in the form if the issuer lists only that. */
 function grant({ id, secret }: OidcClient, refreshToken: string, methods: readonly string[] | undefined) {
   const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken });
   const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' };
   if (secret !== undefined && (methods?.includes('client_secret_basic') ?? true)) {
-    // Each encoded as in a form: RFC 6749, section 2.3.1.
+    // Both are encoded as in a form: RFC 6749, section 2.3.1.
     headers['authorization'] = basic(encodeURIComponent(id), encodeURIComponent(secret));
   } else {
     form.set('client_id', id);
@@ -85,7 +85,7 @@ function readJson<T>(text: string, schema: z.ZodMiniType<T>): T {
   try {
     return schema.parse(JSON.parse(text));
   } catch {
-    // What the engine says of JSON quotes it, and here it may hold tokens.
-    throw new Refusal('its answer is not what OpenID Connect says');
+    // No cause: it would quote the JSON, which may hold tokens.
+    throw new Refusal('its answer is not valid in OpenID Connect');
   }
 }

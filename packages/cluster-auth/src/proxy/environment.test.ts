@@ -6,18 +6,18 @@ const proxied = 'http://proxy:3128/';
 
 describe('proxyFor', () => {
   it.each([
-    { name: 'takes none where none is named', url: 'https://host', env: {}, want: undefined },
-    { name: 'takes HTTPS_PROXY', url: 'https://host', env: { HTTPS_PROXY }, want: proxied },
+    { name: 'returns none without a variable', url: 'https://host', env: {}, want: undefined },
+    { name: 'uses HTTPS_PROXY', url: 'https://host', env: { HTTPS_PROXY }, want: proxied },
     {
-      name: 'takes HTTP_PROXY for http:',
+      name: 'uses HTTP_PROXY for http:',
       url: 'http://host',
       env: { HTTP_PROXY: HTTPS_PROXY, HTTPS_PROXY: 'http://other' },
       want: proxied,
     },
-    { name: 'takes HTTPS_PROXY for https: alone', url: 'http://host', env: { HTTPS_PROXY }, want: undefined },
+    { name: 'uses HTTPS_PROXY only for https:', url: 'http://host', env: { HTTPS_PROXY }, want: undefined },
     { name: 'reads lower case', url: 'https://host', env: { https_proxy: HTTPS_PROXY }, want: proxied },
     { name: 'reads an empty variable as none', url: 'https://host', env: { HTTPS_PROXY: '' }, want: undefined },
-    { name: 'takes a proxy without a scheme', url: 'https://host', env: { HTTPS_PROXY: 'proxy:3128' }, want: proxied },
+    { name: 'uses a proxy without a scheme', url: 'https://host', env: { HTTPS_PROXY: 'proxy:3128' }, want: proxied },
   ])('$name', ({ url, env, want }) => {
     expect(proxyFor(new URL(url), env)?.href).toBe(want);
   });

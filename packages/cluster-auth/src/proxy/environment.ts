@@ -3,11 +3,11 @@ import type { Environment } from '../dependencies.ts';
 import { hostOf, parseProxy, portOf } from '../endpoint.ts';
 
 /**
- * The proxy that HTTPS_PROXY (HTTP_PROXY for an http: URL) and NO_PROXY, or the same in lower case, choose, by the rules of Go's
- * golang.org/x/net/http/httpproxy, which client-go and kubectl follow: NO_PROXY is a list of host names that include
- * their subdomains, `.suffixes`, addresses, CIDRs and `*`; this machine itself is never proxied.
+ * The proxy for a URL by HTTPS_PROXY (HTTP_PROXY for http:) and NO_PROXY, or the same in lower case. The rules are those
+ * of Go's golang.org/x/net/http/httpproxy, which client-go and kubectl use. NO_PROXY is a list of host names with their
+ * subdomains, `.suffixes`, addresses, CIDRs and `*`. This machine never has a proxy.
  *
- * @throws {ClusterAuthError} if the variable holds no URL of a proxy
+ * @throws {ClusterAuthError} if the variable is not a valid URL of a proxy
  */
 export function proxyFor(url: URL, env: Environment): URL | undefined {
   const variable = url.protocol === 'http:' ? 'HTTP_PROXY' : 'HTTPS_PROXY';
@@ -30,7 +30,7 @@ function covers(entry: string, host: string, port: number): boolean {
   const [, name = entry, ofPort] = /^(.+):(\d+)$/.exec(entry) ?? [];
   if (ofPort !== undefined && Number(ofPort) !== port) return false;
   if (isAddress(name.replace(/^\[(.*)\]$/, '$1'), host)) return true;
-  // `*.example.com` and `.example.com` are the subdomains, `example.com` is the host itself too.
+  // `*.example.com` and `.example.com` are only the subdomains; `example.com` is also the host itself.
   const domain = name.replace(/^\*\./, '.');
   return domain.startsWith('.') ? host.endsWith(domain) : host === domain || host.endsWith(`.${domain}`);
 }

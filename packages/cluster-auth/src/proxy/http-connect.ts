@@ -8,7 +8,7 @@ import { authorityOf, hostOf, loginOf, portOf } from '../endpoint.ts';
 import { Refusal } from '../errors.ts';
 import { http } from '../http.ts';
 
-/** The header of a proxy whose URL has a user and a password. */
+/** The header for a proxy, if its URL has a user or a password. */
 export function proxyAuthorization(proxy: URL): Record<string, string> {
   const { username = '', password = '' } = loginOf(proxy) ?? {};
   return username === '' && password === '' ? {} : { 'proxy-authorization': basic(username, password) };
@@ -17,8 +17,8 @@ export function proxyAuthorization(proxy: URL): Record<string, string> {
 /**
  * A connection to the target through an HTTP proxy, by CONNECT (RFC 9110, section 9.3.6).
  *
- * @param ended aborts the attempt, and has no effect on the connection once it stands
- * @param ca PEM that an https: proxy's own certificate is verified with
+ * @param ended aborts the attempt, and has no effect on an established connection
+ * @param ca PEM that verifies an https: proxy
  */
 export async function connectThroughHttp(
   proxy: URL,
@@ -37,7 +37,7 @@ export async function connectThroughHttp(
     headers: { host: authority, ...proxyAuthorization(proxy) },
     agent: false,
   };
-  // Node would take the server name from the `host` header, which is the target's here.
+  // Node.js would take the server name from the `host` header, which is the target's here.
   const tls = {
     ca,
     servername: isIP(host) === 0 ? host : '',
@@ -46,7 +46,7 @@ export async function connectThroughHttp(
   } as const;
   const request = proxy.protocol === 'https:' ? https.request({ ...options, ...tls }) : http.request(options);
   const onEnded = () => request.destroy(ended.reason);
-  // Not the request's own `signal`: that would cut the connection later, when its timeout comes.
+  // Not the request's own `signal`: its timeout would cut the connection later.
   ended.addEventListener('abort', onEnded, { once: true });
   try {
     request.end();

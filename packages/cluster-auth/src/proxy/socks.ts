@@ -4,32 +4,32 @@ import type { Target } from '../agent.ts';
 import { hostOf, loginOf, portOf } from '../endpoint.ts';
 import { Refusal } from '../errors.ts';
 
-/** What the library's errors, which have no code, mean for whoever wrote the URL. */
+/** The library's errors, which have no code, in words for a user. */
 const WORDS: Readonly<Record<string, string>> = {
   'Received invalid Socks5 initial handshake (invalid socks version)': 'it does not speak SOCKS5',
-  'Received invalid Socks5 initial handshake (no accepted authentication type)': 'it wants another authentication',
-  'Received invalid Socks5 initial handshake (unknown authentication type)': 'it wants another authentication',
+  'Received invalid Socks5 initial handshake (no accepted authentication type)': 'it requires another authentication',
+  'Received invalid Socks5 initial handshake (unknown authentication type)': 'it requires another authentication',
   'Socks5 Authentication failed': 'it refused the user name and password',
   'Socket closed': 'it closed the connection',
 };
 
 /**
- * A connection to the target through a SOCKS5 proxy (RFC 1928), such as `ssh -D`. Host names are resolved by the
- * proxy, as Go has it.
+ * A connection to the target through a SOCKS5 proxy (RFC 1928), such as `ssh -D`. The proxy resolves host names, as in
+ * Go.
  *
- * @param ended aborts the attempt, and has no effect on the connection once it stands
+ * @param ended aborts the attempt, and has no effect on an established connection
  */
 export async function connectThroughSocks(proxy: URL, target: Target, ended: AbortSignal): Promise<Socket> {
   ended.throwIfAborted();
   const { username = '', password = '' } = loginOf(proxy) ?? {};
-  // The library throws where nobody can catch it, and the process would end.
+  // For longer ones the library throws an error that can't be caught, which would end the process.
   const isTooLong = [username, password, target.host].some((text) => Buffer.byteLength(text) > 255);
-  if (isTooLong) throw new Refusal('it takes names of 255 bytes at most');
-  // Few need it. Our bundle finds no named exports in it.
+  if (isTooLong) throw new Refusal('SOCKS5 allows host names, user names and passwords of at most 255 bytes');
+  // Loaded only if it is needed. In our bundle it has no named exports.
   const { SocksClient } = (await import('socks')).default;
   const [host, port] = [hostOf(proxy), portOf(proxy)];
   const socket = connect({ host, port });
-  // The library stops to listen before the caller begins, and an error that nobody hears ends the process.
+  // The library removes its listener before the caller adds one; an error in between would end the process.
   socket.on('error', () => {});
   const onEnded = () => socket.destroy(ended.reason);
   ended.addEventListener('abort', onEnded, { once: true });
@@ -41,7 +41,7 @@ export async function connectThroughSocks(proxy: URL, target: Target, ended: Abo
     return socket;
   } catch (error) {
     socket.destroy();
-    // The socket's own error has a code. Not the library's as a cause: that one holds the password.
+    // The socket's own error has a code. The library's error isn't the cause, as it holds the password.
     throw socket.errored ?? refusal(error, username);
   } finally {
     ended.removeEventListener('abort', onEnded);
@@ -50,7 +50,7 @@ export async function connectThroughSocks(proxy: URL, target: Target, ended: Abo
 
 function refusal(error: unknown, username: string): Refusal {
   const message = error instanceof Error ? error.message : String(error);
-  // The library answers a proxy that wants a password, where there is none, with an empty one.
+  // If the proxy requires a password and there is none, the library sends an empty one.
   const isWithoutLogin = message === 'Socks5 Authentication failed' && username === '';
-  return new Refusal(isWithoutLogin ? 'it wants another authentication' : (WORDS[message] ?? message));
+  return new Refusal(isWithoutLogin ? 'it requires another authentication' : (WORDS[message] ?? message));
 }

@@ -5,14 +5,14 @@ import { ClusterAuthError, reasonOf } from '../errors.ts';
 import { connectThroughHttp } from './http-connect.ts';
 import { connectThroughSocks } from './socks.ts';
 
-/** How long a proxy may take, its own connection to the API server included. */
+/** How long a proxy may take, including its own connection to the API server. */
 const TIMEOUT_MS = 30_000;
 
 /**
- * A way through a proxy, which carries TLS that it can't read.
+ * A tunnel through a proxy, which can't read the TLS inside.
  *
  * @param proxy an http:, https: or socks5: URL
- * @param roots PEM that an https: proxy's own certificate is verified with, asked for per connection
+ * @param roots returns the PEM that verifies an https: proxy; called for each connection
  */
 export function tunnelThrough(proxy: URL, roots?: () => Promise<string>): Tunnel {
   return async (target, { signal }) => {

@@ -8,9 +8,9 @@ import { fetchedCa } from './fetched-ca.ts';
 import { type Pem, type PemSource, readCertificates, readPinned } from './pem.ts';
 
 /**
- * A CA that stands in a kubeconfig, or in a file that is read again when it changes.
+ * A CA in a kubeconfig, or in a file that is read again when it changes.
  *
- * @param read takes the certificates out of the text
+ * @param read returns the trusted certificates of the text
  * @throws {ClusterAuthError} if it can't be read now
  */
 export async function openCa(
@@ -24,10 +24,10 @@ export async function openCa(
 }
 
 /**
- * A CA by URL. A file is read at once; what lies on the network is fetched when it is first needed, as a remote
- * that is down must not hold back a start.
+ * A CA by URL. A file is read at once. Other URLs are fetched when they are first needed, because a remote that is down
+ * must not delay a start.
  *
- * @param hashes of the keys that are trusted, as `readPinned` takes them; without, whatever is there is trusted
+ * @param hashes of the trusted keys, as for `readPinned`; without them, all certificates are trusted
  * @throws {ClusterAuthError} for another scheme, and for a file that can't be read
  */
 export async function openCaUrl(
@@ -42,7 +42,10 @@ export async function openCaUrl(
       return openCa({ path: filePath(url) }, deps, read);
     case 'http:':
       if (hashes === undefined) {
-        deps.log.warn({ url: redacted(url) }, 'CA is fetched unencrypted, whoever is on the way can replace it');
+        deps.log.warn(
+          { url: redacted(url) },
+          'CA is fetched without encryption; anyone on the network path can replace it',
+        );
       }
       return fetchedCa(url, read, deps);
     case 'https:':
@@ -56,7 +59,7 @@ function filePath(url: URL): string {
   try {
     return fileURLToPath(url);
   } catch (cause) {
-    const message = `the CA URL ${redacted(url)} names no file of this machine: write file:///path/to/ca.crt`;
+    const message = `the CA URL ${redacted(url)} must name a file on this machine, such as file:///path/to/ca.crt`;
     throw new ClusterAuthError('CLUSTER_ADDRESS', message, { cause });
   }
 }

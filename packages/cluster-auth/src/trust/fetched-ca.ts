@@ -5,14 +5,14 @@ import { fetchText } from '../fetch-text.ts';
 import { type Rotating, singleFlight } from '../rotating.ts';
 import type { Pem } from './pem.ts';
 
-/** A CA that verifies nothing any more is fetched again this often, at most: its server may be small. */
+/** A CA that no longer verifies the API server is fetched again at most this often: its server may be small. */
 const RENEW_INTERVAL_MS = 60_000;
 
 /**
- * A CA at an http: or https: URL. It is fetched when it is first needed, and again when it stops verifying; a failure
- * of the latter leaves the last one in place.
+ * A CA at an http: or https: URL. It is fetched when it is first needed, and again when it no longer verifies the API
+ * server. If that fails, the last CA stays.
  *
- * @param read takes the certificates out of the text, and throws a ClusterAuthError where it can't
+ * @param read returns the trusted certificates of the text, or throws a ClusterAuthError
  */
 export function fetchedCa(url: URL, read: (pem: Pem) => string, deps: Dependencies): Rotating<string> {
   const { clock, log } = deps;
@@ -34,7 +34,7 @@ export function fetchedCa(url: URL, read: (pem: Pem) => string, deps: Dependenci
       try {
         if ((await fetch()) !== before) log.info({ url: where }, 'CA replaced');
       } catch (error) {
-        log.warn({ url: where, err: error }, 'CA can not be fetched again, the last one stays');
+        log.warn({ url: where, err: error }, 'CA can not be fetched; the last one stays in use');
       }
     },
   };

@@ -9,7 +9,7 @@ const other = await first.issue({ usage: 'client', commonName: 'joe' });
 const from = (text: string, where = 'x.pem') => ({ text, where });
 
 describe('readCertificates', () => {
-  it('gives the same text for the same certificates, whatever is around them', () => {
+  it('returns the same text for the same certificates, whatever is between them', () => {
     const plain = readCertificates(from(first.caPem + second.caPem));
     const commented = `# first\r\n${first.caPem.replaceAll('\n', '\r\n')}\n# second\n${second.caPem}\n`;
     expect(readCertificates(from(commented))).toBe(plain);
@@ -17,13 +17,13 @@ describe('readCertificates', () => {
   });
 
   it.each([
-    { name: 'nothing', text: '', want: 'x.pem holds no PEM certificate' },
-    { name: 'a key', text: keyPem, want: 'x.pem holds no PEM certificate' },
-    { name: 'half a certificate', text: first.caPem.slice(0, 200), want: 'x.pem holds no PEM certificate' },
+    { name: 'an empty text', text: '', want: 'x.pem has no PEM certificate' },
+    { name: 'a key', text: keyPem, want: 'x.pem has no PEM certificate' },
+    { name: 'half a certificate', text: first.caPem.slice(0, 200), want: 'x.pem has no PEM certificate' },
     {
-      name: 'a broken one, by its number',
+      name: 'a broken certificate, by its number',
       text: first.caPem + second.caPem.replace('MII', 'AAA'),
-      want: 'x.pem holds a broken PEM certificate, number 2',
+      want: 'x.pem has a broken PEM certificate (number 2)',
     },
   ])('refuses $name', ({ text, want }) => {
     expect(() => readCertificates(from(text))).toThrow(want);
@@ -46,20 +46,20 @@ hKOYwur8
 const sampleHash = 'sha256:3724da98fb452b7b3681affa742b8d61a6549719d5aa49df9175ec3c94dd11c4';
 
 describe('readPinned', () => {
-  it('takes the certificates whose key has one of the hashes, and no others', () => {
+  it('returns only the certificates whose key has one of the hashes', () => {
     const all = from(first.caPem + sample + second.caPem);
     expect(readPinned(all, [sampleHash])).toBe(readCertificates(from(sample)));
     expect(readPinned(all, ['sha256:00', sampleHash])).toBe(readCertificates(from(sample)));
   });
 
-  it('takes a certificate that was renewed with its key', () => {
+  it('accepts a certificate that was renewed with the same key', () => {
     expect(readPinned(from(sample + sample), [sampleHash])).toBe(readCertificates(from(sample + sample)));
   });
 
-  it('tells what is there, and what should be', () => {
+  it('names the found hash and the wanted ones', () => {
     const pinned = () => readPinned(from(sample), ['sha256:aa', 'sha256:bb']);
     expect(pinned).toThrow(
-      `x.pem holds no certificate that is trusted here: the hash of its key is ${sampleHash}, and should be sha256:aa or sha256:bb`,
+      `x.pem has no trusted certificate: its key must have the hash sha256:aa or sha256:bb, not ${sampleHash}`,
     );
   });
 });
@@ -67,20 +67,25 @@ describe('readPinned', () => {
 describe('readKeyPair', () => {
   const read = (cert: string, key: string) => readKeyPair(from(cert, 'cert.pem'), from(key, 'key.pem'));
 
-  it('takes a certificate with its chain, the leaf first', () => {
+  it('accepts a certificate with its chain, the leaf first', () => {
     expect(read(certPem + first.caPem, keyPem).keyPem).toBe(keyPem);
   });
 
   it.each([
-    { name: 'the key of another', cert: certPem, key: other.keyPem, want: 'key.pem is not the key of cert.pem' },
+    {
+      name: 'the key of another certificate',
+      cert: certPem,
+      key: other.keyPem,
+      want: 'key.pem is not the key of cert.pem',
+    },
     {
       name: 'a chain that begins with the CA',
       cert: first.caPem + certPem,
       key: keyPem,
       want: 'key.pem is not the key of cert.pem',
     },
-    { name: 'no key', cert: certPem, key: certPem, want: 'key.pem is no PEM key' },
-    { name: 'no certificate', cert: keyPem, key: keyPem, want: 'cert.pem holds no PEM certificate' },
+    { name: 'no key', cert: certPem, key: certPem, want: 'key.pem is not a PEM key' },
+    { name: 'no certificate', cert: keyPem, key: keyPem, want: 'cert.pem has no PEM certificate' },
     { name: 'an encrypted key', cert: certPem, key: encryptedKey(), want: 'key.pem is encrypted' },
   ])('refuses $name', ({ cert, key, want }) => {
     expect(() => read(cert, key)).toThrow(want);

@@ -1,44 +1,43 @@
 import { createPrivateKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { ClusterAuthError } from '../errors.ts';
 
-/** A client certificate, perhaps with its chain, and the private key that belongs to it: PEM. */
+/** A client certificate, perhaps with its chain, and its private key: PEM. */
 export type KeyPair = { readonly certPem: string; readonly keyPem: string };
 
-/** A PEM text that a file holds, or that a field held itself. */
+/** A PEM text in a file or in a field. */
 export type PemSource = { readonly path: string } | Pem;
 
-/** A PEM text, and the file or field that it comes from, for errors. */
+/** A PEM text, and its file or field, for errors. */
 export type Pem = { readonly text: string; readonly where: string };
 
-/** A bundle may hold hundreds of certificates. */
-const MAX_TOLD = 3;
+/** An error names at most this many keys: a bundle may hold hundreds of certificates. */
+const MAX_NAMED = 3;
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * Takes the certificates out of a PEM text, which may have comments between them. Equal certificates give equal
- * texts, so that a bundle whose comments changed is no new one.
+ * Takes the certificates out of a PEM text, without comments: a bundle in which only comments changed isn't a new one.
  *
  * @returns the certificates in their order, as PEM
- * @throws {ClusterAuthError} if there is none, or one that is broken
+ * @throws {ClusterAuthError} if the text has no certificate, or a broken one
  */
 export function readCertificates(pem: Pem): string {
   return certificatesIn(pem).join('\n');
 }
 
 /**
- * The same, but of the certificates those alone whose public key has one of these hashes.
+ * As `readCertificates`, but returns only the certificates whose public key has one of these hashes.
  *
- * @param hashes as `kubeadm join` takes them for `--discovery-token-ca-cert-hash`: `sha256:`, and that of the key's DER
- *   (SubjectPublicKeyInfo, RFC 7469) in small hex digits
- * @throws {ClusterAuthError} if there is none, or one that is broken
+ * @param hashes as for `kubeadm join --discovery-token-ca-cert-hash`: `sha256:`, and the lower-case hex digits of the hash
+ *   of the key's DER (SubjectPublicKeyInfo, RFC 7469)
+ * @throws {ClusterAuthError} if the text has no such certificate, or a broken one
  */
 export function readPinned(pem: Pem, hashes: readonly string[]): string {
   const certificates = certificatesIn(pem);
   const trusted = certificates.filter((certificate) => hashes.includes(keyHash(certificate)));
   if (trusted.length > 0) return trusted.join('\n');
-  const [found, wanted] = [certificates.slice(0, MAX_TOLD).map(keyHash).join(', '), hashes.join(' or ')];
-  const message = `${pem.where} holds no certificate that is trusted here: the hash of its key is ${found}, and should be ${wanted}`;
+  const [found, wanted] = [certificates.slice(0, MAX_NAMED).map(keyHash).join(', '), hashes.join(' or ')];
+  const message = `${pem.where} has no trusted certificate: its key must have the hash ${wanted}, not ${found}`;
   throw new ClusterAuthError('CLUSTER_CERTIFICATE', message);
 }
 
@@ -47,24 +46,24 @@ function keyHash(certificate: string): string {
   return `sha256:${hash('sha256', publicKey.export({ type: 'spki', format: 'der' }))}`;
 }
 
-/** As `readCertificates`, one PEM text for each certificate. */
+/** As `readCertificates`, but returns one PEM text per certificate. */
 export function certificatesIn({ text, where }: Pem): readonly string[] {
   const blocks = text.match(CERTIFICATE) ?? [];
-  if (blocks.length === 0) throw new ClusterAuthError('CLUSTER_CERTIFICATE', `${where} holds no PEM certificate`);
+  if (blocks.length === 0) throw new ClusterAuthError('CLUSTER_CERTIFICATE', `${where} has no PEM certificate`);
   return blocks.map((block, index) => {
     try {
       return new X509Certificate(block).toString().trimEnd();
     } catch (cause) {
-      const message = `${where} holds a broken PEM certificate, number ${index + 1}`;
+      const message = `${where} has a broken PEM certificate (number ${index + 1})`;
       throw new ClusterAuthError('CLUSTER_CERTIFICATE', message, { cause });
     }
   });
 }
 
 /**
- * A client certificate and its key, checked before any connection is made: OpenSSL's own words would name neither.
+ * A client certificate and its key, checked before any connection: OpenSSL's errors don't name the file or field.
  *
- * @throws {ClusterAuthError} that names which of the two is wrong
+ * @throws {ClusterAuthError} with the name of the one that is wrong
  */
 export function readKeyPair(cert: Pem, key: Pem): KeyPair {
   const certPem = readCertificates(cert);
@@ -76,10 +75,8 @@ function readPrivateKey({ text, where }: Pem): KeyObject {
   try {
     return createPrivateKey(text);
   } catch {
-    // No cause: what OpenSSL says of a key isn't worth the risk that it quotes one.
-    const problem = text.includes('ENCRYPTED')
-      ? 'is encrypted, and nobody is here to give a passphrase'
-      : 'is no PEM key';
+    // No cause: OpenSSL's error might quote the key.
+    const problem = text.includes('ENCRYPTED') ? 'is encrypted, but must not need a passphrase' : 'is not a PEM key';
     throw new ClusterAuthError('CLUSTER_CERTIFICATE', `${where} ${problem}`);
   }
 }

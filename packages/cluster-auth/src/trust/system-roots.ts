@@ -6,7 +6,7 @@ import { fixed, type Rotating } from '../rotating.ts';
 import { openFiles, readText } from '../rotating-files.ts';
 import { certificatesIn } from './pem.ts';
 
-/** Where Linux distributions keep their bundle of roots, in the order of Go's crypto/x509. */
+/** Where Linux distributions have their bundle of roots, in the order of Go's crypto/x509. */
 const BUNDLES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -16,16 +16,16 @@ const BUNDLES = [
   '/etc/ssl/cert.pem',
 ];
 
-/** Where they keep single ones besides, and people mount their own. */
+/** Where they have single roots, and where people mount their own. */
 const DIRECTORIES = ['/etc/ssl/certs', '/etc/pki/tls/certs'];
 
 /**
- * The roots that this machine trusts, as Go's crypto/x509 finds them: the file that SSL_CERT_FILE names, or else the
- * distribution's bundle; and all files with certificates in the directories that SSL_CERT_DIR lists, or else in the
- * distribution's. Unlike there, SSL_CERT_FILE alone is all that is trusted. The directories are listed once, and what
- * was found in them is read again. On a machine without any it is undefined, the list that Node was built with.
+ * The roots that this machine trusts, by the rules of Go's crypto/x509: the file in SSL_CERT_FILE or the distribution's
+ * bundle, and all certificate files in the directories of SSL_CERT_DIR or the distribution. Unlike in Go, SSL_CERT_FILE
+ * without SSL_CERT_DIR excludes the distribution's directories. The directories are listed once; the files are read again
+ * when they change. Without any file it is undefined: the roots that Node.js has built in.
  *
- * @throws {ClusterAuthError} if SSL_CERT_FILE names no bundle of certificates
+ * @throws {ClusterAuthError} if SSL_CERT_FILE has no certificates
  */
 export async function openSystemRoots({ env, clock, log }: Dependencies): Promise<Rotating<string | undefined>> {
   const [namedFile, namedDirectories] = [env['SSL_CERT_FILE'], env['SSL_CERT_DIR']];
@@ -41,9 +41,9 @@ export async function openSystemRoots({ env, clock, log }: Dependencies): Promis
   return openFiles({ paths, parse, clock, log });
 }
 
-/** The files of a directory that hold certificates, in order; all else that may lie there is passed over, as Go does. */
+/** The certificate files of a directory, sorted; other files are skipped, as in Go. */
 async function certificateFiles(directory: string): Promise<readonly string[]> {
-  const names = await readdir(directory).catch(() => []); // it isn't on every distribution
+  const names = await readdir(directory).catch(() => []); // not every distribution has it
   const found = await Promise.all(
     names.map(async (name) => {
       const path = join(directory, name);
@@ -51,7 +51,7 @@ async function certificateFiles(directory: string): Promise<readonly string[]> {
         certificatesIn({ text: await readText(path), where: path });
         return path;
       } catch {
-        // A README, a folder, a link to nothing.
+        // A README, a folder, a broken link.
         return undefined;
       }
     }),
@@ -60,8 +60,7 @@ async function certificateFiles(directory: string): Promise<readonly string[]> {
 }
 
 /**
- * Whom to trust as an https: proxy: Go verifies one with the cluster's own CA, where there is one, so it may be
- * signed by that; or by a root of this machine.
+ * The PEM that verifies an https: proxy: the roots of this machine, and the cluster's CA, with which Go verifies proxies.
  *
  * @throws {ClusterAuthError} as `openSystemRoots`
  */
@@ -84,7 +83,7 @@ async function firstReadable(paths: readonly string[]): Promise<string | undefin
       await access(path);
       return path;
     } catch {
-      // Another distribution's place.
+      // Another distribution has this one.
     }
   }
   return undefined;

@@ -1,8 +1,8 @@
 import { parseIp } from '@kube-semaphore/net';
 
 /**
- * OpenSSL's reasons to refuse a chain that a change of the CA can be behind. A certificate for another name
- * (ERR_TLS_CERT_ALTNAME_INVALID) is not among them: no CA makes it right.
+ * OpenSSL's reasons to refuse a chain that another CA may solve. A certificate for another name
+ * (ERR_TLS_CERT_ALTNAME_INVALID) isn't one.
  */
 const CODES: ReadonlySet<string> = new Set([
   'CERT_HAS_EXPIRED',
@@ -17,18 +17,18 @@ const CODES: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** OpenSSL's reason if an error, or one that caused it, says that the server's certificate isn't signed by whom we trust. */
+/** OpenSSL's reason if an error or its cause says that no trusted CA signed the server's certificate. */
 export function verificationFailure(error: unknown): string | undefined {
   return causes(error).find(({ code }) => CODES.has(code))?.code;
 }
 
-/** More names than that are a list for nobody. */
+/** An error lists at most this many names. */
 const MAX_NAMES = 10;
 
-/** The names of a certificate as Node.js lists them; one with a comma in it is quoted, and no name of a server. */
+/** The names of a certificate as Node.js lists them; a quoted name has a comma and isn't a server's. */
 const NAME = /(?:DNS|IP Address):([^,"]+)/g;
 
-/** What a certificate that is signed by whom we trust has for names, if an error says that it lacks the one that was asked for. */
+/** Which names a trusted certificate has, if an error says that it lacks the requested one. */
 export function misnamed(error: unknown): string | undefined {
   const refusal:
     | (CodedError & { host?: string; cert?: { subject?: { CN?: string }; subjectaltname?: string } })
@@ -38,7 +38,7 @@ export function misnamed(error: unknown): string | undefined {
   const listed = [...subjectaltname.matchAll(NAME)].map(([, name = '']) => canonical(name));
   const names = listed.length > 0 ? listed : [subject?.CN ?? 'none'];
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
-  return `its certificate is for another name: it has ${names.slice(0, MAX_NAMES).join(', ')}${more}, and not ${refusal.host}`;
+  return `its certificate is for another name: it is for ${names.slice(0, MAX_NAMES).join(', ')}${more}, not ${refusal.host}`;
 }
 
 function canonical(name: string): string {
@@ -48,7 +48,7 @@ function canonical(name: string): string {
 
 type CodedError = Error & { readonly code: string };
 
-/** An error and those that caused it, as far as they have a code. */
+/** An error and its causes that have a code. */
 function causes(error: unknown): readonly CodedError[] {
   if (!(error instanceof Error)) return [];
   const rest = causes(error.cause);

@@ -3,7 +3,7 @@ import { createPod, pod, startRealCluster } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { connectTo, reflectPods } from '../reflect-pods.ts';
 
-it('lists again when etcd was restored to an older snapshot, where a watch from the future would hang', async () => {
+it('lists again after etcd was restored to an older snapshot, where a watch from the future would hang', async () => {
   const cluster = await startRealCluster({ name: 'c2' });
   const connection = await connectTo(cluster.adminKubeconfig);
   await createPod(cluster.admin, pod({ name: 'old', ips: ['10.0.0.1'] }));

@@ -1,7 +1,7 @@
-import { KubeClient } from '@kube-semaphore/kube-client';
 import { Codec, podKind } from '@kube-semaphore/kube-objects';
+import { startScriptedServer } from '@kube-semaphore/testkit';
 import { expect, it, onTestFinished } from 'vitest';
-import { startScriptedServer } from './scripted-server.ts';
+import { openClient } from './open-client.ts';
 
 const event = (name: string) =>
   JSON.stringify({
@@ -9,15 +9,15 @@ const event = (name: string) =>
     object: { kind: 'Pod', apiVersion: 'v1', metadata: { name, namespace: 'ns', uid: name, resourceVersion: '1' } },
   });
 
-it('a watch that is aborted after its last byte came, and before it was read to its end, throws nothing that nobody catches', async () => {
-  // Its watches end at once, in the very piece that has their events.
-  const { connection, stop } = await startScriptedServer([], (_request, response) => {
+it('raises no uncaught error when a watch is aborted after its last byte came and before it was read', async () => {
+  // Its watches end at once, in the chunk that has their events.
+  const { kubeconfig, stop } = await startScriptedServer([], (_request, response) => {
     const body = `${event('a')}\n${event('b')}\n`;
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
     response.end(body);
   });
   onTestFinished(stop);
-  const client = new KubeClient({ connection, userAgent: 'test' });
+  const { client } = await openClient(kubeconfig);
   const uncaught: unknown[] = [];
   const listen = (error: unknown) => void uncaught.push(error);
   const others = process.listeners('uncaughtException');
