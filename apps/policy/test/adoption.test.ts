@@ -121,7 +121,7 @@ describe('a cluster without sets', () => {
     await first.stop('SIGTERM');
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain('no Pod carries semaphore.uw.systems/name or policy.semaphore.uw.io/name');
+    expect(plan.stdout()).toContain('no Pod has the label semaphore.uw.systems/name or policy.semaphore.uw.io/name');
     const policy = await start();
     await policy.logged('no label domain chosen yet', { cluster: 'c2' });
     await pods.add({ name: 'a', ...inNewer, ips: ['10.4.0.1'] });
@@ -148,9 +148,9 @@ describe('a cluster without sets', () => {
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
     expect(plan.stdout()).toContain('create  c2-default-app  10.4.0.1/32 10.4.0.2/32\n');
-    expect(plan.stdout()).toMatch(/skip {4}label domain: .*: 1\. semaphore\.uw\.systems is used; give -label-domain/);
+    expect(plan.stdout()).toMatch(/skip {4}label domain: .*: 1\. semaphore\.uw\.systems is used; set -label-domain/);
     const policy = await start();
-    await policy.logged('Pods carry the name label of another domain, and are in no set', {
+    await policy.logged('pods skipped that have only the name label of another domain', {
       level: 'warn',
       cluster: 'c2',
       domain: old.domain,
@@ -182,7 +182,7 @@ describe('sets of v0.1.0, which had other labels', () => {
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
     expect(plan.stdout()).toContain(
-      'skip!   sets of v0.1.0: c2-default-older has labels that are not ours, and stays as it is\n',
+      'skip!   sets of v0.1.0: the set c2-default-older has the labels of v0.1.0, so it stays as it is\n',
     );
     const policy = await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-older': ['10.4.0.9/32'] });

@@ -75,8 +75,8 @@ const pod = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const set = (labels: Readonly<Record<string, string>>) => ({ name: 'c2-default-app', labels, nets: ['10.4.0.1/32'] });
 const labelled = set({ ...labelsOf('app'), 'cluster.clusterset.k8s.io': 'c2' });
 
-const WARNING = 'the remote calls itself something else in its ClusterSet';
-const UNKNOWN = 'the remote does not tell its id in a ClusterSet';
+const WARNING = 'the remote has another id in its ClusterSet';
+const UNKNOWN = 'ClusterSet id of the remote not read';
 
 describe('-clusterset-label', () => {
   it('labels sets with the name from our config, and takes the label away again', async ({

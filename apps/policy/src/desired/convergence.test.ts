@@ -3,10 +3,9 @@ import { setKey, setKeyOfName, setNames } from '../names.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, Phase } from './change.ts';
-import { desiredSets } from './sets.ts';
+import { desiredSets, type WantedPair } from './sets.ts';
 import { diffSets } from './diff.ts';
 import type { HostNetworkPods } from './host-network.ts';
-import type { PairMembers } from './member.ts';
 import type { ObservedSet } from './network-set.ts';
 
 /**
@@ -156,14 +155,12 @@ function live(history: readonly World[], check: (reconcile: Reconcile) => void):
 
 function plan(now: World, sets: Sets, foreign: ReadonlySet<string>) {
   const observed = [...sets.values()];
-  const taken = (name: string) => foreign.has(name);
   const { max: maxNetsPerSet, hostNetworkPods } = now;
   const input = {
-    identityOf: () => identity,
     domains: [DOMAIN],
     pairs: pairsOf(now),
     observed,
-    taken,
+    isTaken: (name: string) => foreign.has(name),
     maxNetsPerSet,
     hostNetworkPods,
   };
@@ -208,14 +205,14 @@ function edited(sets: Sets, edits: World['edits']): Sets {
   return next;
 }
 
-function pairsOf({ pods }: World): readonly PairMembers[] {
+function pairsOf({ pods }: World): readonly WantedPair[] {
   const byPair = Map.groupBy(pods.entries(), ([, { pair }]) => pair);
   return Array.from(byPair, ([text, of]) => {
     const [namespace, app] = splitPair(text);
     const members = of.map(([i, { ip, hostNetwork }]) => {
       return { uid: `u${i}`, namespace, name: `pod-${i}`, app, ips: [ip], hostNetwork };
     });
-    return { cluster: CLUSTER, namespace, app, members };
+    return { identity, cluster: CLUSTER, namespace, app, members };
   });
 }
 

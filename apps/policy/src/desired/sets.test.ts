@@ -1,8 +1,7 @@
 import { hash10 } from '@kube-semaphore/naming';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DesiredInput, desiredSets } from './sets.ts';
-import type { PairMembers } from './member.ts';
+import { type DesiredInput, desiredSets, type WantedPair } from './sets.ts';
 import type { ObservedSet } from './network-set.ts';
 import { domainsWith, setLabels } from './labels.ts';
 
@@ -13,13 +12,13 @@ type PairParts = { readonly cluster?: string; readonly namespace: string; readon
 type PodParts = { readonly ips: readonly string[]; readonly hostNetwork?: boolean };
 
 /** The pair `namespace/app`, with one Pod for each of `pods`; a text is a Pod with that address. */
-function pair(text: string, ...pods: readonly (string | PodParts)[]): PairMembers {
+function pair(text: string, ...pods: readonly (string | PodParts)[]): WantedPair {
   const [namespace = '', app = ''] = text.split('/');
   const members = pods.map((pod, i) => {
     const { ips, hostNetwork = false } = typeof pod === 'string' ? { ips: [pod] } : pod;
     return { uid: `u${i}`, namespace, name: `pod-${i}`, app, ips, hostNetwork };
   });
-  return { cluster: 'c2', namespace, app, members };
+  return { identity, cluster: 'c2', namespace, app, members };
 }
 
 function observed(name: string, of: PairParts, nets: readonly string[]): ObservedSet {
@@ -29,11 +28,10 @@ function observed(name: string, of: PairParts, nets: readonly string[]): Observe
 
 function desired(input: Partial<DesiredInput>) {
   return desiredSets({
-    identityOf: () => identity,
     domains: domainsWith(identity.domain),
     pairs: [],
     observed: [],
-    taken: () => false,
+    isTaken: () => false,
     maxNetsPerSet: 1000,
     hostNetworkPods: 'exclude',
     ...input,
@@ -72,7 +70,7 @@ describe('a desired set', () => {
     expect(sets.map(({ nets }) => nets.length)).toEqual(want);
   });
 
-  it.each<{ name: string; pairs: readonly PairMembers[]; want: Record<string, string> }>([
+  it.each<{ name: string; pairs: readonly WantedPair[]; want: Record<string, string> }>([
     {
       name: 'lists addresses by number, IPv6 as /128 (Go wrote /32)',
       pairs: [pair('ns/app', { ips: ['10.0.0.10', 'fd00::26'] }, '10.0.0.9')],
@@ -101,7 +99,7 @@ describe('a desired set', () => {
 describe('the name of a set', () => {
   type Row = {
     name: string;
-    pairs: readonly PairMembers[];
+    pairs: readonly WantedPair[];
     taken?: readonly string[];
     max?: number;
     want: Record<string, string>;
@@ -156,7 +154,7 @@ describe('the name of a set', () => {
       want: { 'c2-ns-app': '10.0.0.1/32', [`c2-ns-app-${hash('ns', 'app')}`]: '10.0.0.2/32' },
     },
   ])('$name', ({ pairs, taken = [], max = 1000, want }) => {
-    const rest = { taken: (name: string) => taken.includes(name), maxNetsPerSet: max };
+    const rest = { isTaken: (name: string) => taken.includes(name), maxNetsPerSet: max };
     expect(brief({ pairs, ...rest })).toEqual(want);
     expect(brief({ pairs: pairs.toReversed(), ...rest })).toEqual(want);
   });
@@ -269,7 +267,7 @@ describe('the diagnostics', () => {
     },
     {
       name: 'warn of a name that is taken',
-      input: { pairs: [pair('ns/app', '10.0.0.1')], taken: (name) => name === 'c2-ns-app' },
+      input: { pairs: [pair('ns/app', '10.0.0.1')], isTaken: (name) => name === 'c2-ns-app' },
       want: ['problem name-taken ns/app'],
     },
   ])('$name', ({ input, want }) => {

@@ -7,18 +7,19 @@ import type { SetDiagnostic } from './diagnostic.ts';
 import { comparePairs, type Identity, pairText, setLabels } from './labels.ts';
 import { distribute } from './shards.ts';
 
-/** Everything that decides about the sets of one key. The order of nothing in it matters. */
+/** A pair, who is in its set, and under which labels that is written. */
+export type WantedPair = PairMembers & { readonly identity: Identity };
+
+/** Everything that decides about the sets of one key. No order in it matters. */
 export type DesiredInput = {
-  /** Under which labels the sets of a cluster are written. */
-  readonly identityOf: (cluster: string) => Identity;
-  /** Of labels, those that count when sets are read. */
+  /** As of `readOwner`. */
   readonly domains: readonly string[];
   /** The pairs of the key that have members. */
-  readonly pairs: readonly PairMembers[];
+  readonly pairs: readonly WantedPair[];
   /** The local sets that are ours and whose names belong to the key. */
   readonly observed: readonly ObservedSet[];
-  /** Whether an object that is not ours holds this name. */
-  readonly taken: (name: string) => boolean;
+  /** Whether an object that we may not change has this name. */
+  readonly isTaken: (name: string) => boolean;
   /** An integer >= 1. */
   readonly maxNetsPerSet: number;
   readonly hostNetworkPods: HostNetworkPods;
@@ -38,7 +39,7 @@ export type Desired = {
  * let in stay (`HostNetworkPods`). Applied, the result is what the next call returns.
  */
 export function desiredSets(input: DesiredInput): Desired {
-  const { identityOf, domains, pairs, observed, maxNetsPerSet, hostNetworkPods } = input;
+  const { domains, pairs, observed, maxNetsPerSet, hostNetworkPods } = input;
   const contenders = pairs
     .map((pair) => ({ ...pair, names: setNames(pair.cluster, pair.namespace, pair.app) }))
     .toSorted(comparePrecedence);
@@ -55,7 +56,7 @@ export function desiredSets(input: DesiredInput): Desired {
 
     const passedOver = new Set<string>();
     const isFreeName = (name: string): boolean => {
-      const isTaken = input.taken(name);
+      const isTaken = input.isTaken(name);
       if (isTaken) passedOver.add(name);
       return !isTaken && !claimed.has(name);
     };
@@ -66,7 +67,7 @@ export function desiredSets(input: DesiredInput): Desired {
       // Shards were distributed over the free ones only.
       const name = nameOf(shard)!;
       claimed.add(name);
-      sets.push({ name, labels: setLabels(identityOf(pair.cluster), pair), nets });
+      sets.push({ name, labels: setLabels(pair.identity, pair), nets });
     }
     diagnostics.push(Array.from(passedOver, (name) => nameTaken(pair, name)));
   }
@@ -81,7 +82,7 @@ const MOST_WITH_IPV6 = 30_000;
 
 const isIpv6 = (cidr: string): boolean => cidr.includes(':');
 
-type Contender = NamedPair & PairMembers;
+type Contender = NamedPair & WantedPair;
 
 /**
  * The order in which pairs choose their names. Of those that spell one plain name, the smallest (namespace, name, cluster)

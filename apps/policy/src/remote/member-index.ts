@@ -4,12 +4,12 @@ import type { Pair } from '../desired/labels.ts';
 import type { Member, PairMembers } from '../desired/member.ts';
 
 export type MemberIndexOptions = {
-  /** How many pairs may have sets. */
+  /** How many pairs can have sets. */
   readonly limit: number;
-  /** Whether there are sets of this key and cluster here already: its pairs are always let in. */
-  readonly isHere: (key: string) => boolean;
-  /** A pair (`namespace/app`) is left out from now on, for there are too many; or is so no more. */
-  readonly onLeftOut: (pair: string, isLeftOut: boolean) => void;
+  /** Whether the cluster has sets of this key already: its pairs are always admitted. */
+  readonly hasSet: (key: string) => boolean;
+  /** A pair (`namespace/app`) is skipped from now on, because there are too many; or it isn't any more. */
+  readonly onSkippedSet: (pair: string, isSkipped: boolean) => void;
 };
 
 type Entry = Pair & { readonly key: string; readonly byPod: Map<string, Member> };
@@ -25,7 +25,7 @@ export class MemberIndex {
   readonly #entries = new Map<string, Map<string, Entry>>();
   readonly #byKey = new Map<string, Set<Entry>>();
 
-  constructor(cluster: string, options: MemberIndexOptions = UNLIMITED) {
+  constructor(cluster: string, options: MemberIndexOptions) {
     this.#cluster = cluster;
     this.#options = options;
     this.#admissions = new Admissions(options.limit);
@@ -86,8 +86,8 @@ export class MemberIndex {
     getOrAdd(this.#entries, namespace, () => new Map<string, Entry>()).set(app, entry);
     getOrAdd(this.#byKey, entry.key, () => new Set<Entry>()).add(entry);
     const pair = nameOf(entry);
-    this.#admissions.enter(pair, { isHere: this.#options.isHere(entry.key) });
-    if (this.#admissions.isWaiting(pair)) this.#options.onLeftOut(pair, true);
+    this.#admissions.enter(pair, { isHere: this.#options.hasSet(entry.key) });
+    if (this.#admissions.isWaiting(pair)) this.#options.onSkippedSet(pair, true);
     return entry;
   }
 
@@ -99,17 +99,15 @@ export class MemberIndex {
     sharers?.delete(entry);
     if (sharers?.size === 0) this.#byKey.delete(entry.key);
     const pair = nameOf(entry);
-    const wasLeftOut = this.#admissions.isWaiting(pair);
+    const wasSkipped = this.#admissions.isWaiting(pair);
     const next = this.#admissions.leave(pair);
-    if (wasLeftOut) this.#options.onLeftOut(pair, false);
+    if (wasSkipped) this.#options.onSkippedSet(pair, false);
     if (next === undefined) return undefined;
-    this.#options.onLeftOut(next, false);
+    this.#options.onSkippedSet(next, false);
     const [namespace = '', app = ''] = next.split('/');
     return this.#entries.get(namespace)?.get(app);
   }
 }
-
-const UNLIMITED: MemberIndexOptions = { limit: Infinity, isHere: () => false, onLeftOut: () => undefined };
 
 /** Neither part has a slash. */
 const nameOf = ({ namespace, app }: Entry): string => `${namespace}/${app}`;

@@ -1,66 +1,56 @@
-import {
-  type DeletionGuard,
-  Reflector,
-  type ReflectorHooks,
-  type RemoteBudget,
-  Store,
-} from '@kube-semaphore/informers';
+import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
-import { nameLabel } from '../names.ts';
-import type { AddressRules } from '@kube-semaphore/net';
-import type { PairMembers } from '../desired/member.ts';
-import { MemberIndex, type MemberIndexOptions } from './member-index.ts';
+import type { Cidr } from '@kube-semaphore/net';
+import type { PolicyOptions } from '../config/options.ts';
+import type { RemoteSettings } from '../config/settings.ts';
+import type { HostNetworkPods } from '../desired/host-network.ts';
 import {
   isSameMember,
   type Member,
+  type Membership,
   membershipOf,
   type MembershipRules,
+  type PairMembers,
   type PodDiagnostic,
 } from '../desired/member.ts';
+import { nameLabel } from '../names.ts';
+import { MemberIndex, type MemberIndexOptions } from './member-index.ts';
 
-/** A Pod as it lies in the store: who it is in its set, if it is in one, and what of it is left out. */
-type RemotePod = {
-  readonly uid: string;
-  readonly member: Member | undefined;
-  readonly skipped: readonly PodDiagnostic[];
-};
+/** What the store keeps of a Pod: its member, if it is one, and what is skipped of it. */
+type RemotePod = Membership & { readonly uid: string };
 
-export type RemotePodsOptions = {
+export type RemotePodsOptions = Pick<MemberIndexOptions, 'hasSet' | 'onSkippedSet'> & {
   readonly client: KubeClient;
-  readonly cluster: string;
-  /** Domain of the name label: only Pods that carry it are watched. */
+  readonly settings: RemoteSettings;
+  readonly options: PolicyOptions;
+  readonly hostNetworkPods: HostNetworkPods;
+  /** As `RemoteOptions`. */
+  readonly localCidrs: readonly Cidr[];
+  readonly serviceRanges: readonly Cidr[];
+  /** Domain of the name label: only Pods that have it are watched. */
   readonly domain: string;
-  /** Which Pods can be members: `fieldSelectorOf`. */
-  readonly fieldSelector: string;
-  /** Which addresses it may bring into local sets. */
-  readonly addresses: AddressRules;
-  readonly idleTimeoutMs: number;
-  readonly pollIntervalMs: number;
   readonly budget: RemoteBudget;
-  readonly guard: DeletionGuard;
-  readonly holdMs: number;
-  /** What the local sets remember, by a key that no Pod has: the first list is measured against it. */
+  /** Members of the local sets, by a key that no Pod has: the first list is measured against them. */
   readonly seed: ReadonlyMap<string, Member>;
-  /** How many sets it may have. */
-  readonly sets: MemberIndexOptions;
   readonly hooks: ReflectorHooks;
-  /** Before it is known whether this domain counts: there are other Pods now. */
+  /** Before this domain is chosen: other Pods have the label now. */
   readonly onCandidate: () => void;
-  /** A labelled Pod with an address was seen, and none before. */
+  /** The first labelled Pod with an address was seen. */
   readonly onFirstPod: () => void;
   /** The sets of these keys may have other members now. */
   readonly onChange: (keys: readonly string[]) => void;
-  /** What is left out of a Pod (`namespace/name`) from now on. */
-  readonly onSkipped: (pod: string, skipped: readonly PodDiagnostic[]) => void;
+  /** What is skipped of a Pod (`namespace/name`) from now on. */
+  readonly onSkippedPod: (pod: string, skipped: readonly PodDiagnostic[]) => void;
 };
 
-/** What finished can't come back, and its address may be another Pod's already. */
+/** A finished Pod never runs again, and another Pod may have its address. */
 const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 
-/** @param hostNetwork whether Pods of the host's network can be members; if not, the server is told not to send them */
-export const fieldSelectorOf = (hostNetwork: boolean): string =>
-  hostNetwork ? UNFINISHED : `${UNFINISHED},spec.hostNetwork=false`;
+/** The server is told not to send Pods that can't be members. */
+const fieldSelectorOf = (mode: HostNetworkPods): string =>
+  mode === 'exclude' ? `${UNFINISHED},spec.hostNetwork=false` : UNFINISHED;
 
 const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
 
@@ -80,39 +70,31 @@ export class RemotePods {
 
   constructor(options: RemotePodsOptions) {
     this.#options = options;
-    const {
-      client,
-      cluster,
-      domain,
-      fieldSelector,
-      addresses,
-      idleTimeoutMs,
-      pollIntervalMs,
-      budget,
-      guard,
-      holdMs,
-      hooks,
-    } = options;
-    this.#index = new MemberIndex(cluster, options.sets);
+    const { client, settings, domain, budget, hooks, localCidrs, serviceRanges, hostNetworkPods } = options;
+    const { maxRemoteSets, deletionGuardPercent, deletionGuardMin, deletionGuardHoldMs, watchIdleTimeoutMs } =
+      options.options;
+    this.#index = new MemberIndex(settings.name, { ...options, limit: maxRemoteSets });
+    const guard = { percent: deletionGuardPercent, min: deletionGuardMin };
     this.#store = new Store<RemotePod>({
       equal: isSame,
       onChange: ({ key, previous, current }) => this.#changed(key, previous, current),
       holding: { guard, hold, claims, withoutClaim },
     });
+    const addresses = { allowed: settings.allowedPodCidrs, local: localCidrs, services: serviceRanges };
     const rules: MembershipRules = { nameLabel: nameLabel(domain), addresses, intern: interner() };
     this.#reflector = new Reflector({
       client,
       kind: podKind,
       labelSelector: rules.nameLabel,
-      fieldSelector,
+      fieldSelector: fieldSelectorOf(hostNetworkPods),
       watchList: 'auto',
       project: (pod) => read(pod, rules),
       projectTooLarge: readTooLarge,
       store: this.#store,
       budget,
-      idleTimeoutMs,
-      pollIntervalMs,
-      holdMs,
+      idleTimeoutMs: watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      holdMs: deletionGuardHoldMs,
       hooks,
     });
   }
@@ -193,7 +175,7 @@ export class RemotePods {
       return;
     }
     const keys = this.#index.apply(previous?.member, current?.member);
-    this.#options.onSkipped(pod, current?.skipped ?? NOTHING_SKIPPED);
+    this.#options.onSkippedPod(pod, current?.skipped ?? NOTHING_SKIPPED);
     this.#options.onChange(keys);
     if (this.#podsSeen || current?.member === undefined || current.member.held === true) return;
     this.#podsSeen = true;
