@@ -94,7 +94,7 @@ function withClients(
     return use({
       options,
       settings,
-      hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'grandfather',
+      hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'retain',
       local: new KubeClient({ connection: local, userAgent, onRequest }),
       remotes: remotes.map(clientOf),
       log,

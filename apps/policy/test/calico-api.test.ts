@@ -43,7 +43,7 @@ describe('-calico-api', () => {
     await pods.add(pod);
     await localProxy.set({ kind: 'answer', status: 503 }, { target: /^\/apis$/ });
     const policy = await start(viaLocalProxy, { ready: false });
-    await policy.logged('API groups not listed, will try again', { level: 'warn' });
+    await policy.logged('API groups not listed, retrying', { level: 'warn' });
     expect((await policy.get('/readyz')).status).toBe(503);
     await localProxy.clear();
     await v3Sets.become(nets);

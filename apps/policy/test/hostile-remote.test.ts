@@ -70,7 +70,7 @@ describe('what a hostile remote has', () => {
     const flags = { ...usualFlags(accounts), ...(await hostile({ objects: pods })) };
     const plan = await startWith(['plan', `-o=${output}`, ...argvOf(flags)], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toMatch(/is no label value/);
+    expect(plan.stdout()).toMatch(/is not a valid label value/);
     expect(harmIn(plan.stdout() + plan.stderr())).toEqual([]);
     const skips = plan
       .stdout()

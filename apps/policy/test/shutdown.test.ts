@@ -35,7 +35,7 @@ describe('a signal', () => {
   it('ends it while the local API server is away', async ({ localProxy, viaLocalProxy, start }) => {
     await localProxy.set({ kind: 'refuse' });
     const policy = await start(viaLocalProxy, { ready: false });
-    await policy.logged('API groups not listed, will try again');
+    await policy.logged('API groups not listed, retrying');
     await expectCleanExit(policy);
   });
 

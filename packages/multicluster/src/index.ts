@@ -4,6 +4,7 @@ export {
   localReference,
   type NamedReference,
   overriddenAddresses,
+  referenceOfFlags,
   remoteOfFlags,
   remoteReference,
   remotesOfFile,

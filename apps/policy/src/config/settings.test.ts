@@ -98,7 +98,7 @@ describe('settingsOfFile', () => {
     ).toEqual([
       expect.stringMatching(/^remotes\[0\]\.name: "C2" is not a name/),
       expect.stringMatching(/^remotes\[0\]\.allowedPodCIDRs\[1\]: /),
-      'remotes[0].podResyncPeriod: it is negative',
+      'remotes[0].podResyncPeriod: must not be negative',
       'remotes[1].kubeConfigPath: it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together',
       'remotes: c4 is there twice',
     ]);

@@ -61,7 +61,7 @@ function historyWith(edits: fc.Arbitrary<World['edits']>): fc.Arbitrary<readonly
           .array(mostly(true), { minLength: pods.length, maxLength: pods.length })
           .map((present) => pods.filter((_, i) => present[i])),
         max: fc.integer({ min: 1, max: 5 }),
-        hostNetworkPods: fc.constantFrom('exclude', 'include', 'grandfather'),
+        hostNetworkPods: fc.constantFrom('exclude', 'include', 'retain'),
         wished: fc.oneof(fc.constant([]), fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 })),
         edits,
         phasesWritten: fc.oneof(fc.constant(9), fc.nat(3)),

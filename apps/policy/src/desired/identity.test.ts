@@ -22,7 +22,7 @@ describe('detectIdentity', () => {
       flags: { labelDomain: 'auto', managedBy: 'mine' },
       want: { ok: true, value: undefined },
     },
-    { name: 'takes what the sets carry', sets: [set(NEW, LATER)], flags: auto, want: found(NEW, LATER) },
+    { name: 'takes what the sets have', sets: [set(NEW, LATER)], flags: auto, want: found(NEW, LATER) },
     {
       name: 'overlooks sets of other clusters',
       sets: [set(NEW, LATER, 'c3'), set(OLD, GO)],
@@ -78,8 +78,8 @@ describe('detectIdentity', () => {
       want: {
         ok: false,
         reason:
-          `the sets of cluster c2 carry (${NEW}, ${LATER}) and (${OLD}, ${GO}): ` +
-          'say which it is with -label-domain and -managed-by',
+          `the sets of cluster c2 have (${NEW}, ${LATER}) and (${OLD}, ${GO}): ` +
+          'choose one with -label-domain and -managed-by',
       },
     },
     {
@@ -89,8 +89,8 @@ describe('detectIdentity', () => {
       want: {
         ok: false,
         reason:
-          `the sets of cluster c2 carry (${NEW}, ${GO}) and (${NEW}, ${LATER}): ` +
-          'say which it is with -label-domain and -managed-by',
+          `the sets of cluster c2 have (${NEW}, ${GO}) and (${NEW}, ${LATER}): ` +
+          'choose one with -label-domain and -managed-by',
       },
     },
   ])('$name', ({ sets, flags, want }) => {

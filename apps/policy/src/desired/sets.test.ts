@@ -222,7 +222,7 @@ describe('an address of a node', () => {
   it.each([
     { name: 'is a member on request, as in Go', mode: 'include', want: '10.0.0.1/32 192.168.0.1/32 192.168.0.2/32' },
     { name: 'is no member on request, though it was one', mode: 'exclude', want: '10.0.0.1/32' },
-    { name: 'stays where Go put it, while nobody has said', mode: 'grandfather', want: '10.0.0.1/32 192.168.0.1/32' },
+    { name: 'stays where Go put it, while nobody has said', mode: 'retain', want: '10.0.0.1/32 192.168.0.1/32' },
   ] as const)('$name', ({ mode, want }) => {
     expect(brief({ pairs, observed: sets, hostNetworkPods: mode })).toEqual({ 'c2-ns-app': want });
   });
@@ -230,14 +230,14 @@ describe('an address of a node', () => {
   it('is not let in by the set of another pair that spells the same name', () => {
     const others = [observed('c2-a-b-c', { namespace: 'a', app: 'b-c' }, ['192.168.0.1/32'])];
     const own = [pair('a-b/c', '10.0.0.1', { ips: ['192.168.0.1'], hostNetwork: true })];
-    expect(brief({ pairs: own, observed: others, hostNetworkPods: 'grandfather' })).toEqual({
+    expect(brief({ pairs: own, observed: others, hostNetworkPods: 'retain' })).toEqual({
       'c2-a-b-c': '10.0.0.1/32',
     });
   });
 
   it('stays where somebody edited the labels so that they fit no set of this name', () => {
     const edited = [observed('c2-ns-app', { namespace: 'other', app: 'x' }, ['192.168.0.1/32'])];
-    expect(brief({ pairs, observed: edited, hostNetworkPods: 'grandfather' })).toEqual({
+    expect(brief({ pairs, observed: edited, hostNetworkPods: 'retain' })).toEqual({
       'c2-ns-app': '10.0.0.1/32 192.168.0.1/32',
     });
   });
@@ -257,7 +257,7 @@ describe('the diagnostics', () => {
     },
     {
       name: 'warn of an address of a node that stays',
-      input: { pairs: hosts, observed: sets, hostNetworkPods: 'grandfather' },
+      input: { pairs: hosts, observed: sets, hostNetworkPods: 'retain' },
       want: ['problem host-network-kept ns/pod-0', 'expected host-network ns/pod-1'],
     },
     {
@@ -299,7 +299,7 @@ it('is the same whatever order Pods, pairs and sets come in', () => {
       fc.uniqueArray(anySet, { selector: ({ name }) => name }),
       (pairs, sets) => {
         const reversed = pairs.map((of) => ({ ...of, members: of.members.toReversed() })).toReversed();
-        const rest = { maxNetsPerSet: 2, hostNetworkPods: 'grandfather' } as const;
+        const rest = { maxNetsPerSet: 2, hostNetworkPods: 'retain' } as const;
         expect(desired({ pairs: reversed, observed: sets.toReversed(), ...rest })).toEqual(
           desired({ pairs, observed: sets, ...rest }),
         );

@@ -1,6 +1,6 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { describe, expect, it } from 'vitest';
-import { chooseCalicoApi, discoverCalicoApi } from './calico-api.ts';
+import { calicoApiOf, chooseCalicoApi } from './calico-api.ts';
 
 const groups = (...names: string[]) => ({
   kind: 'APIGroupList',
@@ -37,7 +37,7 @@ describe('chooseCalicoApi', () => {
   it.each([{ answer: null }, { answer: 'ok' }, { answer: {} }, { answer: { groups: {} } }])(
     'decides nothing by $answer',
     ({ answer }) => {
-      expect(() => chooseCalicoApi(answer)).toThrow('no APIGroupList');
+      expect(() => chooseCalicoApi(answer)).toThrow('not an APIGroupList');
     },
   );
 });
@@ -46,15 +46,16 @@ it('waits for a successful answer, where the Go program would have fallen back',
   const answers = [Promise.reject(new Error('503')), Promise.resolve({}), Promise.resolve(groups('projectcalico.org'))];
   answers[0]!.catch(() => 'handled below');
   const failures: string[] = [];
-  const api = await discoverCalicoApi(
+  const api = await calicoApiOf(
+    'auto',
     { getRaw: () => answers.shift()! },
     { signal: new AbortController().signal, retryMs: 1, onFailure: (error) => failures.push((error as Error).message) },
   );
   expect(api).toBe('projectcalico.org/v3');
-  expect(failures).toEqual(['503', 'the answer to /apis is no APIGroupList']);
+  expect(failures).toEqual(['503', 'the answer to /apis is not an APIGroupList']);
 });
 
-describe('discoverCalicoApi', () => {
+describe('calicoApiOf', () => {
   const stored = '/apis/crd.projectcalico.org/v1/globalnetworksets?limit=1';
   const v3 = '/apis/projectcalico.org/v3/globalnetworksets?limit=1';
   const refusal = (status: number) => new KubeApiError('no', { status, reason: '' });
@@ -83,7 +84,8 @@ describe('discoverCalicoApi', () => {
       return status === undefined ? Promise.resolve(groups('projectcalico.org')) : Promise.reject(refusal(status));
     };
     expect(
-      await discoverCalicoApi(
+      await calicoApiOf(
+        'auto',
         { getRaw },
         { signal: new AbortController().signal, onFailure: () => expect.unreachable() },
       ),
@@ -97,7 +99,8 @@ describe('discoverCalicoApi', () => {
       return failure === undefined ? Promise.resolve(groups('projectcalico.org')) : Promise.reject(failure);
     };
     expect(
-      await discoverCalicoApi(
+      await calicoApiOf(
+        'auto',
         { getRaw },
         { signal: new AbortController().signal, onFailure: () => expect.unreachable() },
       ),
@@ -112,7 +115,7 @@ describe('discoverCalicoApi', () => {
     };
     const failures: unknown[] = [];
     const onFailure = (error: unknown) => failures.push(error);
-    expect(await discoverCalicoApi({ getRaw }, { signal: new AbortController().signal, retryMs: 1, onFailure })).toBe(
+    expect(await calicoApiOf('auto', { getRaw }, { signal: new AbortController().signal, retryMs: 1, onFailure })).toBe(
       'projectcalico.org/v3',
     );
     expect(failures).toHaveLength(1);

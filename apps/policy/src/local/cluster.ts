@@ -11,7 +11,7 @@ import { changeEvent } from '../desired/change-facts.ts';
 import { configuredIdentity } from '../desired/identity.ts';
 import { readOwner } from '../desired/labels.ts';
 import type { PolicyMetrics } from '../metrics.ts';
-import { chosenCalicoApi } from './calico-api.ts';
+import { calicoApiOf } from './calico-api.ts';
 import { LocalSets, type LocalSetReflector } from './sets.ts';
 import { changeSender, type SendChange } from './writer.ts';
 
@@ -27,6 +27,9 @@ export type LocalClusterOptions = {
   readonly onChange: (keys: readonly string[]) => void;
 };
 
+/** The local cluster's name in metrics and logs, where remotes have their own. */
+const LOCAL = 'local';
+
 /** The local cluster: finds out by which API its sets are written, watches them, and writes them. */
 export class LocalCluster {
   readonly what = 'the local sets';
@@ -35,6 +38,8 @@ export class LocalCluster {
   readonly #watches: ClusterWatches;
   readonly #writes: LocalWrites;
   readonly #listed = Promise.withResolvers<void>();
+  /** Resolves when the sets are known. */
+  readonly listed = this.#listed.promise;
   /** Undefined until the API is known. */
   #api: { readonly reflector: LocalSetReflector; readonly send: SendChange } | undefined;
   /** Why the API groups couldn't be listed. */
@@ -62,17 +67,12 @@ export class LocalCluster {
       log,
     });
     this.#watches = new ClusterWatches({
-      cluster: 'local',
+      cluster: LOCAL,
       metrics,
       log,
       onFirstSync: this.#listed.resolve,
       onWatchForbidden: () => (this.#isWatchForbidden = true),
     });
-  }
-
-  /** Resolves when the sets are known. */
-  get listed(): Promise<void> {
-    return this.#listed.promise;
   }
 
   isSynced(): boolean {
@@ -101,8 +101,13 @@ export class LocalCluster {
   /** Watches the sets until `signal` is aborted. */
   async run({ signal }: RunOptions): Promise<void> {
     const { client, options, log } = this.#options;
-    const onFailure = (error: unknown) => (this.#undiscovered = error);
-    const api = await chosenCalicoApi(options.calicoApi, client, { signal, log, onFailure });
+    const onFailure = (error: unknown): void => {
+      const level = this.#undiscovered === undefined ? 'warn' : 'debug';
+      log[level]({ cluster: LOCAL, error }, 'API groups not listed, retrying');
+      this.#undiscovered = error;
+    };
+    const api = await calicoApiOf(options.calicoApi, client, { signal, onFailure });
+    if (options.calicoApi === 'auto') log.info({ api }, 'Calico API chosen');
     const reflector = new Reflector({
       client,
       kind: globalNetworkSetKind(api),

@@ -5,7 +5,7 @@ import { isSameSet, type ObservedSet, observedSet } from '../desired/network-set
 import { classify, keysOf, type Ownership } from '../desired/ownership.ts';
 import { domainsWith, type Identity } from '../desired/labels.ts';
 
-/** A set as it lies in the store. Of sets that aren't ours only the name matters, so their nets aren't kept. */
+/** What the store keeps of a set: without nets if it isn't ours, as only its name matters. */
 type LocalSet = {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -20,24 +20,24 @@ export type LocalSetReflector = Reflector<ReturnType<typeof globalNetworkSetKind
 export type OwnSet = { readonly cluster: string; readonly set: ObservedSet };
 
 export type LocalSetsOptions = {
-  /** Those that our config names. */
+  /** Names of the remotes in the config. */
   readonly clusters: ReadonlySet<string>;
-  /** What tells our sets from others' besides the known labels and writers. */
+  /** The domain and writer in the flags, which are ours besides the known ones. */
   readonly configured: Identity;
-  /** A set of these keys changed, or a set that holds one of their names. */
+  /** A set of these keys changed, or a set that has one of their names. */
   readonly onChange: (keys: readonly string[]) => void;
-  /** How many sets there are of a cluster that isn't ours. */
+  /** How many sets there are of a cluster that isn't in the config. */
   readonly onOrphans: (cluster: string, count: number) => void;
 };
 
-/** All GlobalNetworkSets of the local cluster: ours by key, and of the others that their names are taken. */
+/** All GlobalNetworkSets of the local cluster: ours by key, and the names of the others, which are taken. */
 export class LocalSets {
   readonly store: Store<LocalSet>;
-  /** Of labels, those that count when sets are read. */
+  /** As of `readOwner`. */
   readonly domains: readonly string[];
   readonly #options: LocalSetsOptions;
   readonly #byKey = new Map<string, Map<string, OwnSet>>();
-  /** How many sets name each cluster; one that the config doesn't name has orphans. */
+  /** How many sets name each cluster: its own, or orphans of one that isn't in the config. */
   readonly #counts = new Map<string, number>();
 
   constructor(options: LocalSetsOptions) {
@@ -80,7 +80,7 @@ export class LocalSets {
     return view.synced ? Array.from(view.objects.values(), ({ set }) => set) : [];
   }
 
-  /** Whether an object that isn't ours holds a name. */
+  /** Whether an object that isn't ours has a name. */
   isTaken(name: string): boolean {
     const { view } = this.store;
     return view.synced && (view.objects.get(name)?.ownership.kind ?? 'ours') !== 'ours';

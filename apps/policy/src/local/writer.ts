@@ -3,10 +3,10 @@ import { type CalicoApi, Codec, type GlobalNetworkSet, globalNetworkSetKind } fr
 import type { Change } from '../desired/change.ts';
 import type { DesiredSet, ObservedSet } from '../desired/network-set.ts';
 
-/** Sends one change; of a deletion there is no answer. */
+/** Sends one change. @returns the object; undefined after a deletion */
 export type SendChange = (change: Change, options: WriteOptions) => Promise<GlobalNetworkSet | undefined>;
 
-/** Sends each change in one request, with the version that was seen as a precondition: 409 on anything newer. */
+/** Sends each change in one request. The observed version is a precondition: 409 if the object is newer. */
 export function changeSender(client: KubeClient, api: CalicoApi): SendChange {
   const codec = new Codec(globalNetworkSetKind(api));
   return async (change, options) => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import { clusterSetLabel } from '../names.ts';
@@ -49,16 +50,9 @@ export async function reportClusterSetId(
   { client, remote: { cluster, firstSync }, log }: ClusterSetIdReport,
   { signal }: RunOptions,
 ): Promise<void> {
-  await Promise.race([firstSync, aborted(signal)]);
+  if (!signal.aborted) await Promise.race([firstSync, once(signal, 'abort')]);
   if (signal.aborted) return;
   const answer = await compareClusterSetId(client, cluster, { signal });
   if (answer.kind === 'different') log.warn({ cluster, id: answer.id }, 'the remote has another id in its ClusterSet');
   if (answer.kind === 'unknown') log.debug({ cluster, error: answer.error }, 'ClusterSet id of the remote not read');
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  else signal.addEventListener('abort', () => resolve(), { once: true });
-  return promise;
 }

@@ -1,13 +1,8 @@
 import type { ReflectorHooks } from '@kube-semaphore/informers';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { RunOptions } from '@kube-semaphore/kube-client';
 import { remoteBudget, RemoteState, reportRestriction } from '@kube-semaphore/multicluster';
-import type { Cidr } from '@kube-semaphore/net';
 import { ConfigError, type Logger } from '@kube-semaphore/runtime';
-import type { PolicyOptions } from '../config/options.ts';
-import type { RemoteSettings } from '../config/settings.ts';
 import type { SetDiagnostic } from '../desired/diagnostic.ts';
-import { isHeldWithoutPods } from '../desired/held.ts';
-import type { HostNetworkPods } from '../desired/host-network.ts';
 import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
 import { chooseDomain, type DomainChoice } from '../desired/label-domain.ts';
 import type { Identity } from '../desired/labels.ts';
@@ -19,26 +14,16 @@ import { labelDomains } from '../names.ts';
 import type { RemotePlan } from '../plan.ts';
 import { reportClusterSetId } from './cluster-set-id.ts';
 import { firstRelease, NO_LABELLED_POD, noPodMatches, otherDomain, tooManySets } from './diagnostics.ts';
-import { RemotePods } from './pods.ts';
+import { RemotePods, type RemotePodsInput } from './pods.ts';
 import { seedOf } from './seed.ts';
 
-export type RemoteOptions = {
-  readonly settings: RemoteSettings;
-  readonly client: KubeClient;
-  readonly options: PolicyOptions;
-  readonly hostNetworkPods: HostNetworkPods;
-  /** Of the local cluster: the remote can't bring in an address in them. */
-  readonly localCidrs: readonly Cidr[];
-  /** Of the local cluster: the remote can bring in an address in them only if an allowed block contains it. */
-  readonly serviceRanges: readonly Cidr[];
+export type RemoteOptions = RemotePodsInput & {
   /** Listed already. */
   readonly localSets: LocalSets;
   /** Whether this replica may choose the label domain by Pods now. */
   readonly mayChoose: () => boolean;
   readonly log: Logger;
   readonly metrics: PolicyMetrics;
-  /** The sets of these keys may have other members now. */
-  readonly onChange: (keys: readonly string[]) => void;
   /** All of its keys must be reconciled. */
   readonly onKnown: () => void;
 };
@@ -58,8 +43,10 @@ export class Remote {
   #chosen: { readonly identity: Identity; readonly pods: RemotePods } | undefined;
   #synced = false;
   readonly #firstSync = Promise.withResolvers<void>();
+  /** Resolves when its first list is complete. */
+  readonly firstSync = this.#firstSync.promise;
 
-  /** @throws {ConfigError} when its local sets carry more than one identity, and no flag says which */
+  /** @throws {ConfigError} when its local sets have more than one identity, and no flag chooses one */
   constructor(remote: RemoteOptions) {
     const { settings, options, metrics } = remote;
     const cluster = settings.name;
@@ -85,11 +72,6 @@ export class Remote {
   /** Whether a first list is complete: of its Pods, or of both domains while none is chosen. */
   get synced(): boolean {
     return this.#synced;
-  }
-
-  /** Resolves when its first list is complete. */
-  get firstSync(): Promise<void> {
-    return this.#firstSync.promise;
   }
 
   /** How often to reconcile all of its keys; 0 is never. */
@@ -138,12 +120,12 @@ export class Remote {
   pairs(key: string): readonly WantedPair[] {
     if (this.#chosen === undefined) return [];
     const { identity, pods } = this.#chosen;
-    return pods.pairs(key).map((pair) => ({ ...pair, identity }));
+    return pods.index.pairs(key).map((pair) => ({ ...pair, identity }));
   }
 
   /** All keys that it has members for. */
   keys(): readonly string[] {
-    return this.#chosen?.pods.keys() ?? [];
+    return this.#chosen?.pods.index.keys() ?? [];
   }
 
   plan(): RemotePlan {
@@ -154,7 +136,7 @@ export class Remote {
       reached: this.#synced,
       failure: this.#synced ? undefined : this.#state.watches.failure,
       heldBack: this.#isHeldWithoutPods ? noPodMatches(sets.length).detail : undefined,
-      heldDeletions: this.#chosen?.pods.synced === true ? this.#chosen.pods.held : 0,
+      heldDeletions: this.#chosen?.pods.synced === true ? this.#chosen.pods.store.held : 0,
       skipped: this.#state.skips.all(),
       sets: sets.map(({ name }) => name).toSorted(),
     };
@@ -187,9 +169,13 @@ export class Remote {
     return this.#watched.every(({ synced }) => synced);
   }
 
+  /**
+   * Whether all deletions are held: there are sets, but no Pod matches, and none ever did. An empty cluster looks like this;
+   * so do a wrong `-label-domain`, a kubeconfig of another cluster, and a restored etcd. Only in an empty cluster would it be
+   * right to delete every address.
+   */
   get #isHeldWithoutPods(): boolean {
-    const ownSets = this.#options.localSets.ownSets(this.cluster);
-    return isHeldWithoutPods({ podsSeen: this.#chosen?.pods.podsSeen === true, ownSets });
+    return this.#chosen?.pods.podsSeen !== true && this.#options.localSets.ownSets(this.cluster) > 0;
   }
 
   #choiceByPods(): DomainChoice | undefined {
@@ -236,7 +222,7 @@ export class Remote {
           },
           onChange: (keys) => {
             this.#countHeld();
-            const isOverSets = this.#chosen?.pods.isOverSets === true;
+            const isOverSets = this.#chosen?.pods.index.isOver === true;
             metrics.remoteOverBudget.set({ remote: this.cluster, budget: 'sets' }, isOverSets ? 1 : 0);
             onChange(keys);
           },
@@ -276,7 +262,7 @@ export class Remote {
     this.#setSynced();
   }
 
-  #listed({ held, size }: RemotePods): void {
+  #listed({ store: { held, size } }: RemotePods): void {
     const { localSets, onKnown } = this.#options;
     if (this.#isHeldWithoutPods)
       this.#state.skips.replace(WHOLE_CLUSTER, [noPodMatches(localSets.ownSets(this.cluster))]);
@@ -293,6 +279,6 @@ export class Remote {
 
   #countHeld(): void {
     const pods = this.#chosen?.pods;
-    this.#state.setHeld(pods?.synced === true ? pods.held : undefined);
+    this.#state.setHeld(pods?.synced === true ? pods.store.held : undefined);
   }
 }

@@ -34,7 +34,7 @@ export function seedOf(sets: readonly ObservedSet[], domains: readonly string[])
   return seed;
 }
 
-/** The address of a net that is one host; a wider one is nothing that a Pod ever had. */
+/** The address of a net that is one host; a Pod never had a wider one. */
 function hostOf(net: string): string | undefined {
   const cidr = readNet(net);
   return cidr?.endsWith(cidr.includes(':') ? '/128' : '/32') === true

@@ -1,6 +1,6 @@
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
-import { keyHashList } from '@kube-semaphore/options';
+import { keyHashList, type RemoteClusterOptions } from '@kube-semaphore/options';
 import * as z from 'zod/mini';
 
 /** How config files say where a remote cluster is. An empty text is as good as none. */
@@ -30,6 +30,14 @@ export const caCertHash = z.optional(
 /** The local cluster: a kubeconfig, or the pod that we run in. */
 export const localReference = (path: string | undefined): ClusterReference =>
   given(path) === undefined ? { kind: 'in-cluster' } : { kind: 'kubeconfig', path: path! };
+
+/** The remote cluster of the flags for one, which were validated to be complete. */
+export function referenceOfFlags(options: RemoteClusterOptions): ClusterReference {
+  const { targetKubeConfig, remoteApiUrl, remoteCaUrl, remoteCaCertHash, remoteSaTokenPath, remoteSaToken } = options;
+  if (targetKubeConfig !== undefined) return { kind: 'kubeconfig', path: targetKubeConfig };
+  const token = remoteSaTokenPath === undefined ? { value: remoteSaToken! } : { path: remoteSaTokenPath };
+  return { kind: 'api-server', apiUrl: remoteApiUrl!, caUrl: remoteCaUrl!, caHashes: remoteCaCertHash, token };
+}
 
 /** A remote cluster: a kubeconfig, or the other three together. */
 export function remoteReference(address: RemoteAddress): Parsed<ClusterReference> {
