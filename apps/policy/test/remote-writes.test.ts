@@ -26,9 +26,9 @@ const it = base
     return path;
   });
 
-describe('a remote that would have us write without end', () => {
-  it('makes no other wait, and is held to the rate', async ({ configFile, pods, sets, startWith, third }) => {
-    // More than the 1,000 writes that a start has at this rate.
+describe('a remote that causes writes without limit', () => {
+  it('delays no other remote, and is limited to the rate', async ({ configFile, pods, sets, startWith, third }) => {
+    // More than the first 1,000 writes, which this rate doesn't limit.
     await third.pods.add(
       ...Array.from({ length: 1_010 }, (_, i) => ({ name: `p${i}`, app: `app-${i}`, ips: ['10.4.0.1'] as const })),
     );
@@ -45,29 +45,29 @@ describe('a remote that would have us write without end', () => {
     const ofC2 = async () =>
       Object.fromEntries(Object.entries(await sets.nets()).filter(([name]) => name.startsWith('c2-')));
     await eventually(ofC2, { 'c2-default-other': ['10.5.0.1/32'] });
-    // One of c2, one that was being sent, and what the rate allows.
+    // One for c2, one that was being sent, and those that the rate allows.
     expect((await created()) - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
     expect(await policy.metric('semaphore_policy_remote_over_budget', over)).toBe(1);
     expect(policy.log().filter(({ msg }) => msg.startsWith('remote causes more local writes'))).toHaveLength(1);
   });
 
-  it('gets its first sets and no more, and keeps them', async ({ pods, sets, start }) => {
+  it('gets sets up to the limit, and keeps them', async ({ pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'a', ips: ['10.4.0.1'] }, { name: 'b', app: 'b', ips: ['10.4.0.2'] });
     const policy = await start({ 'max-remote-sets': 2 });
     await sets.become({ 'c2-default-a': ['10.4.0.1/32'], 'c2-default-b': ['10.4.0.2/32'] });
     await pods.add({ name: 'c', app: 'c', ips: ['10.4.0.3'] });
-    const left = { remote: 'c2', kind: 'problem', reason: 'over-budget' };
-    await eventually(() => policy.metric('semaphore_policy_skipped_objects', left), 1);
+    const overBudget = { remote: 'c2', kind: 'problem', reason: 'over-budget' };
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', overBudget), 1);
     await eventually(() => policy.metric('semaphore_policy_remote_over_budget', { remote: 'c2', budget: 'sets' }), 1);
     await pods.add({ name: 'b2', app: 'b', ips: ['10.4.0.4'] });
     await sets.become({ 'c2-default-a': ['10.4.0.1/32'], 'c2-default-b': ['10.4.0.2/32', '10.4.0.4/32'] });
     await pods.remove('a');
     await sets.become({ 'c2-default-b': ['10.4.0.2/32', '10.4.0.4/32'], 'c2-default-c': ['10.4.0.3/32'] });
-    await eventually(() => policy.metric('semaphore_policy_skipped_objects', left), 0);
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', overBudget), 0);
     expect(await policy.metric('semaphore_policy_remote_over_budget', { remote: 'c2', budget: 'sets' })).toBe(0);
   });
 
-  it('keeps the sets that it has, though they are more than it may have now', async ({ pods, sets, start }) => {
+  it('keeps its sets if the limit is lower now', async ({ pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'a', ips: ['10.4.0.1'] }, { name: 'b', app: 'b', ips: ['10.4.0.2'] });
     const both = { 'c2-default-a': ['10.4.0.1/32'], 'c2-default-b': ['10.4.0.2/32'] };
     const unlimited = await start({});
@@ -75,8 +75,8 @@ describe('a remote that would have us write without end', () => {
     await unlimited.stop('SIGTERM');
     const policy = await start({ 'max-remote-sets': 1, 'deletion-guard-percent': 100 });
     await pods.add({ name: 'c', app: 'c', ips: ['10.4.0.3'] });
-    const left = { remote: 'c2', kind: 'problem', reason: 'over-budget' };
-    await eventually(() => policy.metric('semaphore_policy_skipped_objects', left), 1);
+    const overBudget = { remote: 'c2', kind: 'problem', reason: 'over-budget' };
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', overBudget), 1);
     expect(await sets.nets()).toEqual(both);
   });
 });

@@ -17,14 +17,12 @@ describe('plan', () => {
       'create  c2-default-app  10.4.0.1/32',
       'delete  c2-default-old  10.4.0.9/32',
     ]);
-    expect(plan.stdout()).toContain(
-      'skip    pod default/h: the Pod uses the network of its node'.replace('pod default/h', 'set c2-default-app'),
-    );
+    expect(plan.stdout()).toContain('skip    set c2-default-app: the Pod uses the network of its node');
     await history.caughtUp();
     expect(await sets.nets()).toEqual({ 'c2-default-old': ['10.4.0.9/32'] });
   });
 
-  it('prints the same for programs', async ({ accounts, pods, startWith }) => {
+  it('prints the same facts as JSON', async ({ accounts, pods, startWith }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const plan = await startWith(['plan', '-o=json', ...argvOf(usualFlags(accounts))], { ready: false });
     await plan.exited;
@@ -34,7 +32,7 @@ describe('plan', () => {
     ]);
   });
 
-  it('tells of a remote that is the local cluster at another address', async ({ accounts, local, startWith }) => {
+  it('warns of a remote that is the local cluster at another address', async ({ accounts, local, startWith }) => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
     const elsewhere = { 'target-kube-config': await proxy.kubeconfig(accounts.local) };
@@ -44,7 +42,7 @@ describe('plan', () => {
     expect(plan.stderr()).toMatch(/: warning: -target-kube-config.* leads to the same cluster as -local-kube-config/);
   });
 
-  it('names a right that is missing, of the remote and of the local cluster, and ends with 1', async ({
+  it('names a missing right, on the remote and the local cluster, and ends with 1', async ({
     accounts,
     local,
     remote,
@@ -80,7 +78,7 @@ describe('cleanup', () => {
     expect(Object.keys(await sets.nets())).toEqual([ours.name, theirs.name]);
   });
 
-  it('refuses a cluster that the config names', async ({ accounts, sets, startWith }) => {
+  it('refuses a cluster in the config', async ({ accounts, sets, startWith }) => {
     await sets.add(ours);
     const cleanup = await startWith(['cleanup', '-cluster=c2', '-yes', ...argvOf(usualFlags(accounts))], {
       ready: false,
@@ -90,7 +88,7 @@ describe('cleanup', () => {
     expect(Object.keys(await sets.nets())).toEqual([ours.name]);
   });
 
-  it('asks first, and does nothing where nobody can answer', async ({ accounts, sets, startWith }) => {
+  it('asks first, and does nothing without a terminal', async ({ accounts, sets, startWith }) => {
     await sets.add(orphan);
     const cleanup = await startWith(['cleanup', '-cluster=c9', `-local-kube-config=${accounts.local.kubeconfig}`], {
       ready: false,

@@ -21,11 +21,11 @@ describe('distribute', () => {
   };
 
   it.each<Row>([
-    { name: 'needs one shard for what one can hold', wanted: 'abcde', want: { 0: letters('abcde') } },
+    { name: 'needs one shard if one has room', wanted: 'abcde', want: { 0: letters('abcde') } },
     { name: 'opens a shard when the first is full', wanted: 'abcdef', want: { 0: letters('abcde'), 1: ['f'] } },
-    { name: 'has no shard for nothing', wanted: '', current: { 0: ['a'], 1: ['b'] }, want: {} },
+    { name: 'needs no shard without addresses', wanted: '', current: { 0: ['a'], 1: ['b'] }, want: {} },
     {
-      name: 'leaves an address in its shard',
+      name: 'keeps an address in its shard',
       wanted: 'abcdefghi',
       current: { 0: letters('efghi'), 1: letters('abcd') },
       want: { 0: letters('efghi'), 1: letters('abcd') },
@@ -43,7 +43,7 @@ describe('distribute', () => {
       want: { 0: letters('abcde'), 1: ['x'], 2: letters('fghij') },
     },
     {
-      name: 'empties the last shard when the others would be 80 % full',
+      name: 'empties the last shard if the others would be 80 % full',
       wanted: 'abcd',
       current: { 0: letters('ab'), 1: letters('cd') },
       want: { 0: letters('abcd') },
@@ -74,19 +74,19 @@ describe('distribute', () => {
       want: { 0: letters('abcdefg') },
     },
     {
-      name: 'leaves an address that lies in two shards in the lower one',
+      name: 'keeps an address of two shards in the lower one',
       wanted: 'abcdef',
       current: { 0: letters('abc'), 1: letters('cdef') },
       want: { 0: letters('abc'), 1: letters('def') },
     },
     {
-      name: 'leaves an address that lies in two shards in the higher one where the lower one is full',
+      name: 'keeps an address of two shards in the higher one if the lower one is full',
       wanted: 'abcdef',
       current: { 0: letters('abcdef'), 1: ['f'] },
       want: { 0: letters('abcde'), 1: ['f'] },
     },
     {
-      name: 'has no empty first shard',
+      name: 'leaves no first shard empty',
       wanted: 'fghijklmn',
       current: { 0: letters('abcde'), 1: letters('fghij'), 2: letters('klmn') },
       want: { 0: letters('klmn'), 1: letters('fghij') },
@@ -98,7 +98,7 @@ describe('distribute', () => {
       want: { 2: letters('abcde'), 4: ['f'] },
     },
     {
-      name: 'moves away from a number that is free no longer',
+      name: 'moves away from a number that is no longer free',
       wanted: 'abcdefg',
       current: { 0: letters('abc'), 1: letters('defg') },
       isFree: (n) => n !== 0,
@@ -118,7 +118,7 @@ describe('distribute', () => {
     })
     .map(({ blocked, ...rest }) => ({ ...rest, isFree: (shard: number) => !blocked.includes(shard) }));
 
-  it('puts each address into one free shard, none too full, none empty, all in order', () => {
+  it('puts each address into one free shard: none too full, none empty, all in order', () => {
     fc.assert(
       fc.property(input, ({ wanted, current, max, isFree }) => {
         const shards = [...distribute({ wanted, current, max, isFree })];
@@ -138,7 +138,7 @@ describe('distribute', () => {
     );
   });
 
-  it('is satisfied with what it made', () => {
+  it('returns its own result again', () => {
     fc.assert(
       fc.property(input, (given) => {
         const once = distribute(given);

@@ -74,7 +74,7 @@ export class LocalSets {
     return this.#byKey.keys();
   }
 
-  /** Every set, whoever owns it; of those that aren't ours without nets. */
+  /** Every set, ours or not; those that aren't ours without nets. */
   all(): readonly ObservedSet[] {
     const { view } = this.store;
     return view.synced ? Array.from(view.objects.values(), ({ set }) => set) : [];

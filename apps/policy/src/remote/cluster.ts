@@ -91,7 +91,7 @@ export class Remote {
 
   /**
    * Settles under which labels its sets are written, if that is open: by its sets or a flag, else by the labels of its
-   * Pods. Only the leader goes by Pods; a standby follows the sets that the leader writes, so the two don't differ.
+   * Pods. Only the leader uses Pods; a standby follows the sets that the leader writes, so the two don't differ.
    */
   settle(): void {
     if (this.#chosen !== undefined) return;

@@ -38,7 +38,7 @@ export class Remotes {
    * Opens and watches them until `signal` is aborted. The local sets are listed.
    *
    * @param serviceRanges those of the local cluster: a remote's address in them needs a block that allows it
-   * @throws {ConfigError} when the local sets of a remote carry more than one identity, and no flag says which
+   * @throws {ConfigError} when the local sets of a remote have more than one identity, and no flag chooses one
    */
   run(running: RunOptions, serviceRanges: readonly Cidr[]): readonly Promise<void>[] {
     const { settings, remotes: clients } = this.#options;

@@ -36,7 +36,7 @@ describe('MemberIndex', () => {
     expect([index.isOver, skipped.size]).toEqual([false, 0]);
   });
 
-  it('finds all pairs that spell one name under one key', () => {
+  it('finds all pairs with one name under one key', () => {
     const index = new MemberIndex('c2', unlimited);
     const one = member('a-b', 'p', 'c');
     const two = member('a', 'p', 'b-c');
@@ -47,7 +47,7 @@ describe('MemberIndex', () => {
     ]);
   });
 
-  it('moves a Pod whose label changed, and names both keys (Go left the address behind)', () => {
+  it('moves a Pod whose label changed, and returns both keys (Go left the address)', () => {
     const index = new MemberIndex('c2', unlimited);
     const before = member('ns', 'p', 'old');
     const after = member('ns', 'p', 'new');
@@ -56,7 +56,7 @@ describe('MemberIndex', () => {
     expect(index.keys()).toEqual(['c2-ns-new']);
   });
 
-  it('names one key where a label changes between two spellings of one name', () => {
+  it('returns one key if a label changes between two spellings of one name', () => {
     const index = new MemberIndex('c2', unlimited);
     const before = member('ns', 'p', 'My_App');
     const after = member('ns', 'p', 'my-app');
@@ -65,7 +65,7 @@ describe('MemberIndex', () => {
     expect(index.pairs('c2-ns-my-app')).toEqual([{ cluster: 'c2', namespace: 'ns', app: 'my-app', members: [after] }]);
   });
 
-  it('replaces a Pod that got another address', () => {
+  it('replaces a Pod with another address', () => {
     const index = new MemberIndex('c2', unlimited);
     const before = member('ns', 'p', 'app');
     const after = member('ns', 'p', 'app', '10.0.0.2');
@@ -83,11 +83,11 @@ describe('MemberIndex', () => {
     expect(index.keys()).toEqual([]);
   });
 
-  it('knows nothing of a Pod that it never saw', () => {
+  it('ignores the removal of an unknown Pod', () => {
     expect(new MemberIndex('c2', unlimited).apply(member('ns', 'p', 'app'), undefined)).toEqual([]);
   });
 
-  it('holds what the store holds after any changes, and names the key of each', () => {
+  it('has the members of the store after any changes, and returns the key of each', () => {
     const step = fc.record({
       namespace: fc.constantFrom('a', 'a-b'),
       name: fc.constantFrom('p', 'q'),

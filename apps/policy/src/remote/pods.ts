@@ -53,7 +53,7 @@ type RemotePodsOptions = RemotePodsInput &
 /** A finished Pod never runs again, and another Pod may have its address. */
 const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 
-/** The server is told not to send Pods that can't be members. */
+/** Pods that can't be members aren't requested. */
 const fieldSelectorOf = (mode: HostNetworkPods): string =>
   mode === 'exclude' ? `${UNFINISHED},spec.hostNetwork=false` : UNFINISHED;
 
