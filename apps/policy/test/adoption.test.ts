@@ -1,6 +1,5 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { argvOf, usualFlags } from './support/command-line.ts';
 import { it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
 
@@ -110,18 +109,17 @@ describe('a cluster without sets', () => {
   });
 
   it('waits for the first Pod of either domain, logs that, and does the same after a restart', async ({
-    accounts,
     pods,
     sets,
     start,
-    startWith,
+    plan,
   }) => {
     const first = await start();
     await first.logged('no label domain chosen yet', { cluster: 'c2' });
     await first.stop('SIGTERM');
-    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
-    expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain('no Pod has the label semaphore.uw.systems/name or policy.semaphore.uw.io/name');
+    const { code, stdout } = await plan();
+    expect(code).toBe(0);
+    expect(stdout).toContain('no Pod has the label semaphore.uw.systems/name or policy.semaphore.uw.io/name');
     const policy = await start();
     await policy.logged('no label domain chosen yet', { cluster: 'c2' });
     await pods.add({ name: 'a', ...inNewer, ips: ['10.4.0.1'] });
@@ -134,21 +132,20 @@ describe('a cluster without sets', () => {
   });
 
   it('uses the older domain if Pods have both, and warns of Pods with only the other', async ({
-    accounts,
     pods,
     sets,
     start,
-    startWith,
+    plan,
   }) => {
     await pods.add(
       { name: 'a', app: 'app', ips: ['10.4.0.1'] },
       { name: 'b', app: 'app', domain: [old.domain, newer.domain], ips: ['10.4.0.2'] },
       { name: 'c', ...inNewer, ips: ['10.4.0.3'] },
     );
-    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
-    expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain('create  c2-default-app  10.4.0.1/32 10.4.0.2/32\n');
-    expect(plan.stdout()).toMatch(/skip {4}label domain: .*: 1\. semaphore\.uw\.systems is used; set -label-domain/);
+    const { code, stdout } = await plan();
+    expect(code).toBe(0);
+    expect(stdout).toContain('create  c2-default-app  10.4.0.1/32 10.4.0.2/32\n');
+    expect(stdout).toMatch(/skip {4}label domain: .*: 1\. semaphore\.uw\.systems is used; set -label-domain/);
     const policy = await start();
     await policy.logged('pods skipped that have only the name label of another domain', {
       level: 'warn',
@@ -175,19 +172,13 @@ describe('a cluster without sets', () => {
 });
 
 describe('sets of v0.1.0, which have other labels', () => {
-  it('are reported at the start and by plan, and stay as they are', async ({
-    accounts,
-    pods,
-    sets,
-    start,
-    startWith,
-  }) => {
+  it('are reported at the start and by plan, and stay as they are', async ({ pods, sets, start, plan }) => {
     const labels = { 'managed-by': old.managedBy, 'remote-cluster-name': 'c2', name: 'app', namespace: 'default' };
     await sets.add({ name: 'c2-default-older', labels, nets: ['10.4.0.9/32'] });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
-    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
-    expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain(
+    const { code, stdout } = await plan();
+    expect(code).toBe(0);
+    expect(stdout).toContain(
       'skip!   sets of v0.1.0: the set c2-default-older has the labels of v0.1.0, so it stays as it is\n',
     );
     const policy = await start();

@@ -1,7 +1,6 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { harmIn, pod, quotingRefusal, startHostileServer, STEERING, TOKEN } from '@kube-semaphore/testkit';
 import { describe, expect, onTestFinished } from 'vitest';
-import { argvOf, usualFlags } from './support/command-line.ts';
 import { it } from './support/it.ts';
 
 /** The flags for a remote that is hostile in this way. */
@@ -62,16 +61,12 @@ describe('what a hostile remote has', () => {
     expect(harmIn(policy.stderr())).toEqual([]);
   });
 
-  it.for(['text', 'json'])('does no harm in a plan (%s)', async (output, { accounts, startWith }) => {
-    const flags = { ...usualFlags(accounts), ...(await hostile({ objects: pods })) };
-    const plan = await startWith(['plan', `-o=${output}`, ...argvOf(flags)], { ready: false });
-    expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toMatch(/is not a valid label value/);
-    expect(harmIn(plan.stdout() + plan.stderr())).toEqual([]);
-    const skips = plan
-      .stdout()
-      .split('\n')
-      .filter((line) => /^(skip!| +"subject":)/.test(line));
+  it.for(['text', 'json'])('does no harm in a plan (%s)', async (output, { plan }) => {
+    const { code, stdout, stderr } = await plan({ o: output, ...(await hostile({ objects: pods })) });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/is not a valid label value/);
+    expect(harmIn(stdout + stderr)).toEqual([]);
+    const skips = stdout.split('\n').filter((line) => /^(skip!| +"subject":)/.test(line));
     expect(skips).toHaveLength(4);
   });
 

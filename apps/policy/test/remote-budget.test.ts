@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -73,7 +73,6 @@ async function startHostileServer() {
     credentials: { token: 'x' },
   });
   return {
-    dir,
     kubeConfigPath,
     async send(frames: readonly Buffer[]): Promise<void> {
       const [watch] = await eventually(() => (watches.size > 0 ? [...watches] : undefined), isDefined);
@@ -118,13 +117,8 @@ describe('a remote that would fill the memory', () => {
     },
   ])(
     '$name does not affect the others, and is reported',
-    async ({ frames, metric, labels, up }, { accounts, hostile, pods, sets, startWith }) => {
-      const config = join(hostile.dir, 'config.yaml');
-      const remotes = [
-        { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig },
-        { name: 'c3', kubeConfigPath: hostile.kubeConfigPath },
-      ];
-      await writeFile(config, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes }));
+    async ({ frames, metric, labels, up }, { configFile, hostile, pods, sets, startWith }) => {
+      const config = await configFile({ name: 'c2' }, { name: 'c3', kubeConfigPath: hostile.kubeConfigPath });
       await pods.add({ name: 'before', app: 'app', ips: ['10.4.0.1'] });
       const policy = await startWith([
         '-config',

@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { deployAccount, startCluster } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
@@ -8,23 +5,11 @@ import { folders } from './support/accounts.ts';
 import { it as base } from './support/it.ts';
 import { Pods } from './support/pods.ts';
 
-const it = base
-  .extend('third', { scope: 'file' }, async ({ names: _names }, { onCleanup }) => {
-    const third = await startCluster({ name: 'c3' });
-    onCleanup(() => third.stop());
-    return { account: await deployAccount(third, folders.remote), pods: new Pods(third) };
-  })
-  .extend('configFile', async ({ accounts, third }, { onCleanup }) => {
-    const dir = await mkdtemp(join(tmpdir(), 'policy-writes-'));
-    onCleanup(() => rm(dir, { recursive: true }));
-    const path = join(dir, 'config.yaml');
-    const remotes = [
-      { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig },
-      { name: 'c3', kubeConfigPath: third.account.kubeconfig },
-    ];
-    await writeFile(path, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes }));
-    return path;
-  });
+const it = base.extend('third', { scope: 'file' }, async ({ names: _names }, { onCleanup }) => {
+  const third = await startCluster({ name: 'c3' });
+  onCleanup(() => third.stop());
+  return { account: await deployAccount(third, folders.remote), pods: new Pods(third) };
+});
 
 describe('a remote that causes writes without limit', () => {
   it('delays no other remote, and is limited to the rate', async ({ configFile, pods, sets, startWith, third }) => {
@@ -33,7 +18,8 @@ describe('a remote that causes writes without limit', () => {
       ...Array.from({ length: 1_010 }, (_, i) => ({ name: `p${i}`, app: `app-${i}`, ips: ['10.4.0.1'] as const })),
     );
     await pods.add({ name: 'a', app: 'app', ips: ['10.5.0.1'] });
-    const policy = await startWith(['-config', configFile, '-listen-address=127.0.0.1:0', '-max-remote-writes=1']);
+    const config = await configFile({ name: 'c2' }, { name: 'c3', kubeConfigPath: third.account.kubeconfig });
+    const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0', '-max-remote-writes=1']);
     const over = { remote: 'c3', budget: 'writes' };
     await eventually(() => policy.metric('semaphore_policy_remote_over_budget', over), 1);
     const created = async () =>

@@ -1,21 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { itBehindProxies } from './support/it.ts';
-
-const it = itBehindProxies.extend('configFile', async ({ accounts }, { onCleanup }) => {
-  const dir = await mkdtemp(join(tmpdir(), 'policy-config-'));
-  onCleanup(() => rm(dir, { recursive: true }));
-  /** A config of these remotes, as JSON; with the usual account unless the remote has another. */
-  return async (...remotes: readonly { name: string; [key: string]: unknown }[]) => {
-    const path = join(dir, 'config.yaml');
-    const entries = remotes.map((remote) => ({ kubeConfigPath: accounts.remote.kubeconfig, ...remote }));
-    await writeFile(path, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes: entries }));
-    return path;
-  };
-});
+import { itBehindProxies as it } from './support/it.ts';
 
 describe('one process with several remotes', () => {
   it('keeps the sets of each under its name, and only with addresses that it may announce', async ({

@@ -7,6 +7,7 @@ import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
 import { chooseDomain, type DomainChoice } from '../desired/label-domain.ts';
 import type { Identity } from '../desired/labels.ts';
 import { clusterOfFirstRelease } from '../desired/ownership.ts';
+import { compareNames } from '../desired/network-set.ts';
 import type { WantedPair } from '../desired/sets.ts';
 import type { LocalSets } from '../local/sets.ts';
 import type { PolicyMetrics } from '../metrics.ts';
@@ -136,7 +137,7 @@ export class Remote {
       reached: this.#synced,
       failure: this.#synced ? undefined : this.#state.watches.failure,
       heldBack: this.#isHeldWithoutPods ? noPodMatches(sets.length).detail : undefined,
-      heldDeletions: this.#chosen?.pods.synced === true ? this.#chosen.pods.store.held : 0,
+      heldDeletions: this.#held ?? 0,
       skipped: this.#state.skips.all(),
       sets: sets.map(({ name }) => name).toSorted(),
     };
@@ -151,10 +152,7 @@ export class Remote {
   /** Replaces the diagnostics about its sets of v0.1.0. */
   reportFirstRelease(): void {
     const sets = this.#options.localSets.all().filter(({ labels }) => clusterOfFirstRelease(labels) === this.cluster);
-    this.#state.skips.replace(
-      FIRST_RELEASE,
-      sets.map(({ name }) => firstRelease(name)),
-    );
+    this.#state.skips.replace(FIRST_RELEASE, sets.toSorted(compareNames).map(firstRelease));
   }
 
   /** Watches until `signal` is aborted. */
@@ -163,6 +161,11 @@ export class Remote {
     const loops = this.#watched.map((pods) => pods.run({ signal }));
     if (options.clusterSetLabel) loops.push(reportClusterSetId({ client, remote: this, log }, { signal }));
     await Promise.all(loops);
+  }
+
+  /** How many deletions are held; undefined before its Pods are known. */
+  get #held(): number | undefined {
+    return this.#chosen?.pods.synced === true ? this.#chosen.pods.store.held : undefined;
   }
 
   get #areAllSynced(): boolean {
@@ -190,6 +193,7 @@ export class Remote {
   #choose(found: Identity): void {
     const { log, localSets, options } = this.#options;
     const identity = { ...found, clusterSet: options.clusterSetLabel };
+    // Each domain that sets or Pods can have is watched.
     const pods = this.#watched.find(({ domain }) => domain === identity.domain)!;
     this.#chosen = { identity, pods };
     log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
@@ -221,7 +225,7 @@ export class Remote {
             onKnown();
           },
           onChange: (keys) => {
-            this.#countHeld();
+            this.#state.setHeld(this.#held);
             const isOverSets = this.#chosen?.pods.index.isOver === true;
             metrics.remoteOverBudget.set({ remote: this.cluster, budget: 'sets' }, isOverSets ? 1 : 0);
             onChange(keys);
@@ -251,7 +255,7 @@ export class Remote {
     };
   }
 
-  /** The Pods of each domain are listed, and nothing says yet which domain counts. */
+  /** The Pods of each domain are listed, and no domain is chosen yet. */
   #candidatesListed(): void {
     this.settle();
     if (this.#chosen !== undefined) return;
@@ -267,7 +271,7 @@ export class Remote {
     if (this.#isHeldWithoutPods)
       this.#state.skips.replace(WHOLE_CLUSTER, [noPodMatches(localSets.ownSets(this.cluster))]);
     this.#state.listed('remote pods listed', { pods: size - held }, held);
-    this.#countHeld();
+    this.#state.setHeld(held);
     this.#setSynced();
     onKnown();
   }
@@ -275,10 +279,5 @@ export class Remote {
   #setSynced(): void {
     this.#synced = true;
     this.#firstSync.resolve();
-  }
-
-  #countHeld(): void {
-    const pods = this.#chosen?.pods;
-    this.#state.setHeld(pods?.synced === true ? pods.store.held : undefined);
   }
 }

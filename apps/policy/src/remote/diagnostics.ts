@@ -29,7 +29,7 @@ export function otherDomain({ domain, overlooked }: DomainChoice): Diagnostic {
 }
 
 /** A set of v0.1.0. */
-export const firstRelease = (name: string): Diagnostic => ({
+export const firstRelease = ({ name }: { readonly name: string }): Diagnostic => ({
   kind: 'problem',
   reason: 'first-release',
   detail: `the set ${name} has the labels of v0.1.0, so it stays as it is`,

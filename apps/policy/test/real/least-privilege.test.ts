@@ -11,7 +11,7 @@ import {
 } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
-import { argvOf, usualFlags } from '../support/command-line.ts';
+import { argvOf } from '../support/command-line.ts';
 import { it as itOnClusters } from '../support/it.ts';
 import { labelsOf, Sets } from '../support/sets.ts';
 
@@ -46,7 +46,7 @@ const it = itOnClusters
   })
   .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
   /** Every operation of a policy on the sets of one API, and every subcommand. */
-  .extend('exercise', ({ local, accounts, pods, start, startWith }) => async (group: keyof typeof APIS) => {
+  .extend('exercise', ({ local, accounts, pods, start, startWith, plan }) => async (group: keyof typeof APIS) => {
     const sets = new Sets(local, group);
     const api = { 'calico-api': APIS[group] };
     const policy = await start({
@@ -62,12 +62,12 @@ const it = itOnClusters
     await pods.remove('gone');
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
     await sets.add(orphan);
-    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...api })], { ready: false });
+    const { code } = await plan(api);
     const cleanup = await startWith(
       ['cleanup', '-cluster=c9', '-yes', ...argvOf({ 'local-kube-config': accounts.local.kubeconfig, ...api })],
       { ready: false },
     );
-    expect([(await plan.exited).code, (await cleanup.exited).code]).toEqual([0, 0]);
+    expect([code, (await cleanup.exited).code]).toEqual([0, 0]);
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
     const complaints = policy.log().filter(({ level }) => level === 'warn' || level === 'error');
     // Both sides are one API server: the only warning.

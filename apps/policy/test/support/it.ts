@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
@@ -70,7 +73,25 @@ export const it = test
     ({ accounts, startWith }) =>
       (flags?: PolicyFlags, options?: StartOptions) =>
         startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
-  );
+  )
+  /** Runs `plan` to its end. */
+  .extend('plan', ({ accounts, startWith }) => async (flags?: PolicyFlags) => {
+    const argv = ['plan', ...argvOf({ ...usualFlags(accounts), ...flags })];
+    const program = await startWith(argv, { ready: false });
+    const { code } = await program.exited;
+    return { code, stdout: program.stdout(), stderr: program.stderr() };
+  })
+  /** Writes a config file, as JSON; each remote has the usual account unless it has another one. @returns its path */
+  .extend('configFile', async ({ accounts }, { onCleanup }) => {
+    const dir = await mkdtemp(join(tmpdir(), 'policy-config-'));
+    onCleanup(() => rm(dir, { recursive: true }));
+    return async (...remotes: readonly { name: string; [key: string]: unknown }[]): Promise<string> => {
+      const path = join(dir, 'config.yaml');
+      const entries = remotes.map((remote) => ({ kubeConfigPath: accounts.remote.kubeconfig, ...remote }));
+      await writeFile(path, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes: entries }));
+      return path;
+    };
+  });
 
 /** A test with a fault proxy before each cluster, and the flags for a policy behind them. */
 export const itBehindProxies = it
