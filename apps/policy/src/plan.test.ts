@@ -48,6 +48,7 @@ const full: Plan = {
     },
     { ...c2, cluster: 'c3', reached: false, failure: 'list pods: connection refused', sets: ['c3-ns-a', 'c3-ns-b'] },
     { ...c2, cluster: 'c4', heldBack: 'no Pod matches' },
+    { ...c2, cluster: 'c5', reached: false, sets: [] },
   ],
 };
 
@@ -72,6 +73,8 @@ describe('planText', () => {
         'unknown  c3-ns-b',
         '',
         'c4: 1 set now; nothing changes: no Pod matches',
+        '',
+        'c5: not reached: no answer',
         '',
       ].join('\n'),
     );

@@ -63,7 +63,8 @@ const count = (number: number, one: string, many = `${one}s`): string => `${numb
 
 function remoteLines({ cluster, reached, failure, heldBack, heldDeletions, skipped, sets }: RemotePlan): string[] {
   if (!reached) {
-    return [notReached(cluster, failure), 'Its sets stay as they are:', ...sets.map((set) => `unknown  ${set}`)];
+    const heading = sets.length > 0 ? ['Its sets stay as they are:'] : [];
+    return [notReached(cluster, failure), ...heading, ...sets.map((set) => `unknown  ${set}`)];
   }
   const held = count(heldDeletions, 'address', 'addresses');
   return [

@@ -1,4 +1,4 @@
-import { everyPeriod, LeaderController, localServiceRanges, Runner } from '@kube-semaphore/multicluster';
+import { everyPeriod, LeaderController, Runner } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Health, Logger } from '@kube-semaphore/runtime';
@@ -62,12 +62,7 @@ export class Policy {
       onChange: (keys) => this.#enqueue(keys, performance.now()),
       onKnown: () => this.#enqueueAll(performance.now()),
     });
-    this.#reconciler = new SetReconciler({
-      local: this.#local,
-      remotes: this.#remotes,
-      maxNetsPerSet: options.maxNetsPerSet,
-      hostNetworkPods,
-    });
+    this.#reconciler = new SetReconciler({ local: this.#local, remotes: this.#remotes, options, hostNetworkPods });
     this.#controller = new LeaderController({
       leadership,
       options,
@@ -82,7 +77,10 @@ export class Policy {
     });
     this.#runner = new Runner({
       local: this.#local,
-      watch: async (running) => this.#remotes.run(running, await localServiceRanges(client, { ...running, log })),
+      watch: async (running) => {
+        await this.#remotes.prepare(running);
+        return this.#remotes.run(running);
+      },
       remotes: () => this.#remotes.all,
       watched: 'pods',
       longestReconcileMs: () => this.#controller.longestRunningMs,

@@ -1,4 +1,5 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
+import type { PolicyOptions } from './config/options.ts';
 import type { Phase } from './desired/change.ts';
 import { diffSets } from './desired/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
@@ -10,7 +11,7 @@ import type { Remotes } from './remote/clusters.ts';
 export type SetReconcilerOptions = {
   readonly local: LocalCluster;
   readonly remotes: Remotes;
-  readonly maxNetsPerSet: number;
+  readonly options: Pick<PolicyOptions, 'maxNetsPerSet'>;
   readonly hostNetworkPods: HostNetworkPods;
 };
 
@@ -34,7 +35,7 @@ export class SetReconciler {
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly Phase[] {
-    const { local, remotes, maxNetsPerSet, hostNetworkPods } = this.#options;
+    const { local, remotes, options, hostNetworkPods } = this.#options;
     const { sets } = local;
     if (!sets.synced) return [];
     const pairs = remotes.pairs(key);
@@ -46,7 +47,7 @@ export class SetReconciler {
       pairs: [...pairs.values()].flat(),
       observed,
       isTaken: (name) => unknown.has(name) || sets.isTaken(name),
-      maxNetsPerSet,
+      maxNetsPerSet: options.maxNetsPerSet,
       hostNetworkPods,
     });
     remotes.report(key, desired.diagnostics);

@@ -1,4 +1,5 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { localServiceRanges } from '@kube-semaphore/multicluster';
 import type { Cidr } from '@kube-semaphore/net';
 import type { Settings } from '../config/settings.ts';
 import type { SetDiagnostic } from '../desired/diagnostic.ts';
@@ -7,6 +8,8 @@ import { Remote, type RemoteOptions } from './cluster.ts';
 
 export type RemotesOptions = Omit<RemoteOptions, 'settings' | 'client' | 'localCidrs' | 'serviceRanges'> & {
   readonly settings: Settings;
+  /** A client of the local cluster. */
+  readonly local: KubeClient;
   /** In the order of `settings.remotes`. */
   readonly remotes: readonly KubeClient[];
 };
@@ -14,6 +17,7 @@ export type RemotesOptions = Omit<RemoteOptions, 'settings' | 'client' | 'localC
 /** The remote clusters: none until `run` opens them, since the local sets decide what to watch of each. */
 export class Remotes {
   readonly #options: RemotesOptions;
+  #serviceRanges: readonly Cidr[] = [];
   #all: readonly Remote[] = [];
 
   constructor(options: RemotesOptions) {
@@ -34,15 +38,20 @@ export class Remotes {
     return this.#all.flatMap((remote) => remote.keys());
   }
 
+  /** Reads the Service ranges of the local cluster. @throws the signal's reason when that is aborted */
+  async prepare({ signal }: RunOptions): Promise<void> {
+    const { local, log } = this.#options;
+    this.#serviceRanges = await localServiceRanges(local, { signal, log });
+  }
+
   /**
    * Opens and watches them until `signal` is aborted. The local sets are listed.
    *
-   * @param serviceRanges those of the local cluster: a remote's address in them needs a block that allows it
    * @throws {ConfigError} when the local sets of a remote have more than one identity, and no flag chooses one
    */
-  run(running: RunOptions, serviceRanges: readonly Cidr[]): readonly Promise<void>[] {
+  run(running: RunOptions): readonly Promise<void>[] {
     const { settings, remotes: clients } = this.#options;
-    const shared = { ...this.#options, localCidrs: settings.localCidrs, serviceRanges };
+    const shared = { ...this.#options, localCidrs: settings.localCidrs, serviceRanges: this.#serviceRanges };
     this.#all = settings.remotes.map((remote, i) => new Remote({ ...shared, settings: remote, client: clients[i]! }));
     return this.#all.map((remote) => remote.run(running));
   }
