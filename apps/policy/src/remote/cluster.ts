@@ -61,7 +61,7 @@ export class Remote {
     });
     const { log } = this.#state;
     this.#options = { ...remote, log };
-    reportRestriction({ cluster, allowed: settings.allowedPodCidrs, metrics, log });
+    reportRestriction({ cluster, allowed: remote.addresses.allowed, metrics, log });
     const identity = this.#identity();
     if (!identity.ok) throw new ConfigError(identity.reason);
     const domains = identity.value === undefined ? labelDomains : [identity.value.domain];

@@ -6,7 +6,7 @@ import type { SetDiagnostic } from '../desired/diagnostic.ts';
 import type { WantedPair } from '../desired/sets.ts';
 import { Remote, type RemoteOptions } from './cluster.ts';
 
-export type RemotesOptions = Omit<RemoteOptions, 'settings' | 'client' | 'localCidrs' | 'serviceRanges'> & {
+export type RemotesOptions = Omit<RemoteOptions, 'settings' | 'client' | 'addresses'> & {
   readonly settings: Settings;
   /** A client of the local cluster. */
   readonly local: KubeClient;
@@ -51,8 +51,11 @@ export class Remotes {
    */
   run(running: RunOptions): readonly Promise<void>[] {
     const { settings, remotes: clients } = this.#options;
-    const shared = { ...this.#options, localCidrs: settings.localCidrs, serviceRanges: this.#serviceRanges };
-    this.#all = settings.remotes.map((remote, i) => new Remote({ ...shared, settings: remote, client: clients[i]! }));
+    const local = { local: settings.localCidrs, services: this.#serviceRanges };
+    this.#all = settings.remotes.map((remote, i) => {
+      const addresses = { allowed: remote.allowedPodCidrs, ...local };
+      return new Remote({ ...this.#options, settings: remote, client: clients[i]!, addresses });
+    });
     return this.#all.map((remote) => remote.run(running));
   }
 

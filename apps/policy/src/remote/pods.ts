@@ -2,7 +2,7 @@ import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
-import type { Cidr } from '@kube-semaphore/net';
+import type { AddressRules } from '@kube-semaphore/net';
 import type { PolicyOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { HostNetworkPods } from '../desired/host-network.ts';
@@ -26,10 +26,8 @@ export type RemotePodsInput = {
   readonly client: KubeClient;
   readonly options: PolicyOptions;
   readonly hostNetworkPods: HostNetworkPods;
-  /** Of the local cluster: the remote can't bring in an address in them. */
-  readonly localCidrs: readonly Cidr[];
-  /** Of the local cluster: the remote can bring in an address in them only if an allowed block contains it. */
-  readonly serviceRanges: readonly Cidr[];
+  /** Which addresses it can bring into local sets. */
+  readonly addresses: AddressRules;
   /** The sets of these keys may have other members now. */
   readonly onChange: (keys: readonly string[]) => void;
 };
@@ -74,7 +72,7 @@ export class RemotePods {
 
   constructor(options: RemotePodsOptions) {
     this.#options = options;
-    const { client, settings, domain, budget, hooks, localCidrs, serviceRanges, hostNetworkPods } = options;
+    const { client, settings, domain, budget, hooks, addresses, hostNetworkPods } = options;
     const { maxRemoteSets, deletionGuardPercent, deletionGuardMin, deletionGuardHoldMs, watchIdleTimeoutMs } =
       options.options;
     this.index = new MemberIndex(settings.name, { ...options, limit: maxRemoteSets });
@@ -84,7 +82,6 @@ export class RemotePods {
       onChange: ({ key, previous, current }) => this.#changed(key, previous, current),
       holding: { guard, hold, claims, withoutClaim },
     });
-    const addresses = { allowed: settings.allowedPodCidrs, local: localCidrs, services: serviceRanges };
     const rules: MembershipRules = { nameLabel: nameLabel(domain), addresses, intern: interner() };
     this.#reflector = new Reflector({
       client,
