@@ -2,7 +2,7 @@ import { createMetrics } from '@kube-semaphore/runtime';
 import { expect, it } from 'vitest';
 import { metrics } from './metrics.ts';
 
-it('keeps the names and labels of the Go program, and starts its counters at zero', async () => {
+it('has the names and labels of the Go program, and counters that start at zero', async () => {
   const { registry } = createMetrics(metrics);
   const lines = (await registry.metrics()).split('\n');
   expect(lines).toEqual(

@@ -11,7 +11,7 @@ const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 
 const remote = { help: 'name of the remote, or `local`' };
 
-/** The shared metrics, and those of the Go program under their old names. */
+/** The shared metrics, and those of the Go program under its names. */
 export const metrics = {
   ...sharedMetrics('semaphore_policy', restartReasons),
   ...leaderMetrics('semaphore_policy'),
@@ -54,5 +54,5 @@ export const metrics = {
   },
 } as const satisfies MetricTable;
 
-/** What the app's code moves. */
+/** The metrics as the app's code sets them. */
 export type PolicyMetrics = Instruments<typeof metrics>;

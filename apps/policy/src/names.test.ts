@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hash10 } from '@kube-semaphore/naming';
-import { isDnsSubdomain, isLabelValue } from '@kube-semaphore/naming';
+import { hash10, isDnsSubdomain, isLabelValue } from '@kube-semaphore/naming';
 import { setKey, setKeyOfName, setNames, shardName, shardOf } from './names.ts';
 
-/** Pieces that are likely to spell one name in two ways, or to look like a suffix of ours. */
+/** Pieces that are likely to make one name in two ways, or to look like a suffix of ours. */
 const piece = fc.constantFrom('a', 'b', '-', '.', '_', 'A', '0123456789', 'deadbeef00', 's1', 's12', 'c2-ns');
 const text = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
 const labelValue = text.filter(isLabelValue);
@@ -28,22 +27,22 @@ const namesOf = (...of: Pair): readonly string[] => {
 
 describe('setNames', () => {
   it.each([
-    { name: 'is spelled as the Go programs spell it', app: 'my-app', plain: 'c2-ns-my-app', base: 'c2-ns-my-app' },
+    { name: 'has the spelling of the Go programs', app: 'my-app', plain: 'c2-ns-my-app', base: 'c2-ns-my-app' },
     { name: 'keeps dots', app: 'v1.my-app', plain: 'c2-ns-v1.my-app', base: 'c2-ns-v1.my-app' },
     {
-      name: 'is legalised where the label has capitals (Go tried to create it for ever)',
+      name: 'is legalised if the label has capitals (Go tried to create it for ever)',
       app: 'My_App',
       base: 'c2-ns-my-app',
     },
-    { name: 'is legalised where the label has two dots', app: 'a..b', base: 'c2-ns-a-b' },
-    { name: 'is legalised where a dot touches a hyphen', app: 'a-.b', base: 'c2-ns-a-b' },
-    { name: 'is legalised where the label is empty', app: '', base: 'c2-ns' },
+    { name: 'is legalised if the label has two dots', app: 'a..b', base: 'c2-ns-a-b' },
+    { name: 'is legalised if a dot touches a hyphen', app: 'a-.b', base: 'c2-ns-a-b' },
+    { name: 'is legalised if the label is empty', app: '', base: 'c2-ns' },
     { name: 'keeps a run of hyphens', app: 'a--b', plain: 'c2-ns-a--b', base: 'c2-ns-a--b' },
   ])('$name', ({ app, plain, base }) => {
     expect(setNames('c2', 'ns', app)).toEqual({ plain, suffixed: `${base}-${hash10('c2', 'ns', app)}` });
   });
 
-  it('gives object names only', () => {
+  it('returns valid object names only', () => {
     fc.assert(
       fc.property(pair, (of) => {
         expect(namesOf(...of).filter((name) => !isDnsSubdomain(name))).toEqual([]);
@@ -51,7 +50,7 @@ describe('setNames', () => {
     );
   });
 
-  it('has room for the longest of everything', () => {
+  it('is short enough for the longest parts', () => {
     const longest = 'a'.repeat(63);
     expect(namesOf(longest, longest, longest).filter((name) => !isDnsSubdomain(name))).toEqual([]);
   });
@@ -74,16 +73,20 @@ describe('shardOf', () => {
     { name: 'knows the plain name', object: 'c2-ns-app', want: 0 },
     { name: 'knows the suffixed name', object: names.suffixed, want: 0 },
     { name: 'knows a shard', object: `${names.suffixed}-s12`, want: 12 },
-    { name: 'takes no shard 0', object: `${names.suffixed}-s0`, want: undefined },
-    { name: 'takes no second spelling of a number', object: `${names.suffixed}-s01`, want: undefined },
-    { name: 'takes no number that would lose digits', object: `${names.suffixed}-s${'9'.repeat(20)}`, want: undefined },
-    { name: 'takes no longer name', object: `${names.suffixed}-s1-s2`, want: undefined },
-    { name: "takes no other pair's name", object: 'c2-ns-apple', want: undefined },
+    { name: 'refuses shard 0', object: `${names.suffixed}-s0`, want: undefined },
+    { name: 'refuses a second spelling of a number', object: `${names.suffixed}-s01`, want: undefined },
+    {
+      name: 'refuses a number that would lose digits',
+      object: `${names.suffixed}-s${'9'.repeat(20)}`,
+      want: undefined,
+    },
+    { name: 'refuses a longer name', object: `${names.suffixed}-s1-s2`, want: undefined },
+    { name: "refuses another pair's name", object: 'c2-ns-apple', want: undefined },
   ])('$name', ({ object, want }) => {
     expect(shardOf(names, object)).toBe(want);
   });
 
-  it('has no plain name to know where that is no object name', () => {
+  it('knows no plain name if that is not a valid object name', () => {
     expect(shardOf(setNames('c2', 'ns', 'My_App'), 'c2-ns-my-app')).toBe(undefined);
   });
 });
@@ -91,8 +94,8 @@ describe('shardOf', () => {
 describe('setKey', () => {
   it.each<{ name: string; of: Pair; want: string }>([
     { name: 'is the plain name', of: ['c2', 'ns', 'app'], want: 'c2-ns-app' },
-    { name: 'is one for two pairs that spell one name', of: ['c2', 'ns-a', 'b'], want: setKey('c2', 'ns', 'a-b') },
-    { name: 'is one for a label value and its legalised form', of: ['c2', 'ns', 'My_App'], want: 'c2-ns-my-app' },
+    { name: 'is the same for two pairs with one name', of: ['c2', 'ns-a', 'b'], want: setKey('c2', 'ns', 'a-b') },
+    { name: 'is the same for a label value and its legalised form', of: ['c2', 'ns', 'My_App'], want: 'c2-ns-my-app' },
     { name: 'drops what looks like a hash', of: ['c2', 'ns', 'app-0123456789'], want: 'c2-ns-app' },
     { name: 'drops what looks like a shard', of: ['c2', 'ns', 'app-0123456789-s7'], want: 'c2-ns-app' },
     { name: 'drops several', of: ['c2', 'ns', 'app-0123456789-s7-deadbeef00'], want: 'c2-ns-app' },
@@ -102,7 +105,7 @@ describe('setKey', () => {
     expect(setKey(...of)).toBe(want);
   });
 
-  it('is the key of every name that the pair may have', () => {
+  it('is the key of every name that the pair can have', () => {
     fc.assert(
       fc.property(pair, (of) => {
         expect(namesOf(...of).filter((name) => setKeyOfName(name) !== setKey(...of))).toEqual([]);
@@ -110,7 +113,7 @@ describe('setKey', () => {
     );
   });
 
-  it('is one for all pairs that may have one name', () => {
+  it('is the same for all pairs that can have one name', () => {
     fc.assert(
       fc.property(pair, pair, (a, b) => {
         const shared = namesOf(...a).some((name) => namesOf(...b).includes(name));

@@ -1,13 +1,12 @@
-import { hash10 } from '@kube-semaphore/naming';
-import { isDnsSubdomain } from '@kube-semaphore/naming';
+import { hash10, isDnsSubdomain } from '@kube-semaphore/naming';
 
 /** Domains of the labels, oldest first: the first Go releases, and those from v0.1.4 on. */
 export const labelDomains = ['semaphore.uw.systems', 'policy.semaphore.uw.io'] as const;
 
-/** Carries one of `managedByValues`: who writes a set. */
+/** Which program writes a set: one of `managedByValues`. */
 export const managedByLabel = 'managed-by';
 
-/** Who has written sets so far, oldest first: the first Go releases, v0.1.2, and later ones. */
+/** The programs that have written sets, oldest first: the first Go releases, v0.1.2, and later ones. */
 export const managedByValues = [
   'calico-global-network-sync-operator',
   'kube-policy-semaphore',
@@ -23,29 +22,29 @@ export const namespaceLabel = (domain: string): string => `${domain}/namespace`;
 /** On a set: the cluster of its Pods. */
 export const clusterLabel = (domain: string): string => `${domain}/cluster`;
 
-/** On a set, if asked for: the cluster's id in its ClusterSet, by which NPEP-311 lets policies select (KEP-2149). */
+/** On a set, with `-clusterset-label`: the cluster's id in its ClusterSet (KEP-2149), for policies as in NPEP-311. */
 export const clusterSetLabel = 'cluster.clusterset.k8s.io';
 
 /**
- * Where Calico's own writers keep an object's labels and annotations when they store it as
- * `crd.projectcalico.org/v1`. It wins over the labels that the stored object has itself.
+ * Where Calico's own writers keep an object's labels and annotations when they store it as `crd.projectcalico.org/v1`. It
+ * wins over the labels of the stored object.
  */
 export const calicoMetadataAnnotation = 'projectcalico.org/metadata';
 
-/** The object names that the sets of one (cluster, namespace, name) may have. */
+/** The object names that the sets of one (cluster, namespace, name) can have. */
 export type SetNames = {
   /**
-   * `<cluster>-<namespace>-<name>`, as the Go programs have it; undefined where that is no object name. Others may
-   * spell it too: `a-b` and `c`, `a` and `b-c`.
+   * `<cluster>-<namespace>-<name>`, as in the Go programs; undefined if that is not a valid object name. Not unique: `a-b`
+   * and `c`, `a` and `b-c`.
    */
   readonly plain: string | undefined;
-  /** The legalised plain name and `-<hash10>`. Nobody else spells it but by a plain name that ends in our hash. */
+  /** The legalised plain name and `-<hash10>`. Unique, except for a plain name that ends in the same hash. */
   readonly suffixed: string;
 };
 
 /**
- * All inputs are label values, and `cluster` isn't empty: the longest name then has some 210 of the 253 characters
- * that a name may have.
+ * The names for a cluster, namespace and name. All are label values, and `cluster` isn't empty, so the longest name has
+ * about 210 of at most 253 characters.
  */
 export function setNames(cluster: string, namespace: string, name: string): SetNames {
   const plain = plainName(cluster, namespace, name);
@@ -55,12 +54,12 @@ export function setNames(cluster: string, namespace: string, name: string): SetN
   };
 }
 
-/** The name of shard `n` >= 1. Shard 0 has the plain name, or the suffixed one where that is another's. */
+/** The name of shard `n` >= 1. Shard 0 has the plain name, or the suffixed one if another set has the plain one. */
 export function shardName({ suffixed }: SetNames, n: number): string {
   return `${suffixed}-s${n}`;
 }
 
-/** Which shard an object of this name would be: 0 for the plain and the suffixed name, undefined for foreign ones. */
+/** Which shard an object of this name is: 0 for the plain and the suffixed name; undefined if it is none of these. */
 export function shardOf({ plain, suffixed }: SetNames, objectName: string): number | undefined {
   if (objectName === plain || objectName === suffixed) return 0;
   if (!objectName.startsWith(suffixed)) return undefined;
@@ -69,17 +68,16 @@ export function shardOf({ plain, suffixed }: SetNames, objectName: string): numb
 }
 
 /**
- * The key of a reconcile. All pairs that could ever want one object name have one key, and whoever works a key owns
- * every name that it is the key of (`setKeyOfName`), so that two reconciles never fight over an object. Often, but
- * not always, the plain name.
+ * The key of a reconcile: often, but not always, the plain name. All pairs that could want one object name share a key, and
+ * the reconcile of a key owns every name with that key (`setKeyOfName`), so that two reconciles never fight over an object.
  */
 export function setKey(cluster: string, namespace: string, name: string): string {
   return setKeyOfName(legalise(plainName(cluster, namespace, name)));
 }
 
-/** The key whose reconcile owns an object name: the name without what `setNames` and `shardName` put behind it. */
+/** The key whose reconcile owns an object name: the name without the suffixes of `setNames` and `shardName`. */
 export function setKeyOfName(objectName: string): string {
-  // A plain name may itself end like a suffix, and then be suffixed.
+  // A plain name that ends like a suffix can itself get a suffix.
   return objectName.replace(/(?:-[0-9a-f]{10}(?:-s\d+)?)+$/, '');
 }
 
@@ -87,13 +85,13 @@ function plainName(cluster: string, namespace: string, name: string): string {
   return `${cluster}-${namespace}-${name}`;
 }
 
-/** The nearest object name; an object name itself is left as it is. */
+/** The nearest valid object name; a valid one stays as it is. */
 function legalise(plain: string): string {
   return (
     plain
       .toLowerCase()
       .replaceAll(/[^a-z0-9.-]/g, '-')
-      // A dot stands between letters or digits.
+      // A dot must be between letters or digits.
       .replaceAll(/[.-]{2,}/g, (run) => (run.includes('.') ? '-' : run))
       .replaceAll(/^[.-]+|[.-]+$/g, '')
   );

@@ -48,11 +48,12 @@ const full: Plan = {
     },
     { ...c2, cluster: 'c3', reached: false, failure: 'list pods: connection refused', sets: ['c3-ns-a', 'c3-ns-b'] },
     { ...c2, cluster: 'c4', heldBack: 'no Pod matches' },
+    { ...c2, cluster: 'c5', reached: false, sets: [] },
   ],
 };
 
 describe('planText', () => {
-  it('says what would change, what is left out and why, and what is unknown', () => {
+  it('shows what would change, what is skipped and why, and what is unknown', () => {
     expect(planText(full)).toBe(
       [
         'create  c2-ns-new  10.0.0.1/32 fd00::1/128',
@@ -62,34 +63,43 @@ describe('planText', () => {
         'delete  c2-ns-old  10.0.0.9/32',
         '',
         'c2: 1 set now',
-        'held    12 addresses that its list lacks, until it is listed again',
+        'held    12 addresses that its list is missing, until the next list',
         'skip!   pod ns/bad: "x" is no address',
         'skip    pod ns/host: the Pod uses the network of its node',
         '',
         'c3: not reached: list pods: connection refused',
-        'What it has, 2 sets, would stay as it is:',
+        'Its sets stay as they are:',
         'unknown  c3-ns-a',
         'unknown  c3-ns-b',
         '',
-        'c4: 1 set now; nothing is changed: no Pod matches',
+        'c4: 1 set now; nothing changes: no Pod matches',
+        '',
+        'c5: not reached: no answer',
         '',
       ].join('\n'),
     );
   });
 
-  it('says that there is nothing to do', () => {
+  it('reports that nothing would change', () => {
     expect(planText({ changes: [], remotes: [c2] })).toBe('Nothing to change.\n\nc2: 1 set now\n');
   });
 
-  it('does not say so of a remote that was not reached', () => {
+  it('does not report that for a remote that was not reached', () => {
     const text = planText({ changes: [], remotes: [{ ...c2, reached: false, failure: 'list pods: 403: \u001b[2J' }] });
     expect(text).toBe(
-      'Changes are unknown: c2 not reached.\n\nc2: not reached: list pods: 403: \\u001b[2J\nWhat it has, 1 set, would stay as it is:\nunknown  c2-ns-a\n',
+      [
+        'Changes are unknown: c2 not reached.',
+        '',
+        'c2: not reached: list pods: 403: \\u001b[2J',
+        'Its sets stay as they are:',
+        'unknown  c2-ns-a',
+        '',
+      ].join('\n'),
     );
   });
 });
 
-it('is the same for programs, as JSON', () => {
+it('prints the same facts as JSON', () => {
   const plan = JSON.parse(planJson(full)) as { changes: unknown[]; remotes: unknown[] };
   expect(plan.changes[1]).toEqual({
     change: 'update',
@@ -109,7 +119,7 @@ it('is the same for programs, as JSON', () => {
   expect(plan.remotes).toEqual(JSON.parse(JSON.stringify(full.remotes)));
 });
 
-it('exits with 1 where a remote was not reached', () => {
+it('exits with 1 if a remote was not reached', () => {
   expect(exitCodeOf(full)).toBe(1);
   expect(exitCodeOf({ changes: [], remotes: [c2] })).toBe(0);
 });

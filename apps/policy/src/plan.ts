@@ -1,26 +1,28 @@
 import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/multicluster';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
+import { netChanges } from './desired/change-facts.ts';
 import type { Change } from './desired/change.ts';
+import { isSameMap } from './desired/string-map.ts';
 
-/** What a plan knows of one remote. */
+/** What a plan says about one remote. */
 export type RemotePlan = {
   readonly cluster: string;
-  /** Whether its Pods were listed in time. If not, nothing of it is decided. */
+  /** Whether its Pods were listed in time. If not, the plan decides nothing about it. */
   readonly reached: boolean;
-  /** Why it was not reached, in words; undefined: it was, or there was no answer at all. */
+  /** Why it was not reached, in words; undefined: it was, or it gave no answer. */
   readonly failure: string | undefined;
-  /** Why nothing of it is changed although it was reached; undefined: it is. */
+  /** Why nothing of it changes although it was reached; undefined: nothing prevents changes. */
   readonly heldBack: string | undefined;
-  /** Pods, or addresses in our sets, that its list lacked and that aren't given up yet. */
+  /** Pods, or addresses in our sets, that its list is missing and whose deletion is held. */
   readonly heldDeletions: number;
   readonly skipped: readonly (Diagnostic & { readonly subject: string })[];
-  /** The sets that it has now. */
+  /** The names of its sets now. */
   readonly sets: readonly string[];
 };
 
 export type Plan = { readonly changes: readonly Change[]; readonly remotes: readonly RemotePlan[] };
 
-/** 0, or 1 if a remote wasn't reached and the plan is but a part of the truth. */
+/** 0, or 1 if a remote wasn't reached, so that the plan is incomplete. */
 export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
 
 /** A plan for people. Ends in a line break. */
@@ -43,68 +45,34 @@ function changeLine(change: Change): string {
     case 'delete':
       return `delete  ${change.from.name}  ${change.from.nets.join(' ')}`;
     case 'update': {
-      const { added, removed, labels } = updateFacts(change.from, change.to);
-      const parts = [
-        ...added.map((net) => `+${net}`),
-        ...removed.map((net) => `-${net}`),
-        ...(labels ? ['labels'] : []),
-      ];
-      return `change  ${change.to.name}  ${parts.join(' ') || 'spelling'}`;
+      const { added, removed } = netChanges(change);
+      const nets = [...added.map((net) => `+${net}`), ...removed.map((net) => `-${net}`)];
+      const labels = isSameMap(change.from.labels, change.to.labels) ? [] : ['labels'];
+      return `change  ${change.to.name}  ${[...nets, ...labels].join(' ') || 'spelling'}`;
     }
   }
 }
 
 function changeFacts(change: Change): object {
-  switch (change.kind) {
-    case 'create':
-      return { change: 'create', ...change.to };
-    case 'delete':
-      return { change: 'delete', name: change.from.name, labels: change.from.labels, nets: change.from.nets };
-    case 'update': {
-      const { added, removed } = updateFacts(change.from, change.to);
-      return { change: 'update', name: change.to.name, labels: change.to.labels, nets: change.to.nets, added, removed };
-    }
-  }
-}
-
-type Facts = { readonly labels: { readonly [key: string]: string }; readonly nets: readonly string[] };
-
-function updateFacts(from: Facts, to: Facts): { added: string[]; removed: string[]; labels: boolean } {
-  const [before, after] = [new Set(from.nets), new Set(to.nets)];
-  return {
-    added: to.nets.filter((net) => !before.has(net)),
-    removed: from.nets.filter((net) => !after.has(net)),
-    labels:
-      JSON.stringify(Object.entries(from.labels).toSorted(byKey)) !==
-      JSON.stringify(Object.entries(to.labels).toSorted(byKey)),
-  };
+  const { name, labels, nets } = change.kind === 'delete' ? change.from : change.to;
+  const facts = { change: change.kind, name, labels, nets };
+  return change.kind === 'update' ? { ...facts, ...netChanges(change) } : facts;
 }
 
 const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
 
-function byKey([a]: [string, string], [b]: [string, string]): number {
-  return a < b ? -1 : Number(a > b);
-}
-
 function remoteLines({ cluster, reached, failure, heldBack, heldDeletions, skipped, sets }: RemotePlan): string[] {
   if (!reached) {
-    return [
-      notReached(cluster, failure),
-      `What it has, ${count(sets.length, 'set')}, would stay as it is:`,
-      ...sets.map((set) => `unknown  ${set}`),
-    ];
+    const heading = sets.length > 0 ? ['Its sets stay as they are:'] : [];
+    return [notReached(cluster, failure), ...heading, ...sets.map((set) => `unknown  ${set}`)];
   }
-  const head = `${cluster}: ${count(sets.length, 'set')} now${heldBack === undefined ? '' : `; nothing is changed: ${heldBack}`}`;
-  const held =
-    heldDeletions === 0
-      ? []
-      : [`held    ${count(heldDeletions, 'address', 'addresses')} that its list lacks, until it is listed again`];
+  const held = count(heldDeletions, 'address', 'addresses');
   return [
-    head,
-    ...held,
-    ...skipped.map(
-      ({ subject, kind, detail }) =>
-        `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`,
-    ),
+    `${cluster}: ${count(sets.length, 'set')} now${heldBack === undefined ? '' : `; nothing changes: ${heldBack}`}`,
+    ...(heldDeletions === 0 ? [] : [`held    ${held} that its list is missing, until the next list`]),
+    ...skipped.map(({ subject, kind, detail }) => {
+      const word = kind === 'problem' ? 'skip!' : 'skip ';
+      return `${word}   ${printable(subject)}: ${printable(detail)}`;
+    }),
   ];
 }

@@ -1,79 +1,56 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
-import { carryOut } from './local/carry-out.ts';
+import type { PolicyOptions } from './config/options.ts';
 import type { Phase } from './desired/change.ts';
-import { desiredSets } from './desired/sets.ts';
 import { diffSets } from './desired/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
-import type { LocalSets } from './local/sets.ts';
-import type { PairMembers } from './desired/member.ts';
-import type { SetDiagnostic } from './desired/diagnostic.ts';
-import type { Identity } from './desired/labels.ts';
-import type { WriteSet } from './local/writer.ts';
-
-/** What a reconcile needs to know of one remote. */
-export type KnownRemote = {
-  readonly cluster: string;
-  /** Under which labels its sets are written; undefined only while it isn't known. */
-  readonly identity: Identity | undefined;
-  /** Whether its Pods are known well enough to change or delete its sets. */
-  readonly isKnown: () => boolean;
-  /** Its pairs of a key. */
-  readonly pairs: (key: string) => readonly PairMembers[];
-};
+import { desiredSets } from './desired/sets.ts';
+import { carryOut } from './local/carry-out.ts';
+import type { LocalCluster } from './local/cluster.ts';
+import type { Remotes } from './remote/clusters.ts';
 
 export type SetReconcilerOptions = {
-  readonly remotes: readonly KnownRemote[];
-  /** Of labels, those that count when sets are read. */
-  readonly domains: readonly string[];
-  readonly maxNetsPerSet: number;
+  readonly local: LocalCluster;
+  readonly remotes: Remotes;
+  readonly options: Pick<PolicyOptions, 'maxNetsPerSet'>;
   readonly hostNetworkPods: HostNetworkPods;
-  readonly localSets: LocalSets;
-  readonly write: WriteSet;
-  /** What is worth knowing about the sets of a key from now on. */
-  readonly onDiagnostics: (key: string, diagnostics: readonly SetDiagnostic[]) => void;
 };
 
 /**
- * Makes the sets of a key what the remotes' Pods say. A remote that isn't known has a say in nothing: what the local
- * cluster holds for it stays, and keeps its names.
+ * Makes the sets of a key match the remotes' Pods. A remote that isn't known decides nothing: its sets stay as they are,
+ * and their names are taken.
  */
 export class SetReconciler {
   readonly #options: SetReconcilerOptions;
-  readonly #byCluster: ReadonlyMap<string, KnownRemote>;
 
   constructor(options: SetReconcilerOptions) {
     this.#options = options;
-    this.#byCluster = new Map(options.remotes.map((remote) => [remote.cluster, remote]));
   }
 
   async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    const { local } = this.#options;
     const phases = this.plan(key);
-    await carryOut(phases, this.#options.domains, (change) => this.#options.write(change, context));
+    await carryOut(phases, local.sets.domains, (change) => local.write(change, context));
     return { wrote: phases.length > 0 };
   }
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly Phase[] {
-    const { localSets, remotes, domains, onDiagnostics, maxNetsPerSet, hostNetworkPods } = this.#options;
-    if (!localSets.synced) return [];
-    const isKnown = (cluster: string): boolean => this.#byCluster.get(cluster)?.isKnown() === true;
-    const [observed, unknown] = partition(localSets.ofKey(key), ({ cluster }) => isKnown(cluster));
-    const kept = new Set(unknown.map(({ set }) => set.name));
-    const sets = observed.map(({ set }) => set);
+    const { local, remotes, options, hostNetworkPods } = this.#options;
+    const { sets } = local;
+    if (!sets.synced) return [];
+    const pairs = remotes.pairs(key);
+    const existing = sets.ofKey(key);
+    const observed = existing.filter(({ cluster }) => pairs.has(cluster)).map(({ set }) => set);
+    const unknown = new Set(existing.filter(({ cluster }) => !pairs.has(cluster)).map(({ set }) => set.name));
     const desired = desiredSets({
-      identityOf: (cluster) => this.#byCluster.get(cluster)!.identity!,
-      domains,
-      pairs: remotes.filter((remote) => remote.isKnown()).flatMap((remote) => remote.pairs(key)),
-      observed: sets,
-      taken: (name) => kept.has(name) || localSets.isTaken(name),
-      maxNetsPerSet,
+      domains: sets.domains,
+      pairs: [...pairs.values()].flat(),
+      observed,
+      isTaken: (name) => unknown.has(name) || sets.isTaken(name),
+      maxNetsPerSet: options.maxNetsPerSet,
       hostNetworkPods,
     });
-    onDiagnostics(key, desired.diagnostics);
-    return diffSets(sets, desired.sets, domains);
+    remotes.report(key, desired.diagnostics);
+    return diffSets(observed, desired.sets, sets.domains);
   }
-}
-
-function partition<T>(items: readonly T[], predicate: (item: T) => boolean): [T[], T[]] {
-  return [items.filter(predicate), items.filter((item) => !predicate(item))];
 }

@@ -1,28 +1,27 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { argvOf, usualFlags } from './support/command-line.ts';
 import { it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
 
 const old = { domain: 'semaphore.uw.systems', managedBy: 'calico-global-network-sync-operator' };
 const newer = { domain: 'policy.semaphore.uw.io', managedBy: 'semaphore-policy' };
 
-/** A set that a program before us left, with an address that is still good and one that isn't. */
-const leftBy = (identity: { domain: string; managedBy: string }, name = 'c2-default-app') => ({
+/** A set of a previous program, with an address that is still right and one that isn't. */
+const setOf = (identity: { domain: string; managedBy: string }, name = 'c2-default-app') => ({
   name,
   labels: labelsOf('app', identity),
   nets: ['10.4.0.1/32', '10.4.0.99/32'],
 });
 
-describe('sets that are there already', () => {
+describe('existing sets', () => {
   it.for([
     old,
     { domain: 'semaphore.uw.systems', managedBy: 'kube-policy-semaphore' },
     { domain: 'semaphore.uw.systems', managedBy: 'semaphore-policy' },
     { domain: 'policy.semaphore.uw.io', managedBy: 'calico-global-network-sync-operator' },
     newer,
-  ])('are taken over under $domain and $managedBy', async (identity, { pods, sets, history, start }) => {
-    await sets.add(leftBy(identity));
+  ])('are taken over with $domain and $managedBy', async (identity, { pods, sets, history, start }) => {
+    await sets.add(setOf(identity));
     await pods.add(
       { name: 'a', app: 'app', domain: identity.domain, ips: ['10.4.0.1'] },
       { name: 'b', app: 'other', domain: identity.domain, ips: ['10.4.0.2'] },
@@ -35,29 +34,29 @@ describe('sets that are there already', () => {
     ]);
     await history.caughtUp();
     expect(history.deletions()).toEqual([]);
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('are not written when they are right (Go wrote them hourly)', async ({ pods, sets, history, start }) => {
-    await sets.add({ ...leftBy(old), nets: ['10.4.0.2/32', '10.4.0.1/32'] });
+  it('are not written if they are right (Go wrote them hourly)', async ({ pods, sets, history, start }) => {
+    await sets.add({ ...setOf(old), nets: ['10.4.0.2/32', '10.4.0.1/32'] });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     await start();
-    // Its turn comes after that of what was there at the start.
+    // Reconciled after everything that existed at the start.
     await pods.add({ name: 'c', app: 'later', ips: ['10.4.0.3'] });
     await sets.become({ 'c2-default-app': ['10.4.0.2/32', '10.4.0.1/32'], 'c2-default-later': ['10.4.0.3/32'] });
     await history.caughtUp();
     expect(history.versions('c2-default-app')).toBe(1);
   });
 
-  it('go when nobody is in them any more', async ({ pods, sets, start }) => {
-    await sets.add(leftBy(old), leftBy(old, 'c2-default-gone'));
+  it('are deleted when they have no members', async ({ pods, sets, start }) => {
+    await sets.add(setOf(old), setOf(old, 'c2-default-gone'));
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
   });
 
-  it('are relabelled where -label-domain and -managed-by say so', async ({ pods, sets, start }) => {
-    await sets.add(leftBy(old));
+  it('are relabelled by -label-domain and -managed-by', async ({ pods, sets, start }) => {
+    await sets.add(setOf(old));
     await pods.add({ name: 'a', app: 'app', domain: newer.domain, ips: ['10.4.0.1'] });
     await start({ 'label-domain': newer.domain, 'managed-by': newer.managedBy });
     await eventually(
@@ -69,7 +68,7 @@ describe('sets that are there already', () => {
 
 describe('sets under two identities', () => {
   it('are an error that names both flags, and nothing is written', async ({ pods, sets, history, start }) => {
-    await sets.add(leftBy(old), leftBy(newer, 'c2-default-other'));
+    await sets.add(setOf(old), setOf(newer, 'c2-default-other'));
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start({}, { ready: false });
     expect(await policy.exited).toEqual({ code: 2, signal: null });
@@ -86,8 +85,8 @@ describe('sets under two identities', () => {
     expect(history.deletions()).toEqual([]);
   });
 
-  it('are made one by the flags', async ({ pods, sets, start }) => {
-    await sets.add(leftBy(old), leftBy(newer, 'c2-default-other'));
+  it('get one identity by the flags', async ({ pods, sets, start }) => {
+    await sets.add(setOf(old), setOf(newer, 'c2-default-other'));
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start({ 'label-domain': old.domain, 'managed-by': old.managedBy });
     await eventually(
@@ -100,7 +99,7 @@ describe('sets under two identities', () => {
 describe('a cluster without sets', () => {
   const inNewer = { app: 'app', domain: newer.domain };
 
-  it.for([old, newer])('goes by $domain where Pods carry it', async (identity, { pods, sets, start }) => {
+  it.for([old, newer])('uses $domain if Pods have it', async (identity, { pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', domain: identity.domain, ips: ['10.4.0.1'] });
     await start();
     await eventually(
@@ -109,19 +108,18 @@ describe('a cluster without sets', () => {
     );
   });
 
-  it('waits for the first Pod of either domain, says so, and does the same after a restart', async ({
-    accounts,
+  it('waits for the first Pod of either domain, logs that, and does the same after a restart', async ({
     pods,
     sets,
     start,
-    startWith,
+    plan,
   }) => {
     const first = await start();
     await first.logged('no label domain chosen yet', { cluster: 'c2' });
     await first.stop('SIGTERM');
-    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
-    expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain('no Pod carries semaphore.uw.systems/name or policy.semaphore.uw.io/name');
+    const { code, stdout } = await plan();
+    expect(code).toBe(0);
+    expect(stdout).toContain('no Pod has the label semaphore.uw.systems/name or policy.semaphore.uw.io/name');
     const policy = await start();
     await policy.logged('no label domain chosen yet', { cluster: 'c2' });
     await pods.add({ name: 'a', ...inNewer, ips: ['10.4.0.1'] });
@@ -133,24 +131,23 @@ describe('a cluster without sets', () => {
     await sets.become({});
   });
 
-  it('goes by the older domain where Pods carry both, and warns of those that carry only the other', async ({
-    accounts,
+  it('uses the older domain if Pods have both, and warns of Pods with only the other', async ({
     pods,
     sets,
     start,
-    startWith,
+    plan,
   }) => {
     await pods.add(
       { name: 'a', app: 'app', ips: ['10.4.0.1'] },
       { name: 'b', app: 'app', domain: [old.domain, newer.domain], ips: ['10.4.0.2'] },
       { name: 'c', ...inNewer, ips: ['10.4.0.3'] },
     );
-    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
-    expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain('create  c2-default-app  10.4.0.1/32 10.4.0.2/32\n');
-    expect(plan.stdout()).toMatch(/skip {4}label domain: .*: 1\. semaphore\.uw\.systems is used; give -label-domain/);
+    const { code, stdout } = await plan();
+    expect(code).toBe(0);
+    expect(stdout).toContain('create  c2-default-app  10.4.0.1/32 10.4.0.2/32\n');
+    expect(stdout).toMatch(/skip {4}label domain: .*: 1\. semaphore\.uw\.systems is used; set -label-domain/);
     const policy = await start();
-    await policy.logged('Pods carry the name label of another domain, and are in no set', {
+    await policy.logged('pods skipped that have only the name label of another domain', {
       level: 'warn',
       cluster: 'c2',
       domain: old.domain,
@@ -162,27 +159,27 @@ describe('a cluster without sets', () => {
     );
   });
 
-  it('is settled by sets that somebody else writes', async ({ pods, sets, history, start }) => {
+  it('uses the domain of sets that another program writes', async ({ pods, sets, history, start }) => {
     const policy = await start();
     await policy.logged('no label domain chosen yet', { cluster: 'c2' });
-    await sets.add(leftBy(newer));
+    await sets.add(setOf(newer));
     await policy.logged('local sets listed', { cluster: 'c2', ...newer });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.9'] }, { name: 'b', ...inNewer, ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 });
 
-describe('sets of v0.1.0, which had other labels', () => {
-  it('are told at the start and by plan, and stay as they are', async ({ accounts, pods, sets, start, startWith }) => {
+describe('sets of v0.1.0, which have other labels', () => {
+  it('are reported at the start and by plan, and stay as they are', async ({ pods, sets, start, plan }) => {
     const labels = { 'managed-by': old.managedBy, 'remote-cluster-name': 'c2', name: 'app', namespace: 'default' };
     await sets.add({ name: 'c2-default-older', labels, nets: ['10.4.0.9/32'] });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
-    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
-    expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain(
-      'skip!   sets of v0.1.0: c2-default-older has labels that are not ours, and stays as it is\n',
+    const { code, stdout } = await plan();
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      'skip!   sets of v0.1.0: the set c2-default-older has the labels of v0.1.0, so it stays as it is\n',
     );
     const policy = await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'], 'c2-default-older': ['10.4.0.9/32'] });
@@ -201,7 +198,11 @@ describe('sets that are not ours', () => {
   const orphan = { name: 'c9-default-app', labels: labelsOf('app', { cluster: 'c9' }), nets: ['10.9.0.1/32'] };
   const foreign = { name: 'net-team', labels: { ...labelsOf('app'), 'managed-by': 'argocd' }, nets: ['192.0.2.0/24'] };
 
-  it('are left alone, and those of a cluster that nobody configured are counted', async ({ pods, sets, start }) => {
+  it('stay as they are, and those of a cluster that is not in the config are counted', async ({
+    pods,
+    sets,
+    start,
+  }) => {
     await sets.add(orphan, foreign);
     const before = await Promise.all([sets.get(orphan.name), sets.get(foreign.name)]);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
@@ -217,30 +218,30 @@ describe('sets that are not ours', () => {
   });
 });
 
-describe('sets without a single pod in the remote', () => {
-  const left = leftBy(old);
+describe('sets without a pod in the remote', () => {
+  const set = setOf(old);
   const held = [
     'semaphore_policy_skipped_objects',
     { remote: 'c2', kind: 'problem', reason: 'no-pod-matches' },
   ] as const;
 
   it('stay with a warning until there is one (Go deleted them)', async ({ pods, sets, history, start }) => {
-    await sets.add(left, leftBy(old, 'c2-default-gone'));
+    await sets.add(set, setOf(old, 'c2-default-gone'));
     const policy = await start();
     await eventually(() => policy.metric(...held), 1);
     const warning = await policy.logged('skipped', { level: 'warn', reason: 'no-pod-matches' });
     expect(warning['detail']).toContain('-label-domain');
-    expect(await sets.nets()).toEqual({ 'c2-default-app': left.nets, 'c2-default-gone': left.nets });
+    expect(await sets.nets()).toEqual({ 'c2-default-app': set.nets, 'c2-default-gone': set.nets });
 
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await eventually(() => policy.metric(...held), 0);
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('go with the last pod, once there was one', async ({ pods, sets, start }) => {
-    await sets.add(left);
+  it('are deleted with the last pod, once one was seen', async ({ pods, sets, start }) => {
+    await sets.add(set);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });

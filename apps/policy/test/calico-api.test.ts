@@ -18,7 +18,7 @@ const pod = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const nets = { 'c2-default-app': ['10.4.0.1/32'] };
 
 describe('-calico-api', () => {
-  it('takes projectcalico.org/v3 where that is served', async ({ pods, sets, v3Sets, start }) => {
+  it('uses projectcalico.org/v3 if that is served', async ({ pods, sets, v3Sets, start }) => {
     await pods.add(pod);
     await start();
     await v3Sets.become(nets);
@@ -32,18 +32,18 @@ describe('-calico-api', () => {
     expect(await sets.nets()).toEqual({});
   });
 
-  it('takes what it is told', async ({ pods, sets, v3Sets, start }) => {
+  it('uses the API in the flag', async ({ pods, sets, v3Sets, start }) => {
     await pods.add(pod);
     await start({ 'calico-api': 'crd.projectcalico.org/v1' });
     await sets.become(nets);
     expect(await v3Sets.nets()).toEqual({});
   });
 
-  it('waits while /apis is answered 503', async ({ localProxy, viaLocalProxy, pods, sets, v3Sets, start }) => {
+  it('waits while /apis answers 503', async ({ localProxy, viaLocalProxy, pods, sets, v3Sets, start }) => {
     await pods.add(pod);
     await localProxy.set({ kind: 'answer', status: 503 }, { target: /^\/apis$/ });
     const policy = await start(viaLocalProxy, { ready: false });
-    await policy.logged('API groups not listed, will try again', { level: 'warn' });
+    await policy.logged('API groups not listed, retrying', { level: 'warn' });
     expect((await policy.get('/readyz')).status).toBe(503);
     await localProxy.clear();
     await v3Sets.become(nets);

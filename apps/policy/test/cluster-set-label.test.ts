@@ -7,13 +7,13 @@ import { labelsOf } from './support/sets.ts';
 
 const readRule: PolicyRule = { apiGroups: ['about.k8s.io'], resources: ['clusterproperties'], verbs: ['get'] };
 
-/** The About API of KEP-2149, as far as anything here depends on it. */
+/** The part of the About API (KEP-2149) that these tests need. */
 const clusterPropertyCrd: KubeObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: {
     name: 'clusterproperties.about.k8s.io',
-    // A real API server has this of whoever defines something under k8s.io.
+    // A real API server requires this for definitions under k8s.io.
     annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes/enhancements/issues/2149' },
   },
   spec: {
@@ -43,7 +43,7 @@ const clusterPropertyCrd: KubeObject = {
 
 const properties = '/apis/about.k8s.io/v1beta1/clusterproperties';
 
-/** A test on a remote that has an id in its ClusterSet, if the test gives it one. */
+/** A test on a remote with an id in its ClusterSet, if the test sets one. */
 const it = itBehindProxies
   .extend('aboutApi', { scope: 'file' }, ({ remote }) => {
     let served: Promise<void> | undefined;
@@ -75,11 +75,11 @@ const pod = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const set = (labels: Readonly<Record<string, string>>) => ({ name: 'c2-default-app', labels, nets: ['10.4.0.1/32'] });
 const labelled = set({ ...labelsOf('app'), 'cluster.clusterset.k8s.io': 'c2' });
 
-const WARNING = 'the remote calls itself something else in its ClusterSet';
-const UNKNOWN = 'the remote does not tell its id in a ClusterSet';
+const WARNING = 'the remote has another id in its ClusterSet';
+const UNKNOWN = 'ClusterSet id of the remote not read';
 
 describe('-clusterset-label', () => {
-  it('labels sets with the name from our config, and takes the label away again', async ({
+  it('labels sets with the name in our config, and removes the label without the flag', async ({
     pods,
     sets,
     history,
@@ -93,10 +93,10 @@ describe('-clusterset-label', () => {
     await start();
     await eventually(() => sets.list(), [set(labelsOf('app'))]);
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('is put right like every other label', async ({ pods, sets, start }) => {
+  it('is restored like every other label', async ({ pods, sets, start }) => {
     await pods.add(pod);
     await start({ 'clusterset-label': 'true' });
     await eventually(() => sets.list(), [labelled]);
@@ -106,14 +106,14 @@ describe('-clusterset-label', () => {
 });
 
 describe('the id that a remote has in its ClusterSet', () => {
-  it('is told of, at debug, where there is no About API', async ({ pods, sets, start }) => {
+  it('is unknown, at debug, without the About API', async ({ pods, sets, start }) => {
     await pods.add(pod);
     const policy = await start({ 'clusterset-label': 'true', 'log-level': 'debug' });
     await policy.logged(UNKNOWN, { level: 'debug', cluster: 'c2' });
     await eventually(() => sets.list(), [labelled]);
   });
 
-  it('is warned about once where it is another than ours, and never taken', async ({
+  it('causes one warning if it differs from our name, and is never used', async ({
     pods,
     sets,
     reader,
@@ -128,7 +128,7 @@ describe('the id that a remote has in its ClusterSet', () => {
     expect(policy.log().filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  it('may be the same, which is no news', async ({ pods, sets, asReader, questions, setId, start }) => {
+  it('causes no log line if it is the same', async ({ pods, sets, asReader, questions, setId, start }) => {
     await setId('c2');
     await pods.add(pod);
     const policy = await start({ 'clusterset-label': 'true', ...asReader, 'log-level': 'debug' });
@@ -140,7 +140,7 @@ describe('the id that a remote has in its ClusterSet', () => {
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('need not be ours to read', async ({ pods, sets, setId, start }) => {
+  it('is unknown, at debug, without the right to read it', async ({ pods, sets, setId, start }) => {
     await setId('west');
     await pods.add(pod);
     const policy = await start({ 'clusterset-label': 'true', 'log-level': 'debug' });
@@ -149,7 +149,7 @@ describe('the id that a remote has in its ClusterSet', () => {
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('is not asked for without the flag', async ({ pods, sets, asReader, questions, setId, start }) => {
+  it('is not requested without the flag', async ({ pods, sets, asReader, questions, setId, start }) => {
     await setId('west');
     await pods.add(pod);
     const policy = await start(asReader);

@@ -19,19 +19,19 @@ const many = ips.map((ip, i) => ({ name: `p${i}`, app: 'app', ips: [ip] }));
 const full = { 'c2-default-app': ips.map((ip) => `${ip}/32`) };
 const held = (policy: PolicyProcess) => policy.metric('semaphore_policy_held_deletions', { remote: 'c2' });
 
-/** What a policy says when it doubts a list: it is told once, where the metric may be back at 0 before anybody looks. */
-const doubted = (policy: PolicyProcess, count: number) =>
+/** Waits for the log line about held deletions: the metric may be 0 again before a test reads it. */
+const waitForHeld = (policy: PolicyProcess, count: number) =>
   policy.logged('list is missing too many objects; deletions held', { cluster: 'c2', held: count });
 
-/** The remote forgets all its pods, and its history with them: the watch can't go on, and the list after it is empty. */
+/** The remote loses all its pods, and its history: the watch can't continue, and the next list is empty. */
 async function forgetEverything(proxy: FaultProxy, remote: TestCluster): Promise<void> {
   await proxy.set({ kind: 'empty' });
   await forgetHistory(proxy, remote);
 }
 
-/** A server that starts again can go on from the last version only: what nobody watches makes ours an older one. */
+/** A restarted server continues watches from its last version only: an unwatched change makes ours older. */
 async function forgetHistory(proxy: FaultProxy, remote: TestCluster): Promise<void> {
-  // A bookmark just before may have told the watch of what it wouldn't see, and then it could go on.
+  // After a bookmark for the unwatched change, the watch could continue.
   await proxy.set(
     { kind: 'answer', status: 410, as: 'event' },
     { verb: 'watch', target: /[?&]resourceVersion=/, times: 1 },
@@ -42,7 +42,7 @@ async function forgetHistory(proxy: FaultProxy, remote: TestCluster): Promise<vo
 }
 
 describe('a remote that lists empty', () => {
-  it('for a moment costs nothing (Go emptied the sets)', async ({
+  it('for a moment deletes nothing (Go emptied the sets)', async ({
     proxy,
     kubeconfig,
     remote,
@@ -57,26 +57,26 @@ describe('a remote that lists empty', () => {
     await forgetEverything(proxy, remote);
     await eventually(() => held(policy), 12);
     expect(await sets.nets()).toEqual(full);
-    // Long before the list that is believed.
+    // Long before the list that would be believed.
     await proxy.clear();
     await eventually(() => held(policy), 0);
     expect(await sets.nets()).toEqual(full);
     await history.caughtUp();
     expect(history.deletions()).toEqual([]);
-    expect(history.lapses('app', full['c2-default-app'])).toEqual([]);
+    expect(history.gaps('app', full['c2-default-app'])).toEqual([]);
   });
 
-  it('and goes on doing so is believed after the hold', async ({ proxy, kubeconfig, remote, pods, sets, start }) => {
+  it('and stays empty is believed after the hold', async ({ proxy, kubeconfig, remote, pods, sets, start }) => {
     await pods.add(...many);
     const policy = await start({ 'target-kube-config': kubeconfig, 'deletion-guard-hold': '1s' });
     await sets.become(full);
     await forgetEverything(proxy, remote);
-    await doubted(policy, 12);
+    await waitForHeld(policy, 12);
     await sets.become({});
     expect(await held(policy)).toBe(0);
   });
 
-  it('at the start is measured by what the sets hold', async ({
+  it('at the start is compared with the addresses in the sets', async ({
     proxy,
     kubeconfig,
     remote,
@@ -101,7 +101,7 @@ describe('a remote that lists empty', () => {
     expect(history.deletions()).toEqual([]);
   });
 
-  it('is believed at once where the guard is off', async ({ proxy, kubeconfig, remote, pods, sets, start }) => {
+  it('is believed at once if the guard is off', async ({ proxy, kubeconfig, remote, pods, sets, start }) => {
     await pods.add(...many);
     await start({ 'target-kube-config': kubeconfig, 'deletion-guard-percent': 100 });
     await sets.become(full);

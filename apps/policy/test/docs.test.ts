@@ -9,11 +9,11 @@ import { metrics } from '../src/metrics.ts';
 import { options } from '../src/config/options.ts';
 import { localRules, remoteRules } from './support/accounts.ts';
 
-/** Its own page, and what it shares with the other apps: there is no option there that policy lacks. */
+/** Its own page, and the page of all apps, which names no option that policy lacks. */
 const page = docPage('policy.md') + docPage('concepts.md');
 const prefix = 'semaphore_policy_';
 const names = Object.values(metrics).map(({ name }) => name.slice(prefix.length));
-/** What the tables of metrics name: the app's own, and those of all apps. */
+/** The metrics in the tables: the app's own, and those of all apps. */
 const own = docMetrics('policy.md');
 const common = docMetrics('concepts.md').filter((name) => !/^(?:nodejs|process)_/.test(name));
 
@@ -22,11 +22,11 @@ const mentioned = (pattern: RegExp): readonly string[] => [
 ];
 
 describe('docs/policy.md and docs/concepts.md', () => {
-  it.each(names)('says when to act on %s', (name) => {
+  it.each(names)('describe when to act on %s', (name) => {
     expect([...own, ...common]).toContain(name);
   });
 
-  it('names no metric that there is not', () => {
+  it('name only metrics that exist', () => {
     expect(mentioned(/`semaphore_policy_([a-z_]+)/g)).not.toEqual([]);
     for (const name of [
       ...own,
@@ -37,25 +37,25 @@ describe('docs/policy.md and docs/concepts.md', () => {
       expect(names).toContain(name);
   });
 
-  it('names no reason of a restart that there is not', () => {
+  it('name only restart reasons that exist', () => {
     const reasons = mentioned(/\{reason="([a-z_]+)"\}/g);
     expect(reasons).not.toEqual([]);
     for (const reason of reasons) expect([...restartReasons, 'no-pod-matches']).toContain(reason);
   });
 
-  it('names no flag that there is not', () => {
+  it('name only flags that exist', () => {
     const flags = Object.values(options).map((row) => ('flag' in row ? row.flag : undefined));
     const given = mentioned(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g);
     expect(given.length).toBeGreaterThan(10);
     for (const flag of given) expect(flags).toContain(flag);
   });
 
-  it('shows the rights that deploy/ gives', () => {
+  it('show the rights in deploy/', () => {
     const [sets, ranges, leases, previous] = localRules;
     expect(documentedRules('policy.md')).toEqual([remoteRules, [sets, ranges], [leases], [previous]]);
   });
 
-  it('shows a config file that is one', () => {
+  it('show a valid config file', () => {
     const [file = ''] = docBlocks('policy.md', 'Several remotes', 'yaml');
     expect(parseConfigFile(file, configFileSchema, { unknownKeys: 'error' })).toMatchObject({ ok: true });
   });

@@ -6,7 +6,7 @@ const requests = (type: string, success = '1') =>
   ['semaphore_policy_calico_client_request_total', { type, success }] as const;
 
 describe('after a set was made, changed and deleted', () => {
-  it('/metrics tells so under the names that Go had', async ({ policy, pods, sets }) => {
+  it('/metrics counts that under the names of the Go program', async ({ policy, pods, sets }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
@@ -25,7 +25,7 @@ describe('after a set was made, changed and deleted', () => {
     expect(await policy.metric('semaphore_policy_sync_requeue_total')).toBe(0);
   });
 
-  it('/metrics tells how long each write came after its pod', async ({ policy, pods, sets }) => {
+  it('/metrics measures the time from each pod to its write', async ({ policy, pods, sets }) => {
     const remote = { remote: 'c2' };
     const count = () => policy.metric('semaphore_policy_propagation_seconds_count', remote);
     const [before, sumBefore] = [
@@ -41,7 +41,7 @@ describe('after a set was made, changed and deleted', () => {
     expect(sum).toBeGreaterThan(0);
     expect(sum).toBeLessThan(2 * tookSeconds);
 
-    // Nobody waited for what people break by hand: the repair is no propagation.
+    // A repair isn't a propagation: no remote event caused it.
     await sets.patch('c2-default-one', { spec: { nets: [] } });
     await sets.become({ 'c2-default-one': ['10.4.0.1/32'], 'c2-default-two': ['10.4.0.2/32'] });
     expect(await count()).toBe((before ?? 0) + 2);
@@ -54,7 +54,7 @@ describe('a policy at work', () => {
       expect(await policy.get(path)).toEqual({ status: 200, body: 'ok\n' });
   });
 
-  it('says which API servers answer, and when', async ({ policy }) => {
+  it('exports which API servers answer, and when they last did', async ({ policy }) => {
     for (const remote of ['local', 'c2']) {
       expect(await policy.metric('semaphore_policy_remote_up', { remote })).toBe(1);
       const age =
@@ -67,7 +67,7 @@ describe('a policy at work', () => {
     }
   });
 
-  it('exports what every Node.js process does', async ({ policy }) => {
+  it('exports the metrics of every Node.js process', async ({ policy }) => {
     expect(await policy.metric('process_resident_memory_bytes')).toBeGreaterThan(30e6);
     expect(await policy.metric('process_cpu_seconds_total')).toBeGreaterThan(0);
     expect((await policy.get('/metrics')).body).toContain('nodejs_eventloop_lag_p99_seconds');

@@ -11,14 +11,14 @@ const skipped = (kind: string, reason: string) =>
   ['semaphore_policy_skipped_objects', { remote: 'c2', kind, reason }] as const;
 
 describe('a pod with hostNetwork', () => {
-  it('is no member (Go let its whole node in)', async ({ pods, sets, start }) => {
+  it('is not a member (Go allowed its whole node)', async ({ pods, sets, start }) => {
     await pods.add(ofNode, ofPod);
     const policy = await start();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await eventually(() => policy.metric(...skipped('expected', 'host-network')), 1);
   });
 
-  it('makes no set of its own (Go made one)', async ({ pods, sets, start }) => {
+  it('gets no set of its own (Go made one)', async ({ pods, sets, start }) => {
     await pods.add(ofNode, { ...ofPod, app: 'other' });
     await start();
     await sets.become({ 'c2-default-other': ['10.4.0.1/32'] });
@@ -31,13 +31,13 @@ describe('a pod with hostNetwork', () => {
   });
 });
 
-describe('what a Go program let in', () => {
-  it('stays, with a warning, until somebody says what to do with it', async ({ pods, sets, start }) => {
+describe('an address that a Go program put into a set', () => {
+  it('stays, with a warning, until a flag decides', async ({ pods, sets, start }) => {
     const newcomer = { ...ofNode, name: 'on-other-node', ips: ['192.168.0.2'] };
     await pods.add(ofNode, ofPod, newcomer);
     await sets.add(leftByGo);
     const policy = await start();
-    // Written after both pods of nodes were looked at.
+    // Written after both pods on nodes were read.
     await pods.add({ ...ofPod, name: 'another', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', '192.168.0.1/32'] });
 
@@ -63,7 +63,7 @@ describe('what a Go program let in', () => {
     await start({ 'host-network-pods': 'exclude' });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
   it('stays with -host-network-pods=include, without a warning', async ({ pods, sets, start }) => {

@@ -10,7 +10,7 @@ const localUp = ['semaphore_policy_remote_up', { remote: 'local' }] as const;
 const requeues = 'semaphore_policy_sync_requeue_total';
 
 describe('the local API server', () => {
-  it('may restart while pods come and go', async ({ local, pods, sets, history, start }) => {
+  it('can restart while pods come and go', async ({ local, pods, sets, history, start }) => {
     await pods.add(pod(1), pod(2));
     await start();
     await sets.become(nets(1, 2));
@@ -23,10 +23,10 @@ describe('the local API server', () => {
     await sets.become({ ...nets(1, 3), 'c2-default-other': ['10.4.0.9/32'] });
     await history.caughtUp();
     expect(history.deletions()).toEqual([]);
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('may be away for a while, which is said once', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
+  it('can be away for a while, with one warning', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
     await pods.add(pod(1));
     const policy = await start(viaLocalProxy);
     await sets.become(nets(1));
@@ -43,7 +43,7 @@ describe('the local API server', () => {
     await eventually(() => policy.metric(...localUp), 1);
   });
 
-  it('may list empty for a moment, and is asked again when a set turns out to be there', async ({
+  it('can list empty for a moment: a set that exists causes another list', async ({
     localProxy,
     viaLocalProxy,
     pods,
@@ -64,10 +64,10 @@ describe('the local API server', () => {
     await sets.become(nets(1, 2));
     await history.caughtUp();
     expect(history.deletions()).toEqual([]);
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('may be away at the start, and is waited for', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
+  it('can be away at the start: the process waits', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
     await pods.add(pod(1));
     await localProxy.set({ kind: 'refuse' });
     const policy = await start(viaLocalProxy, { ready: false });
@@ -78,7 +78,13 @@ describe('the local API server', () => {
     await sets.become(nets(1));
   });
 
-  it('may refuse a write three times before it takes it', async ({ localProxy, viaLocalProxy, pods, sets, start }) => {
+  it('can refuse a write three times before it accepts it', async ({
+    localProxy,
+    viaLocalProxy,
+    pods,
+    sets,
+    start,
+  }) => {
     for (const [index, status] of [500, 429, 503].entries()) {
       await localProxy.set({ kind: 'answer', status }, { method: 'POST', every: index + 1, times: 1 });
     }
@@ -91,12 +97,12 @@ describe('the local API server', () => {
   });
 });
 
-describe('somebody who writes the same set', () => {
+describe('another writer of the same set', () => {
   it.for([
-    { name: 'made', method: 'POST', first: [1] },
+    { name: 'created', method: 'POST', first: [1] },
     { name: 'changed', method: 'PUT', first: [1, 2] },
   ])(
-    'may delete it before the process hears that it $name it',
+    'can delete it before the process learns that its own write $name it',
     async ({ method, first }, { localProxy, viaLocalProxy, pods, sets, start }) => {
       const hear = await localProxy.set({ kind: 'stall', direction: 'answers' }, { method });
       const policy = await start(viaLocalProxy);
@@ -105,7 +111,7 @@ describe('somebody who writes the same set', () => {
         await eventually(async () => (await sets.nets())['c2-default-app']?.length, number);
       }
       await sets.remove('c2-default-app');
-      // What the watch tells after it, the process knows after it.
+      // The watch reports this after the deletion.
       await sets.add({ name: 'later', labels: labelsOf('app', { cluster: 'c9' }), nets: [] });
       await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c9' }), 1);
       await hear();
@@ -113,7 +119,7 @@ describe('somebody who writes the same set', () => {
     },
   );
 
-  it('is not overwritten unseen, and not waited for', async ({ pods, sets, start }) => {
+  it('is never overwritten, and delays nothing', async ({ pods, sets, start }) => {
     await pods.add(pod(1));
     await start({ 'min-write-interval': '0' });
     await sets.become(nets(1));

@@ -4,7 +4,7 @@ import { itWithPolicy as it } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
 
 describe('a pod', () => {
-  it('makes a set with the name, the labels and the nets of the interface', async ({ policy, pods, sets }) => {
+  it('gets a set with the documented name, labels and nets', async ({ policy, pods, sets }) => {
     await pods.add({ name: 'my-app-1', namespace: 'my-ns', app: 'my-app', ips: ['10.4.1.38'] });
     await sets.become({ 'c2-my-ns-my-app': ['10.4.1.38/32'] });
     const { apiVersion, kind, metadata, spec } = await sets.get('c2-my-ns-my-app');
@@ -37,7 +37,7 @@ describe('a pod', () => {
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
   });
 
-  it('is out of its set when it is gone, and the set goes with the last', async ({ pods, sets }) => {
+  it('leaves its set when it is gone, and the set goes with the last pod', async ({ pods, sets }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
     await pods.remove('a');
@@ -47,7 +47,7 @@ describe('a pod', () => {
   });
 
   it.for(['Succeeded', 'Failed'] as const)(
-    'that %s is no member (Go kept its address)',
+    'that %s is not a member (Go kept its address)',
     async (phase, { pods, sets }) => {
       await pods.add({ name: 'job', app: 'app', ips: ['10.4.0.1'] }, { name: 'server', app: 'app', ips: ['10.4.0.2'] });
       await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
@@ -56,7 +56,7 @@ describe('a pod', () => {
     },
   );
 
-  it('that was deleted and made again is a member again', async ({ pods, sets }) => {
+  it('that was deleted and created again is a member again', async ({ pods, sets }) => {
     await pods.add({ name: 'db-0', app: 'db', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-db': ['10.4.0.1/32'] });
     await pods.remove('db-0');
@@ -72,10 +72,10 @@ describe('the name label', () => {
     await pods.relabel('a', 'new');
     await sets.become({ 'c2-default-new': ['10.4.0.1/32'], 'c2-default-old': ['10.4.0.2/32'] });
     await history.caughtUp();
-    expect(history.lapses('old', ['10.4.0.2/32'])).toEqual([]);
+    expect(history.gaps('old', ['10.4.0.2/32'])).toEqual([]);
   });
 
-  it('takes the set with it when it leaves the last pod', async ({ pods, sets }) => {
+  it('removes the set when the last pod loses it', async ({ pods, sets }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await pods.relabel('a', null);
@@ -86,7 +86,7 @@ describe('the name label', () => {
 });
 
 describe('an address', () => {
-  it('of either family counts, IPv4 first (Go took the first, as /32)', async ({ pods, sets }) => {
+  it('of either family is in the set, IPv4 first (Go used the first one, as /32)', async ({ pods, sets }) => {
     await pods.add(
       { name: 'four', app: 'app', ips: ['10.4.1.38', 'fd00::26'] },
       { name: 'six', app: 'app', ips: ['fd00::4', '10.4.0.7'] },
@@ -98,7 +98,7 @@ describe('an address', () => {
     expect((await sets.get('c2-default-app')).metadata.labels).toEqual(labelsOf('app'));
   });
 
-  it('stays until all pods that have it are gone (Go did not wait)', async ({ pods, sets, history }) => {
+  it('stays until all pods with it are gone (Go did not wait)', async ({ pods, sets, history }) => {
     await pods.add(
       { name: 'leaving', app: 'app', ips: ['10.4.0.1'] },
       { name: 'coming', app: 'app', ips: ['10.4.0.1'] },
@@ -109,7 +109,7 @@ describe('an address', () => {
     await pods.remove('other');
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
     await pods.remove('coming');
     await sets.become({});
   });

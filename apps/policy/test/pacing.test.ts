@@ -5,7 +5,7 @@ import { itBehindProxies as it } from './support/it.ts';
 
 const writes = (requests: readonly SeenRequest[]) => requests.filter(({ method }) => method !== 'GET');
 
-/** Asked once, to know whether it is another cluster. */
+/** Requested once, to compare the clusters. */
 const KEYS = '/openid/v1/jwks';
 
 const forPods = (requests: readonly SeenRequest[]) =>
@@ -31,7 +31,7 @@ describe('requests', () => {
     expect(made.map(({ method }) => method)).toEqual(['POST', 'POST', 'PUT', 'DELETE']);
   });
 
-  it('are one watch for the pods of each label domain, while nothing says which counts', async ({
+  it('are one watch for the pods of each label domain while none is chosen', async ({
     remoteProxy,
     viaRemoteProxy,
     pods,
@@ -108,7 +108,7 @@ describe('requests', () => {
 describe('-min-write-interval', () => {
   const INTERVAL_MS = 1_000;
 
-  it('makes a few writes of a rollout of 200 pods', async ({ pods, sets, history, start }) => {
+  it('limits a rollout of 200 pods to a few writes', async ({ pods, sets, history, start }) => {
     await start({ 'min-write-interval': `${INTERVAL_MS}ms` });
     const began = performance.now();
     await pods.add(...podsOf(200));
@@ -117,14 +117,14 @@ describe('-min-write-interval', () => {
     await history.caughtUp();
     expect(history.versions('c2-default-app')).toBeLessThanOrEqual(tookMs / INTERVAL_MS + 2);
     expect(
-      history.lapses(
+      history.gaps(
         'app',
         podsOf(200).map(({ ips: [ip] }) => `${ip}/32`),
       ),
     ).toEqual([]);
   });
 
-  it('holds back no lone change', async ({ pods, sets, start }) => {
+  it('does not delay a single change', async ({ pods, sets, start }) => {
     await start({ 'min-write-interval': '1h' });
     for (const [i, app] of ['one', 'two', 'three'].entries()) {
       await pods.add({ name: app, app, ips: [`10.4.0.${i}`] });

@@ -12,7 +12,7 @@ async function grant({ admin }: TestCluster, role: string, rules: readonly Polic
 }
 
 describe('a local role', () => {
-  it('without create is told of once, and then does no harm', async ({ local, pods, sets, start }) => {
+  it('without create causes one warning, and does no harm', async ({ local, pods, sets, start }) => {
     const { kubeconfig } = await local.account('no-create', allowing(['get', 'list', 'watch', 'update', 'delete']));
     await pods.add({ name: 'a', app: 'a', ips: ['10.4.0.1'] }, { name: 'b', app: 'b', ips: ['10.4.0.2'] });
     const policy = await start({ 'local-kube-config': kubeconfig });
@@ -27,7 +27,7 @@ describe('a local role', () => {
     await eventually(() => policy.metric('semaphore_policy_remote_up', { remote: 'local' }), 1);
   });
 
-  it('without watch, as with Go, will do', async ({ local, pods, sets, start }) => {
+  it('without watch is enough, as with Go', async ({ local, pods, sets, start }) => {
     const { kubeconfig } = await local.account('as-with-go', allowing(['create', 'delete', 'get', 'list', 'update']));
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] }, { name: 'b', app: 'gone', ips: ['10.4.0.2'] });
     const policy = await start({ 'local-kube-config': kubeconfig });
@@ -36,7 +36,7 @@ describe('a local role', () => {
       cluster: 'local',
     });
 
-    // Nobody told the process of this edit, so its write is refused, and it looks again.
+    // The process doesn't see this edit, so its write is refused, and it lists again.
     await sets.patch('c2-default-app', { metadata: { annotations: { note: 'mine' } }, spec: { nets: [] } });
     await pods.add({ name: 'c', app: 'app', ips: ['10.4.0.3'] });
     await pods.remove('b');
@@ -57,7 +57,7 @@ describe('a local role', () => {
 });
 
 describe('a remote role', () => {
-  it('without any right deletes nothing until it has one', async ({ remote, pods, sets, history, start }) => {
+  it('without rights deletes nothing until it has them', async ({ remote, pods, sets, history, start }) => {
     const { kubeconfig } = await remote.account('nobody', []);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     const policy = await start({ 'target-kube-config': kubeconfig }, { ready: false });
@@ -72,7 +72,7 @@ describe('a remote role', () => {
     expect(history.deletions()).toEqual([]);
   });
 
-  it('without watch degrades to lists', async ({ remote, pods, sets, start }) => {
+  it('without watch is enough: the process lists', async ({ remote, pods, sets, start }) => {
     const { kubeconfig } = await remote.account(
       'lister',
       remoteRules.map((rule) => ({ ...rule, verbs: ['list'] })),

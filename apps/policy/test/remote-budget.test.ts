@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -21,13 +21,13 @@ function varint(value: number): Buffer {
   }
 }
 
-/** A field of protobuf that holds other bytes. */
+/** A protobuf field of bytes. */
 function field(number: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)));
   return Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
 }
 
-/** A frame of a watch: an event of a Pod with this metadata and status. */
+/** A frame of a watch: an event about a Pod with this metadata and status. */
 function frame(type: string, metadata: readonly Buffer[], status: Buffer = Buffer.alloc(0)): Buffer {
   const raw = Buffer.concat([field(1, ...metadata), field(3, status)]);
   const envelope = Buffer.concat([Buffer.from('k8s\0'), field(1, field(1, 'v1'), field(2, 'Pod')), field(2, raw)]);
@@ -49,7 +49,7 @@ const podMetadata = (name: string, uid: string) => [
 const endMark = field(12, field(1, 'k8s.io/initial-events-end'), field(2, 'true'));
 const endOfInitialEvents = frame('BOOKMARK', [field(6, '1'), endMark]);
 
-/** An API server that has no Pods and nothing else, and then says whatever it is told to. */
+/** An empty API server that then sends the frames of a test. */
 async function startHostileServer() {
   const authority = await createAuthority();
   const { certPem, keyPem } = await authority.issue({ usage: 'server', commonName: 'hostile', ips: ['127.0.0.1'] });
@@ -73,9 +73,8 @@ async function startHostileServer() {
     credentials: { token: 'x' },
   });
   return {
-    dir,
     kubeConfigPath,
-    async say(frames: readonly Buffer[]): Promise<void> {
+    async send(frames: readonly Buffer[]): Promise<void> {
       const [watch] = await eventually(() => (watches.size > 0 ? [...watches] : undefined), isDefined);
       Readable.from(frames).pipe(watch!, { end: false });
     },
@@ -93,9 +92,9 @@ const it = base.extend('hostile', async ({ names: _names }, { onCleanup }) => {
   return hostile;
 });
 
-/** 3 MiB, and some 500 with all that is made of them. */
+/** 3 MiB, which decode to about 500 MiB. */
 const bomb = [frame('ADDED', podMetadata('bomb', 'uid'), Buffer.alloc(3 * MIB, Buffer.from([(12 << 3) | 2, 0])))];
-/** 42 MB, of which 16 MiB are 7,500. */
+/** 42 MB; 7,500 of them are 16 MiB. */
 const crowd = Array.from({ length: 20_000 }, (_, i) =>
   frame('ADDED', podMetadata(`${'n'.repeat(1_000)}${i}`, 'u'.repeat(1_000))),
 );
@@ -117,14 +116,9 @@ describe('a remote that would fill the memory', () => {
       up: 0,
     },
   ])(
-    '$name costs the others nothing, and is told of',
-    async ({ frames, metric, labels, up }, { accounts, hostile, pods, sets, startWith }) => {
-      const config = join(hostile.dir, 'config.yaml');
-      const remotes = [
-        { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig },
-        { name: 'c3', kubeConfigPath: hostile.kubeConfigPath },
-      ];
-      await writeFile(config, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes }));
+    '$name does not affect the others, and is reported',
+    async ({ frames, metric, labels, up }, { configFile, hostile, pods, sets, startWith }) => {
+      const config = await configFile({ name: 'c2' }, { name: 'c3', kubeConfigPath: hostile.kubeConfigPath });
       await pods.add({ name: 'before', app: 'app', ips: ['10.4.0.1'] });
       const policy = await startWith([
         '-config',
@@ -136,7 +130,7 @@ describe('a remote that would fill the memory', () => {
       await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
       const memory = async () => (await policy.metric('process_resident_memory_bytes')) ?? Infinity;
       const before = await memory();
-      await hostile.say(frames);
+      await hostile.send(frames);
       await eventually(() => policy.metric(`semaphore_policy_${metric}`, labels), 1);
       await eventually(() => policy.metric('semaphore_policy_remote_up', { remote: 'c3' }), up);
       await pods.add({ name: 'after', app: 'app', ips: ['10.4.0.2'] });

@@ -3,11 +3,11 @@ import { describe, expect } from 'vitest';
 import { itBehindProxies as it } from './support/it.ts';
 import { hasFailed, isUp } from './support/remote-state.ts';
 
-const kept = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
+const staying = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const both = { 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] };
 
 describe('a remote that falls silent', () => {
-  it('is asked again after -watch-idle-timeout', async ({
+  it('gets a new watch after -watch-idle-timeout', async ({
     remoteProxy,
     viaRemoteProxy,
     pods,
@@ -15,7 +15,7 @@ describe('a remote that falls silent', () => {
     history,
     start,
   }) => {
-    await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
+    await pods.add(staying, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     const policy = await start({ ...viaRemoteProxy, 'watch-idle-timeout': '1s' });
     await sets.become(both);
     await remoteProxy.set({ kind: 'stall' }, { verb: 'watch' });
@@ -24,11 +24,11 @@ describe('a remote that falls silent', () => {
     await remoteProxy.clear();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 });
 
-/** Faults, of which each request meets the first that is for it. */
+/** Faults; each request gets the first that matches it. */
 type Trouble = readonly (readonly [Fault, RequestFilter?])[];
 
 describe('a remote that answers', () => {
@@ -43,9 +43,9 @@ describe('a remote that answers', () => {
     { name: 'nonsense', trouble: nonsense, reason: 'garbage', times: 2 },
     { name: 'errors', trouble: errors, reason: 'server_error', times: 1 },
   ])(
-    'with $name changes nothing, and is forgiven when it is over',
+    'with $name changes nothing, and recovers when it is over',
     async ({ trouble, reason, times }, { remoteProxy, viaRemoteProxy, pods, sets, history, start }) => {
-      await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
+      await pods.add(staying, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
       const policy = await start(viaRemoteProxy);
       await sets.become(both);
       for (const [fault, filter] of trouble) await remoteProxy.set(fault, filter);
@@ -57,7 +57,7 @@ describe('a remote that answers', () => {
       await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
       await history.caughtUp();
       expect(history.deletions()).toEqual([]);
-      expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+      expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
     },
   );
 });

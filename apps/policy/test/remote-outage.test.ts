@@ -4,11 +4,11 @@ import { itBehindProxies as it } from './support/it.ts';
 import { hasFailed, isUp } from './support/remote-state.ts';
 import { labelsOf } from './support/sets.ts';
 
-const kept = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
+const staying = { name: 'a', app: 'app', ips: ['10.4.0.1'] };
 const both = { 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] };
 
 describe('a remote that goes away', () => {
-  it('leaves sets and health as they are (Go was unhealthy)', async ({
+  it('changes neither sets nor health (Go was unhealthy)', async ({
     remoteProxy,
     viaRemoteProxy,
     pods,
@@ -16,7 +16,7 @@ describe('a remote that goes away', () => {
     history,
     start,
   }) => {
-    await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
+    await pods.add(staying, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     const policy = await start(viaRemoteProxy);
     await sets.become(both);
     expect(await isUp(policy)).toBe(1);
@@ -34,10 +34,10 @@ describe('a remote that goes away', () => {
     expect(await isUp(policy)).toBe(1);
     await history.caughtUp();
     expect(history.deletions()).toEqual([]);
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('may lose its history and pods meanwhile', async ({
+  it('can lose its history and pods meanwhile', async ({
     remoteProxy,
     viaRemoteProxy,
     remote,
@@ -47,7 +47,7 @@ describe('a remote that goes away', () => {
     start,
   }) => {
     await pods.add(
-      kept,
+      staying,
       { name: 'b', app: 'app', ips: ['10.4.0.2'] },
       { name: 'c', app: 'gone', ips: ['10.4.0.3'] },
       { name: 'e', app: 'job', ips: ['10.4.0.5'] },
@@ -62,23 +62,23 @@ describe('a remote that goes away', () => {
     await remoteProxy.clear();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.4/32'] });
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 
-  it('may restart under an open watch', async ({ remote, pods, sets, history, start }) => {
-    await pods.add(kept, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
+  it('can restart during a watch', async ({ remote, pods, sets, history, start }) => {
+    await pods.add(staying, { name: 'b', app: 'app', ips: ['10.4.0.2'] });
     await start();
     await sets.become(both);
     await remote.restart();
     await pods.remove('b');
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 });
 
 describe('a remote that is away from the start', () => {
-  it('is waited for, and its sets stay (Go had no /healthz)', async ({
+  it('delays readiness, and its sets stay (Go had no /healthz)', async ({
     remoteProxy,
     viaRemoteProxy,
     pods,
@@ -87,7 +87,7 @@ describe('a remote that is away from the start', () => {
     start,
   }) => {
     await sets.add({ name: 'c2-default-app', labels: labelsOf('app'), nets: both['c2-default-app'] });
-    await pods.add(kept);
+    await pods.add(staying);
     await remoteProxy.set({ kind: 'refuse' });
     const policy = await start(viaRemoteProxy, { ready: false });
     await eventually(() => policy.get('/readyz'), { status: 503, body: 'waiting for the first list of c2\n' });
@@ -99,6 +99,6 @@ describe('a remote that is away from the start', () => {
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     await policy.ready();
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 });

@@ -7,15 +7,15 @@ const pod = { name: 'a', app: 'app', ips: ['10.4.0.1', 'fd00::1'] };
 const nets = ['10.4.0.1/32', 'fd00::1/128'];
 const labels = labelsOf('app');
 
-// Long before anybody looks again unasked: within the timeout of `eventually`. The Go program took up to an hour
+// Long before the next periodic list: within the timeout of `eventually`. The Go program took up to an hour
 // (-full-store-resync-period).
-describe('a set is put right at once', () => {
+describe('a set is restored at once', () => {
   it.for([
     { name: 'a net is gone', patch: { spec: { nets: ['fd00::1/128'] } } },
     { name: 'a net is added', patch: { spec: { nets: [...nets, '0.0.0.0/0'] } } },
     { name: 'all nets are gone', patch: { spec: { nets: [] } } },
     { name: 'a net is spelled another way', patch: { spec: { nets: ['10.4.0.1', 'fd00::1/128'] } } },
-    { name: 'nothing is left of the spec', patch: { spec: null } },
+    { name: 'the spec is gone', patch: { spec: null } },
     { name: 'a label has another value', patch: { metadata: { labels: { 'semaphore.uw.systems/name': 'other' } } } },
     { name: 'a label is gone', patch: { metadata: { labels: { 'semaphore.uw.systems/namespace': null } } } },
     { name: 'a label is added', patch: { metadata: { labels: { 'projectcalico.org/tier': 'x' } } } },
@@ -49,7 +49,7 @@ describe('a set is put right at once', () => {
     await eventually(repairs, before + 1);
   });
 
-  it('when it is a copy that nobody asked for', async ({ pods, sets }) => {
+  it('when it is a copy of another set', async ({ pods, sets }) => {
     await pods.add(pod);
     await sets.become({ 'c2-default-app': nets });
     await sets.add({ name: 'c2-default-copy', labels: labelsOf('copy'), nets });
@@ -58,7 +58,7 @@ describe('a set is put right at once', () => {
 });
 
 describe('a set', () => {
-  it('keeps what of its metadata is not ours', async ({ pods, sets }) => {
+  it('keeps other metadata', async ({ pods, sets }) => {
     await pods.add(pod);
     await sets.become({ 'c2-default-app': nets });
     const ownerReferences = [

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import type { PolicyFlags } from './support/command-line.ts';
 import { it as itOnClusters } from './support/it.ts';
 
-/** `start` for replicas, which have one account, and a Lease that ends soon. */
+/** `start` for replicas, which share an account, with a short Lease. */
 const it = itOnClusters
   .extend('candidate', { scope: 'file' }, ({ accounts }) => accounts.local)
   .extend(
@@ -21,7 +21,7 @@ const it = itOnClusters
   );
 
 describe('two replicas', () => {
-  it('have one writer, and the other takes over at once when it is asked to stop', async ({
+  it('have one writer, and the other takes over at once after SIGTERM', async ({
     candidate,
     pods,
     sets,
@@ -40,7 +40,7 @@ describe('two replicas', () => {
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'] });
   });
 
-  it('agree on the label domain: the standby goes by the sets of the leader, not by Pods', async ({
+  it('agree on the label domain: the standby uses the sets of the leader, not Pods', async ({
     candidate,
     pods,
     sets,
@@ -59,7 +59,7 @@ describe('two replicas', () => {
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
   });
 
-  it('are one when the leader is killed, after its Lease', async ({ pods, sets, startReplica }) => {
+  it('have one writer again when the Lease of a killed leader expires', async ({ pods, sets, startReplica }) => {
     const first = await startReplica();
     await first.logged('started leading');
     const second = await startReplica();
@@ -69,7 +69,7 @@ describe('two replicas', () => {
     await second.logged('started leading');
   });
 
-  it('stay one when a leader sleeps past its Lease and wakes', async ({
+  it('have one writer when a leader sleeps past its Lease and wakes', async ({
     candidate,
     pods,
     sets,
@@ -78,7 +78,7 @@ describe('two replicas', () => {
   }) => {
     const first = await startReplica();
     await first.logged('started leading');
-    // Nobody takes the Lease back from it.
+    // So that the first one doesn't get the Lease back.
     const second = await startReplica(candidate.kubeconfig, longLease);
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
@@ -94,13 +94,13 @@ describe('two replicas', () => {
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', '10.4.0.3/32'] });
     expect(first.log().filter(({ msg }) => msg.startsWith('set '))).toHaveLength(writes);
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
     await eventually(async () => (await second.get('/healthz')).status, 200);
   });
 });
 
 describe('a replica that cannot renew its Lease', () => {
-  it('leads no more, says so once, and leads again when it can', async ({
+  it('stops leading, with one warning, and leads again when it can', async ({
     local,
     candidate,
     startReplica,

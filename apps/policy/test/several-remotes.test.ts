@@ -1,24 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { itBehindProxies } from './support/it.ts';
-
-const it = itBehindProxies.extend('configFile', async ({ accounts }, { onCleanup }) => {
-  const dir = await mkdtemp(join(tmpdir(), 'policy-config-'));
-  onCleanup(() => rm(dir, { recursive: true }));
-  /** A config of these remotes, as YAML that is JSON; each reads as the usual account unless it says otherwise. */
-  return async (...remotes: readonly { name: string; [key: string]: unknown }[]) => {
-    const path = join(dir, 'config.yaml');
-    const entries = remotes.map((remote) => ({ kubeConfigPath: accounts.remote.kubeconfig, ...remote }));
-    await writeFile(path, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes: entries }));
-    return path;
-  };
-});
+import { itBehindProxies as it } from './support/it.ts';
 
 describe('one process with several remotes', () => {
-  it('keeps the sets of each under its name, and lets each bring in what it may', async ({
+  it('keeps the sets of each under its name, and only with addresses that it may announce', async ({
     configFile,
     pods,
     sets,
@@ -40,12 +25,12 @@ describe('one process with several remotes', () => {
     expect(warnings).toMatchObject([{ cluster: 'c2' }]);
     expect(await policy.metric('semaphore_policy_remote_unrestricted', { remote: 'c2' })).toBe(1);
     expect(await policy.metric('semaphore_policy_remote_unrestricted', { remote: 'c3' })).toBe(0);
-    const left = { remote: 'c3', reason: 'address-not-allowed', kind: 'problem' };
-    await eventually(() => policy.metric('semaphore_policy_skipped_objects', left), 2);
+    const notAllowed = { remote: 'c3', reason: 'address-not-allowed', kind: 'problem' };
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', notAllowed), 2);
     expect(policy.log().filter(({ msg, cluster }) => msg === 'skipped' && cluster === 'c3')).toHaveLength(2);
   });
 
-  it('lets no remote bring in an address of the local cluster, nor one that no Pod can have', async ({
+  it('refuses addresses of the local cluster, and addresses that no Pod can have', async ({
     configFile,
     pods,
     sets,
@@ -78,7 +63,7 @@ describe('one process with several remotes', () => {
     );
   });
 
-  it('serves one while another is down, and that one when it comes', async ({
+  it('serves one remote while another is down, and both when that is back', async ({
     configFile,
     remoteProxy,
     accounts,
@@ -98,7 +83,7 @@ describe('one process with several remotes', () => {
     await policy.ready();
   });
 
-  it('is told what counts for nothing in its config, and serves by the rest', async ({ configFile, startWith }) => {
+  it('warns of overridden fields in its config, and works', async ({ configFile, startWith }) => {
     const policy = await startWith([
       '-config',
       await configFile({ name: 'c2' }, { name: 'c3', remoteAPIURL: 'https://c3' }),
@@ -108,7 +93,7 @@ describe('one process with several remotes', () => {
     expect(policy.log().filter(({ msg }) => msg.includes('is ignored'))).toHaveLength(1);
   });
 
-  it('settles a name that two of them spell, in either order', async ({ configFile, pods, sets, startWith }) => {
+  it('gives a name that two of them want to one, in either order', async ({ configFile, pods, sets, startWith }) => {
     // c2 + x-y + app and c2-x + y + app are both c2-x-y-app; the smaller namespace has it.
     await pods.add(
       { name: 'a', namespace: 'x-y', app: 'app', ips: ['10.4.0.1'] },
@@ -122,7 +107,7 @@ describe('one process with several remotes', () => {
     expect(owner).toBe('c2');
   });
 
-  it('is told all that is wrong with its config at once', async ({ configFile, startWith }) => {
+  it('reports every problem of its config at once', async ({ configFile, startWith }) => {
     const config = await configFile({ name: 'C2', allowedPodCIDR: [] }, { name: 'c3' });
     const policy = await startWith(['-config', config, '-target-cluster-name=c2'], { ready: false });
     expect(await policy.exited).toEqual({ code: 2, signal: null });

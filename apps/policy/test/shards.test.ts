@@ -23,15 +23,15 @@ const netsOf = (pods: ReturnType<typeof podsOf>) =>
 
 const namesOf = (pods: ReturnType<typeof podsOf>) => pods.map(({ name }) => name);
 
-/** What all shards hold together, sorted as texts. */
-const heldBy = (sets: readonly SetView[]) => sets.flatMap(({ nets }) => nets).toSorted();
+/** The nets of all shards, sorted as texts. */
+const netsIn = (sets: readonly SetView[]) => sets.flatMap(({ nets }) => nets).toSorted();
 
 describe('a set of more than -max-nets-per-set addresses', () => {
   it('is split into shards (Go wrote one object of any size)', async ({ pods, sets, history, start }) => {
     const all = podsOf(0, 115);
     await start({ 'max-nets-per-set': MAX });
     await pods.add(...all);
-    await eventually(async () => heldBy(await sets.list()), netsOf(all).toSorted());
+    await eventually(async () => netsIn(await sets.list()), netsOf(all).toSorted());
 
     const shards = await sets.list();
     const expected = ['c2-default-app', ...Array.from({ length: 22 }, (_, n) => `c2-default-app-${hash}-s${n + 1}`)];
@@ -39,46 +39,46 @@ describe('a set of more than -max-nets-per-set addresses', () => {
     for (const { labels } of shards) expect(labels).toEqual(labelsOf('app'));
     await history.caughtUp();
     expect(history.largest()).toBe(MAX);
-    expect(history.lapses('app', netsOf(all))).toEqual([]);
+    expect(history.gaps('app', netsOf(all))).toEqual([]);
   });
 
   it('keeps each address in its shard while others come and go', async ({ pods, sets, history, start }) => {
     const all = podsOf(0, 15);
     await start({ 'max-nets-per-set': MAX });
     await pods.add(...all);
-    await eventually(async () => heldBy(await sets.list()), netsOf(all).toSorted());
+    await eventually(async () => netsIn(await sets.list()), netsOf(all).toSorted());
     const before = await sets.list();
     await history.caughtUp();
     const written = history.versions();
 
     await pods.remove('app-7');
     const rest = all.filter(({ name }) => name !== 'app-7');
-    await eventually(async () => heldBy(await sets.list()), netsOf(rest).toSorted());
+    await eventually(async () => netsIn(await sets.list()), netsOf(rest).toSorted());
     const gone = netsOf(all.slice(7, 8));
     expect(await sets.list()).toEqual(
       before.map((set) => ({ ...set, nets: set.nets.filter((net) => !gone.includes(net)) })),
     );
     await history.caughtUp();
-    // The two addresses lie in one shard or in two.
+    // The two addresses are in one shard or in two.
     expect(history.versions() - written).toBe(
       before.filter(({ nets }) => nets.some((net) => gone.includes(net))).length,
     );
   });
 
-  it('shrinks when the rest could hold 80 %, adding first', async ({ pods, sets, history, start }) => {
+  it('shrinks when the rest would be 80 % full, and adds first', async ({ pods, sets, history, start }) => {
     const all = podsOf(0, 25);
     await start({ 'max-nets-per-set': MAX });
     await pods.add(...all);
-    await eventually(async () => heldBy(await sets.list()), netsOf(all).toSorted());
+    await eventually(async () => netsIn(await sets.list()), netsOf(all).toSorted());
     expect(await sets.list()).toHaveLength(5);
 
-    // 16 addresses: two shards hold that and are 80 % full.
+    // 16 addresses fill two shards to 80 %.
     const [staying, leaving] = [all.slice(17), all.slice(0, 17)];
     await pods.remove(...namesOf(leaving));
-    await eventually(async () => heldBy(await sets.list()), netsOf(staying).toSorted());
+    await eventually(async () => netsIn(await sets.list()), netsOf(staying).toSorted());
     await eventually(async () => (await sets.list()).length, 2);
     await history.caughtUp();
-    expect(history.lapses('app', netsOf(staying))).toEqual([]);
+    expect(history.gaps('app', netsOf(staying))).toEqual([]);
     expect(history.largest()).toBe(MAX);
   });
 
@@ -86,7 +86,7 @@ describe('a set of more than -max-nets-per-set addresses', () => {
     const all = podsOf(0, 8);
     await start({ 'max-nets-per-set': MAX });
     await pods.add(...all);
-    await eventually(async () => heldBy(await sets.list()), netsOf(all).toSorted());
+    await eventually(async () => netsIn(await sets.list()), netsOf(all).toSorted());
     expect(await sets.list()).toHaveLength(2);
     await pods.remove(...namesOf(all.slice(0, 4)));
     const staying = netsOf(all.slice(4));
@@ -95,7 +95,7 @@ describe('a set of more than -max-nets-per-set addresses', () => {
       [['c2-default-app', staying.toSorted()]],
     );
     await history.caughtUp();
-    expect(history.lapses('app', staying)).toEqual([]);
+    expect(history.gaps('app', staying)).toEqual([]);
   });
 });
 
@@ -109,42 +109,35 @@ describe('another -max-nets-per-set', () => {
       const all = podsOf(0, 20);
       await pods.add(...all);
       const first = await start({ 'max-nets-per-set': before });
-      await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [shards[0], 40]);
+      await eventually(async () => [(await sets.list()).length, netsIn(await sets.list()).length], [shards[0], 40]);
       await first.stop();
       await start({ 'max-nets-per-set': after });
-      await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [shards[1], 40]);
+      await eventually(async () => [(await sets.list()).length, netsIn(await sets.list()).length], [shards[1], 40]);
       await history.caughtUp();
-      expect(history.lapses('app', netsOf(all))).toEqual([]);
+      expect(history.gaps('app', netsOf(all))).toEqual([]);
     },
   );
 
-  it('may be interrupted by a crash after any write', async ({
-    localProxy,
-    viaLocalProxy,
-    pods,
-    sets,
-    history,
-    start,
-  }) => {
+  it('survives a crash after any write', async ({ localProxy, viaLocalProxy, pods, sets, history, start }) => {
     const all = podsOf(0, 20);
     await pods.add(...all);
     const whole = await start();
-    await eventually(async () => heldBy(await sets.list()).length, 40);
+    await eventually(async () => netsIn(await sets.list()).length, 40);
     await whole.stop();
-    // Three shards to make, then one to empty: each process makes one of them.
+    // Three creates, then one update: each process does one of them.
     for (let crashes = 0; crashes < 3; crashes++) {
       const undo = await localProxy.set({ kind: 'stall' }, { method: 'POST', every: 2 });
       const crashing = await start({ ...viaLocalProxy, 'max-nets-per-set': MAX, 'write-concurrency': 1 });
       await eventually(() => localProxy.requests().filter(({ method }) => method !== 'GET').length, 2 * (crashes + 1));
       expect(await sets.list()).toHaveLength(2 + crashes);
       await crashing.stop('SIGKILL');
-      // What it had on its way must not go on without it.
+      // Drops the writes that were on their way.
       await localProxy.set({ kind: 'reset', connections: 'open' });
       await undo();
     }
     await start({ 'max-nets-per-set': MAX });
-    await eventually(async () => [(await sets.list()).length, heldBy(await sets.list()).length], [4, 40]);
+    await eventually(async () => [(await sets.list()).length, netsIn(await sets.list()).length], [4, 40]);
     await history.caughtUp();
-    expect(history.lapses('app', netsOf(all))).toEqual([]);
+    expect(history.gaps('app', netsOf(all))).toEqual([]);
   });
 });

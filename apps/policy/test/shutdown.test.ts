@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { itBehindProxies as it } from './support/it.ts';
 import type { PolicyProcess } from './support/policy-process.ts';
 
-/** What is promised to whoever stops a process: half of what deploy/ gives it. */
+/** The documented limit: half of the grace period in deploy/. */
 const DEADLINE_MS = 5_000;
 
 async function expectCleanExit(policy: PolicyProcess, signal?: NodeJS.Signals): Promise<void> {
@@ -35,11 +35,11 @@ describe('a signal', () => {
   it('ends it while the local API server is away', async ({ localProxy, viaLocalProxy, start }) => {
     await localProxy.set({ kind: 'refuse' });
     const policy = await start(viaLocalProxy, { ready: false });
-    await policy.logged('API groups not listed, will try again');
+    await policy.logged('API groups not listed, retrying');
     await expectCleanExit(policy);
   });
 
-  it('ends it while nobody answers it', async ({ remoteProxy, viaRemoteProxy, start }) => {
+  it('ends it while no request is answered', async ({ remoteProxy, viaRemoteProxy, start }) => {
     await remoteProxy.set({ kind: 'stall' }, { method: 'GET' });
     const policy = await start(viaRemoteProxy, { ready: false });
     await eventually(() => remoteProxy.requests().length > 0, true);

@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest';
 import type { Accounts } from './support/accounts.ts';
 import { it } from './support/it.ts';
 
-/** None of the usual flags. */
-const none = {
+/** Removes the usual flags. */
+const noFlags = {
   'local-kube-config': undefined,
   'target-kube-config': undefined,
   'target-cluster-name': undefined,
@@ -20,14 +20,14 @@ const variables = (prefix: string, { local, remote }: Accounts) => ({
 describe('the options', () => {
   it('are variables as well as flags', async ({ accounts, pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
-    const policy = await start(none, { env: variables('SP', accounts) });
+    const policy = await start(noFlags, { env: variables('SP', accounts) });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
   it('are read from the variables of the first Go release, with a warning', async ({ accounts, pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
-    const policy = await start(none, { env: variables('KPS', accounts) });
+    const policy = await start(noFlags, { env: variables('KPS', accounts) });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
     const warnings = policy
       .log()
@@ -39,7 +39,7 @@ describe('the options', () => {
     }
   });
 
-  it('are taken from the flag, else the variable, else the older one', async ({ pods, sets, start }) => {
+  it('come from the flag, else the variable, else the older variable', async ({ pods, sets, start }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await start(
       { 'target-cluster-name': undefined },
@@ -52,7 +52,7 @@ describe('the options', () => {
 });
 
 describe('a flag', () => {
-  it('is spelled in any of the four ways of Go', async ({ accounts, pods, sets, startWith }) => {
+  it('has the four spellings of Go', async ({ accounts, pods, sets, startWith }) => {
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await startWith([
       '-local-kube-config',

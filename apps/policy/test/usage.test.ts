@@ -29,22 +29,22 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'usage-'));
   await writeFile(join(dir, 'good'), kubeconfig({}));
   await writeFile(join(dir, 'insecure'), kubeconfig({ 'insecure-skip-tls-verify': true }));
-  await writeFile(join(dir, 'text'), 'this is no kubeconfig');
+  await writeFile(join(dir, 'text'), 'not a kubeconfig');
 });
 afterAll(() => rm(dir, { recursive: true }));
 
 const named = { 'target-cluster-name': 'c2' };
 
-/** What is told of a command line without anything that is needed. */
+/** The problems of an empty command line. */
 const MISSING = ['-target-cluster-name or SP_TARGET_CLUSTER_NAME', '-target-kube-config or SP_TARGET_KUBE_CONFIG'];
 
 describe('bad usage', () => {
   it.concurrent.for([
-    { name: 'nothing at all', argv: [], told: MISSING },
+    { name: 'nothing at all', argv: [], problems: MISSING },
     {
-      name: 'several values that are none',
+      name: 'several invalid values',
       argv: ['-target-cluster-name=C2', '-pod-resync-period', 'soon', '--max-nets-per-set', '0', '-log-format=loud'],
-      told: [
+      problems: [
         '-target-cluster-name (SP_TARGET_CLUSTER_NAME)',
         '-pod-resync-period (SP_POD_RESYNC_PERIOD)',
         '-max-nets-per-set (SP_MAX_NETS_PER_SET)',
@@ -55,40 +55,40 @@ describe('bad usage', () => {
     {
       name: 'an unknown flag and a word',
       argv: ['-target-cluster-nam', 'c2', 'stray'],
-      told: ['-target-cluster-nam, did you mean -target-cluster-name', 'stray', ...MISSING],
+      problems: ['-target-cluster-nam, did you mean -target-cluster-name', 'stray', ...MISSING],
     },
     {
       name: 'a flag without its value',
       argv: ['-target-kube-config=x', '-target-cluster-name'],
-      told: ['-target-cluster-name needs a value', '-target-cluster-name or'],
+      problems: ['-target-cluster-name needs a value', '-target-cluster-name or'],
     },
     {
       name: 'a cluster name of 64 characters',
       argv: ['-target-kube-config=x', `-target-cluster-name=${'a'.repeat(64)}`],
-      told: ['64 characters'],
+      problems: ['64 characters'],
     },
     {
       name: 'half a way to the remote',
       argv: ['-target-cluster-name=c2', '-remote-api-url=https://c2.example'],
-      told: ['-remote-ca-url or SP_REMOTE_CA_URL', '-remote-sa-token-path or SP_REMOTE_SA_TOKEN_PATH'],
+      problems: ['-remote-ca-url or SP_REMOTE_CA_URL', '-remote-sa-token-path or SP_REMOTE_SA_TOKEN_PATH'],
     },
     {
       name: 'variables',
       argv: [],
       env: { SP_MAX_NETS_PER_SET: 'x', SP_TARGET_CLUSTER_NAME: 'c_2' },
-      told: [
+      problems: [
         'SP_TARGET_CLUSTER_NAME (-target-cluster-name)',
         'SP_MAX_NETS_PER_SET (-max-nets-per-set)',
         '-target-kube-config or',
       ],
     },
-  ])('is told all at once: $name', async ({ argv, env, told }) => {
+  ])('is reported with all problems at once: $name', async ({ argv, env, problems }) => {
     const { code, stdout, stderr } = await run(argv, env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     const lines = stderr.trimEnd().split('\n');
     expect(lines.pop()).toBe('Run "semaphore-policy -help" for all flags.');
-    expect(lines).toHaveLength(told.length);
-    for (const text of told) expect(lines).toContainEqual(expect.stringContaining(text));
+    expect(lines).toHaveLength(problems.length);
+    for (const text of problems) expect(lines).toContainEqual(expect.stringContaining(text));
     for (const line of lines) expect(line).toMatch(/^semaphore-policy: /);
   });
 
@@ -97,57 +97,62 @@ describe('bad usage', () => {
       name: 'files that are not there',
       local: 'gone',
       remote: 'gone-too',
-      told: [
+      problems: [
         '-local-kube-config or SP_LOCAL_KUBE_CONFIG: .*gone can',
         '-target-kube-config or SP_TARGET_KUBE_CONFIG: .*gone-too can',
       ],
     },
     {
-      name: 'a file that is no kubeconfig',
+      name: 'a file that is not a kubeconfig',
       local: 'text',
       remote: 'good',
-      told: ['-local-kube-config or SP_LOCAL_KUBE_CONFIG: .*text'],
+      problems: ['-local-kube-config or SP_LOCAL_KUBE_CONFIG: .*text'],
     },
-    { name: 'one that verifies no certificate', local: 'good', remote: 'insecure', told: ['insecure-skip-tls-verify'] },
-  ])('of kubeconfigs is told without a stack: $name', async ({ local, remote, told }) => {
+    {
+      name: 'one that skips TLS verification',
+      local: 'good',
+      remote: 'insecure',
+      problems: ['insecure-skip-tls-verify'],
+    },
+  ])('of kubeconfigs is reported without a stack: $name', async ({ local, remote, problems }) => {
     const { code, stderr } = await run(
       argvOf({ ...named, 'local-kube-config': join(dir, local), 'target-kube-config': join(dir, remote) }),
     );
     expect(code).toBe(2);
     const lines = stderr.trimEnd().split('\n');
-    expect(lines).toHaveLength(told.length);
-    for (const text of told)
+    expect(lines).toHaveLength(problems.length);
+    for (const text of problems)
       expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^semaphore-policy: .*${text}`)));
   });
 
   it.concurrent.for([
     {
-      name: 'a namespace that is none',
+      name: 'an invalid namespace',
       flags: { 'lease-namespace': 'A_B' },
-      told: /^semaphore-policy: "A_B" is .*-lease-namespace or SP_LEASE_NAMESPACE\n$/m,
+      problems: /^semaphore-policy: "A_B" is .*-lease-namespace or SP_LEASE_NAMESPACE\n$/m,
     },
     {
-      name: 'a namespace of before that is none',
+      name: 'an invalid previous namespace',
       flags: { 'lease-namespace': 'ns', 'previous-lease-namespace': 'A_B' },
-      told: /^semaphore-policy: "A_B" is .*-previous-lease-namespace or SP_PREVIOUS_LEASE_NAMESPACE\n$/m,
+      problems: /^semaphore-policy: "A_B" is .*-previous-lease-namespace or SP_PREVIOUS_LEASE_NAMESPACE\n$/m,
     },
     {
-      name: 'a name that is none',
+      name: 'an invalid name',
       flags: { 'lease-namespace': 'ns', 'lease-name': 'a/b' },
-      told: /^semaphore-policy: "a\/b" is .*-lease-name or SP_LEASE_NAME\n$/m,
+      problems: /^semaphore-policy: "a\/b" is .*-lease-name or SP_LEASE_NAME\n$/m,
     },
     {
       name: 'no namespace outside of a pod',
       flags: {},
-      told: /^semaphore-policy: -lease-namespace or SP_LEASE_NAMESPACE is required/m,
+      problems: /^semaphore-policy: -lease-namespace or SP_LEASE_NAMESPACE is required/m,
     },
-  ])('of the Lease is told: $name', async ({ flags, told }) => {
+  ])('of the Lease is reported: $name', async ({ flags, problems }) => {
     const kubeconfigs = { 'local-kube-config': join(dir, 'good'), 'target-kube-config': join(dir, 'good') };
     const { code, stderr } = await run(argvOf({ ...named, ...kubeconfigs, 'leader-elect': 'true', ...flags }));
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(told) });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(problems) });
   });
 
-  it.concurrent('is to be in no pod and to name no local cluster', async () => {
+  it.concurrent('is a missing local kubeconfig outside of a pod', async () => {
     const { code, stderr } = await run(argvOf({ ...named, 'target-kube-config': join(dir, 'good') }));
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -158,27 +163,32 @@ describe('bad usage', () => {
   });
 });
 
-describe('what is wrong with a cluster of a config file', () => {
+describe('a problem with a cluster in a config file', () => {
   const good = { kubeConfigPath: 'good' };
   it.concurrent.for([
     {
       name: 'a kubeconfig that is not there',
       remote: { kubeConfigPath: 'gone' },
-      told: /remotes\[1\]\.kubeConfigPath \(c3\): gone can't be read: there is no such file \(ENOENT\)$/,
+      problems: /remotes\[1\]\.kubeConfigPath \(c3\): gone can't be read: there is no such file \(ENOENT\)$/,
     },
     {
       name: 'an API server without TLS',
       remote: { remoteAPIURL: 'http://c3.example', remoteCAURL: 'file:///ca', remoteSATokenPath: 't' },
-      told: /remotes\[1\] \(c3\): the API URL must be an https: URL/,
+      problems: /remotes\[1\] \(c3\): the API URL must be an https: URL/,
     },
     {
       name: 'a local kubeconfig that is not there',
       local: { kubeConfigPath: 'gone' },
       remote: good,
-      told: /local\.kubeConfigPath: gone can't be read/,
+      problems: /local\.kubeConfigPath: gone can't be read/,
     },
-    { name: 'no local one outside of a pod', local: {}, remote: good, told: /local\.kubeConfigPath: .*outside of a Pod/ },
-  ])('is told with its place: $name', async ({ local = good, remote, told }) => {
+    {
+      name: 'no local one outside of a pod',
+      local: {},
+      remote: good,
+      problems: /local\.kubeConfigPath: .*outside of a Pod/,
+    },
+  ])('is reported with its field: $name', async ({ local = good, remote, problems }) => {
     const inFolder = (path: string): string =>
       JSON.stringify({
         local,
@@ -191,13 +201,13 @@ describe('what is wrong with a cluster of a config file', () => {
     await writeFile(file, inFolder(join(dir, 'good')));
     const { code, stderr } = await run(['-config', file]);
     const lines = stderr.trimEnd().split('\n');
-    expect({ code, lines }).toEqual({ code: 2, lines: [expect.stringMatching(told)] });
+    expect({ code, lines }).toEqual({ code: 2, lines: [expect.stringMatching(problems)] });
     expect(lines[0]).toMatch(new RegExp(`^semaphore-policy: ${file}: `));
   });
 });
 
 describe('a command of another program', () => {
-  it.concurrent('is told with the program that has it', async () => {
+  it.concurrent('is reported with the program that has it', async () => {
     const { code, stderr } = await run(['status']);
     expect({ code, first: stderr.split('\n')[0] }).toEqual({
       code: 2,
@@ -206,8 +216,8 @@ describe('a command of another program', () => {
   });
 });
 
-describe('a question', () => {
-  it.concurrent.for(['-help', '-h'])('%s is answered with every flag, its variable and its default', async (flag) => {
+describe('a flag for information', () => {
+  it.concurrent.for(['-help', '-h'])('%s prints every flag, its variable and its default', async (flag) => {
     const { code, stdout, stderr } = await run([flag, '-max-nets-per-set=nonsense']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const text = stdout.replaceAll(/\s+/g, ' ');
@@ -217,7 +227,7 @@ describe('a question', () => {
     }
   });
 
-  it.concurrent('--version is answered with name, version and commit', async () => {
+  it.concurrent('--version prints name, version and commit', async () => {
     const answer = await run(['--version'], { SEMAPHORE_COMMIT: 'abc1234' });
     expect(answer).toEqual({
       code: 0,

@@ -4,6 +4,7 @@ export {
   localReference,
   type NamedReference,
   overriddenAddresses,
+  referenceOfFlags,
   remoteOfFlags,
   remoteReference,
   remotesOfFile,
@@ -12,6 +13,7 @@ export { durationField, durationOf, parseConfigFile, type ParsedFile } from './c
 export { readConfigSource } from './config/config-source.ts';
 export { connectAll } from './connect-all.ts';
 export { listAll } from './list-all.ts';
+export { LeaderController } from './local/leader-controller.ts';
 export { leadershipOf } from './local/leadership.ts';
 export { type LocalWrite, LocalWrites } from './local/local-writes.ts';
 export { localServiceRanges } from './local/service-ranges.ts';
@@ -26,3 +28,4 @@ export { reportRestriction } from './remote/restriction.ts';
 export { warnOfSameCluster } from './remote/same-cluster.ts';
 export { Runner } from './runner.ts';
 export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
+export { withClusters } from './with-clusters.ts';

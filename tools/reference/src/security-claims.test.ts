@@ -19,13 +19,13 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'choose names or labels': [
     [
       'apps/policy/test/several-remotes.test.ts',
-      'keeps the sets of each under its name, and lets each bring in what it may',
+      'keeps the sets of each under its name, and only with addresses that it may announce',
     ],
-    ['apps/policy/test/membership.test.ts', 'makes a set with the name, the labels and the nets of the interface'],
+    ['apps/policy/test/membership.test.ts', 'gets a set with the documented name, labels and nets'],
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
   ],
   "change objects, devices or routes that aren't ours": [
-    ['apps/policy/test/names.test.ts', 'is taken, and the object untouched (Go wrote over it)'],
+    ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
     ['apps/service-mirror/test/repair.test.ts', 'is left alone, and makes room when it goes'],
     ['apps/wireguard/test/net/devices.test.ts', 'ends with 2 if another device has the name, and touches nothing'],
     ['apps/wireguard/src/reconciler.test.ts', 'is a route of somebody else, which stays and is told'],
@@ -33,7 +33,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'bring in an address outside': [
     [
       'apps/policy/test/several-remotes.test.ts',
-      'lets no remote bring in an address of the local cluster, nor one that no Pod can have',
+      'refuses addresses of the local cluster, and addresses that no Pod can have',
     ],
     [
       'apps/service-mirror/test/skipped.test.ts',
@@ -47,7 +47,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'bring in an address that no Pod or Node has': [
     ['packages/net/src/special.test.ts', 'lets no IPv4 address pass in an IPv6 notation, whatever it is'],
-    ['apps/policy/src/desired/member.test.ts', 'never takes %s, in the network of a Pod or of its node'],
+    ['apps/policy/src/desired/member.test.ts', 'never accepts %s, in the network of a Pod or of its node'],
     [
       'apps/service-mirror/src/remote/read-slice.test.ts',
       'is left out if no Pod has such an address ($addressType), although nothing says what is allowed',
@@ -55,10 +55,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of one at $name'],
   ],
   'bring in reserved addresses': [
-    ['apps/policy/src/desired/member.test.ts', 'takes a reserved address only where a block of it is allowed'],
+    ['apps/policy/src/desired/member.test.ts', 'accepts a reserved address only if a block with it is allowed'],
   ],
   'block valid objects by invalid ones': [
-    ['apps/policy/src/desired/member.test.ts', 'never throws, whatever the remote writes'],
+    ['apps/policy/src/desired/member.test.ts', 'never throws, with any input'],
     ['apps/service-mirror/src/remote/read-slice.test.ts', 'is left out alone if it is $address ($addressType)'],
     ['apps/service-mirror/src/remote/read.test.ts', 'leaves out $name'],
     ['apps/wireguard/src/desired/peers.test.ts', 'everything that a Node has, or a reason why not, is told'],
@@ -94,7 +94,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'pass on mirrors': [['apps/service-mirror/src/remote/read.test.ts', 'passes over our own product by its label %s']],
   'delay or delete what other clusters have': [
-    ['apps/policy/src/local/carry-out.test.ts', 'goes on for the other clusters'],
+    ['apps/policy/src/local/carry-out.test.ts', 'continues for the other clusters'],
     ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster go, also if what comes of another $name'],
     ['apps/service-mirror/src/local/writer.test.ts', 'takes %i for a refusal of that object alone'],
     [
@@ -142,7 +142,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['packages/informers/test/hostile-server.test.ts', 'asks for smaller pages when a page $name'],
   ],
   'fill memory that other remotes need': [
-    ['apps/policy/test/remote-budget.test.ts', '$name costs the others nothing, and is told of'],
+    ['apps/policy/test/remote-budget.test.ts', '$name does not affect the others, and is reported'],
     ['packages/kube-objects/src/kinds.test.ts', 'as $name is told apart, and its neighbours are read'],
     ['packages/kube-objects/src/parse-json.test.ts', 'refuses $name that would fill the memory, before they do'],
     [
@@ -151,13 +151,13 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'cost more CPU time than its size suggests': [
-    ['apps/policy/src/desired/linear.test.ts', 'a Pod of $name costs by its size, up to 1 MB'],
+    ['apps/policy/src/desired/linear.test.ts', 'a Pod with $name takes linear time, up to 1 MB'],
     ['apps/service-mirror/src/linear.test.ts', '$name costs by its size, up to 1 MB'],
     ['apps/wireguard/src/linear.test.ts', '$name costs by its size, up to 1 MB'],
   ],
   'cause local writes without limit': [
-    ['apps/policy/test/remote-writes.test.ts', 'makes no other wait, and is held to the rate'],
-    ['apps/policy/test/remote-writes.test.ts', 'gets its first sets and no more, and keeps them'],
+    ['apps/policy/test/remote-writes.test.ts', 'delays no other remote, and is limited to the rate'],
+    ['apps/policy/test/remote-writes.test.ts', 'gets sets up to the limit, and keeps them'],
     ['apps/service-mirror/test/remote-over-budget.test.ts', 'gets its first ones, and another when one goes'],
     ['packages/multicluster/src/local/remote-writes.test.ts', 'delays neither another remote nor a deletion'],
   ],
@@ -177,16 +177,13 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/wireguard/test/hostile-remote.test.ts', 'does no harm in $word $flags'],
     [
       'apps/policy/test/hostile-remote.test.ts',
-      'fills no disk: of 10,000 bad Pods 100 are in the log, and all are counted',
+      'fills no disk: the log has 100 of 10,000 bad Pods, and the metric counts all',
     ],
   ],
   'be replaced by another server': [
     ['packages/cluster-auth/test/kubeconfig.test.ts', 'is verified whatever NODE_TLS_REJECT_UNAUTHORIZED says'],
-    ['apps/policy/test/usage.test.ts', 'of kubeconfigs is told without a stack: $name'],
-    [
-      'apps/policy/test/connections.test.ts',
-      'is watched where it is on this machine, as behind kubectl proxy, with a warning',
-    ],
+    ['apps/policy/test/usage.test.ts', 'of kubeconfigs is reported without a stack: $name'],
+    ['apps/policy/test/connections.test.ts', 'is watched on this machine, as behind kubectl proxy, with a warning'],
     [
       'packages/cluster-auth/test/ca.test.ts',
       'is not trusted if it is another one, and is fetched again with the next request',
@@ -200,7 +197,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'addresses of deleted Pods stay in sets and behind Services': [
-    ['apps/policy/test/deletion-guard.test.ts', 'and goes on doing so is believed after the hold'],
+    ['apps/policy/test/deletion-guard.test.ts', 'and stays empty is believed after the hold'],
     ['apps/service-mirror/test/stale.test.ts', 'holds what the first list of $what lacks, until it is over'],
   ],
   'a deleted Node stays a peer': [
@@ -216,18 +213,18 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'Switched off, the guard holds nothing': [
-    ['apps/policy/test/deletion-guard.test.ts', 'is believed at once where the guard is off'],
+    ['apps/policy/test/deletion-guard.test.ts', 'is believed at once if the guard is off'],
     ['apps/service-mirror/test/stale.test.ts', 'may be off'],
   ],
   'join the set of another workload': [
-    ['apps/policy/test/names.test.ts', 'that come $order, the smaller has it (Go put both into one set)'],
+    ['apps/policy/test/names.test.ts', 'that come $order, the smaller gets it (Go put both into one set)'],
   ],
   'choose labels of sets or mirrors': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
     ['apps/service-mirror/src/remote/read.test.ts', 'leaves out $name'],
   ],
   'bring in all Pods of a node by': [
-    ['apps/policy/test/host-network.test.ts', 'is no member (Go let its whole node in)'],
+    ['apps/policy/test/host-network.test.ts', 'is not a member (Go allowed its whole node)'],
   ],
   'any address in `allowedEndpointCIDRs`': [
     ['apps/wireguard/src/remote/node.test.ts', 'keeps endpoints to the CIDRs that are allowed'],
@@ -270,37 +267,31 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'lose their objects to us': [
     ['apps/service-mirror/test/repair.test.ts', 'is left alone, and makes room when it goes'],
-    ['apps/policy/test/names.test.ts', 'is taken, and the object untouched (Go wrote over it)'],
+    ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
   ],
   'repairs changes there': [['apps/policy/test/repair.test.ts', 'when it is deleted (Go did so within the hour)']],
   'also after an overlay renames it': [
     ['tools/manifests/test/real/renamed.test.ts', '$base is held to its own objects by an overlay that gives it $name'],
   ],
   'change, delete or take over objects of others': [
-    [
-      'apps/policy/test/real/own-objects-policy.test.ts',
-      'changes no object of others of any kind that its role is about',
-    ],
+    ['apps/policy/test/real/own-objects-policy.test.ts', 'changes no object of others, of any kind in its role'],
     [
       'apps/service-mirror/test/real/own-objects-policy.test.ts',
       'changes no object of others of any kind that its role is about',
     ],
     ['apps/policy/test/real/own-objects-policy.test.ts', 'deletes no set of others, one by one or all at once'],
     ['apps/service-mirror/test/real/own-objects-policy.test.ts', 'deletes $name of others neither alone nor with all'],
-    ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses to take over a set of others, and to give one away'],
+    ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses to take over a set of others, and to pass one on'],
     [
       'apps/service-mirror/test/real/own-objects-policy.test.ts',
       'refuses to take over $name of others, and to give one away',
     ],
   ],
   'take a Lease of others': [
-    ['apps/policy/test/real/own-objects-policy.test.ts', 'can neither take nor make the Lease %s in kube-system'],
+    ['apps/policy/test/real/own-objects-policy.test.ts', 'can neither take nor create the Lease %s in kube-system'],
   ],
   'give sets other labels': [
-    [
-      'apps/policy/test/real/own-objects-policy.test.ts',
-      'refuses a label of its own making, which a policy might go by',
-    ],
+    ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses other labels, which a policy could select'],
   ],
   'write Services with `externalIPs`': [
     [
@@ -342,7 +333,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'No log, error, help text or metric holds a credential': [
     ['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric'],
     ['apps/policy/test/connections.test.ts', 'that the remote refuses is not repeated'],
-    ['apps/policy/test/connections.test.ts', 'has no flag, and is not repeated where one was tried'],
+    ['apps/policy/test/connections.test.ts', 'has no flag, and is not repeated if one was tried'],
     ['packages/text/src/secrets.test.ts', 'are found by any piece of 16 characters, whatever is around it'],
     ['packages/cluster-auth/test/secrets.test.ts', '$name is known as a secret before it is sent'],
     [
@@ -374,14 +365,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'no write begins after another replica may hold the Lease': [
     ['packages/leader-election/src/term.test.ts', 'has ended when the process wakes from a SIGSTOP, before any timer'],
-    ['apps/policy/test/real/leadership-audit.test.ts', 'a leader that wakes from a SIGSTOP writes nothing any more'],
+    ['apps/policy/test/real/leadership-audit.test.ts', 'a leader that wakes from a SIGSTOP no longer writes'],
     [
       'apps/service-mirror/test/real/leadership-audit.test.ts',
       'a leader that wakes from a SIGSTOP writes nothing any more',
     ],
   ],
   'Updates and deletes carry the resource version': [
-    ['apps/policy/test/local-outage.test.ts', 'is not overwritten unseen, and not waited for'],
+    ['apps/policy/test/local-outage.test.ts', 'is never overwritten, and delays nothing'],
   ],
   'No NetworkPolicy applies to wireguard': [
     [
@@ -460,7 +451,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/wireguard/test/real/least-privilege.test.ts', 'need each of their rights, and no other'],
   ],
   'A missing right is reported': [
-    ['apps/policy/test/rbac.test.ts', 'without any right deletes nothing until it has one'],
+    ['apps/policy/test/rbac.test.ts', 'without rights deletes nothing until it has them'],
     [
       'apps/service-mirror/test/stale.test.ts',
       'that refuses to show its slices, and those only, costs nothing, which is said once',

@@ -16,7 +16,7 @@ const problems = (...remotes: RemoteEntry[]) => {
 };
 
 describe('settingsOfFile', () => {
-  it('gives each remote its way, its limits and its period', () => {
+  it('reads the reference, the limits and the period of each remote', () => {
     const settings = settingsOfFile(
       {
         local: { kubeConfigPath: '/local', cidrs: ['10.2.0.0/16', 'fd00:2::/48'] },
@@ -63,7 +63,7 @@ describe('settingsOfFile', () => {
     { name: 'a flag', localKubeConfig: '/flag', file: '/file', want: { kind: 'kubeconfig', path: '/flag' } },
     { name: 'the file', localKubeConfig: undefined, file: '/file', want: { kind: 'kubeconfig', path: '/file' } },
     { name: 'the pod', localKubeConfig: undefined, file: '', want: { kind: 'in-cluster' } },
-  ])('takes the local cluster from $name', ({ localKubeConfig, file, want }) => {
+  ])('reads the local cluster from $name', ({ localKubeConfig, file, want }) => {
     const settings = settingsOfFile(
       { local: { kubeConfigPath: file }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] },
       { ...defaults, localKubeConfig },
@@ -71,7 +71,7 @@ describe('settingsOfFile', () => {
     expect(settings.ok && settings.value.local).toEqual(want);
   });
 
-  it('lets a flag beat the local CIDRs of the file', () => {
+  it('prefers a flag to the local CIDRs of the file', () => {
     const file = { local: { cidrs: ['10.2.0.0/16'] }, remotes: [{ name: 'c2', kubeConfigPath: '/c2' }] };
     expect(settingsOfFile(file, { ...defaults, localCidrs: [] })).toMatchObject({
       ok: true,
@@ -87,7 +87,7 @@ describe('settingsOfFile', () => {
     expect(settings).toEqual({ ok: false, problems: [expect.stringMatching(/^local\.cidrs\[0\]: /)] });
   });
 
-  it('names the field of each problem, all at once', () => {
+  it('reports every problem with its field', () => {
     expect(
       problems(
         { name: 'C2', kubeConfigPath: '/c2', allowedPodCIDRs: ['10.0.0.0/8', '10.0.0.0/99'], podResyncPeriod: '-1s' },
@@ -98,7 +98,7 @@ describe('settingsOfFile', () => {
     ).toEqual([
       expect.stringMatching(/^remotes\[0\]\.name: "C2" is not a name/),
       expect.stringMatching(/^remotes\[0\]\.allowedPodCIDRs\[1\]: /),
-      'remotes[0].podResyncPeriod: it is negative',
+      'remotes[0].podResyncPeriod: must not be negative',
       'remotes[1].kubeConfigPath: it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together',
       'remotes: c4 is there twice',
     ]);

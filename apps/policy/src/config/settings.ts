@@ -1,53 +1,43 @@
-import { durationOf, localReference, remoteReference } from '@kube-semaphore/multicluster';
+import { durationOf, localReference, referenceOfFlags, remoteReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { bad, type Cidr, parseCidr, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
 import { clusterName } from './option-types.ts';
 import type { PolicyOptions } from './options.ts';
 
-/** One remote cluster, wherever it was configured. */
+/** One remote cluster, from flags or a config file. */
 export type RemoteSettings = {
   readonly name: string;
   readonly reference: ClusterReference;
-  /** The addresses that it may bring into local sets; all of them without. */
+  /** The addresses that it can bring into local sets; undefined: all. */
   readonly allowedPodCidrs: readonly Cidr[] | undefined;
   /** 0 is never. */
   readonly podResyncPeriodMs: number;
 };
 
-/** Which clusters there are. */
+/** The clusters. */
 export type Settings = {
   readonly local: ClusterReference;
-  /** Of the local cluster: no remote may bring in an address in them. */
+  /** Of the local cluster: no remote can bring in an address in them. */
   readonly localCidrs: readonly Cidr[];
   readonly remotes: readonly RemoteSettings[];
 };
 
-/** Settings of the single-remote flags, which were validated to name the remote in one way. */
+/** Settings of the flags for one remote, which were validated to be complete. */
 export function settingsOfOptions(options: PolicyOptions): Settings {
-  const { targetKubeConfig, remoteApiUrl, remoteCaUrl, remoteCaCertHash, remoteSaTokenPath, remoteSaToken } = options;
-  const direct = (): ClusterReference => {
-    const token = remoteSaTokenPath === undefined ? { value: remoteSaToken! } : { path: remoteSaTokenPath };
-    return { kind: 'api-server', apiUrl: remoteApiUrl!, caUrl: remoteCaUrl!, caHashes: remoteCaCertHash, token };
-  };
+  const { localKubeConfig, localCidrs = [], targetClusterName, allowedPodCidrs, podResyncPeriodMs } = options;
+  const reference = referenceOfFlags(options);
   return {
-    local: localReference(options.localKubeConfig),
-    localCidrs: options.localCidrs ?? [],
-    remotes: [
-      {
-        name: options.targetClusterName!,
-        reference: targetKubeConfig === undefined ? direct() : { kind: 'kubeconfig', path: targetKubeConfig },
-        allowedPodCidrs: options.allowedPodCidrs,
-        podResyncPeriodMs: options.podResyncPeriodMs,
-      },
-    ],
+    local: localReference(localKubeConfig),
+    localCidrs,
+    remotes: [{ name: targetClusterName!, reference, allowedPodCidrs, podResyncPeriodMs }],
   };
 }
 
 /**
- * Settings of a config file. A flag or variable for the local cluster beats what the file says.
+ * Settings of a config file. For the local cluster, a flag or variable overrides the file.
  *
- * @returns every problem, each with the field that it is about
+ * @returns every problem, each with its field
  */
 export function settingsOfFile(
   { local, remotes }: ConfigFile,
@@ -67,10 +57,10 @@ export function settingsOfFile(
 type Context = { at: string; options: Pick<PolicyOptions, 'podResyncPeriodMs'>; problems: string[] };
 
 function remoteSettings(entry: RemoteEntry, { at, options, problems }: Context): RemoteSettings {
-  const check = <T>(field: string, parsed: Parsed<T>, otherwise: T): T => {
+  const check = <T>(field: string, parsed: Parsed<T>, fallback: T): T => {
     if (parsed.ok) return parsed.value;
     problems.push(`${at}.${field}: ${parsed.reason}`);
-    return otherwise;
+    return fallback;
   };
   const { podResyncPeriod, allowedPodCIDRs } = entry;
   return {
@@ -93,4 +83,4 @@ function cidrsOf(at: string, texts: readonly string[], problems: string[]): read
 }
 
 const positive = (parsed: Parsed<number>): Parsed<number> =>
-  parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed;
+  parsed.ok && parsed.value < 0 ? bad('must not be negative') : parsed;

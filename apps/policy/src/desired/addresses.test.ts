@@ -13,14 +13,14 @@ describe('readNet', () => {
   it.each([
     { name: 'keeps a canonical host', raw: '10.4.1.38/32', want: '10.4.1.38/32' },
     { name: 'keeps a canonical IPv6 host', raw: 'fd00::26/128', want: 'fd00::26/128' },
-    { name: 'gives an address alone its length', raw: '10.4.1.38', want: '10.4.1.38/32' },
-    { name: 'gives an IPv6 address alone its length', raw: 'FD00::26', want: 'fd00::26/128' },
+    { name: 'adds the length to an address', raw: '10.4.1.38', want: '10.4.1.38/32' },
+    { name: 'adds the length to an IPv6 address', raw: 'FD00::26', want: 'fd00::26/128' },
     { name: 'respells IPv6', raw: 'fd00:0:0::26/128', want: 'fd00::26/128' },
     { name: 'clears the bits of the host', raw: '10.4.1.38/16', want: '10.4.0.0/16' },
     { name: 'clears the bits of an IPv6 host (Go writes /32 for every family)', raw: 'fd00::26/32', want: 'fd00::/32' },
-    { name: 'refuses a length that the family has not', raw: '10.4.1.38/128', want: undefined },
+    { name: 'refuses a length that is invalid in the family', raw: '10.4.1.38/128', want: undefined },
     { name: 'refuses garbage', raw: 'my-app', want: undefined },
-    { name: 'refuses nothing', raw: '', want: undefined },
+    { name: 'refuses an empty text', raw: '', want: undefined },
   ])('$name', ({ raw, want }) => {
     expect(readNet(raw)).toBe(want);
   });
@@ -35,7 +35,7 @@ describe('readNet', () => {
 });
 
 describe('sortedHosts', () => {
-  it('gives each address once, by number, IPv4 first', () => {
+  it('returns each address once, by number, IPv4 first', () => {
     expect(sortedHosts(['fd00::10', '10.0.0.10', '224.0.0.1', 'fd00::9', '10.0.0.9', '10.0.0.10'])).toEqual([
       '10.0.0.9/32',
       '10.0.0.10/32',

@@ -1,8 +1,9 @@
 import { compareIps, hostCidr, isPlainlyCanonical, parseCidr, parseIp } from '@kube-semaphore/net';
 
 /**
- * The canonical CIDR behind an entry of `spec.nets`, which may be an address alone; undefined if it is neither. Bits
- * beyond the prefix are cleared.
+ * Reads an entry of `spec.nets`: a CIDR or an address.
+ *
+ * @returns the canonical CIDR, without bits beyond the prefix; undefined if the entry is invalid
  */
 export function readNet(raw: string): string | undefined {
   const host = raw.slice(0, raw.indexOf('/'));
@@ -17,7 +18,7 @@ export function readNet(raw: string): string | undefined {
 
 /**
  * The hosts' CIDRs in the order of `compareCidrs`, each once. Sets of thousands are sorted at each change, so IPv4
- * is sorted as numbers: comparing texts takes ten times as long.
+ * addresses are sorted as numbers: comparing texts takes ten times as long.
  *
  * @param ips canonical
  */

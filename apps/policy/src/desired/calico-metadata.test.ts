@@ -6,28 +6,28 @@ const stored = (metadata: unknown) => ({ [calicoMetadataAnnotation]: JSON.string
 
 describe('effectiveLabels', () => {
   it.each([
-    { name: 'are the labels where there is no annotation', labels: { a: '1' }, annotations: {}, want: { a: '1' } },
+    { name: 'are the labels without the annotation', labels: { a: '1' }, annotations: {}, want: { a: '1' } },
     {
-      name: 'are in the annotation where a writer through v3 left it',
+      name: 'are those in the annotation of a writer through v3',
       labels: {},
       annotations: stored({ labels: { a: '1' } }),
       want: { a: '1' },
     },
     {
-      name: 'are those of the annotation where both name one',
+      name: 'are those in the annotation if both have one',
       labels: { a: '1', b: '1' },
       annotations: stored({ labels: { a: '2' } }),
       want: { a: '2', b: '1' },
     },
-    { name: 'take no label that is no text', labels: {}, annotations: stored({ labels: { a: 1 } }), want: {} },
+    { name: 'skip a label that is not a text', labels: {}, annotations: stored({ labels: { a: 1 } }), want: {} },
     {
-      name: 'are the labels where the annotation is no JSON',
+      name: 'are the labels if the annotation is not JSON',
       labels: { a: '1' },
       annotations: { [calicoMetadataAnnotation]: '{' },
       want: { a: '1' },
     },
     {
-      name: 'are the labels where the annotation is no object',
+      name: 'are the labels if the annotation is not an object',
       labels: { a: '1' },
       annotations: stored(null),
       want: { a: '1' },
@@ -39,10 +39,10 @@ describe('effectiveLabels', () => {
 
 describe('withoutCalicoMetadata', () => {
   it.each([
-    { name: 'keeps what is no business of Calico', annotations: { note: 'mine' }, want: { note: 'mine' } },
+    { name: 'keeps other annotations', annotations: { note: 'mine' }, want: { note: 'mine' } },
     { name: 'drops the annotation', annotations: { note: 'mine', ...stored({}) }, want: { note: 'mine' } },
     {
-      name: 'brings the annotations inside it to light',
+      name: 'keeps the annotations inside it',
       annotations: { note: 'mine', ...stored({ annotations: { owner: 'team-a' } }) },
       want: { note: 'mine', owner: 'team-a' },
     },

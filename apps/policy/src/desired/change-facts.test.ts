@@ -18,6 +18,6 @@ it.each([
     facts: { set: 'c2-ns-app', nets: 3, added: 2, removed: 1 },
   },
   { change: { kind: 'delete', from: set }, event: 'set deleted', facts: { set: 'c2-ns-app', removed: 2 } },
-] as const)('says "$event"', ({ change, event, facts }) => {
+] as const)('logs "$event"', ({ change, event, facts }) => {
   expect(changeEvent(change)).toEqual({ event, facts });
 });

@@ -1,6 +1,15 @@
-import type { Change } from './change.ts';
+import type { Change, Update } from './change.ts';
 
-/** What the log says of a change that was written. */
+/** The nets that an update adds and removes. */
+export function netChanges({ from, to }: Update) {
+  const [before, after] = [new Set(from.nets), new Set(to.nets)];
+  return {
+    added: [...after].filter((net) => !before.has(net)),
+    removed: [...before].filter((net) => !after.has(net)),
+  };
+}
+
+/** The log's message and fields for a change that was written. */
 export function changeEvent(change: Change): {
   readonly event: string;
   readonly facts: Readonly<Record<string, unknown>>;
@@ -9,12 +18,9 @@ export function changeEvent(change: Change): {
     case 'create':
       return { event: 'set created', facts: { set: change.to.name, nets: change.to.nets.length } };
     case 'update': {
-      const before = new Set(change.from.nets);
-      const added = change.to.nets.filter((net) => !before.delete(net)).length;
-      return {
-        event: 'set updated',
-        facts: { set: change.to.name, nets: change.to.nets.length, added, removed: before.size },
-      };
+      const { added, removed } = netChanges(change);
+      const nets = { nets: change.to.nets.length, added: added.length, removed: removed.length };
+      return { event: 'set updated', facts: { set: change.to.name, ...nets } };
     }
     case 'delete':
       return { event: 'set deleted', facts: { set: change.from.name, removed: change.from.nets.length } };

@@ -3,15 +3,14 @@ import { setKey, setKeyOfName, setNames } from '../names.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, Phase } from './change.ts';
-import { desiredSets } from './sets.ts';
+import { desiredSets, type WantedPair } from './sets.ts';
 import { diffSets } from './diff.ts';
 import type { HostNetworkPods } from './host-network.ts';
-import type { PairMembers } from './member.ts';
 import type { ObservedSet } from './network-set.ts';
 
 /**
- * `desiredSets` and `diffSets` together, through histories: Pods come and go, the limit changes, people put objects
- * in the way, and we die in the middle of our writes. The names and addresses are few, so that everything collides.
+ * `desiredSets` and `diffSets` together, through histories: Pods come and go, the limit changes, users create objects with
+ * our names, and we crash during writes. There are few names and addresses, so that everything collides.
  */
 
 const CLUSTER = 'c2';
@@ -24,18 +23,18 @@ type World = {
   readonly pods: readonly PodOf[];
   readonly max: number;
   readonly hostNetworkPods: HostNetworkPods;
-  /** Names that people take, unless we have them. */
+  /** Names that users take, unless we have them. */
   readonly wished: readonly string[];
-  /** Which sets people edit, and how. */
+  /** Which sets users edit, and how. */
   readonly edits: readonly { readonly set: number; readonly edit: 'labels' | 'nets' | 'delete' }[];
-  /** How many phases are written, and of the phase after that, which changes. */
+  /** How many phases are written completely, and which changes of the next phase. */
   readonly phasesWritten: number;
   readonly changesWritten: readonly boolean[];
 };
 
 type Sets = ReadonlyMap<string, ObservedSet>;
 
-/** One key, spelled in many ways: two pairs with one plain name, labels to legalise, names that end as others' do. */
+/** One key, in many spellings: two pairs with one plain name, labels to legalise, names with the same end. */
 const SUFFIXED = setNames(CLUSTER, 'a', 'b_c').suffixed.slice(`${CLUSTER}-a-`.length);
 const PAIRS = ['a/b-c', 'a-b/c', 'a/b_c', `a/${SUFFIXED}`, `a/${SUFFIXED}-s1`];
 const KEY = setKey(CLUSTER, 'a', 'b-c');
@@ -53,7 +52,7 @@ const pod: fc.Arbitrary<PodOf> = fc.record({
   hostNetwork: mostly(false),
 });
 
-/** Most Pods stay from one world to the next, or there would be no address to lose. */
+/** Most Pods stay from one world to the next, so that there are addresses to lose. */
 function historyWith(edits: fc.Arbitrary<World['edits']>): fc.Arbitrary<readonly World[]> {
   return fc.array(pod, { maxLength: 14 }).chain((pods) =>
     fc.array(
@@ -62,7 +61,7 @@ function historyWith(edits: fc.Arbitrary<World['edits']>): fc.Arbitrary<readonly
           .array(mostly(true), { minLength: pods.length, maxLength: pods.length })
           .map((present) => pods.filter((_, i) => present[i])),
         max: fc.integer({ min: 1, max: 5 }),
-        hostNetworkPods: fc.constantFrom('exclude', 'include', 'grandfather'),
+        hostNetworkPods: fc.constantFrom('exclude', 'include', 'retain'),
         wished: fc.oneof(fc.constant([]), fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 })),
         edits,
         phasesWritten: fc.oneof(fc.constant(9), fc.nat(3)),
@@ -74,7 +73,7 @@ function historyWith(edits: fc.Arbitrary<World['edits']>): fc.Arbitrary<readonly
 }
 
 describe('a history without edits', () => {
-  it('never takes away, for an instant, an address that was there before and is after', () => {
+  it('never has a gap for an address that is there before and after', () => {
     fc.assert(
       fc.property(historyWith(fc.constant([])), (history) => {
         live(history, ({ before, phases, after }) => {
@@ -95,7 +94,7 @@ describe('any history', () => {
   const edit = fc.record({ set: fc.nat(5), edit: fc.constantFrom('labels', 'nets', 'delete') });
   const histories = historyWith(fc.array(edit, { maxLength: 3 }));
 
-  it('ends as it should be, and then there is nothing to do', () => {
+  it('ends in the desired state, and then changes nothing', () => {
     fc.assert(
       fc.property(histories, (history) => {
         live(history, ({ now, foreign, after }) => {
@@ -108,7 +107,7 @@ describe('any history', () => {
     );
   });
 
-  it('gives each pair exactly the addresses of its Pods, in sets with legal names of their key, none too full', () => {
+  it('gives each pair exactly the addresses of its Pods, in sets with valid names of their key, none too full', () => {
     fc.assert(
       fc.property(histories, (history) => {
         live(history, ({ now, after, foreign }) => {
@@ -130,7 +129,7 @@ describe('any history', () => {
   });
 });
 
-/** One reconcile: the sets before, what it was to write, and the sets if all of that is written. */
+/** One reconcile: the sets before, the planned writes, and the sets if all of them are written. */
 type Reconcile = {
   readonly now: World;
   readonly foreign: ReadonlySet<string>;
@@ -156,14 +155,12 @@ function live(history: readonly World[], check: (reconcile: Reconcile) => void):
 
 function plan(now: World, sets: Sets, foreign: ReadonlySet<string>) {
   const observed = [...sets.values()];
-  const taken = (name: string) => foreign.has(name);
   const { max: maxNetsPerSet, hostNetworkPods } = now;
   const input = {
-    identityOf: () => identity,
     domains: [DOMAIN],
     pairs: pairsOf(now),
     observed,
-    taken,
+    isTaken: (name: string) => foreign.has(name),
     maxNetsPerSet,
     hostNetworkPods,
   };
@@ -171,7 +168,7 @@ function plan(now: World, sets: Sets, foreign: ReadonlySet<string>) {
   return { desired, phases: diffSets(observed, desired, [DOMAIN]) };
 }
 
-/** Each object is written once, so what a change starts from is what was there in the beginning. */
+/** Each object is written once, so each change starts from the first state. */
 function isPossible(change: Change, before: Sets): boolean {
   return change.kind === 'create' ? !before.has(change.to.name) : before.get(change.from.name) === change.from;
 }
@@ -208,18 +205,18 @@ function edited(sets: Sets, edits: World['edits']): Sets {
   return next;
 }
 
-function pairsOf({ pods }: World): readonly PairMembers[] {
+function pairsOf({ pods }: World): readonly WantedPair[] {
   const byPair = Map.groupBy(pods.entries(), ([, { pair }]) => pair);
   return Array.from(byPair, ([text, of]) => {
     const [namespace, app] = splitPair(text);
     const members = of.map(([i, { ip, hostNetwork }]) => {
       return { uid: `u${i}`, namespace, name: `pod-${i}`, app, ips: [ip], hostNetwork };
     });
-    return { cluster: CLUSTER, namespace, app, members };
+    return { identity, cluster: CLUSTER, namespace, app, members };
   });
 }
 
-/** Which address is let in for which pair, as a policy that selects by labels sees it. */
+/** Which address is there for which pair, as a policy that selects by labels sees it. */
 function entriesOf(sets: Sets): ReadonlySet<string> {
   return new Set(
     [...sets.values()].flatMap(({ labels, nets }) =>

@@ -3,55 +3,45 @@ import { readNet } from './addresses.ts';
 import type { ObservedSet } from './network-set.ts';
 import { type Pair, pairText, readOwner } from './labels.ts';
 
-/** A pair and the names that it may have. */
+/** A pair and the names that its sets can have. */
 export type NamedPair = Pair & { readonly names: SetNames };
 
-/** What the existing sets of one pair hold: canonical CIDRs by shard. */
-export type HeldShards = ReadonlyMap<number, ReadonlySet<string>>;
+/** The canonical CIDRs in the existing sets of one pair, by shard. */
+export type Shards = ReadonlyMap<number, ReadonlySet<string>>;
+
+export const named = <P extends Pair>(pair: P): P & NamedPair => ({
+  ...pair,
+  names: setNames(pair.cluster, pair.namespace, pair.app),
+});
 
 /**
- * Finds out which existing set is which shard of which pair. Its labels say so if its name fits them. Where they were
- * edited by hand the name decides, for the first of `pairs` that may have it.
+ * Finds out which existing set is which shard of which pair. The labels decide if the name of the set fits them. After
+ * someone edited the labels, the name decides, for the first of `pairs` that can have it.
  *
  * @param pairs those of one key, in order of precedence
  * @param observed our sets of that key, in any order
- * @param domains of the labels, those that count
- * @returns by `pairText`; a pair that has no set has no entry
+ * @param domains as of `readOwner`
+ * @returns by `pairText`; without an entry for a pair that has no set
  */
-export function heldShards(
+export function currentShards(
   pairs: readonly NamedPair[],
   observed: readonly ObservedSet[],
   domains: readonly string[],
-): ReadonlyMap<string, HeldShards> {
-  const byPair = new Map(pairs.map((pair) => [pairText(pair), pair]));
-  const byLabels = ({ name, labels }: ObservedSet): Holder | undefined => {
-    const pair = readOwner(labels, domains)?.pair;
-    if (pair === undefined) return undefined;
-    const names = byPair.get(pairText(pair))?.names ?? setNames(pair.cluster, pair.namespace, pair.app);
-    return holder({ ...pair, names }, name);
-  };
-  const byName = ({ name }: ObservedSet): Holder | undefined => {
-    return pairs.map((pair) => holder(pair, name)).find((found) => found !== undefined);
-  };
-
-  const held = new Map<string, Map<number, Set<string>>>();
-  for (const set of observed) {
-    const found = byLabels(set) ?? byName(set);
-    if (found === undefined) continue;
-    const shards = held.get(found.pair) ?? new Map<number, Set<string>>();
-    held.set(found.pair, shards);
-    // Both the plain and the suffixed name are shard 0, and both exist in the middle of a rename.
-    const nets = set.nets.flatMap((net) => readNet(net) ?? []);
-    shards.set(found.shard, new Set([...(shards.get(found.shard) ?? []), ...nets]));
+): ReadonlyMap<string, Shards> {
+  const known = new Map(pairs.map((pair) => [pairText(pair), pair]));
+  const byPair = new Map<string, Map<number, ReadonlySet<string>>>();
+  for (const { name, labels, nets } of observed) {
+    const owner = readOwner(labels, domains)?.pair;
+    const labelled = owner && (known.get(pairText(owner)) ?? named(owner));
+    for (const pair of labelled === undefined ? pairs : [labelled, ...pairs]) {
+      const shard = shardOf(pair.names, name);
+      if (shard === undefined) continue;
+      const shards = byPair.get(pairText(pair)) ?? new Map<number, ReadonlySet<string>>();
+      byPair.set(pairText(pair), shards);
+      // Both the plain and the suffixed name are shard 0, and both exist in the middle of a rename.
+      shards.set(shard, new Set([...(shards.get(shard) ?? []), ...nets.flatMap((net) => readNet(net) ?? [])]));
+      break;
+    }
   }
-  return held;
-}
-
-/** A pair, as `pairText` spells it, and a shard. */
-type Holder = { readonly pair: string; readonly shard: number };
-
-/** Undefined if the pair can't have a set of this name. */
-function holder(pair: NamedPair, name: string): Holder | undefined {
-  const shard = shardOf(pair.names, name);
-  return shard === undefined ? undefined : { pair: pairText(pair), shard };
+  return byPair;
 }

@@ -1,6 +1,6 @@
 /**
- * Something about a Pod or a set that people should be able to find out: in the log, in `plan`, in a metric.
- * `expected`: the normal course of things. `problem`: somebody should look.
+ * A fact about a Pod or a set, for the log, `plan` and a metric. `expected`: nothing is wrong. `problem`: someone should
+ * look at it.
  */
 export type SetDiagnostic = {
   readonly kind: 'expected' | 'problem';
@@ -8,7 +8,7 @@ export type SetDiagnostic = {
   readonly reason: 'host-network' | 'host-network-kept' | 'name-taken';
   readonly cluster: string;
   readonly namespace: string;
-  /** The Pod's name, or for `name-taken` the set's: the value of the name label. */
+  /** The Pod's name; for `name-taken` the value of the name label. */
   readonly name: string;
   /** A sentence for people. */
   readonly detail: string;

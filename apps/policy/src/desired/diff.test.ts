@@ -32,21 +32,21 @@ const three = '10.0.0.3/32';
 
 describe('diffSets', () => {
   it.each<{ name: string; from: ObservedSet; to?: DesiredSet; want: readonly string[] }>([
-    { name: 'finds nothing where all is as it should be', from: seen('a', 'x', one), to: set('a', 'x', one), want: [] },
+    { name: 'finds nothing if nothing differs', from: seen('a', 'x', one), to: set('a', 'x', one), want: [] },
     {
-      name: 'overlooks the order of nets (Go wrote the set again)',
+      name: 'ignores the order of nets (Go wrote the set again)',
       from: seen('a', 'x', two, one),
       to: set('a', 'x', one, two),
       want: [],
     },
     {
-      name: 'overlooks the order of labels',
+      name: 'ignores the order of labels',
       from: { ...seen('a', 'x', one), labels: Object.fromEntries(Object.entries(labelsOf('x')).toReversed()) },
       to: set('a', 'x', one),
       want: [],
     },
     {
-      name: 'overlooks annotations and owners',
+      name: 'ignores annotations and owners',
       from: { ...seen('a', 'x', one), annotations: { note: 'mine' }, ownerReferences: [{}], finalizers: ['f'] },
       to: set('a', 'x', one),
       want: [],
@@ -70,7 +70,7 @@ describe('diffSets', () => {
       want: ['update a'],
     },
     {
-      name: 'sees a label that somebody added',
+      name: 'sees an additional label',
       from: { ...seen('a', 'x', one), labels: { ...labelsOf('x'), 'projectcalico.org/x': '' } },
       to: set('a', 'x', one),
       want: ['update a'],
@@ -87,12 +87,12 @@ describe('diffSets', () => {
       to: set('a', 'x', one),
       want: ['update a'],
     },
-    { name: 'deletes what nobody wants', from: seen('a', 'x', one), want: ['delete a'] },
+    { name: 'deletes a set that is not desired', from: seen('a', 'x', one), want: ['delete a'] },
   ])('$name', ({ from, to, want }) => {
     expect(brief(diffSets([from], to === undefined ? [] : [to], domains))).toEqual(want);
   });
 
-  it('changes labels and nets, drops the copy of Calico, and keeps everything else', () => {
+  it('changes labels and nets, removes the copy of Calico, and keeps everything else', () => {
     const from = {
       ...seen('a', 'old', one),
       annotations: { note: 'mine', [calicoMetadataAnnotation]: '{"annotations":{"owner":"team-a"}}' },
@@ -111,31 +111,31 @@ describe('diffSets', () => {
       want: ['create a', 'update b', 'delete c'],
     },
     {
-      name: 'updates in parallel what has nothing to do with each other',
+      name: 'updates independent sets in parallel',
       from: [seen('a', 'x', one), seen('b', 'y', one)],
       to: [set('a', 'x', two), set('b', 'y', two)],
       want: ['update a, update b'],
     },
     {
-      name: 'adds a moved address before it takes it away',
+      name: 'adds a moved address before it removes it',
       from: [seen('a', 'x', one, two), seen('b', 'x', three)],
       to: [set('a', 'x', one), set('b', 'x', two, three)],
       want: ['update b', 'update a'],
     },
     {
-      name: 'moves an address whatever its spelling was',
+      name: 'moves an address in any spelling',
       from: [seen('a', 'x', one, '10.0.0.2'), seen('b', 'x', three)],
       to: [set('a', 'x', one), set('b', 'x', two, three)],
       want: ['update b', 'update a'],
     },
     {
-      name: 'lets a set pass to another pair after its addresses have another',
+      name: 'passes a set to another pair after its addresses are in another set',
       from: [seen('a', 'x', one), seen('b', 'x', two)],
       to: [set('a', 'y', three), set('b', 'x', one, two)],
       want: ['update b', 'update a'],
     },
     {
-      name: 'mends in one go what somebody exchanged by hand',
+      name: 'repairs exchanged labels in one phase',
       from: [seen('a', 'x', one), seen('b', 'y', two)],
       to: [set('a', 'y', two), set('b', 'x', one)],
       want: ['update a, update b'],
@@ -147,19 +147,19 @@ describe('diffSets', () => {
       want: ['create c', 'update b', 'update a'],
     },
     {
-      name: 'waits for nothing while a set that goes later holds the address',
+      name: 'does not wait while a set that is deleted later has the address',
       from: [seen('a', 'x', one), seen('b', 'x', two), seen('c', 'x', one)],
       to: [set('a', 'x', three), set('b', 'x', one, two)],
       want: ['update a, update b', 'delete c'],
     },
     {
-      name: 'lets the set that passes on wait, of two that hold an address',
+      name: 'delays the set that passes on, of two with an address',
       from: [seen('a', 'x', one, two), seen('b', 'x', one), seen('c', 'x', three)],
       to: [set('a', 'x', two), set('b', 'y', one), set('c', 'x', one, three)],
       want: ['update a, update c', 'update b'],
     },
     {
-      name: 'knows a pair under whatever domain',
+      name: 'knows a pair under any domain',
       from: [{ ...seen('a', 'x', one, two), labels: labelsOf('x', 'policy.semaphore.uw.io') }, seen('b', 'x', three)],
       to: [set('a', 'x', one), set('b', 'x', two, three)],
       want: ['update b', 'update a'],

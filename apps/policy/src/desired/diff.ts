@@ -1,18 +1,18 @@
 import { hasCalicoMetadata, withoutCalicoMetadata } from './calico-metadata.ts';
 import type { Create, Delete, Phase, Update } from './change.ts';
-import type { DesiredSet, ObservedSet } from './network-set.ts';
+import { compareNames, type DesiredSet, type ObservedSet } from './network-set.ts';
 import { isSameMap } from './string-map.ts';
 import { updatePhases } from './write-phases.ts';
 
 /**
- * The writes that turn `observed` into `desired`, in an order that never leaves a hole: an address that is in a set
- * of its pair before and after is in one after each single write too. So sets are created first; an update that takes
- * an address away waits for the one that puts it elsewhere; deletes come last.
+ * The writes that turn `observed` into `desired`, in an order without a gap: an address that is in a set of its pair before
+ * and after is in one after each single write, too. So creates come first; an update that removes an address waits for the
+ * update that adds it to another set; deletes come last.
  *
  * @param observed the sets of one key that are ours, in any order
- * @param desired what `desiredSets` made of them, in any order
- * @param domains of the labels, those that count
- * @returns phases that are not empty and sorted by name; none if there is nothing to do
+ * @param desired the result of `desiredSets`, in any order
+ * @param domains as of `readOwner`
+ * @returns phases, none empty, each sorted by name
  */
 export function diffSets(
   observed: readonly ObservedSet[],
@@ -36,7 +36,7 @@ export function diffSets(
   return [creates, ...updatePhases(updates, deletes, domains), deletes].filter((phase) => phase.length > 0);
 }
 
-/** The order of labels and nets means nothing. A net that is listed twice, or not as we spell it, is a difference. */
+/** Order makes no difference. A net that is there twice, or in another spelling, does. */
 function differs(from: ObservedSet, { labels, nets }: DesiredSet): boolean {
   if (hasCalicoMetadata(from.annotations) || !isSameMap(from.labels, labels)) return true;
   if (from.nets.length !== nets.length) return true;
@@ -47,8 +47,4 @@ function differs(from: ObservedSet, { labels, nets }: DesiredSet): boolean {
 
 function updated(from: ObservedSet, { labels, nets }: DesiredSet): ObservedSet {
   return { ...from, labels, nets, annotations: withoutCalicoMetadata(from.annotations) };
-}
-
-function compareNames(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : Number(a.name > b.name);
 }

@@ -1,53 +1,46 @@
 import { hostCidr } from '@kube-semaphore/net';
 import { sortedHosts } from './addresses.ts';
-import type { PairMembers } from './member.ts';
-import type { Member } from './member.ts';
 import type { SetDiagnostic } from './diagnostic.ts';
+import type { PairMembers } from './member.ts';
 
 /**
- * What becomes of Pods that use their node's network. `include`: they are members, as in the Go programs: then a
- * policy that lets one of them in lets in whatever else runs on that node. `exclude`: they aren't. `grandfather`
- * (nobody has said): they aren't either, but what a Go program let in stays in, with a warning, until somebody says.
- */
-export type HostNetworkPods = 'exclude' | 'include' | 'grandfather';
-
-/**
- * The addresses of a pair as CIDRs, each once, by number, however many members have one.
+ * What to do with Pods that use their node's network.
  *
- * @param isHeld whether a set of this pair holds the CIDR already
+ * - `include`: they are members, as in the Go programs. A policy that allows one of them also allows everything else that
+ *   runs on its node.
+ * - `exclude`: they aren't members.
+ * - `retain` (no flag decides): they aren't members, but addresses that a Go program put into a set stay, with a warning.
+ */
+export type HostNetworkPods = 'exclude' | 'include' | 'retain';
+
+/**
+ * The addresses of a pair as CIDRs, sorted, each once.
+ *
+ * @param isInSet whether a set of this pair has the CIDR already
  */
 export function wantedAddresses(
   { cluster, namespace, members }: PairMembers,
   mode: HostNetworkPods,
-  isHeld: (cidr: string) => boolean,
+  isInSet: (cidr: string) => boolean,
 ): { readonly wanted: readonly string[]; readonly diagnostics: readonly SetDiagnostic[] } {
-  const ips: string[] = [];
+  const wanted: string[] = [];
   const diagnostics: SetDiagnostic[] = [];
-  for (const member of members) {
-    const counting = countingIps(member, mode, isHeld);
-    for (const ip of counting) ips.push(ip);
-    if (!member.hostNetwork || mode === 'include') continue;
-    diagnostics.push({ ...noticeOf(counting), cluster, namespace, name: member.name });
+  for (const { name, ips, hostNetwork } of members) {
+    const isMember = !hostNetwork || mode === 'include';
+    const retained = !isMember && mode === 'retain' ? ips.filter((ip) => isInSet(hostCidr(ip))) : [];
+    for (const ip of isMember ? ips : retained) wanted.push(ip);
+    if (!isMember) diagnostics.push({ ...diagnosticOf(retained), cluster, namespace, name });
   }
-  return { wanted: sortedHosts(ips), diagnostics };
+  return { wanted: sortedHosts(wanted), diagnostics };
 }
 
-function countingIps(
-  { ips, hostNetwork }: Member,
-  mode: HostNetworkPods,
-  isHeld: (cidr: string) => boolean,
-): readonly string[] {
-  if (!hostNetwork || mode === 'include') return ips;
-  return mode === 'exclude' ? [] : ips.filter((ip) => isHeld(hostCidr(ip)));
-}
-
-function noticeOf(kept: readonly string[]): Pick<SetDiagnostic, 'kind' | 'reason' | 'detail'> {
-  if (kept.length === 0) {
+function diagnosticOf(retained: readonly string[]): Pick<SetDiagnostic, 'kind' | 'reason' | 'detail'> {
+  if (retained.length === 0) {
     return { kind: 'expected', reason: 'host-network', detail: 'the Pod uses the network of its node' };
   }
   return {
     kind: 'problem',
     reason: 'host-network-kept',
-    detail: `${kept.join(', ')} of a node stays in the set as it was there before: say -host-network-pods`,
+    detail: `${retained.join(', ')} of a node stays in the set because it was there before: set -host-network-pods`,
   };
 }

@@ -15,58 +15,58 @@ const found = (domain: string, managedBy: string) => ({ ok: true, value: { domai
 
 describe('detectIdentity', () => {
   it.each([
-    { name: 'leaves it to Pods where there is no set', sets: [], flags: auto, want: { ok: true, value: undefined } },
+    { name: 'leaves it to Pods if there is no set', sets: [], flags: auto, want: { ok: true, value: undefined } },
     {
-      name: 'leaves it to Pods where a flag names the writer alone',
+      name: 'leaves it to Pods if a flag names only the writer',
       sets: [],
       flags: { labelDomain: 'auto', managedBy: 'mine' },
       want: { ok: true, value: undefined },
     },
-    { name: 'takes what the sets carry', sets: [set(NEW, LATER)], flags: auto, want: found(NEW, LATER) },
+    { name: 'uses the identity of the sets', sets: [set(NEW, LATER)], flags: auto, want: found(NEW, LATER) },
     {
-      name: 'overlooks sets of other clusters',
+      name: 'ignores sets of other clusters',
       sets: [set(NEW, LATER, 'c3'), set(OLD, GO)],
       flags: auto,
       want: found(OLD, GO),
     },
     {
-      name: 'overlooks sets of other writers',
+      name: 'ignores sets of other writers',
       sets: [set(NEW, 'helm'), set(NEW, 'auto'), set(OLD, GO)],
       flags: auto,
       want: found(OLD, GO),
     },
     {
-      name: 'does as the flags say where there is no set',
+      name: 'uses the flags if there is no set',
       sets: [],
       flags: { labelDomain: 'example.com', managedBy: 'mine' },
       want: found('example.com', 'mine'),
     },
     {
-      name: 'does as the flags say where sets say otherwise, to relabel them',
+      name: 'uses the flags if sets differ, to relabel them',
       sets: [set(OLD, GO)],
       flags: { labelDomain: NEW, managedBy: LATER },
       want: found(NEW, LATER),
     },
     {
-      name: 'does as the flags say where sets say two things',
+      name: 'uses the flags if sets have two identities',
       sets: [set(OLD, GO), set(NEW, LATER)],
       flags: { labelDomain: NEW, managedBy: LATER },
       want: found(NEW, LATER),
     },
     {
-      name: 'takes the writer of the domain that a flag names',
+      name: 'uses the writer of the domain in a flag',
       sets: [set(OLD, GO), set(NEW, LATER)],
       flags: { labelDomain: NEW, managedBy: 'auto' },
       want: found(NEW, LATER),
     },
     {
-      name: 'takes the writer of all sets where none has the domain that a flag names',
+      name: 'uses the writer of all sets if none has the domain in a flag',
       sets: [set(OLD, LATER)],
       flags: { labelDomain: NEW, managedBy: 'auto' },
       want: found(NEW, LATER),
     },
     {
-      name: 'knows a writer that only a flag names',
+      name: 'knows a writer that is only in a flag',
       sets: [set(NEW, 'mine'), set(OLD, GO)],
       flags: { labelDomain: 'auto', managedBy: 'mine' },
       want: found(NEW, 'mine'),
@@ -78,26 +78,26 @@ describe('detectIdentity', () => {
       want: {
         ok: false,
         reason:
-          `the sets of cluster c2 carry (${NEW}, ${LATER}) and (${OLD}, ${GO}): ` +
-          'say which it is with -label-domain and -managed-by',
+          `the sets of cluster c2 have (${NEW}, ${LATER}) and (${OLD}, ${GO}): ` +
+          'choose one with -label-domain and -managed-by',
       },
     },
     {
-      name: 'refuses to choose between what a flag leaves open',
+      name: 'refuses to choose between two writers',
       sets: [set(OLD, LATER), set(OLD, GO)],
       flags: { labelDomain: NEW, managedBy: 'auto' },
       want: {
         ok: false,
         reason:
-          `the sets of cluster c2 carry (${NEW}, ${GO}) and (${NEW}, ${LATER}): ` +
-          'say which it is with -label-domain and -managed-by',
+          `the sets of cluster c2 have (${NEW}, ${GO}) and (${NEW}, ${LATER}): ` +
+          'choose one with -label-domain and -managed-by',
       },
     },
   ])('$name', ({ sets, flags, want }) => {
     expect(detectIdentity(sets, 'c2', flags)).toEqual(want);
   });
 
-  it('says the same whatever order the sets come in', () => {
+  it('does not depend on the order of sets', () => {
     const anySet = fc
       .tuple(fc.constantFrom(OLD, NEW), fc.constantFrom(GO, LATER), fc.constantFrom('c2', 'c3'))
       .map((of) => set(...of));

@@ -12,24 +12,24 @@ export type IdentityFlags = {
   readonly managedBy: string;
 };
 
-/** What counts where nothing else is known: what the oldest Go releases write. */
+/** What the oldest Go releases write: the default if nothing else is known. */
 const DEFAULT: Identity = { domain: labelDomains[0], managedBy: managedByValues[0] };
 
-/** What the flags say, `auto` being the default: what counts as ours before any set was looked at. */
+/** The flags, with the default for `auto`: what is ours before the sets are read. */
 export function configuredIdentity(flags: IdentityFlags): Identity {
   return withFlags(DEFAULT, flags);
 }
 
 /**
- * Finds out under which labels to write the sets of a cluster. `auto` takes what they carry already, so that users'
- * policies go on matching; where a flag says something else, the next reconcile relabels them.
+ * Finds out under which labels to write the sets of a cluster. `auto` uses the labels that they have, so that users'
+ * policies still match. If a flag says otherwise, the next reconcile relabels them.
  *
- * A flag that is given decides among several: with `-label-domain` given, `auto` for the other first looks at the
- * sets under that domain, and at all of them only if it has none.
+ * With one flag and `auto` for the other, `auto` first looks at the sets that match the flag, and at the other sets only
+ * if none does.
  *
- * @param sets all local sets; those of other clusters and other writers don't count
- * @returns undefined where neither a set nor `-label-domain` names a domain: Pods do then, see `identityOfDomain`; a
- *   reason that names both flags and what there is to choose from, if that is more than one identity
+ * @param sets all local sets; those of other clusters and other writers are ignored
+ * @returns undefined if neither a set nor `-label-domain` names a domain: Pods decide then, see `identityOfDomain`; a
+ *   reason that names the identities and both flags, if there is more than one identity
  */
 export function detectIdentity(
   sets: readonly { readonly labels: StringMap }[],
@@ -37,21 +37,19 @@ export function detectIdentity(
   flags: IdentityFlags,
 ): Parsed<Identity | undefined> {
   const configured = configuredIdentity(flags);
-  const carried = distinct(sets.flatMap(({ labels }) => readIdentity(labels, cluster, configured) ?? []));
-  const fitting = carried.filter((identity) => describe(identity) === describe(withFlags(identity, flags)));
-  const choices = distinct((fitting.length > 0 ? fitting : carried).map((identity) => withFlags(identity, flags)));
+  const existing = distinct(sets.flatMap(({ labels }) => readIdentity(labels, cluster, configured) ?? []));
+  const matching = existing.filter((identity) => describe(identity) === describe(withFlags(identity, flags)));
+  const choices = distinct((matching.length > 0 ? matching : existing).map((identity) => withFlags(identity, flags)));
   if (choices.length > 1) {
-    return bad(
-      `the sets of cluster ${cluster} carry ${choices.map(describe).join(' and ')}: ` +
-        'say which it is with -label-domain and -managed-by',
-    );
+    const found = choices.map(describe).join(' and ');
+    return bad(`the sets of cluster ${cluster} have ${found}: choose one with -label-domain and -managed-by`);
   }
   return good(choices[0] ?? (flags.labelDomain === 'auto' ? undefined : configured));
 }
 
 /**
- * Under which labels to write the first sets, once Pods have shown the domain: those of the Go releases that go by it.
- * v0.1.4 and later write `policy.semaphore.uw.io` with `semaphore-policy`.
+ * Under which labels to write the first sets of a domain: as the Go releases that use it. v0.1.4 and later write
+ * `policy.semaphore.uw.io` with `semaphore-policy`.
  */
 export function identityOfDomain(domain: string, flags: IdentityFlags): Identity {
   return withFlags({ domain, managedBy: domain === DEFAULT.domain ? DEFAULT.managedBy : managedByValues[2] }, flags);
@@ -64,7 +62,7 @@ function withFlags({ domain, managedBy }: Identity, flags: IdentityFlags): Ident
   };
 }
 
-/** @param configured domain and writer that count besides the known ones */
+/** @param configured a domain and a writer that are ours besides the known ones */
 function readIdentity(labels: StringMap, cluster: string, configured: Identity): Identity | undefined {
   const managedBy = labels[managedByLabel];
   const owner = readOwner(labels, domainsWith(configured.domain));

@@ -12,17 +12,17 @@ const pods = (old: readonly string[], newer: readonly string[]) =>
 
 describe('chooseDomain', () => {
   it.each([
-    { name: 'chooses none where no Pod carries either', old: [], newer: [], want: undefined },
-    { name: 'takes the older one', old: ['ns/a'], newer: [], want: { domain: OLD, overlooked: 0 } },
-    { name: 'takes the newer one', old: [], newer: ['ns/a'], want: { domain: NEW, overlooked: 0 } },
+    { name: 'chooses no domain if no Pod has either', old: [], newer: [], want: undefined },
+    { name: 'uses the older one', old: ['ns/a'], newer: [], want: { domain: OLD, overlooked: 0 } },
+    { name: 'uses the newer one', old: [], newer: ['ns/a'], want: { domain: NEW, overlooked: 0 } },
     {
-      name: 'takes the older one of both, and counts who carries only the other',
+      name: 'uses the older one of both, and counts Pods with only the other',
       old: ['ns/a'],
       newer: ['ns/b', 'ns/c'],
       want: { domain: OLD, overlooked: 2 },
     },
     {
-      name: 'overlooks no Pod that carries both',
+      name: 'counts no Pod that has both',
       old: ['ns/a', 'ns/b'],
       newer: ['ns/a', 'ns/b'],
       want: { domain: OLD, overlooked: 0 },

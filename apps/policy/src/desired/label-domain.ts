@@ -1,19 +1,19 @@
 import { labelDomains } from '../names.ts';
 
-/** Which Pods carry the name label of each known domain: their keys, by domain. */
+/** The keys of the Pods that have the name label of each known domain, by domain. */
 export type LabelledPods = ReadonlyMap<string, ReadonlySet<string>>;
 
 export type DomainChoice = {
   readonly domain: string;
-  /** How many Pods carry only the name label of another domain, and so are in no set. */
+  /** How many Pods are in no set because they have only the name label of another domain. */
   readonly overlooked: number;
 };
 
 /**
- * The domain to begin with, where neither a flag nor a set names one: the one that Pods carry. Where they carry both, it is
- * the older one, however many carry the other: so the answer doesn't flip with each Pod that comes or goes.
+ * The first domain, if neither a flag nor a set names one: the domain in the labels of Pods. If there are both, it is the
+ * older one, however many Pods have the other, so the answer doesn't flip when a Pod comes or goes.
  *
- * @returns undefined where no Pod carries either
+ * @returns undefined if no Pod has either
  */
 export function chooseDomain(pods: LabelledPods): DomainChoice | undefined {
   const domain = labelDomains.find((candidate) => (pods.get(candidate)?.size ?? 0) > 0);

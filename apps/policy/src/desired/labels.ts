@@ -1,18 +1,19 @@
 import { clusterLabel, clusterSetLabel, labelDomains, managedByLabel, nameLabel, namespaceLabel } from '../names.ts';
 import type { StringMap } from './string-map.ts';
 
-/** Under which names we write: the domain of the labels, and the value of `managed-by`. */
+/** Under which labels sets are written. */
 export type Identity = {
   readonly domain: string;
+  /** The value of `managed-by`. */
   readonly managedBy: string;
-  /** Whether sets also carry their cluster's id in its ClusterSet. */
+  /** Whether sets also have the label `cluster.clusterset.k8s.io`. */
   readonly clusterSet?: boolean;
 };
 
 /** What a set is for: a cluster, the namespace of its Pods, and the value of their name label. */
 export type Pair = { readonly cluster: string; readonly namespace: string; readonly app: string };
 
-/** Whose a set is, as its labels say. Without both labels of the pair, `pair` is undefined. */
+/** What the labels of a set say. `pair` is undefined without both labels of a pair. */
 export type Owner = { readonly domain: string; readonly cluster: string; readonly pair: Pair | undefined };
 
 /** All labels of a set. The id in the ClusterSet comes from our config, never from the remote. */
@@ -29,14 +30,16 @@ export function setLabels(
   };
 }
 
-/** The domains that count when labels are read: the known ones, then the `configured` one, if it is another. */
+/** The domains under which labels are read: the known ones, then the `configured` one if it differs. */
 export function domainsWith(configured: string): readonly string[] {
   return [...new Set([...labelDomains, configured])];
 }
 
 /**
- * Reads a set's labels. Where several domains name a cluster, the first of `domains` counts, so that two processes
- * never both take the set for theirs.
+ * Reads a set's labels. If several domains name a cluster, the first one counts, so that two processes never both own the
+ * set.
+ *
+ * @param domains under which labels are read, in order of precedence: `domainsWith`
  */
 export function readOwner(labels: StringMap, domains: readonly string[]): Owner | undefined {
   for (const domain of domains) {
@@ -53,14 +56,13 @@ export function readOwner(labels: StringMap, domains: readonly string[]): Owner 
   return undefined;
 }
 
-/** Orders pairs by namespace, name and cluster, code unit by code unit, as every locale does. */
+/** Orders pairs by namespace, name and cluster, by code units, so not by locale. */
 export function comparePairs(a: Pair, b: Pair): number {
   return compareText(a.namespace, b.namespace) || compareText(a.app, b.app) || compareText(a.cluster, b.cluster);
 }
 
-/** One text per pair; a label value holds no slash. */
+/** One text per pair: no part contains a slash. */
 export const pairText = ({ cluster, namespace, app }: Pair): string => `${cluster}/${namespace}/${app}`;
 
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
+/** Orders texts by code units. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -29,7 +29,7 @@ const addresses = (bytes: number, prefix = ''): readonly string[] =>
 
 it.each([
   { name: 'addresses', input: (bytes: number) => [pod({ ips: addresses(bytes) })] },
-  { name: 'addresses that are none', input: (bytes: number) => [pod({ ips: addresses(bytes, '0') })] },
+  { name: 'invalid addresses', input: (bytes: number) => [pod({ ips: addresses(bytes, '0') })] },
   ...['1', 'a', '.', ':', '1.', 'f:', '::', '-', 'a-', '\n'].map((unit) => ({
     name: `texts of ${JSON.stringify(unit)}`,
     input: (bytes: number) => {
@@ -38,20 +38,20 @@ it.each([
     },
   })),
 ])(
-  'a Pod of $name costs by its size, up to 1 MB',
+  'a Pod with $name takes linear time, up to 1 MB',
   ({ input }) => {
     expect(superlinearAt({ input, work: (pods) => pods.map((one) => membershipOf(one, rules)) })).toBeUndefined();
   },
   60_000,
 );
 
-it('what is left out of one Pod costs by its size, up to 1 MB', () => {
+it('what is skipped of one Pod takes linear time, up to 1 MB', () => {
   const input = (bytes: number): readonly Diagnostic[] =>
     addresses(bytes).map((detail) => ({ kind: 'problem', reason: 'bad-address', detail }));
-  const work = (left: readonly Diagnostic[]): void => {
-    const skips = new DiagnosticRegister({ onCount: () => undefined, onNew: () => undefined });
-    skips.replace('pod', left);
-    skips.replace('pod', left);
+  const work = (skipped: readonly Diagnostic[]): void => {
+    const register = new DiagnosticRegister({ onCount: () => undefined, onNew: () => undefined });
+    register.replace('pod', skipped);
+    register.replace('pod', skipped);
   };
   expect(superlinearAt({ input, work })).toBeUndefined();
 }, 60_000);

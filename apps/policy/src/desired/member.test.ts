@@ -36,16 +36,20 @@ const member: Member = {
 
 describe('membershipOf', () => {
   it.each<{ name: string; of: PodParts; want: Member }>([
-    { name: 'takes a running Pod', of: {}, want: member },
-    { name: 'takes a Pod that is starting, once it has an address', of: { phase: 'Pending' }, want: member },
-    { name: 'takes a Pod whose node fell silent', of: { phase: 'Unknown' }, want: member },
+    { name: 'accepts a running Pod', of: {}, want: member },
+    { name: 'accepts a starting Pod with an address', of: { phase: 'Pending' }, want: member },
+    { name: 'accepts a Pod on an unknown node', of: { phase: 'Unknown' }, want: member },
     {
-      name: 'takes every family (Go took the first address, as /32)',
+      name: 'accepts every family (Go used the first address, as /32)',
       of: { ips: ['10.4.1.38', 'FD00:0::26'] },
       want: { ...member, ips: ['10.4.1.38', 'fd00::26'] },
     },
-    { name: 'takes a label that is no object name', of: { app: 'My_App' }, want: { ...member, app: 'My_App' } },
-    { name: 'takes an empty label', of: { app: '' }, want: { ...member, app: '' } },
+    {
+      name: 'accepts a label that is not a valid object name',
+      of: { app: 'My_App' },
+      want: { ...member, app: 'My_App' },
+    },
+    { name: 'accepts an empty label', of: { app: '' }, want: { ...member, app: '' } },
     { name: "marks a Pod on its node's network", of: { hostNetwork: true }, want: { ...member, hostNetwork: true } },
   ])('$name', ({ of, want }) => {
     expect(membershipOf(pod(of), rules)).toEqual({ member: want, skipped: [] });
@@ -59,10 +63,10 @@ describe('membershipOf', () => {
     },
     { name: 'skips a Pod that failed (Go kept its address)', of: { phase: 'Failed' }, want: ['expected finished'] },
     { name: 'skips a Pod without an address', of: { ips: [] }, want: ['expected no-address'] },
-    { name: 'skips a Pod with no good address', of: { ips: ['10.4.1.999'] }, want: ['problem bad-address'] },
+    { name: 'skips a Pod without a valid address', of: { ips: ['10.4.1.999'] }, want: ['problem bad-address'] },
     { name: 'skips a label of 64 characters', of: { app: 'a'.repeat(64) }, want: ['problem bad-label'] },
-    { name: 'skips a label that no label may be', of: { app: '../x' }, want: ['problem bad-label'] },
-    { name: 'skips a namespace that none can be', of: { namespace: 'Ns' }, want: ['problem bad-namespace'] },
+    { name: 'skips an invalid label value', of: { app: '../x' }, want: ['problem bad-label'] },
+    { name: 'skips an invalid namespace', of: { namespace: 'Ns' }, want: ['problem bad-namespace'] },
     {
       name: 'skips an address that is not allowed',
       of: { ips: ['192.168.0.1'] },
@@ -70,13 +74,13 @@ describe('membershipOf', () => {
     },
     { name: 'skips an address of the local cluster', of: { ips: ['10.2.0.1'] }, want: ['problem address-not-allowed'] },
     {
-      name: 'expects that the address of a node is not allowed',
+      name: 'skips the address of a node that is not allowed, as expected',
       of: { ips: ['192.168.0.1'], hostNetwork: true },
       want: ['expected address-not-allowed'],
     },
   ])('$name', ({ of, want }) => {
-    const { member: nobody, skipped } = membershipOf(pod(of), rules);
-    expect(nobody).toBe(undefined);
+    const { member: none, skipped } = membershipOf(pod(of), rules);
+    expect(none).toBe(undefined);
     expect(skipped.map(({ kind, reason }) => `${kind} ${reason}`)).toEqual(want);
   });
 
@@ -90,7 +94,7 @@ describe('membershipOf', () => {
     '64:ff9b::a9fe:a9fe',
     'fd00:ec2::254',
     'ff05::1',
-  ])('never takes %s, in the network of a Pod or of its node', (ip) => {
+  ])('never accepts %s, in the network of a Pod or of its node', (ip) => {
     for (const hostNetwork of [false, true]) {
       const { member: taken, skipped } = membershipOf(pod({ ips: [ip, '10.4.1.38'], hostNetwork }), rules);
       expect(taken?.ips).toEqual(['10.4.1.38']);
@@ -98,7 +102,7 @@ describe('membershipOf', () => {
     }
   });
 
-  it('takes a reserved address only where a block of it is allowed', () => {
+  it('accepts a reserved address only if a block with it is allowed', () => {
     const named = { ...rules, addresses: { allowed: [mustParseCidr('240.4.0.0/16')], local: [] } };
     expect(membershipOf(pod({ ips: ['240.4.0.1'] }), rules).skipped).toMatchObject([
       { kind: 'problem', reason: 'address-not-allowed' },
@@ -106,7 +110,7 @@ describe('membershipOf', () => {
     expect(membershipOf(pod({ ips: ['240.4.0.1'] }), named).member?.ips).toEqual(['240.4.0.1']);
   });
 
-  it('keeps the good addresses of a Pod that has bad ones', () => {
+  it('accepts the valid addresses of a Pod with invalid ones', () => {
     expect(membershipOf(pod({ ips: ['x', '10.4.1.38', '192.168.0.1'] }), rules)).toEqual({
       member,
       skipped: [
@@ -116,7 +120,7 @@ describe('membershipOf', () => {
     });
   });
 
-  it('has nothing to say of a Pod without the label', () => {
+  it('reports nothing about a Pod without the label', () => {
     const { metadata, ...rest } = pod({});
     expect(membershipOf({ ...rest, metadata: { ...metadata, labels: {} } }, rules)).toEqual({
       member: undefined,
@@ -124,13 +128,13 @@ describe('membershipOf', () => {
     });
   });
 
-  it('repeats no more than an excerpt of what the remote wrote', () => {
+  it('repeats only an excerpt of what the remote wrote', () => {
     const { skipped } = membershipOf(pod({ app: 'x\n'.repeat(1_000_000) }), rules);
     expect(skipped[0]?.detail.length).toBeLessThan(200);
     expect(skipped[0]?.detail).not.toContain('\n');
   });
 
-  it('never throws, whatever the remote writes', () => {
+  it('never throws, with any input', () => {
     const anyPart = { namespace: fc.string(), app: fc.string(), phase: fc.string(), ips: fc.array(fc.string()) };
     fc.assert(
       fc.property(fc.record(anyPart, { requiredKeys: [] }), (parts) => {
@@ -142,10 +146,10 @@ describe('membershipOf', () => {
 
 describe('isSameMember', () => {
   it.each([
-    { name: 'is unmoved by equal addresses', other: { ...member, ips: ['10.4.1.38'] }, want: true },
+    { name: 'is true for equal addresses', other: { ...member, ips: ['10.4.1.38'] }, want: true },
     { name: 'sees a new address', other: { ...member, ips: ['10.4.1.39'] }, want: false },
     { name: 'sees a second address', other: { ...member, ips: ['10.4.1.38', 'fd00::26'] }, want: false },
-    { name: 'sees a label that changed (Go did not)', other: { ...member, app: 'other' }, want: false },
+    { name: 'sees a changed label (Go did not)', other: { ...member, app: 'other' }, want: false },
     { name: 'sees the network change', other: { ...member, hostNetwork: true }, want: false },
   ])('$name', ({ other, want }) => {
     expect(isSameMember(member, other)).toBe(want);

@@ -4,7 +4,7 @@ import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net'
 import { quoted } from '@kube-semaphore/text';
 import type { Pair } from './labels.ts';
 
-/** What is kept of a remote Pod: 50,000 of these lie in the store. */
+/** What the store keeps of a remote Pod. There can be 50,000. */
 export type Member = {
   readonly uid: string;
   readonly namespace: string;
@@ -12,18 +12,15 @@ export type Member = {
   readonly name: string;
   /** The value of its name label. */
   readonly app: string;
-  /** Canonical, at least one. */
+  /** Canonical; at least one. */
   readonly ips: readonly string[];
-  /** Its addresses are its node's. */
+  /** Whether its addresses are those of its node. */
   readonly hostNetwork: boolean;
-  /** A list lacked it and wasn't believed; or it was in a set when we started, and no list has shown it yet. */
+  /** A list that wasn't believed is missing it; or it is from the seed, and no list has shown it yet. */
   readonly held?: true;
 };
 
-/**
- * Why a Pod or one of its addresses counts for nothing. `expected`: the normal course of things. `problem`: somebody
- * should look. `reason` is one of a few words, fit for a metric's label; `detail` is for people.
- */
+/** Why a Pod or one of its addresses is skipped; fields as in `SetDiagnostic`. */
 export type PodDiagnostic = {
   readonly kind: 'expected' | 'problem';
   readonly reason:
@@ -37,7 +34,7 @@ export type PodDiagnostic = {
   readonly detail: string;
 };
 
-/** A set's pair and who is in it; at least one member, in no order. */
+/** A pair and its members: at least one, in no order. */
 export type PairMembers = Pair & { readonly members: readonly Member[] };
 
 export type Membership = { readonly member: Member | undefined; readonly skipped: readonly PodDiagnostic[] };
@@ -47,35 +44,35 @@ export type MembershipRules = {
   readonly nameLabel: string;
   /** Which addresses the remote may bring into local sets. */
   readonly addresses: AddressRules;
-  /** One string for each text. Thousands of Pods share a namespace and a label value, but each is decoded anew. */
+  /** One string for equal texts: each Pod is decoded anew, but thousands share a namespace and a label value. */
   readonly intern: (text: string) => string;
 };
 
-const FINISHED = skip('expected', 'finished', 'the Pod has run to its end, and its address may be given to another');
+const FINISHED = skip('expected', 'finished', 'the Pod has finished, so another may get its address');
 const NO_ADDRESS = skip('expected', 'no-address', 'the Pod has no address yet');
-// One for all: nearly every Pod of the store has it.
+// One for all, as nearly every Pod in the store has it.
 const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
-// The watch selects by the label, so this Pod isn't for us to judge.
-const NOBODY: Membership = { member: undefined, skipped: NOTHING_SKIPPED };
+// The watch selects by the label, so there is nothing to report about this Pod.
+const NO_MEMBER: Membership = { member: undefined, skipped: NOTHING_SKIPPED };
 
 /**
- * Reads a remote Pod. The remote is half trusted, so whatever of it could end up in a local object is checked: the
- * namespace and the label's value are what labels may hold, the addresses are addresses, and allowed ones.
+ * Reads a remote Pod. The remote is half trusted, so everything that could get into a local object is checked: the
+ * namespace and the label value must be valid in labels, the addresses must be valid and allowed.
  *
- * @returns no member if the Pod has no good address left; what was skipped, in the order of `status.podIPs`
+ * @returns no member if the Pod has no valid address; `skipped` in the order of `status.podIPs`
  */
 export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipRules): Membership {
   const { uid, namespace, name } = metadata;
   const app = metadata.labels[rules.nameLabel];
-  if (app === undefined) return NOBODY;
+  if (app === undefined) return NO_MEMBER;
   if (!isLabelValue(app)) {
-    return nobody(skip('problem', 'bad-label', `${rules.nameLabel}=${quoted(app)} is no label value`));
+    return noMember(skip('problem', 'bad-label', `${rules.nameLabel}=${quoted(app)} is not a valid label value`));
   }
   if (!isDnsLabel(namespace)) {
-    return nobody(skip('problem', 'bad-namespace', `${quoted(namespace)} is no name of a namespace`));
+    return noMember(skip('problem', 'bad-namespace', `${quoted(namespace)} is not a valid namespace name`));
   }
-  if (status.phase === 'Succeeded' || status.phase === 'Failed') return nobody(FINISHED);
-  if (status.podIPs.length === 0) return nobody(NO_ADDRESS);
+  if (status.phase === 'Succeeded' || status.phase === 'Failed') return noMember(FINISHED);
+  if (status.podIPs.length === 0) return noMember(NO_ADDRESS);
 
   const { hostNetwork } = spec;
   const ips: string[] = [];
@@ -87,7 +84,7 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
       : ({ reason: 'bad-address', detail: ip.reason } as const);
     if (ip.ok && refusal === undefined) ips.push(ip.value);
     if (refusal === undefined) continue;
-    // A node's address is no Pod's: that it is in no allowed block is nothing to alert about.
+    // A node's address isn't in a block of Pods, so there is nothing to alert about.
     const isExpected = hostNetwork && refusal.reason === 'address-not-allowed';
     bad.push(skip(isExpected ? 'expected' : 'problem', refusal.reason, refusal.detail));
   }
@@ -97,7 +94,7 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   return { member, skipped };
 }
 
-/** Whether two versions of one Pod (same UID) are the same to us; a heartbeat or a new annotation is no change. */
+/** Whether two versions of one Pod (same UID) make no difference to its sets. */
 export function isSameMember(a: Member, b: Member): boolean {
   return (
     a.app === b.app &&
@@ -108,7 +105,7 @@ export function isSameMember(a: Member, b: Member): boolean {
   );
 }
 
-function nobody(reason: PodDiagnostic): Membership {
+function noMember(reason: PodDiagnostic): Membership {
   return { member: undefined, skipped: [reason] };
 }
 

@@ -14,7 +14,7 @@ const set = {
 };
 
 describe('observedSet', () => {
-  it('reads the labels from where Calico reads them', () => {
+  it('reads the labels that Calico uses', () => {
     const { labels, nets, ...identity } = set;
     const annotations = { [calicoMetadataAnnotation]: JSON.stringify({ labels }) };
     const metadata = { ...identity, namespace: '', labels: {}, annotations };
@@ -24,8 +24,8 @@ describe('observedSet', () => {
 
 describe('isSameSet', () => {
   it.each([
-    { name: 'overlooks the resourceVersion', other: { ...set, resourceVersion: '8' }, want: true },
-    { name: 'overlooks the order of labels', other: { ...set, labels: { b: '2', a: '1' } }, want: true },
+    { name: 'ignores the resourceVersion', other: { ...set, resourceVersion: '8' }, want: true },
+    { name: 'ignores the order of labels', other: { ...set, labels: { b: '2', a: '1' } }, want: true },
     { name: 'sees another object of the same name', other: { ...set, uid: 'u9' }, want: false },
     { name: 'sees a label', other: { ...set, labels: { a: '1', c: '2' } }, want: false },
     { name: 'sees an annotation', other: { ...set, annotations: {} }, want: false },

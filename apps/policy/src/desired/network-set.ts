@@ -1,19 +1,20 @@
 import type { GlobalNetworkSet } from '@kube-semaphore/kube-objects';
 import { effectiveLabels } from './calico-metadata.ts';
+import { compareText } from './labels.ts';
 import { isSameMap, type StringMap } from './string-map.ts';
 
-/** A GlobalNetworkSet as it lies in the local cluster. */
+/** A GlobalNetworkSet in the local cluster. */
 export type ObservedSet = {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Those that Calico goes by, wherever they are stored. */
+  /** Those that Calico uses, wherever they are stored. */
   readonly labels: StringMap;
   readonly annotations: StringMap;
-  /** As the API server spelled them: nothing here looks inside, but a PUT that left them out would remove them. */
+  /** As the API server has them: nothing reads them, but a PUT without them would remove them. */
   readonly ownerReferences?: unknown;
   readonly finalizers?: unknown;
-  /** In the order and spelling of whoever wrote them. */
+  /** In the order and spelling of the last writer. */
   readonly nets: readonly string[];
 };
 
@@ -22,18 +23,17 @@ export type DesiredSet = {
   readonly name: string;
   /** Exactly these, and no others. */
   readonly labels: StringMap;
-  /** Canonical `/32` and `/128`, by number, IPv4 first, each once; at least one. */
+  /** Canonical `/32` and `/128`, sorted by number, IPv4 first, each once; at least one. */
   readonly nets: readonly string[];
 };
 
-/** Reads a set of the local store. */
 export function observedSet({ metadata, spec }: GlobalNetworkSet): ObservedSet {
   const { name, uid, resourceVersion, annotations, ownerReferences, finalizers } = metadata;
   const labels = effectiveLabels(metadata.labels, annotations);
   return { name, uid, resourceVersion, labels, annotations, ownerReferences, finalizers, nets: spec.nets };
 }
 
-/** Whether two versions of a set are the same to us: any difference but the resourceVersion may need a write. */
+/** Whether two versions of a set differ in nothing but the resourceVersion: any other difference may need a write. */
 export function isSameSet(a: ObservedSet, b: ObservedSet): boolean {
   return (
     a.uid === b.uid &&
@@ -44,3 +44,7 @@ export function isSameSet(a: ObservedSet, b: ObservedSet): boolean {
     JSON.stringify([a.ownerReferences, a.finalizers]) === JSON.stringify([b.ownerReferences, b.finalizers])
   );
 }
+
+/** Orders sets by name. */
+export const compareNames = (a: { readonly name: string }, b: { readonly name: string }): number =>
+  compareText(a.name, b.name);

@@ -12,34 +12,34 @@ const clusters = new Set(['c2', 'c3']);
 describe('classify', () => {
   it.each([
     {
-      name: 'takes a set of ours',
+      name: 'owns a set of ours',
       labels: { 'managed-by': GO, [`${OLD}/cluster`]: 'c2' },
       want: { kind: 'ours', cluster: 'c2' },
     },
     {
-      name: 'takes a set of another Go release, under another domain',
+      name: 'owns a set of another Go release, under another domain',
       labels: { 'managed-by': 'semaphore-policy', [`${NEW}/cluster`]: 'c3' },
       want: { kind: 'ours', cluster: 'c3' },
     },
     {
-      name: 'calls a set of a cluster that is not in the config an orphan',
+      name: 'finds an orphan of a cluster that is not in the config',
       labels: { 'managed-by': GO, [`${OLD}/cluster`]: 'c9' },
       want: { kind: 'orphan', cluster: 'c9' },
     },
-    { name: 'leaves a set without managed-by alone', labels: { [`${OLD}/cluster`]: 'c2' }, want: { kind: 'foreign' } },
+    { name: 'does not own a set without managed-by', labels: { [`${OLD}/cluster`]: 'c2' }, want: { kind: 'foreign' } },
     {
-      name: 'leaves a set of another writer alone',
+      name: 'does not own a set of another writer',
       labels: { 'managed-by': 'helm', [`${OLD}/cluster`]: 'c2' },
       want: { kind: 'foreign' },
     },
-    { name: 'leaves a set of no cluster alone', labels: { 'managed-by': GO }, want: { kind: 'foreign' } },
+    { name: 'does not own a set without a cluster', labels: { 'managed-by': GO }, want: { kind: 'foreign' } },
     {
-      name: 'leaves a set under an unknown domain alone',
+      name: 'does not own a set under an unknown domain',
       labels: { 'managed-by': GO, 'example.com/cluster': 'c2' },
       want: { kind: 'foreign' },
     },
     {
-      name: 'gives a set with two clusters to one of them only, whoever asks',
+      name: 'assigns a set with two clusters to one of them, always the same',
       labels: { 'managed-by': GO, [`${NEW}/cluster`]: 'c3', [`${OLD}/cluster`]: 'c2' },
       want: { kind: 'ours', cluster: 'c2' },
     },
@@ -47,7 +47,7 @@ describe('classify', () => {
     expect(classify(labels, clusters, identity)).toEqual(want);
   });
 
-  it('takes a set under a writer and a domain that only our flags name', () => {
+  it('owns a set with the writer and domain in our flags', () => {
     const own = { domain: 'example.com', managedBy: 'mine' };
     const labels = { 'managed-by': 'mine', 'example.com/cluster': 'c2' };
     expect(classify(labels, clusters, own)).toEqual({ kind: 'ours', cluster: 'c2' });
@@ -58,24 +58,24 @@ describe('keysOf', () => {
   const labels = { [`${OLD}/name`]: 'app', [`${OLD}/namespace`]: 'ns', [`${OLD}/cluster`]: 'c2' };
 
   it.each([
-    { name: 'is one key where labels and name agree', set: { name: 'c2-ns-app', labels }, want: ['c2-ns-app'] },
+    { name: 'is one key if labels and name agree', set: { name: 'c2-ns-app', labels }, want: ['c2-ns-app'] },
     {
       name: 'is one key for a shard',
       set: { name: `c2-ns-app-${hash10('c2', 'ns', 'app')}-s3`, labels },
       want: ['c2-ns-app'],
     },
     {
-      name: 'is two keys for a copy made by hand',
+      name: 'is two keys for a copy',
       set: { name: 'a-copy', labels },
       want: ['a-copy', 'c2-ns-app'],
     },
     {
-      name: 'is that of the name where the pair was taken off the labels',
+      name: 'is that of the name if the labels name no pair',
       set: { name: 'c2-ns-app', labels: { [`${OLD}/cluster`]: 'c2' } },
       want: ['c2-ns-app'],
     },
     {
-      name: 'are those of the name and of the pair where the cluster was edited',
+      name: 'are those of the name and of the pair if the cluster was edited',
       set: { name: 'c2-ns-app', labels: { ...labels, [`${OLD}/cluster`]: 'c3' } },
       want: ['c2-ns-app', 'c3-ns-app'],
     },
@@ -87,16 +87,16 @@ describe('keysOf', () => {
 describe('clusterOfFirstRelease', () => {
   const labels = { 'managed-by': GO, 'remote-cluster-name': 'c2', name: 'app', namespace: 'default' };
 
-  it('is the cluster of a set that v0.1.0 made', () => {
+  it('is the cluster of a set of v0.1.0', () => {
     expect(clusterOfFirstRelease(labels)).toBe('c2');
     expect(classify(labels, clusters, identity)).toEqual({ kind: 'foreign' });
   });
 
   it.each([
-    { name: 'a set of ours that somebody labelled so', of: { ...labels, [`${OLD}/cluster`]: 'c2' } },
-    { name: "somebody else's", of: { ...labels, 'managed-by': 'argocd' } },
-    { name: 'a set of any release', of: { 'managed-by': GO, [`${OLD}/cluster`]: 'c2' } },
-  ])('is none for $name', ({ of }) => {
+    { name: 'a set of ours with such labels', of: { ...labels, [`${OLD}/cluster`]: 'c2' } },
+    { name: 'a set of another writer', of: { ...labels, 'managed-by': 'argocd' } },
+    { name: 'a set of a later release', of: { 'managed-by': GO, [`${OLD}/cluster`]: 'c2' } },
+  ])('is undefined for $name', ({ of }) => {
     expect(clusterOfFirstRelease(of)).toBeUndefined();
   });
 });

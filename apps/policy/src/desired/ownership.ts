@@ -3,10 +3,12 @@ import type { StringMap } from './string-map.ts';
 import { domainsWith, type Identity, readOwner } from './labels.ts';
 
 /**
- * Whose a local GlobalNetworkSet is. `ours`: written by us or a program before us, for a cluster of our config.
- * `orphan`: likewise, but for a cluster that our config doesn't name; perhaps another process serves it, so it is
- * reported and left alone. `foreign`: anything else; it is never touched, and its name is taken. A set whose
- * `managed-by` somebody removed is foreign: that is how a person takes one over.
+ * Who owns a local GlobalNetworkSet.
+ *
+ * - `ours`: written by us or by a Go program, for a cluster of our config.
+ * - `orphan`: likewise, but for a cluster that our config doesn't name. Another process may serve it, so it is counted and
+ *   stays as it is.
+ * - `foreign`: any other. It is never changed, and its name is taken. A user who removes `managed-by` takes the set over.
  */
 export type Ownership =
   | { readonly kind: 'ours'; readonly cluster: string }
@@ -15,7 +17,7 @@ export type Ownership =
 
 const FOREIGN: Ownership = { kind: 'foreign' };
 
-/** @param clusters those that our config names */
+/** @param clusters those in our config */
 export function classify(labels: StringMap, clusters: ReadonlySet<string>, identity: Identity): Ownership {
   if (!isOurWriter(labels, identity.managedBy)) return FOREIGN;
   const owner = readOwner(labels, domainsWith(identity.domain));
@@ -23,16 +25,16 @@ export function classify(labels: StringMap, clusters: ReadonlySet<string>, ident
   return { kind: clusters.has(owner.cluster) ? 'ours' : 'orphan', cluster: owner.cluster };
 }
 
-/** Whether `managed-by` names us or a program that we take over from: a value that is known, or `configured`. */
+/** Whether `managed-by` names us or a Go program: a known value, or `configured`. */
 export function isOurWriter(labels: StringMap, configured: string): boolean {
   const writer = labels[managedByLabel];
   return writer !== undefined && (writer === configured || (managedByValues as readonly string[]).includes(writer));
 }
 
 /**
- * The keys to reconcile when a set of ours comes, changes or goes, sorted: that of its name, whose reconcile alone
- * may change or delete it, and that of the pair which its labels name. They differ only where somebody edited the
- * labels or made a copy by hand.
+ * The keys to reconcile when a set of ours comes, changes or goes, sorted: the key of its name, as only that reconcile may
+ * change or delete it, and the key of the pair that its labels name. They differ only if someone edited the labels or
+ * copied the set.
  */
 export function keysOf(
   { name, labels }: { readonly name: string; readonly labels: StringMap },
@@ -45,8 +47,8 @@ export function keysOf(
 }
 
 /**
- * The cluster of a set that kube-policy-semaphore v0.1.0 made; undefined for any other. Such a set is foreign: users' policies
- * go by its labels, which no release after that writes.
+ * The cluster of a set that kube-policy-semaphore v0.1.0 made; undefined for any other set. It is foreign: users' policies
+ * select its labels, which no later release writes.
  */
 export function clusterOfFirstRelease(labels: StringMap): string | undefined {
   const isLater = readOwner(labels, labelDomains) !== undefined;

@@ -1,8 +1,7 @@
 import { hash10 } from '@kube-semaphore/naming';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DesiredInput, desiredSets } from './sets.ts';
-import type { PairMembers } from './member.ts';
+import { type DesiredInput, desiredSets, type WantedPair } from './sets.ts';
 import type { ObservedSet } from './network-set.ts';
 import { domainsWith, setLabels } from './labels.ts';
 
@@ -13,13 +12,13 @@ type PairParts = { readonly cluster?: string; readonly namespace: string; readon
 type PodParts = { readonly ips: readonly string[]; readonly hostNetwork?: boolean };
 
 /** The pair `namespace/app`, with one Pod for each of `pods`; a text is a Pod with that address. */
-function pair(text: string, ...pods: readonly (string | PodParts)[]): PairMembers {
+function pair(text: string, ...pods: readonly (string | PodParts)[]): WantedPair {
   const [namespace = '', app = ''] = text.split('/');
   const members = pods.map((pod, i) => {
     const { ips, hostNetwork = false } = typeof pod === 'string' ? { ips: [pod] } : pod;
     return { uid: `u${i}`, namespace, name: `pod-${i}`, app, ips, hostNetwork };
   });
-  return { cluster: 'c2', namespace, app, members };
+  return { identity, cluster: 'c2', namespace, app, members };
 }
 
 function observed(name: string, of: PairParts, nets: readonly string[]): ObservedSet {
@@ -29,18 +28,17 @@ function observed(name: string, of: PairParts, nets: readonly string[]): Observe
 
 function desired(input: Partial<DesiredInput>) {
   return desiredSets({
-    identityOf: () => identity,
     domains: domainsWith(identity.domain),
     pairs: [],
     observed: [],
-    taken: () => false,
+    isTaken: () => false,
     maxNetsPerSet: 1000,
     hostNetworkPods: 'exclude',
     ...input,
   });
 }
 
-/** The sets as `name: nets`, which is all that most rows are about. */
+/** The sets as `name: nets`. */
 const brief = (input: Partial<DesiredInput>) =>
   Object.fromEntries(desired(input).sets.map(({ name, nets }) => [name, nets.join(' ')]));
 
@@ -72,24 +70,24 @@ describe('a desired set', () => {
     expect(sets.map(({ nets }) => nets.length)).toEqual(want);
   });
 
-  it.each<{ name: string; pairs: readonly PairMembers[]; want: Record<string, string> }>([
+  it.each<{ name: string; pairs: readonly WantedPair[]; want: Record<string, string> }>([
     {
-      name: 'lists addresses by number, IPv6 as /128 (Go wrote /32)',
+      name: 'sorts addresses by number, IPv6 as /128 (Go wrote /32)',
       pairs: [pair('ns/app', { ips: ['10.0.0.10', 'fd00::26'] }, '10.0.0.9')],
       want: { 'c2-ns-app': '10.0.0.9/32 10.0.0.10/32 fd00::26/128' },
     },
     {
-      name: 'has an address once that two Pods have (Go removed it with the first Pod)',
+      name: 'has the address of two Pods once (Go removed it with the first Pod)',
       pairs: [pair('ns/app', '10.0.0.1', '10.0.0.1')],
       want: { 'c2-ns-app': '10.0.0.1/32' },
     },
     {
-      name: 'does without Pods on the network of their node',
+      name: 'has no Pods on the network of their node',
       pairs: [pair('ns/app', '10.0.0.1', { ips: ['192.168.0.1'], hostNetwork: true })],
       want: { 'c2-ns-app': '10.0.0.1/32' },
     },
     {
-      name: 'is none where no Pod counts',
+      name: 'does not exist without members',
       pairs: [pair('ns/app', { ips: ['192.168.0.1'], hostNetwork: true })],
       want: {},
     },
@@ -101,7 +99,7 @@ describe('a desired set', () => {
 describe('the name of a set', () => {
   type Row = {
     name: string;
-    pairs: readonly PairMembers[];
+    pairs: readonly WantedPair[];
     taken?: readonly string[];
     max?: number;
     want: Record<string, string>;
@@ -109,41 +107,41 @@ describe('the name of a set', () => {
 
   it.each<Row>([
     {
-      name: 'goes to the smallest of two pairs (in Go both wrote one set in turn)',
+      name: 'goes to the smaller of two pairs (in Go both wrote one set in turn)',
       pairs: [pair('a-b/c', '10.0.0.2'), pair('a/b-c', '10.0.0.1')],
       want: { 'c2-a-b-c': '10.0.0.1/32', [`c2-a-b-c-${hash('a-b', 'c')}`]: '10.0.0.2/32' },
     },
     {
-      name: 'stays free while the smallest pair has no address',
+      name: 'stays free while the smaller pair has no address',
       pairs: [pair('a-b/c', '10.0.0.2'), pair('a/b-c', { ips: ['192.168.0.1'], hostNetwork: true })],
       want: { 'c2-a-b-c': '10.0.0.2/32' },
     },
     {
-      name: 'is never the bare legalised one',
+      name: 'is never only the legalised one',
       pairs: [pair('ns/My_App', '10.0.0.1'), pair('ns/my-app', '10.0.0.2')],
       want: { [`c2-ns-my-app-${hash('ns', 'My_App')}`]: '10.0.0.1/32', 'c2-ns-my-app': '10.0.0.2/32' },
     },
     {
-      name: 'has the suffix where an object that is not ours has the plain one',
+      name: 'has the suffix if an object that is not ours has the plain one',
       pairs: [pair('ns/app', '10.0.0.1')],
       taken: ['c2-ns-app'],
       want: { [`c2-ns-app-${hash('ns', 'app')}`]: '10.0.0.1/32' },
     },
     {
-      name: 'is that of a shard where both are taken',
+      name: 'is that of a shard if both are taken',
       pairs: [pair('ns/app', '10.0.0.1')],
       taken: ['c2-ns-app', `c2-ns-app-${hash('ns', 'app')}`],
       want: { [`c2-ns-app-${hash('ns', 'app')}-s1`]: '10.0.0.1/32' },
     },
     {
-      name: 'passes over a shard whose name is taken',
+      name: 'is not that of a shard whose name is taken',
       pairs: [pair('ns/app', '10.0.0.1', '10.0.0.2')],
       taken: [`c2-ns-app-${hash('ns', 'app')}-s1`],
       max: 1,
       want: { 'c2-ns-app': '10.0.0.1/32', [`c2-ns-app-${hash('ns', 'app')}-s2`]: '10.0.0.2/32' },
     },
     {
-      name: 'is left to the pair whose suffixed name it is',
+      name: 'goes to the pair whose suffixed name it is',
       pairs: [pair('ns/my_app', '10.0.0.1'), pair(`ns/my-app-${hash('ns', 'my_app')}`, '10.0.0.2')],
       want: {
         [`c2-ns-my-app-${hash('ns', 'my_app')}`]: '10.0.0.1/32',
@@ -151,12 +149,12 @@ describe('the name of a set', () => {
       },
     },
     {
-      name: 'stays plain where it only looks like the suffixed name of another',
+      name: 'stays plain if it only looks like the suffixed name of another',
       pairs: [pair('ns/app', '10.0.0.1'), pair(`ns/app-${hash('ns', 'app')}`, '10.0.0.2')],
       want: { 'c2-ns-app': '10.0.0.1/32', [`c2-ns-app-${hash('ns', 'app')}`]: '10.0.0.2/32' },
     },
   ])('$name', ({ pairs, taken = [], max = 1000, want }) => {
-    const rest = { taken: (name: string) => taken.includes(name), maxNetsPerSet: max };
+    const rest = { isTaken: (name: string) => taken.includes(name), maxNetsPerSet: max };
     expect(brief({ pairs, ...rest })).toEqual(want);
     expect(brief({ pairs: pairs.toReversed(), ...rest })).toEqual(want);
   });
@@ -174,7 +172,7 @@ describe('the shards of a pair', () => {
       want: { 'c2-ns-app': '10.0.0.1/32 10.0.0.2/32 10.0.0.3/32', [`${suffixed}-s1`]: '10.0.0.4/32' },
     },
     {
-      name: 'keep what they hold',
+      name: 'keep their addresses',
       observed: [
         observed('c2-ns-app', app, ['10.0.0.4/32', '10.0.0.3/32']),
         observed(`${suffixed}-s1`, app, ['10.0.0.2/32', '10.0.0.1/32']),
@@ -182,12 +180,12 @@ describe('the shards of a pair', () => {
       want: { 'c2-ns-app': '10.0.0.3/32 10.0.0.4/32', [`${suffixed}-s1`]: '10.0.0.1/32 10.0.0.2/32' },
     },
     {
-      name: 'keep what they hold in another spelling',
+      name: 'keep their addresses in another spelling',
       observed: [observed(`${suffixed}-s1`, app, ['10.0.0.1', '10.0.0.300', '010.0.0.2/32'])],
       want: { 'c2-ns-app': '10.0.0.2/32 10.0.0.3/32 10.0.0.4/32', [`${suffixed}-s1`]: '10.0.0.1/32' },
     },
     {
-      name: 'are known by the suffixed name too',
+      name: 'are also known by the suffixed name',
       observed: [
         observed(suffixed, app, ['10.0.0.3/32', '10.0.0.4/32']),
         observed(`${suffixed}-s1`, app, ['10.0.0.1/32', '10.0.0.2/32']),
@@ -195,7 +193,7 @@ describe('the shards of a pair', () => {
       want: { 'c2-ns-app': '10.0.0.3/32 10.0.0.4/32', [`${suffixed}-s1`]: '10.0.0.1/32 10.0.0.2/32' },
     },
     {
-      name: 'are known by their name where the labels were edited',
+      name: 'are known by their name if the labels were edited',
       observed: [observed(`${suffixed}-s1`, { namespace: 'other', app: 'x' }, ['10.0.0.1/32'])],
       want: { 'c2-ns-app': '10.0.0.2/32 10.0.0.3/32 10.0.0.4/32', [`${suffixed}-s1`]: '10.0.0.1/32' },
     },
@@ -222,24 +220,28 @@ describe('an address of a node', () => {
   const sets = [observed('c2-ns-app', { namespace: 'ns', app: 'app' }, ['192.168.0.1/32'])];
 
   it.each([
-    { name: 'is a member on request, as in Go', mode: 'include', want: '10.0.0.1/32 192.168.0.1/32 192.168.0.2/32' },
-    { name: 'is no member on request, though it was one', mode: 'exclude', want: '10.0.0.1/32' },
-    { name: 'stays where Go put it, while nobody has said', mode: 'grandfather', want: '10.0.0.1/32 192.168.0.1/32' },
+    {
+      name: 'is in the set with include, as in Go',
+      mode: 'include',
+      want: '10.0.0.1/32 192.168.0.1/32 192.168.0.2/32',
+    },
+    { name: 'is not in the set with exclude', mode: 'exclude', want: '10.0.0.1/32' },
+    { name: 'stays in the set of Go without a flag', mode: 'retain', want: '10.0.0.1/32 192.168.0.1/32' },
   ] as const)('$name', ({ mode, want }) => {
     expect(brief({ pairs, observed: sets, hostNetworkPods: mode })).toEqual({ 'c2-ns-app': want });
   });
 
-  it('is not let in by the set of another pair that spells the same name', () => {
+  it('is not retained from the set of another pair with the same name', () => {
     const others = [observed('c2-a-b-c', { namespace: 'a', app: 'b-c' }, ['192.168.0.1/32'])];
     const own = [pair('a-b/c', '10.0.0.1', { ips: ['192.168.0.1'], hostNetwork: true })];
-    expect(brief({ pairs: own, observed: others, hostNetworkPods: 'grandfather' })).toEqual({
+    expect(brief({ pairs: own, observed: others, hostNetworkPods: 'retain' })).toEqual({
       'c2-a-b-c': '10.0.0.1/32',
     });
   });
 
-  it('stays where somebody edited the labels so that they fit no set of this name', () => {
+  it('stays if the labels were edited', () => {
     const edited = [observed('c2-ns-app', { namespace: 'other', app: 'x' }, ['192.168.0.1/32'])];
-    expect(brief({ pairs, observed: edited, hostNetworkPods: 'grandfather' })).toEqual({
+    expect(brief({ pairs, observed: edited, hostNetworkPods: 'retain' })).toEqual({
       'c2-ns-app': '10.0.0.1/32 192.168.0.1/32',
     });
   });
@@ -251,25 +253,25 @@ describe('the diagnostics', () => {
   const sets = [observed('c2-ns-app', { namespace: 'ns', app: 'app' }, ['192.168.0.1/32'])];
 
   it.each<{ name: string; input: Partial<DesiredInput>; want: readonly string[] }>([
-    { name: 'are none where all is well', input: { pairs: [pair('ns/app', '10.0.0.1')] }, want: [] },
+    { name: 'are empty if nothing is wrong', input: { pairs: [pair('ns/app', '10.0.0.1')] }, want: [] },
     {
       name: 'name each Pod on the network of its node',
       input: { pairs: hosts },
       want: ['expected host-network ns/pod-0', 'expected host-network ns/pod-1'],
     },
     {
-      name: 'warn of an address of a node that stays',
-      input: { pairs: hosts, observed: sets, hostNetworkPods: 'grandfather' },
+      name: 'warn of a retained address of a node',
+      input: { pairs: hosts, observed: sets, hostNetworkPods: 'retain' },
       want: ['problem host-network-kept ns/pod-0', 'expected host-network ns/pod-1'],
     },
     {
-      name: 'have nothing against nodes that are members on request',
+      name: 'are empty with include',
       input: { pairs: hosts, hostNetworkPods: 'include' },
       want: [],
     },
     {
       name: 'warn of a name that is taken',
-      input: { pairs: [pair('ns/app', '10.0.0.1')], taken: (name) => name === 'c2-ns-app' },
+      input: { pairs: [pair('ns/app', '10.0.0.1')], isTaken: (name) => name === 'c2-ns-app' },
       want: ['problem name-taken ns/app'],
     },
   ])('$name', ({ input, want }) => {
@@ -280,7 +282,7 @@ describe('the diagnostics', () => {
   });
 });
 
-it('is the same whatever order Pods, pairs and sets come in', () => {
+it('does not depend on the order of Pods, pairs and sets', () => {
   const anyPair = fc
     .tuple(
       fc.constantFrom('a/b-c', 'a-b/c', 'a/B-c', 'a/b_c'),
@@ -301,7 +303,7 @@ it('is the same whatever order Pods, pairs and sets come in', () => {
       fc.uniqueArray(anySet, { selector: ({ name }) => name }),
       (pairs, sets) => {
         const reversed = pairs.map((of) => ({ ...of, members: of.members.toReversed() })).toReversed();
-        const rest = { maxNetsPerSet: 2, hostNetworkPods: 'grandfather' } as const;
+        const rest = { maxNetsPerSet: 2, hostNetworkPods: 'retain' } as const;
         expect(desired({ pairs: reversed, observed: sets.toReversed(), ...rest })).toEqual(
           desired({ pairs, observed: sets, ...rest }),
         );

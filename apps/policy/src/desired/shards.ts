@@ -1,33 +1,35 @@
-/** The addresses of one pair, and the shards that they may lie in. */
+import type { Shards } from './current-shards.ts';
+
+/** The addresses of one pair, and the shards for them. */
 export type Distribution = {
-  /** Each once, in the order in which they are to be listed. */
+  /** Each once, in the order of the result. */
   readonly wanted: readonly string[];
-  /** What the existing shards hold, wanted or not, by number. */
-  readonly held: ReadonlyMap<number, ReadonlySet<string>>;
-  /** How many addresses one shard may hold, an integer >= 1. */
+  /** The addresses in the existing shards, wanted or not. */
+  readonly current: Shards;
+  /** How many addresses one shard can have, an integer >= 1. */
   readonly max: number;
-  /** Whether a shard of this number may exist. False for finitely many: their names are somebody else's. */
+  /** Whether the name of this shard is free. False for finitely many. */
   readonly isFree: (shard: number) => boolean;
 };
 
 /**
- * Splits addresses into shards, with as few moves as may be: each write of a set makes every node of the cluster
- * program it anew.
+ * Splits addresses into shards, with as few moves as possible, because every node of the cluster programs a set anew after
+ * each write.
  *
- * - An address stays in its shard while that exists, in the lowest one if it is in several.
- * - A shard that holds more than `max` (the limit was lowered) gives up the last of them.
- * - New addresses fill the lowest shard with room, and open another when all are full.
- * - The last shard is emptied, again and again, while the others could hold everything and be 80 % full at most. So
- *   a workload that breathes around the limit doesn't open and close a shard each time.
- * - The first shard is never the empty one: people look for the plain name.
+ * - An address stays in its shard while that exists, or in the lowest one if it is in several.
+ * - A shard with more than `max` addresses (the limit was lowered) loses the last of them.
+ * - New addresses fill the lowest shard with room. When all are full, they open another.
+ * - While all but the last shard have room for everything at 80 % of `max`, the last one is emptied. So a workload whose
+ *   size changes around the limit doesn't open and close a shard each time.
+ * - The first shard is never empty, as people look for the plain name.
  *
- * Distributing what the result holds gives the result again.
+ * With its own result as `current`, it returns the same result.
  *
  * @returns the addresses by shard, both ascending, without empty shards
  */
-export function distribute({ wanted, held, max, isFree }: Distribution): ReadonlyMap<number, readonly string[]> {
+export function distribute({ wanted, current, max, isFree }: Distribution): ReadonlyMap<number, readonly string[]> {
   const first = lowestFree(isFree);
-  const shards = [...new Set([first, ...[...held.keys()].filter(isFree)])].toSorted((a, b) => a - b);
+  const shards = [...new Set([first, ...[...current.keys()].filter(isFree)])].toSorted((a, b) => a - b);
   while (shards.length > 1 && wanted.length * 10 <= (shards.length - 1) * max * 8) shards.pop();
 
   const homes = new Map<string, number>();
@@ -38,7 +40,7 @@ export function distribute({ wanted, held, max, isFree }: Distribution): Readonl
     counts.set(shard, (counts.get(shard) ?? 0) + 1);
   };
   for (const address of wanted) {
-    const home = shards.find((shard) => held.get(shard)?.has(address) === true && hasRoom(shard));
+    const home = shards.find((shard) => current.get(shard)?.has(address) === true && hasRoom(shard));
     if (home !== undefined) put(address, home);
   }
   // Every shard before `filling` is full.
@@ -49,7 +51,7 @@ export function distribute({ wanted, held, max, isFree }: Distribution): Readonl
     if (filling === shards.length) shards.push(lowestFree((shard) => !counts.has(shard) && isFree(shard)));
     put(address, shards[filling]!);
   }
-  // With no new address to fill it, the first shard takes over from the last.
+  // If no new address filled the first shard, it gets the addresses of the last one.
   const last = shards.findLast((shard) => counts.get(shard) !== 0);
   if (counts.get(first) === 0 && last !== undefined) {
     for (const [address, shard] of homes) if (shard === last) homes.set(address, first);

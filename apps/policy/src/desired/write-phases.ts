@@ -4,24 +4,25 @@ import type { ObservedSet } from './network-set.ts';
 import { pairText, readOwner } from './labels.ts';
 
 /**
- * Orders updates so that each address arrives before it leaves: the update that takes it out of the last set of its
- * pair comes after the one that puts it into another. That can be a chain: a set passes from one pair to another,
- * after the set that its addresses go to, which itself passes from a third pair.
+ * Orders updates so that each address is added before it is removed: the update that removes it from the last set of its
+ * pair comes after the update that adds it to another. That can be a chain: a set passes from one pair to another, after
+ * the set that gets its addresses, which itself passes from a third pair.
  *
- * It can be no circle. Within a pair, a shard gives addresses away when it is full, and then takes none. Between
- * pairs, take the longest name of such a circle: it is the plain name of one of its two pairs, or they couldn't both
- * have it, and the other set of that pair in the circle has a longer name (`SetNames`). Only sets whose labels were
- * exchanged by hand can make a circle, and a hole: they are mended in one go.
+ * It can't be a circle. Within a pair, a shard that loses addresses is full, so it gets none. Between pairs, take the
+ * longest name in such a circle: it is the plain name of one of its two pairs, or they couldn't both have it, and the other
+ * set of that pair in the circle has a longer name (`SetNames`). Only after someone exchanged the labels of sets can there
+ * be a circle. Its updates are one phase, with a gap.
  *
  * @param deletes come after all updates
- * @returns phases that are not empty, each in the order of `updates`
+ * @param domains as of `readOwner`
+ * @returns phases, none empty, each in the order of `updates`
  */
 export function updatePhases(
   updates: readonly Update[],
   deletes: readonly Delete[],
   domains: readonly string[],
 ): readonly (readonly Update[])[] {
-  // Nearly always: a Pod came or went.
+  // The usual case: a Pod came or went.
   if (updates.length < 2) return updates.length === 0 ? [] : [updates];
   const waits = waitsBetween(updates, deletes, domains);
   const phases: (readonly Update[])[] = [];
@@ -37,13 +38,13 @@ export function updatePhases(
   return phases;
 }
 
-/** By update that takes addresses away: the updates that put these into another set of the same pair. */
+/** By update that removes addresses: the updates that add these to another set of the same pair. */
 function waitsBetween(
   updates: readonly Update[],
   deletes: readonly Delete[],
   domains: readonly string[],
 ): ReadonlyMap<Update, ReadonlySet<Update>> {
-  const kept = new Set(deletes.flatMap(({ from }) => entriesOf(from, domains)));
+  const deleted = new Set(deletes.flatMap(({ from }) => entriesOf(from, domains)));
   const arrivals = new Map<string, Update>();
   const departures = new Map<string, Update>();
   for (const update of updates) {
@@ -51,8 +52,8 @@ function waitsBetween(
     const after = new Set(entriesOf(update.to, domains));
     for (const entry of after) if (!before.has(entry)) arrivals.set(entry, update);
     for (const entry of before) {
-      // Of several sets that hold an address one has to wait: best the one that goes to another pair as a whole.
-      if (after.has(entry) || kept.has(entry)) continue;
+      // Of several sets with an address one must wait: preferably the one that passes to another pair.
+      if (after.has(entry) || deleted.has(entry)) continue;
       if (!departures.has(entry) || passes(update, domains)) departures.set(entry, update);
     }
   }
@@ -69,7 +70,7 @@ function passes({ from, to }: Update, domains: readonly string[]): boolean {
   return ownerText(from, domains) !== ownerText(to, domains);
 }
 
-/** What a set lets in for whom: each address, with the pair that the labels name. */
+/** Each address, with the pair in the labels. */
 function entriesOf(set: ObservedSet, domains: readonly string[]): readonly string[] {
   const owner = ownerText(set, domains);
   if (owner === undefined) return [];

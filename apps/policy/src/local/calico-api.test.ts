@@ -1,6 +1,6 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { describe, expect, it } from 'vitest';
-import { chooseCalicoApi, discoverCalicoApi } from './calico-api.ts';
+import { calicoApiOf, chooseCalicoApi } from './calico-api.ts';
 
 const groups = (...names: string[]) => ({
   kind: 'APIGroupList',
@@ -10,94 +10,97 @@ const groups = (...names: string[]) => ({
 describe('chooseCalicoApi', () => {
   it.each([
     {
-      name: "Calico's API where it is served",
+      name: "Calico's API if it is served",
       answer: groups('apps', 'projectcalico.org'),
       want: 'projectcalico.org/v3',
     },
     {
-      name: 'the custom resource where it is not',
+      name: 'the custom resource if it is not',
       answer: groups('apps', 'crd.projectcalico.org'),
       want: 'crd.projectcalico.org/v1',
     },
-    { name: 'the custom resource where there is no Calico yet', answer: groups(), want: 'crd.projectcalico.org/v1' },
+    { name: 'the custom resource without Calico', answer: groups(), want: 'crd.projectcalico.org/v1' },
     {
-      name: "the custom resource where Calico's API has another version",
+      name: "the custom resource if Calico's API has another version",
       answer: { groups: [{ name: 'projectcalico.org', versions: [{ version: 'v4' }] }] },
       want: 'crd.projectcalico.org/v1',
     },
     {
-      name: 'the custom resource among groups that are none',
+      name: 'the custom resource among invalid groups',
       answer: { groups: [null, 7, {}] },
       want: 'crd.projectcalico.org/v1',
     },
-  ])('takes $name', ({ answer, want }) => {
+  ])('uses $name', ({ answer, want }) => {
     expect(chooseCalicoApi(answer)).toBe(want);
   });
 
   it.each([{ answer: null }, { answer: 'ok' }, { answer: {} }, { answer: { groups: {} } }])(
-    'decides nothing by $answer',
+    'does not decide by $answer',
     ({ answer }) => {
-      expect(() => chooseCalicoApi(answer)).toThrow('no APIGroupList');
+      expect(() => chooseCalicoApi(answer)).toThrow('not an APIGroupList');
     },
   );
 });
 
-it('waits for a successful answer, where the Go program would have fallen back', async () => {
+it('waits for a successful answer (Go used the other API)', async () => {
   const answers = [Promise.reject(new Error('503')), Promise.resolve({}), Promise.resolve(groups('projectcalico.org'))];
   answers[0]!.catch(() => 'handled below');
   const failures: string[] = [];
-  const api = await discoverCalicoApi(
+  const api = await calicoApiOf(
+    'auto',
     { getRaw: () => answers.shift()! },
     { signal: new AbortController().signal, retryMs: 1, onFailure: (error) => failures.push((error as Error).message) },
   );
   expect(api).toBe('projectcalico.org/v3');
-  expect(failures).toEqual(['503', 'the answer to /apis is no APIGroupList']);
+  expect(failures).toEqual(['503', 'the answer to /apis is not an APIGroupList']);
 });
 
-describe('discoverCalicoApi', () => {
+describe('calicoApiOf', () => {
   const stored = '/apis/crd.projectcalico.org/v1/globalnetworksets?limit=1';
   const v3 = '/apis/projectcalico.org/v3/globalnetworksets?limit=1';
   const refusal = (status: number) => new KubeApiError('no', { status, reason: '' });
 
   it.each([
-    { name: "Calico's API where its sets may be listed", refused: {}, want: 'projectcalico.org/v3' },
+    { name: "Calico's API if its sets may be listed", refused: {}, want: 'projectcalico.org/v3' },
     {
-      name: 'the custom resource where only that may be listed',
+      name: 'the custom resource if only that may be listed',
       refused: { [v3]: 403 },
       want: 'crd.projectcalico.org/v1',
     },
     {
-      name: "Calico's API where nothing may be listed",
+      name: "Calico's API if nothing may be listed",
       refused: { [v3]: 403, [stored]: 403 },
       want: 'projectcalico.org/v3',
     },
     {
-      name: "Calico's API where there is no custom resource",
+      name: "Calico's API without the custom resource",
       refused: { [v3]: 403, [stored]: 404 },
       want: 'projectcalico.org/v3',
     },
-  ])('takes $name', async ({ refused, want }) => {
+  ])('uses $name', async ({ refused, want }) => {
     const statuses = new Map<string, number>(Object.entries(refused));
     const getRaw = (path: string) => {
       const status = statuses.get(path);
       return status === undefined ? Promise.resolve(groups('projectcalico.org')) : Promise.reject(refusal(status));
     };
     expect(
-      await discoverCalicoApi(
+      await calicoApiOf(
+        'auto',
         { getRaw },
         { signal: new AbortController().signal, onFailure: () => expect.unreachable() },
       ),
     ).toBe(want);
   });
 
-  it("takes Calico's API from a server that reads its roles while it is asked", async () => {
+  it("uses Calico's API of a server that is still reading its roles", async () => {
     const refusals = [refusal(403)];
     const getRaw = (path: string) => {
       const failure = path === v3 ? refusals.pop() : undefined;
       return failure === undefined ? Promise.resolve(groups('projectcalico.org')) : Promise.reject(failure);
     };
     expect(
-      await discoverCalicoApi(
+      await calicoApiOf(
+        'auto',
         { getRaw },
         { signal: new AbortController().signal, onFailure: () => expect.unreachable() },
       ),
@@ -112,7 +115,7 @@ describe('discoverCalicoApi', () => {
     };
     const failures: unknown[] = [];
     const onFailure = (error: unknown) => failures.push(error);
-    expect(await discoverCalicoApi({ getRaw }, { signal: new AbortController().signal, retryMs: 1, onFailure })).toBe(
+    expect(await calicoApiOf('auto', { getRaw }, { signal: new AbortController().signal, retryMs: 1, onFailure })).toBe(
       'projectcalico.org/v3',
     );
     expect(failures).toHaveLength(1);

@@ -26,7 +26,7 @@ const pass = (from: string, to: string, name: string): Change => ({
 
 const busy = new Error('busy');
 
-/** What is tried, and what it fails of, where writes of these names fail. */
+/** The writes that are tried, and the error, if writes of these names fail. */
 async function run(
   phases: readonly Phase[],
   failing: readonly string[] = [],
@@ -47,25 +47,25 @@ async function run(
 describe('carryOut', () => {
   it.each([
     {
-      name: 'does one phase after the other',
+      name: 'carries out one phase after the other',
       phases: [[create('c2', 'a')], [remove('c2', 'b')]],
       failing: [],
       tried: ['create a', 'delete b'],
     },
     {
-      name: 'takes nothing away from a cluster for which something did not come',
+      name: 'removes nothing from a cluster after a failed write',
       phases: [[create('c2', 'a')], [remove('c2', 'b')]],
       failing: ['a'],
       tried: ['create a'],
     },
     {
-      name: 'goes on for the other clusters',
+      name: 'continues for the other clusters',
       phases: [[create('c2-a', 'a')], [remove('c2', 'b'), remove('c2-a', 'c')]],
       failing: ['a'],
       tried: ['create a', 'delete b'],
     },
     {
-      name: 'passes no set on that has what did not come',
+      name: 'passes no set on after a failed write, and blocks what waits for it',
       phases: [[create('c2', 'a')], [pass('c2', 'c3', 'b')], [remove('c3', 'c')]],
       failing: ['a'],
       tried: ['create a'],

@@ -2,11 +2,11 @@ import type { Change, Phase } from '../desired/change.ts';
 import { readOwner } from '../desired/labels.ts';
 
 /**
- * Carries out the phases of one key, each when the one before it was tried. A cluster whose write failed gets no other,
- * for what goes may wait for what didn't come; the other clusters whose sets are spelled alike get theirs.
+ * Carries out the phases of one key, one after the other. After a failed write, a cluster gets no writes of later phases,
+ * as these may remove what wasn't added; other clusters whose sets have the same key get theirs.
  *
- * @param domains of the labels, those that count
- * @throws whatever made the first write fail, when all was tried
+ * @param domains as of `readOwner`
+ * @throws the error of the first write that failed, when all phases are over
  */
 export async function carryOut(
   phases: readonly Phase[],
@@ -15,19 +15,25 @@ export async function carryOut(
 ): Promise<void> {
   const failed = new Set<string>();
   const failures: unknown[] = [];
-  const isHeldUp = (change: Change): boolean => clustersOf(change, domains).some((cluster) => failed.has(cluster));
   for (const phase of phases) {
-    const [next, left] = [phase.filter((change) => !isHeldUp(change)), phase.filter(isHeldUp)];
-    const results = await Promise.allSettled(next.map(write));
-    const lost = next.filter((_, i) => results[i]!.status === 'rejected');
-    failures.push(...results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : [])));
-    // Also what wasn't tried: others may wait for it in turn.
-    for (const change of [...lost, ...left]) for (const cluster of clustersOf(change, domains)) failed.add(cluster);
+    const isBlocked = (change: Change): boolean => clustersOf(change, domains).some((cluster) => failed.has(cluster));
+    const [blocked, next] = [phase.filter(isBlocked), phase.filter((change) => !isBlocked(change))];
+    const unwritten = [...blocked];
+    await Promise.all(
+      next.map((change) =>
+        write(change).catch((error: unknown) => {
+          failures.push(error);
+          unwritten.push(change);
+        }),
+      ),
+    );
+    // A blocked change blocks others in turn.
+    for (const change of unwritten) for (const cluster of clustersOf(change, domains)) failed.add(cluster);
   }
   if (failures.length > 0) throw failures[0];
 }
 
-/** Two where a set passes from one cluster's pair to another's. */
+/** Two if a set passes from a pair of one cluster to a pair of another. */
 function clustersOf(change: Change, domains: readonly string[]): readonly string[] {
   const sets = [...('from' in change ? [change.from] : []), ...('to' in change ? [change.to] : [])];
   return sets.map(({ labels }) => readOwner(labels, domains)?.cluster ?? '');

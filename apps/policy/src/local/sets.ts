@@ -1,12 +1,11 @@
-import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
-import type { KubeClient } from '@kube-semaphore/kube-client';
-import { type CalicoApi, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
+import { type Reflector, Store } from '@kube-semaphore/informers';
+import type { GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import { setKeyOfName } from '../names.ts';
 import { isSameSet, type ObservedSet, observedSet } from '../desired/network-set.ts';
-import { classify, clusterOfFirstRelease, keysOf, type Ownership } from '../desired/ownership.ts';
+import { classify, keysOf, type Ownership } from '../desired/ownership.ts';
 import { domainsWith, type Identity } from '../desired/labels.ts';
 
-/** A set as it lies in the store. Of sets that aren't ours only the name matters, so their nets aren't kept. */
+/** What the store keeps of a set: without nets if it isn't ours, as only its name matters. */
 type LocalSet = {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -14,63 +13,49 @@ type LocalSet = {
   readonly ownership: Ownership;
 };
 
+/** Keeps the store equal to the local cluster. */
+export type LocalSetReflector = Reflector<ReturnType<typeof globalNetworkSetKind>, LocalSet>;
+
 /** A set of ours, and the remote cluster that it is for. */
 export type OwnSet = { readonly cluster: string; readonly set: ObservedSet };
 
 export type LocalSetsOptions = {
-  readonly client: KubeClient;
-  readonly api: CalicoApi;
-  /** Those that our config names. */
+  /** Names of the remotes in the config. */
   readonly clusters: ReadonlySet<string>;
-  /** What tells our sets from others' besides the known labels and writers. */
+  /** The domain and writer in the flags, which are ours besides the known ones. */
   readonly configured: Identity;
-  readonly idleTimeoutMs: number;
-  readonly pollIntervalMs: number;
-  readonly hooks: ReflectorHooks;
-  /** A set of these keys changed, or a set that holds one of their names. */
+  /** A set of these keys changed, or a set that has one of their names. */
   readonly onChange: (keys: readonly string[]) => void;
-  /** How many sets there are of a cluster that isn't ours. */
+  /** How many sets there are of a cluster that isn't in the config. */
   readonly onOrphans: (cluster: string, count: number) => void;
 };
 
-/** All GlobalNetworkSets of the local cluster: ours by key, and of the others that their names are taken. */
+/** All GlobalNetworkSets of the local cluster: ours by key, and the names of the others, which are taken. */
 export class LocalSets {
+  readonly store: Store<LocalSet>;
+  /** As of `readOwner`. */
+  readonly domains: readonly string[];
   readonly #options: LocalSetsOptions;
-  readonly #store: Store<LocalSet>;
   readonly #byKey = new Map<string, Map<string, OwnSet>>();
-  readonly #orphans = new Map<string, number>();
-  readonly #ownSets = new Map<string, number>();
-  readonly #domains: readonly string[];
-  readonly reflector: Reflector<ReturnType<typeof globalNetworkSetKind>, LocalSet>;
+  /** How many sets name each cluster: its own, or orphans of one that isn't in the config. */
+  readonly #counts = new Map<string, number>();
 
   constructor(options: LocalSetsOptions) {
     this.#options = options;
-    this.#domains = domainsWith(options.configured.domain);
-    this.#store = new Store<LocalSet>({
+    this.domains = domainsWith(options.configured.domain);
+    this.store = new Store<LocalSet>({
       equal: (a, b) => isSameSet(a.set, b.set),
       onChange: ({ previous, current }) => this.#changed(previous, current),
-    });
-    const { client, api, idleTimeoutMs, pollIntervalMs, hooks } = options;
-    this.reflector = new Reflector({
-      client,
-      kind: globalNetworkSetKind(api),
-      // The group projectcalico.org is served by Calico's aggregated API server.
-      watchList: api === 'projectcalico.org/v3' ? 'never' : 'auto',
-      project: (object) => this.#read(object),
-      store: this.#store,
-      idleTimeoutMs,
-      pollIntervalMs,
-      hooks,
     });
   }
 
   get synced(): boolean {
-    return this.#store.view.synced;
+    return this.store.view.synced;
   }
 
   /** How many sets of ours a cluster has. */
   ownSets(cluster: string): number {
-    return this.#ownSets.get(cluster) ?? 0;
+    return this.#counts.get(cluster) ?? 0;
   }
 
   /** The sets of ours whose names belong to a key, each with its cluster. */
@@ -78,9 +63,10 @@ export class LocalSets {
     return [...(this.#byKey.get(key)?.values() ?? [])];
   }
 
-  /** All sets of ours. */
-  own(): readonly OwnSet[] {
-    return Array.from(this.#byKey.values(), (sets) => [...sets.values()]).flat();
+  /** All sets of ours that a cluster has. */
+  ofCluster(cluster: string): readonly ObservedSet[] {
+    const all = Array.from(this.#byKey.values(), (sets) => [...sets.values()]).flat();
+    return all.filter((own) => own.cluster === cluster).map(({ set }) => set);
   }
 
   /** The keys of all sets of ours. */
@@ -88,39 +74,20 @@ export class LocalSets {
     return this.#byKey.keys();
   }
 
-  /** The labels of every set, whoever's it is. */
-  labels(): readonly { readonly labels: ObservedSet['labels'] }[] {
-    const { view } = this.#store;
+  /** Every set, ours or not; those that aren't ours without nets. */
+  all(): readonly ObservedSet[] {
+    const { view } = this.store;
     return view.synced ? Array.from(view.objects.values(), ({ set }) => set) : [];
   }
 
-  /** The names of the sets that v0.1.0 left of a cluster, sorted: they aren't ours. */
-  ofFirstRelease(cluster: string): readonly string[] {
-    const { view } = this.#store;
-    if (!view.synced) return [];
-    const left = Array.from(view.objects.values(), ({ set }) => set).filter(
-      ({ labels }) => clusterOfFirstRelease(labels) === cluster,
-    );
-    return left.map(({ name }) => name).toSorted();
-  }
-
-  /** Whether an object that isn't ours holds a name. */
+  /** Whether an object that isn't ours has a name. */
   isTaken(name: string): boolean {
-    const { view } = this.#store;
+    const { view } = this.store;
     return view.synced && (view.objects.get(name)?.ownership.kind ?? 'ours') !== 'ours';
   }
 
-  /** The answer to a write of ours, which the watch will bring later. */
-  written(object: GlobalNetworkSet): void {
-    this.reflector.wrote(object);
-  }
-
-  /** A set of ours was deleted, which the watch will tell later. */
-  deleted({ name, uid }: ObservedSet): void {
-    this.#store.delete(name, uid);
-  }
-
-  #read(object: GlobalNetworkSet): LocalSet {
+  /** What the store keeps of a GlobalNetworkSet. */
+  read(object: GlobalNetworkSet): LocalSet {
     const set = observedSet(object);
     const { clusters, configured } = this.#options;
     const ownership = classify(set.labels, clusters, configured);
@@ -129,43 +96,31 @@ export class LocalSets {
   }
 
   #changed(previous: LocalSet | undefined, current: LocalSet | undefined): void {
-    if (previous !== undefined) this.#remove(previous);
-    if (current !== undefined) this.#add(current);
+    if (previous !== undefined) this.#index(previous, -1);
+    if (current !== undefined) this.#index(current, +1);
     const keys = new Set([...this.#keysOf(previous), ...this.#keysOf(current)]);
     this.#options.onChange([...keys]);
   }
 
   #keysOf(local: LocalSet | undefined): readonly string[] {
     if (local === undefined) return [];
-    return local.ownership.kind === 'ours' ? keysOf(local.set, this.#domains) : [setKeyOfName(local.set.name)];
+    return local.ownership.kind === 'ours' ? keysOf(local.set, this.domains) : [setKeyOfName(local.set.name)];
   }
 
-  #add({ set, ownership }: LocalSet): void {
-    if (ownership.kind === 'orphan') this.#countOrphan(ownership.cluster, +1);
-    if (ownership.kind !== 'ours') return;
-    this.#countOwn(ownership.cluster, +1);
+  #index({ set, ownership }: LocalSet, step: 1 | -1): void {
+    if (ownership.kind === 'foreign') return;
+    const { kind, cluster } = ownership;
+    const count = this.ownSets(cluster) + step;
+    this.#counts.set(cluster, count);
+    if (kind === 'orphan') {
+      this.#options.onOrphans(cluster, count);
+      return;
+    }
     const key = setKeyOfName(set.name);
     const sets = this.#byKey.get(key) ?? new Map<string, OwnSet>();
-    this.#byKey.set(key, sets.set(set.name, { cluster: ownership.cluster, set }));
-  }
-
-  #remove({ set, ownership }: LocalSet): void {
-    if (ownership.kind === 'orphan') this.#countOrphan(ownership.cluster, -1);
-    if (ownership.kind !== 'ours') return;
-    this.#countOwn(ownership.cluster, -1);
-    const key = setKeyOfName(set.name);
-    const sets = this.#byKey.get(key);
-    sets?.delete(set.name);
-    if (sets?.size === 0) this.#byKey.delete(key);
-  }
-
-  #countOwn(cluster: string, step: 1 | -1): void {
-    this.#ownSets.set(cluster, this.ownSets(cluster) + step);
-  }
-
-  #countOrphan(cluster: string, step: 1 | -1): void {
-    const count = (this.#orphans.get(cluster) ?? 0) + step;
-    this.#orphans.set(cluster, count);
-    this.#options.onOrphans(cluster, count);
+    if (step === 1) sets.set(set.name, { cluster, set });
+    else sets.delete(set.name);
+    if (sets.size > 0) this.#byKey.set(key, sets);
+    else this.#byKey.delete(key);
   }
 }

@@ -13,22 +13,22 @@ const { signal } = new AbortController();
 
 it.each([
   {
-    name: 'agrees',
+    name: 'has the same id',
     answers: { '/apis/about.k8s.io': GROUP, [PROPERTY]: { spec: { value: 'c2' } } },
     want: { kind: 'same' },
   },
   {
-    name: 'says another id',
+    name: 'has another id',
     answers: { '/apis/about.k8s.io': GROUP, [PROPERTY]: { spec: { value: 'west' } } },
     want: { kind: 'different', id: 'west' },
   },
   { name: 'has no About API', answers: {}, want: { kind: 'unknown' } },
-  { name: 'has no such property', answers: { '/apis/about.k8s.io': GROUP }, want: { kind: 'unknown' } },
+  { name: 'has no id', answers: { '/apis/about.k8s.io': GROUP }, want: { kind: 'unknown' } },
   {
     name: 'has a property without a value',
     answers: { '/apis/about.k8s.io': GROUP, [PROPERTY]: {} },
     want: { kind: 'unknown' },
   },
-])('tells when the remote $name', async ({ answers, want }) => {
+])('recognizes a remote that $name', async ({ answers, want }) => {
   expect(await compareClusterSetId(client(answers), 'c2', { signal })).toMatchObject(want);
 });

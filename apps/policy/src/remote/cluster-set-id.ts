@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { Logger } from '@kube-semaphore/runtime';
 import { clusterSetLabel } from '../names.ts';
 
-/** What a remote says about its id in its ClusterSet. `unknown`: it has no About API, or doesn't let us read it. */
+/** What a remote says about its id in its ClusterSet. `unknown`: it has no About API, or we may not read it. */
 export type ClusterSetId =
   | { readonly kind: 'same' }
   | { readonly kind: 'different'; readonly id: string }
@@ -32,4 +34,25 @@ export async function compareClusterSetId(
     signal.throwIfAborted();
     return { kind: 'unknown', error };
   }
+}
+
+export type ClusterSetIdReport = {
+  readonly client: KubeClient;
+  readonly remote: { readonly cluster: string; readonly firstSync: Promise<void> };
+  readonly log: Logger;
+};
+
+/**
+ * Warns, once the remote is synced, if its id differs from our name of it, as policies that select by the id would select
+ * another cluster. Nothing else depends on it.
+ */
+export async function reportClusterSetId(
+  { client, remote: { cluster, firstSync }, log }: ClusterSetIdReport,
+  { signal }: RunOptions,
+): Promise<void> {
+  if (!signal.aborted) await Promise.race([firstSync, once(signal, 'abort')]);
+  if (signal.aborted) return;
+  const answer = await compareClusterSetId(client, cluster, { signal });
+  if (answer.kind === 'different') log.warn({ cluster, id: answer.id }, 'the remote has another id in its ClusterSet');
+  if (answer.kind === 'unknown') log.debug({ cluster, error: answer.error }, 'ClusterSet id of the remote not read');
 }

@@ -1,79 +1,53 @@
-import { ConfigError, type Instruments, type Logger } from '@kube-semaphore/runtime';
-import {
-  type Diagnostic,
-  POLL_INTERVAL_MS,
-  remoteBudget,
-  RemoteState,
-  reportRestriction,
-} from '@kube-semaphore/multicluster';
-import type { Connection } from '@kube-semaphore/cluster-auth';
-import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
-import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import { labelDomains, nameLabel } from '../names.ts';
-import type { Cidr, Parsed } from '@kube-semaphore/net';
-import type { Given } from '@kube-semaphore/options';
-import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
-import { compareClusterSetId } from './cluster-set-id.ts';
-import { seedOf } from './seed.ts';
-import { isHeldWithoutPods } from '../desired/held.ts';
-import { chooseDomain, type DomainChoice } from '../desired/label-domain.ts';
-import type { LocalSets } from '../local/sets.ts';
-import type { PairMembers } from '../desired/member.ts';
-import type { metrics } from '../metrics.ts';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import { remoteBudget, RemoteState, reportRestriction } from '@kube-semaphore/multicluster';
+import { ConfigError, type Logger } from '@kube-semaphore/runtime';
 import type { SetDiagnostic } from '../desired/diagnostic.ts';
-import type { PolicyOptions } from '../config/options.ts';
-import type { RemotePlan } from '../plan.ts';
-import { fieldSelectorOf, RemotePods } from './pods.ts';
+import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
+import { chooseDomain, type DomainChoice } from '../desired/label-domain.ts';
 import type { Identity } from '../desired/labels.ts';
-import type { KnownRemote } from '../reconciler.ts';
-import type { RemoteSettings } from '../config/settings.ts';
+import { clusterOfFirstRelease } from '../desired/ownership.ts';
+import { compareNames } from '../desired/network-set.ts';
+import type { WantedPair } from '../desired/sets.ts';
+import type { LocalSets } from '../local/sets.ts';
+import type { PolicyMetrics } from '../metrics.ts';
+import { labelDomains } from '../names.ts';
+import type { RemotePlan } from '../plan.ts';
+import { reportClusterSetId } from './cluster-set-id.ts';
+import { firstRelease, NO_LABELLED_POD, noPodMatches, otherDomain, tooManySets } from './diagnostics.ts';
+import { RemotePods, type RemotePodsInput } from './pods.ts';
+import { seedOf } from './seed.ts';
 
-export type RemoteOptions = {
-  readonly settings: RemoteSettings;
-  /** Of the local cluster: it may bring in no address in them. */
-  readonly localCidrs: readonly Cidr[];
-  /** Of the local cluster, too: it brings in one in them only where a block of them is allowed. */
-  readonly serviceRanges: readonly Cidr[];
-  readonly connection: Connection;
-  readonly userAgent: string;
-  /** Whether this replica may choose the label domain by Pods now. */
-  readonly mayChoose: () => boolean;
-  readonly domains: readonly string[];
-  readonly options: PolicyOptions;
-  readonly given: Given<PolicyOptions>;
+export type RemoteOptions = RemotePodsInput & {
   /** Listed already. */
   readonly localSets: LocalSets;
+  /** Whether this replica may choose the label domain by Pods now. */
+  readonly mayChoose: () => boolean;
   readonly log: Logger;
-  readonly metrics: Instruments<typeof metrics>;
-  /** Remote events for these keys happened now. */
-  readonly onChange: (keys: readonly string[]) => void;
-  /** What is known of the remote changed so that all of its keys must be looked at. */
+  readonly metrics: PolicyMetrics;
+  /** All of its keys must be reconciled. */
   readonly onKnown: () => void;
 };
 
-/** What the register calls the remote as a whole. */
+/** Subjects of diagnostics that aren't about one Pod or one set. */
 const WHOLE_CLUSTER = 'cluster';
-
-/** That of a notice about Pods with the labels of another domain. */
 const OTHER_DOMAIN = 'label domain';
+const FIRST_RELEASE = 'sets of v0.1.0';
 
-/** That of a notice about sets that aren't ours. */
-const OLDER_SETS = 'sets of v0.1.0';
-
-/** One remote cluster: its Pods, what is left out of them, and whether they are known. */
-export class Remote implements KnownRemote {
+/** One remote cluster: its Pods, what is skipped of them, and whether they are known. */
+export class Remote {
   readonly cluster: string;
   readonly #options: RemoteOptions;
   readonly #state: RemoteState;
-  readonly #client: KubeClient;
-  readonly #hooks: ReflectorHooks;
-  /** What is watched: the Pods of each domain that may count, and only the chosen ones as soon as something says which it is. */
+  /** The Pods of each domain that may count; once the domain is chosen, only those of that domain. */
   #watched: readonly RemotePods[];
   #chosen: { readonly identity: Identity; readonly pods: RemotePods } | undefined;
-  #listedOnce = false;
+  #synced = false;
   readonly #firstSync = Promise.withResolvers<void>();
+  /** Resolves when its first list is complete. */
+  readonly firstSync = this.#firstSync.promise;
 
-  /** @throws ConfigError when its local sets carry more than one identity, and no flag says which */
+  /** @throws {ConfigError} when its local sets have more than one identity, and no flag chooses one */
   constructor(remote: RemoteOptions) {
     const { settings, options, metrics } = remote;
     const cluster = settings.name;
@@ -87,71 +61,47 @@ export class Remote implements KnownRemote {
     });
     const { log } = this.#state;
     this.#options = { ...remote, log };
-    reportRestriction({ cluster, allowed: settings.allowedPodCidrs, metrics, log });
-    const client = new KubeClient({
-      connection: remote.connection,
-      userAgent: remote.userAgent,
-      encoding: options.encoding,
-    });
-    this.#client = client;
-    const hooks = this.#state.watches.hooks();
-    this.#hooks = {
-      ...hooks,
-      onRestart: (restart) => {
-        if (restart.error !== undefined) metrics.podWatcherFailures.inc({ type: restart.verb });
-        hooks.onRestart?.(restart);
-      },
-    };
+    reportRestriction({ cluster, allowed: remote.addresses.allowed, metrics, log });
     const identity = this.#identity();
     if (!identity.ok) throw new ConfigError(identity.reason);
-    const budget = remoteBudget(options);
     const domains = identity.value === undefined ? labelDomains : [identity.value.domain];
-    this.#watched = domains.map((domain) => this.#openPods(domain, budget));
+    this.#watched = this.#podsOf(domains);
     this.settle();
+    this.reportFirstRelease();
   }
 
-  /** Under which labels its sets are written; undefined before that is settled. */
-  get identity(): Identity | undefined {
-    return this.#chosen?.identity;
-  }
-
-  /** Whether a first list is complete: of its Pods, or of both domains where none is settled yet. */
+  /** Whether a first list is complete: of its Pods, or of both domains while none is chosen. */
   get synced(): boolean {
-    return this.#listedOnce;
+    return this.#synced;
   }
 
-  /** Resolves when its first list is complete. */
-  get firstSync(): Promise<void> {
-    return this.#firstSync.promise;
-  }
-
-  /** How often to look at all of its keys again; 0 is never. */
+  /** How often to reconcile all of its keys; 0 is never. */
   get resyncPeriodMs(): number {
     return this.#options.settings.podResyncPeriodMs;
   }
 
-  /** Milliseconds since its watch last stirred. */
+  /** Milliseconds since its most silent watch last did anything. */
   get silentMs(): number {
     return Math.max(...this.#watched.map(({ silentMs }) => silentMs));
   }
 
+  /** Whether its Pods are known well enough to change or delete its sets. */
   isKnown(): boolean {
-    return this.#chosen?.pods.synced === true && !isHeldWithoutPods(this.#sighting());
+    return this.#chosen?.pods.synced === true && !this.#isHeldWithoutPods;
   }
 
   /**
-   * Settles under which labels its sets are written, if it isn't yet: what its sets or a flag say, and else what Pods carry.
-   * Only the leader goes by Pods; a standby follows the sets that the leader writes, so the two don't differ.
+   * Settles under which labels its sets are written, if that is open: by its sets or a flag, else by the labels of its
+   * Pods. Only the leader uses Pods; a standby follows the sets that the leader writes, so the two don't differ.
    */
   settle(): void {
     if (this.#chosen !== undefined) return;
     const { options, mayChoose, log } = this.#options;
     const identity = this.#identity();
     if (!identity.ok) {
-      // At the start this ends the process; now others of its remotes are being served.
-      this.#state.skips.replace(WHOLE_CLUSTER, [
-        { kind: 'problem', reason: 'two-identities', detail: identity.reason },
-      ]);
+      // At the start this ends the process; now it would end the service to other remotes.
+      const problem = { kind: 'problem', reason: 'two-identities', detail: identity.reason } as const;
+      this.#state.skips.replace(WHOLE_CLUSTER, [problem]);
       return;
     }
     if (identity.value !== undefined) {
@@ -162,71 +112,88 @@ export class Remote implements KnownRemote {
     if (choice === undefined) return;
     if (choice.overlooked > 0) {
       this.#state.skips.replace(OTHER_DOMAIN, [otherDomain(choice)]);
-      log.warn({ cluster: this.cluster, ...choice }, 'Pods carry the name label of another domain, and are in no set');
+      log.warn({ cluster: this.cluster, ...choice }, 'pods skipped that have only the name label of another domain');
     }
     this.#choose(identityOfDomain(choice.domain, options));
   }
 
-  pairs(key: string): readonly PairMembers[] {
-    return this.#chosen?.pods.pairs(key) ?? [];
+  /** Its pairs of a key that have members. */
+  pairs(key: string): readonly WantedPair[] {
+    if (this.#chosen === undefined) return [];
+    const { identity, pods } = this.#chosen;
+    return pods.index.pairs(key).map((pair) => ({ ...pair, identity }));
   }
 
+  /** All keys that it has members for. */
   keys(): readonly string[] {
-    return this.#chosen?.pods.keys() ?? [];
+    return this.#chosen?.pods.index.keys() ?? [];
   }
 
-  /** What there is to say about it in a plan. */
   plan(): RemotePlan {
-    const sighting = this.#sighting();
+    const { localSets } = this.#options;
+    const sets = localSets.ofCluster(this.cluster);
     return {
       cluster: this.cluster,
-      reached: this.#listedOnce,
-      failure: this.#listedOnce ? undefined : this.#state.watches.failure,
-      heldBack: isHeldWithoutPods(sighting) ? noPodMatches(sighting.ownSets).detail : undefined,
-      heldDeletions: this.#chosen?.pods.synced === true ? this.#chosen.pods.held : 0,
+      reached: this.#synced,
+      failure: this.#synced ? undefined : this.#state.watches.failure,
+      heldBack: this.#isHeldWithoutPods ? noPodMatches(sets.length).detail : undefined,
+      heldDeletions: this.#held ?? 0,
       skipped: this.#state.skips.all(),
-      sets: this.#options.localSets
-        .own()
-        .filter(({ cluster }) => cluster === this.cluster)
-        .map(({ set }) => set.name)
-        .toSorted(),
+      sets: sets.map(({ name }) => name).toSorted(),
     };
   }
 
-  /** What is worth knowing about its sets of a key from now on. */
-  notice(key: string, diagnostics: readonly SetDiagnostic[]): void {
-    this.#state.skips.replace(
-      `set ${key}`,
-      diagnostics.filter(({ cluster }) => cluster === this.cluster),
-    );
+  /** Replaces the diagnostics about its sets of a key. */
+  report(key: string, diagnostics: readonly SetDiagnostic[]): void {
+    const own = diagnostics.filter(({ cluster }) => cluster === this.cluster);
+    this.#state.skips.replace(`set ${key}`, own);
   }
 
-  /** Looks which sets v0.1.0 left: they are told, and stay as they are. */
-  noticeOlderSets(): void {
-    this.#state.skips.replace(OLDER_SETS, this.#options.localSets.ofFirstRelease(this.cluster).map(olderSet));
+  /** Replaces the diagnostics about its sets of v0.1.0. */
+  reportFirstRelease(): void {
+    const sets = this.#options.localSets.all().filter(({ labels }) => clusterOfFirstRelease(labels) === this.cluster);
+    this.#state.skips.replace(FIRST_RELEASE, sets.toSorted(compareNames).map(firstRelease));
   }
 
   /** Watches until `signal` is aborted. */
   async run({ signal }: RunOptions): Promise<void> {
-    await Promise.all([...this.#watched.map((pods) => pods.run({ signal })), this.#compareIdOnce(signal)]);
+    const { client, options, log } = this.#options;
+    const loops = this.#watched.map((pods) => pods.run({ signal }));
+    if (options.clusterSetLabel) loops.push(reportClusterSetId({ client, remote: this, log }, { signal }));
+    await Promise.all(loops);
+  }
+
+  /** How many deletions are held; undefined before its Pods are known. */
+  get #held(): number | undefined {
+    return this.#chosen?.pods.synced === true ? this.#chosen.pods.store.held : undefined;
   }
 
   get #areAllSynced(): boolean {
     return this.#watched.every(({ synced }) => synced);
   }
 
+  /**
+   * Whether all deletions are held: there are sets, but no Pod matches, and none ever did. An empty cluster looks like this;
+   * so do a wrong `-label-domain`, a kubeconfig of another cluster, and a restored etcd. Only in an empty cluster would it be
+   * right to delete every address.
+   */
+  get #isHeldWithoutPods(): boolean {
+    return this.#chosen?.pods.podsSeen !== true && this.#options.localSets.ownSets(this.cluster) > 0;
+  }
+
   #choiceByPods(): DomainChoice | undefined {
     return chooseDomain(new Map(this.#watched.map(({ domain, candidates }) => [domain, candidates])));
   }
 
-  #identity(): Parsed<Identity | undefined> {
+  #identity() {
     const { localSets, options } = this.#options;
-    return detectIdentity(localSets.labels(), this.cluster, options);
+    return detectIdentity(localSets.all(), this.cluster, options);
   }
 
   #choose(found: Identity): void {
     const { log, localSets, options } = this.#options;
     const identity = { ...found, clusterSet: options.clusterSetLabel };
+    // Each domain that sets or Pods can have is watched.
     const pods = this.#watched.find(({ domain }) => domain === identity.domain)!;
     this.#chosen = { identity, pods };
     log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
@@ -234,135 +201,83 @@ export class Remote implements KnownRemote {
     for (const other of this.#watched) if (other !== pods) other.end();
     this.#watched = [pods];
     pods.begin();
-    if (pods.synced) this.#listed();
+    if (pods.synced) this.#listed(pods);
   }
 
-  #openPods(domain: string, budget: RemoteBudget): RemotePods {
-    const { settings, localCidrs, serviceRanges, localSets, domains, options, given, metrics, onKnown, onChange } =
-      this.#options;
-    return new RemotePods({
-      client: this.#client,
-      cluster: this.cluster,
-      domain,
-      fieldSelector: fieldSelectorOf(options.hostNetworkPods === 'include' || !given.has('hostNetworkPods')),
-      addresses: { allowed: settings.allowedPodCidrs, local: localCidrs, services: serviceRanges },
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      budget,
-      sets: {
-        limit: options.maxRemoteSets,
-        isHere: (key) => localSets.ofKey(key).some((set) => set.cluster === this.cluster),
-        onLeftOut: (pair, isLeftOut) =>
-          this.#state.skips.replace(`set of ${pair}`, isLeftOut ? [tooManySets(options.maxRemoteSets)] : []),
-      },
-      guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
-      holdMs: options.deletionGuardHoldMs,
-      seed: options.deletionGuardPercent === 100 ? new Map() : seedOf(localSets.own(), this.cluster, domains),
-      hooks: {
-        ...this.#hooks,
-        onSynced: () => {
-          if (!this.#areAllSynced) return;
-          this.#hooks.onSynced?.();
-          if (this.#chosen === undefined) this.#candidatesListed();
-          else this.#listed();
-        },
-      },
-      onCandidate: () => this.settle(),
-      onFirstPod: () => {
-        this.#state.skips.replace(WHOLE_CLUSTER, []);
-        onKnown();
-      },
-      onChange: (keys) => {
-        this.#countHeld();
-        const isOverSets = this.#chosen?.pods.isOverSets === true;
-        metrics.remoteOverBudget.set({ remote: this.cluster, budget: 'sets' }, isOverSets ? 1 : 0);
-        onChange(keys);
-      },
-      onSkipped: (pod, skipped) => this.#state.skips.replace(`pod ${pod}`, skipped),
-    });
+  #podsOf(domains: readonly string[]): readonly RemotePods[] {
+    const { options, localSets, metrics, onKnown, onChange } = this.#options;
+    const hooks = this.#hooks();
+    const budget = remoteBudget(options);
+    const seed =
+      options.deletionGuardPercent === 100 ? new Map() : seedOf(localSets.ofCluster(this.cluster), localSets.domains);
+    return domains.map(
+      (domain) =>
+        new RemotePods({
+          ...this.#options,
+          domain,
+          budget,
+          seed,
+          hooks,
+          hasSet: (key) => localSets.ofKey(key).some(({ cluster }) => cluster === this.cluster),
+          onCandidate: () => this.settle(),
+          onFirstPod: () => {
+            this.#state.skips.replace(WHOLE_CLUSTER, []);
+            onKnown();
+          },
+          onChange: (keys) => {
+            this.#state.setHeld(this.#held);
+            const isOverSets = this.#chosen?.pods.index.isOver === true;
+            metrics.remoteOverBudget.set({ remote: this.cluster, budget: 'sets' }, isOverSets ? 1 : 0);
+            onChange(keys);
+          },
+          onSkippedPod: (pod, skipped) => this.#state.skips.replace(`pod ${pod}`, skipped),
+          onSkippedSet: (pair, isSkipped) =>
+            this.#state.skips.replace(`set of ${pair}`, isSkipped ? [tooManySets(options.maxRemoteSets)] : []),
+        }),
+    );
   }
 
-  /** The Pods of each domain were listed while nothing said which counts. */
+  /** For the watches of all domains, as one. */
+  #hooks(): ReflectorHooks {
+    const hooks = this.#state.watches.hooks();
+    return {
+      ...hooks,
+      onRestart: (restart) => {
+        if (restart.error !== undefined) this.#options.metrics.podWatcherFailures.inc({ type: restart.verb });
+        hooks.onRestart?.(restart);
+      },
+      onSynced: () => {
+        if (!this.#areAllSynced) return;
+        hooks.onSynced?.();
+        if (this.#chosen === undefined) this.#candidatesListed();
+        else this.#listed(this.#chosen.pods);
+      },
+    };
+  }
+
+  /** The Pods of each domain are listed, and no domain is chosen yet. */
   #candidatesListed(): void {
     this.settle();
     if (this.#chosen !== undefined) return;
     const { log } = this.#options;
     if (this.#choiceByPods() === undefined) this.#state.skips.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
-    if (!this.#listedOnce)
+    if (!this.#synced)
       log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
-    this.#syncedFirst();
+    this.#setSynced();
   }
 
-  #syncedFirst(): void {
-    this.#listedOnce = true;
+  #listed({ store: { held, size } }: RemotePods): void {
+    const { localSets, onKnown } = this.#options;
+    if (this.#isHeldWithoutPods)
+      this.#state.skips.replace(WHOLE_CLUSTER, [noPodMatches(localSets.ownSets(this.cluster))]);
+    this.#state.listed('remote pods listed', { pods: size - held }, held);
+    this.#state.setHeld(held);
+    this.#setSynced();
+    onKnown();
+  }
+
+  #setSynced(): void {
+    this.#synced = true;
     this.#firstSync.resolve();
   }
-
-  /** A wrong id would let policies of others select the wrong cluster; it is said, and nothing else happens. */
-  async #compareIdOnce(signal: AbortSignal): Promise<void> {
-    if (!this.#options.options.clusterSetLabel) return;
-    await Promise.race([this.firstSync, aborted(signal)]);
-    if (signal.aborted) return;
-    const { log } = this.#options;
-    const answer = await compareClusterSetId(this.#client, this.cluster, { signal });
-    if (answer.kind === 'different')
-      log.warn({ cluster: this.cluster, id: answer.id }, 'the remote calls itself something else in its ClusterSet');
-    if (answer.kind === 'unknown')
-      log.debug({ cluster: this.cluster, error: answer.error }, 'the remote does not tell its id in a ClusterSet');
-  }
-
-  #listed(): void {
-    const sighting = this.#sighting();
-    if (isHeldWithoutPods(sighting)) this.#state.skips.replace(WHOLE_CLUSTER, [noPodMatches(sighting.ownSets)]);
-    const { held, size } = this.#chosen!.pods;
-    this.#state.listed('remote pods listed', { pods: size - held }, held);
-    this.#countHeld();
-    this.#syncedFirst();
-    this.#options.onKnown();
-  }
-
-  #countHeld(): void {
-    const pods = this.#chosen?.pods;
-    this.#state.setHeld(pods?.synced === true ? pods.held : undefined);
-  }
-
-  #sighting() {
-    return { podsSeen: this.#chosen?.pods.podsSeen === true, ownSets: this.#options.localSets.ownSets(this.cluster) };
-  }
 }
-
-function aborted(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  else signal.addEventListener('abort', () => resolve(), { once: true });
-  return promise;
-}
-
-function noPodMatches(ownSets: number): Diagnostic {
-  const detail = `there are ${ownSets} sets and no Pod matches: nothing is deleted before one does. Is -label-domain right, and the cluster?`;
-  return { kind: 'problem', reason: 'no-pod-matches', detail };
-}
-
-const tooManySets = (limit: number): Diagnostic => ({
-  kind: 'problem',
-  reason: 'over-budget',
-  detail: `the remote has its ${limit} sets (-max-remote-sets), and gets no other`,
-});
-/** Where neither a flag nor a set names the domain. */
-const NO_LABELLED_POD: Diagnostic = {
-  kind: 'expected',
-  reason: 'no-labelled-pod',
-  detail: `no Pod carries ${labelDomains.map(nameLabel).join(' or ')}: the first that does decides which domain counts`,
-};
-
-// It is looked for only before the domain is settled, so it is no problem by the metric: that would never end.
-function otherDomain({ domain, overlooked }: DomainChoice): Diagnostic {
-  const detail = `Pods in no set because they carry only the name label of another domain: ${overlooked}. ${domain} is used; give -label-domain to use the other`;
-  return { kind: 'expected', reason: 'other-label-domain', detail };
-}
-
-const olderSet = (name: string): Diagnostic => ({
-  kind: 'problem',
-  reason: 'first-release',
-  detail: `${name} has labels that are not ours, and stays as it is`,
-});

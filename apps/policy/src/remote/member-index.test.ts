@@ -13,26 +13,31 @@ const member = (namespace: string, name: string, app: string, ip = '10.0.0.1'): 
   hostNetwork: false,
 });
 
+const unlimited = { limit: 1_000, hasSet: () => false, onSkippedSet: () => undefined };
+
 describe('MemberIndex', () => {
-  it('leaves out a pair that there is no room for, until another one goes', () => {
-    const left = new Set<string>();
-    const onLeftOut = (pair: string, isLeftOut: boolean) => void (isLeftOut ? left.add(pair) : left.delete(pair));
-    const index = new MemberIndex('c2', { limit: 1, isHere: (key) => key === 'c2-ns-here', onLeftOut });
+  it('skips a pair over the limit until another one goes', () => {
+    const skipped = new Set<string>();
+    const index = new MemberIndex('c2', {
+      limit: 1,
+      hasSet: (key) => key === 'c2-ns-here',
+      onSkippedSet: (pair, isSkipped) => void (isSkipped ? skipped.add(pair) : skipped.delete(pair)),
+    });
     const [here, one, two] = ['here', 'one', 'two'].map((app) => member('ns', app, app));
     for (const each of [here, one, two]) index.apply(undefined, each);
-    expect([index.pairs('c2-ns-here').length, index.pairs('c2-ns-one').length, [...left]]).toEqual([
+    expect([index.pairs('c2-ns-here').length, index.pairs('c2-ns-one').length, [...skipped]]).toEqual([
       1,
       0,
       ['ns/one', 'ns/two'],
     ]);
     expect(index.apply(here, undefined)).toEqual(['c2-ns-here', 'c2-ns-one']);
-    expect([index.pairs('c2-ns-one').length, index.isOver, [...left]]).toEqual([1, true, ['ns/two']]);
+    expect([index.pairs('c2-ns-one').length, index.isOver, [...skipped]]).toEqual([1, true, ['ns/two']]);
     index.apply(two, undefined);
-    expect([index.isOver, left.size]).toEqual([false, 0]);
+    expect([index.isOver, skipped.size]).toEqual([false, 0]);
   });
 
-  it('finds all pairs that spell one name under one key', () => {
-    const index = new MemberIndex('c2');
+  it('finds all pairs with one name under one key', () => {
+    const index = new MemberIndex('c2', unlimited);
     const one = member('a-b', 'p', 'c');
     const two = member('a', 'p', 'b-c');
     expect([...index.apply(undefined, one), ...index.apply(undefined, two)]).toEqual(['c2-a-b-c', 'c2-a-b-c']);
@@ -42,8 +47,8 @@ describe('MemberIndex', () => {
     ]);
   });
 
-  it('moves a Pod whose label changed, and names both keys (Go left the address behind)', () => {
-    const index = new MemberIndex('c2');
+  it('moves a Pod whose label changed, and returns both keys (Go left the address)', () => {
+    const index = new MemberIndex('c2', unlimited);
     const before = member('ns', 'p', 'old');
     const after = member('ns', 'p', 'new');
     index.apply(undefined, before);
@@ -51,8 +56,8 @@ describe('MemberIndex', () => {
     expect(index.keys()).toEqual(['c2-ns-new']);
   });
 
-  it('names one key where a label changes between two spellings of one name', () => {
-    const index = new MemberIndex('c2');
+  it('returns one key if a label changes between two spellings of one name', () => {
+    const index = new MemberIndex('c2', unlimited);
     const before = member('ns', 'p', 'My_App');
     const after = member('ns', 'p', 'my-app');
     index.apply(undefined, before);
@@ -60,8 +65,8 @@ describe('MemberIndex', () => {
     expect(index.pairs('c2-ns-my-app')).toEqual([{ cluster: 'c2', namespace: 'ns', app: 'my-app', members: [after] }]);
   });
 
-  it('replaces a Pod that got another address', () => {
-    const index = new MemberIndex('c2');
+  it('replaces a Pod with another address', () => {
+    const index = new MemberIndex('c2', unlimited);
     const before = member('ns', 'p', 'app');
     const after = member('ns', 'p', 'app', '10.0.0.2');
     index.apply(undefined, before);
@@ -70,7 +75,7 @@ describe('MemberIndex', () => {
   });
 
   it('forgets a key with its last Pod', () => {
-    const index = new MemberIndex('c2');
+    const index = new MemberIndex('c2', unlimited);
     const only = member('ns', 'p', 'app');
     index.apply(undefined, only);
     expect(index.apply(only, undefined)).toEqual(['c2-ns-app']);
@@ -78,11 +83,11 @@ describe('MemberIndex', () => {
     expect(index.keys()).toEqual([]);
   });
 
-  it('knows nothing of a Pod that it never saw', () => {
-    expect(new MemberIndex('c2').apply(member('ns', 'p', 'app'), undefined)).toEqual([]);
+  it('ignores the removal of an unknown Pod', () => {
+    expect(new MemberIndex('c2', unlimited).apply(member('ns', 'p', 'app'), undefined)).toEqual([]);
   });
 
-  it('holds what the store holds after any changes, and names the key of each', () => {
+  it('has the members of the store after any changes, and returns the key of each', () => {
     const step = fc.record({
       namespace: fc.constantFrom('a', 'a-b'),
       name: fc.constantFrom('p', 'q'),
@@ -90,7 +95,7 @@ describe('MemberIndex', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        const index = new MemberIndex('c2');
+        const index = new MemberIndex('c2', unlimited);
         const store = new Map<string, Member>();
         for (const { namespace, name, app } of steps) {
           const previous = store.get(`${namespace}/${name}`);

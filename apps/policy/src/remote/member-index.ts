@@ -4,28 +4,29 @@ import type { Pair } from '../desired/labels.ts';
 import type { Member, PairMembers } from '../desired/member.ts';
 
 export type MemberIndexOptions = {
-  /** How many pairs may have sets. */
+  /** How many pairs can have sets. */
   readonly limit: number;
-  /** Whether there are sets of this key and cluster here already: its pairs are always let in. */
-  readonly isHere: (key: string) => boolean;
-  /** A pair (`namespace/app`) is left out from now on, for there are too many; or is so no more. */
-  readonly onLeftOut: (pair: string, isLeftOut: boolean) => void;
+  /** Whether the cluster has sets of this key already: its pairs are always admitted. */
+  readonly hasSet: (key: string) => boolean;
+  /** A pair (`namespace/app`) is skipped from now on, because there are too many; or it isn't any more. */
+  readonly onSkippedSet: (pair: string, isSkipped: boolean) => void;
 };
 
 type Entry = Pair & { readonly key: string; readonly byPod: Map<string, Member> };
 
 /**
- * Finds the members of a key. Fed with each change of the member store, in order, so that a reconcile costs what its
- * own set costs and not 50,000 Pods; a pair's key is computed once, when its first member comes.
+ * Finds the members of a key, so that the cost of a reconcile depends on its set and not on 50,000 Pods. It gets each change
+ * of the store, in order. The key of a pair is computed once, when its first member comes.
  */
 export class MemberIndex {
   readonly #cluster: string;
   readonly #options: MemberIndexOptions;
   readonly #admissions: Admissions;
-  readonly #entries = new Map<string, Map<string, Entry>>();
+  /** By `nameOf`. */
+  readonly #entries = new Map<string, Entry>();
   readonly #byKey = new Map<string, Set<Entry>>();
 
-  constructor(cluster: string, options: MemberIndexOptions = UNLIMITED) {
+  constructor(cluster: string, options: MemberIndexOptions) {
     this.#cluster = cluster;
     this.#options = options;
     this.#admissions = new Admissions(options.limit);
@@ -34,8 +35,8 @@ export class MemberIndex {
   /**
    * One Pod came (`previous` undefined), changed, or went (`current` undefined).
    *
-   * @returns the keys whose sets this may change: two if the Pod's label moved it to another set, and that of a pair
-   * which there is room for now
+   * @returns the keys whose sets may change: two if the Pod's label moved it to another set, and the key of a pair that is
+   * admitted now
    */
   apply(previous: Member | undefined, current: Member | undefined): readonly string[] {
     // Added before removed: a pair with one member keeps its entry while that member changes.
@@ -46,20 +47,17 @@ export class MemberIndex {
     return [...new Set(keys)].toSorted();
   }
 
-  /** Whether any pair is left out, for there are too many. */
+  /** Whether a pair is skipped, because there are too many. */
   get isOver(): boolean {
     return this.#admissions.isOver;
   }
 
-  /** The pairs of a key that have members, but for those that are left out; in no order. */
+  /** The pairs of a key that have members, without skipped ones; in no order. */
   pairs(key: string): readonly PairMembers[] {
     const entries = [...(this.#byKey.get(key) ?? [])].filter((entry) => !this.#admissions.isWaiting(nameOf(entry)));
-    return entries.map(({ cluster, namespace, app, byPod }) => ({
-      cluster,
-      namespace,
-      app,
-      members: [...byPod.values()],
-    }));
+    return entries.map(({ cluster, namespace, app, byPod }) => {
+      return { cluster, namespace, app, members: [...byPod.values()] };
+    });
   }
 
   /** All keys that have members, sorted. */
@@ -68,14 +66,14 @@ export class MemberIndex {
   }
 
   #add(member: Member): Entry {
-    const entry = this.#entries.get(member.namespace)?.get(member.app) ?? this.#open(member);
+    const entry = this.#entries.get(nameOf(member)) ?? this.#open(member);
     entry.byPod.set(member.name, member);
     return entry;
   }
 
-  /** @returns the pair that it was in, and one that is let in instead if that is empty now */
+  /** @returns the pair that it was in, and the pair that is admitted instead if that is empty now */
   #remove(member: Member): readonly [Entry | undefined, Entry | undefined] {
-    const entry = this.#entries.get(member.namespace)?.get(member.app);
+    const entry = this.#entries.get(nameOf(member));
     entry?.byPod.delete(member.name);
     return [entry, entry?.byPod.size === 0 ? this.#close(entry) : undefined];
   }
@@ -83,41 +81,28 @@ export class MemberIndex {
   #open({ namespace, app }: Member): Entry {
     const cluster = this.#cluster;
     const entry = { cluster, namespace, app, key: setKey(cluster, namespace, app), byPod: new Map<string, Member>() };
-    getOrAdd(this.#entries, namespace, () => new Map<string, Entry>()).set(app, entry);
-    getOrAdd(this.#byKey, entry.key, () => new Set<Entry>()).add(entry);
     const pair = nameOf(entry);
-    this.#admissions.enter(pair, { isHere: this.#options.isHere(entry.key) });
-    if (this.#admissions.isWaiting(pair)) this.#options.onLeftOut(pair, true);
+    this.#entries.set(pair, entry);
+    this.#byKey.set(entry.key, (this.#byKey.get(entry.key) ?? new Set()).add(entry));
+    this.#admissions.enter(pair, { isHere: this.#options.hasSet(entry.key) });
+    if (this.#admissions.isWaiting(pair)) this.#options.onSkippedSet(pair, true);
     return entry;
   }
 
   #close(entry: Entry): Entry | undefined {
-    const inNamespace = this.#entries.get(entry.namespace);
-    inNamespace?.delete(entry.app);
-    if (inNamespace?.size === 0) this.#entries.delete(entry.namespace);
+    const pair = nameOf(entry);
+    this.#entries.delete(pair);
     const sharers = this.#byKey.get(entry.key);
     sharers?.delete(entry);
     if (sharers?.size === 0) this.#byKey.delete(entry.key);
-    const pair = nameOf(entry);
-    const wasLeftOut = this.#admissions.isWaiting(pair);
+    const wasSkipped = this.#admissions.isWaiting(pair);
     const next = this.#admissions.leave(pair);
-    if (wasLeftOut) this.#options.onLeftOut(pair, false);
+    if (wasSkipped) this.#options.onSkippedSet(pair, false);
     if (next === undefined) return undefined;
-    this.#options.onLeftOut(next, false);
-    const [namespace = '', app = ''] = next.split('/');
-    return this.#entries.get(namespace)?.get(app);
+    this.#options.onSkippedSet(next, false);
+    return this.#entries.get(next);
   }
 }
 
-const UNLIMITED: MemberIndexOptions = { limit: Infinity, isHere: () => false, onLeftOut: () => undefined };
-
-/** Neither part has a slash. */
-const nameOf = ({ namespace, app }: Entry): string => `${namespace}/${app}`;
-
-function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
+/** Unique: no part contains a slash. */
+const nameOf = ({ namespace, app }: Pick<Pair, 'namespace' | 'app'>): string => `${namespace}/${app}`;

@@ -1,78 +1,70 @@
-import {
-  type DeletionGuard,
-  Reflector,
-  type ReflectorHooks,
-  type RemoteBudget,
-  Store,
-} from '@kube-semaphore/informers';
+import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
-import { nameLabel } from '../names.ts';
 import type { AddressRules } from '@kube-semaphore/net';
-import type { PairMembers } from '../desired/member.ts';
-import { MemberIndex, type MemberIndexOptions } from './member-index.ts';
+import type { PolicyOptions } from '../config/options.ts';
+import type { RemoteSettings } from '../config/settings.ts';
+import type { HostNetworkPods } from '../desired/host-network.ts';
 import {
   isSameMember,
   type Member,
+  type Membership,
   membershipOf,
   type MembershipRules,
   type PodDiagnostic,
 } from '../desired/member.ts';
+import { nameLabel } from '../names.ts';
+import { MemberIndex, type MemberIndexOptions } from './member-index.ts';
 
-/** A Pod as it lies in the store: who it is in its set, if it is in one, and what of it is left out. */
-type RemotePod = {
-  readonly uid: string;
-  readonly member: Member | undefined;
-  readonly skipped: readonly PodDiagnostic[];
-};
+/** What the store keeps of a Pod: its member, if it is one, and what is skipped of it. */
+type RemotePod = Membership & { readonly uid: string };
 
-export type RemotePodsOptions = {
+/** What decides which Pods of a remote are members, whatever their domain is. */
+export type RemotePodsInput = {
+  readonly settings: RemoteSettings;
   readonly client: KubeClient;
-  readonly cluster: string;
-  /** Domain of the name label: only Pods that carry it are watched. */
-  readonly domain: string;
-  /** Which Pods can be members: `fieldSelectorOf`. */
-  readonly fieldSelector: string;
-  /** Which addresses it may bring into local sets. */
+  readonly options: PolicyOptions;
+  readonly hostNetworkPods: HostNetworkPods;
+  /** Which addresses it can bring into local sets. */
   readonly addresses: AddressRules;
-  readonly idleTimeoutMs: number;
-  readonly pollIntervalMs: number;
-  readonly budget: RemoteBudget;
-  readonly guard: DeletionGuard;
-  readonly holdMs: number;
-  /** What the local sets remember, by a key that no Pod has: the first list is measured against it. */
-  readonly seed: ReadonlyMap<string, Member>;
-  /** How many sets it may have. */
-  readonly sets: MemberIndexOptions;
-  readonly hooks: ReflectorHooks;
-  /** Before it is known whether this domain counts: there are other Pods now. */
-  readonly onCandidate: () => void;
-  /** A labelled Pod with an address was seen, and none before. */
-  readonly onFirstPod: () => void;
   /** The sets of these keys may have other members now. */
   readonly onChange: (keys: readonly string[]) => void;
-  /** What is left out of a Pod (`namespace/name`) from now on. */
-  readonly onSkipped: (pod: string, skipped: readonly PodDiagnostic[]) => void;
 };
 
-/** What finished can't come back, and its address may be another Pod's already. */
+type RemotePodsOptions = RemotePodsInput &
+  Pick<MemberIndexOptions, 'hasSet' | 'onSkippedSet'> & {
+    /** Domain of the name label: only Pods that have it are watched. */
+    readonly domain: string;
+    readonly budget: RemoteBudget;
+    /** Members of the local sets, by a key that no Pod has: the first list is measured against them. */
+    readonly seed: ReadonlyMap<string, Member>;
+    readonly hooks: ReflectorHooks;
+    /** Before this domain is chosen: other Pods have the label now. */
+    readonly onCandidate: () => void;
+    /** The first labelled Pod with an address was seen. */
+    readonly onFirstPod: () => void;
+    /** What is skipped of a Pod (`namespace/name`) from now on. */
+    readonly onSkippedPod: (pod: string, skipped: readonly PodDiagnostic[]) => void;
+  };
+
+/** A finished Pod never runs again, and another Pod may have its address. */
 const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 
-/** @param hostNetwork whether Pods of the host's network can be members; if not, the server is told not to send them */
-export const fieldSelectorOf = (hostNetwork: boolean): string =>
-  hostNetwork ? UNFINISHED : `${UNFINISHED},spec.hostNetwork=false`;
+/** Pods that can't be members aren't requested. */
+const fieldSelectorOf = (mode: HostNetworkPods): string =>
+  mode === 'exclude' ? `${UNFINISHED},spec.hostNetwork=false` : UNFINISHED;
 
 const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
 
-/**
- * The Pods of a remote cluster that carry the name label of a domain. Once `begin` says that this domain counts, they are
- * members of sets, by key.
- */
+/** The Pods of a remote cluster with the name label of a domain. Once `begin` chooses the domain, they are members of sets. */
 export class RemotePods {
   readonly #options: RemotePodsOptions;
-  readonly #store: Store<RemotePod>;
-  readonly #index: MemberIndex;
-  /** By name, until this domain counts. */
+  /** Labelled Pods that haven't finished, and held ones. */
+  readonly store: Store<RemotePod>;
+  /** The members by key. */
+  readonly index: MemberIndex;
+  /** By name, until this domain is chosen. */
   #candidates: Map<string, RemotePod> | undefined = new Map();
   #podsSeen = false;
   readonly #ended = new AbortController();
@@ -80,21 +72,12 @@ export class RemotePods {
 
   constructor(options: RemotePodsOptions) {
     this.#options = options;
-    const {
-      client,
-      cluster,
-      domain,
-      fieldSelector,
-      addresses,
-      idleTimeoutMs,
-      pollIntervalMs,
-      budget,
-      guard,
-      holdMs,
-      hooks,
-    } = options;
-    this.#index = new MemberIndex(cluster, options.sets);
-    this.#store = new Store<RemotePod>({
+    const { client, settings, domain, budget, hooks, addresses, hostNetworkPods } = options;
+    const { maxRemoteSets, deletionGuardPercent, deletionGuardMin, deletionGuardHoldMs, watchIdleTimeoutMs } =
+      options.options;
+    this.index = new MemberIndex(settings.name, { ...options, limit: maxRemoteSets });
+    const guard = { percent: deletionGuardPercent, min: deletionGuardMin };
+    this.store = new Store<RemotePod>({
       equal: isSame,
       onChange: ({ key, previous, current }) => this.#changed(key, previous, current),
       holding: { guard, hold, claims, withoutClaim },
@@ -104,24 +87,24 @@ export class RemotePods {
       client,
       kind: podKind,
       labelSelector: rules.nameLabel,
-      fieldSelector,
+      fieldSelector: fieldSelectorOf(hostNetworkPods),
       watchList: 'auto',
       project: (pod) => read(pod, rules),
       projectTooLarge: readTooLarge,
-      store: this.#store,
+      store: this.store,
       budget,
-      idleTimeoutMs,
-      pollIntervalMs,
-      holdMs,
+      idleTimeoutMs: watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      holdMs: deletionGuardHoldMs,
       hooks,
     });
   }
 
   get synced(): boolean {
-    return this.#store.view.synced;
+    return this.store.view.synced;
   }
 
-  /** Milliseconds since the watch last stirred. */
+  /** Milliseconds since the watch last did anything. */
   get silentMs(): number {
     return this.#reflector.silentMs;
   }
@@ -130,59 +113,33 @@ export class RemotePods {
     return this.#options.domain;
   }
 
-  /** `namespace/name` of those that carry the label, members or not; none once the domain counts. */
+  /** `namespace/name` of the Pods with the label, members or not; empty once the domain is chosen. */
   get candidates(): ReadonlySet<string> {
     return new Set(this.#candidates?.keys());
   }
 
-  /** This domain counts: reports the Pods that were seen so far, and from now on every change. */
+  /** This domain is chosen: reports the Pods so far, and every change from now on. */
   begin(): void {
     const seen = this.#candidates ?? [];
     this.#candidates = undefined;
     for (const [name, pod] of seen) this.#changed(name, undefined, pod);
   }
 
-  /** Another domain counts. */
+  /** Another domain is chosen. */
   end(): void {
     this.#ended.abort();
   }
 
-  /** Watches until `signal` is aborted, or until the end; once. */
+  /** Watches until `signal` is aborted or `end` is called. Called once. */
   run(options: RunOptions): Promise<void> {
     const signal = AbortSignal.any([options.signal, this.#ended.signal]);
-    for (const [key, member] of this.#options.seed)
-      this.#store.seed(key, { uid: '', member, skipped: NOTHING_SKIPPED });
+    for (const [key, member] of this.#options.seed) this.store.seed(key, { uid: '', member, skipped: NOTHING_SKIPPED });
     return this.#reflector.run({ signal });
   }
 
-  /** Whether any member was seen since the process started. */
+  /** Whether a labelled Pod with an address was seen since the process started. */
   get podsSeen(): boolean {
     return this.#podsSeen;
-  }
-
-  /** How many labelled Pods there are that haven't finished. */
-  get size(): number {
-    return this.#store.size;
-  }
-
-  /** How many of them, or of their addresses from before we started, a list lacked that isn't believed yet. */
-  get held(): number {
-    return this.#store.held;
-  }
-
-  /** Whether it has more sets than it may have: some are left out. */
-  get isOverSets(): boolean {
-    return this.#index.isOver;
-  }
-
-  /** The pairs of a key that have members. */
-  pairs(key: string): readonly PairMembers[] {
-    return this.#index.pairs(key);
-  }
-
-  /** All keys that have members. */
-  keys(): readonly string[] {
-    return this.#index.keys();
   }
 
   #changed(pod: string, previous: RemotePod | undefined, current: RemotePod | undefined): void {
@@ -192,8 +149,8 @@ export class RemotePods {
       this.#options.onCandidate();
       return;
     }
-    const keys = this.#index.apply(previous?.member, current?.member);
-    this.#options.onSkipped(pod, current?.skipped ?? NOTHING_SKIPPED);
+    const keys = this.index.apply(previous?.member, current?.member);
+    this.#options.onSkippedPod(pod, current?.skipped ?? NOTHING_SKIPPED);
     this.#options.onChange(keys);
     if (this.#podsSeen || current?.member === undefined || current.member.held === true) return;
     this.#podsSeen = true;
@@ -230,8 +187,8 @@ function withoutClaim(pod: RemotePod, ip: string): RemotePod | undefined {
 }
 
 /**
- * One string for each text. It forgets nothing: there are as many as the cluster ever had namespaces and label
- * values, and a remote that makes up new ones for ever is cut off.
+ * One string for equal texts. It keeps all of them: as many as the cluster ever had namespaces and label values, but at most
+ * 100,000, as a remote could invent new ones for ever.
  */
 function interner(): (text: string) => string {
   const known = new Map<string, string>();

@@ -1,25 +1,22 @@
 import { readNet } from '../desired/addresses.ts';
-import type { OwnSet } from '../local/sets.ts';
 import type { Member } from '../desired/member.ts';
+import type { ObservedSet } from '../desired/network-set.ts';
 import { readOwner } from '../desired/labels.ts';
 
 /**
- * The members that our sets of a cluster remember from before we started, one per address. They are held until the
- * remote's first list shows who has these addresses now: so that this list, too, can be measured by what it takes away.
+ * The members that our sets of a cluster had before we started, one per address. They are held until the remote's first
+ * list shows which Pods have these addresses now, so the deletion guard can measure that list, too.
  *
- * @param domains of labels, those that count
+ * @param sets of one cluster
+ * @param domains as of `readOwner`
  * @returns each with a key that no Pod has
  */
-export function seedOf(
-  sets: readonly OwnSet[],
-  cluster: string,
-  domains: readonly string[],
-): ReadonlyMap<string, Member> {
+export function seedOf(sets: readonly ObservedSet[], domains: readonly string[]): ReadonlyMap<string, Member> {
   const seed = new Map<string, Member>();
-  for (const { set, cluster: of } of sets) {
-    const pair = readOwner(set.labels, domains)?.pair;
-    if (of !== cluster || pair === undefined) continue;
-    for (const net of set.nets) {
+  for (const { labels, nets } of sets) {
+    const pair = readOwner(labels, domains)?.pair;
+    if (pair === undefined) continue;
+    for (const net of nets) {
       const ip = hostOf(net);
       if (ip === undefined) continue;
       const name = `${pair.app}@${ip}`;
@@ -37,7 +34,7 @@ export function seedOf(
   return seed;
 }
 
-/** The address of a net that is one host; a wider one is nothing that a Pod ever had. */
+/** The address of a net that is one host; a Pod never had a wider one. */
 function hostOf(net: string): string | undefined {
   const cidr = readNet(net);
   return cidr?.endsWith(cidr.includes(':') ? '/128' : '/32') === true

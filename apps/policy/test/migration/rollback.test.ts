@@ -13,7 +13,7 @@ const known: readonly LabelledPod[] = [
   ...[1, 2, 3, 4, 5].map((n) => ({ name: `app-${n}`, app: 'app', ips: [`10.4.0.${n}`] })),
   { name: 'web-1', namespace: 'shop', app: 'web', ips: ['10.4.1.1', 'fd00::1'] },
 ];
-/** Two that spell one name, one that spells none, and one whose name is somebody else's. */
+/** Two with one name, one without a valid name, and one whose name another object has. */
 const suffixed: readonly LabelledPod[] = [
   { name: 'first', namespace: 'a', app: 'b-c', ips: ['10.4.2.1'] },
   { name: 'second', namespace: 'a-b', app: 'c', ips: ['10.4.2.2'] },
@@ -21,10 +21,10 @@ const suffixed: readonly LabelledPod[] = [
   { name: 'theirs', app: 'theirs', ips: ['10.4.4.1'] },
 ];
 const theirs = { name: 'c2-default-theirs', labels: { team: 'net' }, nets: ['192.0.2.0/24'] };
-/** Goes when nobody looks. */
+/** Goes while no program runs. */
 const leaving: LabelledPod = { name: 'leaving', app: 'leaving', ips: ['10.4.5.1'] };
 
-/** Sets but for the order of their nets, which means nothing. */
+/** Sets without the order of their nets. */
 const unordered = (sets: readonly SetView[]) => sets.map((set) => ({ ...set, nets: set.nets.toSorted() }));
 
 type Labels = Pick<GoRelease, 'domain' | 'managedBy'>;
@@ -50,7 +50,7 @@ describe.skipIf(goesWithoutKubectl)('the commands of docs/migration.md', () => {
     ...goReleases.map((go) => ({ name: `to ${go.name}`, go, ours: go, block: variablesOf(go, go) })),
     { name: `to ${second.name} from other labels`, go: second, ours: others, block: variablesOf(others, second) },
   ])(
-    'lead back, $name, and nobody is locked out whom Go lets in',
+    'lead back, $name, without a gap for addresses that Go knows',
     async ({ go, ours, block }, { local, pods, serveCalicoApi, witness, goProgram, commandLine, startWith }) => {
       if (go.group === 'projectcalico.org') await serveCalicoApi();
       const { sets, history } = await witness(go.group);
@@ -74,9 +74,9 @@ describe.skipIf(goesWithoutKubectl)('the commands of docs/migration.md', () => {
       const after = unordered(await sets.list());
       await history.caughtUp();
       const addresses = ['10.4.0.1/32', '10.4.0.2/32', '10.4.0.3/32', '10.4.0.4/32', '10.4.0.5/32'];
-      expect(history.lapses('app', addresses)).toEqual([]);
-      expect(history.lapses('web', ['10.4.1.1/32'], 'shop')).toEqual([]);
-      expect(history.absences(['10.4.2.1/32', '10.4.2.2/32'])).toEqual([]);
+      expect(history.gaps('app', addresses)).toEqual([]);
+      expect(history.gaps('web', ['10.4.1.1/32'], 'shop')).toEqual([]);
+      expect(history.gapsInAll(['10.4.2.1/32', '10.4.2.2/32'])).toEqual([]);
 
       await sets.clear();
       await sets.add(theirs);
@@ -87,7 +87,7 @@ describe.skipIf(goesWithoutKubectl)('the commands of docs/migration.md', () => {
     },
   );
 
-  it('can be followed by one that keeps a set which Go has no name for', async ({
+  it('can be followed by one that keeps a set without a name in Go', async ({
     local,
     pods,
     witness,
@@ -105,6 +105,6 @@ describe.skipIf(goesWithoutKubectl)('the commands of docs/migration.md', () => {
     await (await goProgram(first)).start();
     await history.caughtUp();
     expect(history.deletions()).not.toContain(name);
-    expect(history.lapses('My_App', ['10.4.3.1/32'])).toEqual([]);
+    expect(history.gaps('My_App', ['10.4.3.1/32'])).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import type { LabelledPod } from '../support/pods.ts';
 import type { PolicyProcess } from '../support/policy-process.ts';
 import { labelsOf } from '../support/sets.ts';
 
-/** What runs in the remote cluster while one program takes over from the other. */
+/** The Pods in the remote cluster during the takeover. */
 const running = [
   { name: 'app-1', app: 'app', ips: ['10.4.0.1'] },
   { name: 'app-2', app: 'app', ips: ['10.4.0.2'] },
@@ -17,7 +17,7 @@ const running = [
   { name: 'second', namespace: 'a-b', app: 'c', ips: ['10.4.2.2'] },
 ] as const satisfies readonly LabelledPod[];
 
-/** Whom policies let in all the while. */
+/** The addresses that must be in sets all the time. */
 const workloads = [
   { app: 'app', namespace: 'default', ips: ['10.4.0.1/32', '192.168.0.1/32'] },
   { app: 'web', namespace: 'shop', ips: ['10.4.1.1/32'] },
@@ -25,19 +25,19 @@ const workloads = [
   { app: 'c', namespace: 'a-b', ips: ['10.4.2.2/32'] },
 ];
 
-/** Addresses that a Go program put into sets and that are nobody's any more. */
+/** Pods whose addresses a Go program put into sets, and that are gone. */
 const finished: LabelledPod = { name: 'job', app: 'app', ips: ['10.4.0.8'], phase: 'Succeeded' };
 const missed: LabelledPod = { name: 'app-9', app: 'app', ips: ['10.4.0.9'] };
 
 const suffixed = `c2-a-b-c-${createHash('sha256').update('c2/a-b/c').digest('hex').slice(0, 10)}`;
 
 /** Sets as a Go program leaves them, and as semaphore-policy makes them. */
-const left = {
+const before = {
   'c2-a-b-c': ['10.4.2.2/32', '10.4.2.1/32'],
   'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', '10.4.0.9/32', '10.4.0.8/32', '192.168.0.1/32'],
   'c2-shop-web': ['10.4.1.1/32'],
 };
-const put = {
+const after = {
   'c2-a-b-c': ['10.4.2.1/32'],
   [suffixed]: ['10.4.2.2/32'],
   'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', '192.168.0.1/32'],
@@ -53,7 +53,7 @@ const warningsOf = (policy: PolicyProcess) =>
     .map(({ msg, reason }) => (typeof reason === 'string' ? `${msg}: ${reason}` : msg))
     .toSorted();
 
-/** Each once: what docs/migration.md says that a release's command line, role and sets are told of. */
+/** The warnings about a release's command line, role and sets in docs/migration.md, each once. */
 function promised({ prefix }: GoRelease): readonly string[] {
   const names = [
     'LOCAL_KUBE_CONFIG',
@@ -88,11 +88,11 @@ describe('the sets of a Go program', () => {
       await pods.add(...withDomain([...running, missed, finished], release));
       await (await goProgram(release)).start();
       await pods.remove('app-9');
-      expect(await sets.nets()).toEqual(left);
+      expect(await sets.nets()).toEqual(before);
 
       const { argv, env } = await commandLine(release);
       const policy = await startWith(argv, { env });
-      await sets.become(put);
+      await sets.become(after);
       expect((await sets.list()).map(({ labels }) => labels)).toEqual([
         labelsOf('b-c', { ...release, namespace: 'a' }),
         labelsOf('c', { ...release, namespace: 'a-b' }),
@@ -103,17 +103,17 @@ describe('the sets of a Go program', () => {
       await pods.add(...withDomain([{ name: 'app-3', app: 'app', ips: ['10.4.0.3'] }], release));
       await pods.remove('app-2');
       const followed = { 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32', '192.168.0.1/32'] };
-      await sets.become({ ...put, ...followed });
+      await sets.become({ ...after, ...followed });
       await eventually(() => warningsOf(policy), promised(release));
 
       await history.caughtUp();
       expect(history.deletions()).toEqual([]);
-      for (const { app, namespace, ips } of workloads) expect(history.lapses(app, ips, namespace)).toEqual([]);
-      expect(history.absences(workloads.flatMap(({ ips }) => ips))).toEqual([]);
+      for (const { app, namespace, ips } of workloads) expect(history.gaps(app, ips, namespace)).toEqual([]);
+      expect(history.gapsInAll(workloads.flatMap(({ ips }) => ips))).toEqual([]);
     },
   );
 
-  it('are put right as long as both programs run, as in a rolling update', async ({
+  it('are restored while both programs run, as in a rolling update', async ({
     remote,
     pods,
     witness,
@@ -126,15 +126,15 @@ describe('the sets of a Go program', () => {
     await go.start();
     await pods.remove('app-9');
     await start({ 'calico-api': 'crd.projectcalico.org/v1' });
-    await sets.become(put);
+    await sets.become(after);
 
-    const joined = { ...put, 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', '10.4.0.3/32', '192.168.0.1/32'] };
+    const joined = { ...after, 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', '10.4.0.3/32', '192.168.0.1/32'] };
     await pods.add({ name: 'app-3', app: 'app', ips: ['10.4.0.3'] });
     await go.podAdded(await remote.admin.get('/api/v1/namespaces/default/pods/app-3'));
     await sets.become(joined);
     await history.caughtUp();
     expect(history.deletions()).toEqual([]);
-    for (const { app, namespace, ips } of workloads) expect(history.lapses(app, ips, namespace)).toEqual([]);
+    for (const { app, namespace, ips } of workloads) expect(history.gaps(app, ips, namespace)).toEqual([]);
   });
 
   it("are taken over as Calico's API server stores them, their labels in an annotation", async ({
@@ -150,6 +150,6 @@ describe('the sets of a Go program', () => {
     await start({ 'calico-api': 'crd.projectcalico.org/v1' });
     await eventually(() => sets.list(), [{ name: 'c2-default-app', labels, nets: ['10.4.0.1/32'] }]);
     await history.caughtUp();
-    expect(history.lapses('app', ['10.4.0.1/32'])).toEqual([]);
+    expect(history.gaps('app', ['10.4.0.1/32'])).toEqual([]);
   });
 });

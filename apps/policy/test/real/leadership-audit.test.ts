@@ -11,8 +11,8 @@ import { describe, expect, test } from 'vitest';
 import { PolicyPair } from '../support/replica-pair.ts';
 
 /**
- * A test with pairs of replicas that write to one real API server, which records every request: it is asked what they
- * did. Their remotes merely feed them, and are embedded.
+ * A test with pairs of replicas that write to one real API server, whose audit log has every request. Their remotes are
+ * embedded.
  */
 const it = test
   .extend('localName', { scope: 'file' }, 'c1')
@@ -40,14 +40,14 @@ const it = test
     };
   });
 
-/** Over before requests are given up that were sent before, so that it is their answers by which a leader goes on. */
+/** Shorter than the timeout of requests, so that a leader depends on their answers. */
 const SHORT: LeaseTimes = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': '1s' };
 
-/** Of a release whose Lease is where its Pod is, and of the one after, as deploy/policy tells them. */
+/** The flags of a release whose Lease is in the namespace of its Pod, and of the next release, as in deploy/policy. */
 const BEFORE = { 'lease-namespace': 'kube-system' };
 const MOVING = { 'lease-namespace': 'default', 'previous-lease-namespace': 'kube-system' };
 
-/** One led, then the other, each wrote only while it led, and nothing went wrong. */
+/** One led, then the other; each wrote only while it led; nothing failed. */
 const inPeace = ({ leader, standby }: Roles) => ({
   holders: [leader.account, standby.account],
   lease: { holder: standby.account, transitions: 1 },
@@ -74,7 +74,7 @@ describe.concurrent('two replicas, in the audit log', () => {
     },
   );
 
-  it('a leader that wakes from a SIGSTOP writes nothing any more', async ({ startPair }) => {
+  it('a leader that wakes from a SIGSTOP no longer writes', async ({ startPair }) => {
     const { pair, replicas, roles } = await startPair('c4', { times: SHORT });
     const pods = Array.from({ length: 300 }, (_, n) => ({
       name: `p${n}`,
@@ -86,7 +86,7 @@ describe.concurrent('two replicas, in the audit log', () => {
     const unmade = pods.filter(({ app }) => !made.has(pair.setName(app)));
     expect(unmade.length).toBeGreaterThan(0);
 
-    // What it was about to make is made by the other one, and goes with its pods: to make it after that would be wrong.
+    // The other one creates the rest, which goes with its pods: to create it after that would be wrong.
     await pair.beBusy();
     await replicas.hasWritten(roles.standby);
     await pair.pods.remove(...unmade.map(({ name }) => name));
@@ -103,8 +103,8 @@ describe.concurrent('two replicas, in the audit log', () => {
   });
 });
 
-// After those above: they count seconds, which many more processes would need.
-describe('of two releases, one that has its Lease in another namespace', () => {
+// After those above, which measure seconds: more processes would slow them down.
+describe('of two releases, one with its Lease in another namespace', () => {
   describe.concurrent('and both lead in turn', () => {
     it.for([
       { name: 'an update, by SIGTERM', cluster: 'c5', by: 'SIGTERM', flags: [BEFORE, MOVING] },
@@ -112,7 +112,7 @@ describe('of two releases, one that has its Lease in another namespace', () => {
       { name: 'the way back, by SIGTERM', cluster: 'c7', by: 'SIGTERM', flags: [MOVING, BEFORE] },
       { name: 'the way back, by SIGKILL', cluster: 'c8', by: 'SIGKILL', flags: [MOVING, BEFORE] },
     ] as const)('honours that of the other: $name', async ({ cluster, by, flags }, { local, startPair }) => {
-      // As the manifests make it.
+      // As in the manifests.
       const lease = {
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
@@ -125,7 +125,7 @@ describe('of two releases, one that has its Lease in another namespace', () => {
       const endMs = Date.now();
       await roles.leader.program.stop(by);
       await replicas.hasWritten(roles.standby);
-      // It was nobody's, and so went from one to another twice.
+      // It had no holder before, so there are two transitions.
       const expected = { ...inPeace(roles), lease: { holder: roles.standby.account, transitions: 2 } };
       expect(await replicas.succession(roles, by === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(expected);
     });

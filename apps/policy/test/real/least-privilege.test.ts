@@ -11,7 +11,7 @@ import {
 } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
-import { argvOf, usualFlags } from '../support/command-line.ts';
+import { argvOf } from '../support/command-line.ts';
 import { it as itOnClusters } from '../support/it.ts';
 import { labelsOf, Sets } from '../support/sets.ts';
 
@@ -20,11 +20,11 @@ const APIS = {
   'projectcalico.org': 'projectcalico.org/v3',
 } as const;
 
-const left = { name: 'c9-default-left', labels: labelsOf('left', { cluster: 'c9' }), nets: ['10.9.0.1/32'] };
+const orphan = { name: 'c9-default-left', labels: labelsOf('left', { cluster: 'c9' }), nets: ['10.9.0.1/32'] };
 
 /**
- * A test with one real API server in place of both, whose audit log tells the accounts of both sides apart. It has to be
- * listed, as all have that can't stream a list (WatchList); of those that can, most needs to be watched only.
+ * A test with one real API server as both clusters, whose audit log distinguishes the accounts. It serves no WatchList, so
+ * the rights to list are needed.
  */
 const it = itOnClusters
   .extend('server', { scope: 'file' }, async ({ names }, { onCleanup }): Promise<RealCluster> => {
@@ -34,7 +34,7 @@ const it = itOnClusters
       apiserverFlags: { 'feature-gates': 'WatchList=false' },
     });
     onCleanup(() => server.stop());
-    // As the manifests have it.
+    // As in the manifests.
     await server.admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -45,8 +45,8 @@ const it = itOnClusters
     return server;
   })
   .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
-  /** All that a policy does to the sets of one API, and all that it is asked on the command line. */
-  .extend('exercise', ({ local, accounts, pods, start, startWith }) => async (group: keyof typeof APIS) => {
+  /** Every operation of a policy on the sets of one API, and every subcommand. */
+  .extend('exercise', ({ local, accounts, pods, start, startWith, plan }) => async (group: keyof typeof APIS) => {
     const sets = new Sets(local, group);
     const api = { 'calico-api': APIS[group] };
     const policy = await start({
@@ -61,16 +61,16 @@ const it = itOnClusters
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.3'] });
     await pods.remove('gone');
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
-    await sets.add(left);
-    const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...api })], { ready: false });
+    await sets.add(orphan);
+    const { code } = await plan(api);
     const cleanup = await startWith(
       ['cleanup', '-cluster=c9', '-yes', ...argvOf({ 'local-kube-config': accounts.local.kubeconfig, ...api })],
       { ready: false },
     );
-    expect([(await plan.exited).code, (await cleanup.exited).code]).toEqual([0, 0]);
+    expect([code, (await cleanup.exited).code]).toEqual([0, 0]);
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.3/32'] });
     const complaints = policy.log().filter(({ level }) => level === 'warn' || level === 'error');
-    // Both sides are one API server, and that alone is told.
+    // Both sides are one API server: the only warning.
     expect(complaints.map(({ msg }) => msg)).toEqual([expect.stringContaining(' leads to the same API server as ')]);
     await policy.stop();
     await pods.clear();

@@ -65,7 +65,7 @@ const foreignSet = (group: CalicoGroup): Foreign => ({
 const refusal = ({ status, body }: Answer): string => `${status} ${String(body['message'])}`;
 
 describe('the account of deploy/policy', () => {
-  it('changes no object of others of any kind that its role is about', async () => {
+  it('changes no object of others, of any kind in its role', async () => {
     const foreign = {
       'globalnetworksets.crd.projectcalico.org': foreignSet('crd.projectcalico.org'),
       'globalnetworksets.projectcalico.org': foreignSet('projectcalico.org'),
@@ -82,7 +82,7 @@ describe('the account of deploy/policy', () => {
   });
 
   it.each(['kube-scheduler', 'kube-controller-manager', 'semaphore-policy-of-another'])(
-    'can neither take nor make the Lease %s in kube-system',
+    'can neither take nor create the Lease %s in kube-system',
     async (name) => {
       const [all, one] = [`${LEASES}/namespaces/kube-system/leases`, `${LEASES}/namespaces/kube-system/leases/${name}`];
       expect(refusal(await account.request('POST', all, lease(name)))).toMatch(
@@ -97,7 +97,7 @@ describe('the account of deploy/policy', () => {
     },
   );
 
-  it('can hold the Lease where it was before, and not make it there', async () => {
+  it('can hold the Lease in its previous namespace, but not create it there', async () => {
     const [all, one] = [
       `${LEASES}/namespaces/kube-system/leases`,
       `${LEASES}/namespaces/kube-system/leases/semaphore-policy`,
@@ -110,7 +110,7 @@ describe('the account of deploy/policy', () => {
 });
 
 describe('the policy for its own objects', () => {
-  it('has no expression that the API server warns of', async () => {
+  it('has no expression with a warning of the API server', async () => {
     expect(await expressionWarnings(cluster.admin, 'semaphore-policy-own-objects')).toBe('none');
   });
 
@@ -127,7 +127,7 @@ describe('the policy for its own objects', () => {
         name: 'ours, with the label of its ClusterSet',
         object: { labels: { ...ours, 'cluster.clusterset.k8s.io': 'c2' } },
       },
-    ])('lets it create, change and delete a set that is $name', async ({ object }) => {
+    ])('allows it to create, change and delete a set that is $name', async ({ object }) => {
       expect(refusal(await account.request('POST', path, set('c2-default-app', { ...object, group })))).toMatch(
         /^201 /,
       );
@@ -149,21 +149,21 @@ describe('the policy for its own objects', () => {
       );
     });
 
-    it('refuses a label of its own making, which a policy might go by', async () => {
+    it('refuses other labels, which a policy could select', async () => {
       const labels = { ...ours, role: 'trusted', 'projectcalico.org/namespace': 'kube-system' };
       expect(refusal(await account.request('POST', path, set('labelled', { labels, group })))).toMatch(
         /^403 .* no label but its own; this is about (role, projectcalico.org\/namespace|projectcalico.org\/namespace, role)$/,
       );
     });
 
-    it("refuses labels by way of Calico's annotation", async () => {
+    it("refuses labels in Calico's annotation", async () => {
       const annotations = { 'projectcalico.org/metadata': '{"labels":{"role":"trusted"}}' };
       expect(refusal(await account.request('POST', path, set('annotated', { annotations, group })))).toMatch(
         /^403 .* no annotation projectcalico.org\/metadata/,
       );
     });
 
-    it('refuses to take over a set of others, and to give one away', async () => {
+    it('refuses to take over a set of others, and to pass one on', async () => {
       for (const [name, from, to] of [
         ['theirs', { team: 'a' }, ours],
         ['given', ours, { team: 'a' }],
@@ -177,7 +177,7 @@ describe('the policy for its own objects', () => {
       }
     });
 
-    it('lets it have a set that its labels say is ours in the annotation alone, as it drops that', async () => {
+    it('allows it to change a set with our labels in the annotation only, as it removes that', async () => {
       const annotations = { 'projectcalico.org/metadata': JSON.stringify({ labels: ours }) };
       const there = await cluster.admin.create(path, set('stored', { labels: {}, annotations, group }));
       expect(
@@ -191,7 +191,7 @@ describe('the policy for its own objects', () => {
     });
   });
 
-  it('can judge a set of as many addresses as there can be', async () => {
+  it('can check a set with the most addresses', async () => {
     const nets = Array.from({ length: 50_000 }, (_, i) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}/32`);
     expect(refusal(await account.request('POST', setsPath(), set('full', { nets })))).toMatch(/^201 /);
     const v6 = Array.from({ length: 30_000 }, (_, i) => `fd00:1111:2222:3333:4444:5555:6666:${i.toString(16)}/128`);
@@ -228,7 +228,7 @@ describe('the policy for its own objects', () => {
     });
   });
 
-  it('is about nobody else', async () => {
+  it('applies to no other account', async () => {
     expect(
       (await cluster.admin.request('POST', setsPath(), set('any', { labels: { any: 'label' }, nets: ['10.0.0.0/8'] })))
         .status,
@@ -240,7 +240,7 @@ describe('the policy for its own objects', () => {
     await eventually(async () => (await other.request('DELETE', `${setsPath()}/any`)).status, 200);
   });
 
-  it('is in force, and in the way of nobody, as soon as an API server that starts again answers', async () => {
+  it('applies, and to no other account, as soon as a restarted API server answers', async () => {
     await cluster.restart();
     const answers = [
       await cluster.admin.request('POST', `${LEASES}/namespaces/default/leases`, lease('after-a-restart')),

@@ -7,7 +7,7 @@ const pods = [
 ];
 const all = ['10.4.0.1/32', '10.96.7.7/32'];
 
-it('no Pod of a remote has an address of the local Service ranges', async ({ pods: remote, sets, start }) => {
+it('skips addresses in the local Service ranges', async ({ pods: remote, sets, start }) => {
   await remote.add(...pods);
   const policy = await start();
   await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
@@ -15,13 +15,13 @@ it('no Pod of a remote has an address of the local Service ranges', async ({ pod
   expect(detail).toBe('10.96.7.7 is in 10.96.0.0/16, a Service range of the local cluster');
 });
 
-it('one has, where a block inside of them is allowed', async ({ pods: remote, sets, start }) => {
+it('accepts them if a block inside of a range is allowed', async ({ pods: remote, sets, start }) => {
   await remote.add(...pods);
   await start({ 'allowed-pod-cidrs': '10.4.0.0/16,10.96.7.0/24' });
   await sets.become({ 'c2-default-app': all });
 });
 
-it('one has, where the ranges may not be read, which the log says with what to do', async ({
+it('accepts them without the right to read the ranges, and logs what to do', async ({
   local,
   accounts,
   pods: remote,

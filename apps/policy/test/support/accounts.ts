@@ -1,19 +1,22 @@
 import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { deployAccount, deployedRights, deployPolicies, rulesOf } from '@kube-semaphore/testkit';
 
-/** Whom a policy is on each of its two clusters. */
+/** The accounts of a policy on its two clusters. */
 export type Accounts = { readonly local: TestAccount; readonly remote: TestAccount };
 
-/** The folders of deploy/ that have its accounts. */
+/** The folders of deploy/ with its accounts. */
 export const folders = { local: 'policy/base', remote: 'policy/remote' } as const;
 
-/** All that is ever needed locally, with a Lease or without. */
+/** The local rights, with a Lease or without. */
 export const localRules = rulesOf(deployedRights(folders.local));
 
-/** All that is ever needed of a remote. */
+/** The rights on a remote. */
 export const remoteRules = rulesOf(deployedRights(folders.remote));
 
-/** The accounts that are deployed, so that every test shows that their rights are enough. A real API server holds them to their own objects. */
+/**
+ * The accounts that are deployed, so that every test shows that their rights are enough. A real API server restricts them to
+ * their own objects.
+ */
 export async function createAccounts({ local, remote }: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
   const [writer, reader] = await Promise.all([
     deployAccount(local, folders.local),

@@ -1,9 +1,9 @@
 import type { Accounts } from './accounts.ts';
 
-/** Flags without their hyphen; undefined leaves one of the usual flags out. */
+/** Flags without their hyphen; undefined removes one of the usual flags. */
 export type PolicyFlags = Readonly<Record<string, string | number | undefined>>;
 
-/** What every test but those of flags starts a policy with. */
+/** The flags of a policy in every test, except tests of flags. */
 export const usualFlags = ({ local, remote }: Accounts): PolicyFlags => ({
   'local-kube-config': local.kubeconfig,
   'target-kube-config': remote.kubeconfig,

@@ -14,11 +14,11 @@ export type GoProgramOptions = {
 };
 
 /**
- * What the Go program does to a cluster, as far as a migration depends on it: a model of its store and of its writes,
- * without its queue, its retries and its rate limit of 5 requests/s.
+ * A model of the Go program for migrations: its store and its writes, without its queue, its retries and its rate limit of
+ * 5 requests/s.
  *
- * A Pod is one address, its first, as a /32, whatever family it has; hostNetwork and finished Pods count. A set is
- * known by its name alone: workloads that spell one name share a set, under the labels of the first of them.
+ * A Pod is one address, its first, as a /32 of any family; hostNetwork and finished Pods are members. A set is known by its
+ * name only: workloads with one name share a set, with the labels of the first of them.
  */
 export class GoProgram {
   readonly #options: GoProgramOptions;
@@ -29,8 +29,8 @@ export class GoProgram {
   }
 
   /**
-   * Lists the Pods, then the sets. First each set is deleted that carries its labels and that it doesn't know, then
-   * all are written that it knows. In between their addresses are nowhere.
+   * Lists the Pods, then the sets. It deletes each set with its labels that it doesn't know, then writes all that it knows.
+   * In between there is a gap for their addresses.
    */
   async start(): Promise<void> {
     const { release, cluster, local, remote } = this.#options;
@@ -71,7 +71,7 @@ export class GoProgram {
     };
   }
 
-  /** GET, then PUT, or POST where there is none; DELETE of what it doesn't know. A refusal changes nothing. */
+  /** GET, then PUT, or POST if there is none; DELETE of a set that it doesn't know. A refusal changes nothing. */
   async #sync(name: string): Promise<void> {
     const { release, local } = this.#options;
     const path = setsPath(release.group);
@@ -86,7 +86,7 @@ export class GoProgram {
     const { group } = this.#options.release;
     const viaLibcalico = group === 'crd.projectcalico.org';
     const { uid, creationTimestamp = null } = metadata;
-    // libcalico-go keeps what it knows of an object's metadata besides name, labels and annotations in one of these.
+    // libcalico-go keeps other metadata of an object in this annotation.
     const mark = viaLibcalico && { [calicoMetadataAnnotation]: JSON.stringify({ uid, creationTimestamp }) };
     return {
       apiVersion: `${group}/${viaLibcalico ? 'v1' : 'v3'}`,

@@ -1,17 +1,17 @@
 import type { PolicyRule } from '@kube-semaphore/embedded-apiserver';
 import type { CalicoGroup } from '@kube-semaphore/testkit';
 
-/** A release of the Go program, by what one sees of it from outside. */
+/** A release of the Go program, as seen from outside. */
 export type GoRelease = {
   readonly name: string;
   /** Domain of the labels of Pods and sets. */
   readonly domain: string;
   readonly managedBy: string;
-  /** What its variables begin with. */
+  /** The prefix of its variables. */
   readonly prefix: 'KPS' | 'SP';
-  /** The API by which it writes sets, which is also the only one that its role names. */
+  /** The API by which it writes sets, the only one in its role. */
   readonly group: CalicoGroup;
-  /** Flags that people gave it besides its variables: those that it has. */
+  /** Flags beside its variables, as far as it has them. */
   readonly argv: readonly string[];
 };
 
@@ -21,9 +21,9 @@ const [FIRST, LATER] = ['semaphore.uw.systems', 'policy.semaphore.uw.io'] as con
 const periods = ['-full-store-resync-period=60m', '-pod-resync-period', '60m'];
 
 /**
- * The Go program through its history (utilitywarehouse/semaphore-policy, once kube-policy-semaphore). Up to the last
- * row it writes through libcalico-go; that one uses Calico's API server, compares all sets at its start only, and has
- * no -full-store-resync-period any more.
+ * The releases of the Go program (utilitywarehouse/semaphore-policy, once kube-policy-semaphore). All but the last write
+ * through libcalico-go. The last one uses Calico's API server, compares all sets at its start only, and has no
+ * -full-store-resync-period.
  */
 export const goReleases: readonly GoRelease[] = [
   {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
@@ -10,16 +13,16 @@ import { type PolicyProcess, spawnPolicy } from './policy-process.ts';
 import { SetHistory } from './set-history.ts';
 import { labelsOf, Sets, type SetView } from './sets.ts';
 
-/** How a start differs from the usual. */
+/** How a start differs from the default. */
 type StartOptions = {
   readonly env?: Readonly<Record<string, string>>;
-  /** Resolve when the process is ready, and not at once. Default true. */
+  /** Whether to wait until the process is ready. Default true. */
   readonly ready?: boolean;
 };
 
 /**
- * A test with two clusters, `local` and `remote`, which it shares with the other tests of its file; with accounts
- * that have the least rights; with `pods` and `sets`, which are gone after it; and with programs, killed after it.
+ * A test with two clusters, `local` and `remote`, which it shares with the other tests of its file; with accounts that have
+ * the least rights; with `pods` and `sets`, which are deleted after it; and with programs, which are killed after it.
  */
 export const it = test
   .extend('names', { scope: 'file' }, { local: 'c1', remote: 'c2' })
@@ -40,7 +43,7 @@ export const it = test
     onCleanup(() => sets.clear());
     return sets;
   })
-  // Of a pod that is left, a running policy makes a set again: so this asks for sets, and is cleaned up before them.
+  // A running policy would create the set of a pod again: so this depends on sets, and is cleaned up before them.
   .extend('pods', ({ remote, sets: _sets }, { onCleanup }) => {
     const pods = new Pods(remote);
     onCleanup(() => pods.clear());
@@ -51,7 +54,7 @@ export const it = test
     onCleanup(() => history.stop());
     return history;
   })
-  // What a program writes has to go after it: so this asks for pods and sets, and is cleaned up before them.
+  // Programs are stopped before pods and sets are deleted: so this depends on them.
   .extend('startWith', ({ pods: _pods, sets: _sets, task }, { onCleanup }) => {
     const started: PolicyProcess[] = [];
     onCleanup(async () => {
@@ -70,9 +73,27 @@ export const it = test
     ({ accounts, startWith }) =>
       (flags?: PolicyFlags, options?: StartOptions) =>
         startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
-  );
+  )
+  /** Runs `plan` to its end. */
+  .extend('plan', ({ accounts, startWith }) => async (flags?: PolicyFlags) => {
+    const argv = ['plan', ...argvOf({ ...usualFlags(accounts), ...flags })];
+    const program = await startWith(argv, { ready: false });
+    const { code } = await program.exited;
+    return { code, stdout: program.stdout(), stderr: program.stderr() };
+  })
+  /** Writes a config file, as JSON; each remote has the usual account unless it has another one. @returns its path */
+  .extend('configFile', async ({ accounts }, { onCleanup }) => {
+    const dir = await mkdtemp(join(tmpdir(), 'policy-config-'));
+    onCleanup(() => rm(dir, { recursive: true }));
+    return async (...remotes: readonly { name: string; [key: string]: unknown }[]): Promise<string> => {
+      const path = join(dir, 'config.yaml');
+      const entries = remotes.map((remote) => ({ kubeConfigPath: accounts.remote.kubeconfig, ...remote }));
+      await writeFile(path, JSON.stringify({ local: { kubeConfigPath: accounts.local.kubeconfig }, remotes: entries }));
+      return path;
+    };
+  });
 
-/** A test with a fault proxy before each cluster, and the flags that lead a policy through them. */
+/** A test with a fault proxy before each cluster, and the flags for a policy behind them. */
 export const itBehindProxies = it
   .extend('remoteProxy', async ({ remote }, { onCleanup }) => {
     const proxy = await startFaultProxy(remote);
@@ -103,7 +124,7 @@ export const itWithPolicy = it
     const pods = new Pods(remote);
     onCleanup(async () => {
       await pods.clear();
-      // By itself: that a set was deleted may reach it before its pods' end does, and it makes what the next test sees.
+      // The policy deletes its sets itself: after our deletion it could create one again, which the next test would see.
       await eventually(async () => (await sets.list()).filter(isOfPolicy), []);
     });
     return pods;
@@ -111,6 +132,6 @@ export const itWithPolicy = it
 
 const ours = labelsOf('');
 
-/** Whether a set is one that the usual policy deletes when its pods are gone. */
+/** Whether the usual policy deletes the set when its pods are gone. */
 const isOfPolicy = ({ labels }: SetView): boolean =>
   ['managed-by', 'semaphore.uw.systems/cluster'].every((label) => labels[label] === ours[label]);

@@ -11,10 +11,10 @@ import { it as itOnClusters } from './it.ts';
 import { SetHistory } from './set-history.ts';
 import { Sets } from './sets.ts';
 
-/** The sets of one API, and everything that happens to them. */
+/** The sets of one API, and their history. */
 export type Witness = { readonly sets: Sets; readonly history: SetHistory };
 
-/** How semaphore-policy is started where a Go program ran. */
+/** How semaphore-policy is started in the place of a Go program. */
 export type CommandLine = { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> };
 
 /** A test in which a Go program, and then semaphore-policy, keep the sets of one cluster, under one role. */
@@ -65,7 +65,7 @@ export const it = itOnClusters
     const clients = { local: local.clientFor(accounts.local.token), remote: remote.clientFor(accounts.remote.token) };
     return new GoProgram({ release, cluster: 'c2', ...clients });
   })
-  /** The release's own command line, but for what a test process can't have: the pod's service account, and port 8080. */
+  /** The release's own command line, except what a test process can't have: the pod's service account, and port 8080. */
   .extend('commandLine', ({ remote, accountsOf, caUrl }) => async (release: GoRelease): Promise<CommandLine> => {
     const accounts = await accountsOf(release);
     return {

@@ -4,7 +4,7 @@ import { RandomChanges } from '@kube-semaphore/testkit';
 import type { LabelledPod, Pods } from './pods.ts';
 import { labelsOf, type SetView } from './sets.ts';
 
-/** Pods that keep their address and their workload whatever happens. */
+/** Pods that keep their address and their workload. */
 export const staying: readonly (LabelledPod & { readonly app: string; readonly ips: readonly string[] })[] = [
   { name: 'stays-0', app: 'shop', ips: ['10.4.0.1', 'fd00::1'] },
   { name: 'stays-1', app: 'shop', ips: ['10.4.0.2'] },
@@ -12,12 +12,12 @@ export const staying: readonly (LabelledPod & { readonly app: string; readonly i
 ];
 
 const NAMES = Array.from({ length: 10 }, (_, index) => `comes-${index}`);
-/** One workload has no pod that stays, and so no set at times. */
+/** One workload has no staying pod, so at times it has no set. */
 const APPS = ['shop', 'cart', 'job'];
-/** Few, so that two pods have one at times. */
+/** Few, so that at times two pods have the same. */
 const randomIp = (dice: Dice) => `10.4.1.${dice.integer(1, 30)}`;
 
-/** Pods of a remote that come, move, change their workload, end and go, at random but by a seed. */
+/** Seeded random changes: pods of a remote come, move, change their workload, finish and go. */
 export function podChanges({
   remote,
   pods,
@@ -48,7 +48,7 @@ export function podChanges({
   return new RandomChanges({ seed, makeOne });
 }
 
-/** The sets that a remote's pods of now make, sorted by name, their nets sorted as texts. */
+/** The sets for the present pods of a remote, sorted by name, their nets sorted as texts. */
 export async function wantedSets({ admin }: TestCluster): Promise<readonly SetView[]> {
   const pods = (await admin.list('/api/v1/namespaces/default/pods')).flatMap(viewOf);
   const sets = Array.from(
@@ -64,7 +64,7 @@ export async function wantedSets({ admin }: TestCluster): Promise<readonly SetVi
 
 type PodStatus = { readonly phase: string; readonly podIPs?: readonly { readonly ip: string }[] };
 
-/** Nothing of a pod that is in no set. */
+/** Empty for a pod that is in no set. */
 function viewOf({ metadata, status }: KubeObject): { readonly app: string; readonly nets: readonly string[] }[] {
   const { phase, podIPs = [] } = status as PodStatus;
   const app = metadata.labels?.['semaphore.uw.systems/name'];
@@ -72,5 +72,5 @@ function viewOf({ metadata, status }: KubeObject): { readonly app: string; reado
   return [{ app, nets: podIPs.map(({ ip }) => netOf(ip)) }];
 }
 
-/** An address as a set has it. */
+/** An address as in a set. */
 export const netOf = (ip: string): string => `${ip}/${ip.includes(':') ? 128 : 32}`;

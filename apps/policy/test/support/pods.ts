@@ -1,15 +1,15 @@
 import type { TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { createPod, deletePod, pod, type PodOptions } from '@kube-semaphore/testkit';
 
-/** A pod by what a policy looks at. */
+/** The fields of a pod that matter to a policy. */
 export type LabelledPod = Omit<PodOptions, 'labels'> & {
-  /** Value of the name label; without it the pod is nobody's. */
+  /** Value of the name label; without it the pod is in no set. */
   readonly app?: string;
   /** Domain of the name label, or several. Default: that of the first Go releases. */
   readonly domain?: string | readonly string[];
 };
 
-/** The pods of a remote cluster, and what its kubelets and users would do to them. */
+/** The pods of a remote cluster, and what its kubelets and users do to them. */
 export class Pods {
   readonly #client: TestClient;
   readonly #namespaces = new Set(['default']);
@@ -33,7 +33,7 @@ export class Pods {
     await Promise.all(names.map((name) => deletePod(this.#client, splitName(name))));
   }
 
-  /** Gives the name label another value, or takes it away. */
+  /** Changes the value of the name label, or removes it. */
   async relabel(name: string, app: string | null): Promise<void> {
     await this.#patch(name, '', { metadata: { labels: { 'semaphore.uw.systems/name': app } } });
   }

@@ -6,7 +6,7 @@ import { Pods } from './pods.ts';
 import { spawnPolicy } from './policy-process.ts';
 import { Sets } from './sets.ts';
 
-/** Two replicas of a policy, and what they are there for. */
+/** Two replicas of a policy, and their remote. */
 export class PolicyPair {
   readonly replicas: ReplicaPair;
   readonly pods: Pods;
@@ -20,7 +20,7 @@ export class PolicyPair {
     this.pods = new Pods(remote);
   }
 
-  /** Starts both. Pairs whose remotes have different names don't get into each other's way. */
+  /** Starts both. Pairs with remotes of different names are independent. */
   static async start(
     local: RealCluster,
     remote: TestCluster,
@@ -42,13 +42,13 @@ export class PolicyPair {
     return new PolicyPair({ replicas, local, remote });
   }
 
-  /** From now on there is always something to write. */
+  /** Causes writes from now on. */
   async beBusy(): Promise<void> {
     await this.pods.add({ name: 'busy', app: 'busy', ips: ['10.4.0.0'] });
     this.replicas.beBusy((count) => this.pods.setStatus('busy', { ips: [`10.4.${count >> 8}.${count & 255}`] }));
   }
 
-  /** Names of the sets that the pair is there for, sorted. */
+  /** Names of the pair's sets, sorted. */
   async setNames(): Promise<readonly string[]> {
     const sets = await new Sets(this.#local).list();
     return sets

@@ -3,7 +3,7 @@ import { calicoMetadataAnnotation, labelDomains } from '../../src/names.ts';
 import { type CalicoGroup, lapsesIn, ObjectHistory } from '@kube-semaphore/testkit';
 import { setsPath, type SetView, viewOf } from './sets.ts';
 
-/** All sets, as they were after one write. */
+/** All sets after one write. */
 type Moment = readonly SetView[];
 
 /** Every version of every GlobalNetworkSet. */
@@ -14,7 +14,7 @@ export class SetHistory {
     this.#history = history;
   }
 
-  /** Begins with what there is. The token's holder may watch GlobalNetworkSets. */
+  /** Begins with the present sets. @param token of an account that may watch GlobalNetworkSets */
   static async start(
     cluster: TestCluster,
     { token }: Pick<TestAccount, 'token'>,
@@ -28,7 +28,7 @@ export class SetHistory {
     this.#history.stop();
   }
 
-  /** Waits until everything that has happened so far is in the history. */
+  /** Waits until all past events are in the history. */
   caughtUp(): Promise<void> {
     return this.#history.caughtUp();
   }
@@ -38,7 +38,7 @@ export class SetHistory {
     return this.#history.deletions;
   }
 
-  /** How many versions of a set there were, or of all. */
+  /** How many versions of a set there were, or of all sets. */
   versions(name?: string): number {
     const written = this.#history.events.filter(({ type }) => type !== 'DELETED');
     return written.filter(({ object: { metadata } }) => metadata.name === (name ?? metadata.name)).length;
@@ -49,11 +49,8 @@ export class SetHistory {
     return Math.max(0, ...this.#history.moments.flat().map(({ nets }) => nets.length));
   }
 
-  /**
-   * The nets that were in no set of their workload at some moment after they first were in one: each is a moment in
-   * which somebody was locked out.
-   */
-  lapses(app: string, nets: readonly string[], namespace = 'default'): readonly string[] {
+  /** The nets that were in no set of their workload at some moment after they first were in one: policies denied them. */
+  gaps(app: string, nets: readonly string[], namespace = 'default'): readonly string[] {
     const { moments } = this.#history;
     return lapsesIn(
       moments.map((moment) => netsOf(moment.filter((set) => isOf(set, app, namespace)))),
@@ -61,15 +58,15 @@ export class SetHistory {
     );
   }
 
-  /** The nets that were in no set at all at some moment after they first were in one. */
-  absences(nets: readonly string[]): readonly string[] {
+  /** The nets that were in no set of any workload at some moment after they first were in one. */
+  gapsInAll(nets: readonly string[]): readonly string[] {
     return lapsesIn(this.#history.moments.map(netsOf), nets);
   }
 }
 
 const netsOf = (sets: readonly SetView[]): ReadonlySet<string> => new Set(sets.flatMap(({ nets }) => nets));
 
-/** A set under the labels that policies see, wherever they are stored. */
+/** A set with the labels that Calico uses, wherever they are stored. */
 function seenByCalico(set: KubeObject): SetView {
   const view = viewOf(set);
   const stored = JSON.parse(set.metadata.annotations?.[calicoMetadataAnnotation] ?? '{}') as Partial<SetView>;

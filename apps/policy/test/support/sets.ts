@@ -2,7 +2,7 @@ import type { KubeObject, TestClient, TestCluster } from '@kube-semaphore/embedd
 import { eventually } from '@kube-semaphore/eventually';
 import type { CalicoGroup } from '@kube-semaphore/testkit';
 
-/** A GlobalNetworkSet by what matters. */
+/** The fields of a GlobalNetworkSet that matter here. */
 export type SetView = {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export type SetView = {
 
 const VERSIONS = { 'crd.projectcalico.org': 'v1', 'projectcalico.org': 'v3' } as const;
 
-/** Where an API server serves GlobalNetworkSets. */
+/** The path of GlobalNetworkSets. */
 export const setsPath = (group: CalicoGroup = 'crd.projectcalico.org'): string =>
   `/apis/${group}/${VERSIONS[group]}/globalnetworksets`;
 
@@ -19,7 +19,7 @@ export function viewOf({ metadata: { name, labels = {} }, spec }: KubeObject): S
   return { name, labels, nets: (spec as { nets?: string[] } | undefined)?.nets ?? [] };
 }
 
-/** All labels of a set, as the interface has them. */
+/** All labels of a set, as documented. */
 export function labelsOf(
   app: string,
   {
@@ -37,7 +37,7 @@ export function labelsOf(
   };
 }
 
-/** The GlobalNetworkSets of a local cluster, and what people do to them. */
+/** The GlobalNetworkSets of a local cluster, and what users do to them. */
 export class Sets {
   readonly #client: TestClient;
   readonly #group: CalicoGroup;
@@ -53,7 +53,7 @@ export class Sets {
     return this.#client.get(`${this.#path}/${name}`);
   }
 
-  /** Waits until they can be listed: an API server that starts again serves custom resources last. */
+  /** Waits until they can be listed: a restarted API server serves custom resources last. */
   served(): Promise<void> {
     return eventually(async () => (await this.#client.request('GET', this.#path)).status, 200);
   }
@@ -69,7 +69,7 @@ export class Sets {
     return Object.fromEntries((await this.list()).map(({ name, nets }) => [name, nets]));
   }
 
-  /** Waits until there are these sets with these nets, and no others. */
+  /** Waits until exactly these sets exist, with these nets. */
   become(nets: Readonly<Record<string, readonly string[]>>, wait?: { readonly timeoutMs: number }): Promise<void> {
     return eventually(() => this.nets(), nets, wait);
   }
@@ -92,7 +92,7 @@ export class Sets {
     return this.#client.delete(`${this.#path}/${name}`);
   }
 
-  /** Deletes all of them, also those that a running policy is about to write. */
+  /** Deletes all of them, and those that a running policy still writes. */
   async clear(): Promise<void> {
     const remaining = async () => {
       await this.#client.request('DELETE', this.#path);

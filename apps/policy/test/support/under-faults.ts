@@ -7,8 +7,8 @@ import type { SetHistory } from './set-history.ts';
 import type { Sets } from './sets.ts';
 
 /**
- * A test with a lab in which a policy begins with sets that are right, and with pods of which some will stay all along.
- * By `seed` the others change.
+ * A test with a lab whose policy begins with right sets, and with pods of which some stay all the time. The others change by
+ * `seed`.
  */
 export const it = itBehindProxies
   .extend('seed', 1)
@@ -29,7 +29,7 @@ export const it = itBehindProxies
           changes: podChanges({ remote, pods, seed }),
           wanted: () => wantedSets(remote),
           observed: () => sortedSets(sets),
-          lapses: () => lapsesOf(history),
+          lapses: () => gapsOf(history),
           tamper: () => sets.patch('c2-default-cart', { spec: { nets: ['10.4.0.3/32', '192.0.2.1/32'] } }),
           served: () => sets.served(),
         });
@@ -45,16 +45,16 @@ export const it = itBehindProxies
     begin,
   }));
 
-/** The order of nets means nothing. */
+/** The sets, their nets sorted, as their order makes no difference. */
 async function sortedSets(sets: Sets): Promise<unknown> {
   return (await sets.list()).map((set) => ({ ...set, nets: set.nets.toSorted() }));
 }
 
-/** Sets that were deleted, and addresses that were missing, although a pod had them all along. */
-async function lapsesOf(history: SetHistory): Promise<readonly string[]> {
+/** Sets that were deleted, and addresses that were missing, although a pod had them all the time. */
+async function gapsOf(history: SetHistory): Promise<readonly string[]> {
   await history.caughtUp();
   return staying.flatMap(({ app, ips }) => [
     ...history.deletions().filter((name) => name === `c2-default-${app}`),
-    ...history.lapses(app, ips.map(netOf)),
+    ...history.gaps(app, ips.map(netOf)),
   ]);
 }

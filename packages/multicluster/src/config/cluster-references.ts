@@ -1,6 +1,6 @@
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
-import { keyHashList } from '@kube-semaphore/options';
+import { keyHashList, type RemoteClusterOptions } from '@kube-semaphore/options';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -31,6 +31,14 @@ export type RemoteAddress = z.infer<z.ZodMiniObject<typeof addressFields>>;
 /** The local cluster: a kubeconfig, or the cluster of our pod. */
 export const localReference = (path = ''): ClusterReference =>
   path === '' ? { kind: 'in-cluster' } : { kind: 'kubeconfig', path };
+
+/** The remote cluster of the flags for one, which were validated to be complete. */
+export function referenceOfFlags(options: RemoteClusterOptions): ClusterReference {
+  const { targetKubeConfig, remoteApiUrl, remoteCaUrl, remoteCaCertHash, remoteSaTokenPath, remoteSaToken } = options;
+  if (targetKubeConfig !== undefined) return { kind: 'kubeconfig', path: targetKubeConfig };
+  const token = remoteSaTokenPath === undefined ? { value: remoteSaToken! } : { path: remoteSaTokenPath };
+  return { kind: 'api-server', apiUrl: remoteApiUrl!, caUrl: remoteCaUrl!, caHashes: remoteCaCertHash, token };
+}
 
 /** A remote cluster: a kubeconfig, or the other three together. */
 export function remoteReference({

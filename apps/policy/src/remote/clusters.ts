@@ -1,0 +1,76 @@
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { localServiceRanges } from '@kube-semaphore/multicluster';
+import type { Cidr } from '@kube-semaphore/net';
+import type { Settings } from '../config/settings.ts';
+import type { SetDiagnostic } from '../desired/diagnostic.ts';
+import type { WantedPair } from '../desired/sets.ts';
+import { Remote, type RemoteOptions } from './cluster.ts';
+
+export type RemotesOptions = Omit<RemoteOptions, 'settings' | 'client' | 'addresses'> & {
+  readonly settings: Settings;
+  /** A client of the local cluster. */
+  readonly local: KubeClient;
+  /** In the order of `settings.remotes`. */
+  readonly remotes: readonly KubeClient[];
+};
+
+/** The remote clusters: none until `run` opens them, since the local sets decide what to watch of each. */
+export class Remotes {
+  readonly #options: RemotesOptions;
+  #serviceRanges: readonly Cidr[] = [];
+  #all: readonly Remote[] = [];
+
+  constructor(options: RemotesOptions) {
+    this.#options = options;
+  }
+
+  get all(): readonly Remote[] {
+    return this.#all;
+  }
+
+  /** The pairs of a key by remote, of those whose Pods are known well enough to change or delete their sets. */
+  pairs(key: string): ReadonlyMap<string, readonly WantedPair[]> {
+    return new Map(this.#all.filter((remote) => remote.isKnown()).map((remote) => [remote.cluster, remote.pairs(key)]));
+  }
+
+  /** The keys that they have Pods for. */
+  keys(): readonly string[] {
+    return this.#all.flatMap((remote) => remote.keys());
+  }
+
+  /** Reads the Service ranges of the local cluster. @throws the signal's reason when that is aborted */
+  async prepare({ signal }: RunOptions): Promise<void> {
+    const { local, log } = this.#options;
+    this.#serviceRanges = await localServiceRanges(local, { signal, log });
+  }
+
+  /**
+   * Opens and watches them until `signal` is aborted. The local sets are listed.
+   *
+   * @throws {ConfigError} when the local sets of a remote have more than one identity, and no flag chooses one
+   */
+  run(running: RunOptions): readonly Promise<void>[] {
+    const { settings, remotes: clients } = this.#options;
+    const local = { local: settings.localCidrs, services: this.#serviceRanges };
+    this.#all = settings.remotes.map((remote, i) => {
+      const addresses = { allowed: remote.allowedPodCidrs, ...local };
+      return new Remote({ ...this.#options, settings: remote, client: clients[i]!, addresses });
+    });
+    return this.#all.map((remote) => remote.run(running));
+  }
+
+  /** Chooses the labels of their sets, where that is still open. */
+  settle(): void {
+    for (const remote of this.#all) remote.settle();
+  }
+
+  /** Replaces what is known about the sets of a key. */
+  report(key: string, diagnostics: readonly SetDiagnostic[]): void {
+    for (const remote of this.#all) remote.report(key, diagnostics);
+  }
+
+  /** Replaces what is known about sets of v0.1.0. */
+  reportFirstRelease(): void {
+    for (const remote of this.#all) remote.reportFirstRelease();
+  }
+}
