@@ -32,13 +32,12 @@ function sourceOf({ service, slices }: { readonly service: KubeObject; readonly 
 
 /** All that would be written where there is nothing yet. */
 function writesOf(target: Target): readonly Change[] {
-  const local = { synced: true, service: () => undefined, slices: () => [], endpoints: () => undefined };
+  const local = { isSynced: () => true, service: () => undefined, slices: () => [], endpoints: () => undefined };
   const write = () => Promise.reject(new Error('a plan writes nothing'));
   return new ServiceReconciler({
     local,
-    target: () => target,
-    claimants: () => [],
-    sources: () => [],
+    targets: { target: () => target },
+    keys: { claimants: () => [], sourcesOf: () => [] },
     write,
     onDiagnostics: () => {},
   }).plan('c2/default/x');

@@ -59,17 +59,18 @@ async function lookAt({
 }: Setting): Promise<{ readonly changes: readonly Change['kind'][]; readonly failure: unknown }> {
   const changes: Change['kind'][] = [];
   const reconciler = new ServiceReconciler({
-    local: { synced: true, service: () => undefined, slices: () => [], endpoints: () => endpoints },
-    target: () => ({
-      name,
-      isOurs: (labels) => labels['ours'] === 'true',
-      wanted,
-      keepsStale: false,
-      keepsEndpoints,
-      diagnostics: [],
-    }),
-    claimants: () => [],
-    sources: () => [],
+    local: { isSynced: () => true, service: () => undefined, slices: () => [], endpoints: () => endpoints },
+    targets: {
+      target: () => ({
+        name,
+        isOurs: (labels) => labels['ours'] === 'true',
+        wanted,
+        keepsStale: false,
+        keepsEndpoints,
+        diagnostics: [],
+      }),
+    },
+    keys: { claimants: () => [], sourcesOf: () => [] },
     write: async (change) => {
       if (change.kind === refused) throw new KubeApiError('invalid', { status: 422 });
       if (change.kind === taken) throw new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' });
@@ -222,17 +223,23 @@ describe('the slices of several clusters', () => {
     const [sent, reasons]: [string[], string[]] = [[], []];
     const { service: to } = wantedWith([]);
     const reconciler = new ServiceReconciler({
-      local: { synced: true, service: () => service, slices: () => there.map(observed), endpoints: () => undefined },
-      target: () => ({
-        name,
-        isOurs: (labels) => labels['ours'] === 'true',
-        wanted: { service: { ...to, definition: { ...to.definition, ...definition } }, slices: wanted },
-        keepsStale: false,
-        keepsEndpoints: false,
-        diagnostics: [],
-      }),
-      claimants: () => [],
-      sources: () => [],
+      local: {
+        isSynced: () => true,
+        service: () => service,
+        slices: () => there.map(observed),
+        endpoints: () => undefined,
+      },
+      targets: {
+        target: () => ({
+          name,
+          isOurs: (labels) => labels['ours'] === 'true',
+          wanted: { service: { ...to, definition: { ...to.definition, ...definition } }, slices: wanted },
+          keepsStale: false,
+          keepsEndpoints: false,
+          diagnostics: [],
+        }),
+      },
+      keys: { claimants: () => [], sourcesOf: () => [] },
       write: async (change) => {
         sent.push(`${change.kind} ${nameOf(change)}`);
         const answer = answers[nameOf(change)];

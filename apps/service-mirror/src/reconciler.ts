@@ -1,29 +1,25 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
-import type { Service } from '@kube-semaphore/kube-objects';
 import type { Change } from './desired/change.ts';
 import { type DesiredSlice, hasReady } from './desired/objects.ts';
 import { diffService, type ServiceChange } from './desired/diff-service.ts';
 import { diffSlices, type Owner } from './desired/diff-slices.ts';
 import { fitSlices } from './desired/fit-slices.ts';
-import { allTried, KeyWriter } from './local/writer.ts';
+import { allTried, KeyWriter, type KeyWriterOptions } from './local/writer.ts';
 import type { LocalObjects } from './local/objects.ts';
 import { nameOwnership } from './desired/name-ownership.ts';
 import type { ClusterDiagnostic } from './desired/diagnostic.ts';
-import type { ObservedService } from './desired/observed.ts';
+import type { ServiceKeys } from './remote/service-keys.ts';
+import type { Targets } from './remote/targets.ts';
 import type { Target } from './desired/target.ts';
 import { ownAnnotations } from './desired/own-annotations.ts';
 import { RefusedWrites } from './local/refused-writes.ts';
 import { deletesBeside, partsOf, type SlicePart } from './desired/slice-parts.ts';
 
 export type ServiceReconcilerOptions = {
-  readonly local: Pick<LocalObjects, 'synced' | 'service' | 'slices' | 'endpoints'>;
-  readonly target: (key: string) => Target | undefined;
-  /** The keys that want a name, the one that has it first. */
-  readonly claimants: (name: string) => readonly string[];
-  /** The keys that a local Service may have been made for. */
-  readonly sources: (observed: ObservedService) => readonly string[];
-  /** Carries out a change. A Service that is written is returned. */
-  readonly write: (change: Change, context: ReconcileContext) => Promise<Service | undefined>;
+  readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slices' | 'endpoints'>;
+  readonly keys: Pick<ServiceKeys, 'claimants' | 'sourcesOf'>;
+  readonly targets: Pick<Targets, 'target'>;
+  readonly write: KeyWriterOptions['write'];
   readonly onDiagnostics: (key: string, diagnostics: readonly ClusterDiagnostic[]) => void;
 };
 
@@ -100,9 +96,9 @@ export class ServiceReconciler {
   }
 
   #phases(key: string): Phases {
-    const { local, claimants, sources, target: targetOf } = this.#options;
-    const target = targetOf(key);
-    if (!local.synced || target === undefined) return nothing([]);
+    const { local, keys, targets } = this.#options;
+    const target = targets.target(key);
+    if (!local.isSynced() || target === undefined) return nothing([]);
     const { name, wanted } = target;
     const cluster = key.slice(0, key.indexOf('/'));
     const fitting = typeof wanted === 'string' ? { slices: [], diagnostics: [] } : fitSlices(wanted.slices, cluster);
@@ -111,10 +107,10 @@ export class ServiceReconciler {
     const ownership = nameOwnership({
       key,
       target,
-      claimants: claimants(name),
+      claimants: keys.claimants(name),
       observed,
-      sources: observed === undefined ? [] : sources(observed),
-      isUnknown: (other) => targetOf(other)?.wanted === 'unknown',
+      sources: observed === undefined ? [] : keys.sourcesOf(observed),
+      isUnknown: (other) => targets.target(other)?.wanted === 'unknown',
     });
     if (!ownership.ok)
       return nothing(ownership.notice === undefined ? diagnostics : [...diagnostics, ownership.notice]);

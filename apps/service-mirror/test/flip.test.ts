@@ -44,10 +44,10 @@ describe('a Service that changes between headless and not', () => {
       await history.caughtUp();
       expect(history.lapses).toEqual([]);
       expect(history.deletions).toEqual([mirror]);
-      await program.logged('service deleted, to be created anew', { service: mirror });
+      await program.logged('service deleted, to be created again', { service: mirror });
       // The gap that clients saw.
-      const { awayMs } = await program.logged('service created', { service: mirror });
-      expect(awayMs).toBeGreaterThanOrEqual(0);
+      const { gapMs } = await program.logged('service created', { service: mirror });
+      expect(gapMs).toBeGreaterThanOrEqual(0);
     },
   );
 });

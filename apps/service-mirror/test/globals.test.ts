@@ -102,7 +102,7 @@ describe('a global Service', () => {
       await secondProxy.set({ kind: 'refuse' });
       await mirrors.become({ [GLOBAL]: ['10.4.0.1'] });
       expect(await mirrors.slices(GLOBAL)).toHaveLength(slices);
-      await program.logged('not seen for too long, and so stale in global services', { cluster: 'c2-a' });
+      await program.logged('remote is stale in global services', { cluster: 'c2-a' });
       await secondProxy.clear();
       await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
     },
@@ -119,8 +119,7 @@ describe('a global Service', () => {
     const program = await startGlobal({}, { ofSecond: { staleAfter: '500ms' } });
     await mirrors.become({ [GLOBAL]: ['10.5.0.1'] });
     // Also said of one that hasn't answered yet.
-    const saidStale = () =>
-      program.log().filter(({ msg }) => msg === 'not seen for too long, and so stale in global services').length;
+    const saidStale = () => program.log().filter(({ msg }) => msg === 'remote is stale in global services').length;
     const before = saidStale();
     await secondProxy.set({ kind: 'refuse' });
     await eventually(() => saidStale() > before, true);

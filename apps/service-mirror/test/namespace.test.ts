@@ -7,7 +7,7 @@ import { argvOf, usualFlags } from './support/mirror-process.ts';
 
 const nowhere = 'nowhere';
 const names = ['a', 'b', 'c'];
-const WARNING = 'the mirror namespace is not there: create it, or nothing can be written';
+const WARNING = 'mirror namespace is missing: create it, or nothing can be written';
 
 /** In all namespaces, as what goes by a Role is told of that, and not of the namespace. */
 const anywhere = async (local: TestCluster, name: string, rules = localRules) =>
@@ -66,7 +66,7 @@ describe('a mirror namespace that is not there', () => {
     expect(complaints).toMatchObject([
       {
         level: 'warn',
-        error: { code: 'NO_NAMESPACE', message: expect.stringContaining(`there is no namespace ${nowhere}`) },
+        error: { code: 'NO_NAMESPACE', message: expect.stringContaining(`the mirror namespace ${nowhere} is missing`) },
       },
     ]);
 

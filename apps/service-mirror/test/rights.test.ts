@@ -10,9 +10,9 @@ import type { MirrorProcess } from './support/mirror-process.ts';
 import { DRY_RUNS, writesOf } from './support/requests.ts';
 
 const LEFT_OUT = [
-  'EndpointSlices of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
-  'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is, until a ClusterRole allows it',
-  'Services of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
+  'listing EndpointSlices of all namespaces is forbidden: the local cluster has no part in global services until a ClusterRole allows it',
+  'listing Nodes is forbidden: hints of local endpoints name the zone "local", which has no Nodes, until a ClusterRole allows it',
+  'listing Services of all namespaces is forbidden: the local cluster has no part in global services until a ClusterRole allows it',
 ];
 
 const mirrored: readonly GoSource[] = [{ name: 'db', addresses: ['10.4.0.3'] }];
@@ -97,7 +97,7 @@ describe('the Role of the Go program', () => {
     const program = await goStartFile({}, { words: ['plan'], ready: false });
     expect(await program.exited).toEqual({ code: 0, signal: null });
     expect(program.stdout()).toContain(`create  Service ${globalName('web')}`);
-    expect(program.stdout()).toContain('c1: not allowed to be seen, so it has no part in global services');
+    expect(program.stdout()).toContain('c1: listing all namespaces is forbidden: no part in global services');
   });
 
   it("is enough for the Go program's command line, which is told to restrict its remote, and nothing else", async ({

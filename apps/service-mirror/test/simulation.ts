@@ -23,7 +23,7 @@ const copyOf = ({ services, slices }: Remote): Remote => ({ services: new Map(se
 
 /** A local side that refuses what an API server would: a second object of one name, and an update of another version. */
 class Local {
-  readonly synced = true;
+  readonly isSynced = () => true;
   readonly #services = new Map<string, ObservedService>();
   readonly #slices = new Map<string, ObservedSlice>();
   #count = 0;
@@ -148,9 +148,8 @@ export class Simulation {
     for (const cluster of prefixes.keys()) this.#truth.set(cluster, emptyRemote());
     this.#reconciler = new ServiceReconciler({
       local: this.local,
-      target: (key) => this.#target(key),
-      claimants: (name) => this.#claims.keys(name),
-      sources: (observed) => sourcesOf(observed, prefixes),
+      targets: { target: (key) => this.#target(key) },
+      keys: { claimants: (name) => this.#claims.keys(name), sourcesOf: (observed) => sourcesOf(observed, prefixes) },
       write: (change) => Promise.resolve(this.#write(change)),
       onDiagnostics: () => {},
     });

@@ -93,7 +93,7 @@ describe('plan', () => {
       expect.stringMatching(/^skip {4}.*default\/away: it is a name for another host, and has no endpoints$/),
       expect.stringMatching(/^skip! {3}.*default\/new-a: 192\.0\.2\.1 is outside of allowedPodCIDRs$/),
       '',
-      'c9: not in the config. 1 object of it would stay, until "cleanup -cluster c9"',
+      'c9: not in the config: 1 object would stay; "cleanup -cluster c9" removes them',
       '',
     ]);
 
@@ -155,7 +155,7 @@ describe('plan', () => {
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...wrong })], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
     expect(plan.stdout()).toMatch(
-      /^Nothing to change\.\n\nc2: 1 service now\nnone {4}0 Services match miror=true\nskip! {3}selector miror=true: no Service matches miror=true, and 1 of ours/,
+      /^Nothing to change\.\n\nc2: 1 service now\nempty {3}no Service matches miror=true\nskip! {3}selector miror=true: no Service matches miror=true, but 1 local Service /,
     );
     const program = await start(wrong);
     await program.logged('left out', { level: 'warn', reason: 'no-service-matches' });
@@ -305,11 +305,9 @@ describe('plan', () => {
         'Nothing to change.',
         '',
         'c2: 12 services now',
-        'none    0 Services match mirror=true',
-        'held    12 objects that its lists lack, until it is listed again',
-        expect.stringMatching(
-          /^skip! {3}selector mirror=true: no Service matches mirror=true, and 12 of ours are of it/,
-        ),
+        'empty   no Service matches mirror=true',
+        'held    12 objects missing from its lists, until the next list',
+        expect.stringMatching(/^skip! {3}selector mirror=true: no Service matches mirror=true, but 12 local Services /),
         '',
       ]);
       const json = await startWith(['plan', '-o=json', ...argv], { ready: false });
@@ -350,7 +348,7 @@ describe('plan', () => {
         'c2: 1 service now',
         '',
         expect.stringMatching(/^c2-a: not reached: .+/),
-        'What it has, 1 service, would stay as it is:',
+        'Its 1 service would stay:',
         `unknown ${away}`,
         '',
       ]);

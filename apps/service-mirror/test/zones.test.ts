@@ -7,7 +7,7 @@ import { addGlobals, type GoGlobal, globalName } from './support/go-globals.ts';
 import { it as itByFile } from './support/go-file.ts';
 
 const UNKNOWN =
-  'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is, until a ClusterRole allows it';
+  'listing Nodes is forbidden: hints of local endpoints name the zone "local", which has no Nodes, until a ClusterRole allows it';
 
 const at = (address: string): GoGlobal => ({ name: 'web', slices: { 'web-x': [address] } });
 

@@ -50,6 +50,3 @@ function reasonOfStatus(status: number): RestartReason {
   if (status === 429) return 'throttled';
   return status >= 500 ? 'server_error' : 'rejected';
 }
-
-export const isStatus = (error: unknown, ...statuses: readonly number[]): boolean =>
-  error instanceof KubeApiError && statuses.includes(error.status);

@@ -5,6 +5,7 @@ import {
   IdleTimeoutError,
   type KubeClient,
   type RunOptions,
+  isStatus,
 } from '@kube-semaphore/kube-client';
 import {
   Codec,
@@ -15,7 +16,7 @@ import {
   type TooLarge,
   type WatchEvent,
 } from '@kube-semaphore/kube-objects';
-import { isStatus, restartReason, type RestartReason } from './failure.ts';
+import { restartReason, type RestartReason } from './failure.ts';
 import { type BudgetShare, OverBudgetError, type RemoteBudget } from './remote-budget.ts';
 import { isOlder } from './resource-version.ts';
 import { Retry } from './retry.ts';

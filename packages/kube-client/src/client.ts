@@ -179,8 +179,8 @@ export class KubeClient {
    * Deletes just the object that was seen: another UID or a newer resourceVersion is 409. With `Orphan` what it owns
    * stays, and the object itself is there until the garbage collector has seen to that.
    */
-  async delete<K extends Kind>(
-    codec: Codec<K>,
+  async delete(
+    { kind }: { readonly kind: Kind },
     {
       namespace,
       name,
@@ -203,7 +203,7 @@ export class KubeClient {
       preconditions: { uid, resourceVersion },
       propagationPolicy,
     });
-    await this.#request('delete', codec.kind, { ...at, ...options, body }, () => undefined);
+    await this.#request('delete', kind, { ...at, ...options, body }, () => undefined);
   }
 
   async #request<T>(

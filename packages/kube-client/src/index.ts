@@ -1,2 +1,2 @@
 export { KubeClient, type RequestReport, type RunOptions, type Verb, type WriteOptions } from './client.ts';
-export { apiErrorOf, BodyTooLargeError, ConnectionError, IdleTimeoutError, KubeApiError } from './errors.ts';
+export { apiErrorOf, BodyTooLargeError, ConnectionError, IdleTimeoutError, isStatus, KubeApiError } from './errors.ts';

@@ -28,3 +28,4 @@ export { reportRestriction } from './remote/restriction.ts';
 export { warnOfSameCluster } from './remote/same-cluster.ts';
 export { Runner } from './runner.ts';
 export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
+export { withClusters } from './with-clusters.ts';

@@ -56,6 +56,10 @@ export type Settings = {
   readonly remotes: readonly RemoteSettings[];
 };
 
+/** The prefixes of the remotes, by cluster. */
+export const prefixesOf = ({ remotes }: Pick<Settings, 'remotes'>): ReadonlyMap<string, string> =>
+  new Map(remotes.map(({ name, prefix }) => [name, prefix]));
+
 /** What logs and metrics call a local cluster that nobody gave a name: nothing that we write has one then. */
 export const UNNAMED = 'local';
 

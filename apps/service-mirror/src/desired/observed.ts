@@ -5,7 +5,7 @@ import type { Definition, Family, SlicePort } from './source.ts';
 type StringMap = Readonly<Record<string, string>>;
 
 /** What every local object has. */
-type Identity = { readonly name: string; readonly uid: string; readonly resourceVersion: string };
+export type Identity = { readonly name: string; readonly uid: string; readonly resourceVersion: string };
 
 /** A Service of the mirror namespace, as far as we look at it. */
 export type ObservedService = Identity & {

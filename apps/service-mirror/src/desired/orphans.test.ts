@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leftovers, type Namespace } from './orphans.ts';
+import { orphanRemovals, type Namespace } from './orphans.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';
 
 type StringMap = Readonly<Record<string, string>>;
@@ -66,12 +66,14 @@ function left(
   namespace: Partial<Namespace>,
   { cluster = 'c9', served = [] }: { cluster?: string; served?: readonly string[] } = {},
 ): readonly string[] {
-  return leftovers({ services: [], slices: [], endpoints: [], ...namespace }, { cluster, served }).map((change) => {
-    const { name } = change.from;
-    if (change.kind !== 'update-service') return `${change.kind} ${name}`;
-    const { 'global-svc-clusters': clusters, 'global-svc-conflicts': conflicts = '-' } = change.to.annotations;
-    return `${change.kind} ${name} ${clusters} ${conflicts}`;
-  });
+  return orphanRemovals({ services: [], slices: [], endpoints: [], ...namespace }, { cluster, served }).map(
+    (change) => {
+      const { name } = change.from;
+      if (change.kind !== 'update-service') return `${change.kind} ${name}`;
+      const { 'global-svc-clusters': clusters, 'global-svc-conflicts': conflicts = '-' } = change.to.annotations;
+      return `${change.kind} ${name} ${clusters} ${conflicts}`;
+    },
+  );
 }
 
 describe('what a cluster left of its mirrors', () => {
@@ -185,7 +187,7 @@ describe('what a cluster left of global Services', () => {
       ...global('c1,c9', { note: 'mine', 'mirror-svc-source': 'global/a/web' }),
       familyPolicy: 'PreferDualStack',
     };
-    const [change] = leftovers({ services: [from], slices: [], endpoints: [] }, { cluster: 'c9', served: [] });
+    const [change] = orphanRemovals({ services: [from], slices: [], endpoints: [] }, { cluster: 'c9', served: [] });
     expect(change).toMatchObject({
       to: {
         annotations: { note: 'mine', 'mirror-svc-source': 'global/a/web', 'global-svc-clusters': 'c1' },
@@ -200,12 +202,12 @@ describe('what a cluster left of global Services', () => {
       slices: [part('e1', 'c1'), part('e9', 'c9')],
       endpoints: [],
     };
-    const changes = leftovers(namespace, { cluster: 'c9', served: [] });
+    const changes = orphanRemovals(namespace, { cluster: 'c9', served: [] });
     const gone = new Set(changes.flatMap(({ kind, from }) => (kind === 'update-service' ? [] : [from.name])));
     const [updated] = changes.flatMap((change) => (change.kind === 'update-service' ? [change.to] : []));
     const services = [{ ...global('c1,c9'), annotations: updated!.annotations }];
     expect(
-      leftovers(
+      orphanRemovals(
         { ...namespace, services, slices: namespace.slices.filter(({ name }) => !gone.has(name)) },
         { cluster: 'c9', served: [] },
       ),

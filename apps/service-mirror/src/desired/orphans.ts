@@ -24,7 +24,7 @@ export type Namespace = {
 };
 
 /** What a cleanup does: it takes away, and makes nothing. */
-export type Leftover = Extract<
+export type OrphanRemoval = Extract<
   Change,
   { readonly kind: 'update-service' | 'delete-service' | 'delete-slice' | 'delete-endpoints' }
 >;
@@ -38,11 +38,11 @@ type Marked = Pick<ObservedSlice, 'labels'> & Partial<Pick<ObservedSlice, 'annot
  * @param cluster its name, or the prefix of its mirrors
  * @param served the clusters of the config, whose objects stay even if they have that prefix
  */
-export function leftovers(
+export function orphanRemovals(
   { services, slices, endpoints }: Namespace,
   { cluster, served }: { readonly cluster: string; readonly served: readonly string[] },
-): readonly Leftover[] {
-  const isLeft = (object: Marked): boolean =>
+): readonly OrphanRemoval[] {
+  const isOrphan = (object: Marked): boolean =>
     object.labels[mirroredSliceLabel] === 'true'
       ? object.labels[mirrorClusterLabel] === cluster
       : isMirrorOf(object, { cluster, served });
@@ -51,19 +51,19 @@ export function leftovers(
     ...services
       .filter((service) => !service.isTerminating && isMirrorOf(service, { cluster, served }))
       .toSorted(byName)
-      .map((from): Leftover => ({ kind: 'delete-service', from })),
+      .map((from): OrphanRemoval => ({ kind: 'delete-service', from })),
     ...globals
       .filter(({ isTerminating }) => !isTerminating)
       .toSorted(byName)
-      .flatMap((from) => globalLeftover(from, cluster, slices) ?? []),
+      .flatMap((from) => globalRemoval(from, cluster, slices) ?? []),
     ...endpoints
-      .filter(isLeft)
+      .filter(isOrphan)
       .toSorted(byName)
-      .map((from): Leftover => ({ kind: 'delete-endpoints', from })),
+      .map((from): OrphanRemoval => ({ kind: 'delete-endpoints', from })),
     ...slices
-      .filter(isLeft)
+      .filter(isOrphan)
       .toSorted(byName)
-      .map((from): Leftover => ({ kind: 'delete-slice', from })),
+      .map((from): OrphanRemoval => ({ kind: 'delete-slice', from })),
   ];
 }
 
@@ -78,11 +78,11 @@ function isMirrorOf(
 }
 
 /** What becomes of a global Service; undefined if it doesn't name the cluster. Slices of others keep it, named or not. */
-function globalLeftover(
+function globalRemoval(
   from: ObservedService,
   cluster: string,
   slices: readonly ObservedSlice[],
-): Leftover | undefined {
+): OrphanRemoval | undefined {
   const named = namesIn(from, globalClustersAnnotation);
   if (!named.includes(cluster)) return undefined;
   const present = slices

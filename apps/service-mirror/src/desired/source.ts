@@ -39,6 +39,9 @@ export type SourceService = {
   readonly localFirst: boolean;
 };
 
+/** The age of a Service whose real age is unknown: it loses every conflict. */
+export const YOUNGEST = Infinity;
+
 /** A port of a slice: where endpoints listen for what the Service calls by this name. */
 export type SlicePort = {
   readonly name: string;

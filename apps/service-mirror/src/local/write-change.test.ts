@@ -27,9 +27,7 @@ async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> |
     writer: {
       createService: never,
       updateService: never,
-      deleteService: never,
-      deleteSlice: never,
-      deleteEndpoints: never,
+      delete: never,
       createSlice: () =>
         ++tries === 2
           ? Promise.resolve(written)

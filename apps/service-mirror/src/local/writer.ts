@@ -2,13 +2,14 @@ import type { ReconcileContext } from '@kube-semaphore/controller';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
 import type { Change } from '../desired/change.ts';
+import type { ChangeContext } from './change-writer.ts';
 import { isRefusal, type RefusedWrites } from './refused-writes.ts';
 
 export type KeyWriterOptions = {
   readonly key: string;
   readonly context: ReconcileContext;
-  /** Carries out a change. A Service that is written is returned. */
-  readonly write: (change: Change, context: ReconcileContext) => Promise<Service | undefined>;
+  /** Makes a change. @returns a Service that was written */
+  readonly write: (change: Change, context: ChangeContext) => Promise<Service | undefined>;
   readonly refused: RefusedWrites;
 };
 
@@ -56,7 +57,7 @@ export class KeyWriter {
     }
     this.#wrote = true;
     try {
-      return await write(change, context);
+      return await write(change, { key, since: context.since });
     } catch (error) {
       if (isRefusal(error)) this.#refused.push({ change, why: error.message });
       else if (isTaken(change, error))

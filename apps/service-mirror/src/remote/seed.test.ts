@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { YOUNGEST } from '../desired/source.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
-import { seedGlobals } from './seed-globals.ts';
+import { seedGlobals } from './seed.ts';
 
 const definition = {
   headless: false,
@@ -70,7 +71,7 @@ describe('seedGlobals', () => {
 
   it('takes the Service for the youngest of its name, in clusters that it lists', () => {
     expect(remembered([]).services).toEqual([
-      { uid: '', namespace: 'shop', name: 'web', createdAt: Infinity, definition, localFirst: false },
+      { uid: '', namespace: 'shop', name: 'web', createdAt: YOUNGEST, definition, localFirst: false },
     ]);
     expect(remembered([slice('gl-web-b', 'c4')], 'c4')).toEqual({ services: [], slices: [] });
   });
