@@ -53,8 +53,8 @@ describe('whatever a remote has', () => {
       prefix: 'c2',
       mirrorNamespace,
       prefixes: ['c2'],
-      keepsStale: false,
-      keepsEndpoints: false,
+      retainsUnseen: false,
+      retainsEndpoints: false,
     };
     let written = 0;
     fc.assert(
@@ -73,7 +73,7 @@ describe('whatever a remote has', () => {
     const common = {
       local: { service: () => undefined, slices: () => [] },
       mirrorNamespace,
-      keepsStale: false,
+      retainsUnseen: false,
       hints: 'always',
       zones: ['z1'],
     } as const;

@@ -43,7 +43,7 @@ const written = { metadata: { name, uid: 's' } };
 
 type Setting = {
   readonly wanted: Target['wanted'];
-  readonly keepsEndpoints?: boolean;
+  readonly retainsEndpoints?: boolean;
   readonly endpoints?: ObservedEndpoints;
   readonly refused?: Change['kind'];
   readonly taken?: Change['kind'];
@@ -52,7 +52,7 @@ type Setting = {
 /** What one look at a key does, and fails of, where there is no Service yet, and maybe Endpoints that a Go program left. */
 async function lookAt({
   wanted,
-  keepsEndpoints = false,
+  retainsEndpoints = false,
   endpoints,
   refused,
   taken,
@@ -65,8 +65,8 @@ async function lookAt({
         name,
         isOurs: (labels) => labels['ours'] === 'true',
         wanted,
-        keepsStale: false,
-        keepsEndpoints,
+        retainsUnseen: false,
+        retainsEndpoints,
         diagnostics: [],
       }),
     },
@@ -95,12 +95,12 @@ describe('Endpoints that a Go program left', () => {
     { name: 'go when our slices are there', setting: { wanted: filled, endpoints: left }, goes: true },
     {
       name: 'go when our slices are there, also while the source is doubted',
-      setting: { wanted: filled, endpoints: left, keepsEndpoints: true },
+      setting: { wanted: filled, endpoints: left, retainsEndpoints: true },
       goes: true,
     },
     {
       name: 'stay while the source is doubted and has no endpoint',
-      setting: { wanted: empty, endpoints: left, keepsEndpoints: true },
+      setting: { wanted: empty, endpoints: left, retainsEndpoints: true },
       goes: false,
     },
     {
@@ -108,7 +108,7 @@ describe('Endpoints that a Go program left', () => {
       setting: {
         wanted: wantedWith([{ ...endpoint, conditions: { ...conditions, ready: false } }]),
         endpoints: left,
-        keepsEndpoints: true,
+        retainsEndpoints: true,
       },
       goes: false,
     },
@@ -119,10 +119,14 @@ describe('Endpoints that a Go program left', () => {
     },
     {
       name: 'go if they have no address themselves',
-      setting: { wanted: empty, endpoints: endpointsWith([]), keepsEndpoints: true },
+      setting: { wanted: empty, endpoints: endpointsWith([]), retainsEndpoints: true },
       goes: true,
     },
-    { name: 'go with their source', setting: { wanted: 'nothing', endpoints: left, keepsEndpoints: true }, goes: true },
+    {
+      name: 'go with their source',
+      setting: { wanted: 'nothing', endpoints: left, retainsEndpoints: true },
+      goes: true,
+    },
     { name: 'stay when nobody knows of their source', setting: { wanted: 'unknown', endpoints: left }, goes: false },
     {
       name: 'stay when a slice of ours was refused',
@@ -234,8 +238,8 @@ describe('the slices of several clusters', () => {
           name,
           isOurs: (labels) => labels['ours'] === 'true',
           wanted: { service: { ...to, definition: { ...to.definition, ...definition } }, slices: wanted },
-          keepsStale: false,
-          keepsEndpoints: false,
+          retainsUnseen: false,
+          retainsEndpoints: false,
           diagnostics: [],
         }),
       },

@@ -1,5 +1,4 @@
-import { everyPeriod, localServiceRanges, Runner } from '@kube-semaphore/multicluster';
-import { Controller } from '@kube-semaphore/controller';
+import { everyPeriod, LeaderController, localServiceRanges, Runner } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Health, Logger } from '@kube-semaphore/runtime';
@@ -40,21 +39,19 @@ const SAMPLE_MS = 5_000;
  * the local objects first, because the first lists of the remotes are measured against them.
  */
 export class ServiceMirror {
-  readonly #leadership: Leadership;
   readonly #queueMetrics: QueueMetrics;
   readonly #counts: LocalCounts;
   readonly #local: LocalObjects;
   readonly #clusters: SourceClusters;
   readonly #namespace: NamespaceCheck;
   readonly #reconciler: ServiceReconciler;
-  readonly #controller: Controller;
+  readonly #controller: LeaderController;
   readonly #runner: Runner;
 
   constructor(input: ServiceMirrorInput) {
     const { options, settings, local: client, log, metrics, leadership } = input;
     const gaps = new Gaps();
     const writer = new ObjectWriter(client, settings.mirrorNamespace);
-    this.#leadership = leadership;
     this.#queueMetrics = new QueueMetrics({ metrics, local: settings.local.name });
     this.#counts = new LocalCounts({ metrics, prefixes: prefixesOf(settings), local: settings.local.name });
     const local = new LocalObjects({
@@ -79,14 +76,16 @@ export class ServiceMirror {
       write: (change, context) => writes.write(change, context),
       onDiagnostics: (key, diagnostics) => clusters.diagnose(key, diagnostics),
     });
-    this.#controller = new Controller({
-      // A standby decides nothing: when it starts leading, it reconciles every key.
-      reconcile: async (key, context) =>
-        leadership.isLeader ? this.#reconciler.reconcile(key, context) : { wrote: false },
-      workers: options.writeConcurrency,
-      minWriteIntervalMs: options.minWriteIntervalMs,
+    this.#controller = new LeaderController({
+      leadership,
+      options,
+      reconcile: (key, context) => this.#reconciler.reconcile(key, context),
       observer: this.#queueMetrics,
       onFailure: (failure) => writes.failed(failure),
+      onStartedLeading: (running) => {
+        this.#enqueue(clusters.allKeys(), performance.now());
+        void warnOfMissingNamespace(this.#namespace, running);
+      },
     });
     this.#runner = new Runner({
       local,
@@ -108,15 +107,6 @@ export class ServiceMirror {
   run(options: RunOptions): Promise<void> {
     return this.#runner.run(options, (running) => [
       this.#controller.run(running),
-      this.#leadership.run({
-        ...running,
-        onStartedLeading: () => {
-          this.#enqueue(this.#clusters.allKeys(), performance.now());
-          void warnOfMissingNamespace(this.#namespace, running);
-        },
-        // Writes are refused from now on, and the next term starts with every key.
-        onStoppedLeading: () => undefined,
-      }),
       everyPeriod(SAMPLE_MS, () => this.#queueMetrics.sample(), running),
       everyPeriod(SAMPLE_MS, () => this.#counts.sample(this.#local), running),
     ]);
@@ -139,7 +129,6 @@ export class ServiceMirror {
 
   #enqueue(keys: Iterable<string>, since?: number): void {
     // Without the local objects nothing can be decided. Each cluster enqueues all keys once it is listed.
-    if (!this.#local.isSynced()) return;
-    for (const key of keys) this.#controller.enqueue(key, since);
+    if (this.#local.isSynced()) this.#controller.enqueue(keys, since);
   }
 }

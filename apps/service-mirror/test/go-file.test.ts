@@ -81,8 +81,8 @@ describe('the JSON file of the Go program', () => {
       expect(history.lapses).toEqual([]);
       expect(history.deletions).toEqual([]);
       // Readiness came with what the Role allows; what it doesn't is said once each.
-      const leftOut = hasGlobals
-        ? [UNRESTRICTED, 'EndpointSlices of all namespaces', 'Services of all namespaces']
+      const forbidden = hasGlobals
+        ? [UNRESTRICTED, 'listing EndpointSlices of all namespaces', 'listing Services of all namespaces']
         : [UNRESTRICTED];
       const warnings = () =>
         program
@@ -90,8 +90,8 @@ describe('the JSON file of the Go program', () => {
           .filter(({ level }) => level === 'warn' || level === 'error')
           .map(({ msg }) => msg)
           .toSorted();
-      await eventually(() => warnings().length, said.length + leftOut.length);
-      for (const beginning of [...said, ...leftOut])
+      await eventually(() => warnings().length, said.length + forbidden.length);
+      for (const beginning of [...said, ...forbidden])
         expect(warnings().filter((msg) => msg.startsWith(beginning))).toHaveLength(1);
       const routed = (await mirrors.services()).filter(
         ({ metadata }) => metadata.annotations?.['service.kubernetes.io/topology-mode'] === 'auto',

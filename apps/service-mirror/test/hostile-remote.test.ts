@@ -53,7 +53,7 @@ describe('what a hostile remote has', () => {
     const flags = { ...usualFlags(accounts), ...(await hostile({ objects })), 'listen-address': undefined };
     const plan = await startWith(['plan', `-o=${output}`, ...argvOf(flags)], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain('is no name of a Service');
+    expect(plan.stdout()).toContain('is not a valid Service name');
     expect(harmIn(plan.stdout() + plan.stderr())).toEqual([]);
     const skips = plan
       .stdout()

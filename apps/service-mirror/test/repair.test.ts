@@ -198,7 +198,7 @@ describe('a slice of somebody else that bears the name', () => {
       cluster: 'c2',
       subject: 'c2/default/web',
       reason: 'name-taken',
-      detail: `there is an EndpointSlice ${name} that isn't ours`,
+      detail: `the EndpointSlice ${name} exists, and isn't ours`,
     };
     await program.logged('left out', taken);
     // It keeps nothing else from being done: slices that come, and those that go.

@@ -220,8 +220,8 @@ export class Simulation {
         mirrorNamespace: 'mirrors',
         source,
         prefixes: [...prefixes.values()],
-        keepsStale: false,
-        keepsEndpoints: false,
+        retainsUnseen: false,
+        retainsEndpoints: false,
       },
     );
   }

@@ -90,7 +90,7 @@ describe('plan', () => {
       `create  EndpointSlice ${mirrorOf('new')}-HASH  2 endpoints`,
       '',
       'c2: 2 services now',
-      expect.stringMatching(/^skip {4}.*default\/away: it is a name for another host, and has no endpoints$/),
+      expect.stringMatching(/^skip {4}.*default\/away: an ExternalName Service has no endpoints$/),
       expect.stringMatching(/^skip! {3}.*default\/new-a: 192\.0\.2\.1 is outside of allowedPodCIDRs$/),
       '',
       'c9: not in the config: 1 object would stay; "cleanup -cluster c9" removes them',

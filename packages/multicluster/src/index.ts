@@ -13,6 +13,7 @@ export { readConfigSource } from './config/config-source.ts';
 export { goDocument } from './config/go-document.ts';
 export { connectAll } from './connect-all.ts';
 export { listAll } from './list-all.ts';
+export { LeaderController } from './local/leader-controller.ts';
 export { leadershipOf } from './local/leadership.ts';
 export { type LocalWrite, LocalWrites } from './local/local-writes.ts';
 export { localServiceRanges } from './local/service-ranges.ts';

@@ -9,7 +9,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/service-mirror/src/desired/global/service.test.ts', 'routes anywhere where only a younger one asks'],
     [
       'apps/service-mirror/src/desired/global/merge-ports.test.ts',
-      'its port "http" (TCP 8080) is left out: the name is that of TCP 80 of c1',
+      'its port "http" (TCP 8080) is skipped: its name belongs to TCP 80 of c1',
     ],
     [
       'apps/service-mirror/test/names.test.ts',

@@ -119,7 +119,7 @@ describe('settingsOfFile', () => {
         value: { mirrorSelector: 'flag=1' },
         warnings: [
           /^-label-selector .* is an older spelling: use -mirror-svc-label-selector /,
-          /^global\.labelSelector counts for nothing beside -label-selector/,
+          /^global\.labelSelector is ignored: -label-selector /,
         ],
       },
     },
@@ -128,7 +128,7 @@ describe('settingsOfFile', () => {
       section: { mirrorSvcLabelSelector: 'file=1' },
       want: {
         value: { mirrorSelector: 'file=1' },
-        warnings: [/^-label-selector .* counts for nothing beside global\.mirrorSvcLabelSelector$/],
+        warnings: [/^-label-selector .* is ignored: global\.mirrorSvcLabelSelector overrides it$/],
       },
     },
   ])('takes -label-selector with a warning: it $name', ({ section, want }) => {
@@ -181,7 +181,7 @@ describe('settingsOfFile', () => {
         'global.mirrorNamespace: "Sys" is no name of a namespace',
         'global.globalSvcHints: "never" is none of labelled, always',
         expect.stringMatching(/^localCluster\.zones\[0\]: "remote" /),
-        'remoteClusters: c2 is the name of the local cluster',
+        'remoteClusters: name c2 is that of the local cluster',
       ],
     },
     {

@@ -49,7 +49,7 @@ describe('Findings', () => {
     const older = { at: 'old', value: 'x', newer: 'new' };
     findings.first([{ at: 'new', value: '' }, older], name);
     findings.first([{ at: 'new', value: 'y' }, older], name);
-    expect(findings.warnings).toEqual(['old is an older spelling: use new', 'old counts for nothing beside new']);
+    expect(findings.warnings).toEqual(['old is an older spelling: use new', 'old is ignored: new overrides it']);
   });
 
   it('asks for what is required, in every place but the older ones', () => {

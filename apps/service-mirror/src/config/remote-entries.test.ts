@@ -91,10 +91,10 @@ describe('remotesOf', () => {
     };
     expect(read({ name: 'global', servicePrefix: 'gl-a', ...bad }, {}).problems).toEqual([
       expect.stringMatching(/^remoteClusters\[0\]\.name: "global" /),
-      expect.stringMatching(/^remoteClusters\[0\]\.servicePrefix: "gl-a" is that of global services$/),
+      expect.stringMatching(/^remoteClusters\[0\]\.servicePrefix: "gl-a" is reserved for global services$/),
       expect.stringMatching(/^remoteClusters\[0\]\.kubeConfigPath: it is required, or remoteAPIURL/),
       expect.stringMatching(/^remoteClusters\[0\]\.allowedPodCIDRs\[1\]: /),
-      'remoteClusters[0].resyncPeriod: it is negative',
+      'remoteClusters[0].resyncPeriod: it must not be negative',
       expect.stringMatching(/^remoteClusters\[0\]\.staleAfter: "1" is not a duration/),
       'remoteClusters[0].staleAction: "delete" is none of unready, remove, keep',
       'remoteClusters[1].name is required',
@@ -105,9 +105,9 @@ describe('remotesOf', () => {
 
   it('refuses names and prefixes that two have, and the name of the local cluster', () => {
     expect(read(c2, c2, { ...c2, name: 'c1', servicePrefix: 'c3' }, {}, {}).problems.slice(-3)).toEqual([
-      'remoteClusters: two have the name c2',
-      'remoteClusters: two have the servicePrefix c2',
-      'remoteClusters: c1 is the name of the local cluster',
+      'remoteClusters: name c2 is used twice',
+      'remoteClusters: servicePrefix c2 is used twice',
+      'remoteClusters: name c1 is that of the local cluster',
     ]);
   });
 });

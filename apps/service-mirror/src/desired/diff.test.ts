@@ -8,7 +8,6 @@ import { diffService } from './diff-service.ts';
 import { diffSlices } from './diff-slices.ts';
 import { familySpec } from './families.ts';
 import type { ObservedService, ObservedSlice } from './observed.ts';
-import { ownAnnotations } from './own-annotations.ts';
 import type { Family } from './source.ts';
 
 const where = { namespace: 'shop', service: 'web', name: 'web' };
@@ -50,7 +49,7 @@ describe('diffService', () => {
     fc.assert(
       fc.property(source, (from) => {
         const { service } = desiredMirror(from);
-        expect(diffService(written(service), service, ownAnnotations)).toBeUndefined();
+        expect(diffService(written(service), service)).toBeUndefined();
       }),
     );
   });
@@ -60,11 +59,11 @@ describe('diffService', () => {
       fc.property(source, source, (one, other) => {
         const before = written(desiredMirror(one).service);
         const { service } = desiredMirror(other);
-        const change = diffService(before, service, ownAnnotations);
+        const change = diffService(before, service);
         const isFlip = before.definition.headless !== service.definition.headless;
         expect(change?.kind === 'replace-service').toBe(isFlip);
         const after = change?.kind === 'update-service' ? written(service, before) : isFlip ? written(service) : before;
-        expect(diffService(after, service, ownAnnotations)).toBeUndefined();
+        expect(diffService(after, service)).toBeUndefined();
         // The primary family can't be changed.
         expect(isFlip || after.definition.families[0] === before.definition.families[0]).toBe(true);
       }),
@@ -112,7 +111,7 @@ describe('diffService', () => {
       want: undefined,
     },
   ])('$name', ({ from, to, want }) => {
-    expect(diffService(from, to, ownAnnotations)?.kind).toBe(want);
+    expect(diffService(from, to)?.kind).toBe(want);
   });
 });
 

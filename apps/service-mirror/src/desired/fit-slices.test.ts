@@ -15,7 +15,12 @@ describe('fitSlices', () => {
   it('gives a name that two slices have to the one whose source comes first, whatever their order, and tells of the other', () => {
     const [a, b, c] = [slice('web-1', 'c2/shop/a'), slice('web-1', 'c2/shop/b'), slice('web-2', 'c2/shop/c')] as const;
     const diagnostics = [
-      { cluster: 'c2', kind: 'problem', reason: 'name-taken', detail: 'c2/shop/b: web-1 is that of c2/shop/a' },
+      {
+        cluster: 'c2',
+        kind: 'problem',
+        reason: 'name-taken',
+        detail: 'c2/shop/b: the name web-1 belongs to c2/shop/a',
+      },
     ];
     expect(fitSlices([a, b, c], 'c2')).toEqual({ slices: [a, c], diagnostics });
     expect(fitSlices([c, b, a], 'c2')).toEqual({ slices: [c, a], diagnostics });

@@ -18,7 +18,6 @@ import type { Owner } from '../desired/diff-slices.ts';
 import { familySpec } from '../desired/families.ts';
 import { NoNamespaceError } from './mirror-namespace.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
-import { ownAnnotations } from '../desired/own-annotations.ts';
 import { observedSlice } from './read.ts';
 
 const services = new Codec(serviceKind);
@@ -103,7 +102,7 @@ export class ObjectWriter {
   #service(to: DesiredService, from: ObservedService | undefined): WrittenService {
     const { headless, ports, affinitySeconds, publishNotReadyAddresses, families } = to.definition;
     const labels = { ...from?.labels, ...to.labels };
-    const annotations = annotationsOf(from, to, ownAnnotations);
+    const annotations = annotationsOf(from, to);
     const retained = from && {
       uid: from.uid,
       resourceVersion: from.resourceVersion,

@@ -83,7 +83,7 @@ describe('KeyWriter', () => {
       const { taken, refused } = await look([slice('ours'), slice('good')]);
       expect({ refused, taken: taken.map(({ why }) => why) }).toEqual({
         refused: [],
-        taken: ["there is an EndpointSlice ours that isn't ours"],
+        taken: ["the EndpointSlice ours exists, and isn't ours"],
       });
     }
     expect(sent).toEqual(['ours', 'good', 'ours', 'good']);

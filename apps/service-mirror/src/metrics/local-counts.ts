@@ -2,7 +2,7 @@ import { mirrorClusterLabel, mirroredServiceLabel, mirroredSliceLabel, mirrorPre
 import { mirrorsWithoutReadyEndpoints } from '../desired/ready-mirrors.ts';
 import type { LocalKind } from '../local/objects.ts';
 import type { MirrorMetrics } from './metrics.ts';
-import { type Watcher, WatcherMetrics } from './watchers.ts';
+import { WatcherMetrics, watcherOf } from './watchers.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -10,7 +10,7 @@ type Labelled = { readonly labels: Labels } | undefined;
 
 type Change = { readonly previous: Labelled; readonly current: Labelled };
 
-/** Whose a local object is, by its labels. */
+/** The cluster of a local object, by its labels. */
 type Owner = { readonly cluster: string; readonly use: 'mirror' | 'global' | 'orphan' };
 
 export type LocalCountsOptions = {
@@ -79,13 +79,15 @@ export class LocalCounts {
     const count = (this.#counts.get(key) ?? 0) + step;
     this.#counts.set(key, count);
     const { metrics } = this.#options;
-    if (owner.use === 'orphan') {
-      metrics.orphans.set({ cluster: owner.cluster }, count);
+    const { cluster, use } = owner;
+    if (use === 'orphan') {
+      metrics.orphans.set({ cluster }, count);
       return;
     }
-    const labels = watcherOf(kind, owner);
-    if (labels === undefined) return;
-    const watcher = this.#watchers.get(key) ?? new WatcherMetrics(metrics, [labels]);
+    // The Go program watched neither our Endpoints nor global Services.
+    if (kind === 'endpoints' || (use === 'global' && kind === 'services')) return;
+    const watcher =
+      this.#watchers.get(key) ?? new WatcherMetrics(metrics, [watcherOf(cluster, { use, what: kind, of: 'local' })]);
     this.#watchers.set(key, watcher);
     watcher.changed(change, count);
   }
@@ -101,15 +103,4 @@ export class LocalCounts {
     const isKnown = cluster === this.#options.local || this.#options.prefixes.has(cluster);
     return { cluster, use: isKnown ? 'global' : 'orphan' };
   }
-}
-
-/** What the Go program watched. It had Endpoints for mirrors, where we have slices. */
-function watcherOf(kind: LocalKind, { cluster, use }: Owner): Watcher | undefined {
-  const runner = `${use}-${cluster}`;
-  if (use === 'global')
-    return kind === 'slices'
-      ? { watcher: `${cluster}-mirrorEndpointSliceWatcher`, kind: 'endpointslice', runner }
-      : undefined;
-  if (kind === 'services') return { watcher: `${cluster}-mirrorServiceWatcher`, kind: 'service', runner };
-  return kind === 'slices' ? { watcher: `${cluster}-mirrorEndpointsWatcher`, kind: 'endpoints', runner } : undefined;
 }

@@ -3,17 +3,7 @@ import { GLOBAL } from '../names.ts';
 import type { MirrorMetrics } from './metrics.ts';
 
 export type QueueMetricsOptions = {
-  readonly metrics: Pick<
-    MirrorMetrics,
-    | 'queueDepth'
-    | 'queueAdds'
-    | 'queueLatency'
-    | 'queueWorkDuration'
-    | 'queueUnfinishedWork'
-    | 'queueLongestRunning'
-    | 'queueRetries'
-    | 'queueRequeued'
-  >;
+  readonly metrics: MirrorMetrics;
   /** The local cluster's name. */
   readonly local: string;
   /** Monotonic, in ms. */

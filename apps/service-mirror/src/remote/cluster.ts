@@ -12,7 +12,7 @@ import type { ServiceRules } from './read-service.ts';
 import { keyOf, type ServiceKeys, type Use } from './service-keys.ts';
 import { type Seed, ServiceSource } from './services.ts';
 import { Staleness } from './staleness.ts';
-import { type Watcher, WatcherMetrics } from '../metrics/watchers.ts';
+import { WatcherMetrics, watcherOf } from '../metrics/watchers.ts';
 
 export type SourceClusterOptions = ServiceRules & {
   readonly cluster: string;
@@ -21,8 +21,8 @@ export type SourceClusterOptions = ServiceRules & {
   readonly client: KubeClient;
   /** The addresses that it may bring into local slices. */
   readonly addresses: AddressRules;
-  /** Which Services are for which use; the same selector twice is one watch. */
-  readonly selectors: Partial<Readonly<Record<Use, string>>>;
+  /** Which Services are for which use. The same selector for both is one watch. */
+  readonly selectors: readonly { readonly use: Use; readonly selector: string }[];
   readonly options: MirrorOptions;
   readonly keys: ServiceKeys;
   readonly log: Logger;
@@ -65,11 +65,11 @@ export class SourceCluster {
     }
     // The local cluster's own objects have no limit.
     const budget = remote === undefined ? undefined : remoteBudget(options.options);
-    this.#watches = usesBySelector(options.selectors).map(([selector, uses]) => ({
-      selector,
-      uses,
-      source: this.#source(selector, uses, budget),
-    }));
+    const bySelector = Map.groupBy(options.selectors, ({ selector }) => selector);
+    this.#watches = Array.from(bySelector, ([selector, same]): Watch => {
+      const uses = same.map(({ use }) => use);
+      return { selector, uses, source: this.#source(selector, uses, budget) };
+    });
   }
 
   get synced(): boolean {
@@ -151,16 +151,12 @@ export class SourceCluster {
   #source(selector: string, uses: readonly Use[], budget: ReturnType<typeof remoteBudget> | undefined): ServiceSource {
     const { cluster, remote, client, addresses, isLocalFirst, options, metrics, keys, onKeys } = this.#options;
     const subject = uses.join('+');
-    const counts = {
-      services: new WatcherMetrics(
+    const countsOf = (what: 'services' | 'slices'): WatcherMetrics =>
+      new WatcherMetrics(
         metrics,
-        uses.map((use) => ({ watcher: `${cluster}-serviceWatcher`, kind: 'service', runner: `${use}-${cluster}` })),
-      ),
-      slices: new WatcherMetrics(
-        metrics,
-        uses.map((use) => slicesWatcher(use, cluster)),
-      ),
-    };
+        uses.map((use) => watcherOf(cluster, { use, what, of: 'source' })),
+      );
+    const counts = { services: countsOf('services'), slices: countsOf('slices') };
     return new ServiceSource({
       client,
       selector,
@@ -253,23 +249,4 @@ function noServiceMatches(selector: string, before: number): Diagnostic {
   const local = `${before} local Service${before === 1 ? ' comes' : 's come'} from there`;
   const detail = `no Service matches ${selector}, but ${local}: nothing is deleted before one matches. Check selector and cluster`;
   return { kind: 'problem', reason: 'no-service-matches', detail };
-}
-
-/** Where the Go program watched Endpoints, we watch slices. */
-function slicesWatcher(use: Use, cluster: string): Watcher {
-  const runner = `${use}-${cluster}`;
-  return use === 'mirror'
-    ? { watcher: `${cluster}-endpointsWatcher`, kind: 'endpoints', runner }
-    : { watcher: `${cluster}-endpointSliceWatcher`, kind: 'endpointslice', runner };
-}
-
-function usesBySelector({
-  mirror,
-  global,
-}: SourceClusterOptions['selectors']): readonly (readonly [string, readonly Use[]])[] {
-  if (mirror !== undefined && mirror === global) return [[mirror, ['mirror', 'global']]];
-  return [
-    ...(mirror === undefined ? [] : [[mirror, ['mirror']] as const]),
-    ...(global === undefined ? [] : [[global, ['global']] as const]),
-  ];
 }

@@ -40,19 +40,20 @@ export class SourceClusters {
     const { settings, client } = options;
     this.#options = options;
     this.#prefixes = prefixesOf(settings);
-    const { mirrorSelector: mirror, global, local } = settings;
+    const { mirrorSelector, global, local } = settings;
+    const globals = global === undefined ? [] : [{ use: 'global', selector: global.selector } as const];
     const remotes = settings.remotes.map((remote, i) =>
       this.#newCluster(remote.name, {
         remote,
         client: options.remotes[i]!,
         addresses: { allowed: remote.allowedPodCidrs, local: local.cidrs, services: this.#serviceRanges },
-        selectors: { mirror, ...(global !== undefined && { global: global.selector }) },
+        selectors: [{ use: 'mirror', selector: mirrorSelector }, ...globals],
       }),
     );
     const anywhere: AddressRules = { allowed: undefined, local: [] };
-    const ours = (selector: string): SourceCluster =>
-      this.#newCluster(local.name, { remote: undefined, client, addresses: anywhere, selectors: { global: selector } });
-    this.all = global === undefined ? remotes : [...remotes, ours(global.selector)];
+    const ours = (): SourceCluster =>
+      this.#newCluster(local.name, { remote: undefined, client, addresses: anywhere, selectors: globals });
+    this.all = global === undefined ? remotes : [...remotes, ours()];
   }
 
   get(cluster: string): SourceCluster | undefined {

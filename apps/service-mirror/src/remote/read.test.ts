@@ -152,6 +152,8 @@ describe('readSlice', () => {
     ];
     const { value, skipped } = readSlice(slice({ endpoints }), sliceRules);
     expect(value?.endpoints.map(({ hostname }) => hostname)).toEqual([undefined, 'db-0']);
-    expect(skipped).toEqual([{ kind: 'problem', reason: 'bad-hostname', detail: 'the hostname of 10.4.0.1 is none' }]);
+    expect(skipped).toEqual([
+      { kind: 'problem', reason: 'bad-hostname', detail: 'the hostname of 10.4.0.1 is not valid' },
+    ]);
   });
 });

@@ -49,8 +49,8 @@ export class Targets {
         mirrorNamespace: settings.mirrorNamespace,
         source,
         prefixes: [...prefixes.values()],
-        keepsStale: !settings.serviceSync && !keys.wasSeen(key),
-        keepsEndpoints: !remote.settled,
+        retainsUnseen: !settings.serviceSync && !keys.wasSeen(key),
+        retainsEndpoints: !remote.settled,
       },
     );
     const overBudget = keys.overBudget(key, cluster);
@@ -76,7 +76,7 @@ export class Targets {
         clusters: sources,
         local,
         mirrorNamespace,
-        keepsStale: !global.slicesSync && !keys.wasSeen(key),
+        retainsUnseen: !global.slicesSync && !keys.wasSeen(key),
         hints: global.hints,
         zones: zones.zones,
       },

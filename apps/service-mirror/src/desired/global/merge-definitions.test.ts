@@ -44,25 +44,25 @@ describe('mergeDefinitions', () => {
       name: 'has headlessness from the oldest',
       given: clusters({ headless: true }, {}),
       want: { ...web, headless: true },
-      conflicts: ['c2 headless-conflict: its Service is not headless, unlike in c1'],
+      conflicts: ['c2 headless-conflict: its Service is not headless, unlike c1'],
     },
     {
       name: 'has an address if the oldest has',
       given: clusters({}, { headless: true }),
       want: web,
-      conflicts: ['c2 headless-conflict: its Service is headless, unlike in c1'],
+      conflicts: ['c2 headless-conflict: its Service is headless, unlike c1'],
     },
     {
       name: 'has the session affinity of the oldest',
       given: clusters({ affinitySeconds: 60 }, { affinitySeconds: 61 }, { affinitySeconds: 60 }),
       want: { ...web, affinitySeconds: 60 },
-      conflicts: ['c2 affinity-conflict: the session affinity of its Service is another than in c1'],
+      conflicts: ['c2 affinity-conflict: the session affinity of its Service differs from c1'],
     },
     {
       name: 'publishes what the oldest does',
       given: clusters({}, { publishNotReadyAddresses: true }),
       want: web,
-      conflicts: ['c2 unready-conflict: publishNotReadyAddresses of its Service is another than in c1'],
+      conflicts: ['c2 unready-conflict: publishNotReadyAddresses of its Service differs from c1'],
     },
     {
       name: 'has all families, the oldest Service first',
@@ -74,7 +74,7 @@ describe('mergeDefinitions', () => {
       name: 'goes by age before names',
       given: clusters({ createdAt: 2, affinitySeconds: 1 }, { createdAt: 1, affinitySeconds: 2 }),
       want: { ...web, affinitySeconds: 2 },
-      conflicts: ['c1 affinity-conflict: the session affinity of its Service is another than in c2'],
+      conflicts: ['c1 affinity-conflict: the session affinity of its Service differs from c2'],
     },
     {
       name: 'goes by names where ages are unknown',
@@ -83,7 +83,7 @@ describe('mergeDefinitions', () => {
         { createdAt: Infinity, affinitySeconds: 2 },
       ).toReversed(),
       want: { ...web, affinitySeconds: 1 },
-      conflicts: ['c2 affinity-conflict: the session affinity of its Service is another than in c1'],
+      conflicts: ['c2 affinity-conflict: the session affinity of its Service differs from c1'],
     },
     {
       name: 'has the ports of all, with the names of the oldest',
@@ -97,7 +97,7 @@ describe('mergeDefinitions', () => {
         },
       ),
       want: { ...web, ports: [http, { ...http, name: 'admin', port: 81 }] },
-      conflicts: ['c2 port-conflict: its port "web" (TCP 80) is called "http", as in c1'],
+      conflicts: ['c2 port-conflict: its port "web" (TCP 80) has the name "http", as in c1'],
     },
     {
       name: 'has ports where the oldest, which is headless, has none',
@@ -200,9 +200,9 @@ describe('retainDefinition', () => {
       }),
     );
     expect(told(merged)).toEqual([
-      'c1 headless-conflict: its Service is headless, unlike in the Service that is there',
-      'c1 port-conflict: its port "web" (TCP 80) is called "http", as in the Service that is there',
-      'c1 port-waits: its port "admin" (TCP 81) is left out for as long as the Service stays as it is',
+      'c1 headless-conflict: its Service is headless, unlike the existing Service',
+      'c1 port-conflict: its port "web" (TCP 80) has the name "http", as in the existing Service',
+      'c1 port-waits: its port "admin" (TCP 81) is skipped while a cluster of the Service is unknown',
     ]);
     expect(merged.portNames).toEqual(
       new Map([

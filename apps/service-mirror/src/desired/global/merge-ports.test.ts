@@ -51,7 +51,7 @@ describe('ports of several clusters', () => {
       clusters: ['http:80', 'web:80 admin:81'],
       want: 'http:80 admin:81',
       names: { web: 'http', admin: 'admin' },
-      details: ['its port "web" (TCP 80) is called "http", as in c1'],
+      details: ['its port "web" (TCP 80) has the name "http", as in c1'],
     },
     {
       name: 'lose their name to an unnamed one',
@@ -60,7 +60,7 @@ describe('ports of several clusters', () => {
       names: { http: '', admin: undefined },
       details: [
         'its port "http" (TCP 80) has no name, as in c1',
-        `its port "admin" (TCP 81) is left out: it can't be beside TCP 80 of c1, unless both have names`,
+        `its port "admin" (TCP 81) is skipped: it excludes TCP 80 of c1, unless both have names`,
       ],
     },
     {
@@ -68,35 +68,35 @@ describe('ports of several clusters', () => {
       clusters: ['http:80 admin:81', ':80'],
       want: 'http:80 admin:81',
       names: { '': 'http' },
-      details: ['its port TCP 80 is called "http", as in c1'],
+      details: ['its port TCP 80 has the name "http", as in c1'],
     },
     {
       name: 'are left out without a name beside others',
       clusters: ['http:80', ':81'],
       want: 'http:80',
       names: { '': undefined },
-      details: [`its port TCP 81 is left out: it can't be beside TCP 80 of c1, unless both have names`],
+      details: [`its port TCP 81 is skipped: it excludes TCP 80 of c1, unless both have names`],
     },
     {
       name: 'are left out where two without a name meet',
       clusters: [':80', ':81'],
       want: ':80',
       names: { '': undefined },
-      details: [`its port TCP 81 is left out: it can't be beside TCP 80 of c1, unless both have names`],
+      details: [`its port TCP 81 is skipped: it excludes TCP 80 of c1, unless both have names`],
     },
     {
       name: 'are left out where the name means something else',
       clusters: ['http:80', 'http:8080'],
       want: 'http:80',
       names: { http: undefined },
-      details: ['its port "http" (TCP 8080) is left out: the name is that of TCP 80 of c1'],
+      details: ['its port "http" (TCP 8080) is skipped: its name belongs to TCP 80 of c1'],
     },
     {
       name: 'may change places',
       clusters: ['a:1 b:2', 'a:2 b:1'],
       want: 'a:1 b:2',
       names: { a: 'b', b: 'a' },
-      details: ['its port "a" (TCP 2) is called "b", as in c1', 'its port "b" (TCP 1) is called "a", as in c1'],
+      details: ['its port "a" (TCP 2) has the name "b", as in c1', 'its port "b" (TCP 1) has the name "a", as in c1'],
     },
     {
       name: 'tell protocols apart',
@@ -111,8 +111,8 @@ describe('ports of several clusters', () => {
       want: 'http:80 admin:81',
       names: { debug: 'admin', admin: undefined },
       details: [
-        'its port "debug" (TCP 81) is called "admin", as in c2',
-        'its port "admin" (TCP 82) is left out: the name is that of TCP 81 of c2',
+        'its port "debug" (TCP 81) has the name "admin", as in c2',
+        'its port "admin" (TCP 82) is skipped: its name belongs to TCP 81 of c2',
       ],
     },
   ])('$name', ({ clusters, want, names, details }) => {
@@ -166,8 +166,8 @@ describe('ports of several clusters', () => {
         ['c4', 2],
       ]);
       const placed = sources.map((source) => placePorts(source, merged, 500));
-      const why = 'the clusters have more than 2000 together, and each may bring 500';
-      const notice = { kind: 'problem', reason: 'port-conflict', detail: `500 of its 1000 ports are left out: ${why}` };
+      const why = 'the clusters have more than 2000 together, and each may add 500';
+      const notice = { kind: 'problem', reason: 'port-conflict', detail: `500 of its 1000 ports are skipped: ${why}` };
       const diagnostics = ['c1', 'c2', 'c3'].map((cluster) => ({ cluster, ...notice }));
       expect(placed.flatMap((each) => each.diagnostics)).toEqual(diagnostics);
       const unplaced = placed.map(({ names }) => [...names.values()].filter((name) => name === undefined).length);
@@ -181,7 +181,7 @@ describe('ports of several clusters', () => {
   });
 
   it('wait where the Service stays as it is', () => {
-    const merged = ports('http:80').map((port) => ({ port, holder: 'the Service that is there' }));
+    const merged = ports('http:80').map((port) => ({ port, holder: 'the existing Service' }));
     const { names, diagnostics } = placePorts({ cluster: 'c2', ports: ports('http:80 admin:81') }, merged);
     expect(Object.fromEntries(names)).toEqual({ http: 'http', admin: undefined });
     expect(diagnostics).toEqual([
@@ -189,7 +189,7 @@ describe('ports of several clusters', () => {
         cluster: 'c2',
         kind: 'problem',
         reason: 'port-waits',
-        detail: 'its port "admin" (TCP 81) is left out for as long as the Service stays as it is',
+        detail: 'its port "admin" (TCP 81) is skipped while a cluster of the Service is unknown',
       },
     ]);
   });

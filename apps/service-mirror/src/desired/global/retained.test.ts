@@ -112,7 +112,7 @@ describe('retainedForOthers', () => {
   it.each<{
     name: string;
     observed: Parameters<typeof retainedForOthers>[0];
-    keepsStale?: boolean;
+    retainsUnseen?: boolean;
     clusters: readonly object[];
     changes: boolean;
   }>([
@@ -143,7 +143,7 @@ describe('retainedForOthers', () => {
     {
       name: 'one that we are told to leave alone stays as it is',
       observed: { service: shared, slices: [slice('a', 'c1')] },
-      keepsStale: true,
+      retainsUnseen: true,
       clusters: [c9],
       changes: false,
     },
@@ -153,8 +153,8 @@ describe('retainedForOthers', () => {
       clusters: [],
       changes: false,
     },
-  ])('$name', ({ observed, keepsStale = false, clusters, changes }) => {
-    const kept = retainedForOthers(observed, { configured, keepsStale });
+  ])('$name', ({ observed, retainsUnseen = false, clusters, changes }) => {
+    const kept = retainedForOthers(observed, { configured, retainsUnseen });
     expect(kept.clusters).toEqual(clusters);
     expect(kept.service !== undefined).toBe(changes);
   });
