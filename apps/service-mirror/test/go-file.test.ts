@@ -40,7 +40,7 @@ describe('the JSON file of the Go program', () => {
       localCluster: { zones: undefined, kubeConfigPath: undefined },
       remote: { resyncPeriod: undefined },
       want: BOTH,
-      said: ['Nodes may not be listed'],
+      said: ['listing Nodes is forbidden'],
     },
     {
       name: 'as its first releases had it',
