@@ -46,8 +46,8 @@ function writesOf(target: Target): readonly Change[] {
 const problemsOf = (writes: readonly Change[]): readonly string[] =>
   writes.flatMap((change) => indigestible(change, mirrorNamespace));
 
-describe('whatever a remote has', () => {
-  it('its mirror is one that kube-proxy, CoreDNS and the API server can take', () => {
+describe('anything that a remote has', () => {
+  it('becomes a mirror that kube-proxy, CoreDNS and the API server accept', () => {
     const common = {
       cluster: 'c2',
       prefix: 'c2',

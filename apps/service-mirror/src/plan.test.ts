@@ -58,7 +58,7 @@ const reached = {
 const plan: Plan = { missingNamespace: undefined, changes, remotes: [reached], orphans: [] };
 
 describe('a plan', () => {
-  it('tells people what would be written, and whose clients would be led otherwise', () => {
+  it('shows people the changes, and Services whose traffic would go elsewhere', () => {
     expect(planText(plan)).toBe(
       [
         'create  Service c2-shop-73736d-web',
@@ -73,7 +73,7 @@ describe('a plan', () => {
     );
   });
 
-  it('tells of what is held, left out and unknown', () => {
+  it('shows what is held, skipped and unknown', () => {
     const skipped = [
       { subject: 'service shop/web', kind: 'problem', reason: 'name-too-long', detail: 'it is 3 characters too long' },
     ] as const;
@@ -107,7 +107,7 @@ describe('a plan', () => {
     );
   });
 
-  it('of a local cluster that may not be seen is the truth about all else', () => {
+  it('is complete without a local cluster that may not be listed', () => {
     const forbidden: Plan = {
       missingNamespace: undefined,
       changes: [],
@@ -121,7 +121,7 @@ describe('a plan', () => {
     expect(exitCodeOf({ ...forbidden, remotes: [{ ...reached, reached: false }] })).toBe(1);
   });
 
-  it('tells programs the same', () => {
+  it('shows programs the same', () => {
     const json = JSON.parse(planJson(plan)) as { changes: object[]; routing: object[] };
     expect(json).toMatchObject({
       changes: [
@@ -135,7 +135,7 @@ describe('a plan', () => {
     });
   });
 
-  it('ends with 1 if it is but a part of the truth, or can not be carried out', () => {
+  it('exits with 1 if it is incomplete, or the mirror namespace is missing', () => {
     expect(exitCodeOf(plan)).toBe(0);
     expect(exitCodeOf({ ...plan, remotes: [reached, { ...reached, reached: false }] })).toBe(1);
     expect(exitCodeOf({ ...plan, missingNamespace: 'mirrors' })).toBe(1);

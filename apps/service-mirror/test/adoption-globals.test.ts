@@ -31,7 +31,7 @@ const endpointsOf = (...all: readonly GoGlobal[]) => {
 };
 
 describe('the global services of a Go program', () => {
-  it("are taken over with the local cluster's part, and none is without an endpoint", async ({
+  it("are adopted with the local cluster's part, and none is ever without an endpoint", async ({
     sources,
     localSources,
     mirrors,
@@ -75,7 +75,7 @@ describe('the global services of a Go program', () => {
     ).toEqual([UNRESTRICTED]);
   });
 
-  it('are taken over under its Role, and what it has of the local cluster stays', async ({
+  it('are adopted under its Role, and the part of the local cluster stays', async ({
     sources,
     mirrors,
     history,
@@ -129,7 +129,7 @@ describe('the global services of a Go program', () => {
     },
   );
 
-  it('lose what has no source any more, and a Service that has none at all', async ({
+  it('lose parts without a source, and Services without any', async ({
     sources,
     mirrors,
     history,

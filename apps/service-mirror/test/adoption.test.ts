@@ -23,8 +23,8 @@ const left: readonly GoSource[] = [
 const mirrorsOf = (sources: readonly GoSource[]) =>
   Object.fromEntries(sources.map(({ name, addresses }) => [mirrorName(name), addresses.toSorted()]));
 
-describe('what the Go program made', () => {
-  it('is taken over, under its flags, its variables and its Role, and no Service is without an endpoint', async ({
+describe('the objects of the Go program', () => {
+  it('are adopted under its flags, its variables and its Role, and no Service is without an endpoint', async ({
     sources,
     mirrors,
     history,
@@ -65,7 +65,7 @@ describe('what the Go program made', () => {
     await eventually(async () => (await mirrors.endpoints())[mirrorName('web')], ['10.4.0.9']);
   });
 
-  it('goes where its source is gone, and is put right where that changed', async ({
+  it('are deleted if their source is gone, and updated if it changed', async ({
     sources,
     mirrors,
     history,
@@ -89,7 +89,7 @@ describe('what the Go program made', () => {
     { name: 'nothing', target: /./ },
     { name: 'no slices', target: /\/endpointslices/ },
   ])(
-    'stays while the remote lists $name',
+    'stay while the remote lists $name',
     async ({ target }, { sources, mirrors, history, goProgram, goStart, remoteProxy, viaProxy }) => {
       await addSources(sources, left);
       await goProgram.sync(left);
@@ -114,7 +114,7 @@ describe('what the Go program made', () => {
     },
   );
 
-  it('is believed to be gone when the remote says so for as long as the guard holds', async ({
+  it('are deleted when the remote lists nothing for as long as the guard holds', async ({
     sources,
     mirrors,
     goProgram,
@@ -128,7 +128,7 @@ describe('what the Go program made', () => {
     await mirrors.become({ [mirrorName('web')]: [] });
   });
 
-  it('stays as it is under a Role that lets nobody see slices, which is said once', async ({
+  it('stay as they are under a Role that does not allow slices, with one warning', async ({
     local,
     sources,
     mirrors,

@@ -61,7 +61,11 @@ const it = itWithTwoRemotes
 const nobodys = { ports: [{ name: 'mine', port: 80, protocol: 'TCP' }] };
 
 describe('cleanup', () => {
-  it('removes what is of one cluster, says so, and leaves all else as it was', async ({ mirrors, served, cleanup }) => {
+  it('removes the objects of one cluster, prints them, and leaves all else as it was', async ({
+    mirrors,
+    served,
+    cleanup,
+  }) => {
     const { own, ownGlobal } = served;
     await mirrors.create('services', {
       metadata: { name: 'c2-a-mine', labels: { 'mirror-svc-prefix-sync': 'c2-a' } },
@@ -98,7 +102,7 @@ describe('cleanup', () => {
   });
 
   it.for([{ sync: false }, { sync: true }])(
-    'is not undone by a process that serves the others, and those miss nothing (sync: $sync)',
+    'is not undone by a process that serves the others, whose objects stay (sync: $sync)',
     async ({ sync }, { local, mirrors, served, history, startWith, cleanup }) => {
       const file = JSON.parse(await readFile(join(local.dir, 'service-mirror.json'), 'utf8')) as {
         global: object;
@@ -136,7 +140,7 @@ describe('cleanup', () => {
     },
   );
 
-  it('removes what a Go program made for a prefix', async ({ mirrors, cleanup }) => {
+  it('removes the objects of a Go program for a prefix', async ({ mirrors, cleanup }) => {
     const made = (prefix: string) => ({
       metadata: { name: mirror(prefix), labels: { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': prefix } },
     });
@@ -151,14 +155,14 @@ describe('cleanup', () => {
 
   it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
     { name: 'is the remote of the flags', flags: { 'svc-prefix': 'c2-a' }, told: /c2-a is in the config/ },
-    { name: 'can be asked about by nobody', flags: { yes: undefined }, told: /there is no terminal: say -yes/ },
+    { name: 'has no terminal for a confirmation', flags: { yes: undefined }, told: /there is no terminal: say -yes/ },
     {
       name: 'has no name',
       flags: { cluster: undefined },
       told: /-cluster or SSM_CLEANUP_CLUSTER is required for cleanup/,
     },
     {
-      name: 'is nobody knows where',
+      name: 'has no namespace',
       flags: { 'mirror-ns': undefined },
       told: /-mirror-ns or SSM_MIRROR_NS is required for cleanup/,
     },
@@ -189,7 +193,7 @@ describe('cleanup', () => {
     },
   );
 
-  it('finds the local cluster and the namespace in a config file that names the cluster no more', async ({
+  it('reads the local cluster and the namespace from a config file without the cluster', async ({
     mirrors,
     startWith,
     local,

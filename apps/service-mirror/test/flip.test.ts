@@ -9,7 +9,7 @@ const it = itOnClusters.extend('localOptions', { scope: 'file' }, () => ({ contr
 
 describe('a Service that changes between headless and not', () => {
   it.for([{ headless: true }, { headless: false }])(
-    'is made anew, and keeps its slices with their endpoints (headless before: $headless)',
+    'is created again, and keeps its slices with their endpoints (headless before: $headless)',
     async ({ headless }, { sources, mirrors, history, start }) => {
       const web = { name: 'web', namespace: 'default' };
       await sources.add({ ...web, headless });

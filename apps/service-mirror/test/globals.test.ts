@@ -31,7 +31,7 @@ type Hinted = {
 const GLOBAL = 'gl-default-73736d-web';
 
 describe('a global Service', () => {
-  it('merges those of all clusters, and each takes its own with it', async ({
+  it('merges those of all clusters, and loses the part of a cluster with its Service', async ({
     sources,
     secondSources,
     localSources,
@@ -62,7 +62,7 @@ describe('a global Service', () => {
     await eventually(async () => (await mirrors.slices()).length, 0);
   });
 
-  it('keeps what it has of a cluster that is not there when the process starts', async ({
+  it('retains the part of a cluster that is not reached at the start', async ({
     sources,
     secondSources,
     secondProxy,
@@ -91,7 +91,7 @@ describe('a global Service', () => {
     { staleAction: 'unready', slices: 2 },
     { staleAction: 'remove', slices: 1 },
   ])(
-    'does without a cluster that is out of reach for too long ($staleAction), until it is back',
+    'does not use a stale cluster ($staleAction) until it is reached again',
     async ({ staleAction, slices }, { sources, secondSources, secondProxy, mirrors, startGlobal }) => {
       await sources.add(web);
       await sources.addSlice(slice('web-a', '10.4.0.1'));
@@ -108,7 +108,7 @@ describe('a global Service', () => {
     },
   );
 
-  it('keeps a cluster that is out of reach where no other could take over', async ({
+  it('keeps a stale cluster if no other can take over', async ({
     secondSources,
     secondProxy,
     mirrors,

@@ -28,7 +28,7 @@ describe('a name that two sources spell', () => {
   });
 
   it.for([{ older: 'c2' }, { older: 'c2-a' }])(
-    'is that of the older one, $older, whichever is seen first, and of the other when that goes',
+    'belongs to the older one, $older, whichever is seen first, and to the other after its deletion',
     async ({ older }, { sources, secondSources, mirrors, history, startWithFile }) => {
       const addFirst = async () => {
         await sources.add(first);
@@ -64,7 +64,7 @@ describe('a name that two sources spell', () => {
     },
   );
 
-  it('goes to an older source that shows up late, and back', async ({
+  it('moves to an older source that appears late, and back', async ({
     sources,
     secondSources,
     mirrors,
@@ -92,10 +92,10 @@ describe('a name that two sources spell', () => {
   });
 
   it.for([
-    { name: 'and another source that is there', isThere: true },
-    { name: 'and nothing else', isThere: false },
+    { name: 'with another source present', isThere: true },
+    { name: 'with nothing else', isThere: false },
   ])(
-    'stays with a holder whose cluster is away at the start, $name',
+    'stays with a holder whose cluster is not reached at the start, $name',
     async ({ isThere }, { sources, secondSources, mirrors, history, secondProxy, startWithFile }) => {
       await secondSources.add(second);
       await secondSources.addSlice({ ...slice, namespace: second.namespace, endpoints: ['10.5.0.1'] });
@@ -124,8 +124,8 @@ describe('a name that two sources spell', () => {
   );
 });
 
-describe('a Service that another process made, whose prefix begins as ours does', () => {
-  it('is none of ours', async ({ mirrors, sources, start }) => {
+describe('a Service of another process, whose prefix begins like ours', () => {
+  it('is not ours', async ({ mirrors, sources, start }) => {
     const labels = { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2-a' };
     await mirrors.create('services', { metadata: { name: mirror, labels }, spec: { ports: [{ port: 80 }] } });
     const whose = {

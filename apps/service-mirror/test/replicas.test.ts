@@ -54,7 +54,7 @@ const writesBy = (line: FaultProxy) =>
     );
 
 describe('two replicas', () => {
-  it('have one writer, and the other takes over at once when it is asked to stop', async ({
+  it('have one writer, and the other takes over at once when the first is stopped', async ({
     sources,
     mirrors,
     history,
@@ -86,7 +86,7 @@ describe('two replicas', () => {
     ]);
   });
 
-  it('are one when the leader is killed, after its Lease', async ({ sources, mirrors, startReplica }) => {
+  it('have one writer after the leader is killed and its Lease expires', async ({ sources, mirrors, startReplica }) => {
     const first = await startReplica();
     await first.logged('leading');
     const second = await startReplica();
@@ -97,7 +97,7 @@ describe('two replicas', () => {
     await second.logged('leading');
   });
 
-  it('stay one when a leader sleeps past its Lease and wakes', async ({
+  it('have one writer when a leader sleeps past its Lease and wakes', async ({
     sources,
     mirrors,
     history,
@@ -139,7 +139,7 @@ describe('two replicas', () => {
 });
 
 describe('a replica that cannot renew its Lease', () => {
-  it('leads no more and writes nothing, and goes on when it can', async ({
+  it('stops leading and writing, and continues when it can renew', async ({
     sources,
     mirrors,
     candidate,

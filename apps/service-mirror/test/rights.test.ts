@@ -32,7 +32,7 @@ const it = itByFile.extend('growing', ({ local }, { onCleanup }) => {
 
 describe('the Role of the Go program', () => {
   it(
-    "is enough for the Go program's file: what needs more is said once each, and left out",
+    "is enough for the Go program's file: what needs more is skipped, with one warning each",
     { timeout: 120_000 },
     async ({ local, sources, localSources, mirrors, growing, goStartFile }) => {
       await sources.add({ name: 'db', labels: goLabels.mirror });
@@ -92,7 +92,7 @@ describe('the Role of the Go program', () => {
     },
   );
 
-  it('is enough for a plan, which waits for nothing that is not allowed', async ({ sources, goStartFile }) => {
+  it('is enough for a plan, which does not wait for what is forbidden', async ({ sources, goStartFile }) => {
     await addGlobals(sources, [web('10.4.0.1')]);
     const program = await goStartFile({}, { words: ['plan'], ready: false });
     expect(await program.exited).toEqual({ code: 0, signal: null });
@@ -100,7 +100,7 @@ describe('the Role of the Go program', () => {
     expect(program.stdout()).toContain('c1: listing all namespaces is forbidden: no part in global services');
   });
 
-  it("is enough for the Go program's command line, which is told to restrict its remote, and nothing else", async ({
+  it("is enough for the Go program's command line, with only the warning to restrict its remote", async ({
     sources,
     mirrors,
     goStart,
@@ -113,7 +113,7 @@ describe('the Role of the Go program', () => {
 });
 
 describe('the ClusterRole of the first Go programs, without slices', () => {
-  it('costs nothing that is there, and the log says what it lacks', async ({
+  it('leaves all objects as they are, and the log names the missing rights', async ({
     remote,
     sources,
     mirrors,

@@ -16,8 +16,8 @@ const wayBack = docBlocks('migration.md', 'The way back of mirrors').join('');
 
 const mirrored = Object.fromEntries(sourcesOfAll.map(({ name, addresses }) => [mirrorName(name), addresses]));
 
-describe.skipIf(goesWithoutKubectl)('the way back to the Go program', () => {
-  it('leaves no Service without an endpoint, and nothing of ours', async ({
+describe.skipIf(goesWithoutKubectl)('a rollback to the Go program', () => {
+  it('leaves no Service without an endpoint, and no object of ours', async ({
     local,
     sources,
     mirrors,

@@ -7,7 +7,7 @@ const web = { name: 'web', namespace: 'default' };
 const mirror = 'c2-default-73736d-web';
 const gauge = 'semaphore_service_mirror_skipped_objects';
 
-describe('what means something in the remote cluster only', () => {
+describe('a field that has a meaning only in the remote cluster', () => {
   it('is never copied', async ({ sources, mirrors, start }) => {
     await sources.add({
       ...web,
@@ -70,7 +70,7 @@ describe('what means something in the remote cluster only', () => {
   });
 });
 
-describe('what is no source', () => {
+describe('what is not mirrored', () => {
   it.for([
     { name: 'a mirror', labels: { 'mirrored-svc': 'true' } },
     { name: 'a global Service', labels: { 'global-svc': 'true' } },
@@ -93,7 +93,7 @@ describe('what is no source', () => {
     await mirrors.become({ [mirror]: ['10.4.0.2'] });
   });
 
-  it('is a slice of names', async ({ sources, mirrors, start }) => {
+  it('a slice of host names', async ({ sources, mirrors, start }) => {
     await sources.add(web);
     await sources.addSlice({ name: 'web-a', service: 'web', addressType: 'FQDN', endpoints: ['web.example.com'] });
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
@@ -102,7 +102,7 @@ describe('what is no source', () => {
     expect(await mirrors.slices()).toHaveLength(1);
   });
 
-  it('is never the local cluster, nor what no Pod can be, wherever the remote may lead to', async ({
+  it('an endpoint with an address of the local cluster, or one that no Pod can have', async ({
     sources,
     mirrors,
     start,
@@ -126,8 +126,8 @@ describe('what is no source', () => {
   });
 });
 
-describe('what is left out', () => {
-  it('is said once, counted by reason, and listed by plan, and its neighbours are there', async ({
+describe('a skipped object', () => {
+  it('is logged once, counted by reason, and listed by plan, and its neighbours are mirrored', async ({
     sources,
     mirrors,
     accounts,
@@ -181,11 +181,7 @@ describe('what is left out', () => {
     await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'name-too-long', kind: 'problem' }), 0);
   });
 
-  it('is a slice with a text of 600 kB, which an API server takes, until it is a good one', async ({
-    sources,
-    mirrors,
-    start,
-  }) => {
+  it('may be a slice with a text of 600 kB, until it is valid', async ({ sources, mirrors, start }) => {
     const endpoint = (name: string) => ({
       addresses: ['10.4.0.1'],
       conditions: { ready: true },

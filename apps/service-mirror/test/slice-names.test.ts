@@ -7,7 +7,7 @@ const tenDigits = /-[0-9a-f]{10}$/;
 const twentyDigits = /-[0-9a-f]{20}$/;
 
 describe('slices', () => {
-  it('under the names of an older build are replaced, at no moment without an endpoint', async ({
+  it('with names of an older build are replaced, never without an endpoint', async ({
     sources,
     mirrors,
     history,
@@ -40,7 +40,7 @@ describe('slices', () => {
     expect(history.lapses).toEqual([]);
   });
 
-  it('are all there, also of names that share ten digits of a hash', async ({ sources, mirrors, start }) => {
+  it('are all written, also if their names share ten digits of a hash', async ({ sources, mirrors, start }) => {
     await sources.add({ name: 'web', namespace: 'default' });
     // That of c2/default/web-06bl6 is that of c2/default/web-07aby; found in seconds.
     for (const [name, address] of [

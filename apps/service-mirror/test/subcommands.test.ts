@@ -55,7 +55,7 @@ async function portOf(server: Server): Promise<number> {
 const withoutHash = (text: string): string => text.replaceAll(/-[0-9a-f]{20}\b/g, '-HASH');
 
 describe('plan', () => {
-  it('prints what would be written and what is left out and why, for people and for programs, and writes nothing', async ({
+  it('prints changes and skipped objects, for people and for programs, and writes nothing', async ({
     accounts,
     sources,
     mirrors,
@@ -124,7 +124,7 @@ describe('plan', () => {
     expect(await mirrors.slices()).toEqual([]);
   });
 
-  it('says so where there is nothing to do, as after a run', async ({
+  it('says so if there is nothing to change, as after a run', async ({
     accounts,
     sources,
     mirrors,
@@ -140,7 +140,7 @@ describe('plan', () => {
     expect([plan.stdout(), plan.stderr()]).toEqual(['Nothing to change.\n\nc2: 1 service now\n', '']);
   });
 
-  it('keeps mirrors where a wrong selector finds no Service, says so, and goes on with the first that it finds', async ({
+  it('retains mirrors if a wrong selector finds no Service, warns, and continues when it finds the first', async ({
     accounts,
     sources,
     mirrors,
@@ -178,7 +178,7 @@ describe('plan', () => {
     ).not.toBe(1);
   });
 
-  describe('of a remote that is out of reach', () => {
+  describe('for a remote that is not reached', () => {
     type Kubeconfig = { clusters: { cluster: Record<string, string> }[]; users: { user: Record<string, unknown> }[] };
     const cluster = (change: Record<string, string>) => (file: Kubeconfig) =>
       void Object.assign(file.clusters[0]!.cluster, change);
@@ -196,12 +196,12 @@ describe('plan', () => {
         told: /certificate/,
       },
       {
-        name: 'a token that it does not know',
+        name: 'an unknown token',
         change: user({ token: 'of-another-cluster' }),
         told: /401|Unauthorized/,
       },
       {
-        name: 'an exec plugin that is not there',
+        name: 'a missing exec plugin',
         change: user({
           exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never' },
         }),
@@ -214,7 +214,7 @@ describe('plan', () => {
         told: /^c2: not reached: 127\.0\.0\.1:\d+: it answers without TLS \(.+$/m,
       },
     ])(
-      'names $name, and never says that there is nothing to change',
+      'names $name, and does not say that there is nothing to change',
       async ({ change, told }, { accounts, local, startWith }) => {
         const file = JSON.parse(await readFile(accounts.remote.kubeconfig, 'utf8')) as Kubeconfig;
         await change(file);
@@ -230,7 +230,7 @@ describe('plan', () => {
       },
     );
 
-    it('names a right that is missing, of the remote and of the local cluster', async ({
+    it('names a missing right, of the remote and of the local cluster', async ({
       accounts,
       local,
       remote,
@@ -249,7 +249,7 @@ describe('plan', () => {
     });
   });
 
-  it('tells of a remote that is the local cluster', async ({ accounts, startWith }) => {
+  it('warns of a remote that is the local cluster', async ({ accounts, startWith }) => {
     const plan = await startWith(
       ['plan', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': accounts.local.kubeconfig, timeout: '3s' })],
       { ready: false },
@@ -260,12 +260,7 @@ describe('plan', () => {
     );
   });
 
-  it('tells of the local cluster at another address, as the app does', async ({
-    accounts,
-    local,
-    start,
-    startWith,
-  }) => {
+  it('warns of the local cluster at another address, like the app', async ({ accounts, local, start, startWith }) => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
     const elsewhere = { 'target-kube-config': await proxy.kubeconfig(accounts.local) };
@@ -279,7 +274,7 @@ describe('plan', () => {
     await eventually(warned, 1);
   });
 
-  it('tells people on stderr what is odd about its options', async ({ accounts, startWith }) => {
+  it('prints warnings about its options to stderr', async ({ accounts, startWith }) => {
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], {
       ready: false,
       env: { SSM_LABEL_SELECTR: 'a=b' },
@@ -289,7 +284,7 @@ describe('plan', () => {
   });
 
   itBehindProxy(
-    'tells how much a list lacks that is not believed at once',
+    'prints how many objects are held',
     async ({ accounts, sources, mirrors, remoteProxy, viaProxy, start, startWith }) => {
       // More than the guard lets go at once.
       const names = Array.from({ length: 12 }, (_, i) => `app-${i}`);
@@ -320,7 +315,7 @@ describe('plan', () => {
   );
 
   itWithTwoRemotes(
-    'prints what a remote has that is out of reach as unknown, and ends with 1',
+    'prints the mirrors of an unreached remote as unknown, and exits with 1',
     async ({ local, sources, secondSources, secondProxy, mirrors, startWithFile, startWith }) => {
       await sources.add({ name: 'web', ports });
       await secondSources.add({ name: 'web', ports });
@@ -368,14 +363,14 @@ describe('plan', () => {
       flags: { 'svc-prefix': undefined, 'mirror-ns': undefined },
       told: /^semaphore-service-mirror: -mirror-ns .* is required\nsemaphore-service-mirror: -svc-prefix .* is required\n/,
     },
-    { name: 'a form that there is not', flags: { o: 'yaml' }, told: /^semaphore-service-mirror: -o .*"yaml".*\n/ },
+    { name: 'an unknown format', flags: { o: 'yaml' }, told: /^semaphore-service-mirror: -o .*"yaml".*\n/ },
     {
-      name: 'a kubeconfig that is not there',
+      name: 'a missing kubeconfig',
       flags: { 'target-kube-config': '/nowhere/kubeconfig' },
       told: /^semaphore-service-mirror: .*\/nowhere\/kubeconfig.*\n$/,
     },
     {
-      name: 'a config file that is not there',
+      name: 'a missing config file',
       flags: {
         'target-kube-config': undefined,
         'svc-prefix': undefined,
@@ -384,7 +379,7 @@ describe('plan', () => {
       },
       told: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/,
     },
-  ])('ends with 2 for $name, and tells no more than that', async ({ flags, told }, { accounts, startWith }) => {
+  ])('exits with 2 for $name, and prints only that', async ({ flags, told }, { accounts, startWith }) => {
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
     expect(await plan.exited).toEqual({ code: 2, signal: null });
     expect(plan.stderr()).toMatch(told);

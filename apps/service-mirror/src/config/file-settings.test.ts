@@ -27,7 +27,7 @@ const read = (file: ConfigFile, given: Given = {}, place: Partial<Surroundings> 
   settingsOfFile(file, { options: { ...nothingGiven, ...given }, isPod: true, canRead: () => true, ...place });
 
 describe('settingsOfFile', () => {
-  it('has the defaults that are promised', () => {
+  it('has the documented defaults', () => {
     expect(read(complete)).toEqual({
       ok: true,
       value: {
@@ -43,7 +43,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('reads everything that a file can say', () => {
+  it('reads every field of a file', () => {
     const file = {
       global: { ...global, globalSvcHints: 'labelled', serviceSync: true, endpointSliceSync: true },
       localCluster: { name: 'c1', zones: ['a', 'b'], cidrs: ['10.2.0.0/16'], kubeConfigPath: '/local' },
@@ -62,7 +62,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('lets flags beat the file', () => {
+  it('lets flags override the file', () => {
     const given = {
       kubeConfig: '/flag',
       localCidrs: [],
@@ -84,7 +84,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('lets flags say what the file leaves out', () => {
+  it('takes from flags what the file leaves out', () => {
     const given = { mirrorNs: 'ns', mirrorSvcLabelSelector: 'm=2', globalSvcLabelSelector: 'g=2' };
     expect(read({ localCluster: { name: 'c1' }, remoteClusters }, given)).toMatchObject({
       ok: true,
@@ -113,7 +113,7 @@ describe('settingsOfFile', () => {
 
   it.each([
     {
-      name: 'beats the older field',
+      name: 'overrides the older field',
       section: { labelSelector: 'file=1' },
       want: {
         value: { mirrorSelector: 'flag=1' },
@@ -124,14 +124,14 @@ describe('settingsOfFile', () => {
       },
     },
     {
-      name: 'does not beat the newer field, beside which the Go program did not read it',
+      name: 'does not override the newer field, as in the Go program',
       section: { mirrorSvcLabelSelector: 'file=1' },
       want: {
         value: { mirrorSelector: 'file=1' },
         warnings: [/^-label-selector .* is ignored: global\.mirrorSvcLabelSelector overrides it$/],
       },
     },
-  ])('takes -label-selector with a warning: it $name', ({ section, want }) => {
+  ])('accepts -label-selector with a warning: it $name', ({ section, want }) => {
     expect(
       read({ global: { mirrorNamespace: 'sys', ...section }, remoteClusters }, { labelSelector: 'flag=1' }),
     ).toMatchObject({
@@ -143,14 +143,14 @@ describe('settingsOfFile', () => {
   describe('with a kubeconfig in the file that can not be read', () => {
     const file = { ...complete, localCluster: { name: 'c1', kubeConfigPath: '/gone' } };
 
-    it('takes the service account in a pod, and says so', () => {
+    it('uses the service account in a pod, and warns', () => {
       expect(read(file, {}, { canRead: () => false })).toMatchObject({
         value: { local: { reference: { kind: 'in-cluster' } } },
         warnings: [expect.stringMatching(/^localCluster\.kubeConfigPath: \/gone can't be read/)],
       });
     });
 
-    it('goes on with it elsewhere, to fail with its name', () => {
+    it('uses it elsewhere, and fails with its name', () => {
       expect(read(file, {}, { canRead: () => false, isPod: false })).toMatchObject({
         value: { local: { reference: { kind: 'kubeconfig', path: '/gone' } } },
         warnings: [],
@@ -160,7 +160,7 @@ describe('settingsOfFile', () => {
 
   it.each([
     {
-      name: 'what is missing, with the flags that could say it',
+      name: 'missing fields, with the flags that could set them',
       file: { remoteClusters: [{}] },
       want: [
         '-mirror-ns or SSM_MIRROR_NS is required, or global.mirrorNamespace',
@@ -171,7 +171,7 @@ describe('settingsOfFile', () => {
       ],
     },
     {
-      name: 'what is wrong',
+      name: 'invalid fields',
       file: {
         global: { ...global, globalSvcHints: 'never', mirrorNamespace: 'Sys' },
         localCluster: { name: 'c2', zones: ['remote'] },

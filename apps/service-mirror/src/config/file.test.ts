@@ -26,11 +26,11 @@ const ADOPTED = {
 };
 
 describe('the file of -config', () => {
-  it('is that of the Go program', () => {
+  it('accepts the file of the Go program', () => {
     expect(parseMirrorFile(JSON.stringify(ADOPTED, null, '\t'))).toEqual({ ok: true, value: ADOPTED, warnings: [] });
   });
 
-  it('is that of the Go program before it had global services', () => {
+  it('accepts the file of the Go program from before global services', () => {
     const value = {
       global: { labelSelector: 'mirror=true', mirrorNamespace: 'sys', serviceSync: true },
       remoteClusters: ADOPTED.remoteClusters,
@@ -38,7 +38,7 @@ describe('the file of -config', () => {
     expect(parseMirrorFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
-  it('has what is ours besides, and the misspellings of deployed files', () => {
+  it('accepts our own fields, and misspellings in deployed files', () => {
     const value = {
       global: { globalSvcHints: 'labelled', globalSvcTopologyLabel: 'a=b', globalSvcRoutingStrategy: 'a=b' },
       remoteClusters: [
@@ -54,7 +54,7 @@ describe('the file of -config', () => {
     expect(parseMirrorFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
-  it('is read as Go reads JSON: keys in any case, null as if it were not there', () => {
+  it('is read as Go reads JSON: keys in any case, and null as unset', () => {
     const file = parseMirrorFile(
       '{"Global": null, "remoteClusters": [{"remoteApiUrl": "https://c1", "allowedPodCidrs": [], "resyncPeriod": null}]}',
     );
@@ -65,7 +65,7 @@ describe('the file of -config', () => {
     });
   });
 
-  it('is refused with alowedPodCIDRs, which is like a known key', () => {
+  it('is refused with alowedPodCIDRs, which resembles a known key', () => {
     const problems = ['remoteClusters[0]: unknown key alowedPodCIDRs, did you mean allowedPodCIDRs?'];
     expect(parseMirrorFile('remoteClusters: [{ name: c1, alowedPodCIDRs: [] }]')).toEqual({ ok: false, problems });
   });
@@ -83,7 +83,7 @@ describe('the file of -config', () => {
     { name: 'no remotes', source: 'global: {}', want: /^remoteClusters: / },
     { name: 'an empty list of them', source: 'remoteClusters: []', want: /^remoteClusters: / },
     {
-      name: 'zones that are no list',
+      name: 'zones that are not a list',
       source: 'localCluster: { zones: a }\nremoteClusters: [{ name: c1 }]',
       want: /^localCluster\.zones: /,
     },

@@ -15,7 +15,7 @@ function read(...entries: RemoteEntry[]) {
 }
 
 describe('remotesOf', () => {
-  it('has the defaults that are promised', () => {
+  it('has the documented defaults', () => {
     const remote = {
       name: 'c2',
       prefix: 'c2',
@@ -28,7 +28,7 @@ describe('remotesOf', () => {
     expect(read(c2)).toEqual({ remotes: [remote], problems: [], warnings: [] });
   });
 
-  it('reads everything that a remote can have', () => {
+  it('reads every field of a remote', () => {
     const direct = {
       remoteAPIURL: 'https://c2',
       remoteCAURL: 'file:///ca',
@@ -76,7 +76,7 @@ describe('remotesOf', () => {
     expect(warnings).toEqual(['remoteClusters[0].remoteSATokenPiath is an older spelling: use remoteSATokenPath']);
   });
 
-  it('takes the kubeconfig before all else, and says what counts for nothing then', () => {
+  it('lets the kubeconfig override all else, and warns of ignored fields', () => {
     const { remotes, warnings } = read({ ...c2, kubeConfigPath: '/c2', remoteAPIURL: 'https://c2' });
     expect(remotes).toMatchObject([{ reference: { kind: 'kubeconfig', path: '/c2' } }]);
     expect(warnings).toEqual(['remoteClusters[0].remoteAPIURL counts for nothing beside kubeConfigPath']);
@@ -103,7 +103,7 @@ describe('remotesOf', () => {
     ]);
   });
 
-  it('refuses names and prefixes that two have, and the name of the local cluster', () => {
+  it('refuses duplicate names and prefixes, and the name of the local cluster', () => {
     expect(read(c2, c2, { ...c2, name: 'c1', servicePrefix: 'c3' }, {}, {}).problems.slice(-3)).toEqual([
       'remoteClusters: name c2 is used twice',
       'remoteClusters: servicePrefix c2 is used twice',

@@ -13,13 +13,13 @@ describe('zonesOf', () => {
   it.each([
     { name: 'none', zones: [], want: [] },
     { name: 'eight', zones: EIGHT, want: EIGHT },
-    { name: 'one that is there twice once', zones: ['b', 'a', 'b'], want: ['b', 'a'] },
-    { name: 'eight of which one is there twice', zones: [...EIGHT, 'a'], want: EIGHT },
+    { name: 'a repeated zone once', zones: ['b', 'a', 'b'], want: ['b', 'a'] },
+    { name: 'eight zones, one of them repeated', zones: [...EIGHT, 'a'], want: EIGHT },
   ])('takes $name', ({ zones, want }) => {
     expect(read(zones)).toEqual({ zones: want, problems: [] });
   });
 
-  it('refuses what can not be, each where it is', () => {
+  it('refuses invalid zones, each with its place', () => {
     expect(read([...EIGHT, 'remote', '', 'a/b']).problems).toEqual([
       'localCluster.zones: 11 zones are too many: an endpoint can have at most 8 hints',
       'localCluster.zones[8]: "remote" is reserved for endpoints of other clusters',

@@ -71,7 +71,7 @@ async function settle(simulation: Simulation): Promise<object> {
 }
 
 describe('the mirrors of three clusters', () => {
-  it('are a function of what these have, whatever happened in whatever order, and come to rest', async () => {
+  it('depend only on what the clusters have, not on the order of events, and come to rest', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 100, size: 'max' }), async (steps) => {
         const lived = new Simulation();

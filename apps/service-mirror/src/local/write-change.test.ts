@@ -52,22 +52,22 @@ async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> |
   return { told, result };
 }
 
-describe('writeChange, of a slice that is there already', () => {
-  it('updates one that somebody took the labels off', async () => {
+describe('writeChange, for a slice that already exists', () => {
+  it('updates one that lost its labels', async () => {
     expect(await createOver({ labels: {}, annotations })).toEqual({ told: ['slice'], result: undefined });
   });
 
-  it('updates one that a list should have shown, and has everything listed again', async () => {
+  it('updates one that a list missed, and lists everything again', async () => {
     expect(await createOver({ labels, annotations })).toEqual({ told: ['recheck', 'slice'], result: undefined });
   });
 
-  it('creates one that went in between', async () => {
+  it('creates one that was deleted meanwhile', async () => {
     expect(await createOver(undefined)).toEqual({ told: ['slice'], result: undefined });
   });
 
   it.each([
     { what: 'of another source', annotations: { [sourceAnnotation]: 'c3/ns/web-a' } },
-    { what: 'of none', annotations: {} },
+    { what: 'without a source', annotations: {} },
   ])('leaves one $what alone', async (there) => {
     expect(await createOver({ labels: {}, ...there })).toMatchObject({ told: [], result: { reason: 'AlreadyExists' } });
   });

@@ -48,7 +48,7 @@ describe('what a remote has', () => {
       { what: 'a port above 65535 alone', name: 'alone', ports: [{ ...http, port: 70_000 }] },
       { what: 'a port with a name of 63 characters', name: longName, portName: 'p'.repeat(63), ports: [http] },
     ])(
-      'never keeps a new Service of ours from being served: $what',
+      'never prevents a new local Service from being served: $what',
       async ({ name, portName = 'bad', ports }, { nodes, sources, localSources, mirrors, start }) => {
         const { client, podIp } = nodes[mode];
         await sources.add({
@@ -67,7 +67,7 @@ describe('what a remote has', () => {
       },
     );
 
-    it('never keeps a new Service of ours from being served: two hundred slices and forty Services of a hostile remote', async ({
+    it('never prevents a new local Service from being served: two hundred slices and forty Services of a hostile remote', async ({
       nodes,
       sources,
       localSources,

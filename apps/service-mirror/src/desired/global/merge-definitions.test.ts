@@ -39,15 +39,15 @@ const participants = (definition: fc.Arbitrary<Definition> = arbitrary.definitio
 
 describe('mergeDefinitions', () => {
   it.each([
-    { name: 'finds nothing to say where all agree', given: clusters({}, {}), want: web, conflicts: [] },
+    { name: 'has no conflicts if all agree', given: clusters({}, {}), want: web, conflicts: [] },
     {
-      name: 'has headlessness from the oldest',
+      name: 'is not headless if the oldest is not',
       given: clusters({ headless: true }, {}),
       want: { ...web, headless: true },
       conflicts: ['c2 headless-conflict: its Service is not headless, unlike c1'],
     },
     {
-      name: 'has an address if the oldest has',
+      name: 'is headless if the oldest is',
       given: clusters({}, { headless: true }),
       want: web,
       conflicts: ['c2 headless-conflict: its Service is headless, unlike c1'],
@@ -59,7 +59,7 @@ describe('mergeDefinitions', () => {
       conflicts: ['c2 affinity-conflict: the session affinity of its Service differs from c1'],
     },
     {
-      name: 'publishes what the oldest does',
+      name: 'publishes unready addresses like the oldest',
       given: clusters({}, { publishNotReadyAddresses: true }),
       want: web,
       conflicts: ['c2 unready-conflict: publishNotReadyAddresses of its Service differs from c1'],
@@ -77,7 +77,7 @@ describe('mergeDefinitions', () => {
       conflicts: ['c1 affinity-conflict: the session affinity of its Service differs from c2'],
     },
     {
-      name: 'goes by names where ages are unknown',
+      name: 'goes by names if ages are unknown',
       given: clusters(
         { createdAt: Infinity, affinitySeconds: 1 },
         { createdAt: Infinity, affinitySeconds: 2 },
@@ -100,7 +100,7 @@ describe('mergeDefinitions', () => {
       conflicts: ['c2 port-conflict: its port "web" (TCP 80) has the name "http", as in c1'],
     },
     {
-      name: 'has ports where the oldest, which is headless, has none',
+      name: 'has ports if the oldest, which is headless, has none',
       given: clusters({ headless: true, ports: [] }, { headless: true }),
       want: { ...web, headless: true },
       conflicts: [],
@@ -111,11 +111,11 @@ describe('mergeDefinitions', () => {
     expect(told(merged)).toEqual(conflicts);
   });
 
-  it('needs something to merge', () => {
+  it('refuses no participants', () => {
     expect(() => mergeDefinitions([])).toThrow(RangeError);
   });
 
-  it('makes a Service that the API takes', () => {
+  it('makes a Service that the API server accepts', () => {
     fc.assert(
       fc.property(participants(), (given) => {
         const { families, ports } = mergeDefinitions(given).definition;
@@ -129,7 +129,7 @@ describe('mergeDefinitions', () => {
     );
   });
 
-  it('calls each port of each cluster what has its number, and no two the same', () => {
+  it('names each port after the one with its number, and no two the same', () => {
     fc.assert(
       fc.property(participants(), (given) => {
         const { definition, portNames } = mergeDefinitions(given);
@@ -148,7 +148,7 @@ describe('mergeDefinitions', () => {
     );
   });
 
-  it('names each cluster that does not get what it says, and no other', () => {
+  it('names exactly the clusters that are overruled', () => {
     fc.assert(
       fc.property(participants(), (given) => {
         const { definition, conflicts } = mergeDefinitions(given);
@@ -165,7 +165,7 @@ describe('mergeDefinitions', () => {
     );
   });
 
-  it('depends on no order', () => {
+  it('does not depend on order', () => {
     const orders = participants().chain((given) =>
       fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length })),
     );
@@ -176,7 +176,7 @@ describe('mergeDefinitions', () => {
     );
   });
 
-  it('leaves one that is alone as it is', () => {
+  it('leaves a single definition as it is', () => {
     fc.assert(
       fc.property(arbitrary.definition, (definition) => {
         const { portNames, ...merged } = mergeDefinitions([{ cluster: 'c2', createdAt: 0, definition }]);
@@ -188,7 +188,7 @@ describe('mergeDefinitions', () => {
 });
 
 describe('retainDefinition', () => {
-  it('says what of a cluster has no place', () => {
+  it('reports what a cluster loses', () => {
     const merged = retainDefinition(
       web,
       clusters({
@@ -217,7 +217,7 @@ describe('retainDefinition', () => {
     );
   });
 
-  it('changes nothing, and says of those that were merged into it what was said then', () => {
+  it('changes nothing, and reports the same conflicts as the merge', () => {
     fc.assert(
       fc.property(arbitrary.definition, participants(), (definition, given) => {
         expect(retainDefinition(definition, given).definition).toBe(definition);
