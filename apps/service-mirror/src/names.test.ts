@@ -14,7 +14,7 @@ import {
   serviceNameProblem,
 } from './names.ts';
 
-/** Pieces that are likely to spell one name in two ways. */
+/** Parts that often make one name in two ways. */
 const piece = fc.constantFrom(
   'a',
   'b',
@@ -59,12 +59,12 @@ describe('the name of a Service', () => {
   it('is legal, or too long by exactly the reported excess', () => {
     fc.assert(
       fc.property(prefix, label, label, (of, namespace, name) => {
-        const spelled = mirrorServiceName(of, namespace, name);
-        const problem = serviceNameProblem(spelled);
+        const text = mirrorServiceName(of, namespace, name);
+        const problem = serviceNameProblem(text);
         const excess = problem?.reason === 'name-too-long' ? problem.excess : 0;
         // An x where it is cut, which might be behind a hyphen.
-        const cut = (length: number) => `${spelled.slice(0, length - 1)}x`;
-        const longest = spelled.length - excess;
+        const cut = (length: number) => `${text.slice(0, length - 1)}x`;
+        const longest = text.length - excess;
         expect({ cut: isServiceName(cut(longest)), longer: isServiceName(cut(longest + 1)) }).toEqual({
           cut: true,
           longer: longest < 63,
@@ -127,7 +127,7 @@ describe('the name of an EndpointSlice', () => {
       fc.property(source, source, service, service, (a, b, serviceOfA, serviceOfB) => {
         fc.pre(mirrorKey(a.cluster, a.namespace, a.slice) !== mirrorKey(b.cluster, b.namespace, b.slice));
         expect(mirrorSliceName(serviceOfA, a)).not.toBe(mirrorSliceName(serviceOfB, b));
-        // As it is for the slices of one global Service, or of two that spell one name.
+        // Like the slices of one global Service, or of two Services with one name.
         expect(mirrorSliceName(serviceOfA, a)).not.toBe(mirrorSliceName(serviceOfA, b));
       }),
     );

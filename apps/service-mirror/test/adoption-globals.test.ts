@@ -114,7 +114,7 @@ describe('the global services of a Go program', () => {
       const program = await goStartFile({ remote }, { words: ['-deletion-guard-hold=1h'] });
       await program.logged('services listed', { cluster: 'c2' });
       await remoteProxy.clear();
-      // What the watch tells of is there, and all the rest as well.
+      // The object that the watch reports is listed, and so are all others.
       await addGlobals(sources, [{ name: 'new', slices: { 'new-x1': ['10.4.2.1'] } }]);
       await eventually(async () => (await mirrors.endpoints())[globalName('new')], ['10.4.2.1']);
       await mirrors.become({ ...endpointsOf(...ofRemote), [globalName('new')]: ['10.4.2.1'] });

@@ -98,7 +98,7 @@ describe('the objects of the Go program', () => {
       const program = await goStart({ flags: ['-deletion-guard-hold=1h'], env: { SSM_TARGET_KUBE_CONFIG } });
       await program.logged('services listed', { cluster: 'c2' });
       await remoteProxy.clear();
-      // What the watch tells of is there, and all the rest as well.
+      // The object that the watch reports is listed, and so are all others.
       await sources.add({ name: 'new' });
       await sources.addSlice({ name: 'web-9', service: 'web', endpoints: ['10.4.0.9'] });
       await eventually(async () => Object.keys(await mirrors.endpoints()).length, left.length + 1);

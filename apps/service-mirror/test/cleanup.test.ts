@@ -58,7 +58,7 @@ const it = itWithTwoRemotes
         ),
   );
 
-const nobodys = { ports: [{ name: 'mine', port: 80, protocol: 'TCP' }] };
+const foreign = { ports: [{ name: 'mine', port: 80, protocol: 'TCP' }] };
 
 describe('cleanup', () => {
   it('removes the objects of one cluster, prints them, and leaves all else as it was', async ({
@@ -69,7 +69,7 @@ describe('cleanup', () => {
     const { own, ownGlobal } = served;
     await mirrors.create('services', {
       metadata: { name: 'c2-a-mine', labels: { 'mirror-svc-prefix-sync': 'c2-a' } },
-      spec: nobodys,
+      spec: foreign,
     });
     const before = await mirrors.service(mirror('c2'));
     const spec = (await mirrors.service(GLOBAL))['spec'];
@@ -145,7 +145,7 @@ describe('cleanup', () => {
       metadata: { name: mirror(prefix), labels: { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': prefix } },
     });
     for (const prefix of ['c2', 'c2-a']) {
-      await mirrors.create('services', { ...made(prefix), spec: nobodys });
+      await mirrors.create('services', { ...made(prefix), spec: foreign });
       await mirrors.create('endpoints', { ...made(prefix), subsets: [{ addresses: [{ ip: '10.4.0.1' }] }] });
     }
     expect(await (await cleanup({})).exited).toMatchObject({ code: 0 });
@@ -153,26 +153,26 @@ describe('cleanup', () => {
     expect(await mirrors.endpointsObjects()).toEqual([mirror('c2')]);
   });
 
-  it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
-    { name: 'is the remote of the flags', flags: { 'svc-prefix': 'c2-a' }, told: /c2-a is in the config/ },
-    { name: 'has no terminal for a confirmation', flags: { yes: undefined }, told: /there is no terminal: say -yes/ },
+  it.for<{ name: string; flags: MirrorFlags; want: RegExp }>([
+    { name: 'is the remote of the flags', flags: { 'svc-prefix': 'c2-a' }, want: /c2-a is in the config/ },
+    { name: 'has no terminal for a confirmation', flags: { yes: undefined }, want: /there is no terminal: say -yes/ },
     {
       name: 'has no name',
       flags: { cluster: undefined },
-      told: /-cluster or SSM_CLEANUP_CLUSTER is required for cleanup/,
+      want: /-cluster or SSM_CLEANUP_CLUSTER is required for cleanup/,
     },
     {
       name: 'has no namespace',
       flags: { 'mirror-ns': undefined },
-      told: /-mirror-ns or SSM_MIRROR_NS is required for cleanup/,
+      want: /-mirror-ns or SSM_MIRROR_NS is required for cleanup/,
     },
-  ])('does nothing to a cluster that $name', async ({ flags, told }, { mirrors, served: _served, cleanup }) => {
+  ])('does nothing to a cluster that $name', async ({ flags, want }, { mirrors, served: _served, cleanup }) => {
     const names = async () =>
       (await mirrors.services()).map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
     const before = await names();
     const program = await cleanup(flags);
     expect(await program.exited).toEqual({ code: 2, signal: null });
-    expect(program.stderr()).toMatch(told);
+    expect(program.stderr()).toMatch(want);
     expect(program.stdout()).toBe('');
     expect(await names()).toEqual(before);
   });

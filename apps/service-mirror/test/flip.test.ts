@@ -17,7 +17,7 @@ describe('a Service that changes between headless and not', () => {
       await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['fd00::1'] });
       const first = await start();
       await mirrors.become({ [mirror]: ['10.4.0.1', 'fd00::1'] });
-      // A source can't change either, but be made anew: who looks in between sees none, and we don't.
+      // A source is immutable, too, and is created again. We don't see the moment in between.
       await first.stop();
       const before = await mirrors.service(mirror);
       const slices = await mirrors.slices();
@@ -30,7 +30,7 @@ describe('a Service that changes between headless and not', () => {
       await eventually(isHeadless, [!headless]);
       const after = await mirrors.service(mirror);
       expect(after.metadata.uid).not.toBe(before.metadata.uid);
-      // The very slices that were there, owned anew, and labelled as the case is.
+      // The same slices, with the new owner, and labelled accordingly.
       const kept = slices.map(({ metadata }) => metadata.uid);
       await eventually(
         async () =>

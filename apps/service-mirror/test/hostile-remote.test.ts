@@ -15,7 +15,7 @@ async function hostile(
 
 const labels = { mirror: 'true' };
 
-/** Services and slices that are left out, each for another reason, and one that isn't. */
+/** Services and slices that are skipped, each for a different reason, and one that isn't. */
 const objects = [
   service({ name: `x${STEERING}${'x'.repeat(500)}`, labels }),
   service({ name: 'a', namespace: `ns${STEERING}`, labels }),

@@ -2,7 +2,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { itWithTwoRemotes as it } from './support/remotes.ts';
 
-/** `c2` and `a-b`, `c2-a` and `b`: both spell one name. */
+/** `c2` and `a-b`, `c2-a` and `b` make one name. */
 const mirror = 'c2-a-b-73736d-web';
 const first = { name: 'web', namespace: 'a-b' };
 const second = { name: 'web', namespace: 'b' };
@@ -13,7 +13,7 @@ const taken = (remote: string) => ({ remote, reason: 'name-taken', kind: 'proble
 /** Creation times have seconds. */
 const nextSecond = (since: number) => eventually(() => Math.floor(Date.now() / 1000) > Math.floor(since / 1000), true);
 
-describe('a name that two sources spell', () => {
+describe('a name that two sources want', () => {
   it.beforeEach(async ({ remote, second: other }) => {
     await remote.admin.request('POST', '/api/v1/namespaces', {
       apiVersion: 'v1',
@@ -135,7 +135,7 @@ describe('a Service of another process, whose prefix begins like ours', () => {
     };
     const body = { addressType: 'IPv4', endpoints: [{ addresses: ['10.5.0.1'] }], ports: [] };
     await mirrors.create('endpointslices', { metadata: { name: 'theirs', labels: whose }, ...body });
-    // One whose Service we don't see yet, or no more.
+    // Its Service isn't visible yet, or not any longer.
     const late = 'c2-a-b-73736d-late';
     await mirrors.create('endpointslices', {
       metadata: { name: 'theirs-alone', labels: { ...whose, 'kubernetes.io/service-name': late } },

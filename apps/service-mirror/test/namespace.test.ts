@@ -9,7 +9,7 @@ const nowhere = 'nowhere';
 const names = ['a', 'b', 'c'];
 const WARNING = 'mirror namespace is missing: create it, or nothing can be written';
 
-/** In all namespaces, as what goes by a Role is told of that, and not of the namespace. */
+/** With rights in all namespaces: with a Role, the API server reports missing rights instead of the missing namespace. */
 const anywhere = async (local: TestCluster, name: string, rules = localRules) =>
   (await local.account(name, rules)).kubeconfig;
 

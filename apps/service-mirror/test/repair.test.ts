@@ -13,7 +13,7 @@ const it = itOnClusters
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
     const program = await start();
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
-    // It knows what it wrote, so that whatever changes from now on is somebody else's doing.
+    // It knows what it wrote, so every later change is a foreign one.
     await program.logged('slice created');
     return program;
   });
@@ -141,13 +141,13 @@ describe('what another program deleted', () => {
     await eventually(async () => (await mirrors.services()).filter(({ metadata }) => metadata.uid !== uid).length, 1);
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     // The one that was there goes with its Service, or has a new owner.
-    const { uid: anew } = (await mirrors.service(mirror)).metadata;
+    const { uid: newUid } = (await mirrors.service(mirror)).metadata;
     await eventually(
       async () =>
         (await mirrors.slices()).map(({ metadata }) =>
           (metadata['ownerReferences'] as { uid: string }[]).map((owner) => owner.uid),
         ),
-      [[anew]],
+      [[newUid]],
     );
     const [slice] = await mirrors.slices();
     const gone = slice!.metadata.uid;
@@ -190,7 +190,7 @@ describe('a foreign slice with the name', () => {
     const name = ours!.metadata.name;
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
-    // Nothing tells any more that it was ours.
+    // Nothing shows that it was ours.
     await mirrors.patch('endpointslices', name, {
       metadata: { labels: null, annotations: null, ownerReferences: null },
     });
@@ -215,7 +215,7 @@ describe('a foreign slice with the name', () => {
     ).toBe(1);
 
     await mirrors.remove('endpointslices', name);
-    // Nothing tells of that, but it is tried again, 10 s later at most.
+    // No event reports that, but the key is retried after at most 10 s.
     await eventually(() => mirrors.endpoints(), { [mirror]: ['10.4.0.1', '10.4.0.3'] });
     await eventually(
       () =>

@@ -164,11 +164,11 @@ describe('a replica that cannot renew its Lease', () => {
     await line.clear();
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     // Once for each time that it can't, and an answer that is late is one, too.
-    const told = replica
+    const messages = replica
       .log()
       .map(({ msg }) => msg)
       .filter((msg) => msg.startsWith('the Lease could') || msg.startsWith('the Lease can '));
-    expect(told[0]).toBe('the Lease could not be read or written');
-    expect(told.filter((msg, i) => msg === told[i - 1])).toEqual([]);
+    expect(messages[0]).toBe('the Lease could not be read or written');
+    expect(messages.filter((msg, i) => msg === messages[i - 1])).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import type { ObservedService, ObservedSlice } from '../src/desired/observed.ts'
 import { ServiceReconciler } from '../src/reconciler.ts';
 import type { SourceService, SourceSlice } from '../src/desired/source.ts';
 
-/** Prefixes by cluster: two begin alike, so that sources of them can spell one name. */
+/** Prefixes by cluster: two begin alike, so that their sources can have one name. */
 export const prefixes: ReadonlyMap<string, string> = new Map([
   ['c2', 'c2'],
   ['c2-a', 'c2-a'],
@@ -42,7 +42,7 @@ class Local {
     return undefined;
   }
 
-  /** Everything but what tells when and how it came about. */
+  /** Everything except UIDs, versions and times. */
   content(): object {
     const services = [...this.#services.values()].map(({ name, labels, annotations, definition, familyPolicy }) => [
       name,
@@ -155,7 +155,7 @@ export class Simulation {
     });
   }
 
-  /** Something changes in a cluster; with `seen` a watch tells of it, if that cluster is known. */
+  /** Changes something in a cluster; with `seen`, a watch reports it if the cluster is known. */
   change(cluster: string, change: (remote: Remote) => void, { seen }: { seen: boolean }): void {
     change(this.#truth.get(cluster)!);
     const known = this.#known.get(cluster);

@@ -138,7 +138,7 @@ describe('a skipped object', () => {
     await sources.add(web);
     await sources.add({ name: 'away', spec: { type: 'ExternalName', externalName: 'example.com' } });
     await sources.add({ name: long });
-    // A slice of a cluster whose API server lets more pass than ours would: here outside of what the remote may bring in.
+    // A slice with an address that the remote's API server accepts, but that the remote may not announce.
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1', '192.0.2.1'] });
     const program = await start({ 'allowed-pod-cidrs': '10.4.0.0/16', 'resync-period': '50ms' });
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
@@ -176,7 +176,7 @@ describe('a skipped object', () => {
     expect(plan.stdout()).toMatch(/skip! .*slice default\/web-a: 192\.0\.2\.1 is outside of allowedPodCIDRs/);
     expect(plan.stdout()).toMatch(/skip  .*service default\/away: /);
 
-    // Once it is gone it is counted no more.
+    // After its deletion it is not counted.
     await sources.remove('services', { name: long });
     await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'name-too-long', kind: 'problem' }), 0);
   });

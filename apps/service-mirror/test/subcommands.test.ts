@@ -187,35 +187,35 @@ describe('plan', () => {
     const atServer = (server: Server) => async (file: Kubeconfig) =>
       cluster({ server: `https://127.0.0.1:${await portOf(server)}` })(file);
 
-    it.for<{ name: string; change: (file: Kubeconfig) => void | Promise<void>; told: RegExp }>([
-      { name: 'a closed port', change: cluster({ server: 'https://127.0.0.1:1' }), told: /ECONNREFUSED/ },
-      { name: 'an unknown host', change: cluster({ server: 'https://nowhere.invalid' }), told: /nowhere\.invalid/ },
+    it.for<{ name: string; change: (file: Kubeconfig) => void | Promise<void>; want: RegExp }>([
+      { name: 'a closed port', change: cluster({ server: 'https://127.0.0.1:1' }), want: /ECONNREFUSED/ },
+      { name: 'an unknown host', change: cluster({ server: 'https://nowhere.invalid' }), want: /nowhere\.invalid/ },
       {
         name: 'an authority that did not sign its certificate',
         change: ({ clusters }) => void delete clusters[0]!.cluster['certificate-authority-data'],
-        told: /certificate/,
+        want: /certificate/,
       },
       {
         name: 'an unknown token',
         change: user({ token: 'of-another-cluster' }),
-        told: /401|Unauthorized/,
+        want: /401|Unauthorized/,
       },
       {
         name: 'a missing exec plugin',
         change: user({
           exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never' },
         }),
-        told: /no-such-plugin/,
+        want: /no-such-plugin/,
       },
-      { name: 'a server that never answers', change: atServer(createServer()), told: /^c2: not reached: no answer$/m },
+      { name: 'a server that never answers', change: atServer(createServer()), want: /^c2: not reached: no answer$/m },
       {
         name: 'a server without TLS',
         change: atServer(createHttpServer((_, response) => response.end('{}'))),
-        told: /^c2: not reached: 127\.0\.0\.1:\d+: it answers without TLS \(.+$/m,
+        want: /^c2: not reached: 127\.0\.0\.1:\d+: it answers without TLS \(.+$/m,
       },
     ])(
       'names $name, and does not say that there is nothing to change',
-      async ({ change, told }, { accounts, local, startWith }) => {
+      async ({ change, want }, { accounts, local, startWith }) => {
         const file = JSON.parse(await readFile(accounts.remote.kubeconfig, 'utf8')) as Kubeconfig;
         await change(file);
         const path = join(local.dir, `${randomUUID()}.kubeconfig`);
@@ -226,7 +226,7 @@ describe('plan', () => {
         );
         expect(await plan.exited).toEqual({ code: 1, signal: null });
         expect(plan.stdout()).toMatch(/^What would change is not known: c2 not reached\.\n\nc2: not reached: /);
-        expect(plan.stdout()).toMatch(told);
+        expect(plan.stdout()).toMatch(want);
       },
     );
 
@@ -357,17 +357,17 @@ describe('plan', () => {
     },
   );
 
-  it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
+  it.for<{ name: string; flags: MirrorFlags; want: RegExp }>([
     {
       name: 'half of its flags',
       flags: { 'svc-prefix': undefined, 'mirror-ns': undefined },
-      told: /^semaphore-service-mirror: -mirror-ns .* is required\nsemaphore-service-mirror: -svc-prefix .* is required\n/,
+      want: /^semaphore-service-mirror: -mirror-ns .* is required\nsemaphore-service-mirror: -svc-prefix .* is required\n/,
     },
-    { name: 'an unknown format', flags: { o: 'yaml' }, told: /^semaphore-service-mirror: -o .*"yaml".*\n/ },
+    { name: 'an unknown format', flags: { o: 'yaml' }, want: /^semaphore-service-mirror: -o .*"yaml".*\n/ },
     {
       name: 'a missing kubeconfig',
       flags: { 'target-kube-config': '/nowhere/kubeconfig' },
-      told: /^semaphore-service-mirror: .*\/nowhere\/kubeconfig.*\n$/,
+      want: /^semaphore-service-mirror: .*\/nowhere\/kubeconfig.*\n$/,
     },
     {
       name: 'a missing config file',
@@ -377,12 +377,12 @@ describe('plan', () => {
         'allowed-pod-cidrs': undefined,
         config: '/nowhere/config.json',
       },
-      told: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/,
+      want: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/,
     },
-  ])('exits with 2 for $name, and prints only that', async ({ flags, told }, { accounts, startWith }) => {
+  ])('exits with 2 for $name, and prints only that', async ({ flags, want }, { accounts, startWith }) => {
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
     expect(await plan.exited).toEqual({ code: 2, signal: null });
-    expect(plan.stderr()).toMatch(told);
+    expect(plan.stderr()).toMatch(want);
     expect(plan.stdout()).toBe('');
   });
 });

@@ -41,7 +41,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     [
       'apps/service-mirror/test/skipped.test.ts',
-      'may have an address of the local cluster, or one that no Pod can have',
+      'an endpoint with an address of the local cluster, or one that no Pod can have',
     ],
     ['apps/wireguard/src/remote/node.test.ts', 'leaves out of the CIDRs $name, and keeps the others'],
   ],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseMirrorFile } from './file.ts';
 
-/** The file that the Go program's repository has as an example, but for its host names. */
+/** The example file in the Go program's repository, with other host names. */
 const ADOPTED = {
   global: {
     globalSvcLabelSelector: 'mirror.semaphore.uw.io/global-service=true',

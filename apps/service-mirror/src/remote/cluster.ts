@@ -19,7 +19,7 @@ export type SourceClusterOptions = ServiceRules & {
   /** Undefined for the local cluster. */
   readonly remote: RemoteSettings | undefined;
   readonly client: KubeClient;
-  /** The addresses that it may bring into local slices. */
+  /** The addresses that it may announce. */
   readonly addresses: AddressRules;
   /** Which Services are for which use. The same selector for both is one watch. */
   readonly selectors: readonly { readonly use: Use; readonly selector: string }[];

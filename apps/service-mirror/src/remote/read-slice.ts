@@ -11,7 +11,7 @@ import { MAX_PORTS, portProblem, slicePortOf } from '../desired/ports.ts';
 import type { Endpoint, Family, Reading, SlicePort, SourceSlice } from '../desired/source.ts';
 
 export type SliceRules = {
-  /** Which addresses a remote may bring into the local cluster. */
+  /** The addresses that a remote may announce. */
   readonly addresses: AddressRules;
   /** Local slices may have any address, and keep their nodes and zones. */
   readonly isLocal: boolean;

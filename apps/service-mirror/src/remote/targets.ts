@@ -19,7 +19,7 @@ export type TargetsOptions = {
 /** A cluster whose part in a key is skipped: known to have nothing of it. */
 const withoutPart = ({ known }: Services): Services => ({ known, service: () => undefined, slices: () => [] });
 
-/** What keys stand for, by what is known of the clusters now. */
+/** From a key to what it wants, by what is known about the clusters. */
 export class Targets {
   readonly #options: TargetsOptions;
 
@@ -27,7 +27,7 @@ export class Targets {
     this.#options = options;
   }
 
-  /** What a key stands for now; undefined if no cluster of the config has such keys. */
+  /** What a key wants now; undefined if no cluster of the config has such keys. */
   target(key: string): Target | undefined {
     const parsed = parseServiceKey(key);
     if (parsed === undefined) return undefined;

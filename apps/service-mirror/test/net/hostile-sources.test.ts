@@ -81,7 +81,7 @@ describe('what a remote has', () => {
       expect(await sources.addAccepted(services)).toBeGreaterThan(SOME_SERVICES);
       expect(await sources.addAccepted(slices)).toBeGreaterThan(SOME_SLICES);
       await start();
-      // The last of all that the watch tells of.
+      // The last object that the watch reports.
       await sources.add({ name: 'last' });
       await sources.addSlice({ name: 'last-a', service: 'last', endpoints: ['10.4.9.9'] });
       await waitForEndpoint(mirrors, 'c2-default-73736d-last', '10.4.9.9');

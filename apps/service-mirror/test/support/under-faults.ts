@@ -66,7 +66,7 @@ export const it = itBehindProxy
     begin,
   }));
 
-/** A config file with mirrors and global Services; what goes while nobody looks goes here, too. */
+/** A config file with mirrors and global Services, which also removes what lost its source before the start. */
 function configOf({ local, remote }: Readonly<Record<'local' | 'remote', string>>): string {
   return JSON.stringify({
     global: {

@@ -21,7 +21,7 @@ const clusters = (...definitions: readonly Partial<Definition & { createdAt: num
     definition: { ...web, ...definition },
   }));
 
-const told = ({ conflicts }: Merged) =>
+const conflictsOf = ({ conflicts }: Merged) =>
   conflicts.map(({ cluster, reason, detail }) => `${cluster} ${reason}: ${detail}`);
 
 const participants = (definition: fc.Arbitrary<Definition> = arbitrary.definition) =>
@@ -108,7 +108,7 @@ describe('mergeDefinitions', () => {
   ])('$name', ({ given, want, conflicts }) => {
     const merged = mergeDefinitions(given);
     expect(merged.definition).toEqual(want);
-    expect(told(merged)).toEqual(conflicts);
+    expect(conflictsOf(merged)).toEqual(conflicts);
   });
 
   it('refuses no participants', () => {
@@ -199,7 +199,7 @@ describe('retainDefinition', () => {
         ],
       }),
     );
-    expect(told(merged)).toEqual([
+    expect(conflictsOf(merged)).toEqual([
       'c1 headless-conflict: its Service is headless, unlike the existing Service',
       'c1 port-conflict: its port "web" (TCP 80) has the name "http", as in the existing Service',
       'c1 port-waits: its port "admin" (TCP 81) is skipped while a cluster of the Service is unknown',

@@ -94,7 +94,7 @@ describe('retainedOf', () => {
 
   it.each([
     { familyPolicy: 'SingleStack', want: ['IPv4'] },
-    // What it would have on a cluster with both, so that it isn't written anew.
+    // What it would have on a cluster with both families, so that it isn't written again.
     { familyPolicy: 'PreferDualStack', want: ['IPv4', 'IPv6'] },
   ])('retains the families of $familyPolicy', ({ familyPolicy, want }) => {
     expect(

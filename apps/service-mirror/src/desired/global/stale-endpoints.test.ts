@@ -101,10 +101,10 @@ describe('withoutStale', () => {
       want: ['a true true', 'b true true'],
     },
   ])('$name', ({ clusters, want }) => {
-    const told = withoutStale(clusters).map(
+    const slices = withoutStale(clusters).map(
       ({ name, endpoints: [endpoint] }) => `${name} ${endpoint!.conditions.ready} ${endpoint!.conditions.serving}`,
     );
-    expect(told).toEqual(want);
+    expect(slices).toEqual(want);
   });
 
   it('keeps the condition terminating', () => {
