@@ -54,7 +54,7 @@ describe('the global services of a Go program', () => {
     await eventually(async () => (await sliceNames()).filter((name) => theirs.includes(name)), []);
     await mirrors.become(endpointsOf(...ofRemote, ...ofLocal));
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
     expect(await uids()).toEqual(before);
     await eventually(async () => (await mirrors.service(globalName('web'))).metadata.annotations, {
@@ -94,7 +94,7 @@ describe('the global services of a Go program', () => {
     await mirrors.become(endpointsOf(...ofRemote, ...ofLocal));
     expect(await sliceNames()).toContain(goSliceName('web-y1'));
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
   });
 
@@ -124,7 +124,7 @@ describe('the global services of a Go program', () => {
       const theirs = ofRemote.flatMap(({ slices }) => Object.keys(slices)).map(goSliceName);
       await eventually(async () => (await sliceNames()).filter((each) => theirs.includes(each)), []);
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
     },
   );
@@ -146,6 +146,6 @@ describe('the global services of a Go program', () => {
     await eventually(async () => (await mirrors.slices()).length, 1);
     await history.caughtUp();
     expect(history.deletions).toEqual([globalName('gone')]);
-    expect(history.lapses).toEqual([globalName('gone')]);
+    expect(history.gaps).toEqual([globalName('gone')]);
   });
 });

@@ -47,7 +47,7 @@ describe('the objects of the Go program', () => {
       new Set(['semaphore-service-mirror']),
     );
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
     expect(await uids()).toEqual(before);
     expect(
@@ -82,7 +82,7 @@ describe('the objects of the Go program', () => {
     await eventually(() => mirrors.endpointsObjects(), []);
     await history.caughtUp();
     expect(history.deletions).toEqual([mirrorName('app-0')]);
-    expect(history.lapses).toEqual([mirrorName('app-0')]);
+    expect(history.gaps).toEqual([mirrorName('app-0')]);
   });
 
   it.for([
@@ -103,14 +103,14 @@ describe('the objects of the Go program', () => {
       await sources.addSlice({ name: 'web-9', service: 'web', endpoints: ['10.4.0.9'] });
       await eventually(async () => Object.keys(await mirrors.endpoints()).length, left.length + 1);
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
       // Once the remote is listed as it is, everything is taken over.
       await program.stop();
       await goStart();
       await eventually(() => mirrors.endpointsObjects(), []);
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
     },
   );
 

@@ -42,7 +42,7 @@ describe('a Service that changes between headless and not', () => {
         kept.map((uid) => ({ uid, owners: [after.metadata.uid], headless: !headless })),
       );
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([mirror]);
       await program.logged('service deleted, to be created again', { service: mirror });
       // The gap that clients saw.

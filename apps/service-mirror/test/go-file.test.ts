@@ -78,7 +78,7 @@ describe('the JSON file of the Go program', () => {
         (await mirrors.slices()).map(({ metadata }) => metadata.annotations?.['mirror-svc-source'] ?? '').toSorted();
       await eventually(madeOf, hasGlobals ? ['c2/default/db-x', 'c2/default/web-x'] : ['c2/default/db-x']);
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
       // Readiness came with what the Role allows; what it doesn't is warned once each.
       const forbidden = hasGlobals

@@ -60,7 +60,7 @@ describe('a name that two sources want', () => {
       await eventually(() => program.metric(gauge, taken(younger)), 0);
       await history.caughtUp();
       expect(history.deletions).toEqual([]);
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
     },
   );
 
@@ -88,7 +88,7 @@ describe('a name that two sources want', () => {
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
   });
 
   it.for([
@@ -119,7 +119,7 @@ describe('a name that two sources want', () => {
       await mirrors.become({ [mirror]: ['10.5.0.1', '10.5.0.2'], 'c2-default-73736d-other': [] });
       await history.caughtUp();
       expect(history.deletions).toEqual([]);
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
     },
   );
 });

@@ -79,7 +79,7 @@ describe('two replicas', () => {
     await eventually(async () => (await mirrors.endpoints())[mirror], ['10.4.0.1', '10.4.0.2']);
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     // What was there stayed as it was: one write, that of the new slice.
     expect(writesBy(line).map(({ verb, target }) => `${verb} ${target.split('/').at(-1)}`)).toEqual([
       'create endpointslices',
@@ -133,7 +133,7 @@ describe('two replicas', () => {
     expect(writesBy(line)).toHaveLength(writes);
     await history.caughtUp();
     expect(history.deletions).toEqual(['c2-default-73736d-gone']);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     await eventually(async () => (await second.get('/healthz')).status, 200);
   });
 });

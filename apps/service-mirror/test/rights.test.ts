@@ -137,7 +137,7 @@ describe('the ClusterRole of the first Go programs, without slices', () => {
     expect(JSON.stringify(warningsOf(program))).toContain('endpointslices.discovery.k8s.io is forbidden');
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     await mirrors.become({ [mirrorName('db')]: ['10.4.0.3'] });
   });
 });

@@ -69,7 +69,7 @@ describe.skipIf(goesWithoutKubectl)('a rollback of global services to the Go pro
       expect(await sliceNames()).toEqual([...theirs, 'gl-x-0'].toSorted());
       await mirrors.become({ ...merged, 'gl-x': [] });
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
       // Once more does nothing, and what the Go program has made can be taken over again.
       await bash(after!, local);
@@ -77,7 +77,7 @@ describe.skipIf(goesWithoutKubectl)('a rollback of global services to the Go pro
       await eventually(async () => (await sliceNames()).filter((name) => theirs.includes(name)), []);
       await mirrors.become({ ...merged, 'gl-x': [] });
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
     },
   );
 
@@ -96,6 +96,6 @@ describe.skipIf(goesWithoutKubectl)('a rollback of global services to the Go pro
     );
     await mirrors.become(ofC2);
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
   });
 });

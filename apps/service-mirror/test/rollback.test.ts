@@ -51,7 +51,7 @@ describe.skipIf(goesWithoutKubectl)('a rollback to the Go program', () => {
     await commands;
     await mirrors.become({ ...mirrored, 'c3-x': [] });
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
     const managers = (await mirrors.slices()).map(
       ({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by'],
@@ -64,6 +64,6 @@ describe.skipIf(goesWithoutKubectl)('a rollback to the Go program', () => {
     await eventually(() => mirrors.endpointsObjects(), []);
     await mirrors.become(mirrored);
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
   });
 });

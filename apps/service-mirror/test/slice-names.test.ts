@@ -37,7 +37,7 @@ describe('slices', () => {
     await eventually(async () => (await names()).map((name) => twentyDigits.test(name)), [true, true]);
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
   });
 
   it('are all written, also if their names share ten digits of a hash', async ({ sources, mirrors, start }) => {

@@ -76,7 +76,7 @@ describe('a remote', () => {
     await mirrors.become({ [mirrorOf('web')]: ['10.4.0.1', '10.4.0.2'] });
     await eventually(() => second.metric(...remoteUp), 1);
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
   });
 
@@ -132,7 +132,7 @@ describe('the deletion guard', () => {
       await mirrors.become({ ...all, [mirrorOf('new')]: [] });
       await history.caughtUp();
       expect(history.deletions).toEqual([]);
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
 
       // The one after the hold is believed.
       await second.stop();
@@ -198,7 +198,7 @@ describe('the deletion guard', () => {
     await eventually(() => program.metric(...held), 0);
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     await sources.remove('services', { name: many[0]! });
     const { [mirrorOf(many[0]!)]: _, ...rest } = all;
     await mirrors.become(rest);

@@ -44,22 +44,25 @@ export { RandomChanges } from './fault-scenarios/changes.ts';
 export { remoteUp, watchRestarts } from './fault-scenarios/cluster-metrics.ts';
 export { halfOpen, hiddenEdit, restarts, watchCuts } from './fault-scenarios/connections.ts';
 export { lapsesIn, ObjectHistory } from './fault-scenarios/history.ts';
-export type { Lab, ScenarioStart } from './fault-scenarios/lab.ts';
+export { type Lab, type ScenarioStart, useUpVersions } from './fault-scenarios/lab.ts';
 export { randomFaults } from './fault-scenarios/random-faults.ts';
-export { restoreEtcd } from './fault-scenarios/restored-etcd.ts';
+export { realCluster, restoreEtcd } from './fault-scenarios/restored-etcd.ts';
 export { bothSides } from './fault-scenarios/sides.ts';
 export {
   errorAnswers,
   failWrites,
   loseAnswers,
+  pausesOf,
   refuseWrites,
+  strikeWrites,
+  struck,
   surviveErrorAnswers,
   throttleWrites,
   writeFailures,
 } from './fault-scenarios/error-answers.ts';
-export { letTokenExpire, renewToken } from './fault-scenarios/tokens.ts';
+export { expireToken, letTokenExpire, renewToken, replaceToken, tokensOf } from './fault-scenarios/tokens.ts';
 export { FaultScenario, scenarioTimeout } from './fault-scenarios/fault-scenario.ts';
-export { harmIn, STEERING, TOKEN } from './hostile/harm.ts';
+export { harmIn, quotingRefusal, STEERING, TOKEN } from './hostile/harm.ts';
 export { startHostileServer } from './hostile/hostile-server.ts';
 export { type Asked, type Endpoint, endpointOf, open, type Reply, send } from './http/http.ts';
 export { type WatchEvent, WatchStream } from './http/watch-stream.ts';

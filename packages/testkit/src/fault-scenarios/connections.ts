@@ -2,16 +2,9 @@ import { eventually } from '@kube-semaphore/eventually';
 import type { Fault } from '@kube-semaphore/fault-proxy';
 import { type Lab, useUpVersions } from './lab.ts';
 import type { Side } from './sides.ts';
-import type { FaultScenario } from './fault-scenario.ts';
 
 /** By which a silent watch is found soon. */
 const soon = { 'watch-idle-timeout': '1s' };
-
-/** Changes something until the silent watches of a cluster were opened again twice from now on. */
-async function changeUntilNoticed(scenario: FaultScenario, side: Side): Promise<void> {
-  const before = await scenario.restarts(side, 'idle');
-  await scenario.changeUntil(() => scenario.restarted(side, { reason: 'idle', times: 2, before }));
-}
 
 /**
  * Connections that are half open are given up.
@@ -25,7 +18,7 @@ export async function halfOpen(
 ): Promise<void> {
   const scenario = await begin({ flags: soon });
   await Promise.all(stalled.map((side) => proxies[side].set({ kind: 'stall' })));
-  await Promise.all(stalled.map((side) => changeUntilNoticed(scenario, side)));
+  await Promise.all(stalled.map((side) => scenario.changeUntilReopened(side)));
   if (held === 'lost')
     await Promise.all(stalled.map((side) => proxies[side].set({ kind: 'reset', connections: 'open' })));
   await Promise.all(stalled.map((side) => proxies[side].clear()));
@@ -37,7 +30,7 @@ export async function hiddenEdit({ begin, proxies }: Lab): Promise<void> {
   const scenario = await begin({ flags: soon });
   await proxies.local.set({ kind: 'stall' }, { verb: 'watch' });
   await scenario.tamper();
-  await changeUntilNoticed(scenario, 'local');
+  await scenario.changeUntilReopened('local');
   await proxies.local.clear();
   await scenario.survived();
 }

@@ -56,11 +56,15 @@ const writes: readonly RequestFilter[] = [{ method: 'POST' }, { method: 'PUT' },
 const STRUCK = 6;
 
 /** Requests that a fault struck. */
-const struck = (proxy: FaultProxy): readonly SeenRequest[] =>
+export const struck = (proxy: FaultProxy): readonly SeenRequest[] =>
   proxy.requests().filter(({ faults }) => faults.length > 0);
 
 /** Changes something until some local writes were struck, of which the program knows no more than that they were sent. */
-async function strikeWrites({ proxies: { local } }: Lab, scenario: FaultScenario, fault: Fault): Promise<void> {
+export async function strikeWrites(
+  { proxies: { local } }: Pick<Lab, 'proxies'>,
+  scenario: FaultScenario,
+  fault: Fault,
+): Promise<void> {
   // The answer to one of before would say that writes work again when others have failed.
   await eventually(() => local.underWay().filter(({ method }) => method !== 'GET'), []);
   for (const filter of writes) await local.set(fault, filter);
@@ -121,7 +125,7 @@ export async function throttleWrites(lab: Lab): Promise<void> {
 }
 
 /** The milliseconds between two updates of one object. */
-function pausesOf(requests: readonly SeenRequest[]): readonly number[] {
+export function pausesOf(requests: readonly SeenRequest[]): readonly number[] {
   const updates = requests.filter(({ method }) => method === 'PUT');
   const tries = [...Map.groupBy(updates, ({ target }) => target).values()];
   return tries.flatMap((each) => each.slice(1).map(({ at }, index) => at - each[index]!.at));

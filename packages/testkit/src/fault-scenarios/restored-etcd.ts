@@ -6,14 +6,17 @@ import type { Side } from './sides.ts';
 /** Of which an API server that starts needs some: those that are known must lie in the future then. */
 const VERSIONS = 200;
 
-function isReal(cluster: TestCluster): cluster is RealCluster {
-  return cluster.kind === 'real';
+const isReal = (cluster: TestCluster): cluster is RealCluster => cluster.kind === 'real';
+
+/** A cluster with an etcd. @throws {Error} for an embedded one */
+export function realCluster(cluster: TestCluster): RealCluster {
+  if (!isReal(cluster)) throw new Error('this needs an etcd');
+  return cluster;
 }
 
 /** An etcd that was restored to an older snapshot is noticed, although a watch would be silent. On real clusters only. */
 export async function restoreEtcd({ begin, clusters, proxies }: Lab, side: Side): Promise<void> {
-  const cluster = clusters[side];
-  if (!isReal(cluster)) throw new Error('this needs an etcd');
+  const cluster = realCluster(clusters[side]);
   const scenario = await begin();
   await scenario.change();
   await scenario.settled();

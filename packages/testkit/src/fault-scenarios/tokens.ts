@@ -10,22 +10,22 @@ import type { Side } from './sides.ts';
 const DISBELIEF_MS = 30_000;
 
 /** Two tokens that may do the same, and a file that holds the first. */
-async function tokensOf({ clusters, rules }: Lab, side: Side, name: string) {
+export async function tokensOf({ clusters, rules }: Pick<Lab, 'clusters' | 'rules'>, side: Side, name: string) {
   const first = await clusters[side].account(`${name}-first`, rules[side]);
   const next = await clusters[side].account(`${name}-next`, rules[side]);
   const file = join(clusters[side].dir, `${name}.token`);
-  await replace(file, first);
+  await replaceToken(file, first);
   return { file, first, next };
 }
 
 /** Replaces a file in one step, as whoever renews tokens does. */
-async function replace(file: string, { token }: TestAccount): Promise<void> {
+export async function replaceToken(file: string, { token }: TestAccount): Promise<void> {
   await writeFile(`${file}.new`, token, { mode: 0o600 });
   await rename(`${file}.new`, file);
 }
 
 /** Ends a token before its time. */
-async function expire(cluster: TestCluster, name: string, { token }: TestAccount): Promise<void> {
+export async function expireToken(cluster: TestCluster, name: string, { token }: TestAccount): Promise<void> {
   await cluster.admin.delete(`/api/v1/namespaces/kube-system/serviceaccounts/${name}-first`);
   const client = cluster.clientFor(token);
   const status = async () => (await client.request('GET', '/apis')).status;
@@ -37,12 +37,12 @@ export async function letTokenExpire(lab: Lab, side: Side): Promise<void> {
   const { clusters, proxies, begin } = lab;
   const { file, first, next } = await tokensOf(lab, side, 'late');
   const scenario = await begin({ kubeconfigs: { [side]: await proxies[side].kubeconfig({ tokenFile: file }) } });
-  await expire(clusters[side], 'late', first);
+  await expireToken(clusters[side], 'late', first);
   // An API server lets a watch outlive its token.
   await proxies[side].set({ kind: 'reset', connections: 'open' });
   await scenario.changeUntil(() => scenario.restarted(side, { reason: 'denied', times: 2 }));
   strictEqual(await scenario.isUp(side), 0);
-  await replace(file, next);
+  await replaceToken(file, next);
   await scenario.survived();
 }
 
@@ -52,11 +52,11 @@ export async function renewToken(lab: Lab, side: Side): Promise<void> {
   const { file, first, next } = await tokensOf(lab, side, 'early');
   const kubeconfigs = { [side]: await proxies[side].kubeconfig({ tokenFile: file }) };
   const scenario = await begin({ kubeconfigs, flags: { 'watch-idle-timeout': '1s' } });
-  await replace(file, next);
+  await replaceToken(file, next);
   // With a request the file is looked at, once a second at most: by the second one that is for sure.
   const before = await scenario.restarts(side, 'idle');
   await eventually(() => scenario.restarted(side, { reason: 'idle', times: 2, before }), true);
-  await expire(clusters[side], 'early', first);
+  await expireToken(clusters[side], 'early', first);
   await proxies[side].set({ kind: 'reset', connections: 'open' });
   await scenario.survived();
   strictEqual(await scenario.restarts(side, 'denied'), 0);

@@ -10,6 +10,10 @@ const STEERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 export const STEERING =
   '\u001b[2J\u001b]0;owned\u0007\u009b1A\u202e\u2028\nfaked line\r\n{"level":"error","msg":"faked"}\n';
 
+/** The answer of a server that quotes a client's credentials, for 200 kB. */
+export const quotingRefusal = (authorization: string): string =>
+  `${STEERING}you sent Authorization: ${authorization} ${'x'.repeat(200_000)}`;
+
 const CLAIMS = 'eyJpc3MiOiJrdWJlcm5ldGVzIiwic3ViIjoic3lzdGVtOnNlcnZpY2VhY2NvdW50In0';
 
 /** A token as API servers give them out. */
