@@ -434,15 +434,15 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'they are enough': [
     [
       'apps/policy/test/support/accounts.ts',
-      'The accounts that are deployed, so that every test shows that their rights are enough.',
+      'The accounts of deploy/, so that every test shows that their rights are enough.',
     ],
     [
       'apps/service-mirror/test/support/accounts.ts',
-      'The accounts that are deployed, so that every test shows that their rights are enough.',
+      'The accounts of deploy/, so that every test shows that their rights are enough.',
     ],
     [
       'apps/wireguard/test/support/accounts.ts',
-      'The accounts that are deployed, so that every test shows that their rights are enough.',
+      'The accounts of deploy/, so that every test shows that their rights are enough.',
     ],
   ],
   'each is needed': [
