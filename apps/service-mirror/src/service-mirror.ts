@@ -1,4 +1,4 @@
-import { everyPeriod, LeaderController, localServiceRanges, Runner } from '@kube-semaphore/multicluster';
+import { everyPeriod, LeaderController, Runner } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Health, Logger } from '@kube-semaphore/runtime';
@@ -90,8 +90,8 @@ export class ServiceMirror {
     this.#runner = new Runner({
       local,
       watch: async (running) => {
-        const serviceRanges = await localServiceRanges(client, { ...running, log });
-        return [clusters.run(serviceRanges, running), zones.run(running)];
+        await clusters.readServiceRanges(running);
+        return [clusters.run(running), zones.run(running)];
       },
       remotes: () => clusters.all,
       watched: 'services',

@@ -434,7 +434,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'they are enough': [
     [
       'apps/policy/test/support/accounts.ts',
-      'The accounts of deploy/, so that every test shows that their rights are enough.',
+      'The accounts that are deployed, so that every test shows that their rights are enough.',
     ],
     [
       'apps/service-mirror/test/support/accounts.ts',
@@ -442,7 +442,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     [
       'apps/wireguard/test/support/accounts.ts',
-      'The accounts of deploy/, so that every test shows that their rights are enough.',
+      'The accounts that are deployed, so that every test shows that their rights are enough.',
     ],
   ],
   'each is needed': [

@@ -1,4 +1,4 @@
-import { everyPeriod } from '@kube-semaphore/multicluster';
+import { everyPeriod, localServiceRanges } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { AddressRules, Cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -31,7 +31,7 @@ export type SourceClustersOptions = Pick<SourceClusterOptions, 'onKeys'> & {
 export class SourceClusters {
   readonly #options: SourceClustersOptions;
   readonly #prefixes: ReadonlyMap<string, string>;
-  /** Of the local cluster; known when the remotes are watched. */
+  /** Of the local cluster. */
   readonly #serviceRanges: Cidr[] = [];
   /** The remotes, and the local cluster if there are global services. */
   readonly all: readonly SourceCluster[];
@@ -99,13 +99,14 @@ export class SourceClusters {
     });
   }
 
-  /**
-   * Watches all clusters until `signal` is aborted. To be called once, when the local objects are known.
-   *
-   * @param serviceRanges of the local cluster
-   */
-  async run(serviceRanges: readonly Cidr[], running: RunOptions): Promise<void> {
-    this.#serviceRanges.push(...serviceRanges);
+  /** Reads the Service ranges of the local cluster, in which no remote has an endpoint. To be called once, before `run`. */
+  async readServiceRanges(running: RunOptions): Promise<void> {
+    const { client, log } = this.#options;
+    this.#serviceRanges.push(...(await localServiceRanges(client, { ...running, log })));
+  }
+
+  /** Watches all clusters until `signal` is aborted. To be called once, when the local objects are listed. */
+  async run(running: RunOptions): Promise<void> {
     this.#seed();
     await Promise.all([
       ...this.all.map((cluster) => cluster.run(running)),
