@@ -2,7 +2,7 @@ import { listAll, type Removal } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, endpointSliceKind, endpointsKind, serviceKind } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel, sliceManagedByLabel, sliceManager } from './names.ts';
-import { type Leftover, leftovers, type Namespace } from './desired/orphans.ts';
+import { type Namespace, orphanRemovals } from './desired/orphans.ts';
 import { ObjectWriter } from './local/object-writer.ts';
 import { changeLine } from './plan.ts';
 import { observedEndpoints, observedService, observedSlice } from './local/read.ts';
@@ -12,15 +12,15 @@ export type CleanupInput = {
   readonly client: KubeClient;
   /** The mirror namespace. */
   readonly namespace: string;
-  /** The cluster that is served no more, or the prefix of its mirrors. */
+  /** The cluster that is no longer in the config, or the prefix of its mirrors. */
   readonly cluster: string;
   /** The clusters of the config. */
   readonly served: readonly string[];
 };
 
 /**
- * What a cluster left in the mirror namespace, to be removed: for one that is served no more. Nothing but a cleanup ever
- * removes objects of a cluster that isn't in the config, for another process may serve it.
+ * How to remove the orphans of a cluster from the mirror namespace. Only a cleanup removes objects of a cluster that
+ * isn't in the config, because another process may serve it.
  *
  * @throws KubeApiError, ConnectionError
  */
@@ -29,9 +29,12 @@ export async function removalsOf(
   { signal }: RunOptions,
 ): Promise<readonly Removal[]> {
   const writer = new ObjectWriter(client, namespace);
-  return leftovers(await observe(client, { namespace, signal }), whose).map((leftover) => ({
-    line: changeLine(leftover),
-    carryOut: (run) => carryOut(leftover, writer, run),
+  return orphanRemovals(await observe(client, { namespace, signal }), whose).map((removal) => ({
+    line: changeLine(removal),
+    carryOut: async (run) => {
+      if (removal.kind === 'update-service') await writer.updateService(removal.from, removal.to, run);
+      else await writer.delete(removal, run);
+    },
   }));
 }
 
@@ -46,18 +49,4 @@ async function observe(client: KubeClient, at: RunOptions & { readonly namespace
     slices: slices.map(observedSlice).filter((slice) => slice !== undefined),
     endpoints: endpoints.map(observedEndpoints),
   };
-}
-
-async function carryOut(leftover: Leftover, writer: ObjectWriter, run: RunOptions): Promise<void> {
-  switch (leftover.kind) {
-    case 'update-service':
-      await writer.updateService(leftover.from, leftover.to, run);
-      return;
-    case 'delete-service':
-      return writer.deleteService(leftover.from, { ...run, orphan: false });
-    case 'delete-endpoints':
-      return writer.deleteEndpoints(leftover.from, run);
-    case 'delete-slice':
-      return writer.deleteSlice(leftover.from, run);
-  }
 }

@@ -32,13 +32,12 @@ function sourceOf({ service, slices }: { readonly service: KubeObject; readonly 
 
 /** All that would be written where there is nothing yet. */
 function writesOf(target: Target): readonly Change[] {
-  const local = { synced: true, service: () => undefined, slices: () => [], endpoints: () => undefined };
+  const local = { isSynced: () => true, service: () => undefined, slices: () => [], endpoints: () => undefined };
   const write = () => Promise.reject(new Error('a plan writes nothing'));
   return new ServiceReconciler({
     local,
-    target: () => target,
-    claimants: () => [],
-    sources: () => [],
+    targets: { target: () => target },
+    keys: { claimants: () => [], sourcesOf: () => [] },
     write,
     onDiagnostics: () => {},
   }).plan('c2/default/x');
@@ -47,15 +46,15 @@ function writesOf(target: Target): readonly Change[] {
 const problemsOf = (writes: readonly Change[]): readonly string[] =>
   writes.flatMap((change) => indigestible(change, mirrorNamespace));
 
-describe('whatever a remote has', () => {
-  it('its mirror is one that kube-proxy, CoreDNS and the API server can take', () => {
+describe('anything that a remote has', () => {
+  it('becomes a mirror that kube-proxy, CoreDNS and the API server accept', () => {
     const common = {
       cluster: 'c2',
       prefix: 'c2',
       mirrorNamespace,
       prefixes: ['c2'],
-      keepsStale: false,
-      keepsEndpoints: false,
+      retainsUnseen: false,
+      retainsEndpoints: false,
     };
     let written = 0;
     fc.assert(
@@ -74,7 +73,7 @@ describe('whatever a remote has', () => {
     const common = {
       local: { service: () => undefined, slices: () => [] },
       mirrorNamespace,
-      keepsStale: false,
+      retainsUnseen: false,
       hints: 'always',
       zones: ['z1'],
     } as const;

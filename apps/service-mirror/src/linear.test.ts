@@ -109,7 +109,7 @@ it.each<{ name: string; input: (bytes: number) => unknown; work: (input: never) 
     work: ([source, frame]: ReturnType<typeof merged>) => globalSlices(source, frame),
   },
 ])(
-  '$name costs by its size, up to 1 MB',
+  '$name costs time in proportion to its size, up to 1 MB',
   ({ input, work }) => {
     expect(superlinearAt({ input, work: work as (given: unknown) => unknown })).toBeUndefined();
   },

@@ -14,7 +14,7 @@ import {
   serviceNameProblem,
 } from './names.ts';
 
-/** Pieces that are likely to spell one name in two ways. */
+/** Parts that often make one name in two ways. */
 const piece = fc.constantFrom(
   'a',
   'b',
@@ -35,7 +35,7 @@ const slice = fc.array(label, { minLength: 1, maxLength: 3 }).map((parts) => par
 const source = fc.record({ cluster, namespace: label, slice });
 
 describe('the name of a Service', () => {
-  it('is spelled as the Go program spells it', () => {
+  it('is that of the Go program', () => {
     expect(mirrorServiceName('c2', 'my-ns', 'my-app')).toBe('c2-my-ns-73736d-my-app');
     expect(globalServiceName('my-ns', 'my-app')).toBe('gl-my-ns-73736d-my-app');
   });
@@ -43,12 +43,12 @@ describe('the name of a Service', () => {
   it.each<{ what: string; a: Parameters<typeof mirrorServiceName>; b: Parameters<typeof mirrorServiceName> }>([
     { what: 'two prefixes', a: ['c2', 'a-b', 'x'], b: ['c2-a', 'b', 'x'] },
     { what: 'two namespaces', a: ['c2', 'a', 'b-73736d-x'], b: ['c2', 'a-73736d-b', 'x'] },
-  ])('may be one for sources of $what, whose keys differ all the same', ({ a, b }) => {
+  ])('may be the same for sources of $what, whose keys differ', ({ a, b }) => {
     expect(mirrorServiceName(...a)).toBe(mirrorServiceName(...b));
     expect(mirrorKey(...a)).not.toBe(mirrorKey(...b));
   });
 
-  it('is never that of a global one and of a mirror', () => {
+  it('is never that of both a global Service and a mirror', () => {
     fc.assert(
       fc.property(prefix, label, label, label, label, (of, namespace, name, otherNamespace, otherName) => {
         expect(mirrorServiceName(of, namespace, name)).not.toBe(globalServiceName(otherNamespace, otherName));
@@ -56,15 +56,15 @@ describe('the name of a Service', () => {
     );
   });
 
-  it('is legal, or too long by as many characters as have to go', () => {
+  it('is legal, or too long by exactly the reported excess', () => {
     fc.assert(
       fc.property(prefix, label, label, (of, namespace, name) => {
-        const spelled = mirrorServiceName(of, namespace, name);
-        const problem = serviceNameProblem(spelled);
+        const text = mirrorServiceName(of, namespace, name);
+        const problem = serviceNameProblem(text);
         const excess = problem?.reason === 'name-too-long' ? problem.excess : 0;
         // An x where it is cut, which might be behind a hyphen.
-        const cut = (length: number) => `${spelled.slice(0, length - 1)}x`;
-        const longest = spelled.length - excess;
+        const cut = (length: number) => `${text.slice(0, length - 1)}x`;
+        const longest = text.length - excess;
         expect({ cut: isServiceName(cut(longest)), longer: isServiceName(cut(longest + 1)) }).toEqual({
           cut: true,
           longer: longest < 63,
@@ -81,7 +81,7 @@ describe('the name of a Service', () => {
     { text: '2c-ns-73736d-x', want: { reason: 'name-illegal' } },
     { text: 'c2-ns-73736d-x.y', want: { reason: 'name-illegal' } },
     { text: '', want: { reason: 'name-illegal' } },
-  ])('has a problem, or none: $text', ({ text: name, want }) => {
+  ])('has the expected problem: $text', ({ text: name, want }) => {
     expect(serviceNameProblem(name)).toEqual(want);
   });
 });
@@ -91,9 +91,9 @@ describe('a prefix', () => {
     { prefix: 'c2', want: undefined },
     { prefix: 'glass', want: undefined },
     { prefix: 'a'.repeat(52), want: undefined },
-    { prefix: 'a'.repeat(53), want: 'leaves no room for a name, it is 1 characters too long' },
-    { prefix: 'gl', want: 'is that of global services' },
-    { prefix: 'gl-c2', want: 'is that of global services' },
+    { prefix: 'a'.repeat(53), want: 'is 1 characters too long to leave room for a name' },
+    { prefix: 'gl', want: 'is reserved for global services' },
+    { prefix: 'gl-c2', want: 'is reserved for global services' },
     { prefix: '2c', want: 'must begin with a letter and consist of lower case letters, digits and hyphens' },
     { prefix: 'C2', want: 'must begin with a letter and consist of lower case letters, digits and hyphens' },
     { prefix: '', want: 'must begin with a letter and consist of lower case letters, digits and hyphens' },
@@ -103,14 +103,14 @@ describe('a prefix', () => {
 });
 
 describe('the name of an EndpointSlice', () => {
-  it("is its Service's, and the hash of its source", () => {
+  it("consists of its Service's name and a hash of its source", () => {
     // printf c2/my-ns/my-app-x2x4z | sha256sum
     expect(
       mirrorSliceName('c2-my-ns-73736d-my-app', { cluster: 'c2', namespace: 'my-ns', slice: 'my-app-x2x4z' }),
     ).toBe('c2-my-ns-73736d-my-app-8770ce75b74901ec9acc');
   });
 
-  it('is legal if that of its Service is', () => {
+  it("is legal if its Service's name is", () => {
     fc.assert(
       fc.property(source, (of) => {
         expect(isDnsSubdomain(mirrorSliceName('a'.repeat(63), of))).toBe(true);
@@ -118,7 +118,7 @@ describe('the name of an EndpointSlice', () => {
     );
   });
 
-  it('is shared by no two sources, whatever Services they belong to', () => {
+  it('is unique for each source, in whatever Services', () => {
     const service = fc.oneof(
       fc.tuple(prefix, label, label).map((of) => mirrorServiceName(...of)),
       fc.tuple(label, label).map((of) => globalServiceName(...of)),
@@ -127,7 +127,7 @@ describe('the name of an EndpointSlice', () => {
       fc.property(source, source, service, service, (a, b, serviceOfA, serviceOfB) => {
         fc.pre(mirrorKey(a.cluster, a.namespace, a.slice) !== mirrorKey(b.cluster, b.namespace, b.slice));
         expect(mirrorSliceName(serviceOfA, a)).not.toBe(mirrorSliceName(serviceOfB, b));
-        // As it is for the slices of one global Service, or of two that spell one name.
+        // Like the slices of one global Service, or of two Services with one name.
         expect(mirrorSliceName(serviceOfA, a)).not.toBe(mirrorSliceName(serviceOfA, b));
       }),
     );
@@ -135,7 +135,7 @@ describe('the name of an EndpointSlice', () => {
 });
 
 describe('a key', () => {
-  it('reads back as what it was made of', () => {
+  it('parses back to its parts', () => {
     fc.assert(
       fc.property(cluster, label, label, (of, namespace, name) => {
         expect(parseServiceKey(mirrorKey(of, namespace, name))).toEqual({
@@ -156,7 +156,7 @@ describe('a key', () => {
     },
   );
 
-  it('is one that a label value and two DNS labels make, and no other text', () => {
+  it('consists of a label value and two DNS labels', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', '-', '/', '.', 'A', '_'), maxLength: 8 }), (key) => {
         const [of = '', namespace = '', name = ''] = key.split('/');

@@ -49,7 +49,7 @@ const reached = {
   cluster: 'c2',
   reached: true,
   failure: undefined,
-  leftOut: false,
+  forbidden: false,
   heldDeletions: 0,
   unmatched: [],
   skipped: [],
@@ -58,14 +58,14 @@ const reached = {
 const plan: Plan = { missingNamespace: undefined, changes, remotes: [reached], orphans: [] };
 
 describe('a plan', () => {
-  it('tells people what would be written, and whose clients would be led otherwise', () => {
+  it('shows people the changes, and Services whose traffic would go elsewhere', () => {
     expect(planText(plan)).toBe(
       [
         'create  Service c2-shop-73736d-web',
         'change  EndpointSlice gl-a-1  1 endpoint',
         'delete  Endpoints c2-shop-73736d-db',
         '',
-        'route   gl-a: to endpoints of all clusters alike',
+        'route   gl-a: to the endpoints of all clusters',
         '',
         'c2: 1 service now',
         '',
@@ -73,7 +73,7 @@ describe('a plan', () => {
     );
   });
 
-  it('tells of what is held, left out and unknown', () => {
+  it('shows what is held, skipped and unknown', () => {
     const skipped = [
       { subject: 'service shop/web', kind: 'problem', reason: 'name-too-long', detail: 'it is 3 characters too long' },
     ] as const;
@@ -93,35 +93,35 @@ describe('a plan', () => {
         'Changes are unknown: c3 not reached.',
         '',
         'c2: 1 service now',
-        'none    0 Services match mirror=true',
-        'held    2 objects that its lists lack, until it is listed again',
+        'empty   no Service matches mirror=true',
+        'held    2 objects missing from its lists, until the next list',
         'skip!   service shop/web: it is 3 characters too long',
         '',
         'c3: not reached: list services: 401',
-        'What it has, 1 service, would stay as it is:',
+        'Its 1 service would stay:',
         'unknown c2-shop-73736d-db',
         '',
-        'c9: not in the config. 2 objects of it would stay, until "cleanup -cluster c9"',
+        'c9: not in the config: 2 objects would stay; "cleanup -cluster c9" removes them',
         '',
       ].join('\n'),
     );
   });
 
-  it('of a local cluster that may not be seen is the truth about all else', () => {
-    const leftOut: Plan = {
+  it('is complete without a local cluster that may not be listed', () => {
+    const forbidden: Plan = {
       missingNamespace: undefined,
       changes: [],
-      remotes: [reached, { ...reached, cluster: 'c1', reached: false, leftOut: true, services: [] }],
+      remotes: [reached, { ...reached, cluster: 'c1', reached: false, forbidden: true, services: [] }],
       orphans: [],
     };
-    expect(planText(leftOut)).toContain(
-      '\n\nc1: not allowed to be seen, so it has no part in global services, and what it has there would stay as it is\n',
+    expect(planText(forbidden)).toContain(
+      '\n\nc1: listing all namespaces is forbidden: no part in global services; its objects would stay\n',
     );
-    expect(exitCodeOf(leftOut)).toBe(0);
-    expect(exitCodeOf({ ...leftOut, remotes: [{ ...reached, reached: false }] })).toBe(1);
+    expect(exitCodeOf(forbidden)).toBe(0);
+    expect(exitCodeOf({ ...forbidden, remotes: [{ ...reached, reached: false }] })).toBe(1);
   });
 
-  it('tells programs the same', () => {
+  it('shows programs the same', () => {
     const json = JSON.parse(planJson(plan)) as { changes: object[]; routing: object[] };
     expect(json).toMatchObject({
       changes: [
@@ -135,7 +135,7 @@ describe('a plan', () => {
     });
   });
 
-  it('ends with 1 if it is but a part of the truth, or can not be carried out', () => {
+  it('exits with 1 if it is incomplete, or the mirror namespace is missing', () => {
     expect(exitCodeOf(plan)).toBe(0);
     expect(exitCodeOf({ ...plan, remotes: [reached, { ...reached, reached: false }] })).toBe(1);
     expect(exitCodeOf({ ...plan, missingNamespace: 'mirrors' })).toBe(1);

@@ -43,7 +43,7 @@ const written = { metadata: { name, uid: 's' } };
 
 type Setting = {
   readonly wanted: Target['wanted'];
-  readonly keepsEndpoints?: boolean;
+  readonly retainsEndpoints?: boolean;
   readonly endpoints?: ObservedEndpoints;
   readonly refused?: Change['kind'];
   readonly taken?: Change['kind'];
@@ -52,24 +52,25 @@ type Setting = {
 /** What one look at a key does, and fails of, where there is no Service yet, and maybe Endpoints that a Go program left. */
 async function lookAt({
   wanted,
-  keepsEndpoints = false,
+  retainsEndpoints = false,
   endpoints,
   refused,
   taken,
 }: Setting): Promise<{ readonly changes: readonly Change['kind'][]; readonly failure: unknown }> {
   const changes: Change['kind'][] = [];
   const reconciler = new ServiceReconciler({
-    local: { synced: true, service: () => undefined, slices: () => [], endpoints: () => endpoints },
-    target: () => ({
-      name,
-      isOurs: (labels) => labels['ours'] === 'true',
-      wanted,
-      keepsStale: false,
-      keepsEndpoints,
-      diagnostics: [],
-    }),
-    claimants: () => [],
-    sources: () => [],
+    local: { isSynced: () => true, service: () => undefined, slices: () => [], endpoints: () => endpoints },
+    targets: {
+      target: () => ({
+        name,
+        isOurs: (labels) => labels['ours'] === 'true',
+        wanted,
+        retainsUnseen: false,
+        retainsEndpoints,
+        diagnostics: [],
+      }),
+    },
+    keys: { claimants: () => [], sourcesOf: () => [] },
     write: async (change) => {
       if (change.kind === refused) throw new KubeApiError('invalid', { status: 422 });
       if (change.kind === taken) throw new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' });
@@ -85,56 +86,60 @@ async function lookAt({
   return { changes, failure };
 }
 
-describe('Endpoints that a Go program left', () => {
+describe('Endpoints of a Go program', () => {
   const left = endpointsWith(['10.4.0.1']);
   const filled = wantedWith([endpoint]);
   const empty = wantedWith([]);
 
   it.each<{ name: string; setting: Setting; goes: boolean }>([
-    { name: 'go when our slices are there', setting: { wanted: filled, endpoints: left }, goes: true },
+    { name: 'are deleted when our slices exist', setting: { wanted: filled, endpoints: left }, goes: true },
     {
-      name: 'go when our slices are there, also while the source is doubted',
-      setting: { wanted: filled, endpoints: left, keepsEndpoints: true },
+      name: 'are deleted when our slices exist, even before the source is settled',
+      setting: { wanted: filled, endpoints: left, retainsEndpoints: true },
       goes: true,
     },
     {
-      name: 'stay while the source is doubted and has no endpoint',
-      setting: { wanted: empty, endpoints: left, keepsEndpoints: true },
+      name: 'stay while the source is not settled and has no endpoint',
+      setting: { wanted: empty, endpoints: left, retainsEndpoints: true },
       goes: false,
     },
     {
-      name: 'stay while the source is doubted and has none that is ready',
+      name: 'stay while the source is not settled and has no ready endpoint',
       setting: {
         wanted: wantedWith([{ ...endpoint, conditions: { ...conditions, ready: false } }]),
         endpoints: left,
-        keepsEndpoints: true,
+        retainsEndpoints: true,
       },
       goes: false,
     },
     {
-      name: 'go when the source is believed to have no endpoint',
+      name: 'are deleted when the source is settled without an endpoint',
       setting: { wanted: empty, endpoints: left },
       goes: true,
     },
     {
-      name: 'go if they have no address themselves',
-      setting: { wanted: empty, endpoints: endpointsWith([]), keepsEndpoints: true },
+      name: 'are deleted if they have no address',
+      setting: { wanted: empty, endpoints: endpointsWith([]), retainsEndpoints: true },
       goes: true,
     },
-    { name: 'go with their source', setting: { wanted: 'nothing', endpoints: left, keepsEndpoints: true }, goes: true },
-    { name: 'stay when nobody knows of their source', setting: { wanted: 'unknown', endpoints: left }, goes: false },
     {
-      name: 'stay when a slice of ours was refused',
+      name: 'are deleted with their source',
+      setting: { wanted: 'nothing', endpoints: left, retainsEndpoints: true },
+      goes: true,
+    },
+    { name: 'stay while their source is unknown', setting: { wanted: 'unknown', endpoints: left }, goes: false },
+    {
+      name: 'stay if a slice of ours was refused',
       setting: { wanted: filled, endpoints: left, refused: 'create-slice' },
       goes: false,
     },
     {
-      name: 'stay when somebody else has the name of a slice of ours',
+      name: 'stay if the name of a slice of ours is taken',
       setting: { wanted: filled, endpoints: left, taken: 'create-slice' },
       goes: false,
     },
     {
-      name: "stay if they are another process's",
+      name: 'stay if they belong to another process',
       setting: { wanted: filled, endpoints: endpointsWith(['10.4.0.1'], {}) },
       goes: false,
     },
@@ -142,14 +147,14 @@ describe('Endpoints that a Go program left', () => {
     expect((await lookAt(setting)).changes.includes('delete-endpoints')).toBe(goes);
   });
 
-  it('go after what takes their place', async () => {
+  it('are deleted after the slices that replace them are created', async () => {
     expect(await lookAt({ wanted: filled, endpoints: left })).toEqual({
       changes: ['create-service', 'create-slice', 'delete-endpoints'],
       failure: undefined,
     });
   });
 
-  it('are not the only thing that waits for a Service that was refused', async () => {
+  it('wait, like everything else, for a Service that was refused', async () => {
     expect(await lookAt({ wanted: filled, endpoints: left, refused: 'create-service' })).toEqual({
       changes: [],
       failure: undefined,
@@ -157,7 +162,7 @@ describe('Endpoints that a Go program left', () => {
   });
 });
 
-it('a slice whose name somebody else has is tried again, for nothing tells when it goes; one that is refused is not', async () => {
+it('a slice whose name is taken is retried, and a refused one is not', async () => {
   const wanted = wantedWith([endpoint]);
   expect(await lookAt({ wanted, taken: 'create-slice' })).toMatchObject({
     changes: ['create-service'],
@@ -222,17 +227,23 @@ describe('the slices of several clusters', () => {
     const [sent, reasons]: [string[], string[]] = [[], []];
     const { service: to } = wantedWith([]);
     const reconciler = new ServiceReconciler({
-      local: { synced: true, service: () => service, slices: () => there.map(observed), endpoints: () => undefined },
-      target: () => ({
-        name,
-        isOurs: (labels) => labels['ours'] === 'true',
-        wanted: { service: { ...to, definition: { ...to.definition, ...definition } }, slices: wanted },
-        keepsStale: false,
-        keepsEndpoints: false,
-        diagnostics: [],
-      }),
-      claimants: () => [],
-      sources: () => [],
+      local: {
+        isSynced: () => true,
+        service: () => service,
+        slices: () => there.map(observed),
+        endpoints: () => undefined,
+      },
+      targets: {
+        target: () => ({
+          name,
+          isOurs: (labels) => labels['ours'] === 'true',
+          wanted: { service: { ...to, definition: { ...to.definition, ...definition } }, slices: wanted },
+          retainsUnseen: false,
+          retainsEndpoints: false,
+          diagnostics: [],
+        }),
+      },
+      keys: { claimants: () => [], sourcesOf: () => [] },
       write: async (change) => {
         sent.push(`${change.kind} ${nameOf(change)}`);
         const answer = answers[nameOf(change)];
@@ -257,13 +268,13 @@ describe('the slices of several clusters', () => {
   it.each([
     { name: 'is refused', answer: tooLarge, failure: undefined },
     { name: 'fails', answer: busy, failure: busy },
-  ])('of one cluster go, also if what comes of another $name', async ({ answer, failure }) => {
+  ])('of one cluster are deleted even if a new slice of another $name', async ({ answer, failure }) => {
     const { sent, ended } = start({ there: [c1, c2], wanted: [c1, c3], answers: { [c3.name]: answer } });
     expect(await ended).toBe(failure);
     expect(sent).toEqual([`create-slice ${c3.name}`, `delete-slice ${c2.name}`]);
   });
 
-  it('of one cluster go before the answer to what comes of another', async () => {
+  it('of one cluster are deleted without waiting for new slices of another', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
     const { sent, ended } = start({ there: [c1, c2], wanted: [c1, c3], answers: { [c3.name]: promise } });
     await eventually(() => sent.includes(`delete-slice ${c2.name}`), true);
@@ -271,7 +282,7 @@ describe('the slices of several clusters', () => {
     expect(await ended).toBe(busy);
   });
 
-  it('of one cluster wait for what comes of another where nothing else is ready, but not for its success', async () => {
+  it('of one cluster wait until new slices of another were tried if nothing else is ready', async () => {
     for (const others of [
       [],
       [slice('c1', 'a', undefined, [{ ...endpoint, conditions: { ...conditions, ready: false } }])],
@@ -290,14 +301,14 @@ describe('the slices of several clusters', () => {
     }
   });
 
-  it('wait for what comes of the same cluster', async () => {
+  it('wait for new slices of the same cluster', async () => {
     const moved = slice('c2', 'b');
     const { sent, ended } = start({ there: [c1, c2], wanted: [c1, moved], answers: { [moved.name]: busy } });
     expect(await ended).toBe(busy);
     expect(sent).toEqual([`create-slice ${moved.name}`]);
   });
 
-  it('go where the Service cannot be updated, and those that come wait', async () => {
+  it('are deleted if the Service cannot be updated, while new ones wait', async () => {
     const { sent, ended } = start({
       there: [c1, c2],
       wanted: [c1, c3],
@@ -308,7 +319,7 @@ describe('the slices of several clusters', () => {
     expect(sent).toEqual([`update-service ${name}`, `delete-slice ${c2.name}`]);
   });
 
-  it('stay where the Service cannot be updated and nothing else is ready', async () => {
+  it('stay if the Service cannot be updated and nothing else is ready', async () => {
     const { sent, ended } = start({
       there: [c2],
       wanted: [c3],
@@ -319,7 +330,7 @@ describe('the slices of several clusters', () => {
     expect(sent).toEqual([`update-service ${name}`]);
   });
 
-  it('that are called otherwise now go after their successors', async () => {
+  it('with new names are deleted after their successors are created', async () => {
     const renamed = slice('c2', 'a', `${name}-new`);
     const { sent, ended } = start({ there: [c1, c2], wanted: [c1, renamed] });
     expect(await ended).toBeUndefined();
@@ -328,8 +339,8 @@ describe('the slices of several clusters', () => {
 
   it.each([
     { name: 'is refused', answer: tooLarge },
-    { name: "is somebody else's", answer: new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }) },
-  ])('that are called otherwise now stay while the new name $name, and others go', async ({ answer }) => {
+    { name: 'is taken', answer: new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }) },
+  ])('with new names stay while the new name $name, and others are deleted', async ({ answer }) => {
     const [renamed, gone] = [slice('c2', 'a', `${name}-new`), slice('c2', 'b')];
     const { sent, ended } = start({
       there: [c1, c2, gone],
@@ -340,7 +351,7 @@ describe('the slices of several clusters', () => {
     expect(sent).toEqual([`create-slice ${renamed.name}`, `delete-slice ${gone.name}`]);
   });
 
-  it('that share a name are one slice, and the other is told', async () => {
+  it('that share a name are one slice, and the other is reported', async () => {
     const [a, b] = [slice('c2', 'a', `${name}-x`), slice('c2', 'b', `${name}-x`)];
     const { sent, ended, reasons } = start({ there: [c1], wanted: [c1, a, b] });
     expect(await ended).toBeUndefined();

@@ -1,49 +1,42 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
-import type { Service } from '@kube-semaphore/kube-objects';
 import type { Change } from './desired/change.ts';
 import { type DesiredSlice, hasReady } from './desired/objects.ts';
 import { diffService, type ServiceChange } from './desired/diff-service.ts';
 import { diffSlices, type Owner } from './desired/diff-slices.ts';
 import { fitSlices } from './desired/fit-slices.ts';
-import { allTried, KeyWriter } from './local/writer.ts';
+import { allTried, KeyWriter, type KeyWriterOptions } from './local/writer.ts';
 import type { LocalObjects } from './local/objects.ts';
 import { nameOwnership } from './desired/name-ownership.ts';
 import type { ClusterDiagnostic } from './desired/diagnostic.ts';
-import type { ObservedService } from './desired/observed.ts';
+import type { ServiceKeys } from './remote/service-keys.ts';
+import type { Targets } from './remote/targets.ts';
 import type { Target } from './desired/target.ts';
-import { ownAnnotations } from './desired/own-annotations.ts';
 import { RefusedWrites } from './local/refused-writes.ts';
 import { deletesBeside, partsOf, type SlicePart } from './desired/slice-parts.ts';
 
 export type ServiceReconcilerOptions = {
-  readonly local: Pick<LocalObjects, 'synced' | 'service' | 'slices' | 'endpoints'>;
-  readonly target: (key: string) => Target | undefined;
-  /** The keys that want a name, the one that has it first. */
-  readonly claimants: (name: string) => readonly string[];
-  /** The keys that a local Service may have been made for. */
-  readonly sources: (observed: ObservedService) => readonly string[];
-  /** Carries out a change. A Service that is written is returned. */
-  readonly write: (change: Change, context: ReconcileContext) => Promise<Service | undefined>;
+  readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slices' | 'endpoints'>;
+  readonly keys: Pick<ServiceKeys, 'claimants' | 'sourcesOf'>;
+  readonly targets: Pick<Targets, 'target'>;
+  readonly write: KeyWriterOptions['write'];
   readonly onDiagnostics: (key: string, diagnostics: readonly ClusterDiagnostic[]) => void;
 };
 
-/** All that a key needs now, in phases: nothing of one begins before the one before it has ended. */
+/** The changes of a key, in phases: each begins when the one before has ended. */
 type Phases = {
   readonly diagnostics: readonly ClusterDiagnostic[];
-  /** The Service that is there, to which slices belong. */
+  /** The existing Service, to which slices belong. */
   readonly owner: Owner | undefined;
   readonly service: ServiceChange | undefined;
   readonly slices: (owner: Owner | undefined) => SlicePhasesOfAll;
 };
 
 type SlicePhasesOfAll = SlicePart & {
-  /** Of the slices that are there, none that stays as it is has a ready endpoint. */
+  /** No slice that stays unchanged has a ready endpoint. */
   readonly isEmptied: boolean;
 };
 
-const NO_SLICES: SlicePhasesOfAll = { writes: [], adopted: [], deletes: [], isEmptied: false };
-
-/** Makes the local Service of a key, and the slices of that, what the sources say. */
+/** Makes the local Service of a key, and its slices, what the sources say. */
 export class ServiceReconciler {
   readonly #options: ServiceReconcilerOptions;
   readonly #refused = new RefusedWrites();
@@ -59,9 +52,7 @@ export class ServiceReconciler {
       return await this.#carryOut(phases, writer);
     } finally {
       this.#refused.replace(key, writer.refused);
-      const refused = writer.refused.map(({ why }) => problem(key, 'refused', why));
-      const taken = writer.taken.map(({ why }) => problem(key, 'name-taken', why));
-      this.#options.onDiagnostics(key, [...phases.diagnostics, ...refused, ...taken]);
+      this.#options.onDiagnostics(key, [...phases.diagnostics, ...writer.diagnostics]);
     }
   }
 
@@ -73,8 +64,8 @@ export class ServiceReconciler {
     return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
   }
 
-  async #carryOut({ owner: there, service, slices }: Phases, writer: KeyWriter): Promise<Outcome> {
-    let owner = there;
+  async #carryOut({ owner: existing, service, slices }: Phases, writer: KeyWriter): Promise<Outcome> {
+    let owner = existing;
     const failures: unknown[] = [];
     if (service !== undefined) {
       const written = await writer.write(service).catch((error: unknown) => {
@@ -82,16 +73,16 @@ export class ServiceReconciler {
         failures.push(error);
         return undefined;
       });
-      // Its slices are to stay. It ends when the garbage collector has let them go, and the watch tells of that: no rest
-      // until then, for nothing answers at its address.
+      // Its slices stay. The watch reports when the garbage collector has released them, and the Service is gone. The
+      // key doesn't rest until then, as nothing answers at its address.
       if (service.kind === 'replace-service') return { wrote: false };
       if (written !== undefined) owner = { name: written.metadata.name, uid: written.metadata.uid };
-      // Slices belong to a Service: there are none without.
+      // Slices need a Service to belong to.
       if (service.kind === 'create-service' && written === undefined) return { wrote: writer.wrote };
     }
     const { isEmptied, ...all } = slices(owner);
-    // What comes waits for its Service. What only goes may be another cluster's than the one that makes the Service
-    // fail, but it mustn't leave nothing where something comes.
+    // Without an updated Service, nothing is added. Deletes still go ahead, as they may be of another cluster than the
+    // one that makes the Service fail, but they must not remove the last endpoints.
     const parts = partsOf(all).filter(({ writes }) => failures.length === 0 || (writes.length === 0 && !isEmptied));
     await writeParts(parts, { isEmptied, writer }).catch((error: unknown) => failures.push(error));
     failures.push(...writer.taken.map(({ error }) => error));
@@ -100,9 +91,9 @@ export class ServiceReconciler {
   }
 
   #phases(key: string): Phases {
-    const { local, claimants, sources, target: targetOf } = this.#options;
-    const target = targetOf(key);
-    if (!local.synced || target === undefined) return nothing([]);
+    const { local, keys, targets } = this.#options;
+    const target = targets.target(key);
+    if (!local.isSynced() || target === undefined) return noChange([]);
     const { name, wanted } = target;
     const cluster = key.slice(0, key.indexOf('/'));
     const fitting = typeof wanted === 'string' ? { slices: [], diagnostics: [] } : fitSlices(wanted.slices, cluster);
@@ -111,78 +102,70 @@ export class ServiceReconciler {
     const ownership = nameOwnership({
       key,
       target,
-      claimants: claimants(name),
+      claimants: keys.claimants(name),
       observed,
-      sources: observed === undefined ? [] : sources(observed),
-      isUnknown: (other) => targetOf(other)?.wanted === 'unknown',
+      sources: observed === undefined ? [] : keys.sourcesOf(observed),
+      isUnknown: (other) => targets.target(other)?.wanted === 'unknown',
     });
-    if (!ownership.ok)
-      return nothing(ownership.notice === undefined ? diagnostics : [...diagnostics, ownership.notice]);
-    if (wanted === 'unknown' || (wanted === 'nothing' && target.keepsStale)) return nothing(diagnostics);
-    // Somebody deletes it, and its end will be told by the watch; another can't be made before.
-    if (observed?.isTerminating === true) return nothing(diagnostics);
+    if (!ownership.ok) return noChange([...diagnostics, ...ownership.diagnostics]);
+    if (wanted === 'unknown' || (wanted === 'nothing' && target.retainsUnseen)) return noChange(diagnostics);
+    // Another Service can't be created before this one is gone, which the watch reports.
+    if (observed?.isTerminating === true) return noChange(diagnostics);
     return {
       diagnostics,
       owner: observed && { name, uid: observed.uid },
-      service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service, ownAnnotations),
+      service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service),
       slices: (owner) => this.#slicePhases(target, fitting.slices, owner),
     };
   }
 
   #slicePhases(
-    target: Target,
+    { name, isOurs, wanted, retainsEndpoints }: Target,
     desired: readonly DesiredSlice[],
-    owner: Owner = { name: target.name, uid: '' },
+    owner: Owner = { name, uid: '' },
   ): SlicePhasesOfAll {
-    const { name, isOurs, wanted, keepsEndpoints } = target;
     const { local } = this.#options;
     const observed = local.slices(name);
     const { writes, deletes: unwanted } = diffSlices(observed, desired, owner);
-    const endpoints = local.endpoints(name);
-    const stays =
-      wanted !== 'nothing' && keepsEndpoints && (endpoints?.addresses.length ?? 0) > 0 && !desired.some(hasReady);
-    const adopted: readonly Change[] =
-      endpoints === undefined || stays || !isOurs(endpoints.labels)
-        ? []
-        : [{ kind: 'delete-endpoints', from: endpoints }];
-    // What isn't ours has our name for it: another process's, with a prefix that spells the same.
-    const deletes = unwanted.filter(({ from }) => isOurs(from.labels));
-    const touched = new Set([...writes.map(({ to }) => to.name), ...deletes.map(({ from }) => from.name)]);
-    const isEmptied = !observed.some((slice) => !touched.has(slice.name) && hasReady(slice));
-    return { writes, adopted, deletes, isEmptied };
+    const from = local.endpoints(name);
+    const isRetained =
+      wanted !== 'nothing' && retainsEndpoints && (from?.addresses.length ?? 0) > 0 && !desired.some(hasReady);
+    const isAdopted = from !== undefined && !isRetained && isOurs(from.labels);
+    // Slices of another process may be among them, if its prefix makes the same name.
+    const deletes = unwanted.filter((change) => isOurs(change.from.labels));
+    const changed = new Set([...writes.map(({ to }) => to.name), ...deletes.map((change) => change.from.name)]);
+    const isEmptied = !observed.some((slice) => !changed.has(slice.name) && hasReady(slice));
+    return { writes, adopted: isAdopted ? [{ kind: 'delete-endpoints', from }] : [], deletes, isEmptied };
   }
 }
 
-type Writing = { readonly isEmptied: boolean; readonly writer: KeyWriter };
-
 /**
- * Writes the slices of a Service: of each cluster those that come, then what a Go program had in their place, then
- * those that go. What fails of one cluster holds up no other.
+ * Writes the slices of a Service, each cluster by itself: first its writes, then the deletes of what a Go program made,
+ * then its deletes. If writes for one cluster fail, the others go on.
  *
- * @param isEmptied the deletions would leave nothing ready: then they wait until all that comes was tried
- * @throws whatever made the first write fail, when all was tried
+ * @param isEmptied the deletes would leave no ready endpoint: then they wait until all writes were tried
+ * @throws what made the first write fail, when all were tried
  */
-async function writeParts(parts: readonly SlicePart[], { isEmptied, writer }: Writing): Promise<void> {
-  const arrivals = parts.map(({ writes }) => writer.writeAll(writes));
-  const arrived = Promise.allSettled(arrivals);
-  const departures = parts.map(async ({ writes, adopted, deletes }, i) => {
-    if (isEmptied) await arrived;
-    await arrivals[i];
-    // A slice that was refused, or whose name is taken, takes nobody's place.
+async function writeParts(
+  parts: readonly SlicePart[],
+  { isEmptied, writer }: { readonly isEmptied: boolean; readonly writer: KeyWriter },
+): Promise<void> {
+  const writing = parts.map(({ writes }) => writer.writeAll(writes));
+  const allWritten = Promise.allSettled(writing);
+  const deleting = parts.map(async ({ writes, adopted, deletes }, i) => {
+    if (isEmptied) await allWritten;
+    await writing[i];
+    // A slice that was refused, or whose name is taken, replaces nothing.
     const unwritten = writes.filter((change) => !writer.isDone(change));
     if (unwritten.length === 0) await writer.writeAll(adopted);
     await writer.writeAll(deletesBeside(deletes, unwritten));
   });
-  await allTried(departures);
+  await allTried(deleting);
 }
 
-const nothing = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({
+const noChange = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({
   diagnostics,
   owner: undefined,
   service: undefined,
-  slices: () => NO_SLICES,
+  slices: () => ({ writes: [], adopted: [], deletes: [], isEmptied: false }),
 });
-
-function problem(key: string, reason: string, detail: string): ClusterDiagnostic {
-  return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };
-}

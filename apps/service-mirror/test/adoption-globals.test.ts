@@ -31,7 +31,7 @@ const endpointsOf = (...all: readonly GoGlobal[]) => {
 };
 
 describe('the global services of a Go program', () => {
-  it("are taken over with the local cluster's part, and none is without an endpoint", async ({
+  it("are adopted with the local cluster's part, and none is ever without an endpoint", async ({
     sources,
     localSources,
     mirrors,
@@ -54,7 +54,7 @@ describe('the global services of a Go program', () => {
     await eventually(async () => (await sliceNames()).filter((name) => theirs.includes(name)), []);
     await mirrors.become(endpointsOf(...ofRemote, ...ofLocal));
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
     expect(await uids()).toEqual(before);
     await eventually(async () => (await mirrors.service(globalName('web'))).metadata.annotations, {
@@ -75,7 +75,7 @@ describe('the global services of a Go program', () => {
     ).toEqual([UNRESTRICTED]);
   });
 
-  it('are taken over under its Role, and what it has of the local cluster stays', async ({
+  it('are adopted under its Role, and the part of the local cluster stays', async ({
     sources,
     mirrors,
     history,
@@ -94,7 +94,7 @@ describe('the global services of a Go program', () => {
     await mirrors.become(endpointsOf(...ofRemote, ...ofLocal));
     expect(await sliceNames()).toContain(goSliceName('web-y1'));
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe('the global services of a Go program', () => {
       const program = await goStartFile({ remote }, { words: ['-deletion-guard-hold=1h'] });
       await program.logged('services listed', { cluster: 'c2' });
       await remoteProxy.clear();
-      // What the watch tells of is there, and all the rest as well.
+      // The object that the watch reports is listed, and so are all others.
       await addGlobals(sources, [{ name: 'new', slices: { 'new-x1': ['10.4.2.1'] } }]);
       await eventually(async () => (await mirrors.endpoints())[globalName('new')], ['10.4.2.1']);
       await mirrors.become({ ...endpointsOf(...ofRemote), [globalName('new')]: ['10.4.2.1'] });
@@ -124,12 +124,12 @@ describe('the global services of a Go program', () => {
       const theirs = ofRemote.flatMap(({ slices }) => Object.keys(slices)).map(goSliceName);
       await eventually(async () => (await sliceNames()).filter((each) => theirs.includes(each)), []);
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
     },
   );
 
-  it('lose what has no source any more, and a Service that has none at all', async ({
+  it('lose parts without a source, and Services without any', async ({
     sources,
     mirrors,
     history,
@@ -146,6 +146,6 @@ describe('the global services of a Go program', () => {
     await eventually(async () => (await mirrors.slices()).length, 1);
     await history.caughtUp();
     expect(history.deletions).toEqual([globalName('gone')]);
-    expect(history.lapses).toEqual([globalName('gone')]);
+    expect(history.gaps).toEqual([globalName('gone')]);
   });
 });

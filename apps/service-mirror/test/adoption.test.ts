@@ -23,8 +23,8 @@ const left: readonly GoSource[] = [
 const mirrorsOf = (sources: readonly GoSource[]) =>
   Object.fromEntries(sources.map(({ name, addresses }) => [mirrorName(name), addresses.toSorted()]));
 
-describe('what the Go program made', () => {
-  it('is taken over, under its flags, its variables and its Role, and no Service is without an endpoint', async ({
+describe('the objects of the Go program', () => {
+  it('are adopted under its flags, its variables and its Role, and no Service is without an endpoint', async ({
     sources,
     mirrors,
     history,
@@ -47,7 +47,7 @@ describe('what the Go program made', () => {
       new Set(['semaphore-service-mirror']),
     );
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
     expect(await uids()).toEqual(before);
     expect(
@@ -65,7 +65,7 @@ describe('what the Go program made', () => {
     await eventually(async () => (await mirrors.endpoints())[mirrorName('web')], ['10.4.0.9']);
   });
 
-  it('goes where its source is gone, and is put right where that changed', async ({
+  it('are deleted if their source is gone, and updated if it changed', async ({
     sources,
     mirrors,
     history,
@@ -82,14 +82,14 @@ describe('what the Go program made', () => {
     await eventually(() => mirrors.endpointsObjects(), []);
     await history.caughtUp();
     expect(history.deletions).toEqual([mirrorName('app-0')]);
-    expect(history.lapses).toEqual([mirrorName('app-0')]);
+    expect(history.gaps).toEqual([mirrorName('app-0')]);
   });
 
   it.for([
     { name: 'nothing', target: /./ },
     { name: 'no slices', target: /\/endpointslices/ },
   ])(
-    'stays while the remote lists $name',
+    'stay while the remote lists $name',
     async ({ target }, { sources, mirrors, history, goProgram, goStart, remoteProxy, viaProxy }) => {
       await addSources(sources, left);
       await goProgram.sync(left);
@@ -98,23 +98,23 @@ describe('what the Go program made', () => {
       const program = await goStart({ flags: ['-deletion-guard-hold=1h'], env: { SSM_TARGET_KUBE_CONFIG } });
       await program.logged('services listed', { cluster: 'c2' });
       await remoteProxy.clear();
-      // What the watch tells of is there, and all the rest as well.
+      // The object that the watch reports is listed, and so are all others.
       await sources.add({ name: 'new' });
       await sources.addSlice({ name: 'web-9', service: 'web', endpoints: ['10.4.0.9'] });
       await eventually(async () => Object.keys(await mirrors.endpoints()).length, left.length + 1);
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
       // Once the remote is listed as it is, everything is taken over.
       await program.stop();
       await goStart();
       await eventually(() => mirrors.endpointsObjects(), []);
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
     },
   );
 
-  it('is believed to be gone when the remote says so for as long as the guard holds', async ({
+  it('are deleted when the remote lists nothing for as long as the guard holds', async ({
     sources,
     mirrors,
     goProgram,
@@ -128,7 +128,7 @@ describe('what the Go program made', () => {
     await mirrors.become({ [mirrorName('web')]: [] });
   });
 
-  it('stays as it is under a Role that lets nobody see slices, which is said once', async ({
+  it('stay as they are under a Role that does not allow slices, with one warning', async ({
     local,
     sources,
     mirrors,

@@ -58,14 +58,18 @@ const it = itWithTwoRemotes
         ),
   );
 
-const nobodys = { ports: [{ name: 'mine', port: 80, protocol: 'TCP' }] };
+const foreign = { ports: [{ name: 'mine', port: 80, protocol: 'TCP' }] };
 
 describe('cleanup', () => {
-  it('removes what is of one cluster, says so, and leaves all else as it was', async ({ mirrors, served, cleanup }) => {
+  it('removes the objects of one cluster, prints them, and leaves all else as it was', async ({
+    mirrors,
+    served,
+    cleanup,
+  }) => {
     const { own, ownGlobal } = served;
     await mirrors.create('services', {
       metadata: { name: 'c2-a-mine', labels: { 'mirror-svc-prefix-sync': 'c2-a' } },
-      spec: nobodys,
+      spec: foreign,
     });
     const before = await mirrors.service(mirror('c2'));
     const spec = (await mirrors.service(GLOBAL))['spec'];
@@ -98,7 +102,7 @@ describe('cleanup', () => {
   });
 
   it.for([{ sync: false }, { sync: true }])(
-    'is not undone by a process that serves the others, and those miss nothing (sync: $sync)',
+    'is not undone by a process that serves the others, whose objects stay (sync: $sync)',
     async ({ sync }, { local, mirrors, served, history, startWith, cleanup }) => {
       const file = JSON.parse(await readFile(join(local.dir, 'service-mirror.json'), 'utf8')) as {
         global: object;
@@ -136,12 +140,12 @@ describe('cleanup', () => {
     },
   );
 
-  it('removes what a Go program made for a prefix', async ({ mirrors, cleanup }) => {
+  it('removes the objects of a Go program for a prefix', async ({ mirrors, cleanup }) => {
     const made = (prefix: string) => ({
       metadata: { name: mirror(prefix), labels: { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': prefix } },
     });
     for (const prefix of ['c2', 'c2-a']) {
-      await mirrors.create('services', { ...made(prefix), spec: nobodys });
+      await mirrors.create('services', { ...made(prefix), spec: foreign });
       await mirrors.create('endpoints', { ...made(prefix), subsets: [{ addresses: [{ ip: '10.4.0.1' }] }] });
     }
     expect(await (await cleanup({})).exited).toMatchObject({ code: 0 });
@@ -149,26 +153,30 @@ describe('cleanup', () => {
     expect(await mirrors.endpointsObjects()).toEqual([mirror('c2')]);
   });
 
-  it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
-    { name: 'is the remote of the flags', flags: { 'svc-prefix': 'c2-a' }, told: /c2-a is in the config/ },
-    { name: 'can be asked about by nobody', flags: { yes: undefined }, told: /stdin is not a terminal: use -yes/ },
+  it.for<{ name: string; flags: MirrorFlags; want: RegExp }>([
+    { name: 'is the remote of the flags', flags: { 'svc-prefix': 'c2-a' }, want: /c2-a is in the config/ },
+    {
+      name: 'has no terminal for a confirmation',
+      flags: { yes: undefined },
+      want: /stdin is not a terminal: use -yes/,
+    },
     {
       name: 'has no name',
       flags: { cluster: undefined },
-      told: /-cluster or SSM_CLEANUP_CLUSTER is required for cleanup/,
+      want: /-cluster or SSM_CLEANUP_CLUSTER is required for cleanup/,
     },
     {
-      name: 'is nobody knows where',
+      name: 'has no namespace',
       flags: { 'mirror-ns': undefined },
-      told: /-mirror-ns or SSM_MIRROR_NS is required for cleanup/,
+      want: /-mirror-ns or SSM_MIRROR_NS is required for cleanup/,
     },
-  ])('does nothing to a cluster that $name', async ({ flags, told }, { mirrors, served: _served, cleanup }) => {
+  ])('does nothing to a cluster that $name', async ({ flags, want }, { mirrors, served: _served, cleanup }) => {
     const names = async () =>
       (await mirrors.services()).map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
     const before = await names();
     const program = await cleanup(flags);
     expect(await program.exited).toEqual({ code: 2, signal: null });
-    expect(program.stderr()).toMatch(told);
+    expect(program.stderr()).toMatch(want);
     expect(program.stdout()).toBe('');
     expect(await names()).toEqual(before);
   });
@@ -189,7 +197,7 @@ describe('cleanup', () => {
     },
   );
 
-  it('finds the local cluster and the namespace in a config file that names the cluster no more', async ({
+  it('reads the local cluster and the namespace from a config file without the cluster', async ({
     mirrors,
     startWith,
     local,

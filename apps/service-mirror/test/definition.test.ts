@@ -28,7 +28,7 @@ describe('a mirror', () => {
     expect((await mirrors.slices())[0]!['ports']).toEqual(slicePorts);
   });
 
-  it('follows a port that is renamed, renumbered, and joined by another, in place', async ({
+  it('follows a port that is renamed, renumbered, and joined by another, with an update', async ({
     sources,
     mirrors,
     start,
@@ -53,7 +53,7 @@ describe('a mirror', () => {
     expect((await mirrors.service(mirror)).metadata.uid).toBe(uid);
   });
 
-  it('keeps a client with an endpoint as long as its source does, and publishes whom that publishes', async ({
+  it('has the session affinity of its source, and publishes the same unready addresses', async ({
     sources,
     mirrors,
     start,
@@ -93,7 +93,7 @@ describe('a mirror', () => {
     await eventually(said, { sessionAffinity: 'None', sessionAffinityConfig: null, publishNotReadyAddresses: false });
   });
 
-  it('is headless if its source is, with hostnames and what DNS calls Pods', async ({ sources, mirrors, start }) => {
+  it('is headless if its source is, with hostnames and the DNS names of Pods', async ({ sources, mirrors, start }) => {
     await sources.add({ ...web, headless: true });
     const conditions = { ready: true, serving: true, terminating: false };
     const endpoints = [

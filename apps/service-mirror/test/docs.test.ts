@@ -17,11 +17,11 @@ const mentioned = (pattern: RegExp): readonly string[] => [
 ];
 
 describe('docs/service-mirror.md', () => {
-  it.each(names)('says when to act on %s', (name) => {
+  it.each(names)('says how to act on %s', (name) => {
     expect([...own, ...common]).toContain(name);
   });
 
-  it('names no metric that there is not', () => {
+  it('names only metrics that exist', () => {
     expect(mentioned(/`semaphore_service_mirror_([a-z_]+)/g)).not.toEqual([]);
     for (const name of [
       ...own,
@@ -31,7 +31,7 @@ describe('docs/service-mirror.md', () => {
       expect(names).toContain(name);
   });
 
-  it('names no flag that there is not', () => {
+  it('names only flags that exist', () => {
     const flags = Object.values(options).map((row) => ('flag' in row ? row.flag : undefined));
     const given = mentioned(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g);
     expect(given.length).toBeGreaterThan(5);
@@ -49,7 +49,7 @@ describe('docs/service-mirror.md', () => {
     ]);
   });
 
-  it('shows a config file that is one', () => {
+  it('shows a valid config file', () => {
     for (const file of docBlocks('service-mirror.md', 'Several remotes', 'yaml'))
       expect(parseMirrorFile(file)).toMatchObject({ ok: true, warnings: [] });
   });

@@ -32,7 +32,7 @@ describe('on a cluster with both families', () => {
     expect(familiesOf((await mirrors.service(mirror))['spec'])).toEqual(spec);
   });
 
-  it('it may gain the second family, and lose it', async ({ sources, mirrors, start }) => {
+  it('it may gain and lose the second family', async ({ sources, mirrors, start }) => {
     await sources.add({ ...web, spec: only4 });
     await start();
     await mirrors.become({ [mirror]: [] });
@@ -42,7 +42,7 @@ describe('on a cluster with both families', () => {
     }
   });
 
-  it('it keeps both when something else of it changes', async ({ sources, mirrors, start }) => {
+  it('it keeps both families when another field changes', async ({ sources, mirrors, start }) => {
     await sources.add({ ...web, spec: dual });
     const program = await start();
     await mirrors.become({ [mirror]: [] });
@@ -55,7 +55,7 @@ describe('on a cluster with both families', () => {
     expect(await program.metric(skipped, { remote: 'c2', reason: 'refused', kind: 'problem' })).toBe(undefined);
   });
 
-  it('one that is there keeps its primary family, which nobody can change', async ({ sources, mirrors, start }) => {
+  it('an existing mirror keeps its primary family, which is immutable', async ({ sources, mirrors, start }) => {
     const metadata = { name: mirror, labels: mirrorLabels };
     await mirrors.create('services', {
       metadata,

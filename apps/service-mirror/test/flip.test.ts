@@ -9,7 +9,7 @@ const it = itOnClusters.extend('localOptions', { scope: 'file' }, () => ({ contr
 
 describe('a Service that changes between headless and not', () => {
   it.for([{ headless: true }, { headless: false }])(
-    'is made anew, and keeps its slices with their endpoints (headless before: $headless)',
+    'is created again, and keeps its slices with their endpoints (headless before: $headless)',
     async ({ headless }, { sources, mirrors, history, start }) => {
       const web = { name: 'web', namespace: 'default' };
       await sources.add({ ...web, headless });
@@ -17,7 +17,7 @@ describe('a Service that changes between headless and not', () => {
       await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['fd00::1'] });
       const first = await start();
       await mirrors.become({ [mirror]: ['10.4.0.1', 'fd00::1'] });
-      // A source can't change either, but be made anew: who looks in between sees none, and we don't.
+      // A source is immutable, too, and is created again. We don't see the moment in between.
       await first.stop();
       const before = await mirrors.service(mirror);
       const slices = await mirrors.slices();
@@ -30,7 +30,7 @@ describe('a Service that changes between headless and not', () => {
       await eventually(isHeadless, [!headless]);
       const after = await mirrors.service(mirror);
       expect(after.metadata.uid).not.toBe(before.metadata.uid);
-      // The very slices that were there, owned anew, and labelled as the case is.
+      // The same slices, with the new owner, and labelled accordingly.
       const kept = slices.map(({ metadata }) => metadata.uid);
       await eventually(
         async () =>
@@ -42,12 +42,12 @@ describe('a Service that changes between headless and not', () => {
         kept.map((uid) => ({ uid, owners: [after.metadata.uid], headless: !headless })),
       );
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([mirror]);
-      await program.logged('service deleted, to be created anew', { service: mirror });
+      await program.logged('service deleted, to be created again', { service: mirror });
       // The gap that clients saw.
-      const { awayMs } = await program.logged('service created', { service: mirror });
-      expect(awayMs).toBeGreaterThanOrEqual(0);
+      const { gapMs } = await program.logged('service created', { service: mirror });
+      expect(gapMs).toBeGreaterThanOrEqual(0);
     },
   );
 });

@@ -31,7 +31,7 @@ type Hinted = {
 const GLOBAL = 'gl-default-73736d-web';
 
 describe('a global Service', () => {
-  it('merges those of all clusters, and each takes its own with it', async ({
+  it('merges those of all clusters, and loses the part of a cluster with its Service', async ({
     sources,
     secondSources,
     localSources,
@@ -62,7 +62,7 @@ describe('a global Service', () => {
     await eventually(async () => (await mirrors.slices()).length, 0);
   });
 
-  it('keeps what it has of a cluster that is not there when the process starts', async ({
+  it('retains the part of a cluster that is not reached at the start', async ({
     sources,
     secondSources,
     secondProxy,
@@ -91,7 +91,7 @@ describe('a global Service', () => {
     { staleAction: 'unready', slices: 2 },
     { staleAction: 'remove', slices: 1 },
   ])(
-    'does without a cluster that is out of reach for too long ($staleAction), until it is back',
+    'does not use a stale cluster ($staleAction) until it is reached again',
     async ({ staleAction, slices }, { sources, secondSources, secondProxy, mirrors, startGlobal }) => {
       await sources.add(web);
       await sources.addSlice(slice('web-a', '10.4.0.1'));
@@ -102,13 +102,13 @@ describe('a global Service', () => {
       await secondProxy.set({ kind: 'refuse' });
       await mirrors.become({ [GLOBAL]: ['10.4.0.1'] });
       expect(await mirrors.slices(GLOBAL)).toHaveLength(slices);
-      await program.logged('not seen for too long, and so stale in global services', { cluster: 'c2-a' });
+      await program.logged('remote is stale in global services', { cluster: 'c2-a' });
       await secondProxy.clear();
       await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
     },
   );
 
-  it('keeps a cluster that is out of reach where no other could take over', async ({
+  it('keeps a stale cluster if no other can take over', async ({
     secondSources,
     secondProxy,
     mirrors,
@@ -119,8 +119,7 @@ describe('a global Service', () => {
     const program = await startGlobal({}, { ofSecond: { staleAfter: '500ms' } });
     await mirrors.become({ [GLOBAL]: ['10.5.0.1'] });
     // Also said of one that hasn't answered yet.
-    const saidStale = () =>
-      program.log().filter(({ msg }) => msg === 'not seen for too long, and so stale in global services').length;
+    const saidStale = () => program.log().filter(({ msg }) => msg === 'remote is stale in global services').length;
     const before = saidStale();
     await secondProxy.set({ kind: 'refuse' });
     await eventually(() => saidStale() > before, true);

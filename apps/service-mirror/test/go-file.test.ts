@@ -31,34 +31,34 @@ describe('the JSON file of the Go program', () => {
     localCluster?: object;
     remote?: object;
     want: Readonly<Record<string, readonly string[]>>;
-    said: readonly string[];
+    warned: readonly string[];
   }>([
-    { name: 'as its README has it', want: BOTH, said: [] },
+    { name: 'as its README has it', want: BOTH, warned: [] },
     // Where the manifests leave the local cluster to the pod, its variable says it here.
     {
       name: 'as its manifests have it',
       localCluster: { zones: undefined, kubeConfigPath: undefined },
       remote: { resyncPeriod: undefined },
       want: BOTH,
-      said: ['Nodes may not be listed'],
+      warned: ['listing Nodes is forbidden'],
     },
     {
       name: 'as its first releases had it',
       global: first,
       localCluster: { name: undefined, zones: undefined, kubeConfigPath: undefined },
       want: MIRROR,
-      said: ['global.labelSelector is an older spelling'],
+      warned: ['global.labelSelector is an older spelling'],
     },
     {
       name: 'as one of its releases read it',
       global: forAWhile,
       want: BOTH,
-      said: ['global.globalSvcRoutingStrategy is an older spelling'],
+      warned: ['global.globalSvcRoutingStrategy is an older spelling'],
     },
   ])(
     'is read unchanged, $name, under its roles',
     async (
-      { global, localCluster, remote, want, said },
+      { global, localCluster, remote, want, warned },
       { sources, mirrors, history, goProgram, goGlobals, goAccount, goStartFile },
     ) => {
       const hasGlobals = want === BOTH;
@@ -78,11 +78,11 @@ describe('the JSON file of the Go program', () => {
         (await mirrors.slices()).map(({ metadata }) => metadata.annotations?.['mirror-svc-source'] ?? '').toSorted();
       await eventually(madeOf, hasGlobals ? ['c2/default/db-x', 'c2/default/web-x'] : ['c2/default/db-x']);
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
-      // Readiness came with what the Role allows; what it doesn't is said once each.
-      const leftOut = hasGlobals
-        ? [UNRESTRICTED, 'EndpointSlices of all namespaces', 'Services of all namespaces']
+      // Readiness came with what the Role allows; what it doesn't is warned once each.
+      const forbidden = hasGlobals
+        ? [UNRESTRICTED, 'listing EndpointSlices of all namespaces', 'listing Services of all namespaces']
         : [UNRESTRICTED];
       const warnings = () =>
         program
@@ -90,8 +90,8 @@ describe('the JSON file of the Go program', () => {
           .filter(({ level }) => level === 'warn' || level === 'error')
           .map(({ msg }) => msg)
           .toSorted();
-      await eventually(() => warnings().length, said.length + leftOut.length);
-      for (const beginning of [...said, ...leftOut])
+      await eventually(() => warnings().length, warned.length + forbidden.length);
+      for (const beginning of [...warned, ...forbidden])
         expect(warnings().filter((msg) => msg.startsWith(beginning))).toHaveLength(1);
       const routed = (await mirrors.services()).filter(
         ({ metadata }) => metadata.annotations?.['service.kubernetes.io/topology-mode'] === 'auto',

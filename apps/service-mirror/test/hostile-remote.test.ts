@@ -1,10 +1,18 @@
 import { eventually } from '@kube-semaphore/eventually';
-import { endpointSlice, harmIn, service, startHostileServer, STEERING, TOKEN } from '@kube-semaphore/testkit';
+import {
+  endpointSlice,
+  harmIn,
+  quotingRefusal,
+  service,
+  startHostileServer,
+  STEERING,
+  TOKEN,
+} from '@kube-semaphore/testkit';
 import { describe, expect, onTestFinished } from 'vitest';
 import { it } from './support/it.ts';
 import { argvOf, usualFlags } from './support/mirror-process.ts';
 
-/** The flags that lead a mirror to a remote that is hostile in this way. */
+/** The flags for a remote that is hostile in this way. */
 async function hostile(
   how: Omit<Parameters<typeof startHostileServer>[0], 'token'>,
 ): Promise<{ 'target-kube-config': string }> {
@@ -15,7 +23,7 @@ async function hostile(
 
 const labels = { mirror: 'true' };
 
-/** Services and slices that are left out, each for another reason, and one that isn't. */
+/** Services and slices that are skipped, each for a different reason, and one that isn't. */
 const objects = [
   service({ name: `x${STEERING}${'x'.repeat(500)}`, labels }),
   service({ name: 'a', namespace: `ns${STEERING}`, labels }),
@@ -26,17 +34,16 @@ const objects = [
   endpointSlice({ name: 'd', service: 'web', labels, endpoints: [`10.4.0.1${STEERING}`] }),
 ];
 
-const refusal = (authorization: string): string =>
-  `${STEERING}you sent Authorization: ${authorization} ${'x'.repeat(200_000)}`;
-
-it.for(['json', 'pretty'])('what a hostile remote says does no harm in a log (%s)', async (format, { start }) => {
-  const mirror = await start(
-    { ...(await hostile({ refusal })), 'log-format': format, 'log-level': 'debug' },
-    { ready: false },
-  );
-  await eventually(() => mirror.stderr().split('watch failed').length > 2, true);
-  expect(mirror.stderr()).toContain('you sent Authorization');
-  expect(harmIn(mirror.stderr())).toEqual([]);
+describe('what a hostile remote says', () => {
+  it.for(['json', 'pretty'])('does no harm in a log (%s)', async (format, { start }) => {
+    const mirror = await start(
+      { ...(await hostile({ refusal: quotingRefusal })), 'log-format': format, 'log-level': 'debug' },
+      { ready: false },
+    );
+    await eventually(() => mirror.stderr().split('watch failed').length > 2, true);
+    expect(mirror.stderr()).toContain('you sent Authorization');
+    expect(harmIn(mirror.stderr())).toEqual([]);
+  });
 });
 
 describe('what a hostile remote has', () => {
@@ -53,7 +60,7 @@ describe('what a hostile remote has', () => {
     const flags = { ...usualFlags(accounts), ...(await hostile({ objects })), 'listen-address': undefined };
     const plan = await startWith(['plan', `-o=${output}`, ...argvOf(flags)], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toContain('is no name of a Service');
+    expect(plan.stdout()).toContain('is not a valid Service name');
     expect(harmIn(plan.stdout() + plan.stderr())).toEqual([]);
     const skips = plan
       .stdout()

@@ -4,7 +4,7 @@ import { it } from './support/it.ts';
 const web = { name: 'web', namespace: 'default' };
 
 describe('a remote Service', () => {
-  it('is there locally, with its endpoints, and goes with it', async ({ sources, mirrors, start }) => {
+  it('is mirrored with its endpoints until it is deleted', async ({ sources, mirrors, start }) => {
     await sources.add(web);
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1', '10.4.0.2'] });
     await start();
@@ -24,11 +24,7 @@ describe('a remote Service', () => {
     expect(await mirrors.slices()).toEqual([]);
   });
 
-  it('has the name, the labels and the annotations that deployed clusters know', async ({
-    sources,
-    mirrors,
-    start,
-  }) => {
+  it('has a mirror with the documented name, labels and annotations', async ({ sources, mirrors, start }) => {
     await sources.add({
       ...web,
       spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } },
@@ -65,7 +61,7 @@ describe('a remote Service', () => {
     expect(slice!.endpoints).toEqual([{ addresses: ['10.4.0.1'], conditions: { ready: true }, hostname: 'web-0' }]);
   });
 
-  it('writes nothing that is there already, and puts right what somebody changed', async ({
+  it('causes no write if nothing differs, and a repair if the mirror was edited', async ({
     sources,
     mirrors,
     start,

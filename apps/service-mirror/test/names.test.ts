@@ -2,7 +2,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { itWithTwoRemotes as it } from './support/remotes.ts';
 
-/** `c2` and `a-b`, `c2-a` and `b`: both spell one name. */
+/** `c2` and `a-b`, `c2-a` and `b` make one name. */
 const mirror = 'c2-a-b-73736d-web';
 const first = { name: 'web', namespace: 'a-b' };
 const second = { name: 'web', namespace: 'b' };
@@ -13,7 +13,7 @@ const taken = (remote: string) => ({ remote, reason: 'name-taken', kind: 'proble
 /** Creation times have seconds. */
 const nextSecond = (since: number) => eventually(() => Math.floor(Date.now() / 1000) > Math.floor(since / 1000), true);
 
-describe('a name that two sources spell', () => {
+describe('a name that two sources want', () => {
   it.beforeEach(async ({ remote, second: other }) => {
     await remote.admin.request('POST', '/api/v1/namespaces', {
       apiVersion: 'v1',
@@ -28,7 +28,7 @@ describe('a name that two sources spell', () => {
   });
 
   it.for([{ older: 'c2' }, { older: 'c2-a' }])(
-    'is that of the older one, $older, whichever is seen first, and of the other when that goes',
+    'belongs to the older one, $older, whichever is seen first, and to the other after its deletion',
     async ({ older }, { sources, secondSources, mirrors, history, startWithFile }) => {
       const addFirst = async () => {
         await sources.add(first);
@@ -60,11 +60,11 @@ describe('a name that two sources spell', () => {
       await eventually(() => program.metric(gauge, taken(younger)), 0);
       await history.caughtUp();
       expect(history.deletions).toEqual([]);
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
     },
   );
 
-  it('goes to an older source that shows up late, and back', async ({
+  it('moves to an older source that appears late, and back', async ({
     sources,
     secondSources,
     mirrors,
@@ -88,14 +88,14 @@ describe('a name that two sources spell', () => {
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
   });
 
   it.for([
-    { name: 'and another source that is there', isThere: true },
-    { name: 'and nothing else', isThere: false },
+    { name: 'with another source present', isThere: true },
+    { name: 'with nothing else', isThere: false },
   ])(
-    'stays with a holder whose cluster is away at the start, $name',
+    'stays with a holder whose cluster is not reached at the start, $name',
     async ({ isThere }, { sources, secondSources, mirrors, history, secondProxy, startWithFile }) => {
       await secondSources.add(second);
       await secondSources.addSlice({ ...slice, namespace: second.namespace, endpoints: ['10.5.0.1'] });
@@ -119,13 +119,13 @@ describe('a name that two sources spell', () => {
       await mirrors.become({ [mirror]: ['10.5.0.1', '10.5.0.2'], 'c2-default-73736d-other': [] });
       await history.caughtUp();
       expect(history.deletions).toEqual([]);
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
     },
   );
 });
 
-describe('a Service that another process made, whose prefix begins as ours does', () => {
-  it('is none of ours', async ({ mirrors, sources, start }) => {
+describe('a Service of another process, whose prefix begins like ours', () => {
+  it('is not ours', async ({ mirrors, sources, start }) => {
     const labels = { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2-a' };
     await mirrors.create('services', { metadata: { name: mirror, labels }, spec: { ports: [{ port: 80 }] } });
     const whose = {
@@ -135,7 +135,7 @@ describe('a Service that another process made, whose prefix begins as ours does'
     };
     const body = { addressType: 'IPv4', endpoints: [{ addresses: ['10.5.0.1'] }], ports: [] };
     await mirrors.create('endpointslices', { metadata: { name: 'theirs', labels: whose }, ...body });
-    // One whose Service we don't see yet, or no more.
+    // Its Service isn't visible yet, or not any longer.
     const late = 'c2-a-b-73736d-late';
     await mirrors.create('endpointslices', {
       metadata: { name: 'theirs-alone', labels: { ...whose, 'kubernetes.io/service-name': late } },

@@ -7,20 +7,20 @@ import { argvOf, usualFlags } from './support/mirror-process.ts';
 
 const nowhere = 'nowhere';
 const names = ['a', 'b', 'c'];
-const WARNING = 'the mirror namespace is not there: create it, or nothing can be written';
+const WARNING = 'mirror namespace is missing: create it, or nothing can be written';
 
-/** In all namespaces, as what goes by a Role is told of that, and not of the namespace. */
+/** With rights in all namespaces: with a Role, the API server reports missing rights instead of the missing namespace. */
 const anywhere = async (local: TestCluster, name: string, rules = localRules) =>
   (await local.account(name, rules)).kubeconfig;
 
-describe('a mirror namespace that is not there', () => {
-  it('is said at the start, before there is anything to write, and ends nothing', async ({ local, start }) => {
+describe('a missing mirror namespace', () => {
+  it('is logged at the start, before the first write, and ends nothing', async ({ local, start }) => {
     const program = await start({ 'mirror-ns': nowhere, 'kube-config': await anywhere(local, 'early') });
     await program.logged(WARNING, { level: 'warn', namespace: nowhere });
     expect((await program.get('/readyz')).status).toBe(200);
   });
 
-  it('is said by plan, for people and for programs, which ends with 1', async ({
+  it('is printed by plan, for people and for programs, with exit code 1', async ({
     accounts,
     local,
     sources,
@@ -38,14 +38,14 @@ describe('a mirror namespace that is not there', () => {
     expect(JSON.parse(json.stdout())).toMatchObject({ missingNamespace: nowhere, changes: [{ change: 'create' }] });
   });
 
-  it('is what a Role leaves open: the account may not list there', async ({ accounts, startWith }) => {
+  it('is not reported to an account that may not list there', async ({ accounts, startWith }) => {
     const argv = argvOf({ ...usualFlags(accounts), 'mirror-ns': nowhere });
     const plan = await startWith(['plan', '-timeout=3s', ...argv], { ready: false });
     expect(await plan.exited).toEqual({ code: 1, signal: null });
     expect(plan.stderr()).toMatch(/couldn't be read within 3000 ms: .*forbidden.* in the namespace "nowhere"/);
   });
 
-  it('is not what an account is told that may only look', async ({ accounts, local, startWith }) => {
+  it('is not reported to an account that may only read', async ({ accounts, local, startWith }) => {
     const rules = localRules.map((rule) => ({ ...rule, verbs: ['list', 'watch'] }));
     const argv = argvOf({ ...usualFlags(accounts), 'kube-config': await anywhere(local, 'onlooker', rules) });
     const plan = await startWith(['plan', ...argv], { ready: false });
@@ -53,7 +53,7 @@ describe('a mirror namespace that is not there', () => {
     expect(plan.stdout()).toMatch(/^Nothing to change\.\n/);
   });
 
-  it('is said once, and all Services come when it is', async ({ local, sources, start }) => {
+  it('is logged once, and all Services are written when it is created', async ({ local, sources, start }) => {
     for (const name of names) await sources.add({ name });
     const program = await start({ 'mirror-ns': nowhere, 'kube-config': await anywhere(local, 'anywhere') });
     await eventually(() => program.metric('semaphore_service_mirror_remote_up', { remote: 'local' }), 0);
@@ -66,7 +66,7 @@ describe('a mirror namespace that is not there', () => {
     expect(complaints).toMatchObject([
       {
         level: 'warn',
-        error: { code: 'NO_NAMESPACE', message: expect.stringContaining(`there is no namespace ${nowhere}`) },
+        error: { code: 'NO_NAMESPACE', message: expect.stringContaining(`the mirror namespace ${nowhere} is missing`) },
       },
     ]);
 

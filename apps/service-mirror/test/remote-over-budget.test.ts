@@ -6,8 +6,8 @@ const left = { remote: 'c2', kind: 'problem', reason: 'over-budget' };
 const over = { remote: 'c2', budget: 'services' };
 const nameOf = (prefix: string, name: string): string => `${prefix}-default-73736d-${name}`;
 
-describe('a remote with more Services than it may have here', () => {
-  it('gets its first ones, and another when one goes', async ({ sources, mirrors, start }) => {
+describe('a remote with more Services than its limit', () => {
+  it('has its first Services mirrored, and another when one is deleted', async ({ sources, mirrors, start }) => {
     await sources.add({ name: 'a' });
     await sources.add({ name: 'b' });
     const mirror = await start({ 'max-remote-services': 2 });
@@ -23,7 +23,7 @@ describe('a remote with more Services than it may have here', () => {
     expect(await mirror.metric('semaphore_service_mirror_remote_over_budget', over)).toBe(0);
   });
 
-  it('has its part in global ones counted among them, and others have theirs', async ({
+  it('has its parts in global Services counted, apart from other remotes', async ({
     sources,
     secondSources,
     mirrors,
@@ -58,8 +58,8 @@ describe('a remote with more Services than it may have here', () => {
   });
 });
 
-describe('a remote that would have us write without end', () => {
-  it('makes no other wait', async ({ sources, secondSources, mirrors, startWithFile }) => {
+describe('a remote that causes endless writes', () => {
+  it('does not delay other remotes', async ({ sources, secondSources, mirrors, startWithFile }) => {
     const many = Array.from({ length: 520 }, (_, i) => `s${i}`);
     // More than the 1,000 writes that a start has at this rate: a Service and a slice each.
     await Promise.all(

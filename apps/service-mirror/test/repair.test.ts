@@ -13,25 +13,25 @@ const it = itOnClusters
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
     const program = await start();
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
-    // It knows what it wrote, so that whatever changes from now on is somebody else's doing.
+    // It knows what it wrote, so every later change is a foreign one.
     await program.logged('slice created');
     return program;
   });
 
-describe('a Service that somebody edited', () => {
+describe('a Service that another program edited', () => {
   it.for<{ name: string; edit: object }>([
     { name: 'its ports', edit: { spec: { ports: [{ name: 'http', port: 81, targetPort: 8080 }] } } },
     { name: 'a selector', edit: { spec: { selector: { app: 'mine' } } } },
     { name: 'its type', edit: { spec: { type: 'NodePort' } } },
     { name: 'its traffic policy', edit: { spec: { internalTrafficPolicy: 'Local' } } },
     { name: 'its affinity', edit: { spec: { sessionAffinity: 'ClientIP' } } },
-    { name: 'who is published', edit: { spec: { publishNotReadyAddresses: true } } },
+    { name: 'its unready addresses', edit: { spec: { publishNotReadyAddresses: true } } },
     { name: 'our annotation', edit: { metadata: { annotations: { 'mirror-svc-source': null } } } },
     {
       name: 'an annotation that only we write',
       edit: { metadata: { annotations: { 'service.kubernetes.io/topology-mode': 'auto' } } },
     },
-  ])('is put right: $name', async ({ edit }, { mirrors, program }) => {
+  ])('is repaired: $name', async ({ edit }, { mirrors, program }) => {
     const content = async () => {
       const { metadata, spec } = await mirrors.service(mirror);
       // A Service keeps a few fields that mean nothing where it is of another type.
@@ -50,7 +50,7 @@ describe('a Service that somebody edited', () => {
     await eventually(() => program.metric('semaphore_service_mirror_repairs_total', { remote: 'c2' }), 1);
   });
 
-  it('keeps labels and annotations of others, also when it is written', async ({ sources, mirrors, program }) => {
+  it('keeps labels and annotations of others, also after a write', async ({ sources, mirrors, program }) => {
     await mirrors.patch('services', mirror, { metadata: { labels: { team: 'shop' }, annotations: { note: 'mine' } } });
     await sources.patch('services', web, { spec: { sessionAffinity: 'ClientIP' } });
     await eventually(
@@ -63,7 +63,7 @@ describe('a Service that somebody edited', () => {
     expect(program.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('keeps what somebody set in other fields of its spec until its source changes, and loses it then', async ({
+  it('keeps foreign fields of its spec until its source changes', async ({
     accounts,
     sources,
     mirrors,
@@ -84,7 +84,7 @@ describe('a Service that somebody edited', () => {
     expect(program.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it("is somebody else's once it has our labels no more, and stays as it is", async ({ sources, mirrors, program }) => {
+  it('is not ours without our labels, and stays as it is', async ({ sources, mirrors, program }) => {
     await mirrors.patch('services', mirror, {
       metadata: { labels: { 'mirrored-svc': null } },
       spec: { ports: [{ name: 'http', port: 99 }] },
@@ -104,17 +104,17 @@ describe('a Service that somebody edited', () => {
   });
 });
 
-describe('a slice that somebody edited', () => {
+describe('a slice that another program edited', () => {
   it.for<{ name: string; edit: object }>([
     { name: 'its endpoints', edit: { endpoints: [{ addresses: ['10.4.9.9'] }] } },
     { name: 'its ports', edit: { ports: [{ name: 'http', port: 1, protocol: 'TCP' }] } },
     { name: 'a foreign label', edit: { metadata: { labels: { team: 'shop' } } } },
     { name: 'its Service', edit: { metadata: { labels: { 'kubernetes.io/service-name': 'other' } } } },
-    { name: 'who writes it', edit: { metadata: { labels: { 'endpointslice.kubernetes.io/managed-by': 'me' } } } },
+    { name: 'its manager', edit: { metadata: { labels: { 'endpointslice.kubernetes.io/managed-by': 'me' } } } },
     { name: 'a label of ours', edit: { metadata: { labels: { 'mirror-svc-prefix-sync': null } } } },
     { name: 'our annotation', edit: { metadata: { annotations: { 'mirror-svc-source': 'c2/default/other' } } } },
     { name: 'its owner', edit: { metadata: { ownerReferences: null } } },
-  ])('is put right: $name', async ({ edit }, { mirrors, program }) => {
+  ])('is repaired: $name', async ({ edit }, { mirrors, program }) => {
     const content = async () =>
       (await mirrors.slices()).map(
         ({ metadata: { name, uid, labels, annotations, ownerReferences }, endpoints, ports }) => ({
@@ -134,20 +134,20 @@ describe('a slice that somebody edited', () => {
   });
 });
 
-describe('what somebody deleted', () => {
-  it('comes back: a Service with its slices, and a slice', async ({ mirrors, program }) => {
+describe('what another program deleted', () => {
+  it('is created again: a Service with its slices, and a slice', async ({ mirrors, program }) => {
     const { uid } = (await mirrors.service(mirror)).metadata;
     await mirrors.remove('services', mirror);
     await eventually(async () => (await mirrors.services()).filter(({ metadata }) => metadata.uid !== uid).length, 1);
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     // The one that was there goes with its Service, or has a new owner.
-    const { uid: anew } = (await mirrors.service(mirror)).metadata;
+    const { uid: newUid } = (await mirrors.service(mirror)).metadata;
     await eventually(
       async () =>
         (await mirrors.slices()).map(({ metadata }) =>
           (metadata['ownerReferences'] as { uid: string }[]).map((owner) => owner.uid),
         ),
-      [[anew]],
+      [[newUid]],
     );
     const [slice] = await mirrors.slices();
     const gone = slice!.metadata.uid;
@@ -158,8 +158,8 @@ describe('what somebody deleted', () => {
   });
 });
 
-describe('a Service of somebody else that bears the name', () => {
-  it('is left alone, and makes room when it goes', async ({ sources, mirrors, start }) => {
+describe('a foreign Service with the name', () => {
+  it('is left alone, and replaced after its deletion', async ({ sources, mirrors, start }) => {
     const ports = [{ name: 'mine', port: 5432, targetPort: 5432, protocol: 'TCP' }];
     await mirrors.create('services', { metadata: { name: mirror }, spec: { ports } });
     // Also where nothing wants its name.
@@ -184,13 +184,13 @@ describe('a Service of somebody else that bears the name', () => {
   });
 });
 
-describe('a slice of somebody else that bears the name', () => {
-  it('is left alone, which is said once, and makes room when it goes', async ({ mirrors, sources, program }) => {
+describe('a foreign slice with the name', () => {
+  it('is left alone, with one warning, and replaced after its deletion', async ({ mirrors, sources, program }) => {
     const [ours] = await mirrors.slices();
     const name = ours!.metadata.name;
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
-    // Nothing tells any more that it was ours.
+    // Nothing shows that it was ours.
     await mirrors.patch('endpointslices', name, {
       metadata: { labels: null, annotations: null, ownerReferences: null },
     });
@@ -198,7 +198,7 @@ describe('a slice of somebody else that bears the name', () => {
       cluster: 'c2',
       subject: 'c2/default/web',
       reason: 'name-taken',
-      detail: `there is an EndpointSlice ${name} that isn't ours`,
+      detail: `the EndpointSlice ${name} exists, and isn't ours`,
     };
     await program.logged('skipped', taken);
     // It keeps nothing else from being done: slices that come, and those that go.
@@ -215,7 +215,7 @@ describe('a slice of somebody else that bears the name', () => {
     ).toBe(1);
 
     await mirrors.remove('endpointslices', name);
-    // Nothing tells of that, but it is tried again, 10 s later at most.
+    // No event reports that, but the key is retried after at most 10 s.
     await eventually(() => mirrors.endpoints(), { [mirror]: ['10.4.0.1', '10.4.0.3'] });
     await eventually(
       () =>

@@ -54,7 +54,7 @@ const writesBy = (line: FaultProxy) =>
     );
 
 describe('two replicas', () => {
-  it('have one writer, and the other takes over at once when it is asked to stop', async ({
+  it('have one writer, and the other takes over at once when the first is stopped', async ({
     sources,
     mirrors,
     history,
@@ -79,14 +79,14 @@ describe('two replicas', () => {
     await eventually(async () => (await mirrors.endpoints())[mirror], ['10.4.0.1', '10.4.0.2']);
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     // What was there stayed as it was: one write, that of the new slice.
     expect(writesBy(line).map(({ verb, target }) => `${verb} ${target.split('/').at(-1)}`)).toEqual([
       'create endpointslices',
     ]);
   });
 
-  it('are one when the leader is killed, after its Lease', async ({ sources, mirrors, startReplica }) => {
+  it('have one writer after the leader is killed and its Lease expires', async ({ sources, mirrors, startReplica }) => {
     const first = await startReplica();
     await first.logged('started leading');
     const second = await startReplica();
@@ -97,7 +97,7 @@ describe('two replicas', () => {
     await second.logged('started leading');
   });
 
-  it('stay one when a leader sleeps past its Lease and wakes', async ({
+  it('have one writer when a leader sleeps past its Lease and wakes', async ({
     sources,
     mirrors,
     history,
@@ -133,13 +133,13 @@ describe('two replicas', () => {
     expect(writesBy(line)).toHaveLength(writes);
     await history.caughtUp();
     expect(history.deletions).toEqual(['c2-default-73736d-gone']);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     await eventually(async () => (await second.get('/healthz')).status, 200);
   });
 });
 
 describe('a replica that cannot renew its Lease', () => {
-  it('leads no more and writes nothing, and goes on when it can', async ({
+  it('stops leading and writing, and continues when it can renew', async ({
     sources,
     mirrors,
     candidate,
@@ -164,11 +164,11 @@ describe('a replica that cannot renew its Lease', () => {
     await line.clear();
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     // Once for each time that it can't, and an answer that is late is one, too.
-    const told = replica
+    const messages = replica
       .log()
       .map(({ msg }) => msg)
       .filter((msg) => msg.startsWith('Lease request'));
-    expect(told[0]).toBe('Lease request failed');
-    expect(told.filter((msg, i) => msg === told[i - 1])).toEqual([]);
+    expect(messages[0]).toBe('Lease request failed');
+    expect(messages.filter((msg, i) => msg === messages[i - 1])).toEqual([]);
   });
 });

@@ -10,9 +10,9 @@ import type { MirrorProcess } from './support/mirror-process.ts';
 import { DRY_RUNS, writesOf } from './support/requests.ts';
 
 const LEFT_OUT = [
-  'EndpointSlices of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
-  'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is, until a ClusterRole allows it',
-  'Services of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
+  'listing EndpointSlices of all namespaces is forbidden: the local cluster has no part in global services until a ClusterRole allows it',
+  'listing Nodes is forbidden: hints of local endpoints name the zone "local", which has no Nodes, until a ClusterRole allows it',
+  'listing Services of all namespaces is forbidden: the local cluster has no part in global services until a ClusterRole allows it',
 ];
 
 const mirrored: readonly GoSource[] = [{ name: 'db', addresses: ['10.4.0.3'] }];
@@ -32,7 +32,7 @@ const it = itByFile.extend('growing', ({ local }, { onCleanup }) => {
 
 describe('the Role of the Go program', () => {
   it(
-    "is enough for the Go program's file: what needs more is said once each, and left out",
+    "is enough for the Go program's file: what needs more is skipped, with one warning each",
     { timeout: 120_000 },
     async ({ local, sources, localSources, mirrors, growing, goStartFile }) => {
       await sources.add({ name: 'db', labels: goLabels.mirror });
@@ -92,15 +92,15 @@ describe('the Role of the Go program', () => {
     },
   );
 
-  it('is enough for a plan, which waits for nothing that is not allowed', async ({ sources, goStartFile }) => {
+  it('is enough for a plan, which does not wait for what is forbidden', async ({ sources, goStartFile }) => {
     await addGlobals(sources, [web('10.4.0.1')]);
     const program = await goStartFile({}, { words: ['plan'], ready: false });
     expect(await program.exited).toEqual({ code: 0, signal: null });
     expect(program.stdout()).toContain(`create  Service ${globalName('web')}`);
-    expect(program.stdout()).toContain('c1: not allowed to be seen, so it has no part in global services');
+    expect(program.stdout()).toContain('c1: listing all namespaces is forbidden: no part in global services');
   });
 
-  it("is enough for the Go program's command line, which is told to restrict its remote, and nothing else", async ({
+  it("is enough for the Go program's command line, with only the warning to restrict its remote", async ({
     sources,
     mirrors,
     goStart,
@@ -113,7 +113,7 @@ describe('the Role of the Go program', () => {
 });
 
 describe('the ClusterRole of the first Go programs, without slices', () => {
-  it('costs nothing that is there, and the log says what it lacks', async ({
+  it('leaves all objects as they are, and the log names the missing rights', async ({
     remote,
     sources,
     mirrors,
@@ -137,7 +137,7 @@ describe('the ClusterRole of the first Go programs, without slices', () => {
     expect(JSON.stringify(warningsOf(program))).toContain('endpointslices.discovery.k8s.io is forbidden');
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     await mirrors.become({ [mirrorName('db')]: ['10.4.0.3'] });
   });
 });

@@ -23,9 +23,9 @@ const theirs = [...ofRemote, ...ofLocal]
 /** What the page would have people paste: while neither program runs, and when the Go program does. */
 const [before, after] = docBlocks('migration.md', 'The way back of global services');
 
-describe.skipIf(goesWithoutKubectl)('the way back of global services to the Go program', () => {
+describe.skipIf(goesWithoutKubectl)('a rollback of global services to the Go program', () => {
   it.for([{ endpointSliceSync: true }, { endpointSliceSync: false }])(
-    'leaves none without an endpoint, and nothing of ours (endpointSliceSync: $endpointSliceSync)',
+    'leaves no Service without an endpoint, and no object of ours (endpointSliceSync: $endpointSliceSync)',
     async (
       { endpointSliceSync },
       { local, sources, localSources, mirrors, history, goGlobals, goStartFile, globalAccount, sliceNames },
@@ -69,7 +69,7 @@ describe.skipIf(goesWithoutKubectl)('the way back of global services to the Go p
       expect(await sliceNames()).toEqual([...theirs, 'gl-x-0'].toSorted());
       await mirrors.become({ ...merged, 'gl-x': [] });
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
       // Once more does nothing, and what the Go program has made can be taken over again.
       await bash(after!, local);
@@ -77,11 +77,11 @@ describe.skipIf(goesWithoutKubectl)('the way back of global services to the Go p
       await eventually(async () => (await sliceNames()).filter((name) => theirs.includes(name)), []);
       await mirrors.become({ ...merged, 'gl-x': [] });
       await history.caughtUp();
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
     },
   );
 
-  it('may be turned back half way', async ({ local, sources, mirrors, history, goStartFile }) => {
+  it('may be reverted half way', async ({ local, sources, mirrors, history, goStartFile }) => {
     await addGlobals(sources, ofRemote);
     const first = await goStartFile();
     const ofC2 = { ...merged, [globalName('web')]: ['10.4.0.1', '10.4.0.2', 'fd00::1'] };
@@ -96,6 +96,6 @@ describe.skipIf(goesWithoutKubectl)('the way back of global services to the Go p
     );
     await mirrors.become(ofC2);
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
   });
 });

@@ -16,8 +16,8 @@ const wayBack = docBlocks('migration.md', 'The way back of mirrors').join('');
 
 const mirrored = Object.fromEntries(sourcesOfAll.map(({ name, addresses }) => [mirrorName(name), addresses]));
 
-describe.skipIf(goesWithoutKubectl)('the way back to the Go program', () => {
-  it('leaves no Service without an endpoint, and nothing of ours', async ({
+describe.skipIf(goesWithoutKubectl)('a rollback to the Go program', () => {
+  it('leaves no Service without an endpoint, and no object of ours', async ({
     local,
     sources,
     mirrors,
@@ -51,7 +51,7 @@ describe.skipIf(goesWithoutKubectl)('the way back to the Go program', () => {
     await commands;
     await mirrors.become({ ...mirrored, 'c3-x': [] });
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
     const managers = (await mirrors.slices()).map(
       ({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by'],
@@ -64,6 +64,6 @@ describe.skipIf(goesWithoutKubectl)('the way back to the Go program', () => {
     await eventually(() => mirrors.endpointsObjects(), []);
     await mirrors.become(mirrored);
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
   });
 });

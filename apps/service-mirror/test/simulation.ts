@@ -8,7 +8,7 @@ import type { ObservedService, ObservedSlice } from '../src/desired/observed.ts'
 import { ServiceReconciler } from '../src/reconciler.ts';
 import type { SourceService, SourceSlice } from '../src/desired/source.ts';
 
-/** Prefixes by cluster: two begin alike, so that sources of them can spell one name. */
+/** Prefixes by cluster: two begin alike, so that their sources can have one name. */
 export const prefixes: ReadonlyMap<string, string> = new Map([
   ['c2', 'c2'],
   ['c2-a', 'c2-a'],
@@ -23,7 +23,7 @@ const copyOf = ({ services, slices }: Remote): Remote => ({ services: new Map(se
 
 /** A local side that refuses what an API server would: a second object of one name, and an update of another version. */
 class Local {
-  readonly synced = true;
+  readonly isSynced = () => true;
   readonly #services = new Map<string, ObservedService>();
   readonly #slices = new Map<string, ObservedSlice>();
   #count = 0;
@@ -42,7 +42,7 @@ class Local {
     return undefined;
   }
 
-  /** Everything but what tells when and how it came about. */
+  /** Everything except UIDs, versions and times. */
   content(): object {
     const services = [...this.#services.values()].map(({ name, labels, annotations, definition, familyPolicy }) => [
       name,
@@ -148,15 +148,14 @@ export class Simulation {
     for (const cluster of prefixes.keys()) this.#truth.set(cluster, emptyRemote());
     this.#reconciler = new ServiceReconciler({
       local: this.local,
-      target: (key) => this.#target(key),
-      claimants: (name) => this.#claims.keys(name),
-      sources: (observed) => sourcesOf(observed, prefixes),
+      targets: { target: (key) => this.#target(key) },
+      keys: { claimants: (name) => this.#claims.keys(name), sourcesOf: (observed) => sourcesOf(observed, prefixes) },
       write: (change) => Promise.resolve(this.#write(change)),
       onDiagnostics: () => {},
     });
   }
 
-  /** Something changes in a cluster; with `seen` a watch tells of it, if that cluster is known. */
+  /** Changes something in a cluster; with `seen`, a watch reports it if the cluster is known. */
   change(cluster: string, change: (remote: Remote) => void, { seen }: { seen: boolean }): void {
     change(this.#truth.get(cluster)!);
     const known = this.#known.get(cluster);
@@ -221,8 +220,8 @@ export class Simulation {
         mirrorNamespace: 'mirrors',
         source,
         prefixes: [...prefixes.values()],
-        keepsStale: false,
-        keepsEndpoints: false,
+        retainsUnseen: false,
+        retainsEndpoints: false,
       },
     );
   }

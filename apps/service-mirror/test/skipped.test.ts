@@ -7,7 +7,7 @@ const web = { name: 'web', namespace: 'default' };
 const mirror = 'c2-default-73736d-web';
 const gauge = 'semaphore_service_mirror_skipped_objects';
 
-describe('what means something in the remote cluster only', () => {
+describe('a field that has a meaning only in the remote cluster', () => {
   it('is never copied', async ({ sources, mirrors, start }) => {
     await sources.add({
       ...web,
@@ -70,7 +70,7 @@ describe('what means something in the remote cluster only', () => {
   });
 });
 
-describe('what is no source', () => {
+describe('what is not mirrored', () => {
   it.for([
     { name: 'a mirror', labels: { 'mirrored-svc': 'true' } },
     { name: 'a global Service', labels: { 'global-svc': 'true' } },
@@ -93,7 +93,7 @@ describe('what is no source', () => {
     await mirrors.become({ [mirror]: ['10.4.0.2'] });
   });
 
-  it('is a slice of names', async ({ sources, mirrors, start }) => {
+  it('a slice of host names', async ({ sources, mirrors, start }) => {
     await sources.add(web);
     await sources.addSlice({ name: 'web-a', service: 'web', addressType: 'FQDN', endpoints: ['web.example.com'] });
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
@@ -102,7 +102,7 @@ describe('what is no source', () => {
     expect(await mirrors.slices()).toHaveLength(1);
   });
 
-  it('is never the local cluster, nor what no Pod can be, wherever the remote may lead to', async ({
+  it('an endpoint with an address of the local cluster, or one that no Pod can have', async ({
     sources,
     mirrors,
     start,
@@ -126,8 +126,8 @@ describe('what is no source', () => {
   });
 });
 
-describe('what is left out', () => {
-  it('is said once, counted by reason, and listed by plan, and its neighbours are there', async ({
+describe('a skipped object', () => {
+  it('is logged once, counted by reason, and listed by plan, and its neighbours are mirrored', async ({
     sources,
     mirrors,
     accounts,
@@ -138,7 +138,7 @@ describe('what is left out', () => {
     await sources.add(web);
     await sources.add({ name: 'away', spec: { type: 'ExternalName', externalName: 'example.com' } });
     await sources.add({ name: long });
-    // A slice of a cluster whose API server lets more pass than ours would: here outside of what the remote may bring in.
+    // A slice with an address that the remote's API server accepts, but that the remote may not announce.
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1', '192.0.2.1'] });
     const program = await start({ 'allowed-pod-cidrs': '10.4.0.0/16', 'resync-period': '50ms' });
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
@@ -176,16 +176,12 @@ describe('what is left out', () => {
     expect(plan.stdout()).toMatch(/skip! .*slice default\/web-a: 192\.0\.2\.1 is outside of allowedPodCIDRs/);
     expect(plan.stdout()).toMatch(/skip  .*service default\/away: /);
 
-    // Once it is gone it is counted no more.
+    // After its deletion it is not counted.
     await sources.remove('services', { name: long });
     await eventually(() => program.metric(gauge, { remote: 'c2', reason: 'name-too-long', kind: 'problem' }), 0);
   });
 
-  it('is a slice with a text of 600 kB, which an API server takes, until it is a good one', async ({
-    sources,
-    mirrors,
-    start,
-  }) => {
+  it('may be a slice with a text of 600 kB, until it is valid', async ({ sources, mirrors, start }) => {
     const endpoint = (name: string) => ({
       addresses: ['10.4.0.1'],
       conditions: { ready: true },

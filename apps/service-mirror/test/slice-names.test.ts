@@ -7,7 +7,7 @@ const tenDigits = /-[0-9a-f]{10}$/;
 const twentyDigits = /-[0-9a-f]{20}$/;
 
 describe('slices', () => {
-  it('under the names of an older build are replaced, at no moment without an endpoint', async ({
+  it('with names of an older build are replaced, never without an endpoint', async ({
     sources,
     mirrors,
     history,
@@ -37,10 +37,10 @@ describe('slices', () => {
     await eventually(async () => (await names()).map((name) => twentyDigits.test(name)), [true, true]);
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2'] });
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
   });
 
-  it('are all there, also of names that share ten digits of a hash', async ({ sources, mirrors, start }) => {
+  it('are all written, also if their names share ten digits of a hash', async ({ sources, mirrors, start }) => {
     await sources.add({ name: 'web', namespace: 'default' });
     // That of c2/default/web-06bl6 is that of c2/default/web-07aby; found in seconds.
     for (const [name, address] of [

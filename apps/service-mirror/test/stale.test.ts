@@ -14,7 +14,7 @@ const services = /\/services/;
 const many = Array.from({ length: 12 }, (_, i) => `app-${String(i).padStart(2, '0')}`);
 const all = Object.fromEntries(many.map((name, i) => [mirrorOf(name), [`10.4.0.${i}`]]));
 
-describe('a mirror whose source went while nobody looked', () => {
+describe('a mirror whose source was deleted before the start', () => {
   it.for([
     { name: 'goes', flags: {}, left: {} },
     { name: 'stays with -svc-sync=false', flags: { 'svc-sync': 'false' }, left: { [mirrorOf('gone')]: ['10.4.0.1'] } },
@@ -37,7 +37,7 @@ describe('a mirror whose source went while nobody looked', () => {
 
   itWithTwoRemotes.for([
     { name: 'stays, by default of the file', global: {}, left: [mirrorOf('gone')] },
-    { name: 'goes with serviceSync', global: { serviceSync: true }, left: [] },
+    { name: 'is deleted with serviceSync', global: { serviceSync: true }, left: [] },
   ])('$name', async ({ global, left }, { sources, mirrors, startWithFile }) => {
     await sources.add({ name: 'gone' });
     const first = await startWithFile(global);
@@ -54,7 +54,7 @@ describe('a mirror whose source went while nobody looked', () => {
 });
 
 describe('a remote', () => {
-  it('that is away at the start costs nothing that is there', async ({
+  it('that is not reached at the start leaves all objects as they are', async ({
     sources,
     mirrors,
     history,
@@ -76,11 +76,11 @@ describe('a remote', () => {
     await mirrors.become({ [mirrorOf('web')]: ['10.4.0.1', '10.4.0.2'] });
     await eventually(() => second.metric(...remoteUp), 1);
     await history.caughtUp();
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);
   });
 
-  it('that refuses to show its slices, and those only, costs nothing, which is said once', async ({
+  it('that forbids only its slices leaves all objects as they are, with one warning', async ({
     sources,
     mirrors,
     history,
@@ -116,7 +116,7 @@ describe('the deletion guard', () => {
     { what: 'Services', target: services },
     { what: 'slices', target: slices },
   ])(
-    'holds what the first list of $what lacks, until it is over',
+    'holds what is missing from the first list of $what, for the hold time',
     async ({ target }, { sources, mirrors, history, remoteProxy, viaProxy, start }) => {
       await addAll(sources);
       const first = await start();
@@ -132,7 +132,7 @@ describe('the deletion guard', () => {
       await mirrors.become({ ...all, [mirrorOf('new')]: [] });
       await history.caughtUp();
       expect(history.deletions).toEqual([]);
-      expect(history.lapses).toEqual([]);
+      expect(history.gaps).toEqual([]);
 
       // The one after the hold is believed.
       await second.stop();
@@ -147,7 +147,7 @@ describe('the deletion guard', () => {
     },
   );
 
-  it('gives up after the hold what the first list lacks where it has one Service left', async ({
+  it('deletes after the hold what is missing from a first list with one Service', async ({
     sources,
     mirrors,
     history,
@@ -175,7 +175,7 @@ describe('the deletion guard', () => {
     expect(await mirrors.slices()).toHaveLength(1);
   });
 
-  it('holds what a relist lacks for a moment, until another one shows it', async ({
+  it('holds what is missing from one relist, until another one shows it', async ({
     sources,
     mirrors,
     history,
@@ -198,13 +198,13 @@ describe('the deletion guard', () => {
     await eventually(() => program.metric(...held), 0);
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
-    expect(history.lapses).toEqual([]);
+    expect(history.gaps).toEqual([]);
     await sources.remove('services', { name: many[0]! });
     const { [mirrorOf(many[0]!)]: _, ...rest } = all;
     await mirrors.become(rest);
   });
 
-  it('may be off', async ({ sources, mirrors, remoteProxy, viaProxy, start }) => {
+  it('can be disabled', async ({ sources, mirrors, remoteProxy, viaProxy, start }) => {
     await addAll(sources);
     const first = await start();
     await mirrors.become(all);

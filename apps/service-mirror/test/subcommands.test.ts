@@ -55,7 +55,7 @@ async function portOf(server: Server): Promise<number> {
 const withoutHash = (text: string): string => text.replaceAll(/-[0-9a-f]{20}\b/g, '-HASH');
 
 describe('plan', () => {
-  it('prints what would be written and what is left out and why, for people and for programs, and writes nothing', async ({
+  it('prints changes and skipped objects, for people and for programs, and writes nothing', async ({
     accounts,
     sources,
     mirrors,
@@ -90,10 +90,10 @@ describe('plan', () => {
       `create  EndpointSlice ${mirrorOf('new')}-HASH  2 endpoints`,
       '',
       'c2: 2 services now',
-      expect.stringMatching(/^skip {4}.*default\/away: it is a name for another host, and has no endpoints$/),
+      expect.stringMatching(/^skip {4}.*default\/away: an ExternalName Service has no endpoints$/),
       expect.stringMatching(/^skip! {3}.*default\/new-a: 192\.0\.2\.1 is outside of allowedPodCIDRs$/),
       '',
-      'c9: not in the config. 1 object of it would stay, until "cleanup -cluster c9"',
+      'c9: not in the config: 1 object would stay; "cleanup -cluster c9" removes them',
       '',
     ]);
 
@@ -124,7 +124,7 @@ describe('plan', () => {
     expect(await mirrors.slices()).toEqual([]);
   });
 
-  it('says so where there is nothing to do, as after a run', async ({
+  it('says so if there is nothing to change, as after a run', async ({
     accounts,
     sources,
     mirrors,
@@ -140,7 +140,7 @@ describe('plan', () => {
     expect([plan.stdout(), plan.stderr()]).toEqual(['Nothing to change.\n\nc2: 1 service now\n', '']);
   });
 
-  it('keeps mirrors where a wrong selector finds no Service, says so, and goes on with the first that it finds', async ({
+  it('retains mirrors if a wrong selector finds no Service, warns, and continues when it finds the first', async ({
     accounts,
     sources,
     mirrors,
@@ -154,9 +154,14 @@ describe('plan', () => {
     const wrong = { 'label-selector': 'miror=true' };
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...wrong })], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
-    expect(plan.stdout()).toMatch(
-      /^Nothing to change\.\n\nc2: 1 service now\nnone {4}0 Services match miror=true\nskip! {3}selector miror=true: no Service matches miror=true, and 1 of ours/,
-    );
+    expect(plan.stdout().split('\n')).toEqual([
+      'Nothing to change.',
+      '',
+      'c2: 1 service now',
+      'empty   no Service matches miror=true',
+      expect.stringMatching(/^skip! {3}selector miror=true: no Service matches miror=true, but 1 local Service /),
+      '',
+    ]);
     const program = await start(wrong);
     await program.logged('skipped', { level: 'warn', reason: 'no-service-matches' });
     await mirrors.become({ [mirrorOf('web')]: [] });
@@ -178,7 +183,7 @@ describe('plan', () => {
     ).not.toBe(1);
   });
 
-  describe('of a remote that is out of reach', () => {
+  describe('for a remote that is not reached', () => {
     type Kubeconfig = { clusters: { cluster: Record<string, string> }[]; users: { user: Record<string, unknown> }[] };
     const cluster = (change: Record<string, string>) => (file: Kubeconfig) =>
       void Object.assign(file.clusters[0]!.cluster, change);
@@ -187,35 +192,35 @@ describe('plan', () => {
     const atServer = (server: Server) => async (file: Kubeconfig) =>
       cluster({ server: `https://127.0.0.1:${await portOf(server)}` })(file);
 
-    it.for<{ name: string; change: (file: Kubeconfig) => void | Promise<void>; told: RegExp }>([
-      { name: 'a closed port', change: cluster({ server: 'https://127.0.0.1:1' }), told: /ECONNREFUSED/ },
-      { name: 'an unknown host', change: cluster({ server: 'https://nowhere.invalid' }), told: /nowhere\.invalid/ },
+    it.for<{ name: string; change: (file: Kubeconfig) => void | Promise<void>; want: RegExp }>([
+      { name: 'a closed port', change: cluster({ server: 'https://127.0.0.1:1' }), want: /ECONNREFUSED/ },
+      { name: 'an unknown host', change: cluster({ server: 'https://nowhere.invalid' }), want: /nowhere\.invalid/ },
       {
         name: 'an authority that did not sign its certificate',
         change: ({ clusters }) => void delete clusters[0]!.cluster['certificate-authority-data'],
-        told: /certificate/,
+        want: /certificate/,
       },
       {
-        name: 'a token that it does not know',
+        name: 'an unknown token',
         change: user({ token: 'of-another-cluster' }),
-        told: /401|Unauthorized/,
+        want: /401|Unauthorized/,
       },
       {
-        name: 'an exec plugin that is not there',
+        name: 'a missing exec plugin',
         change: user({
           exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never' },
         }),
-        told: /no-such-plugin/,
+        want: /no-such-plugin/,
       },
-      { name: 'a server that never answers', change: atServer(createServer()), told: /^c2: not reached: no answer$/m },
+      { name: 'a server that never answers', change: atServer(createServer()), want: /^c2: not reached: no answer$/m },
       {
         name: 'a server without TLS',
         change: atServer(createHttpServer((_, response) => response.end('{}'))),
-        told: /^c2: not reached: 127\.0\.0\.1:\d+: it answers without TLS \(.+$/m,
+        want: /^c2: not reached: 127\.0\.0\.1:\d+: it answers without TLS \(.+$/m,
       },
     ])(
-      'names $name, and never says that there is nothing to change',
-      async ({ change, told }, { accounts, local, startWith }) => {
+      'names $name, and does not say that there is nothing to change',
+      async ({ change, want }, { accounts, local, startWith }) => {
         const file = JSON.parse(await readFile(accounts.remote.kubeconfig, 'utf8')) as Kubeconfig;
         await change(file);
         const path = join(local.dir, `${randomUUID()}.kubeconfig`);
@@ -226,11 +231,11 @@ describe('plan', () => {
         );
         expect(await plan.exited).toEqual({ code: 1, signal: null });
         expect(plan.stdout()).toMatch(/^Changes are unknown: c2 not reached\.\n\nc2: not reached: /);
-        expect(plan.stdout()).toMatch(told);
+        expect(plan.stdout()).toMatch(want);
       },
     );
 
-    it('names a right that is missing, of the remote and of the local cluster', async ({
+    it('names a missing right, of the remote and of the local cluster', async ({
       accounts,
       local,
       remote,
@@ -249,7 +254,7 @@ describe('plan', () => {
     });
   });
 
-  it('tells of a remote that is the local cluster', async ({ accounts, startWith }) => {
+  it('warns of a remote that is the local cluster', async ({ accounts, startWith }) => {
     const plan = await startWith(
       ['plan', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': accounts.local.kubeconfig, timeout: '3s' })],
       { ready: false },
@@ -260,12 +265,7 @@ describe('plan', () => {
     );
   });
 
-  it('tells of the local cluster at another address, as the app does', async ({
-    accounts,
-    local,
-    start,
-    startWith,
-  }) => {
+  it('warns of the local cluster at another address, like the app', async ({ accounts, local, start, startWith }) => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
     const elsewhere = { 'target-kube-config': await proxy.kubeconfig(accounts.local) };
@@ -279,7 +279,7 @@ describe('plan', () => {
     await eventually(warned, 1);
   });
 
-  it('tells people on stderr what is odd about its options', async ({ accounts, startWith }) => {
+  it('prints warnings about its options to stderr', async ({ accounts, startWith }) => {
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], {
       ready: false,
       env: { SSM_LABEL_SELECTR: 'a=b' },
@@ -289,7 +289,7 @@ describe('plan', () => {
   });
 
   itBehindProxy(
-    'tells how much a list lacks that is not believed at once',
+    'prints how many objects are held',
     async ({ accounts, sources, mirrors, remoteProxy, viaProxy, start, startWith }) => {
       // More than the guard lets go at once.
       const names = Array.from({ length: 12 }, (_, i) => `app-${i}`);
@@ -305,11 +305,9 @@ describe('plan', () => {
         'Nothing to change.',
         '',
         'c2: 12 services now',
-        'none    0 Services match mirror=true',
-        'held    12 objects that its lists lack, until it is listed again',
-        expect.stringMatching(
-          /^skip! {3}selector mirror=true: no Service matches mirror=true, and 12 of ours are of it/,
-        ),
+        'empty   no Service matches mirror=true',
+        'held    12 objects missing from its lists, until the next list',
+        expect.stringMatching(/^skip! {3}selector mirror=true: no Service matches mirror=true, but 12 local Services /),
         '',
       ]);
       const json = await startWith(['plan', '-o=json', ...argv], { ready: false });
@@ -322,7 +320,7 @@ describe('plan', () => {
   );
 
   itWithTwoRemotes(
-    'prints what a remote has that is out of reach as unknown, and ends with 1',
+    'prints the mirrors of an unreached remote as unknown, and exits with 1',
     async ({ local, sources, secondSources, secondProxy, mirrors, startWithFile, startWith }) => {
       await sources.add({ name: 'web', ports });
       await secondSources.add({ name: 'web', ports });
@@ -350,7 +348,7 @@ describe('plan', () => {
         'c2: 1 service now',
         '',
         expect.stringMatching(/^c2-a: not reached: .+/),
-        'What it has, 1 service, would stay as it is:',
+        'Its 1 service would stay:',
         `unknown ${away}`,
         '',
       ]);
@@ -364,32 +362,32 @@ describe('plan', () => {
     },
   );
 
-  it.for<{ name: string; flags: MirrorFlags; told: RegExp }>([
+  it.for<{ name: string; flags: MirrorFlags; want: RegExp }>([
     {
       name: 'half of its flags',
       flags: { 'svc-prefix': undefined, 'mirror-ns': undefined },
-      told: /^semaphore-service-mirror: -mirror-ns .* is required\nsemaphore-service-mirror: -svc-prefix .* is required\n/,
+      want: /^semaphore-service-mirror: -mirror-ns .* is required\nsemaphore-service-mirror: -svc-prefix .* is required\n/,
     },
-    { name: 'a form that there is not', flags: { o: 'yaml' }, told: /^semaphore-service-mirror: -o .*"yaml".*\n/ },
+    { name: 'an unknown format', flags: { o: 'yaml' }, want: /^semaphore-service-mirror: -o .*"yaml".*\n/ },
     {
-      name: 'a kubeconfig that is not there',
+      name: 'a missing kubeconfig',
       flags: { 'target-kube-config': '/nowhere/kubeconfig' },
-      told: /^semaphore-service-mirror: .*\/nowhere\/kubeconfig.*\n$/,
+      want: /^semaphore-service-mirror: .*\/nowhere\/kubeconfig.*\n$/,
     },
     {
-      name: 'a config file that is not there',
+      name: 'a missing config file',
       flags: {
         'target-kube-config': undefined,
         'svc-prefix': undefined,
         'allowed-pod-cidrs': undefined,
         config: '/nowhere/config.json',
       },
-      told: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/,
+      want: /^semaphore-service-mirror: .*\/nowhere\/config\.json can't be read: ENOENT\n$/,
     },
-  ])('ends with 2 for $name, and tells no more than that', async ({ flags, told }, { accounts, startWith }) => {
+  ])('exits with 2 for $name, and prints only that', async ({ flags, want }, { accounts, startWith }) => {
     const plan = await startWith(['plan', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
     expect(await plan.exited).toEqual({ code: 2, signal: null });
-    expect(plan.stderr()).toMatch(told);
+    expect(plan.stderr()).toMatch(want);
     expect(plan.stdout()).toBe('');
   });
 });

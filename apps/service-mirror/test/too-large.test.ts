@@ -36,7 +36,7 @@ async function hostileRemote(name: string, i: number): Promise<RemoteEntry> {
 }
 
 describe('a global Service', () => {
-  it('is small enough to be written, whatever the remotes have together, and the ports of each are there', async ({
+  it('is small enough to be written, whatever the remotes have, and has ports of each', async ({
     sources,
     secondSources,
     mirrors,
@@ -59,7 +59,7 @@ describe('a global Service', () => {
     await eventually(endpoints, ['10.5.0.1', ...theirs]);
   });
 
-  it('loses what goes, and other objects come, while an API server takes one slice for too large', async ({
+  it('is updated, like other objects, while an API server refuses one slice as too large', async ({
     local,
     accounts,
     sources,

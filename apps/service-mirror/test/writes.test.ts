@@ -9,7 +9,7 @@ const addresses = (count: number, network = '10.4.0') => Array.from({ length: co
 const endpointsOf = (ips: readonly string[]) => ips.map((ip) => ({ addresses: [ip], conditions: { ready: true } }));
 
 describe('the writes of a mirror', () => {
-  it('are one for one endpoint, of however many slices', async ({ sources, mirrors, start }) => {
+  it('are one for one endpoint, whatever the number of slices', async ({ sources, mirrors, start }) => {
     await sources.add(web);
     for (const n of [1, 2, 3, 4, 5])
       await sources.addSlice({ name: `web-${n}`, service: 'web', endpoints: addresses(20, `10.4.${n}`) });
@@ -27,7 +27,7 @@ describe('the writes of a mirror', () => {
     await eventually(() => writesOf(program), DRY_RUNS + 8);
   });
 
-  it('are few for a burst', async ({ sources, mirrors, start }) => {
+  it('are few for a burst of changes', async ({ sources, mirrors, start }) => {
     await sources.add(web);
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: [] });
     const program = await start({ 'min-write-interval': '1h' });
@@ -43,7 +43,7 @@ describe('the writes of a mirror', () => {
     expect(await writesOf(paced)).toBeLessThanOrEqual(most);
   });
 
-  it('go out at once, wait while a key rests, and make nobody else wait', async ({ sources, mirrors, start }) => {
+  it('are sent at once, wait while their key rests, and delay no other key', async ({ sources, mirrors, start }) => {
     await sources.add(web);
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
     const program = await start({ 'min-write-interval': '1h' });
@@ -54,7 +54,7 @@ describe('the writes of a mirror', () => {
     expect(await requestsOf(program, ['PUT'])).toBe(0);
   });
 
-  it('are none for a relist that shows the same, and those that it takes for one that shows more', async ({
+  it('are none for an unchanged relist, and as few as possible for a changed one', async ({
     sources,
     mirrors,
     remoteProxy,

@@ -7,7 +7,7 @@ import { addGlobals, type GoGlobal, globalName } from './support/go-globals.ts';
 import { it as itByFile } from './support/go-file.ts';
 
 const UNKNOWN =
-  'Nodes may not be listed: local endpoints of global services are hinted to the zone "local", where no node is, until a ClusterRole allows it';
+  'listing Nodes is forbidden: hints of local endpoints name the zone "local", which has no Nodes, until a ClusterRole allows it';
 
 const at = (address: string): GoGlobal => ({ name: 'web', slices: { 'web-x': [address] } });
 
@@ -67,7 +67,7 @@ const it = itByFile
   });
 
 describe('local endpoints of global services', () => {
-  it('are hinted to the zones of the file, whatever the Nodes say', async ({
+  it('have hints to the zones of the file, whatever the Nodes say', async ({
     web: _web,
     nodes,
     globalAccount,
@@ -80,7 +80,7 @@ describe('local endpoints of global services', () => {
     expect(program.log().filter(({ msg }) => msg === 'zones of the local cluster')).toEqual([]);
   });
 
-  it('are hinted to the zones of the Nodes where the file has none, also of those that come and go', async ({
+  it('have hints to the zones of the Nodes, also new ones, if the file has none', async ({
     web: _web,
     local,
     nodes,
@@ -99,7 +99,7 @@ describe('local endpoints of global services', () => {
     expect(program.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('are hinted to a zone where no node is while Nodes may not be seen, which is said once, until they may', async ({
+  it('have hints to a zone without Nodes while listing Nodes is forbidden, with one warning', async ({
     web: _web,
     local,
     nodes,

@@ -66,7 +66,3 @@ export function retryHints(error: unknown): { retryAfterMs: number | undefined; 
   if (error instanceof OverBudgetError) return { retryAfterMs: OVER_BUDGET_PAUSE_MS, wasCut };
   return { retryAfterMs: error instanceof KubeApiError ? error.retryAfterMs : undefined, wasCut };
 }
-
-/** Whether an API server answered with one of these HTTP statuses. */
-export const isStatus = (error: unknown, ...statuses: readonly number[]): boolean =>
-  error instanceof KubeApiError && statuses.includes(error.status);

@@ -1,6 +1,6 @@
-import { apiErrorOf, ConnectionError, IdleTimeoutError, type RunOptions } from '@kube-semaphore/kube-client';
+import { apiErrorOf, ConnectionError, IdleTimeoutError, isStatus, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Kind, KubeObject, WatchEvent } from '@kube-semaphore/kube-objects';
-import { isStatus, restartReason, retryHints } from './failure.ts';
+import { restartReason, retryHints } from './failure.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { ListerWatcher } from './lister-watcher.ts';
 import type { Listing } from './listing.ts';

@@ -152,8 +152,8 @@ export class KubeClient {
    * Deletes only the object that was seen: another UID or a newer resourceVersion is 409. With `Orphan`, the objects
    * that it owns stay, and the object itself exists until the garbage collector has released them.
    */
-  async delete<K extends Kind>(
-    codec: Codec<K>,
+  async delete(
+    { kind }: { readonly kind: Kind },
     {
       uid,
       resourceVersion,
@@ -163,7 +163,7 @@ export class KubeClient {
   ): Promise<void> {
     const preconditions = { uid, resourceVersion };
     const body = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy });
-    await this.#request('delete', targetOf(codec.kind, options), { ...options, body }, () => undefined);
+    await this.#request('delete', targetOf(kind, options), { ...options, body }, () => undefined);
   }
 
   async #request<T>(

@@ -29,6 +29,10 @@ export class KubeApiError extends Error {
   }
 }
 
+/** Whether an API server answered with one of these HTTP statuses. */
+export const isStatus = (error: unknown, ...statuses: readonly number[]): error is KubeApiError =>
+  error instanceof KubeApiError && statuses.includes(error.status);
+
 /** No answer, or one that was cut: the connection was refused or reset, timed out, or failed its TLS check. */
 export class ConnectionError extends Error {
   readonly code = 'KUBE_CONNECTION';

@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest';
 const evidence: Readonly<Record<string, readonly (readonly [path: string, title: string])[]>> = {
   'the oldest Service decides': [
     ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'goes by age before names'],
-    ['apps/service-mirror/src/desired/global/service.test.ts', 'routes anywhere where only a younger one asks'],
+    ['apps/service-mirror/src/desired/global/service.test.ts', 'routes everywhere if only a younger one asks'],
     [
       'apps/service-mirror/src/desired/global/merge-ports.test.ts',
-      'its port "http" (TCP 8080) is left out: the name is that of TCP 80 of c1',
+      'its port "http" (TCP 8080) is skipped: its name belongs to TCP 80 of c1',
     ],
     [
       'apps/service-mirror/test/names.test.ts',
-      'is that of the older one, $older, whichever is seen first, and of the other when that goes',
+      'belongs to the older one, $older, whichever is seen first, and to the other after its deletion',
     ],
   ],
   'choose names or labels': [
@@ -26,7 +26,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   "change objects, devices or routes that aren't ours": [
     ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
-    ['apps/service-mirror/test/repair.test.ts', 'is left alone, and makes room when it goes'],
+    ['apps/service-mirror/test/repair.test.ts', 'is left alone, and replaced after its deletion'],
     ['apps/wireguard/test/net/devices.test.ts', 'ends with 2 if another device has the name, and touches nothing'],
     ['apps/wireguard/src/reconciler.test.ts', 'is a route of somebody else, which stays and is told'],
   ],
@@ -37,11 +37,11 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     [
       'apps/service-mirror/test/skipped.test.ts',
-      'is said once, counted by reason, and listed by plan, and its neighbours are there',
+      'is logged once, counted by reason, and listed by plan, and its neighbours are mirrored',
     ],
     [
       'apps/service-mirror/test/skipped.test.ts',
-      'is never the local cluster, nor what no Pod can be, wherever the remote may lead to',
+      'an endpoint with an address of the local cluster, or one that no Pod can have',
     ],
     ['apps/wireguard/src/remote/node.test.ts', 'leaves out of the CIDRs $name, and keeps the others'],
   ],
@@ -50,7 +50,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/src/desired/member.test.ts', 'never accepts %s, in the network of a Pod or of its node'],
     [
       'apps/service-mirror/src/remote/read-slice.test.ts',
-      'is left out if no Pod has such an address ($addressType), although nothing says what is allowed',
+      'is skipped if no Pod has such an address ($addressType), even without allowed CIDRs',
     ],
     ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of one at $name'],
   ],
@@ -59,61 +59,52 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'block valid objects by invalid ones': [
     ['apps/policy/src/desired/member.test.ts', 'never throws, with any input'],
-    ['apps/service-mirror/src/remote/read-slice.test.ts', 'is left out alone if it is $address ($addressType)'],
-    ['apps/service-mirror/src/remote/read.test.ts', 'leaves out $name'],
+    ['apps/service-mirror/src/remote/read-slice.test.ts', 'is skipped alone if it is $address ($addressType)'],
+    ['apps/service-mirror/src/remote/read.test.ts', 'skips $name'],
     ['apps/wireguard/src/desired/peers.test.ts', 'everything that a Node has, or a reason why not, is told'],
   ],
   'stop kube-proxy or CoreDNS': [
     [
       'apps/service-mirror/test/net/hostile-sources.test.ts',
-      'never keeps a new Service of ours from being served: $what',
+      'never prevents a new local Service from being served: $what',
     ],
     [
       'apps/service-mirror/test/net/hostile-sources.test.ts',
-      'never keeps a new Service of ours from being served: two hundred slices and forty Services of a hostile remote',
+      'never prevents a new local Service from being served: two hundred slices and forty Services of a hostile remote',
     ],
     [
       'apps/service-mirror/src/hostile-sources.test.ts',
-      'its mirror is one that kube-proxy, CoreDNS and the API server can take',
+      'becomes a mirror that kube-proxy, CoreDNS and the API server accept',
     ],
   ],
   'open node ports, external IPs or load balancers': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
-    [
-      'apps/service-mirror/src/remote/read-slice.test.ts',
-      'has neither node nor zone, which are those of another cluster',
-    ],
+    ['apps/service-mirror/src/remote/read-slice.test.ts', 'has neither the node nor the zone of another cluster'],
     [
       'apps/service-mirror/src/desired/global/service.test.ts',
       'has hints on all endpoints or on none, and a node only of the local cluster',
     ],
-    [
-      'apps/service-mirror/src/remote/read-slice.test.ts',
-      'of a remote Pod has no namespace, which would be one of this cluster',
-    ],
+    ['apps/service-mirror/src/remote/read-slice.test.ts', 'of a remote Pod has no namespace'],
   ],
-  'pass on mirrors': [['apps/service-mirror/src/remote/read.test.ts', 'passes over our own product by its label %s']],
+  'pass on mirrors': [['apps/service-mirror/src/remote/read.test.ts', 'ignores our own objects, by the label %s']],
   'delay or delete what other clusters have': [
     ['apps/policy/src/local/carry-out.test.ts', 'continues for the other clusters'],
-    ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster go, also if what comes of another $name'],
-    ['apps/service-mirror/src/local/writer.test.ts', 'takes %i for a refusal of that object alone'],
+    ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster are deleted even if a new slice of another $name'],
+    ['apps/service-mirror/src/local/writer.test.ts', 'takes %i as a refusal of that object alone'],
+    ['apps/service-mirror/src/desired/global/service.test.ts', 'loses exactly the slices of a cluster that leaves'],
     [
-      'apps/service-mirror/src/desired/global/service.test.ts',
-      'loses the slices of a cluster that leaves, and no others',
+      'apps/service-mirror/test/globals.test.ts',
+      'merges those of all clusters, and loses the part of a cluster with its Service',
     ],
-    ['apps/service-mirror/test/globals.test.ts', 'merges those of all clusters, and each takes its own with it'],
   ],
   'make a set that is too large': [
     ['apps/policy/src/desired/sets.test.ts', 'is small enough for etcd with $count addresses of $family'],
     [
       'apps/service-mirror/test/too-large.test.ts',
-      'is small enough to be written, whatever the remotes have together, and the ports of each are there',
+      'is small enough to be written, whatever the remotes have, and has ports of each',
     ],
-    [
-      'apps/service-mirror/src/desired/global/merge-ports.test.ts',
-      'are the first of each cluster, so that none takes the room of another',
-    ],
-    ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'makes a Service that the API takes'],
+    ['apps/service-mirror/src/desired/global/merge-ports.test.ts', 'are the first ones of each cluster'],
+    ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'makes a Service that the API server accepts'],
     [
       'apps/service-mirror/test/net/coredns.test.ts',
       'has its SRV records, also if a Pod of another cluster is called $what',
@@ -122,14 +113,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'remove the last ready endpoints by its silence': [
     [
       'apps/service-mirror/src/desired/global/service.test.ts',
-      'never takes the last ready endpoint because of staleness',
+      'never removes the last ready endpoint because of staleness',
     ],
   ],
   'hide a slice of others by a hash collision': [
-    ['apps/service-mirror/test/slice-names.test.ts', 'are all there, also of names that share ten digits of a hash'],
+    ['apps/service-mirror/test/slice-names.test.ts', 'are all written, also if their names share ten digits of a hash'],
     [
       'apps/service-mirror/src/desired/fit-slices.test.ts',
-      'gives a name that two slices have to the one whose source comes first, whatever their order, and tells of the other',
+      'keeps the slice with the first source of two with one name, in any order, and reports the other',
     ],
   ],
   'cost more than a retry': [
@@ -152,13 +143,16 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'cost more CPU time than its size suggests': [
     ['apps/policy/src/desired/linear.test.ts', 'a Pod with $name takes linear time, up to 1 MB'],
-    ['apps/service-mirror/src/linear.test.ts', '$name costs by its size, up to 1 MB'],
+    ['apps/service-mirror/src/linear.test.ts', '$name costs time in proportion to its size, up to 1 MB'],
     ['apps/wireguard/src/linear.test.ts', '$name costs by its size, up to 1 MB'],
   ],
   'cause local writes without limit': [
     ['apps/policy/test/remote-writes.test.ts', 'delays no other remote, and is limited to the rate'],
     ['apps/policy/test/remote-writes.test.ts', 'gets sets up to the limit, and keeps them'],
-    ['apps/service-mirror/test/remote-over-budget.test.ts', 'gets its first ones, and another when one goes'],
+    [
+      'apps/service-mirror/test/remote-over-budget.test.ts',
+      'has its first Services mirrored, and another when one is deleted',
+    ],
     ['packages/multicluster/src/local/remote-writes.test.ts', 'delays neither another remote nor a deletion'],
   ],
   'keep us away for more than 66 minutes': [
@@ -193,12 +187,12 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'names each cluster that is overruled': [
     [
       'apps/service-mirror/src/desired/global/merge-definitions.test.ts',
-      'names each cluster that does not get what it says, and no other',
+      'names exactly the clusters that are overruled',
     ],
   ],
   'addresses of deleted Pods stay in sets and behind Services': [
     ['apps/policy/test/deletion-guard.test.ts', 'and stays empty is believed after the hold'],
-    ['apps/service-mirror/test/stale.test.ts', 'holds what the first list of $what lacks, until it is over'],
+    ['apps/service-mirror/test/stale.test.ts', 'holds what is missing from the first list of $what, for the hold time'],
   ],
   'a deleted Node stays a peer': [
     [
@@ -214,14 +208,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'Switched off, the guard holds nothing': [
     ['apps/policy/test/deletion-guard.test.ts', 'is believed at once if the guard is off'],
-    ['apps/service-mirror/test/stale.test.ts', 'may be off'],
+    ['apps/service-mirror/test/stale.test.ts', 'can be disabled'],
   ],
   'join the set of another workload': [
     ['apps/policy/test/names.test.ts', 'that come $order, the smaller gets it (Go put both into one set)'],
   ],
   'choose labels of sets or mirrors': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
-    ['apps/service-mirror/src/remote/read.test.ts', 'leaves out $name'],
+    ['apps/service-mirror/src/remote/read.test.ts', 'skips $name'],
   ],
   'bring in all Pods of a node by': [
     ['apps/policy/test/host-network.test.ts', 'is not a member (Go allowed its whole node)'],
@@ -257,16 +251,16 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'Its endpoints may have any address': [
-    ['apps/service-mirror/src/remote/read-slice.test.ts', 'is what the local API server took, if it is local'],
+    ['apps/service-mirror/src/remote/read-slice.test.ts', 'may have any address if it is local'],
   ],
   'break kube-proxy through us': [
     [
       'apps/service-mirror/src/desired/fit-slices.test.ts',
-      'lets no slice through with port %i, which an older build may have written',
+      'skips a slice with port %i, which an older build may have written',
     ],
   ],
   'lose their objects to us': [
-    ['apps/service-mirror/test/repair.test.ts', 'is left alone, and makes room when it goes'],
+    ['apps/service-mirror/test/repair.test.ts', 'is left alone, and replaced after its deletion'],
     ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
   ],
   'repairs changes there': [['apps/policy/test/repair.test.ts', 'when it is deleted (Go did so within the hour)']],
@@ -366,10 +360,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'no write begins after another replica may hold the Lease': [
     ['packages/leader-election/src/term.test.ts', 'has ended when the process wakes from a SIGSTOP, before any timer'],
     ['apps/policy/test/real/leadership-audit.test.ts', 'a leader that wakes from a SIGSTOP no longer writes'],
-    [
-      'apps/service-mirror/test/real/leadership-audit.test.ts',
-      'a leader that wakes from a SIGSTOP writes nothing any more',
-    ],
+    ['apps/service-mirror/test/real/leadership-audit.test.ts', 'a leader that wakes from a SIGSTOP writes nothing'],
   ],
   'Updates and deletes carry the resource version': [
     ['apps/policy/test/local-outage.test.ts', 'is never overwritten, and delays nothing'],
@@ -435,7 +426,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     [
       'apps/service-mirror/test/support/accounts.ts',
-      'The accounts that are deployed, so that every test shows that their rights are enough.',
+      'The accounts of deploy/, so that every test shows that their rights are enough.',
     ],
     [
       'apps/wireguard/test/support/accounts.ts',
@@ -454,14 +445,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/rbac.test.ts', 'without rights deletes nothing until it has them'],
     [
       'apps/service-mirror/test/stale.test.ts',
-      'that refuses to show its slices, and those only, costs nothing, which is said once',
+      'that forbids only its slices leaves all objects as they are, with one warning',
     ],
     ['apps/wireguard/test/own-node.test.ts', 'that may not be patched is told once, counts as lost, and costs no peer'],
   ],
   '`semaphore-service-mirror cleanup` uses the same rights': [
     [
       'apps/service-mirror/test/cleanup.test.ts',
-      'removes what is of one cluster, says so, and leaves all else as it was',
+      'removes the objects of one cluster, prints them, and leaves all else as it was',
     ],
     ['apps/service-mirror/test/cleanup.test.ts', 'refuses $cluster, which a config file names'],
   ],

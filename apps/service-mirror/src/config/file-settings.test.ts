@@ -43,7 +43,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it('reads all fields', () => {
+  it('reads every field of a file', () => {
     const file = {
       global: { ...global, globalSvcHints: 'labelled', serviceSync: true, endpointSliceSync: true },
       localCluster: { name: 'c1', zones: ['a', 'b'], cidrs: ['10.2.0.0/16'], kubeConfigPath: '/local' },
@@ -84,7 +84,7 @@ describe('settingsOfFile', () => {
     });
   });
 
-  it("lets flags set what the file doesn't", () => {
+  it('takes from flags what the file leaves out', () => {
     const given = { mirrorNs: 'ns', mirrorSvcLabelSelector: 'm=2', globalSvcLabelSelector: 'g=2' };
     expect(read({ localCluster: { name: 'c1' }, remoteClusters }, given)).toMatchObject({
       ok: true,
@@ -119,7 +119,7 @@ describe('settingsOfFile', () => {
         value: { mirrorSelector: 'flag=1' },
         warnings: [
           /^-label-selector .* is an older spelling: use -mirror-svc-label-selector /,
-          /^global\.labelSelector counts for nothing beside -label-selector/,
+          /^global\.labelSelector is ignored: -label-selector /,
         ],
       },
     },
@@ -128,10 +128,10 @@ describe('settingsOfFile', () => {
       section: { mirrorSvcLabelSelector: 'file=1' },
       want: {
         value: { mirrorSelector: 'file=1' },
-        warnings: [/^-label-selector .* counts for nothing beside global\.mirrorSvcLabelSelector$/],
+        warnings: [/^-label-selector .* is ignored: global\.mirrorSvcLabelSelector overrides it$/],
       },
     },
-  ])('takes -label-selector with a warning: it $name', ({ section, want }) => {
+  ])('accepts -label-selector with a warning: it $name', ({ section, want }) => {
     expect(
       read({ global: { mirrorNamespace: 'sys', ...section }, remoteClusters }, { labelSelector: 'flag=1' }),
     ).toMatchObject({
@@ -143,14 +143,14 @@ describe('settingsOfFile', () => {
   describe("with a kubeconfig in the file that can't be read", () => {
     const file = { ...complete, localCluster: { name: 'c1', kubeConfigPath: '/gone' } };
 
-    it('uses the service account in a pod, with a warning', () => {
+    it('uses the service account in a pod, and warns', () => {
       expect(read(file, {}, { canRead: () => false })).toMatchObject({
         value: { local: { reference: { kind: 'in-cluster' } } },
         warnings: [expect.stringMatching(/^localCluster\.kubeConfigPath: \/gone can't be read/)],
       });
     });
 
-    it('keeps it elsewhere, to fail with its name', () => {
+    it('uses it elsewhere, and fails with its name', () => {
       expect(read(file, {}, { canRead: () => false, isPod: false })).toMatchObject({
         value: { local: { reference: { kind: 'kubeconfig', path: '/gone' } } },
         warnings: [],
@@ -160,7 +160,7 @@ describe('settingsOfFile', () => {
 
   it.each([
     {
-      name: 'missing fields, with the flags that can set them',
+      name: 'missing fields, with the flags that could set them',
       file: { remoteClusters: [{}] },
       want: [
         '-mirror-ns or SSM_MIRROR_NS is required, or global.mirrorNamespace',
@@ -181,7 +181,7 @@ describe('settingsOfFile', () => {
         'global.mirrorNamespace: "Sys" is not a valid namespace name',
         'global.globalSvcHints: "never" is not one of labelled, always',
         expect.stringMatching(/^localCluster\.zones\[0\]: "remote" /),
-        'remoteClusters: c2 is the name of the local cluster',
+        'remoteClusters: name c2 is that of the local cluster',
       ],
     },
     {

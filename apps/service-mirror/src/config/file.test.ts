@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseMirrorFile } from './file.ts';
 
-/** The example file of the Go program's repository, with other host names. */
+/** The example file in the Go program's repository, with other host names. */
 const ADOPTED = {
   global: {
     globalSvcLabelSelector: 'mirror.semaphore.uw.io/global-service=true',
@@ -26,11 +26,11 @@ const ADOPTED = {
 };
 
 describe('the file of -config', () => {
-  it('is that of the Go program', () => {
+  it('accepts the file of the Go program', () => {
     expect(parseMirrorFile(JSON.stringify(ADOPTED, null, '\t'))).toEqual({ ok: true, value: ADOPTED, warnings: [] });
   });
 
-  it('is that of the first Go program, without global services', () => {
+  it('accepts the file of the Go program from before global services', () => {
     const value = {
       global: { labelSelector: 'mirror=true', mirrorNamespace: 'sys', serviceSync: true },
       remoteClusters: ADOPTED.remoteClusters,
@@ -38,7 +38,7 @@ describe('the file of -config', () => {
     expect(parseMirrorFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
-  it('has our fields, and the misspellings of deployed files', () => {
+  it('accepts our own fields, and misspellings in deployed files', () => {
     const value = {
       global: { globalSvcHints: 'labelled', globalSvcTopologyLabel: 'a=b', globalSvcRoutingStrategy: 'a=b' },
       remoteClusters: [
@@ -54,7 +54,7 @@ describe('the file of -config', () => {
     expect(parseMirrorFile(JSON.stringify(value))).toEqual({ ok: true, value, warnings: [] });
   });
 
-  it('is read as Go reads JSON: keys in any case, null as absent', () => {
+  it('is read as Go reads JSON: keys in any case, and null as unset', () => {
     const file = parseMirrorFile(
       '{"Global": null, "remoteClusters": [{"remoteApiUrl": "https://c1", "allowedPodCidrs": [], "resyncPeriod": null}]}',
     );
@@ -65,7 +65,7 @@ describe('the file of -config', () => {
     });
   });
 
-  it('is refused with a key that is like a known one', () => {
+  it('is refused with alowedPodCIDRs, which resembles a known key', () => {
     const problems = ['remoteClusters[0]: unknown key alowedPodCIDRs, did you mean allowedPodCIDRs?'];
     expect(parseMirrorFile('remoteClusters: [{ name: c1, alowedPodCIDRs: [] }]')).toEqual({ ok: false, problems });
   });

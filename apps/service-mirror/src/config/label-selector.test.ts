@@ -18,78 +18,86 @@ describe('a label selector', () => {
     { name: 'is not met by another value', text: 'app=db', want: false },
     { name: 'is not met by a missing label', text: 'color=red', want: false },
     { name: 'compares with nothing', text: 'empty=', want: true },
-    { name: 'tells an empty value from a missing label', text: 'color=', want: false },
+    { name: 'distinguishes an empty value from a missing label', text: 'color=', want: false },
     { name: 'excludes a value', text: 'app!=web', want: false },
     { name: 'is met by another value than the excluded one', text: 'app != db', want: true },
-    { name: 'excludes nothing where the label is missing', text: 'color!=red', want: true },
+    { name: 'excludes nothing if the label is missing', text: 'color!=red', want: true },
     { name: 'finds a value in a set', text: 'app in (db, web)', want: true },
     { name: 'needs no space before a set', text: 'app in(web)', want: true },
     { name: 'misses a value in a set', text: 'app in (db)', want: false },
     { name: 'finds a missing label in no set', text: 'color in (red,)', want: false },
     { name: 'finds an empty value in a set', text: 'empty in (a,)', want: true },
     { name: 'excludes a set', text: 'app notin (db,web)', want: false },
-    { name: 'excludes no missing label by a set', text: 'color notin (red)', want: true },
+    { name: 'does not exclude a missing label by a set', text: 'color notin (red)', want: true },
     { name: 'asks for a label', text: 'app', want: true },
     { name: 'asks for a missing label', text: 'color', want: false },
     { name: 'forbids a label', text: '!app', want: false },
     { name: 'forbids a missing label', text: '! color', want: true },
     { name: 'takes commas for and', text: 'app=web,tier in (1,3),!color,example.org/team', want: true },
-    { name: 'is not met by all but one', text: 'app=web,tier in (1,2),!color', want: false },
+    { name: 'is not met if one condition is not', text: 'app=web,tier in (1,2),!color', want: false },
     { name: 'compares numbers', text: 'tier>2,tier<4', want: true },
     { name: 'is not met by the number itself', text: 'tier>3', want: false },
     { name: 'is not met by the number itself from below', text: 'tier<3', want: false },
-    { name: 'compares no word with a number', text: 'app<4', want: false },
-    { name: 'compares nothing with a number', text: 'empty<4', want: false },
-    { name: 'knows in and notin as keys, too', text: 'notin notin (in),!in', want: true },
-    { name: 'finds no label that every object has', text: 'constructor', want: false },
+    { name: 'does not compare a word with a number', text: 'app<4', want: false },
+    { name: 'does not compare a missing label with a number', text: 'empty<4', want: false },
+    { name: 'accepts in and notin as keys', text: 'notin notin (in),!in', want: true },
+    { name: 'does not find labels of Object.prototype', text: 'constructor', want: false },
   ])('$name', ({ text, want }) => {
     expect(ownership(text)).toBe(want);
   });
 
   it.each([
     {
-      name: 'names a condition that is none',
+      name: 'names an invalid condition',
       text: 'app=web,a b',
-      want: '"a b" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+      want: '"a b" is not a valid condition: it must be like k=v, k!=v, k in (a,b), k or !k',
     },
     {
       name: 'names a condition with two operators',
       text: 'a=b=c',
-      want: '"a=b=c" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+      want: '"a=b=c" is not a valid condition: it must be like k=v, k!=v, k in (a,b), k or !k',
     },
     {
       name: 'refuses to forbid a value',
       text: '!a=b',
-      want: '"!a=b" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+      want: '"!a=b" is not a valid condition: it must be like k=v, k!=v, k in (a,b), k or !k',
     },
     {
-      name: 'misses a bracket',
+      name: 'refuses a missing bracket',
       text: 'a in (b,c',
-      want: '"a in (b" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+      want: '"a in (b" is not a valid condition: it must be like k=v, k!=v, k in (a,b), k or !k',
     },
     {
-      name: 'has a bracket too many',
+      name: 'refuses an additional bracket',
       text: 'a,b)',
-      want: '"a,b)" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k',
+      want: '"a,b)" is not a valid condition: it must be like k=v, k!=v, k in (a,b), k or !k',
     },
     { name: 'names a set without values', text: 'a in ( )', want: '"a in ( )" has no values' },
-    { name: 'sees a comma too many', text: 'a=b,', want: 'a label selector has nothing before or after a comma' },
-    { name: 'sees a comma that comes first', text: ',a', want: 'a label selector has nothing before or after a comma' },
-    { name: 'names a key that is none', text: 'a/b/c=d', want: '"a/b/c" is no key of a label' },
-    { name: 'names a key with a bad prefix', text: '!A/b', want: '"A/b" is no key of a label' },
-    { name: 'names a key without a name', text: 'a/', want: '"a/" is no key of a label' },
+    {
+      name: 'refuses an additional comma',
+      text: 'a=b,',
+      want: 'a label selector must not have a comma without a condition on each side',
+    },
+    {
+      name: 'refuses a leading comma',
+      text: ',a',
+      want: 'a label selector must not have a comma without a condition on each side',
+    },
+    { name: 'names an invalid key', text: 'a/b/c=d', want: '"a/b/c" is not a valid label key' },
+    { name: 'names a key with a bad prefix', text: '!A/b', want: '"A/b" is not a valid label key' },
+    { name: 'names a key without a name', text: 'a/', want: '"a/" is not a valid label key' },
     {
       name: 'names a key that is too long',
       text: `${'k'.repeat(64)}`,
-      want: `"${'k'.repeat(64)}" is no key of a label`,
+      want: `"${'k'.repeat(64)}" is not a valid label key`,
     },
-    { name: 'names a value that is none', text: 'a=-b', want: '"-b" is no value of a label' },
-    { name: 'names a value of a set that is none', text: 'a in (b,c d)', want: '"c d" is no value of a label' },
-    { name: 'names what is no number', text: 'a>b', want: '"b" is no number to compare the label "a" with' },
+    { name: 'names an invalid value', text: 'a=-b', want: '"-b" is not a valid label value' },
+    { name: 'names an invalid value in a set', text: 'a in (b,c d)', want: '"c d" is not a valid label value' },
+    { name: 'names an invalid number', text: 'a>b', want: '"b" is not a valid number for label "a"' },
     {
-      name: 'cuts what it names',
+      name: 'cuts a long excerpt',
       text: 'a!!'.repeat(99),
-      want: `"${'a!!'.repeat(27).slice(0, 80)}…" is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k`,
+      want: `"${'a!!'.repeat(27).slice(0, 80)}…" is not a valid condition: it must be like k=v, k!=v, k in (a,b), k or !k`,
     },
   ])('$name', ({ text, want }) => {
     expect(ownership(text)).toBe(want);
@@ -98,7 +106,7 @@ describe('a label selector', () => {
   const key = fc.constantFrom('app', 'tier', 'color', 'example.org/team');
   const value = fc.constantFrom('web', '3', 'a', '');
 
-  it('means the same in all its spellings, with any spaces', () => {
+  it('means the same in all spellings, with any spaces', () => {
     fc.assert(
       fc.property(key, value, fc.constantFrom('', ' ', '\t '), (k, v, space) => {
         const equal = ownership(`${k}=${v}`);
@@ -115,7 +123,7 @@ describe('a label selector', () => {
     );
   });
 
-  it('is met where all its conditions are', () => {
+  it('is met if all its conditions are met', () => {
     const condition = fc.tuple(key, fc.constantFrom('=', '!='), value).map((parts) => parts.join(''));
     fc.assert(
       fc.property(fc.array(condition, { minLength: 1 }), (conditions) => {
@@ -124,7 +132,7 @@ describe('a label selector', () => {
     );
   });
 
-  it('is a value or a sentence, whatever the text', () => {
+  it('returns a value or a sentence for any text', () => {
     const pieces = fc.array(fc.constantFrom('a', 'in', 'notin', '(', ')', ',', '=', '!', '>', ' ', '1', '/'), {
       maxLength: 12,
     });

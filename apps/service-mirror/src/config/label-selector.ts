@@ -3,17 +3,17 @@ import { bad, good, type Parsed } from '@kube-semaphore/net';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One condition that labels have to meet. */
+/** One condition on labels. */
 type Requirement =
   | { readonly kind: 'exists' | 'absent'; readonly key: string }
   | { readonly kind: 'in' | 'not-in'; readonly key: string; readonly values: readonly string[] }
   | { readonly kind: 'above' | 'below'; readonly key: string; readonly bound: number };
 
-/** Conditions that labels have to meet, all of them; one without conditions selects everything. */
+/** Conditions that labels must all meet; without conditions, it selects everything. */
 export type LabelSelector = readonly Requirement[];
 
 const KEY = '([^\\s=!(),<>]+)';
-// A comma in brackets separates values.
+// A comma inside parentheses separates values.
 const BETWEEN_REQUIREMENTS = /,(?![^(]*\))/;
 const PRESENCE = new RegExp(`^(!?)\\s*${KEY}$`);
 const COMPARISON = new RegExp(`^${KEY}\\s*(==?|!=|[<>])\\s*([^\\s=!(),<>]*)$`);
@@ -21,7 +21,7 @@ const MEMBERSHIP = new RegExp(`^${KEY}\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
 const MAX_EXCERPT = 80;
 
 /**
- * Reads a label selector as API servers do (apimachinery's labels.Parse): `k=v`, `k==v`, `k!=v`, `k in (a,b)`,
+ * Parses a label selector as API servers do (apimachinery's labels.Parse): `k=v`, `k==v`, `k!=v`, `k in (a,b)`,
  * `k notin (a,b)`, `k`, `!k`, and `k>1`, `k<1` for numbers; a comma is an "and". An empty text selects everything.
  */
 export function parseLabelSelector(text: string): Parsed<LabelSelector> {
@@ -35,7 +35,7 @@ export function parseLabelSelector(text: string): Parsed<LabelSelector> {
   return good(selector);
 }
 
-/** Whether labels meet all conditions. `k!=v` and `k notin (v)` are met without the label, too. */
+/** Whether labels meet all conditions. Labels without the key meet `k!=v` and `k notin (v)`. */
 export function matchesLabels(selector: LabelSelector, labels: Labels): boolean {
   return selector.every((requirement) =>
     isMet(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined),
@@ -43,7 +43,7 @@ export function matchesLabels(selector: LabelSelector, labels: Labels): boolean 
 }
 
 function parseRequirement(text: string): Parsed<Requirement> {
-  if (text === '') return bad('a label selector has nothing before or after a comma');
+  if (text === '') return bad('a label selector must not have a comma without a condition on each side');
   const [, not, presentKey] = PRESENCE.exec(text) ?? [];
   if (presentKey !== undefined) return checked({ kind: not === '!' ? 'absent' : 'exists', key: presentKey });
   const [, comparedKey, operator, value = ''] = COMPARISON.exec(text) ?? [];
@@ -53,7 +53,7 @@ function parseRequirement(text: string): Parsed<Requirement> {
     return checked({ kind: operator === '!=' ? 'not-in' : 'in', key: comparedKey, values: [value] });
   const [, memberKey, word, list = ''] = MEMBERSHIP.exec(text) ?? [];
   if (memberKey === undefined)
-    return bad(`${excerpt(text)} is no condition of a label selector, such as k=v, k!=v, k in (a,b), k or !k`);
+    return bad(`${excerpt(text)} is not a valid condition: it must be like k=v, k!=v, k in (a,b), k or !k`);
   if (list.trim() === '') return bad(`${excerpt(text)} has no values`);
   return checked({
     kind: word === 'in' ? 'in' : 'not-in',
@@ -63,13 +63,13 @@ function parseRequirement(text: string): Parsed<Requirement> {
 }
 
 function checked(requirement: Requirement): Parsed<Requirement> {
-  if (!isLabelKey(requirement.key)) return bad(`${excerpt(requirement.key)} is no key of a label`);
+  if (!isLabelKey(requirement.key)) return bad(`${excerpt(requirement.key)} is not a valid label key`);
   const wrong = 'values' in requirement ? requirement.values.find((value) => !isLabelValue(value)) : undefined;
-  return wrong === undefined ? good(requirement) : bad(`${excerpt(wrong)} is no value of a label`);
+  return wrong === undefined ? good(requirement) : bad(`${excerpt(wrong)} is not a valid label value`);
 }
 
 function checkedBound(key: string, operator: '<' | '>', value: string): Parsed<Requirement> {
-  if (!/^\d+$/.test(value)) return bad(`${excerpt(value)} is no number to compare the label ${excerpt(key)} with`);
+  if (!/^\d+$/.test(value)) return bad(`${excerpt(value)} is not a valid number for label ${excerpt(key)}`);
   return checked({ kind: operator === '>' ? 'above' : 'below', key, bound: Number(value) });
 }
 

@@ -158,7 +158,7 @@ describe('the options of service-mirror', () => {
     {
       name: 'the prefix of global services',
       argv: [...SINGLE, '-svc-prefix=gl'],
-      want: [/^-svc-prefix \(SSM_SVC_PREFIX\): "gl" is that of global services$/],
+      want: [/^-svc-prefix \(SSM_SVC_PREFIX\): "gl" is reserved for global services$/],
     },
     {
       name: 'a lease that ends before its deadline',

@@ -12,13 +12,13 @@ beforeEach(() => {
 });
 
 describe('Findings', () => {
-  it('hands out what is good, and notes what is not under its place', () => {
+  it('returns valid values, and collects problems with their place', () => {
     expect(findings.check('a', good(1), 0)).toBe(1);
     expect(findings.check('b', bad('it is bad'), 0)).toBe(0);
     expect(findings.problems).toEqual(['b: it is bad']);
   });
 
-  it('takes the first text that is said', () => {
+  it('takes the first text that is set', () => {
     expect(
       findings.first(
         [
@@ -34,7 +34,7 @@ describe('Findings', () => {
     expect(findings).toMatchObject({ problems: [], warnings: [] });
   });
 
-  it('checks only the text that counts', () => {
+  it('checks only the text that is used', () => {
     findings.first(
       [
         { at: 'a', value: 'a/b' },
@@ -45,14 +45,14 @@ describe('Findings', () => {
     expect(findings.problems).toEqual([expect.stringMatching(/^a: "a\/b" is not a valid cluster name/)]);
   });
 
-  it('says where an older spelling is, and whether it counts', () => {
+  it('warns of older spellings, and says whether they are ignored', () => {
     const older = { at: 'old', value: 'x', newer: 'new' };
     findings.first([{ at: 'new', value: '' }, older], name);
     findings.first([{ at: 'new', value: 'y' }, older], name);
-    expect(findings.warnings).toEqual(['old is an older spelling: use new', 'old counts for nothing beside new']);
+    expect(findings.warnings).toEqual(['old is an older spelling: use new', 'old is ignored: new overrides it']);
   });
 
-  it('asks for what is required, in every place but the older ones', () => {
+  it('names every place of a missing text except the older ones', () => {
     const places = [
       { at: 'a', value: '' },
       { at: 'b', value: undefined },

@@ -28,7 +28,7 @@ describe('remotesOf', () => {
     expect(read(c2)).toEqual({ remotes: [remote], problems: [], warnings: [] });
   });
 
-  it('reads all fields of a remote', () => {
+  it('reads every field of a remote', () => {
     const direct = {
       remoteAPIURL: 'https://c2',
       remoteCAURL: 'file:///ca',
@@ -76,7 +76,7 @@ describe('remotesOf', () => {
     expect(warnings).toEqual(['remoteClusters[0].remoteSATokenPiath is an older spelling: use remoteSATokenPath']);
   });
 
-  it('takes the kubeconfig before all else, and says what counts for nothing then', () => {
+  it('lets the kubeconfig override all else, and warns of ignored fields', () => {
     const { remotes, warnings } = read({ ...c2, kubeConfigPath: '/c2', remoteAPIURL: 'https://c2' });
     expect(remotes).toMatchObject([{ reference: { kind: 'kubeconfig', path: '/c2' } }]);
     expect(warnings).toEqual(['remoteClusters[0].remoteAPIURL is ignored: kubeConfigPath overrides it']);
@@ -91,10 +91,10 @@ describe('remotesOf', () => {
     };
     expect(read({ name: 'global', servicePrefix: 'gl-a', ...bad }, {}).problems).toEqual([
       expect.stringMatching(/^remoteClusters\[0\]\.name: "global" /),
-      expect.stringMatching(/^remoteClusters\[0\]\.servicePrefix: "gl-a" is that of global services$/),
+      expect.stringMatching(/^remoteClusters\[0\]\.servicePrefix: "gl-a" is reserved for global services$/),
       expect.stringMatching(/^remoteClusters\[0\]\.kubeConfigPath: it is required, or remoteAPIURL/),
       expect.stringMatching(/^remoteClusters\[0\]\.allowedPodCIDRs\[1\]: /),
-      'remoteClusters[0].resyncPeriod: it is negative',
+      'remoteClusters[0].resyncPeriod: it must not be negative',
       expect.stringMatching(/^remoteClusters\[0\]\.staleAfter: "1" is not a duration/),
       'remoteClusters[0].staleAction: "delete" is not one of unready, remove, keep',
       'remoteClusters[1].name is required',
@@ -103,11 +103,11 @@ describe('remotesOf', () => {
     ]);
   });
 
-  it('refuses names and prefixes that two have, and the name of the local cluster', () => {
+  it('refuses duplicate names and prefixes, and the name of the local cluster', () => {
     expect(read(c2, c2, { ...c2, name: 'c1', servicePrefix: 'c3' }, {}, {}).problems.slice(-3)).toEqual([
-      'remoteClusters: two have the name c2',
-      'remoteClusters: two have the servicePrefix c2',
-      'remoteClusters: c1 is the name of the local cluster',
+      'remoteClusters: name c2 is used twice',
+      'remoteClusters: servicePrefix c2 is used twice',
+      'remoteClusters: name c1 is that of the local cluster',
     ]);
   });
 });

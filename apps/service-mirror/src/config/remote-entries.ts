@@ -9,10 +9,10 @@ import type { RemoteSettings } from './settings.ts';
 const staleAction = oneOf(['unready', 'remove', 'keep']);
 
 /**
- * Settings of the remote clusters of a file.
+ * Settings of the remote clusters in a file.
  *
- * @param localName which no remote may have; undefined: the local cluster has none
- * @param findings takes what is wrong with each of them, and with them taken together
+ * @param localName the local cluster's name, if it has one; no remote may have it
+ * @param findings collects the problems of each remote, and of all together
  */
 export function remotesOf(
   entries: readonly RemoteEntry[],
@@ -21,11 +21,11 @@ export function remotesOf(
   const remotes = entries.map((entry, i) => remoteOf(entry, `remoteClusters[${i}]`, findings));
   findings.warnings.push(...overriddenAddresses(entries, 'remoteClusters'));
   for (const name of repeated(remotes.map((remote) => remote.name)))
-    findings.problems.push(`remoteClusters: two have the name ${name}`);
+    findings.problems.push(`remoteClusters: name ${name} is used twice`);
   for (const prefix of repeated(remotes.map((remote) => remote.prefix)))
-    findings.problems.push(`remoteClusters: two have the servicePrefix ${prefix}`);
+    findings.problems.push(`remoteClusters: servicePrefix ${prefix} is used twice`);
   if (remotes.some(({ name }) => name === localName))
-    findings.problems.push(`remoteClusters: ${localName} is the name of the local cluster`);
+    findings.problems.push(`remoteClusters: name ${localName} is that of the local cluster`);
   return remotes;
 }
 
@@ -54,10 +54,10 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
 function periodOf(value: string | number | undefined): Parsed<number> {
   if (value === undefined) return good(0);
   const parsed = durationOf(value);
-  return parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed;
+  return parsed.ok && parsed.value < 0 ? bad('it must not be negative') : parsed;
 }
 
-/** Those that are there more than once; an empty one is a problem of its own already. */
+/** Texts that occur more than once; empty ones are reported elsewhere. */
 const repeated = (texts: readonly string[]): readonly string[] => [
   ...new Set(texts.filter((each, i) => each !== '' && texts.indexOf(each) !== i)),
 ];

@@ -18,7 +18,7 @@ async function settings(argv: string[], env: Record<string, string> = {}) {
 }
 
 describe('settingsOfOptions', () => {
-  it('has one remote, which is called by its prefix, and no global services', async () => {
+  it('has one remote, whose name is its prefix, and no global services', async () => {
     expect(
       await settings([
         '-kube-config=/local',
@@ -54,7 +54,7 @@ describe('settingsOfOptions', () => {
 
   it.each([
     {
-      name: 'a kubeconfig before anything else',
+      name: 'a kubeconfig before all else',
       argv: ['-target-kube-config=/c2', ...DIRECT],
       want: { kind: 'kubeconfig', path: '/c2' },
     },

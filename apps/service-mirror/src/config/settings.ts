@@ -7,17 +7,17 @@ import type { MirrorOptions } from './options.ts';
 type LocalSettings = {
   readonly name: string;
   readonly reference: ClusterReference;
-  /** Where its Nodes are, each once, in the order of the file; empty: nobody said. */
+  /** The zones of its Nodes, each once, in the order of the file; empty if the file doesn't say. */
   readonly zones: readonly string[];
-  /** No remote may bring in an address in them. */
+  /** Addresses that no remote may announce. */
   readonly cidrs: readonly Cidr[];
 };
 
-/** What global services are made of, and how their traffic goes. */
+/** Which Services are global, and where their traffic goes. */
 export type GlobalSettings = {
-  /** Services of all clusters that take part. */
+  /** For Services of all clusters. */
   readonly selector: string;
-  /** A selector: Services whose traffic goes to local endpoints first. Undefined: none do by their label. */
+  /** A selector for Services whose traffic goes to local endpoints first; undefined for no such Services. */
   readonly routingStrategyLabel: string | undefined;
   /** Which global services have hints: those with the routing-strategy label, or all. */
   readonly hints: 'labelled' | 'always';
@@ -25,30 +25,29 @@ export type GlobalSettings = {
   readonly slicesSync: boolean;
 };
 
-/** One remote cluster, wherever it was configured. */
+/** One remote cluster, from flags or from a file. */
 export type RemoteSettings = {
   readonly name: string;
-  /** What the names of its mirrors begin with. */
+  /** The start of its mirrors' names. */
   readonly prefix: string;
   readonly reference: ClusterReference;
-  /** The addresses that it may bring into local slices; all of them without. */
+  /** The addresses that it may announce; undefined for all. */
   readonly allowedPodCidrs: readonly Cidr[] | undefined;
   /** 0 is never. */
   readonly resyncPeriodMs: number;
-  /** A remote that wasn't seen for so long is stale; 0 is never. */
+  /** After how long without an answer it is stale; 0 is never. */
   readonly staleAfterMs: number;
-  /** What becomes of the endpoints of a stale remote in global services. */
+  /** What happens to its endpoints in global services while it is stale. */
   readonly staleAction: 'unready' | 'remove' | 'keep';
 };
 
-/** Which clusters there are, and what of them is mirrored; from the flags for one remote, or from a file. */
+/** The clusters and what is mirrored, from the flags for one remote or from a file. */
 export type Settings = {
   readonly local: LocalSettings;
-  /** Where our Services are, in the local cluster. */
   readonly mirrorNamespace: string;
-  /** A selector: remote Services that are mirrored. */
+  /** A selector for remote Services to mirror. */
   readonly mirrorSelector: string;
-  /** Undefined: there are no global services. */
+  /** Undefined without global services. */
   readonly global: GlobalSettings | undefined;
   /** Whether mirrors without a source are removed. */
   readonly serviceSync: boolean;
@@ -56,10 +55,14 @@ export type Settings = {
   readonly remotes: readonly RemoteSettings[];
 };
 
-/** What logs and metrics call a local cluster that nobody gave a name: nothing that we write has one then. */
+/** The prefixes of the remotes, by cluster. */
+export const prefixesOf = ({ remotes }: Pick<Settings, 'remotes'>): ReadonlyMap<string, string> =>
+  new Map(remotes.map(({ name, prefix }) => [name, prefix]));
+
+/** The local cluster's name in logs and metrics if the config has none; then no object contains it. */
 export const UNNAMED = 'local';
 
-/** Settings of the flags for one remote, which were validated to be complete. The prefix is its name, too. */
+/** Settings from the flags for one remote, which are validated to be complete. Its prefix is also its name. */
 export function settingsOfOptions(options: MirrorOptions): Settings {
   return {
     local: { name: UNNAMED, reference: localReference(options.kubeConfig), zones: [], cidrs: options.localCidrs ?? [] },

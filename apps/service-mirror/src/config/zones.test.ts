@@ -13,18 +13,18 @@ describe('zonesOf', () => {
   it.each([
     { name: 'none', zones: [], want: [] },
     { name: 'eight', zones: EIGHT, want: EIGHT },
-    { name: 'one that is there twice once', zones: ['b', 'a', 'b'], want: ['b', 'a'] },
-    { name: 'eight of which one is there twice', zones: [...EIGHT, 'a'], want: EIGHT },
+    { name: 'a repeated zone once', zones: ['b', 'a', 'b'], want: ['b', 'a'] },
+    { name: 'eight zones, one of them repeated', zones: [...EIGHT, 'a'], want: EIGHT },
   ])('takes $name', ({ zones, want }) => {
     expect(read(zones)).toEqual({ zones: want, problems: [] });
   });
 
-  it('refuses what can not be, each where it is', () => {
+  it('refuses invalid zones, each with its place', () => {
     expect(read([...EIGHT, 'remote', '', 'a/b']).problems).toEqual([
-      'localCluster.zones: there are 11, an endpoint can have hints of 8',
-      'localCluster.zones[8]: "remote" is what endpoints of other clusters have for a zone',
-      'localCluster.zones[9]: "" is no zone: a label has to hold it',
-      'localCluster.zones[10]: "a/b" is no zone: a label has to hold it',
+      'localCluster.zones: 11 zones are too many: an endpoint can have at most 8 hints',
+      'localCluster.zones[8]: "remote" is reserved for endpoints of other clusters',
+      'localCluster.zones[9]: "" is not a valid zone: it must be a label value',
+      'localCluster.zones[10]: "a/b" is not a valid zone: it must be a label value',
     ]);
   });
 });

@@ -2,12 +2,12 @@ import { isLabelValue } from '@kube-semaphore/naming';
 import type { Findings } from './problems.ts';
 import { MAX_ZONES, REMOTE_ZONE } from '../desired/global/routing-hints.ts';
 
-/** The zones of the local cluster's nodes as the file has them, each once. Nodes tell theirs by a label. */
+/** The zones of the local cluster's Nodes in the file, each once. */
 export function zonesOf(zones: readonly string[], findings: Findings): readonly string[] {
   const unique = [...new Set(zones)];
   if (unique.length > MAX_ZONES)
     findings.problems.push(
-      `localCluster.zones: there are ${unique.length}, an endpoint can have hints of ${MAX_ZONES}`,
+      `localCluster.zones: ${unique.length} zones are too many: an endpoint can have at most ${MAX_ZONES} hints`,
     );
   for (const [i, zone] of zones.entries()) {
     const problem = problemOf(zone);
@@ -17,6 +17,6 @@ export function zonesOf(zones: readonly string[], findings: Findings): readonly 
 }
 
 function problemOf(zone: string): string | undefined {
-  if (zone === REMOTE_ZONE) return 'is what endpoints of other clusters have for a zone';
-  return zone === '' || !isLabelValue(zone) ? 'is no zone: a label has to hold it' : undefined;
+  if (zone === REMOTE_ZONE) return 'is reserved for endpoints of other clusters';
+  return zone === '' || !isLabelValue(zone) ? 'is not a valid zone: it must be a label value' : undefined;
 }

@@ -6,5 +6,5 @@ import type { ObservedEndpoints } from './observed.ts';
 export type Change =
   | ServiceChange
   | SliceChange
-  /** What a Go program made in the place of slices. */
+  /** Go programs write Endpoints where we write slices. */
   | { readonly kind: 'delete-endpoints'; readonly from: ObservedEndpoints };

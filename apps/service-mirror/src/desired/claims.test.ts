@@ -27,7 +27,7 @@ describe('Claims', () => {
     expect(claims.keys('gl')).toEqual(['global/ns/web']);
   });
 
-  it('tell those who lost when the winner leaves', () => {
+  it('return the other claimants when the holder leaves', () => {
     const claims = new Claims();
     claims.add('n', claim('c2/ns/web', 1));
     claims.add('n', claim('c3/ns/web', 2));
@@ -36,7 +36,7 @@ describe('Claims', () => {
     expect(claims.keys('other')).toEqual([]);
   });
 
-  it('depend on no order of events', () => {
+  it('do not depend on the order of events', () => {
     const sources = fc.uniqueArray(
       fc.record({ cluster: fc.constantFrom('c2', 'c3', 'c4', 'c5'), createdAt: fc.integer({ min: 0, max: 2 }) }),
       {

@@ -1,6 +1,8 @@
+import { compareText } from '@kube-semaphore/naming';
+
 /** A source that wants a local name. */
 export type Claim = {
-  /** The key of the reconcile that would use the name. */
+  /** The key that the name would be for. */
   readonly key: string;
   readonly cluster: string;
   readonly namespace: string;
@@ -10,20 +12,20 @@ export type Claim = {
 };
 
 /**
- * Who wants which local name. Two sources can spell one (`c2` and `a-b`, `c2-a` and `b`): the oldest has it, whatever
- * the order in which they were seen.
+ * Which sources want which local name. Two sources can have one name (`c2` and `a-b`, `c2-a` and `b`): the oldest gets
+ * it, in whatever order they were seen.
  */
 export class Claims {
   readonly #byName = new Map<string, Map<string, Claim>>();
 
-  /** A source wants a name, or does so with another age. @returns the keys that this may concern */
+  /** Adds a claim, or changes its age. @returns the keys that want the name */
   add(localName: string, claim: Claim): readonly string[] {
     const claims = this.#byName.get(localName) ?? new Map<string, Claim>();
     this.#byName.set(localName, claims.set(sourceOf(claim), claim));
     return this.keys(localName);
   }
 
-  /** A source wants a name no more. @returns the keys that this may concern, its own included */
+  /** Removes a claim. @returns its key, and the keys that still want the name */
   remove(localName: string, claim: Omit<Claim, 'createdAt'>): readonly string[] {
     const claims = this.#byName.get(localName);
     claims?.delete(sourceOf(claim));
@@ -31,7 +33,7 @@ export class Claims {
     return [...new Set([claim.key, ...this.keys(localName)])];
   }
 
-  /** The keys that want a name, that of the oldest source first. */
+  /** The keys that want a name, the key of the oldest source first. */
   keys(localName: string): readonly string[] {
     const claims = [...(this.#byName.get(localName)?.values() ?? [])].toSorted(byAge);
     return [...new Set(claims.map(({ key }) => key))];
@@ -41,8 +43,5 @@ export class Claims {
 const sourceOf = ({ key, cluster, namespace, name }: Omit<Claim, 'createdAt'>): string =>
   `${key} ${cluster}/${namespace}/${name}`;
 
-function byAge(a: Claim, b: Claim): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt;
-  const [x, y] = [sourceOf(a), sourceOf(b)];
-  return x < y ? -1 : Number(x > y);
-}
+const byAge = (a: Claim, b: Claim): number =>
+  a.createdAt === b.createdAt ? compareText(sourceOf(a), sourceOf(b)) : a.createdAt - b.createdAt;

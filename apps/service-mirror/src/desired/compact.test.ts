@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sharedConditions, sharedTexts } from './compact.ts';
 
-it('equal conditions are one object, and others are not', () => {
+it('returns one object for equal conditions', () => {
   const ready = { ready: true, serving: true, terminating: false };
   expect(sharedConditions(ready)).toEqual(ready);
   expect(sharedConditions(ready)).toBe(sharedConditions({ ...ready }));
@@ -9,7 +9,7 @@ it('equal conditions are one object, and others are not', () => {
   expect(sharedConditions({ ...ready, ready: false })).toEqual({ ...ready, ready: false });
 });
 
-it('texts are what they were', () => {
+it('returns texts unchanged', () => {
   const shared = sharedTexts();
   expect(['Pod', 'Node', 'Pod', ''].map(shared)).toEqual(['Pod', 'Node', 'Pod', '']);
 });

@@ -1,10 +1,10 @@
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
 import type { Endpoint } from './source.ts';
 
-/** Makes one of equal texts. */
+/** Returns one instance for equal texts, to save memory. */
 export type Shared = (text: string) => string;
 
-/** For the texts of one slice, whose endpoints have most of them in common. */
+/** For the texts of one slice: its endpoints share most of them. */
 export function sharedTexts(): Shared {
   const texts = new Map<string, string>();
   return (text) => {
@@ -14,10 +14,10 @@ export function sharedTexts(): Shared {
   };
 }
 
-/** All that conditions can be; a mirror has tens of thousands of endpoints, and most of them are just ready. */
+/** All conditions, by their values: a mirror has tens of thousands of endpoints with the same ones. */
 const CONDITIONS = new Map<string, Endpoint['conditions']>();
 
-/** The same object for the same conditions. */
+/** Returns one instance for equal conditions. */
 export function sharedConditions({ ready, serving, terminating }: Endpoint['conditions']): Endpoint['conditions'] {
   const key = `${ready} ${serving} ${terminating}`;
   const known = CONDITIONS.get(key);
@@ -27,7 +27,7 @@ export function sharedConditions({ ready, serving, terminating }: Endpoint['cond
   return conditions;
 }
 
-/** The reference of an endpoint with shared texts; undefined if it names nothing. */
+/** The target of an endpoint, with shared texts; undefined if it has no name. */
 export function sharedTarget(
   { kind, namespace, name }: EndpointSlice['endpoints'][number]['targetRef'],
   shared: Shared,
@@ -35,5 +35,5 @@ export function sharedTarget(
   return name === '' ? undefined : { kind: shared(kind), namespace: shared(namespace), name };
 }
 
-/** A copy without the room for 16 more that V8 gives an array when it is first added to: nearly all of these have one element. */
+/** A copy without the spare room for 16 elements that V8 adds to a growing array: most of these have one element. */
 export const tight = <T>(items: readonly T[]): readonly T[] => items.slice();

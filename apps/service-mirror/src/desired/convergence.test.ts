@@ -4,7 +4,7 @@ import * as arbitrary from '../../test/arbitraries.ts';
 import { prefixes, type Remote, Simulation } from '../../test/simulation.ts';
 
 const cluster = fc.constantFrom(...prefixes.keys());
-/** `c2` and `a-b`, `c2-a` and `b` spell one name. */
+/** `c2` and `a-b`, `c2-a` and `b` make one name. */
 const where = fc.record({ namespace: fc.constantFrom('a-b', 'b'), name: fc.constant('web') });
 
 /** Of one family each: the primary one can't be changed, and so depends on the past. */
@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   ...[1, 2, 3].map(() => fc.nat(9).map((at): Step => ({ what: 'work', run: (simulation) => simulation.work(at) }))),
 );
 
-/** Far more than it takes: whoever comes that far would never come to rest. */
+/** Far more steps than needed: a run with so many would never come to rest. */
 const MOST = 1_000;
 
 async function settle(simulation: Simulation): Promise<object> {
@@ -71,7 +71,7 @@ async function settle(simulation: Simulation): Promise<object> {
 }
 
 describe('the mirrors of three clusters', () => {
-  it('are a function of what these have, whatever happened in whatever order, and come to rest', async () => {
+  it('depend only on what the clusters have, not on the order of events, and come to rest', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 100, size: 'max' }), async (steps) => {
         const lived = new Simulation();

@@ -1,4 +1,12 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 
-/** Something about a cluster's part in a local Service that is worth knowing. `reason` is a word for a metric's label. */
+/** A diagnostic about a cluster's part in a local Service. `reason` is a word for a metric's label. */
 export type ClusterDiagnostic = Diagnostic & { readonly cluster: string };
+
+/** A problem with a key as a whole: of the cluster that the key names. */
+export const problemOf = (key: string, reason: string, detail: string): ClusterDiagnostic => ({
+  cluster: key.slice(0, key.indexOf('/')),
+  kind: 'problem',
+  reason,
+  detail,
+});

@@ -1,54 +1,61 @@
 import { isDeepStrictEqual } from 'node:util';
+import { compareText } from '@kube-semaphore/naming';
+import {
+  globalClustersAnnotation,
+  globalConflictsAnnotation,
+  sourceAnnotation,
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
+} from '../names.ts';
 import type { DesiredService } from './objects.ts';
 import { familySpec, meetsFamilies } from './families.ts';
 import type { ObservedService } from './observed.ts';
 
-/** What to do about a local Service. */
+/** Annotations that only we set: removed if they aren't desired. */
+const OWN_ANNOTATIONS: readonly string[] = [
+  sourceAnnotation,
+  globalClustersAnnotation,
+  globalConflictsAnnotation,
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
+];
+
+/** How to change a local Service. */
 export type ServiceChange =
   | { readonly kind: 'create-service'; readonly to: DesiredService }
   | { readonly kind: 'update-service'; readonly from: ObservedService; readonly to: DesiredService }
   /**
-   * It turns headless, or ceases to be: `clusterIP` is immutable, so it is deleted without its slices, and created as
-   * soon as it is gone.
+   * It becomes headless, or stops being headless. As `clusterIP` is immutable, it is deleted without its slices, and
+   * created when it is gone.
    */
   | { readonly kind: 'replace-service'; readonly from: ObservedService; readonly to: DesiredService }
   | { readonly kind: 'delete-service'; readonly from: ObservedService };
 
-/**
- * How a local Service differs from what it should be.
- *
- * @param ownAnnotations keys that are ours alone: removed where they aren't desired
- * @returns undefined where nothing has to be written
- */
+/** How a local Service differs from what it should be; undefined if it doesn't. */
 export function diffService(
   from: ObservedService | undefined,
   to: DesiredService | undefined,
-  ownAnnotations: readonly string[],
 ): ServiceChange | undefined {
   if (to === undefined) return from === undefined ? undefined : { kind: 'delete-service', from };
   if (from === undefined) return { kind: 'create-service', to };
   if (from.definition.headless !== to.definition.headless) return { kind: 'replace-service', from, to };
-  return isSame(from, to, ownAnnotations) ? undefined : { kind: 'update-service', from, to };
+  return isSame(from, to) ? undefined : { kind: 'update-service', from, to };
 }
 
-/** The annotations of a Service that is there when ours are as desired; what others put there stays. */
-export function annotationsOf(
-  from: ObservedService | undefined,
-  to: DesiredService,
-  ownAnnotations: readonly string[],
-): Readonly<Record<string, string>> {
-  const others = Object.entries(from?.annotations ?? {}).filter(([key]) => !ownAnnotations.includes(key));
+/** The desired annotations, and those that others set. */
+export function annotationsOf(from: ObservedService | undefined, to: DesiredService): Readonly<Record<string, string>> {
+  const others = Object.entries(from?.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.includes(key));
   return { ...Object.fromEntries(others), ...to.annotations };
 }
 
-function isSame(from: ObservedService, to: DesiredService, ownAnnotations: readonly string[]): boolean {
+function isSame(from: ObservedService, to: DesiredService): boolean {
   const { families, ...definition } = to.definition;
   const { families: observedFamilies, ...observed } = from.definition;
   return (
     from.isPlain &&
     Object.entries(to.labels).every(([key, value]) => from.labels[key] === value) &&
-    isDeepStrictEqual(from.annotations, annotationsOf(from, to, ownAnnotations)) &&
-    isDeepStrictEqual(byName(observed), byName(definition)) &&
+    isDeepStrictEqual(from.annotations, annotationsOf(from, to)) &&
+    isDeepStrictEqual(comparable(observed), comparable(definition)) &&
     meetsFamilies(
       { families: observedFamilies, familyPolicy: from.familyPolicy },
       familySpec(families, observedFamilies),
@@ -56,8 +63,8 @@ function isSame(from: ObservedService, to: DesiredService, ownAnnotations: reado
   );
 }
 
-/** Ports in one order, and their targets as the API server has them: it fills in the port itself. */
-function byName<T extends Pick<DesiredService['definition'], 'ports'>>(definition: T): T {
+/** With ports sorted by name, and with the targets that the API server fills in. */
+function comparable<T extends Pick<DesiredService['definition'], 'ports'>>(definition: T): T {
   const ports = definition.ports.map((port) => ({ ...port, targetPort: port.targetPort ?? port.port }));
-  return { ...definition, ports: ports.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))) };
+  return { ...definition, ports: ports.toSorted((a, b) => compareText(a.name, b.name)) };
 }

@@ -5,13 +5,13 @@ import type { ObservedSlice } from './observed.ts';
 /** The Service that slices belong to. */
 export type Owner = { readonly name: string; readonly uid: string };
 
-/** `owner`: the Service that the slice belongs to; its UID is `''` in a plan where that isn't there yet. */
+/** `owner`: the Service that the slice belongs to. Its UID is `''` in a plan that creates the Service. */
 export type SliceChange =
   | { readonly kind: 'create-slice'; readonly to: DesiredSlice; readonly owner: Owner }
   | { readonly kind: 'update-slice'; readonly from: ObservedSlice; readonly to: DesiredSlice; readonly owner: Owner }
   | { readonly kind: 'delete-slice'; readonly from: ObservedSlice };
 
-/** Slices that are written together, and then those that go: an address that moves is never missing in between. */
+/** Writes come before deletes, so that an address that moves between slices is never missing. */
 export type SlicePhases = { readonly writes: readonly SliceWrite[]; readonly deletes: readonly SliceDeletion[] };
 
 type SliceWrite = Extract<SliceChange, { readonly to: DesiredSlice }>;
@@ -19,23 +19,23 @@ type SliceWrite = Extract<SliceChange, { readonly to: DesiredSlice }>;
 type SliceDeletion = Extract<SliceChange, { readonly kind: 'delete-slice' }>;
 
 /**
- * How the local slices of a Service differ from what they should be. A slice keeps its family for good: one that is to
- * have another is deleted first, and created with the next look.
+ * How the local slices of a Service differ from what they should be. As a slice's family is immutable, a slice that
+ * needs another one is deleted now, and created by the next reconcile.
  *
- * @param observed ours, by whatever name
+ * @param observed ours, whatever their names
  */
 export function diffSlices(
   observed: readonly ObservedSlice[],
   desired: readonly DesiredSlice[],
   owner: Owner,
 ): SlicePhases {
-  const there = new Map(observed.map((slice) => [slice.name, slice]));
+  const observedByName = new Map(observed.map((slice) => [slice.name, slice]));
   const wanted = new Set<string>();
   const writes: SliceWrite[] = [];
   const deletes: SliceDeletion[] = [];
   for (const to of desired) {
     wanted.add(to.name);
-    const from = there.get(to.name);
+    const from = observedByName.get(to.name);
     if (from === undefined) writes.push({ kind: 'create-slice', to, owner });
     else if (from.family !== to.family) deletes.push({ kind: 'delete-slice', from });
     else if (!isSame(from, to, owner)) writes.push({ kind: 'update-slice', from, to, owner });

@@ -8,7 +8,6 @@ import { diffService } from './diff-service.ts';
 import { diffSlices } from './diff-slices.ts';
 import { familySpec } from './families.ts';
 import type { ObservedService, ObservedSlice } from './observed.ts';
-import { ownAnnotations } from './own-annotations.ts';
 import type { Family } from './source.ts';
 
 const where = { namespace: 'shop', service: 'web', name: 'web' };
@@ -46,25 +45,25 @@ const writtenSlices = ({ slices }: DesiredObjects): ObservedSlice[] =>
   slices.map((slice) => ({ ...slice, uid: slice.name, resourceVersion: '1', owners: [owner.uid] }));
 
 describe('diffService', () => {
-  it('is empty for what was written', () => {
+  it('is empty for written objects', () => {
     fc.assert(
       fc.property(source, (from) => {
         const { service } = desiredMirror(from);
-        expect(diffService(written(service), service, ownAnnotations)).toBeUndefined();
+        expect(diffService(written(service), service)).toBeUndefined();
       }),
     );
   });
 
-  it('comes to rest after one update, whatever was there', () => {
+  it('comes to rest after one update of any Service', () => {
     fc.assert(
       fc.property(source, source, (one, other) => {
         const before = written(desiredMirror(one).service);
         const { service } = desiredMirror(other);
-        const change = diffService(before, service, ownAnnotations);
+        const change = diffService(before, service);
         const isFlip = before.definition.headless !== service.definition.headless;
         expect(change?.kind === 'replace-service').toBe(isFlip);
         const after = change?.kind === 'update-service' ? written(service, before) : isFlip ? written(service) : before;
-        expect(diffService(after, service, ownAnnotations)).toBeUndefined();
+        expect(diffService(after, service)).toBeUndefined();
         // The primary family can't be changed.
         expect(isFlip || after.definition.families[0] === before.definition.families[0]).toBe(true);
       }),
@@ -86,17 +85,17 @@ describe('diffService', () => {
 
   it.each([
     { name: 'creates what is missing', from: undefined, to: service, want: 'create-service' },
-    { name: 'deletes what is too much', from: written(service), to: undefined, want: 'delete-service' },
-    { name: 'does nothing where there is nothing', from: undefined, to: undefined, want: undefined },
-    { name: 'puts back a label', from: { ...written(service), labels: {} }, to: service, want: 'update-service' },
+    { name: 'deletes what is not desired', from: written(service), to: undefined, want: 'delete-service' },
+    { name: 'does nothing without objects', from: undefined, to: undefined, want: undefined },
+    { name: 'restores a label', from: { ...written(service), labels: {} }, to: service, want: 'update-service' },
     {
-      name: 'takes away a selector',
+      name: 'removes a selector',
       from: { ...written(service), isPlain: false },
       to: service,
       want: 'update-service',
     },
     {
-      name: 'removes an annotation that is ours and not wanted',
+      name: 'removes an annotation of ours that is not desired',
       from: { ...written(service), annotations: { ...service.annotations, 'global-svc-conflicts': 'c3' } },
       to: service,
       want: 'update-service',
@@ -112,12 +111,12 @@ describe('diffService', () => {
       want: undefined,
     },
   ])('$name', ({ from, to, want }) => {
-    expect(diffService(from, to, ownAnnotations)?.kind).toBe(want);
+    expect(diffService(from, to)?.kind).toBe(want);
   });
 });
 
 describe('diffSlices', () => {
-  it('is empty for what was written', () => {
+  it('is empty for written objects', () => {
     fc.assert(
       fc.property(source, (from) => {
         const desired = desiredMirror(from);
@@ -126,7 +125,7 @@ describe('diffSlices', () => {
     );
   });
 
-  it('writes only slices that differ, and deletes only those that are not wanted', () => {
+  it('writes only slices that differ, and deletes only undesired ones', () => {
     fc.assert(
       fc.property(source, source, (one, other) => {
         const [before, after] = [desiredMirror(one), desiredMirror(other)];
@@ -146,7 +145,7 @@ describe('diffSlices', () => {
   });
 
   it.each([{ owners: [] }, { owners: ['another'] }, { owners: ['u', 'another'] }])(
-    'has slices that are not owned by their Service alone owned anew: $owners',
+    'updates slices whose only owner is not their Service: $owners',
     ({ owners }) => {
       const desired = desiredMirror({
         cluster: 'c2',
@@ -176,7 +175,7 @@ describe('diffSlices', () => {
 });
 
 describe('desiredMirror', () => {
-  it('makes one slice of each, under names that no two share', () => {
+  it('makes one slice of each, under unique names', () => {
     fc.assert(
       fc.property(source, (from) => {
         const { slices } = desiredMirror(from);
@@ -186,7 +185,7 @@ describe('desiredMirror', () => {
     );
   });
 
-  it('tells apart slices that a remote called so that they share ten digits of a hash', () => {
+  it('distinguishes slices whose names share ten digits of a hash', () => {
     const where10 = { namespace: 'shop', service: 'web', family: 'IPv4', ports: [], endpoints: [], uid: 'y' } as const;
     const service10 = {
       uid: 'x',
@@ -208,7 +207,7 @@ describe('desiredMirror', () => {
     expect(new Set(desired.slices.map(({ name }) => name)).size).toBe(2);
   });
 
-  it('depends on no order', () => {
+  it('does not depend on order', () => {
     fc.assert(
       fc.property(source, (from) => {
         expect(desiredMirror({ ...from, slices: from.slices.toReversed() })).toEqual(desiredMirror(from));

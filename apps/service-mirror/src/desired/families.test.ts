@@ -4,35 +4,35 @@ import { familySpec, meetsFamilies } from './families.ts';
 describe('familySpec', () => {
   it.each([
     {
-      name: 'one family is SingleStack of it',
+      name: 'one family is SingleStack',
       wanted: ['IPv6'],
       want: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv6'] },
     },
     {
-      name: 'two are PreferDualStack in their order',
+      name: 'two families are PreferDualStack',
       wanted: ['IPv6', 'IPv4'],
       want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv6'] },
     },
     {
-      name: 'a primary that is there stays, where the order is another',
+      name: 'an existing primary family stays if the order differs',
       wanted: ['IPv6', 'IPv4'],
       there: ['IPv4'],
       want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4'] },
     },
     {
-      name: 'a primary that is there stays, where it is not wanted',
+      name: 'an existing primary family stays if it is not wanted',
       wanted: ['IPv6'],
       there: ['IPv4'],
       want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4'] },
     },
     {
-      name: 'the second one may go',
+      name: 'the second family may be removed',
       wanted: ['IPv4'],
       there: ['IPv4'],
       want: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] },
     },
     {
-      name: 'a second one that is there is named, or it would be given up',
+      name: 'an existing second family is named',
       wanted: ['IPv6', 'IPv4'],
       there: ['IPv4', 'IPv6'],
       want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4', 'IPv6'] },

@@ -1,28 +1,27 @@
 import type { Service } from '@kube-semaphore/kube-objects';
 import type { Family } from './source.ts';
 
-/** What a local Service says about its address families. */
+/** The address families in a local Service's spec. */
 export type FamilySpec = {
   readonly ipFamilyPolicy: 'SingleStack' | 'PreferDualStack';
-  /** For a request: with PreferDualStack the API server adds the second one, where the cluster has it. */
+  /** For requests. With PreferDualStack, the API server adds the second one if the cluster has it. */
   readonly ipFamilies: readonly Family[];
 };
 
 /**
- * The families of a local Service. The primary one can't be changed, so one that is there already stays, and the
- * source's come beside it. A second one that is there and may stay has to be named, or it would be given up, which only
- * SingleStack may do.
+ * The families of a local Service. The primary family is immutable, so an existing Service keeps it, and the source's
+ * families come second. An existing second family has to be named: only SingleStack may remove it.
  *
  * @param wanted by the source, in its order; never empty
- * @param there of the Service, where there is one
+ * @param existing of the Service; empty if it doesn't exist
  */
-export function familySpec(wanted: readonly Family[], there: readonly Family[] = []): FamilySpec {
-  const primary = there[0] ?? wanted[0]!;
+export function familySpec(wanted: readonly Family[], existing: readonly Family[] = []): FamilySpec {
+  const primary = existing[0] ?? wanted[0]!;
   if (wanted.every((family) => family === primary)) return { ipFamilyPolicy: 'SingleStack', ipFamilies: [primary] };
-  return { ipFamilyPolicy: 'PreferDualStack', ipFamilies: there.length > 1 ? there : [primary] };
+  return { ipFamilyPolicy: 'PreferDualStack', ipFamilies: existing.length > 1 ? existing : [primary] };
 }
 
-/** Whether a Service that is there says the same: on a cluster with one family it has only that, whatever it prefers. */
+/** Whether an existing Service meets a spec. On a cluster with one family it has only that one, whatever it prefers. */
 export function meetsFamilies(
   observed: { readonly families: readonly Family[]; readonly familyPolicy: string },
   { ipFamilyPolicy, ipFamilies }: FamilySpec,
@@ -31,7 +30,7 @@ export function meetsFamilies(
   return ipFamilyPolicy === 'PreferDualStack' || observed.families.length === 1;
 }
 
-/** Servers before dual-stack (1.20) have none, and then the address tells. */
+/** Servers before dual-stack (1.20) don't set `ipFamilies`: the address shows the family. */
 export function familiesOf({
   ipFamilies,
   clusterIP,

@@ -12,16 +12,21 @@ const slice = (name: string, source: string, port = 80): DesiredSlice => ({
 });
 
 describe('fitSlices', () => {
-  it('gives a name that two slices have to the one whose source comes first, whatever their order, and tells of the other', () => {
+  it('keeps the slice with the first source of two with one name, in any order, and reports the other', () => {
     const [a, b, c] = [slice('web-1', 'c2/shop/a'), slice('web-1', 'c2/shop/b'), slice('web-2', 'c2/shop/c')] as const;
     const diagnostics = [
-      { cluster: 'c2', kind: 'problem', reason: 'name-taken', detail: 'c2/shop/b: web-1 is that of c2/shop/a' },
+      {
+        cluster: 'c2',
+        kind: 'problem',
+        reason: 'name-taken',
+        detail: 'c2/shop/b: the name web-1 belongs to c2/shop/a',
+      },
     ];
     expect(fitSlices([a, b, c], 'c2')).toEqual({ slices: [a, c], diagnostics });
     expect(fitSlices([c, b, a], 'c2')).toEqual({ slices: [c, a], diagnostics });
   });
 
-  it.each([70_000, -1, 0])('lets no slice through with port %i, which an older build may have written', (port) => {
+  it.each([70_000, -1, 0])('skips a slice with port %i, which an older build may have written', (port) => {
     const [good, bad] = [slice('web-1', 'c2/shop/a'), slice('web-2', 'c3/shop/b', port)];
     const labelled = { ...bad, labels: { 'mirror-endpointslice-sync-name': 'c3' } };
     expect(fitSlices([good, labelled], 'global')).toMatchObject({

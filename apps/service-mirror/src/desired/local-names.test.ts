@@ -23,7 +23,7 @@ describe('keysOfLocalName', () => {
     expect(keysOfLocalName(name, prefixes)).toEqual(want);
   });
 
-  it('finds the key that a name was made of', () => {
+  it('finds the key that a name was made from', () => {
     const label = fc.stringMatching(/^[a-z](?:[a-z0-9-]{0,8}[a-z0-9])?$/);
     fc.assert(
       fc.property(label, label, fc.constantFrom(...prefixes), (namespace, name, [cluster, prefix]) => {

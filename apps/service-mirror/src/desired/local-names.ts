@@ -2,17 +2,17 @@ import { isDnsLabel } from '@kube-semaphore/naming';
 import { globalKey, mirrorKey, mirrorPrefixLabel, parseServiceKey, separator, sourceAnnotation } from '../names.ts';
 import type { ObservedService } from './observed.ts';
 
-/** What begins the names of local Services, and what such a name may be the key of. */
-type Beginning = { readonly prefix: string; readonly keyOf: (namespace: string, name: string) => string };
+/** A prefix of local Services, and the key of a Service with that prefix. */
+type Prefix = { readonly prefix: string; readonly keyOf: (namespace: string, name: string) => string };
 
 /**
- * The keys that a local Service of this name may stand for: more than one where the separator is in it twice, or where
- * one prefix begins with another. None for what nobody of ours would call so.
+ * The keys that a local Service of this name may be for: several if the separator is in it twice, or if one prefix
+ * begins with another. Empty for a name that we would never use.
  *
  * @param prefixes of the remotes, by cluster
  */
 export function keysOfLocalName(localName: string, prefixes: ReadonlyMap<string, string>): readonly string[] {
-  const mirrors = Array.from(prefixes, ([cluster, prefix]): Beginning => ({
+  const mirrors = Array.from(prefixes, ([cluster, prefix]): Prefix => ({
     prefix,
     keyOf: (namespace, name) => mirrorKey(cluster, namespace, name),
   }));
@@ -24,8 +24,8 @@ export function keysOfLocalName(localName: string, prefixes: ReadonlyMap<string,
 }
 
 /**
- * The keys that a local Service may have been made for: the one that it names, or, where a Go program made it, those that
- * its name and prefix spell. None for what isn't ours.
+ * The keys that a local Service may have been made for: the one in its annotation, or, if a Go program made it, those
+ * that its name and prefix allow. Empty for a Service that isn't ours.
  */
 export function sourcesOf(
   { name, labels, annotations }: Pick<ObservedService, 'name' | 'labels' | 'annotations'>,
@@ -36,7 +36,7 @@ export function sourcesOf(
   return keysOfLocalName(name, new Map([...prefixes].filter(([, prefix]) => prefix === labels[mirrorPrefixLabel])));
 }
 
-/** `a-73736d-b` as namespace and name, in all ways. */
+/** All ways to read `a-73736d-b` as namespace and name. */
 function splits(text: string): readonly (readonly [string, string])[] {
   const between = `-${separator}-`;
   const found: [string, string][] = [];

@@ -8,20 +8,20 @@ export type MirrorTargetInput = {
   readonly prefix: string;
   /** The namespace of all mirrors. */
   readonly mirrorNamespace: string;
-  /** Those of the cluster that are to be mirrored. */
+  /** The Services of the cluster to mirror. */
   readonly source: Services;
-  /** Prefixes of all remotes: what one of them left to another, by age, is that one's. */
+  /** Of all remotes: an older source of another remote may take over a name. */
   readonly prefixes: readonly string[];
-  readonly keepsStale: boolean;
-  readonly keepsEndpoints: boolean;
+  readonly retainsUnseen: boolean;
+  readonly retainsEndpoints: boolean;
 };
 
-/** What the mirror of a remote Service should be now. */
+/** What the key of a mirror wants now. */
 export function mirrorTarget(
   { namespace, name }: { namespace: string; name: string },
   input: MirrorTargetInput,
 ): Target {
-  const { cluster, prefix, mirrorNamespace, source, prefixes, ...kept } = input;
+  const { cluster, prefix, mirrorNamespace, source, prefixes, retainsUnseen, retainsEndpoints } = input;
   const localName = mirrorServiceName(prefix, namespace, name);
   const found = source.service(namespace, name);
   const { value: service, skipped = [] } = found
@@ -35,8 +35,8 @@ export function mirrorTarget(
       : service === undefined
         ? 'nothing'
         : desiredMirror({ cluster, prefix, service, slices: source.slices(namespace, name) }),
-    keepsStale: kept.keepsStale,
-    keepsEndpoints: kept.keepsEndpoints,
+    retainsUnseen,
+    retainsEndpoints,
     diagnostics: skipped.map((each) => ({ cluster, ...each })),
   };
 }

@@ -1,3 +1,4 @@
+import { compareText } from '@kube-semaphore/naming';
 import {
   headlessLabel,
   mirroredServiceLabel,
@@ -13,7 +14,7 @@ import {
 import type { DesiredObjects, DesiredSlice } from './objects.ts';
 import type { SourceService, SourceSlice } from './source.ts';
 
-/** A remote Service with its slices, as one mirror's source. */
+/** A remote Service with its slices: the source of one mirror. */
 export type MirrorSource = {
   readonly cluster: string;
   readonly prefix: string;
@@ -22,7 +23,7 @@ export type MirrorSource = {
   readonly slices: readonly SourceSlice[];
 };
 
-/** What the mirror of a remote Service looks like. One remote slice becomes one local slice. */
+/** The mirror of a remote Service. One remote slice becomes one local slice. */
 export function desiredMirror({ cluster, prefix, service, slices }: MirrorSource): DesiredObjects {
   const { namespace, definition } = service;
   const name = mirrorServiceName(prefix, namespace, service.name);
@@ -45,6 +46,6 @@ export function desiredMirror({ cluster, prefix, service, slices }: MirrorSource
         ports: slice.ports,
         endpoints: slice.endpoints.map((endpoint) => ({ ...endpoint, zones: undefined })),
       }))
-      .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))),
+      .toSorted((a, b) => compareText(a.name, b.name)),
   };
 }

@@ -49,15 +49,18 @@ const inputOf = ({ name: of = name, ...input }: Case, wanted: Target['wanted']):
 
 describe('nameOwnership', () => {
   it.each<{ what: string; input: Case }>([
-    { what: 'nobody has', input: {} },
+    { what: 'no object has', input: {} },
     { what: 'is its own', input: { observed: ours, sources: [mine], claimants: [mine, other] } },
-    { what: 'one of ours has that wants it no more', input: { observed: ours, sources: [other], claimants: [mine] } },
+    {
+      what: 'an object of ours has, whose key no longer wants it',
+      input: { observed: ours, sources: [other], claimants: [mine] },
+    },
     {
       what: 'its own object has, whose cluster is unknown',
       input: { observed: ours, sources: [mine], isUnknown: () => true },
     },
     {
-      what: 'spells it in two ways itself',
+      what: 'it spells in two ways itself',
       input: { observed: ours, sources: [other, mine], isUnknown: (key) => key === other },
     },
   ])('lets a key have a name that $what', ({ input }) => {
@@ -78,32 +81,32 @@ describe('nameOwnership', () => {
       reason: 'name-too-long',
       detail: `${'a'.repeat(64)} is 1 character too long for a Service`,
     },
-    { what: 'is illegal', input: { name: '2c-x' }, reason: 'name-illegal', detail: '2c-x is no name of a Service' },
+    { what: 'is illegal', input: { name: '2c-x' }, reason: 'name-illegal', detail: '2c-x is not a valid Service name' },
     {
       what: 'an older source has',
       input: { claimants: [other, mine] },
       reason: 'name-taken',
-      detail: `${name} is that of ${other}, which is older`,
+      detail: `the name ${name} belongs to ${other}, which is older`,
     },
     {
       what: 'a foreign Service has',
       input: { observed: theirs },
       reason: 'name-taken',
-      detail: `there is a Service ${name} that isn't ours`,
+      detail: `the Service ${name} exists, and isn't ours`,
     },
     {
-      what: 'one of ours has, of which nothing is known',
+      what: 'an object of ours has, whose cluster is unknown',
       input: { observed: ours, sources: [other], claimants: [mine], isUnknown: (key) => key === other },
       reason: 'name-taken',
-      detail: `${name} is that of ${other}, whose cluster isn't known`,
+      detail: `the name ${name} belongs to ${other}, whose cluster is unknown`,
     },
-  ])('denies it one that $what, and tells only those who are known to want it', ({ input, reason, detail }) => {
+  ])('denies a name that $what, with a diagnostic only if the key wants something', ({ input, reason, detail }) => {
     expect(nameOwnership(inputOf(input, something))).toEqual({
       ok: false,
-      notice: { cluster: 'c2', kind: 'problem', reason, detail },
+      diagnostics: [{ cluster: 'c2', kind: 'problem', reason, detail }],
     });
-    // A remote that isn't known yet may turn out to want nothing of the kind.
+    // The source may turn out not to exist.
     for (const wanted of ['unknown', 'nothing'] as const)
-      expect(nameOwnership(inputOf(input, wanted))).toEqual({ ok: false, notice: undefined });
+      expect(nameOwnership(inputOf(input, wanted))).toEqual({ ok: false, diagnostics: [] });
   });
 });

@@ -1,28 +1,28 @@
 import { serviceNameProblem } from '../names.ts';
-import type { ClusterDiagnostic } from './diagnostic.ts';
+import { type ClusterDiagnostic, problemOf } from './diagnostic.ts';
 import type { ObservedService } from './observed.ts';
 import type { Target } from './target.ts';
 
 export type NameInput = {
   readonly key: string;
   readonly target: Pick<Target, 'name' | 'isOurs' | 'wanted'>;
-  /** The keys that want the name, the one that has it first. */
+  /** The keys that want the name; the first one has it. */
   readonly claimants: readonly string[];
   readonly observed: ObservedService | undefined;
   /** The keys that the observed Service may have been made for. */
   readonly sources: readonly string[];
-  /** Whether nobody can say now what a key wants. */
+  /** Whether it is unknown now what a key wants. */
   readonly isUnknown: (key: string) => boolean;
 };
 
-/** Whether a key may touch what bears its name, and why not; nobody has to know why where nobody says that it wants something. */
+/** Whether a key may change the object with its name. No diagnostic if the key wants nothing. */
 export type NameOwnership =
   | { readonly ok: true }
-  | { readonly ok: false; readonly notice: ClusterDiagnostic | undefined };
+  | { readonly ok: false; readonly diagnostics: readonly ClusterDiagnostic[] };
 
-const YES: NameOwnership = { ok: true };
+const OWNED: NameOwnership = { ok: true };
 
-/** Whose a name is. One that wants nothing may only take away what is its own: another source may have the name by now. */
+/** Who may use a name. A key that wants nothing may only delete its own object: another source may have the name by now. */
 export function nameOwnership({
   key,
   target: { name, isOurs, wanted },
@@ -31,26 +31,25 @@ export function nameOwnership({
   sources,
   isUnknown,
 }: NameInput): NameOwnership {
-  const no = (reason: string, detail: string): NameOwnership => ({
+  const refused = (reason: string, detail: string): NameOwnership => ({
     ok: false,
-    notice: typeof wanted === 'string' ? undefined : problem(key, reason, detail),
+    diagnostics: typeof wanted === 'string' ? [] : [problemOf(key, reason, detail)],
   });
   const illegal = serviceNameProblem(name);
   if (illegal?.reason === 'name-too-long')
-    return no(
+    return refused(
       illegal.reason,
       `${name} is ${illegal.excess} ${illegal.excess === 1 ? 'character' : 'characters'} too long for a Service`,
     );
-  if (illegal !== undefined) return no(illegal.reason, `${name} is no name of a Service`);
+  if (illegal !== undefined) return refused(illegal.reason, `${name} is not a valid Service name`);
   const [holder] = claimants;
-  if (holder !== undefined && holder !== key) return no('name-taken', `${name} is that of ${holder}, which is older`);
-  if (observed === undefined) return YES;
-  if (!isOurs(observed.labels)) return no('name-taken', `there is a Service ${name} that isn't ours`);
-  // It may be older than whoever is known.
+  if (holder !== undefined && holder !== key)
+    return refused('name-taken', `the name ${name} belongs to ${holder}, which is older`);
+  if (observed === undefined) return OWNED;
+  if (!isOurs(observed.labels)) return refused('name-taken', `the Service ${name} exists, and isn't ours`);
+  // A source of an unknown cluster may be older than all known ones.
   const unknown = sources.includes(key) ? undefined : sources.find(isUnknown);
-  return unknown === undefined ? YES : no('name-taken', `${name} is that of ${unknown}, whose cluster isn't known`);
-}
-
-function problem(key: string, reason: string, detail: string): ClusterDiagnostic {
-  return { cluster: key.slice(0, key.indexOf('/')), kind: 'problem', reason, detail };
+  return unknown === undefined
+    ? OWNED
+    : refused('name-taken', `the name ${name} belongs to ${unknown}, whose cluster is unknown`);
 }

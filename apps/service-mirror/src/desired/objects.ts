@@ -1,8 +1,9 @@
 import type { Definition, Endpoint, Family, SlicePort } from './source.ts';
 
-type StringMap = Readonly<Record<string, string>>;
+/** Labels or annotations. */
+export type StringMap = Readonly<Record<string, string>>;
 
-/** A local Service as it should be. Labels and annotations are those that are ours to set; others' stay as they are. */
+/** A local Service as it should be. Its labels and annotations are ours; those of others stay as they are. */
 export type DesiredService = {
   readonly name: string;
   readonly labels: StringMap;
@@ -16,7 +17,7 @@ export type DesiredEndpoint = Endpoint & {
   readonly zones: readonly string[] | undefined;
 };
 
-/** What a source must have had for a local endpoint: all but the hints, which are ours. */
+/** The source of a local endpoint: everything except the hints, which are ours. */
 export const sourceEndpoint = ({
   addresses,
   conditions,

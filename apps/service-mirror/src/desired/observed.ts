@@ -1,13 +1,11 @@
 import type { OwnerReference } from '@kube-semaphore/kube-objects';
-import type { DesiredEndpoint } from './objects.ts';
+import type { DesiredEndpoint, StringMap } from './objects.ts';
 import type { Definition, Family, SlicePort } from './source.ts';
 
-type StringMap = Readonly<Record<string, string>>;
-
 /** What every local object has. */
-type Identity = { readonly name: string; readonly uid: string; readonly resourceVersion: string };
+export type Identity = { readonly name: string; readonly uid: string; readonly resourceVersion: string };
 
-/** A Service of the mirror namespace, as far as we look at it. */
+/** The part of a Service in the mirror namespace that we use. */
 export type ObservedService = Identity & {
   /** `metadata.creationTimestamp`, in ms. */
   readonly createdAt: number;
@@ -15,16 +13,16 @@ export type ObservedService = Identity & {
   readonly annotations: StringMap;
   readonly definition: Definition;
   readonly familyPolicy: string;
-  /** It is of type ClusterIP, has no selector, and routes to all nodes: nothing that we would never write. */
+  /** It has type ClusterIP, no selector, and routes to all nodes, like every Service that we write. */
   readonly isPlain: boolean;
-  /** It was deleted, and is there until its finalizers are done. */
+  /** It was deleted, and exists until its finalizers are done. */
   readonly isTerminating: boolean;
-  /** Kept whole, because a PUT that leaves them out would remove them. */
+  /** Complete, because a PUT without them would remove them. */
   readonly ownerReferences: readonly Partial<OwnerReference>[];
   readonly finalizers: readonly string[];
 };
 
-/** An EndpointSlice of the mirror namespace. */
+/** An EndpointSlice in the mirror namespace. */
 export type ObservedSlice = Identity & {
   readonly labels: StringMap;
   readonly annotations: StringMap;
@@ -35,7 +33,7 @@ export type ObservedSlice = Identity & {
   readonly endpoints: readonly DesiredEndpoint[];
 };
 
-/** An Endpoints object of the mirror namespace, which a Go program made. */
+/** An Endpoints object in the mirror namespace; a Go program made it. */
 export type ObservedEndpoints = Identity & {
   readonly labels: StringMap;
   /** The ready ones. */

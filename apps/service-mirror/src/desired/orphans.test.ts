@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leftovers, type Namespace } from './orphans.ts';
+import { orphanRemovals, type Namespace } from './orphans.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';
 
 type StringMap = Readonly<Record<string, string>>;
@@ -66,35 +66,42 @@ function left(
   namespace: Partial<Namespace>,
   { cluster = 'c9', served = [] }: { cluster?: string; served?: readonly string[] } = {},
 ): readonly string[] {
-  return leftovers({ services: [], slices: [], endpoints: [], ...namespace }, { cluster, served }).map((change) => {
-    const { name } = change.from;
-    if (change.kind !== 'update-service') return `${change.kind} ${name}`;
-    const { 'global-svc-clusters': clusters, 'global-svc-conflicts': conflicts = '-' } = change.to.annotations;
-    return `${change.kind} ${name} ${clusters} ${conflicts}`;
-  });
+  return orphanRemovals({ services: [], slices: [], endpoints: [], ...namespace }, { cluster, served }).map(
+    (change) => {
+      const { name } = change.from;
+      if (change.kind !== 'update-service') return `${change.kind} ${name}`;
+      const { 'global-svc-clusters': clusters, 'global-svc-conflicts': conflicts = '-' } = change.to.annotations;
+      return `${change.kind} ${name} ${clusters} ${conflicts}`;
+    },
+  );
 }
 
-describe('what a cluster left of its mirrors', () => {
+describe("the removal of a cluster's mirrors", () => {
   it.each<{ name: string; labels: StringMap; annotations?: StringMap; served?: readonly string[]; goes: boolean }>([
-    { name: 'goes by its source', labels: mirrored('p9'), annotations: of('c9/a/web'), goes: true },
-    { name: 'goes by its prefix, as a Go program made it', labels: mirrored('c9'), goes: true },
+    { name: 'goes by the source', labels: mirrored('p9'), annotations: of('c9/a/web'), goes: true },
+    { name: 'goes by the prefix, for mirrors of a Go program', labels: mirrored('c9'), goes: true },
     {
-      name: 'goes by its prefix, whatever its source',
+      name: 'goes by the prefix, whatever the source',
       labels: mirrored('c9'),
       annotations: of('c8/a/web'),
       goes: true,
     },
     {
-      name: 'stays with its prefix where its source is served',
+      name: 'skips mirrors with the prefix whose source is served',
       labels: mirrored('c9'),
       annotations: of('c2/a/web'),
       served: ['c2'],
       goes: false,
     },
-    { name: 'is not what another has', labels: mirrored('c2'), annotations: of('c2/a/web'), goes: false },
-    { name: 'is not what merely begins so', labels: mirrored('c99'), annotations: of('c99/a/web'), goes: false },
+    { name: 'skips mirrors of another cluster', labels: mirrored('c2'), annotations: of('c2/a/web'), goes: false },
     {
-      name: 'is not what somebody else made',
+      name: 'skips a prefix that only begins the same',
+      labels: mirrored('c99'),
+      annotations: of('c99/a/web'),
+      goes: false,
+    },
+    {
+      name: 'skips objects that are not ours',
       labels: { 'mirror-svc-prefix-sync': 'c9' },
       annotations: of('c9/a/web'),
       goes: false,
@@ -104,7 +111,7 @@ describe('what a cluster left of its mirrors', () => {
     expect(left(namespace, { served })).toEqual(goes ? ['delete-service s', 'delete-slice e'] : []);
   });
 
-  it('has the Services first, and Endpoints of a Go program before slices', () => {
+  it('deletes Services first, and Endpoints of a Go program before slices', () => {
     const mine = mirrored('c9');
     const namespace = {
       services: [service('b', mine), service('a', mine)],
@@ -114,64 +121,64 @@ describe('what a cluster left of its mirrors', () => {
     expect(left(namespace)).toEqual(['delete-service a', 'delete-service b', 'delete-endpoints a', 'delete-slice e']);
   });
 
-  it('is not what goes already', () => {
+  it('skips Services that are terminating', () => {
     expect(left({ services: [service('a', mirrored('c9'), {}, { isTerminating: true })] })).toEqual([]);
   });
 });
 
-describe('what a cluster left of global Services', () => {
+describe("the removal of a cluster's part in global Services", () => {
   it.each<{ name: string; global: ObservedService; slices: readonly ObservedSlice[]; want: readonly string[] }>([
     {
-      name: 'its slices and its name go',
+      name: 'removes its slices and its name',
       global: global('c1,c9'),
       slices: [part('e1', 'c1'), part('e9', 'c9')],
       want: ['update-service gl-a-73736d-web c1 -', 'delete-slice e9'],
     },
     {
-      name: 'its name goes, also as a Go program writes it',
+      name: 'removes its name in the format of a Go program',
       global: global('c9, c2,c1'),
       slices: [],
       want: ['update-service gl-a-73736d-web c1,c2 -'],
     },
     {
-      name: 'its name goes from the conflicts',
+      name: 'removes its name from the conflicts',
       global: global('c1,c2,c9', { 'global-svc-conflicts': 'c2,c9' }),
       slices: [],
       want: ['update-service gl-a-73736d-web c1,c2 c2'],
     },
     {
-      name: 'the only conflict goes',
+      name: 'removes the annotation of the only conflict',
       global: global('c1,c9', { 'global-svc-conflicts': 'c9' }),
       slices: [],
       want: ['update-service gl-a-73736d-web c1 -'],
     },
     {
-      name: 'the last cluster takes the Service',
+      name: 'deletes the Service of the last cluster',
       global: global('c9'),
       slices: [part('e9', 'c9')],
       want: ['delete-service gl-a-73736d-web', 'delete-slice e9'],
     },
     {
-      name: 'slices of a cluster that it does not name keep the Service',
+      name: 'retains a Service with slices of an unlisted cluster',
       global: global('c9'),
       slices: [part('e8', 'c8')],
       want: ['update-service gl-a-73736d-web c8 -'],
     },
     {
-      name: 'slices of another Service do not',
+      name: 'ignores slices of another Service',
       global: global('c9'),
       slices: [part('e8', 'c8', 'other')],
       want: ['delete-service gl-a-73736d-web'],
     },
     {
-      name: 'slices go where nobody names it',
+      name: 'removes slices of an unlisted cluster',
       global: global('c1'),
       slices: [part('e9', 'c9')],
       want: ['delete-slice e9'],
     },
-    { name: 'nothing goes of others', global: global('c1,c99'), slices: [part('e1', 'c1')], want: [] },
+    { name: 'skips objects of other clusters', global: global('c1,c99'), slices: [part('e1', 'c1')], want: [] },
     {
-      name: 'nothing goes of what somebody else made',
+      name: 'skips objects that are not ours',
       global: service('gl-a-73736d-web', {}, { 'global-svc-clusters': 'c9' }),
       slices: [],
       want: [],
@@ -180,12 +187,12 @@ describe('what a cluster left of global Services', () => {
     expect(left({ services: [from], slices })).toEqual(want);
   });
 
-  it('leaves the Service what it is', () => {
+  it('leaves the rest of the Service as it is', () => {
     const from = {
       ...global('c1,c9', { note: 'mine', 'mirror-svc-source': 'global/a/web' }),
       familyPolicy: 'PreferDualStack',
     };
-    const [change] = leftovers({ services: [from], slices: [], endpoints: [] }, { cluster: 'c9', served: [] });
+    const [change] = orphanRemovals({ services: [from], slices: [], endpoints: [] }, { cluster: 'c9', served: [] });
     expect(change).toMatchObject({
       to: {
         annotations: { note: 'mine', 'mirror-svc-source': 'global/a/web', 'global-svc-clusters': 'c1' },
@@ -194,18 +201,18 @@ describe('what a cluster left of global Services', () => {
     });
   });
 
-  it('is nothing the second time', () => {
+  it('does nothing the second time', () => {
     const namespace: Namespace = {
       services: [global('c1,c9')],
       slices: [part('e1', 'c1'), part('e9', 'c9')],
       endpoints: [],
     };
-    const changes = leftovers(namespace, { cluster: 'c9', served: [] });
+    const changes = orphanRemovals(namespace, { cluster: 'c9', served: [] });
     const gone = new Set(changes.flatMap(({ kind, from }) => (kind === 'update-service' ? [] : [from.name])));
     const [updated] = changes.flatMap((change) => (change.kind === 'update-service' ? [change.to] : []));
     const services = [{ ...global('c1,c9'), annotations: updated!.annotations }];
     expect(
-      leftovers(
+      orphanRemovals(
         { ...namespace, services, slices: namespace.slices.filter(({ name }) => !gone.has(name)) },
         { cluster: 'c9', served: [] },
       ),

@@ -1,3 +1,4 @@
+import { compareText } from '@kube-semaphore/naming';
 import {
   globalClustersAnnotation,
   globalConflictsAnnotation,
@@ -11,78 +12,68 @@ import {
 } from '../names.ts';
 import type { Change } from './change.ts';
 import type { DesiredService } from './objects.ts';
-import { keptDefinition, namesIn } from './global/retained.ts';
+import { listOf, namesIn, retainedDefinition } from './global/retained.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';
 
-/** What there is in the mirror namespace. */
+/** What is in the mirror namespace. */
 export type Namespace = {
   readonly services: readonly ObservedService[];
-  /** Ours, of whatever cluster. */
+  /** Ours, of any cluster. */
   readonly slices: readonly ObservedSlice[];
   /** Those that a Go program made. */
   readonly endpoints: readonly ObservedEndpoints[];
 };
 
-/** What a cleanup does: it takes away, and makes nothing. */
-export type Leftover = Extract<
+/** What a cleanup does: it removes, and creates nothing. */
+export type OrphanRemoval = Extract<
   Change,
   { readonly kind: 'update-service' | 'delete-service' | 'delete-slice' | 'delete-endpoints' }
 >;
 
+/** The cluster of orphans: its name, or the prefix of its mirrors. Objects of `served` clusters stay. */
+type Owner = { readonly cluster: string; readonly served: readonly string[] };
+
 type Marked = Pick<ObservedSlice, 'labels'> & Partial<Pick<ObservedSlice, 'annotations'>>;
 
 /**
- * What a cluster that is served no more left: its mirrors, its part in global Services, and those whose last cluster it
- * was. The Services come first, as in a reconcile; within a kind in order of names.
- *
- * @param cluster its name, or the prefix of its mirrors
- * @param served the clusters of the config, whose objects stay even if they have that prefix
+ * How to remove a cluster that is no longer in the config: its mirrors, its part in global Services, and those that no
+ * other cluster has. Services come first, as in a reconcile; objects of a kind are sorted by name.
  */
-export function leftovers(
-  { services, slices, endpoints }: Namespace,
-  { cluster, served }: { readonly cluster: string; readonly served: readonly string[] },
-): readonly Leftover[] {
-  const isLeft = (object: Marked): boolean =>
+export function orphanRemovals({ services, slices, endpoints }: Namespace, owner: Owner): readonly OrphanRemoval[] {
+  const isOrphan = (object: Marked): boolean =>
     object.labels[mirroredSliceLabel] === 'true'
-      ? object.labels[mirrorClusterLabel] === cluster
-      : isMirrorOf(object, { cluster, served });
-  const globals = services.filter(({ labels }) => labels[globalServiceLabel] === 'true');
+      ? object.labels[mirrorClusterLabel] === owner.cluster
+      : isMirrorOf(object, owner);
+  const present = services.filter(({ isTerminating }) => !isTerminating).toSorted(byName);
+  const globals = present.filter(({ labels }) => labels[globalServiceLabel] === 'true');
+  const mirrors = present.filter((service) => isMirrorOf(service, owner));
   return [
-    ...services
-      .filter((service) => !service.isTerminating && isMirrorOf(service, { cluster, served }))
-      .toSorted(byName)
-      .map((from): Leftover => ({ kind: 'delete-service', from })),
-    ...globals
-      .filter(({ isTerminating }) => !isTerminating)
-      .toSorted(byName)
-      .flatMap((from) => globalLeftover(from, cluster, slices) ?? []),
+    ...mirrors.map((from) => ({ kind: 'delete-service', from }) as const),
+    ...globals.flatMap((from) => globalRemoval(from, owner.cluster, slices) ?? []),
     ...endpoints
-      .filter(isLeft)
+      .filter(isOrphan)
       .toSorted(byName)
-      .map((from): Leftover => ({ kind: 'delete-endpoints', from })),
+      .map((from) => ({ kind: 'delete-endpoints', from }) as const),
     ...slices
-      .filter(isLeft)
+      .filter(isOrphan)
       .toSorted(byName)
-      .map((from): Leftover => ({ kind: 'delete-slice', from })),
+      .map((from) => ({ kind: 'delete-slice', from }) as const),
   ];
 }
 
-/** A mirror tells its cluster by its annotation; one that a Go program made has none, and only the prefix tells. */
-function isMirrorOf(
-  { labels, annotations = {} }: Marked,
-  { cluster, served }: { cluster: string; served: readonly string[] },
-): boolean {
+/** Whether a mirror is of a cluster, by its annotation, or by its prefix if a Go program made it. */
+function isMirrorOf({ labels, annotations = {} }: Marked, { cluster, served }: Owner): boolean {
   if (labels[mirroredServiceLabel] !== 'true') return false;
   const [source] = (annotations[sourceAnnotation] ?? '').split('/');
   return source === cluster || (labels[mirrorPrefixLabel] === cluster && !served.includes(source ?? ''));
 }
 
-/** What becomes of a global Service; undefined if it doesn't name the cluster. Slices of others keep it, named or not. */
-function globalLeftover(
+/** How to remove a cluster from a global Service; undefined if it isn't in it. Slices of others retain the Service. */
+function globalRemoval(
   from: ObservedService,
   cluster: string,
   slices: readonly ObservedSlice[],
-): Leftover | undefined {
+): OrphanRemoval | undefined {
   const named = namesIn(from, globalClustersAnnotation);
   if (!named.includes(cluster)) return undefined;
   const present = slices
@@ -94,7 +85,7 @@ function globalLeftover(
     : { kind: 'update-service', from, to: without(cluster, from, others) };
 }
 
-/** The Service is what it was; the next reconcile of who serves it says whether that is still right. */
+/** Its definition stays: the next reconcile of the process that serves it decides. */
 function without(cluster: string, from: ObservedService, others: ReadonlySet<string>): DesiredService {
   const { [globalConflictsAnnotation]: _, ...annotations } = from.annotations;
   const conflicts = namesIn(from, globalConflictsAnnotation).filter((name) => name !== cluster);
@@ -103,15 +94,11 @@ function without(cluster: string, from: ObservedService, others: ReadonlySet<str
     labels: {},
     annotations: {
       ...annotations,
-      [globalClustersAnnotation]: list(others),
-      ...(conflicts.length > 0 && { [globalConflictsAnnotation]: list(conflicts) }),
+      [globalClustersAnnotation]: listOf(others),
+      ...(conflicts.length > 0 && { [globalConflictsAnnotation]: listOf(conflicts) }),
     },
-    definition: keptDefinition(from),
+    definition: retainedDefinition(from),
   };
 }
 
-const list = (clusters: Iterable<string>): string => [...clusters].toSorted().join(',');
-
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : Number(a.name > b.name);
-}
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number => compareText(a.name, b.name);

@@ -6,7 +6,7 @@ import {
   sliceManager,
 } from '../names.ts';
 
-/** Whether a Service or EndpointSlice is one that a service mirror made: never a source, or mirrors would be mirrored. */
+/** Whether a service mirror made a Service or EndpointSlice. Such an object is never a source: mirrors aren't mirrored. */
 export function isOwnProduct(labels: Readonly<Record<string, string>>): boolean {
   return (
     [mirroredServiceLabel, globalServiceLabel, mirroredSliceLabel].some((label) => labels[label] === 'true') ||

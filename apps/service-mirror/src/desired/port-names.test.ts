@@ -35,17 +35,17 @@ const read = (...names: readonly string[]) => {
 describe('withoutLongPortNames', () => {
   it.each([
     {
-      name: 'keeps a name that a comment of nftables has room for',
+      name: 'keeps a name that fits into a comment of nftables',
       names: [most],
       want: { names: [most], skipped: [] },
     },
     {
-      name: 'leaves out one that is longer, and keeps its neighbours',
+      name: 'skips a longer name, and keeps the other ports',
       names: ['http', `${most}p`],
       want: { names: ['http'], skipped: ['port-name-too-long'] },
     },
     {
-      name: 'leaves out a Service without any other port',
+      name: 'skips a Service without any other port',
       names: [`${most}p`],
       want: { names: undefined, skipped: ['port-name-too-long'] },
     },

@@ -1,16 +1,16 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Reading, SourceService } from './source.ts';
 
-/** In a comment of nftables (NFTNL_UDATA_COMMENT_MAXLEN); with more characters the whole transaction fails. */
+/** Characters in a comment of nftables (NFTNL_UDATA_COMMENT_MAXLEN): a longer one fails the whole transaction. */
 const MAX_COMMENT = 128;
 
 /** Of a local Service. */
 type LocalName = { readonly namespace: string; readonly name: string };
 
 /**
- * A source without the ports whose names are too long for the local Service: kube-proxy in nftables mode comments what
- * it writes with `<namespace>/<service>:<port>`, which may have 191 characters, and then fails with all Services. A
- * Service that is left without any port isn't one.
+ * A source without the ports whose names are too long for the local Service. In nftables mode, kube-proxy writes
+ * comments like `<namespace>/<service>:<port>`. One that is too long makes it fail for all Services. Without any port
+ * left, there is no Service.
  */
 export function withoutLongPortNames(
   source: SourceService,

@@ -2,10 +2,10 @@ import type { EndpointSlice, Service } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isLabelKey } from '@kube-semaphore/naming';
 import type { ServicePort, SlicePort } from './source.ts';
 
-/** Of a Service, and of a slice: far more than anybody has, and few enough to compare each with each. */
+/** Of a Service or a slice: far more than real ones have, and few enough to compare each pair. */
 export const MAX_PORTS = 1_000;
 
-/** Of a global Service, for all clusters together. Each takes up to 600 bytes in etcd, which takes 1.5 MiB. */
+/** Of a global Service, for all clusters together. Each takes up to 600 bytes in etcd; an object there may have 1.5 MiB. */
 export const MAX_GLOBAL_PORTS = 2_000;
 
 export function servicePortOf({
@@ -16,7 +16,7 @@ export function servicePortOf({
   appProtocol,
 }: Service['spec']['ports'][number]): ServicePort | undefined {
   if (protocol !== '' && !isProtocol(protocol)) return undefined;
-  // 0 and '' are what the table has for no target.
+  // The decoder returns 0 or '' for no target.
   return {
     name,
     protocol: protocol || 'TCP',
@@ -28,7 +28,7 @@ export function servicePortOf({
 
 const isProtocol = (protocol: string): protocol is ServicePort['protocol'] => ['TCP', 'UDP', 'SCTP'].includes(protocol);
 
-/** An optional lower-case name, numbers that ports have, and an appProtocol that the API takes. */
+/** Whether the API server accepts a port: its name, numbers and appProtocol. */
 export function isLegalServicePort(port: ServicePort | undefined): port is ServicePort {
   if (port === undefined || !isAppProtocol(port.appProtocol)) return false;
   const { name, port: number, targetPort } = port;
@@ -40,7 +40,7 @@ export function isLegalServicePort(port: ServicePort | undefined): port is Servi
   return (name === '' || isDnsLabel(name)) && isPortNumber(number) && isTarget;
 }
 
-/** Spelled as keys of labels are: `http`, `kubernetes.io/h2c`. */
+/** It has the syntax of a label key: `http`, `kubernetes.io/h2c`. */
 const isAppProtocol = (text: string | undefined): boolean => text === undefined || isLabelKey(text);
 
 const isPortNumber = (number: number): boolean => Number.isInteger(number) && number >= 1 && number <= 65_535;
@@ -55,9 +55,9 @@ export function slicePortOf({
   return { name, protocol: protocol || 'TCP', port, appProtocol: appProtocol || undefined };
 }
 
-/** What makes a port one that the API server or a consumer of slices can't take; undefined if nothing does. */
+/** Which part of a port the API server or a consumer of slices would refuse: the end of a sentence; undefined if none. */
 export function portProblem({ name, port, appProtocol }: SlicePort): string | undefined {
-  if (name !== '' && !isDnsLabel(name)) return 'its name';
-  if (port !== undefined && !isPortNumber(port)) return `its number, ${port}`;
-  return isAppProtocol(appProtocol) ? undefined : 'its appProtocol';
+  if (name !== '' && !isDnsLabel(name)) return 'name';
+  if (port !== undefined && !isPortNumber(port)) return `number, ${port}`;
+  return isAppProtocol(appProtocol) ? undefined : 'appProtocol';
 }

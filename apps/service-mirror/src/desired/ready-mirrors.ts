@@ -4,8 +4,8 @@ import type { ObservedService } from './observed.ts';
 import type { LocalServices } from './target.ts';
 
 /**
- * How many mirrors of each remote have no ready endpoint, by its name. It goes by what is there locally, as clients do: for
- * them a source without endpoints and slices that weren't written are the same.
+ * How many mirrors of each remote have no ready endpoint, by the remote's name. Only local objects count, as for clients:
+ * a source without endpoints and slices that weren't written are the same to them.
  *
  * @param prefixes of the remotes, by cluster
  */

@@ -34,17 +34,17 @@ const update = (service: string, from: readonly string[] | undefined, to: readon
 
 it.each([
   {
-    name: 'hints that come',
+    name: 'added hints',
     changes: [update('gl-a', undefined, ['remote'])],
     want: [{ service: 'gl-a', to: 'local-first', zones: ['remote'] }],
   },
   {
-    name: 'hints that go',
+    name: 'removed hints',
     changes: [update('gl-a', ['remote'], undefined)],
     want: [{ service: 'gl-a', to: 'everywhere', zones: [] }],
   },
   {
-    name: 'zones of nodes in the place of one that no node is in',
+    name: 'zones with nodes in place of one without',
     changes: [update('gl-a', ['local'], ['eu-west-1a'])],
     want: [{ service: 'gl-a', to: 'local-first', zones: ['eu-west-1a'] }],
   },
@@ -64,7 +64,7 @@ it.each([
     want: [],
   },
   {
-    name: 'several Services, whatever comes first',
+    name: 'several Services, in any order',
     changes: [update('gl-b', undefined, ['a']), update('gl-a', ['a'], undefined)],
     want: [
       { service: 'gl-a', to: 'everywhere', zones: [] },
@@ -72,7 +72,7 @@ it.each([
     ],
   },
   {
-    name: 'a slice of the Go program in the place of which another comes',
+    name: 'a slice of the Go program that another one replaces',
     changes: [
       { kind: 'create-slice', to: slice('gl-a', undefined), owner },
       { kind: 'delete-slice', from: observed(slice('gl-a', ['remote'])) },

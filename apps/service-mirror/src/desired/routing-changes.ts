@@ -4,8 +4,8 @@ import type { Change } from './change.ts';
 import type { DesiredEndpoint } from './objects.ts';
 
 /**
- * A Service whose clients would be led otherwise: to local endpoints first from now on, or no more; or first to endpoints
- * of other zones. The Go program's `local` is where no node is, so zones in its place make a Service local-first.
+ * A Service whose traffic would go elsewhere: to local endpoints first, to all endpoints, or to other zones first. No node
+ * is in the Go program's zone `local`, so real zones in its place make a Service local-first.
  */
 export type RoutingChange = {
   readonly service: string;
@@ -15,7 +15,7 @@ export type RoutingChange = {
 
 type Slice = { readonly labels: Readonly<Record<string, string>>; readonly endpoints: readonly DesiredEndpoint[] };
 
-/** Services whose endpoints would be hinted to other zones, or have hints and would have none, or the other way; sorted by name. */
+/** The Services whose endpoints would get other hints, or gain or lose them; sorted by name. */
 export function routingChanges(changes: readonly Change[]): readonly RoutingChange[] {
   const before = zonesOf(
     changes.flatMap((change) =>
@@ -32,7 +32,7 @@ export function routingChanges(changes: readonly Change[]): readonly RoutingChan
   });
 }
 
-/** The zones that endpoints of a Service are hinted to, sorted, by its name; Services without endpoints have no say. */
+/** The zones in the hints of each Service's endpoints, sorted, by its name; without Services that have no endpoints. */
 function zonesOf(slices: readonly Slice[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   for (const { labels, endpoints } of slices) {

@@ -3,31 +3,31 @@ import type { Change } from './change.ts';
 import type { DesiredSlice } from './objects.ts';
 import type { SlicePhases } from './diff-slices.ts';
 
-/** What one cluster's slices of a local Service need. Those of a mirror are one cluster's all. */
+/** The changes of one cluster's slices of a local Service. A mirror's slices are all of one cluster. */
 export type SlicePart = SlicePhases & {
-  /** What a Go program made in the place of slices: it goes when these are there. */
+  /** Deletes of Go programs' objects, which come after the writes of the slices that replace them. */
   readonly adopted: readonly Change[];
 };
 
 /**
- * What a Service's slices need, by cluster: what one cluster makes fail must not keep the endpoints of another that is
- * gone. In the order in which clusters are met.
+ * The changes of a Service's slices, by cluster: if writes for one cluster fail, endpoints of another must still be
+ * deleted. In the order in which the clusters occur.
  */
 export function partsOf({ writes, adopted, deletes }: SlicePart): readonly SlicePart[] {
-  const coming = Map.groupBy(writes, ({ to }) => clusterOf(to));
-  const going = Map.groupBy(deletes, ({ from }) => clusterOf(from));
-  // There is something to adopt of mirrors alone, whose slices name no cluster.
-  const clusters = new Set([...coming.keys(), ...going.keys(), ...(adopted.length > 0 ? [''] : [])]);
+  const writesOf = Map.groupBy(writes, ({ to }) => clusterOf(to));
+  const deletesOf = Map.groupBy(deletes, ({ from }) => clusterOf(from));
+  // Only mirrors adopt, and their slices name no cluster.
+  const clusters = new Set([...writesOf.keys(), ...deletesOf.keys(), ...(adopted.length > 0 ? [''] : [])]);
   return Array.from(clusters, (cluster) => ({
-    writes: coming.get(cluster) ?? [],
+    writes: writesOf.get(cluster) ?? [],
     adopted: cluster === '' ? adopted : [],
-    deletes: going.get(cluster) ?? [],
+    deletes: deletesOf.get(cluster) ?? [],
   }));
 }
 
 /**
- * The deletions that may be done though some slices weren't written: not that of a slice whose source would be left
- * without any. What a Go program made doesn't tell its source.
+ * The deletes that are safe although some slices weren't written: not of slices with the same source as an unwritten one.
+ * Slices of a Go program don't name their source.
  */
 export function deletesBeside(
   deletes: SlicePhases['deletes'],

@@ -1,22 +1,22 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 
-/** What an object is to us, and what of it is left out. */
+/** What is used of an object (undefined for nothing), and what is skipped. */
 export type Reading<T> = { readonly value: T | undefined; readonly skipped: readonly Diagnostic[] };
 
 /** An address family, as Services and EndpointSlices name it. */
 export type Family = 'IPv4' | 'IPv6';
 
-/** A port of a Service. `name` is `''` where it has none, as only a Service with one port may. */
+/** A port of a Service. `name` is `''` if it has none, which requires that it is the only port. */
 export type ServicePort = {
   readonly name: string;
   readonly protocol: 'TCP' | 'UDP' | 'SCTP';
   readonly port: number;
-  /** Where traffic goes in the Pod, as people read it: the slices say where it really goes. Undefined: the port itself. */
+  /** For readers: traffic goes where the slices say. Undefined: the port itself. */
   readonly targetPort: number | string | undefined;
   readonly appProtocol: string | undefined;
 };
 
-/** What a Service is to those who use it; the part that is copied. */
+/** The part of a Service that is copied: what matters to its clients. */
 export type Definition = {
   readonly headless: boolean;
   /** The primary one first; never empty. */
@@ -27,7 +27,7 @@ export type Definition = {
   readonly publishNotReadyAddresses: boolean;
 };
 
-/** A Service that is to be mirrored, as it lies in the store of its cluster. */
+/** A Service to mirror or merge, as stored. */
 export type SourceService = {
   readonly uid: string;
   readonly namespace: string;
@@ -35,11 +35,14 @@ export type SourceService = {
   /** `metadata.creationTimestamp`, in ms of Unix time. */
   readonly createdAt: number;
   readonly definition: Definition;
-  /** It asks for local-first routing, by the routing-strategy label. */
+  /** The routing-strategy label asks for local-first routing. */
   readonly localFirst: boolean;
 };
 
-/** A port of a slice: where endpoints listen for what the Service calls by this name. */
+/** The age of a Service whose real age is unknown: it loses every conflict. */
+export const YOUNGEST = Infinity;
+
+/** A port of a slice: where endpoints serve the Service's port of this name. */
 export type SlicePort = {
   readonly name: string;
   readonly protocol: 'TCP' | 'UDP' | 'SCTP';
@@ -48,16 +51,16 @@ export type SlicePort = {
   readonly appProtocol: string | undefined;
 };
 
-/** Undefined is neither true nor false: consumers take an unknown `ready` or `serving` for true. */
+/** Undefined is unknown: consumers take an unknown `ready` or `serving` for true. */
 type Conditions = {
   readonly ready: boolean | undefined;
   readonly serving: boolean | undefined;
   readonly terminating: boolean | undefined;
 };
 
-/** An endpoint; `nodeName` and `zone` only of the local cluster, in others' they mean nothing here or worse. */
+/** An endpoint. Only local ones have `nodeName` and `zone`: those of other clusters would mislead local consumers. */
 export type Endpoint = {
-  /** One address, as a rule; canonical text of the slice's family. */
+  /** Usually one; canonical text of the slice's family. */
   readonly addresses: readonly string[];
   readonly conditions: Conditions;
   readonly hostname: string | undefined;
@@ -66,12 +69,12 @@ export type Endpoint = {
   readonly zone: string | undefined;
 };
 
-/** An EndpointSlice of a Service, as it lies in the store of its cluster. */
+/** An EndpointSlice of a Service, as stored. */
 export type SourceSlice = {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** The Service that it belongs to, of the same namespace. */
+  /** The name of its Service, in the same namespace. */
   readonly service: string;
   readonly family: Family;
   readonly ports: readonly SlicePort[];

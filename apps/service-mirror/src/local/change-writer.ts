@@ -1,89 +1,98 @@
-import type { LocalWrites } from '@kube-semaphore/multicluster';
+import { LocalWrites } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
-import { KubeApiError } from '@kube-semaphore/kube-client';
+import { isStatus } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
-import { GLOBAL, mirrorClusterLabel, parseServiceKey, serviceNameLabel } from '../names.ts';
+import type { Leadership } from '@kube-semaphore/leader-election';
+import type { Logger } from '@kube-semaphore/runtime';
+import { GLOBAL, mirrorClusterLabel, parseServiceKey } from '../names.ts';
+import type { MirrorOptions } from '../config/options.ts';
+import type { Settings } from '../config/settings.ts';
 import type { Change } from '../desired/change.ts';
 import type { Gaps } from '../metrics/gaps.ts';
-import { changeEvent, writeChange, type WriteTargets } from './write-change.ts';
+import type { MirrorMetrics } from '../metrics/metrics.ts';
+import type { SourceClusters } from '../remote/clusters.ts';
+import type { ServiceKeys } from '../remote/service-keys.ts';
+import type { LocalObjects } from './objects.ts';
+import type { ObjectWriter } from './object-writer.ts';
+import { changeEvent, writeChange } from './write-change.ts';
 
-/** Whose a change is. */
-type ChangeSources = {
-  /** Of the remotes, by cluster. */
-  readonly prefixes: ReadonlyMap<string, string>;
-  /** The keys that a local Service of this name may be for. */
-  keysOfName(name: string): readonly string[];
-  /** The remotes that have a part in a global Service now. */
-  remotesOfGlobal(key: string): readonly string[];
-};
-
-export type ChangeWriterOptions = WriteTargets & {
-  readonly writes: LocalWrites;
+export type ChangeWriterOptions = {
+  readonly settings: Settings;
+  readonly options: Pick<MirrorOptions, 'writeConcurrency' | 'maxRemoteWrites'>;
+  readonly leadership: Leadership;
+  readonly writer: ObjectWriter;
+  readonly local: LocalObjects;
   readonly gaps: Gaps;
-  readonly sources: ChangeSources;
+  readonly log: Logger;
+  readonly metrics: MirrorMetrics;
+  readonly keys: Pick<ServiceKeys, 'servicesOf'>;
+  readonly clusters: Pick<SourceClusters, 'remotesOfGlobal'>;
 };
 
-/** Carries out one change, when it is its turn. @returns a Service that was written */
-export type WriteChange = (change: Change, context: Pick<ReconcileContext, 'since'>) => Promise<Service | undefined>;
+/** A change of a key's objects, and since when it is due. */
+export type ChangeContext = Pick<ReconcileContext, 'since'> & { readonly key: string };
 
-export function changeWriter({ writes, writer, local, gaps, sources }: ChangeWriterOptions): WriteChange {
-  const eventOf = (change: Change): ReturnType<typeof changeEvent> => {
-    const { event, facts } = changeEvent(change);
-    const gapMs = change.kind === 'create-service' ? gaps.over(change.to.name) : undefined;
-    return { event, facts: gapMs === undefined ? facts : { ...facts, awayMs: gapMs } };
-  };
-  return async (change, { since }) => {
-    const [key = ''] = sources.keysOfName(serviceOf(change));
-    const remote = remoteOf(key);
-    const payer = payerOf(change, key, sources);
-    const write = {
-      payer,
-      isDeletion: change.kind.startsWith('delete'),
-      since,
-      remote,
-      repairs: remote ?? GLOBAL,
-      event: () => eventOf(change),
-    };
-    return writes.write(write, async (options) => {
-      // Its end may be told before the answer.
+/** Writes changes to the mirror namespace, within the budgets of the remotes that cause them. */
+export class ChangeWriter {
+  readonly #options: ChangeWriterOptions;
+  readonly #remotes: ReadonlySet<string>;
+  readonly #writes: LocalWrites;
+
+  constructor(writer: ChangeWriterOptions) {
+    const { settings, options, keys } = writer;
+    this.#options = writer;
+    this.#remotes = new Set(settings.remotes.map(({ name }) => name));
+    this.#writes = new LocalWrites({
+      ...writer,
+      concurrency: options.writeConcurrency,
+      what: 'service',
+      remotes: [...this.#remotes, GLOBAL],
+      // A Service and its slice.
+      objectsOf: (remote) => 2 * keys.servicesOf(remote),
+      perSecond: options.maxRemoteWrites,
+    });
+  }
+
+  /** Makes one change when it is its turn. @returns a Service that was written */
+  write(change: Change, { key, since }: ChangeContext): Promise<Service | undefined> {
+    const { writer, local, gaps } = this.#options;
+    const parsed = parseServiceKey(key);
+    const remote = parsed?.kind === 'mirror' ? parsed.cluster : undefined;
+    const isDeletion = change.kind.startsWith('delete');
+    const event = () => this.#eventOf(change);
+    const write = { payer: this.#payerOf(change, key), isDeletion, since, remote, repairs: remote ?? GLOBAL, event };
+    return this.#writes.write(write, async (options) => {
+      // Before the request, as the watch may report the deletion before the answer comes.
       if (change.kind === 'replace-service') gaps.expect(change.to.name);
       return writeChange(change, { writer, local }, options).catch((error: unknown) => {
-        // What is there and isn't known was made just now, or the list that we go by lacked it. Slices are looked at by `writeChange`.
-        if (isConflict(error) && change.kind === 'create-service') local.recheck();
+        // The Service was created just now, or a list missed it. `writeChange` checks slices itself.
+        if (isStatus(error, 409) && change.kind === 'create-service') local.recheck();
         throw error;
       });
     });
-  };
-}
+  }
 
-/** The remote that a key's changes come from; of global Services that isn't known. */
-function remoteOf(key: string): string | undefined {
-  const parsed = parseServiceKey(key);
-  return parsed?.kind === 'mirror' ? parsed.cluster : undefined;
-}
+  /** Logs a failed reconcile if a write caused it. */
+  failed(failure: Parameters<LocalWrites['failed']>[0]): void {
+    this.#writes.failed(failure);
+  }
 
-/**
- * Whose writes a change counts among; undefined: nobody's. The definition of a global Service that several remotes have
- * a part in could be any one's: all such writes count together, as those of `global`.
- */
-function payerOf(
-  change: Change,
-  key: string,
-  sources: Pick<ChangeSources, 'prefixes' | 'remotesOfGlobal'>,
-): string | undefined {
-  const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
-  if (cluster !== undefined) return sources.prefixes.has(cluster) ? cluster : undefined;
-  const mirrored = remoteOf(key);
-  if (mirrored !== undefined) return mirrored;
-  const remotes = sources.remotesOfGlobal(key);
-  return remotes.length > 1 ? GLOBAL : remotes[0];
-}
+  #eventOf(change: Change): ReturnType<typeof changeEvent> {
+    const { event, facts } = changeEvent(change);
+    const gapMs = change.kind === 'create-service' ? this.#options.gaps.over(change.to.name) : undefined;
+    return { event, facts: gapMs === undefined ? facts : { ...facts, gapMs } };
+  }
 
-/** The local Service that a change is about. */
-function serviceOf(change: Change): string {
-  if ('owner' in change) return change.owner.name;
-  if (change.kind === 'delete-slice') return change.from.labels[serviceNameLabel] ?? '';
-  return 'to' in change ? change.to.name : change.from.name;
+  /**
+   * The remote whose budget a change counts against; undefined for none. Several remotes may cause a change of a global
+   * Service's definition: all such changes count against the budget of `global`.
+   */
+  #payerOf(change: Change, key: string): string | undefined {
+    const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
+    if (cluster !== undefined) return this.#remotes.has(cluster) ? cluster : undefined;
+    const parsed = parseServiceKey(key);
+    if (parsed?.kind === 'mirror') return parsed.cluster;
+    const remotes = this.#options.clusters.remotesOfGlobal(key);
+    return remotes.length > 1 ? GLOBAL : remotes[0];
+  }
 }
-
-const isConflict = (error: unknown): boolean => error instanceof KubeApiError && error.status === 409;

@@ -1,4 +1,4 @@
-import { KubeApiError, type KubeClient, type RunOptions, type WriteOptions } from '@kube-semaphore/kube-client';
+import { isStatus, type KubeClient, type RunOptions, type WriteOptions } from '@kube-semaphore/kube-client';
 import {
   Codec,
   type EndpointSlice,
@@ -11,22 +11,35 @@ import {
   type WrittenService,
 } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel } from '../names.ts';
+import type { Change } from '../desired/change.ts';
 import type { DesiredEndpoint, DesiredService, DesiredSlice } from '../desired/objects.ts';
 import { annotationsOf } from '../desired/diff-service.ts';
 import type { Owner } from '../desired/diff-slices.ts';
 import { familySpec } from '../desired/families.ts';
-import { NoNamespaceError } from './no-namespace-error.ts';
-import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
-import { ownAnnotations } from '../desired/own-annotations.ts';
+import { NoNamespaceError } from './mirror-namespace.ts';
+import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
 import { observedSlice } from './read.ts';
 
 const services = new Codec(serviceKind);
 const slices = new Codec(endpointSliceKind);
-const endpoints = new Codec(endpointsKind);
+
+/** A change that deletes an object. */
+export type Deletion = Extract<
+  Change,
+  { readonly kind: 'replace-service' | 'delete-service' | 'delete-slice' | 'delete-endpoints' }
+>;
+
+/** Of what each change deletes. */
+const codecs = {
+  'replace-service': services,
+  'delete-service': services,
+  'delete-slice': slices,
+  'delete-endpoints': new Codec(endpointsKind),
+} as const;
 
 /**
- * Writes to one namespace of the local cluster, one request each. Updates and deletes have the version that was seen as
- * a precondition: 409 on anything newer. What is to be deleted and is gone already is no error.
+ * Writes to the mirror namespace, one request each. Updates and deletes have the observed version as a precondition:
+ * 409 on a newer one. Deleting an object that is already gone succeeds.
  */
 export class ObjectWriter {
   readonly #client: KubeClient;
@@ -37,14 +50,14 @@ export class ObjectWriter {
     this.#namespace = namespace;
   }
 
-  /** @throws NoNamespaceError. Before all other objects there is a Service, so this is where that shows. */
+  /** @throws NoNamespaceError. Services come before all other objects, so no other write finds this. */
   async createService(to: DesiredService, options: WriteOptions): Promise<Service> {
     const object = this.#service(to, undefined);
     return this.#client.create(services, object, options).catch(this.#failed);
   }
 
   /**
-   * Tries to create a Service and stores nothing: it takes no right that a mirror doesn't have.
+   * Creates a Service as a dry run, which needs no right that a mirror doesn't have.
    *
    * @throws NoNamespaceError; any other error says nothing about the namespace
    */
@@ -59,17 +72,7 @@ export class ObjectWriter {
     return this.#client.update(services, this.#service(to, from), options);
   }
 
-  /** @param orphan leave its slices, which another Service of the name is to own */
-  async deleteService(
-    from: ObservedService,
-    { orphan, ...options }: WriteOptions & { orphan: boolean },
-  ): Promise<void> {
-    await this.#client
-      .delete(services, { ...options, ...this.#identity(from), ...(orphan && { propagationPolicy: 'Orphan' }) })
-      .catch(unlessGone);
-  }
-
-  /** A slice by its name, whoever's it is; undefined for one of no address family. */
+  /** A slice, whoever made it; undefined if it has no address family. */
   async readSlice(name: string, { signal }: RunOptions): Promise<ObservedSlice | undefined> {
     return observedSlice(await this.#client.get(slices, { namespace: this.#namespace, name, signal }));
   }
@@ -82,42 +85,32 @@ export class ObjectWriter {
     return this.#client.update(slices, this.#slice(to, owner, from), options);
   }
 
-  async deleteSlice(from: ObservedSlice, options: WriteOptions): Promise<void> {
-    await this.#client.delete(slices, { ...options, ...this.#identity(from) }).catch(unlessGone);
-  }
-
-  async deleteEndpoints(from: ObservedEndpoints, options: WriteOptions): Promise<void> {
-    await this.#client.delete(endpoints, { ...options, ...this.#identity(from) }).catch(unlessGone);
+  /** A replaced Service leaves its slices behind: the next Service of its name adopts them. */
+  async delete({ kind, from }: Deletion, options: WriteOptions): Promise<void> {
+    const { name, uid, resourceVersion } = from;
+    const policy = kind === 'replace-service' && { propagationPolicy: 'Orphan' as const };
+    const seen = { namespace: this.#namespace, name, uid, resourceVersion };
+    await this.#client.delete(codecs[kind], { ...options, ...seen, ...policy }).catch((error: unknown) => {
+      if (!isStatus(error, 404)) throw error;
+    });
   }
 
   readonly #failed = (error: unknown): never => {
-    throw isMissing(error) ? new NoNamespaceError(this.#namespace, { cause: error }) : error;
+    throw isStatus(error, 404) ? new NoNamespaceError(this.#namespace, { cause: error }) : error;
   };
-
-  #identity({
-    name,
-    uid,
-    resourceVersion,
-  }: {
-    readonly name: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  }) {
-    return { namespace: this.#namespace, name, uid, resourceVersion };
-  }
 
   #service(to: DesiredService, from: ObservedService | undefined): WrittenService {
     const { headless, ports, affinitySeconds, publishNotReadyAddresses, families } = to.definition;
     const labels = { ...from?.labels, ...to.labels };
-    const annotations = annotationsOf(from, to, ownAnnotations);
-    const kept = from && {
+    const annotations = annotationsOf(from, to);
+    const retained = from && {
       uid: from.uid,
       resourceVersion: from.resourceVersion,
       ownerReferences: from.ownerReferences,
       finalizers: from.finalizers,
     };
     return {
-      metadata: { namespace: this.#namespace, name: to.name, labels, annotations, ...kept },
+      metadata: { namespace: this.#namespace, name: to.name, labels, annotations, ...retained },
       spec: {
         type: 'ClusterIP',
         ...(headless && { clusterIP: 'None' }),
@@ -139,7 +132,8 @@ export class ObjectWriter {
         name,
         labels,
         annotations,
-        // Without blockOwnerDeletion, for which OwnerReferencesPermissionEnforcement asks for a right that the Go program's Role hasn't got.
+        // Without blockOwnerDeletion: OwnerReferencesPermissionEnforcement requires a right for it that the Go program's
+        // Role doesn't have.
         ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: owner.name, uid: owner.uid, controller: true }],
         ...(from && { uid: from.uid, resourceVersion: from.resourceVersion }),
       },
@@ -170,7 +164,7 @@ function writtenEndpoint({
   });
 }
 
-/** What has no value is left out, for empty values would be refused. */
+/** Without the fields that have no value: the API server refuses empty ones. */
 function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
@@ -180,9 +174,3 @@ function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude
 function withoutEmpty<T extends object>(value: T): Partial<T> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== '')) as Partial<T>;
 }
-
-function unlessGone(error: unknown): void {
-  if (!isMissing(error)) throw error;
-}
-
-const isMissing = (error: unknown): boolean => error instanceof KubeApiError && error.status === 404;

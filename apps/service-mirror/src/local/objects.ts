@@ -1,48 +1,51 @@
-import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import { type Change, Reflector, type ReflectorOptions, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import {
   type EndpointSlice,
   endpointSliceKind,
   endpointsKind,
   type Kind,
-  type KubeObject,
   type Service,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
+import { ClusterWatches, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import type { Logger } from '@kube-semaphore/runtime';
 import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManager } from '../names.ts';
-import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
+import type { MirrorOptions } from '../config/options.ts';
+import type { Settings } from '../config/settings.ts';
+import type { MirrorMetrics } from '../metrics/metrics.ts';
+import type { Identity, ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
+import { SliceIndex } from '../desired/slice-index.ts';
 import { observedEndpoints, observedService, observedSlice } from './read.ts';
 
-type Observed = {
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly labels: Readonly<Record<string, string>>;
-};
+/** What is watched in the mirror namespace. */
+export type LocalKind = 'services' | 'slices' | 'endpoints';
+
+type Observed = Identity & { readonly labels: Readonly<Record<string, string>> };
 
 export type LocalObjectsOptions = {
   readonly client: KubeClient;
-  /** The mirror namespace. */
-  readonly namespace: string;
-  readonly idleTimeoutMs: number;
-  readonly pollIntervalMs: number;
-  readonly hooks: (watch: 'services' | 'slices' | 'endpoints') => ReflectorHooks;
+  readonly settings: Pick<Settings, 'mirrorNamespace'>;
+  readonly options: Pick<MirrorOptions, 'watchIdleTimeoutMs'>;
+  readonly log: Logger;
+  readonly metrics: MirrorMetrics;
   /** Something about a Service of this name changed. */
-  readonly onChange: (name: string) => void;
-  /** An object came, changed or went. */
-  readonly onObject: (
-    watch: 'services' | 'slices' | 'endpoints',
-    change: { readonly previous: Observed | undefined; readonly current: Observed | undefined },
-  ) => void;
+  readonly onChange: (service: string) => void;
+  /** Called with every object that is added, changed or removed. */
+  readonly observers: readonly { changed(kind: LocalKind, change: Omit<Change<Observed>, 'key'>): void }[];
 };
 
-/** What there is in the mirror namespace: all Services, our EndpointSlices, and the Endpoints that a Go program made. */
+/** What is in the mirror namespace: all Services, our EndpointSlices, and the Endpoints of a Go program. */
 export class LocalObjects {
+  /** For errors. */
+  readonly what = 'the local objects';
   readonly #options: LocalObjectsOptions;
+  readonly #listed = Promise.withResolvers<void>();
+  readonly #watches: ClusterWatches;
   readonly #services: Store<ObservedService>;
   readonly #slices: Store<ObservedSlice>;
   readonly #endpoints: Store<ObservedEndpoints>;
-  readonly #slicesOf = new Map<string, Map<string, ObservedSlice>>();
+  readonly #slicesByService = new SliceIndex<ObservedSlice>(({ labels }) => labels[serviceNameLabel] ?? '');
   readonly #reflectors: {
     readonly services: Reflector<typeof serviceKind, ObservedService>;
     readonly slices: Reflector<typeof endpointSliceKind, ObservedSlice>;
@@ -50,23 +53,23 @@ export class LocalObjects {
   };
 
   constructor(options: LocalObjectsOptions) {
+    const { metrics, log, onChange } = options;
     this.#options = options;
-    this.#services = this.#store('services', (_, { previous, current }) =>
-      options.onChange((current ?? previous)!.name),
-    );
-    this.#endpoints = this.#store('endpoints', (_, { previous, current }) =>
-      options.onChange((current ?? previous)!.name),
-    );
-    this.#slices = this.#store('slices', (key, { previous, current }) => this.#moveSlice(key, previous, current));
+    this.#watches = new ClusterWatches({ cluster: 'local', metrics, log, onFirstSync: this.#listed.resolve });
+    this.#services = this.#store('services', ({ name }) => onChange(name));
+    this.#endpoints = this.#store('endpoints', ({ name }) => onChange(name));
+    this.#slices = this.#store('slices', (_, change) => {
+      for (const service of this.#slicesByService.move(change)) onChange(service);
+    });
     this.#reflectors = {
-      services: this.#reflector('services', { kind: serviceKind, store: this.#services, project: observedService }),
-      slices: this.#reflector('slices', {
+      services: this.#reflector({ kind: serviceKind, store: this.#services, project: observedService }),
+      slices: this.#reflector({
         kind: endpointSliceKind,
         store: this.#slices,
         project: observedSlice,
         labelSelector: `${sliceManagedByLabel}=${sliceManager}`,
       }),
-      endpoints: this.#reflector('endpoints', {
+      endpoints: this.#reflector({
         kind: endpointsKind,
         store: this.#endpoints,
         project: observedEndpoints,
@@ -75,13 +78,23 @@ export class LocalObjects {
     };
   }
 
-  get synced(): boolean {
+  /** Resolves when everything has been listed once. */
+  get listed(): Promise<void> {
+    return this.#listed.promise;
+  }
+
+  isSynced(): boolean {
     return this.#services.view.synced && this.#slices.view.synced && this.#endpoints.view.synced;
   }
 
-  /** The loops, by what they watch, with the milliseconds since each last stirred. */
-  get loops(): readonly { readonly name: string; readonly silentMs: number }[] {
-    return Object.entries(this.#reflectors).map(([name, { silentMs }]) => ({ name: `the local ${name}`, silentMs }));
+  /** The watches, with the milliseconds since each was last active. */
+  loops(): readonly { readonly name: string; readonly silentMs: number }[] {
+    return Object.entries(this.#reflectors).map(([kind, { silentMs }]) => ({ name: `the local ${kind}`, silentMs }));
+  }
+
+  /** Why the local cluster isn't reached; undefined if it is, or hasn't been asked yet. */
+  failure(): string | undefined {
+    return this.#watches.failure;
   }
 
   service(name: string): ObservedService | undefined {
@@ -92,9 +105,9 @@ export class LocalObjects {
     return this.#read(this.#endpoints, name);
   }
 
-  /** Our slices of a Service, by whatever names, sorted. */
+  /** Our slices of a Service, whatever their names; sorted by name. */
   slices(service: string): readonly ObservedSlice[] {
-    return [...(this.#slicesOf.get(service)?.values() ?? [])].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#slicesByService.slices(service).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** All Services, ours or not. */
@@ -103,12 +116,12 @@ export class LocalObjects {
     return view.synced ? [...view.objects.values()] : [];
   }
 
-  /** All Services that have slices of ours, whether or not they are there themselves. */
-  namesWithSlices(): Iterable<string> {
-    return this.#slicesOf.keys();
+  /** The names of all Services, and of those that only have slices of ours. */
+  serviceNames(): readonly string[] {
+    return [...this.services().map(({ name }) => name), ...this.#slicesByService.services()];
   }
 
-  /** The answer to a write of ours, which the watch will bring later. */
+  /** Stores the answer to a write, before the watch reports it. */
   wroteService(service: Service): void {
     this.#reflectors.services.wrote(service);
   }
@@ -117,7 +130,7 @@ export class LocalObjects {
     this.#reflectors.slices.wrote(slice);
   }
 
-  /** An object of ours was deleted, which the watch will tell later. A Service may be terminating yet. */
+  /** Removes a deleted object, before the watch reports it. A deleted Service may still be terminating. */
   deletedSlice({ name, uid }: ObservedSlice): void {
     this.#slices.delete(this.#key(name), uid);
   }
@@ -126,18 +139,18 @@ export class LocalObjects {
     this.#endpoints.delete(this.#key(name), uid);
   }
 
-  /** What is known may be wrong, as a write has shown: lists everything again, but no more often than lists need. */
+  /** Lists everything again, as a write showed that the stores may be wrong. */
   recheck(): void {
     for (const reflector of Object.values(this.#reflectors)) reflector.recheck();
   }
 
-  /** Watches until `signal` is aborted; once. */
+  /** Watches until `signal` is aborted; to be called once. */
   async run({ signal }: RunOptions): Promise<void> {
     await Promise.all(Object.values(this.#reflectors).map((reflector) => reflector.run({ signal })));
   }
 
   #key(name: string): string {
-    return `${this.#options.namespace}/${name}`;
+    return `${this.#options.settings.mirrorNamespace}/${name}`;
   }
 
   #read<V extends Observed>(store: Store<V>, name: string): V | undefined {
@@ -145,61 +158,29 @@ export class LocalObjects {
     return view.synced ? view.objects.get(this.#key(name)) : undefined;
   }
 
-  #store<V extends Observed>(
-    watch: 'services' | 'slices' | 'endpoints',
-    onChange: (key: string, change: { previous: V | undefined; current: V | undefined }) => void,
-  ): Store<V> {
-    const { onObject } = this.#options;
+  #store<V extends Observed>(kind: LocalKind, onChange: (object: V, change: Change<V>) => void): Store<V> {
     return new Store<V>({
-      equal: isSameVersion,
-      onChange: ({ key, ...change }) => {
-        onObject(watch, change);
-        onChange(key, change);
+      // Every version counts: other writers' changes are repaired, and a write must name the newest version.
+      equal: (a, b) => a.resourceVersion === b.resourceVersion,
+      onChange: ({ key, previous, current }) => {
+        for (const observer of this.#options.observers) observer.changed(kind, { previous, current });
+        onChange((current ?? previous)!, { key, previous, current });
       },
     });
   }
 
   #reflector<K extends Kind, V extends Observed>(
-    watch: 'services' | 'slices' | 'endpoints',
-    {
-      labelSelector,
-      ...what
-    }: { kind: K; store: Store<V>; project: (object: KubeObject<K>) => V | undefined; labelSelector?: string },
+    what: Pick<ReflectorOptions<K, V>, 'kind' | 'store' | 'project' | 'labelSelector'>,
   ): Reflector<K, V> {
-    const { client, namespace, idleTimeoutMs, pollIntervalMs, hooks } = this.#options;
-    const selection = labelSelector === undefined ? {} : { labelSelector };
+    const { client, settings, options } = this.#options;
     return new Reflector({
       ...what,
-      ...selection,
       client,
-      namespace,
+      namespace: settings.mirrorNamespace,
       watchList: 'auto',
-      idleTimeoutMs,
-      pollIntervalMs,
-      hooks: hooks(watch),
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      hooks: this.#watches.hooks(),
     });
   }
-
-  #moveSlice(key: string, previous: ObservedSlice | undefined, current: ObservedSlice | undefined): void {
-    const names = new Set<string>();
-    if (previous !== undefined) {
-      const name = serviceOf(previous);
-      const slices = this.#slicesOf.get(name);
-      slices?.delete(key);
-      if (slices?.size === 0) this.#slicesOf.delete(name);
-      names.add(name);
-    }
-    if (current !== undefined) {
-      const name = serviceOf(current);
-      const slices = this.#slicesOf.get(name) ?? new Map<string, ObservedSlice>();
-      this.#slicesOf.set(name, slices.set(key, current));
-      names.add(name);
-    }
-    for (const name of names) this.#options.onChange(name);
-  }
 }
-
-const serviceOf = ({ labels }: ObservedSlice): string => labels[serviceNameLabel] ?? '';
-
-/** Everything that others do to our objects is looked at, and a write must know the newest version. */
-const isSameVersion = (a: Observed, b: Observed): boolean => a.resourceVersion === b.resourceVersion;

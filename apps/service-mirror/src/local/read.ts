@@ -5,7 +5,7 @@ import type { DesiredEndpoint } from '../desired/objects.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
 import { servicePortOf, slicePortOf } from '../desired/ports.ts';
 
-/** A Service of the mirror namespace, whoever's it is. */
+/** A Service in the mirror namespace, whoever made it. */
 export function observedService({ metadata, spec }: Service): ObservedService {
   const {
     name,
@@ -44,7 +44,7 @@ export function observedService({ metadata, spec }: Service): ObservedService {
   };
 }
 
-/** One of our EndpointSlices; undefined for what only another could have made. */
+/** One of our EndpointSlices; undefined for an address family that we never write. */
 export function observedSlice({ metadata, addressType, ports, endpoints }: EndpointSlice): ObservedSlice | undefined {
   if (!isFamily(addressType)) return undefined;
   const { name, uid, resourceVersion, labels, annotations, ownerReferences } = metadata;

@@ -18,18 +18,16 @@ const written = new Codec(endpointSliceKind).objectFromJson({
 
 const never = () => Promise.reject(new Error('not asked for'));
 
-/** A slice that is to be created while this one is there, or was a moment ago; `told` is what the stores were. */
+/** Creates a slice while another one with its name exists, or existed a moment ago. @returns `stored`: calls of the stores */
 async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> | undefined) {
-  const told: string[] = [];
+  const stored: string[] = [];
   let tries = 0;
-  const tell = (what: string) => () => void told.push(what);
+  const store = (what: string) => () => void stored.push(what);
   const targets: WriteTargets = {
     writer: {
       createService: never,
       updateService: never,
-      deleteService: never,
-      deleteSlice: never,
-      deleteEndpoints: never,
+      delete: never,
       createSlice: () =>
         ++tries === 2
           ? Promise.resolve(written)
@@ -41,36 +39,39 @@ async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> |
       updateSlice: () => Promise.resolve(written),
     },
     local: {
-      wroteService: tell('service'),
-      wroteSlice: tell('slice'),
-      deletedSlice: tell('no slice'),
-      deletedEndpoints: tell('no endpoints'),
-      recheck: tell('recheck'),
+      wroteService: store('service'),
+      wroteSlice: store('slice'),
+      deletedSlice: store('no slice'),
+      deletedEndpoints: store('no endpoints'),
+      recheck: store('recheck'),
     },
   };
   const result = await writeChange({ kind: 'create-slice', to, owner: { name: 'web', uid: 'u' } }, targets, {
     signal: new AbortController().signal,
   }).catch((error: unknown) => error);
-  return { told, result };
+  return { stored, result };
 }
 
-describe('writeChange, of a slice that is there already', () => {
-  it('updates one that somebody took the labels off', async () => {
-    expect(await createOver({ labels: {}, annotations })).toEqual({ told: ['slice'], result: undefined });
+describe('writeChange, for a slice that already exists', () => {
+  it('updates one that lost its labels', async () => {
+    expect(await createOver({ labels: {}, annotations })).toEqual({ stored: ['slice'], result: undefined });
   });
 
-  it('updates one that a list should have shown, and has everything listed again', async () => {
-    expect(await createOver({ labels, annotations })).toEqual({ told: ['recheck', 'slice'], result: undefined });
+  it('updates one that a list missed, and lists everything again', async () => {
+    expect(await createOver({ labels, annotations })).toEqual({ stored: ['recheck', 'slice'], result: undefined });
   });
 
-  it('creates one that went in between', async () => {
-    expect(await createOver(undefined)).toEqual({ told: ['slice'], result: undefined });
+  it('creates one that was deleted meanwhile', async () => {
+    expect(await createOver(undefined)).toEqual({ stored: ['slice'], result: undefined });
   });
 
   it.each([
     { what: 'of another source', annotations: { [sourceAnnotation]: 'c3/ns/web-a' } },
-    { what: 'of none', annotations: {} },
+    { what: 'without a source', annotations: {} },
   ])('leaves one $what alone', async (there) => {
-    expect(await createOver({ labels: {}, ...there })).toMatchObject({ told: [], result: { reason: 'AlreadyExists' } });
+    expect(await createOver({ labels: {}, ...there })).toMatchObject({
+      stored: [],
+      result: { reason: 'AlreadyExists' },
+    });
   });
 });

@@ -49,7 +49,7 @@ const invalid = new KubeApiError('no such family', { status: 422, reason: 'Inval
 const busy = new KubeApiError('busy', { status: 503 });
 
 describe('KeyWriter', () => {
-  it('sends what was refused no more, and tells of it each time', async () => {
+  it('does not send a refused change again, and reports it each time', async () => {
     const { sent, look } = server({ bad: invalid });
     for (const wrote of [true, false]) {
       const writer = await look([slice('bad')]);
@@ -59,7 +59,7 @@ describe('KeyWriter', () => {
     expect(sent).toEqual(['bad']);
   });
 
-  it.each([400, 413, 422])('takes %i for a refusal of that object alone', async (status) => {
+  it.each([400, 413, 422])('takes %i as a refusal of that object alone', async (status) => {
     const { sent, look } = server({ bad: new KubeApiError('no', { status }) });
     const { refused } = await look([slice('bad'), slice('good')]);
     expect(refused.map(({ why }) => why)).toEqual(['no']);
@@ -67,7 +67,7 @@ describe('KeyWriter', () => {
     expect(sent).toEqual(['bad', 'good', 'good']);
   });
 
-  it("sends it once it is another change, and after it wasn't wanted for a while", async () => {
+  it('sends a different change, and the same one after it was not wanted', async () => {
     const { sent, look } = server({ bad: invalid });
     await look([slice('bad')]);
     await look([slice('bad', 81)]);
@@ -77,19 +77,19 @@ describe('KeyWriter', () => {
     expect(sent).toEqual(['bad', 'bad', 'bad']);
   });
 
-  it('sends what has a name of somebody else again, and tells of it', async () => {
+  it('sends a change with a taken name again, and reports it', async () => {
     const { sent, look } = server({ ours: new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }) });
     for (const _ of [1, 2]) {
       const { taken, refused } = await look([slice('ours'), slice('good')]);
       expect({ refused, taken: taken.map(({ why }) => why) }).toEqual({
         refused: [],
-        taken: ["there is an EndpointSlice ours that isn't ours"],
+        taken: ["the EndpointSlice ours exists, and isn't ours"],
       });
     }
     expect(sent).toEqual(['ours', 'good', 'ours', 'good']);
   });
 
-  it("goes on with the others, and throws what isn't a refusal in the end", async () => {
+  it('tries all changes, then throws what is not a refusal', async () => {
     const { sent, look } = server({ bad: invalid, busy });
     await expect(look([slice('bad'), slice('busy'), slice('good')])).rejects.toBe(busy);
     await expect(look([slice('bad'), slice('busy'), slice('good')])).rejects.toBe(busy);

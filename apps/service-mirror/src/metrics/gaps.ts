@@ -1,28 +1,36 @@
-/** How long Services are away that are deleted to be made anew: from when the watch tells of the end to when the next is there. */
+import type { LocalKind } from '../local/objects.ts';
+
+type Named = { readonly name: string };
+
+/** For how long replaced Services are missing: from when the watch reports the deletion to when the next one is created. */
 export class Gaps {
   readonly #now: () => number;
-  /** When each ended, by name; undefined while it has yet to. */
-  readonly #ends = new Map<string, number | undefined>();
+  /** When each Service was deleted, by name; undefined before that. */
+  readonly #deletedAtMs = new Map<string, number | undefined>();
 
   /** @param now monotonic, in ms */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** A Service is about to be deleted and made anew. */
+  /** A Service is about to be deleted and created again. */
   expect(name: string): void {
-    this.#ends.set(name, undefined);
+    this.#deletedAtMs.set(name, undefined);
   }
 
-  /** A Service is gone, whoever deleted it. */
-  ended(name: string): void {
-    if (this.#ends.has(name)) this.#ends.set(name, this.#now());
+  /** A local object was added, changed or removed. */
+  changed(
+    kind: LocalKind,
+    { previous, current }: { readonly previous: Named | undefined; readonly current: Named | undefined },
+  ): void {
+    if (kind !== 'services' || previous === undefined || current !== undefined) return;
+    if (this.#deletedAtMs.has(previous.name)) this.#deletedAtMs.set(previous.name, this.#now());
   }
 
-  /** A Service was created. @returns for how many ms it was away, rounded; undefined if it wasn't to be made anew */
+  /** A Service was created. @returns the length of the gap in ms, rounded; undefined if the Service wasn't replaced */
   over(name: string): number | undefined {
-    const end = this.#ends.get(name);
-    this.#ends.delete(name);
-    return end === undefined ? undefined : Math.round(this.#now() - end);
+    const deletedAtMs = this.#deletedAtMs.get(name);
+    this.#deletedAtMs.delete(name);
+    return deletedAtMs === undefined ? undefined : Math.round(this.#now() - deletedAtMs);
   }
 }

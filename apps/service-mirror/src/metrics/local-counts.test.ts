@@ -23,7 +23,7 @@ const slice = (cluster: string) => ({
   labels: { 'mirrored-endpoint-slice': 'true', 'mirror-endpointslice-sync-name': cluster },
 });
 
-it('counts what a configured cluster has, as the Go program did', async () => {
+it('counts the objects of a configured cluster, as the Go program did', async () => {
   const value = await run((counts) => {
     counts.changed('services', { previous: undefined, current: mirror('p2') });
     counts.changed('services', { previous: mirror('p2'), current: mirror('p2') });
@@ -38,7 +38,7 @@ it('counts what a configured cluster has, as the Go program did', async () => {
   expect(value('orphans', 'p2')).toBeUndefined();
 });
 
-it('counts what is left of clusters that nobody configured', async () => {
+it('counts the orphans of clusters that are not configured', async () => {
   const value = await run((counts) => {
     counts.changed('services', { previous: undefined, current: mirror('p9') });
     counts.changed('slices', { previous: undefined, current: slice('c9') });

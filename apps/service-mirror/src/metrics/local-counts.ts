@@ -1,54 +1,64 @@
 import { mirrorClusterLabel, mirroredServiceLabel, mirroredSliceLabel, mirrorPrefixLabel } from '../names.ts';
+import { mirrorsWithoutReadyEndpoints } from '../desired/ready-mirrors.ts';
+import type { LocalKind } from '../local/objects.ts';
 import type { MirrorMetrics } from './metrics.ts';
-import { type Watcher, WatcherMetrics } from './watchers.ts';
+import { WatcherMetrics, watcherOf } from './watchers.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whose a local object is, by its labels. */
+type Labelled = { readonly labels: Labels } | undefined;
+
+type Change = { readonly previous: Labelled; readonly current: Labelled };
+
+/** The cluster of a local object, by its labels. */
 type Owner = { readonly cluster: string; readonly use: 'mirror' | 'global' | 'orphan' };
 
 export type LocalCountsOptions = {
-  readonly metrics: Pick<MirrorMetrics, 'orphans' | 'watcherObjects' | 'watcherEvents'>;
-  /** Prefixes of the remotes, by cluster. */
+  readonly metrics: Pick<
+    MirrorMetrics,
+    'orphans' | 'watcherObjects' | 'watcherEvents' | 'mirrorsWithoutReadyEndpoints'
+  >;
   readonly prefixes: ReadonlyMap<string, string>;
-  /** The local cluster's name, which has slices of global Services. */
+  /** The local cluster's name. */
   readonly local: string;
 };
 
-/** What keys of counts begin with that are an orphan's. */
+/** The start of the count keys of orphans. */
 const ORPHAN = 'orphan ';
 
-/** How many local objects there are for each cluster, and for clusters that aren't in the config. */
+/** How many local objects there are of each cluster, and of clusters that aren't in the config. */
 export class LocalCounts {
   readonly #options: LocalCountsOptions;
   readonly #clusters: ReadonlyMap<string, string>;
   readonly #counts = new Map<string, number>();
   readonly #watchers = new Map<string, WatcherMetrics>();
+  /** Whether no local object changed since the last sample. */
+  #isSampled = false;
 
   constructor(options: LocalCountsOptions) {
     this.#options = options;
     this.#clusters = new Map(Array.from(options.prefixes, ([cluster, prefix]) => [prefix, cluster]));
   }
 
-  /** A local object came, changed or went. */
-  changed(
-    watch: 'services' | 'slices' | 'endpoints',
-    {
-      previous,
-      current,
-    }: {
-      readonly previous: { readonly labels: Labels } | undefined;
-      readonly current: { readonly labels: Labels } | undefined;
-    },
-  ): void {
+  /** A local object was added, changed or removed. */
+  changed(kind: LocalKind, { previous, current }: Change): void {
+    this.#isSampled = false;
     const [before, after] = [previous && this.#ownerOf(previous.labels), current && this.#ownerOf(current.labels)];
     const isMove = before?.cluster !== after?.cluster || before?.use !== after?.use;
-    if (before !== undefined && isMove) this.#count(watch, before, -1, { previous, current: undefined });
+    if (before !== undefined && isMove) this.#count(kind, before, -1, { previous, current: undefined });
     if (after !== undefined)
-      this.#count(watch, after, isMove || previous === undefined ? +1 : 0, {
+      this.#count(kind, after, isMove || previous === undefined ? +1 : 0, {
         previous: isMove ? undefined : previous,
         current,
       });
+  }
+
+  /** Counts the mirrors without ready endpoints. An idle process does no work. */
+  sample(local: Parameters<typeof mirrorsWithoutReadyEndpoints>[0]): void {
+    if (this.#isSampled) return;
+    this.#isSampled = true;
+    for (const [remote, count] of mirrorsWithoutReadyEndpoints(local, this.#options.prefixes))
+      this.#options.metrics.mirrorsWithoutReadyEndpoints.set({ remote }, count);
   }
 
   /** Clusters that aren't in the config, with how many objects there are of each; sorted. */
@@ -60,22 +70,24 @@ export class LocalCounts {
   }
 
   #count(
-    watch: 'services' | 'slices' | 'endpoints',
+    kind: LocalKind,
     owner: Owner,
     step: -1 | 0 | 1,
     change: { readonly previous: unknown; readonly current: unknown },
   ): void {
-    const key = owner.use === 'orphan' ? `${ORPHAN}${owner.cluster}` : `${watch} ${owner.use} ${owner.cluster}`;
+    const key = owner.use === 'orphan' ? `${ORPHAN}${owner.cluster}` : `${kind} ${owner.use} ${owner.cluster}`;
     const count = (this.#counts.get(key) ?? 0) + step;
     this.#counts.set(key, count);
     const { metrics } = this.#options;
-    if (owner.use === 'orphan') {
-      metrics.orphans.set({ cluster: owner.cluster }, count);
+    const { cluster, use } = owner;
+    if (use === 'orphan') {
+      metrics.orphans.set({ cluster }, count);
       return;
     }
-    const labels = watcherOf(watch, owner);
-    if (labels === undefined) return;
-    const watcher = this.#watchers.get(key) ?? new WatcherMetrics(metrics, [labels]);
+    // The Go program watched neither our Endpoints nor global Services.
+    if (kind === 'endpoints' || (use === 'global' && kind === 'services')) return;
+    const watcher =
+      this.#watchers.get(key) ?? new WatcherMetrics(metrics, [watcherOf(cluster, { use, what: kind, of: 'local' })]);
     this.#watchers.set(key, watcher);
     watcher.changed(change, count);
   }
@@ -91,15 +103,4 @@ export class LocalCounts {
     const isKnown = cluster === this.#options.local || this.#options.prefixes.has(cluster);
     return { cluster, use: isKnown ? 'global' : 'orphan' };
   }
-}
-
-/** What the Go program watched there; slices of mirrors are what it had Endpoints for. */
-function watcherOf(watch: 'services' | 'slices' | 'endpoints', { cluster, use }: Owner): Watcher | undefined {
-  const runner = `${use}-${cluster}`;
-  if (use === 'global')
-    return watch === 'slices'
-      ? { watcher: `${cluster}-mirrorEndpointSliceWatcher`, kind: 'endpointslice', runner }
-      : undefined;
-  if (watch === 'services') return { watcher: `${cluster}-mirrorServiceWatcher`, kind: 'service', runner };
-  return watch === 'slices' ? { watcher: `${cluster}-mirrorEndpointsWatcher`, kind: 'endpoints', runner } : undefined;
 }

@@ -26,7 +26,7 @@ it('keeps the names, types and labels of the Go program', () => {
   ]);
 });
 
-it('starts what the config knows at zero', async () => {
+it('starts series of the config at zero', async () => {
   const { registry } = createMetrics(metrics, { remote: ['c2'], name: ['c2-service'] });
   const lines = (await registry.metrics()).split('\n');
   expect(lines).toEqual(

@@ -6,7 +6,7 @@ import { QueueMetrics } from './queue.ts';
 async function run(steps: (queue: QueueMetrics, clock: { ms: number }) => void) {
   const clock = { ms: 0 };
   const { metrics, registry } = createMetrics(table, { remote: [] });
-  steps(new QueueMetrics({ metrics, nameOf: (key) => `${key.split('/')[0]}-service`, now: () => clock.ms }), clock);
+  steps(new QueueMetrics({ metrics, local: 'c1', now: () => clock.ms }), clock);
   const text = await registry.metrics();
   return (name: string, queue = 'c2-service') => {
     const line = text
@@ -16,7 +16,7 @@ async function run(steps: (queue: QueueMetrics, clock: { ms: number }) => void) 
   };
 }
 
-it('tells how long keys waited and were worked, and what waits', async () => {
+it('measures how long keys waited and were reconciled, and counts the waiting ones', async () => {
   const value = await run((queue, clock) => {
     queue.added('c2/ns/a');
     queue.added('c2/ns/b');
@@ -38,7 +38,7 @@ it('tells how long keys waited and were worked, and what waits', async () => {
   expect(value('longest_running_processor_seconds')).toBe(1);
 });
 
-it('counts what fails until it succeeds', async () => {
+it('counts failed keys until they succeed', async () => {
   const fail = (queue: QueueMetrics) => {
     queue.started('c2/ns/a');
     queue.ended('c2/ns/a', { failed: true });

@@ -1,32 +1,23 @@
 import type { QueueObserver } from '@kube-semaphore/controller';
+import { GLOBAL } from '../names.ts';
 import type { MirrorMetrics } from './metrics.ts';
 
 export type QueueMetricsOptions = {
-  readonly metrics: Pick<
-    MirrorMetrics,
-    | 'queueDepth'
-    | 'queueAdds'
-    | 'queueLatency'
-    | 'queueWorkDuration'
-    | 'queueUnfinishedWork'
-    | 'queueLongestRunning'
-    | 'queueRetries'
-    | 'queueRequeued'
-  >;
-  /** What the Go program called the queue that a key would have been in. */
-  readonly nameOf: (key: string) => string;
+  readonly metrics: MirrorMetrics;
+  /** The local cluster's name. */
+  readonly local: string;
   /** Monotonic, in ms. */
   readonly now?: () => number;
 };
 
-/** One queue of the Go program's. */
+/** One queue of the Go program. */
 type Queue = {
   readonly waiting: Map<string, number>;
   readonly working: Map<string, number>;
   readonly requeued: Set<string>;
 };
 
-/** The one queue of ours, as the several of the Go program, under the names of its metrics. */
+/** Our one queue, reported as the several queues of the Go program. */
 export class QueueMetrics implements QueueObserver {
   readonly #options: QueueMetricsOptions;
   readonly #now: () => number;
@@ -68,7 +59,7 @@ export class QueueMetrics implements QueueObserver {
     metrics.queueRequeued.set({ name }, queue.requeued.size);
   }
 
-  /** Looks at what is worked now; to be called every few seconds. */
+  /** Measures the keys that are being reconciled; to be called every few seconds. */
   sample(): void {
     const { metrics } = this.#options;
     const now = this.#now();
@@ -83,7 +74,7 @@ export class QueueMetrics implements QueueObserver {
   }
 
   #queueOf(key: string): { readonly name: string; readonly queue: Queue } {
-    const name = this.#options.nameOf(key);
+    const name = queueName(key, this.#options.local);
     const queue = this.#queues.get(name) ?? {
       waiting: new Map<string, number>(),
       working: new Map<string, number>(),
@@ -93,3 +84,7 @@ export class QueueMetrics implements QueueObserver {
     return { name, queue };
   }
 }
+
+/** The name of the Go program's queue for a key. */
+const queueName = (key: string, local: string): string =>
+  key.startsWith(`${GLOBAL}/`) ? `${local}-global-service` : `${key.slice(0, key.indexOf('/'))}-service`;

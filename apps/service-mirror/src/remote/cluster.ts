@@ -1,57 +1,53 @@
-import { type Diagnostic, POLL_INTERVAL_MS, remoteBudget, RemoteState } from '@kube-semaphore/multicluster';
-import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
+import { type Diagnostic, remoteBudget, RemoteState, reportRestriction } from '@kube-semaphore/multicluster';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { AddressRules } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { MirrorMetrics } from '../metrics/metrics.ts';
 import type { MirrorOptions } from '../config/options.ts';
-import { ServiceSource, type ServiceSourceOptions } from './services.ts';
-import type { SourceService, SourceSlice } from '../desired/source.ts';
-import { type Watcher, WatcherMetrics } from '../metrics/watchers.ts';
+import type { RemoteSettings } from '../config/settings.ts';
+import type { Stale } from '../desired/global/stale-endpoints.ts';
+import type { RemotePlan } from '../plan.ts';
+import type { ServiceRules } from './read-service.ts';
+import { keyOf, type ServiceKeys, type Use } from './service-keys.ts';
+import { type Seed, ServiceSource } from './services.ts';
+import { Staleness } from './staleness.ts';
+import { WatcherMetrics, watcherOf } from '../metrics/watchers.ts';
 
-/** What the Services that a selector finds are for. */
-export type Use = 'mirror' | 'global';
-
-export type SourceClusterOptions = {
+export type SourceClusterOptions = ServiceRules & {
   readonly cluster: string;
+  /** Undefined for the local cluster. */
+  readonly remote: RemoteSettings | undefined;
   readonly client: KubeClient;
+  /** The addresses that it may announce. */
+  readonly addresses: AddressRules;
+  /** Which Services are for which use. The same selector for both is one watch. */
+  readonly selectors: readonly { readonly use: Use; readonly selector: string }[];
   readonly options: MirrorOptions;
-  readonly rules: ServiceSourceOptions['rules'];
-  /** Which Services are for what; the same selector twice is one watch. */
-  readonly selectors: Partial<Readonly<Record<Use, string>>>;
+  readonly keys: ServiceKeys;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
-  /** A Service that is for these uses came, changed or went. */
-  readonly onService: (
-    uses: readonly Use[],
-    change: { readonly previous: SourceService | undefined; readonly current: SourceService | undefined },
-  ) => void;
-  readonly onSlices: (uses: readonly Use[], namespace: string, service: string) => void;
-  /** Its first lists are complete: whatever depends on it can be decided. */
-  readonly onKnown: () => void;
-  /** What they lacked is believed to be gone. */
-  readonly onSettled: () => void;
-  /** Hears of each event, for the metrics that the Go program had. */
-  readonly hooks?: (watch: 'services' | 'slices', uses: readonly Use[]) => ReflectorHooks;
+  /** These keys may need a change. @param since when an event of the cluster was seen; undefined if there was none */
+  readonly onKeys: (keys: Iterable<string>, since?: number) => void;
+  /** All keys may need a change. */
+  readonly onAll: (since?: number) => void;
 };
 
-/** A cluster whose Services are mirrored, merged, or both. */
+type Watch = { readonly selector: string; readonly uses: readonly Use[]; readonly source: ServiceSource };
+
+/** A cluster whose Services are mirrored, merged into global ones, or both. */
 export class SourceCluster {
   readonly cluster: string;
   readonly #options: SourceClusterOptions;
   readonly #state: RemoteState;
-  /** What is in our own cluster is our own affair. */
-  readonly #budget: RemoteBudget | undefined;
-  readonly #sources: readonly {
-    readonly selector: string;
-    readonly uses: readonly Use[];
-    readonly source: ServiceSource;
-  }[];
+  readonly #staleness: Staleness | undefined;
+  readonly #watches: readonly Watch[];
   readonly #firstSync = Promise.withResolvers<void>();
   #settling: NodeJS.Timeout | undefined;
   #settled = false;
 
   constructor(options: SourceClusterOptions) {
-    const { cluster, metrics, log } = options;
+    const { cluster, remote, metrics, log, onKeys } = options;
     this.#options = options;
     this.cluster = cluster;
     this.#state = new RemoteState({
@@ -61,221 +57,196 @@ export class SourceCluster {
       holdMs: options.options.deletionGuardHoldMs,
       onFirstSync: () => this.#listed(),
     });
-    this.#budget = options.rules.isLocal ? undefined : remoteBudget(options.options);
-    this.#sources = usesBySelector(options.selectors).map(([selector, uses]) => ({
-      selector,
-      uses,
-      source: this.#source(selector, uses),
-    }));
+    if (remote !== undefined) {
+      const { watches } = this.#state;
+      const onChange = (): void => onKeys(this.keys(), performance.now());
+      this.#staleness = new Staleness({ settings: remote, watches, log, onChange });
+      reportRestriction({ cluster, allowed: remote.allowedPodCidrs, metrics, log });
+    }
+    // The local cluster's own objects have no limit.
+    const budget = remote === undefined ? undefined : remoteBudget(options.options);
+    const bySelector = Map.groupBy(options.selectors, ({ selector }) => selector);
+    this.#watches = Array.from(bySelector, ([selector, same]): Watch => {
+      const uses = same.map(({ use }) => use);
+      return { selector, uses, source: this.#source(selector, uses, budget) };
+    });
   }
 
   get synced(): boolean {
-    return this.#sources.every(({ source }) => source.synced);
+    return this.#watches.every(({ source }) => source.synced);
   }
 
   /**
-   * Whether what its first lists lacked is believed to be gone: `-deletion-guard-hold` after them. Until then what a Go
-   * program left stays where nothing takes its place, for it can't be measured like our own.
+   * Whether the first lists can be taken as complete: `-deletion-guard-hold` after them. Until then, endpoints of a Go
+   * program stay where nothing replaces them, because the deletion guard can't count them.
    */
   get settled(): boolean {
     return this.#settled;
   }
 
-  /** Resolves when its first lists are complete, or aren't allowed and done without. */
+  /** What happens to its endpoints in global Services now. */
+  get stale(): Stale {
+    return this.#staleness?.action ?? 'no';
+  }
+
+  /** Resolves when its first lists are complete, or are forbidden and not needed. */
   get firstSync(): Promise<void> {
     return this.#firstSync.promise;
   }
 
-  /** Milliseconds since its most silent watch last stirred. */
+  /** Milliseconds since its most silent watch was active. */
   get silentMs(): number {
-    return Math.max(0, ...this.#sources.map(({ source }) => source.silentMs));
+    return Math.max(0, ...this.#watches.map(({ source }) => source.silentMs));
   }
 
-  /** Whether all of its watches answered last time. */
-  get isUp(): boolean {
-    return this.#state.watches.isUp;
-  }
-
-  /** Why it isn't reached, in words; as of `ClusterWatches`. */
-  get failure(): string | undefined {
-    return this.#state.watches.failure;
-  }
-
-  /** Whether we may not see it, and do without: it is the local one, and a Role in one namespace is all that we have. */
+  /** Whether nothing waits for it: it is the local cluster, and our Role is for the mirror namespace only. */
   get isLeftOut(): boolean {
     return this.#state.watches.isForbidden;
   }
 
-  /** Milliseconds since it last confirmed what is known of it; Infinity before. */
-  get unseenMs(): number {
-    return this.#state.watches.unseenMs;
+  /** What a plan says about it, except for its mirrors. */
+  plan(): Omit<RemotePlan, 'services'> {
+    const { cluster, synced } = this;
+    return {
+      cluster,
+      reached: synced,
+      failure: synced ? undefined : this.#state.watches.failure,
+      forbidden: !synced && this.isLeftOut,
+      heldDeletions: synced ? this.#held : 0,
+      unmatched: synced
+        ? this.#watches.filter(({ source }) => source.matching === 0).map(({ selector }) => selector)
+        : [],
+      skipped: this.#state.skips.all(),
+    };
   }
 
-  /** How many Services and slices a list lacked that isn't believed yet. */
-  get held(): number {
-    return this.#sources.reduce((sum, { source }) => sum + source.held, 0);
-  }
-
-  /** What is left out of it now. */
-  get skipped(): ReturnType<RemoteState['skips']['all']> {
-    return this.#state.skips.all();
-  }
-
-  /** The selectors that find no Service of it. */
-  get unmatched(): readonly string[] {
-    return this.#sources.filter(({ source }) => source.matching === 0).map(({ selector }) => selector);
-  }
-
-  /** Its Services for a use; undefined if it has none for that. */
+  /** Its Services for a use; undefined if it has no such use. */
   source(use: Use): ServiceSource | undefined {
-    return this.#sources.find(({ uses }) => uses.includes(use))?.source;
+    return this.#watches.find(({ uses }) => uses.includes(use))?.source;
   }
 
-  /** What must have existed before we started, as our local objects show. */
-  seed(
-    use: Use,
-    found: { readonly services: readonly SourceService[]; readonly slices: readonly SourceSlice[] },
-  ): void {
-    this.source(use)?.seed(found);
+  /** The keys of all of its Services. */
+  keys(): readonly string[] {
+    return this.#watches.flatMap(({ uses, source }) =>
+      uses.flatMap((use) => source.services().map((service) => keyOf(use, this.cluster, service))),
+    );
   }
 
-  /** What is worth knowing about a key from now on, as far as this cluster is concerned. */
-  notice(key: string, diagnostics: readonly Diagnostic[]): void {
+  /** Measures its first lists against what our local objects show. */
+  seed(use: Use, seed: Seed): void {
+    this.source(use)?.seed(seed);
+  }
+
+  /** Replaces the diagnostics of a key. */
+  diagnose(key: string, diagnostics: readonly Diagnostic[]): void {
     this.#state.skips.replace(key, diagnostics);
   }
 
-  /** Watches until `signal` is aborted; once. */
-  async run({ signal }: RunOptions): Promise<void> {
-    await Promise.all(this.#sources.map(({ source }) => source.run({ signal })));
+  /** Watches until `signal` is aborted; to be called once. */
+  async run(running: RunOptions): Promise<void> {
+    await Promise.all([...this.#watches.map(({ source }) => source.run(running)), this.#staleness?.run(running)]);
     clearTimeout(this.#settling);
   }
 
-  #source(selector: string, uses: readonly Use[]): ServiceSource {
-    const { client, options, rules, onService, onSlices, hooks } = this.#options;
+  #source(selector: string, uses: readonly Use[], budget: ReturnType<typeof remoteBudget> | undefined): ServiceSource {
+    const { cluster, remote, client, addresses, isLocalFirst, options, metrics, keys, onKeys } = this.#options;
     const subject = uses.join('+');
-    const { cluster, metrics } = this.#options;
-    const counts = {
-      services: new WatcherMetrics(
+    const countsOf = (what: 'services' | 'slices'): WatcherMetrics =>
+      new WatcherMetrics(
         metrics,
-        uses.map((use) => ({ watcher: `${cluster}-serviceWatcher`, kind: 'service', runner: `${use}-${cluster}` })),
-      ),
-      slices: new WatcherMetrics(
-        metrics,
-        uses.map((use) => slicesWatcher(use, cluster)),
-      ),
-    };
+        uses.map((use) => watcherOf(cluster, { use, what, of: 'source' })),
+      );
+    const counts = { services: countsOf('services'), slices: countsOf('slices') };
     return new ServiceSource({
       client,
       selector,
-      rules,
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      budget: this.#budget,
-      guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
-      holdMs: options.deletionGuardHoldMs,
-      hooks: (watch) =>
-        merged(
-          this.#state.watches.hooks(rules.isLocal ? { whenForbidden: LEFT_OUT[watch] } : {}),
-          hooks?.(watch, uses) ?? {},
-          { onSynced: () => this.#countHeld(), onRestart: () => this.#passOver() },
-        ),
+      rules: { addresses, isLocal: remote === undefined, isLocalFirst },
+      options,
+      budget,
+      hooks: (watch) => this.#hooks(watch),
       onFirstService: () => this.#firstService(selector),
-      onService: (change) => {
+      onService: (service, { isRemoved }) => {
+        const since = performance.now();
         this.#countHeld();
-        onService(uses, change);
+        for (const use of uses) onKeys(keys.changed(service, { cluster, use, isRemoved }), since);
       },
-      onSlices: (namespace, service) => onSlices(uses, namespace, service),
+      onSlices: (service) =>
+        onKeys(
+          uses.map((use) => keyOf(use, cluster, service)),
+          performance.now(),
+        ),
       onObject: (watch, change, size) => counts[watch].changed(change, size),
-      // A Service that two selectors find is left out twice, and told of once for each.
-      onSkipped: (what, skipped) => this.#state.skips.replace(`${subject} ${what}`, skipped),
+      // A Service that both selectors find is skipped twice, and reported for each.
+      onSkipped: (object, skipped) => this.#state.skips.replace(`${subject} ${object}`, skipped),
     });
   }
 
+  #hooks(watch: 'services' | 'slices'): ReflectorHooks {
+    const isLocal = this.#options.remote === undefined;
+    const hooks = this.#state.watches.hooks(isLocal ? { whenForbidden: FORBIDDEN[watch] } : {});
+    return {
+      ...hooks,
+      onSynced: () => {
+        hooks.onSynced?.();
+        this.#countHeld();
+      },
+      onConfirmed: () => {
+        hooks.onConfirmed?.();
+        this.#staleness?.check();
+      },
+      onRestart: (restart) => {
+        hooks.onRestart?.(restart);
+        if (this.isLeftOut) this.#firstSync.resolve();
+      },
+    };
+  }
+
   #listed(): void {
-    const services = this.#sources.map(({ source }) => source.services().length).reduce((sum, count) => sum + count, 0);
-    this.#state.listed('services listed', { services }, this.held);
-    for (const { selector, source } of this.#sources)
-      this.#state.skips.replace(
-        unmatched(selector),
-        source.heldForWantOfServices === 0 ? [] : [noServiceMatches(selector, source.heldForWantOfServices)],
-      );
+    const services = this.#watches.reduce((sum, { source }) => sum + source.services().length, 0);
+    this.#state.listed('services listed', { services }, this.#held);
+    for (const { selector, source } of this.#watches)
+      if (source.unconfirmed > 0)
+        this.#state.skips.replace(subjectOf(selector), [noServiceMatches(selector, source.unconfirmed)]);
     this.#firstSync.resolve();
     this.#settle();
-    this.#options.onKnown();
+    this.#options.onAll(performance.now());
   }
 
-  /** With a Service to show that the selector is right, what else was held can be decided. */
+  /** The selector finds a Service, so what was held for lack of one can be decided. */
   #firstService(selector: string): void {
-    this.#state.skips.replace(unmatched(selector), []);
-    if (this.synced) this.#options.onKnown();
-  }
-
-  #passOver(): void {
-    if (this.isLeftOut) this.#firstSync.resolve();
+    this.#state.skips.replace(subjectOf(selector), []);
+    if (this.synced) this.#options.onAll(performance.now());
   }
 
   #settle(): void {
-    const { options, onSettled } = this.#options;
+    const { options, onAll } = this.#options;
     this.#settled = options.deletionGuardPercent === 100;
     if (this.#settled) return;
     this.#settling = setTimeout(() => {
       this.#settled = true;
-      onSettled();
+      onAll();
     }, options.deletionGuardHoldMs);
   }
 
+  get #held(): number {
+    return this.#watches.reduce((sum, { source }) => sum + source.held, 0);
+  }
+
   #countHeld(): void {
-    this.#state.setHeld(this.synced ? this.held : undefined);
+    this.#state.setHeld(this.synced ? this.#held : undefined);
   }
 }
 
-/** What is said where the local cluster may not be seen beyond the mirror namespace: the Go program's Role was for that alone. */
-const LEFT_OUT = {
-  services:
-    'Services of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
-  slices:
-    'EndpointSlices of all namespaces may not be listed: the local cluster has no part in global services until a ClusterRole allows it',
-} as const;
+/** Messages for a local cluster that may not be listed beyond the mirror namespace: the Go program's Role was for that alone. */
+const forbidden = (kind: string): string =>
+  `listing ${kind} of all namespaces is forbidden: the local cluster has no part in global services until a ClusterRole allows it`;
+const FORBIDDEN = { services: forbidden('Services'), slices: forbidden('EndpointSlices') };
 
-/** What the register calls a selector as a whole. */
-const unmatched = (selector: string): string => `selector ${selector}`;
+/** The subject of diagnostics about a selector as a whole. */
+const subjectOf = (selector: string): string => `selector ${selector}`;
 
 function noServiceMatches(selector: string, before: number): Diagnostic {
-  const detail = `no Service matches ${selector}, and ${before} of ours are of it: nothing of them is deleted before one does. Is the selector right, and the cluster?`;
+  const local = `${before} local Service${before === 1 ? ' comes' : 's come'} from there`;
+  const detail = `no Service matches ${selector}, but ${local}: nothing is deleted before one matches. Check selector and cluster`;
   return { kind: 'problem', reason: 'no-service-matches', detail };
-}
-
-/** Where the Go program watched Endpoints, we watch slices. */
-function slicesWatcher(use: Use, cluster: string): Watcher {
-  const runner = `${use}-${cluster}`;
-  return use === 'mirror'
-    ? { watcher: `${cluster}-endpointsWatcher`, kind: 'endpoints', runner }
-    : { watcher: `${cluster}-endpointSliceWatcher`, kind: 'endpointslice', runner };
-}
-
-function usesBySelector({
-  mirror,
-  global,
-}: SourceClusterOptions['selectors']): readonly (readonly [string, readonly Use[]])[] {
-  if (mirror !== undefined && mirror === global) return [[mirror, ['mirror', 'global']]];
-  return [
-    ...(mirror === undefined ? [] : [[mirror, ['mirror']] as const]),
-    ...(global === undefined ? [] : [[global, ['global']] as const]),
-  ];
-}
-
-/** Hooks that are called one after the other. */
-function merged(...all: readonly ReflectorHooks[]): ReflectorHooks {
-  const each =
-    <K extends keyof ReflectorHooks>(name: K) =>
-    (...args: Parameters<NonNullable<ReflectorHooks[K]>>): void => {
-      for (const hooks of all) (hooks[name] as ((...given: typeof args) => void) | undefined)?.(...args);
-    };
-  return {
-    onSynced: each('onSynced'),
-    onUp: each('onUp'),
-    onConfirmed: each('onConfirmed'),
-    onRestart: each('onRestart'),
-    onWatchForbidden: each('onWatchForbidden'),
-  };
 }

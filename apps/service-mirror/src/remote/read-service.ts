@@ -12,24 +12,23 @@ export type ServiceRules = {
 };
 
 const NOTHING_SKIPPED: readonly Diagnostic[] = [];
-// Our own products are never a source, or two clusters would mirror each other's mirrors.
 const OURS: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
-const EXTERNAL_NAME = left('expected', 'external-name', 'it is a name for another host, and has no endpoints');
+const EXTERNAL_NAME = skip('external-name', 'an ExternalName Service has no endpoints', 'expected');
 
-/** Reads a Service. The remote is half trusted: what ends up in a name of ours is checked here. */
+/** Reads a Service. The remote is only partly trusted: everything that gets into a name of ours is checked here. */
 export function readService({ metadata, spec }: Service, { isLocalFirst }: ServiceRules): Reading<SourceService> {
   const { uid, namespace, name, creationTimestamp, labels } = metadata;
   if (isOwnProduct(labels)) return OURS;
   if (spec.type === 'ExternalName') return EXTERNAL_NAME;
   if (!isDnsLabel(namespace) || !isDnsLabel(name))
-    return left('problem', 'bad-name', `${namespace}/${name} is no name of a Service`);
+    return skip('bad-name', `${namespace}/${name} is not a valid Service name`);
   const families = familiesOf(spec);
-  if (families.length === 0) return left('problem', 'bad-family', 'it has no address family that we know');
+  if (families.length === 0) return skip('bad-family', 'it has neither an IPv4 nor an IPv6 address family');
   const count = spec.ports.length;
-  if (count > MAX_PORTS) return left('problem', 'too-large', `it has ${count} ports, at most ${MAX_PORTS} are allowed`);
+  if (count > MAX_PORTS) return skip('too-large', `it has ${count} ports; at most ${MAX_PORTS} are allowed`);
   const ports = spec.ports.map(servicePortOf);
-  // One that no API server would take would cost a global Service the parts of all other clusters.
-  if (!ports.every(isLegalServicePort)) return left('problem', 'bad-port', 'it has a port that no Service can have');
+  // The API server would refuse an invalid port, and with it the parts of other clusters in a global Service.
+  if (!ports.every(isLegalServicePort)) return skip('bad-port', 'it has an invalid port');
   const definition: Definition = {
     headless: spec.clusterIP === 'None',
     families,
@@ -43,13 +42,14 @@ export function readService({ metadata, spec }: Service, { isLocalFirst }: Servi
   };
 }
 
-/** A day is the longest that the API takes; without any it fills in three hours. */
+/** The API server accepts up to a day, and defaults to three hours. */
 function affinityOf({ sessionAffinity, sessionAffinityConfig }: Service['spec']): number | undefined {
   const { timeoutSeconds } = sessionAffinityConfig.clientIP;
   if (sessionAffinity !== 'ClientIP') return undefined;
   return timeoutSeconds >= 1 && timeoutSeconds <= 86_400 ? timeoutSeconds : 10_800;
 }
 
-function left(kind: Diagnostic['kind'], reason: string, detail: string): Reading<never> {
+/** A reading of an object that is skipped as a whole. */
+export function skip(reason: string, detail: string, kind: Diagnostic['kind'] = 'problem'): Reading<never> {
   return { value: undefined, skipped: [{ kind, reason, detail }] };
 }

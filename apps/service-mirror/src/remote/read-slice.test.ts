@@ -59,7 +59,7 @@ describe('an endpoint of a remote slice', () => {
     { address: '::1', addressType: 'IPv6', reason: 'bad-address' },
     { address: 'fe80::1', addressType: 'IPv6', reason: 'bad-address' },
     { address: '::', addressType: 'IPv6', reason: 'bad-address' },
-  ])('is left out alone if it is $address ($addressType)', ({ address, addressType = 'IPv4', reason }) => {
+  ])('is skipped alone if it is $address ($addressType)', ({ address, addressType = 'IPv4', reason }) => {
     const good = addressType === 'IPv4' ? '10.4.0.1' : 'fd00::7';
     const { value, skipped } = readSlice(sliceOf({ addressType, addresses: [address, good] }), rules);
     expect(value?.endpoints.map(({ addresses }) => addresses)).toEqual([[good]]);
@@ -92,7 +92,7 @@ describe('an endpoint of a remote slice', () => {
       ],
     },
   ])(
-    'is left out if no Pod has such an address ($addressType), although nothing says what is allowed',
+    'is skipped if no Pod has such an address ($addressType), even without allowed CIDRs',
     ({ addressType, addresses }) => {
       const { value, skipped } = readSlice(sliceOf({ addressType, addresses }), unlimited);
       expect(value?.endpoints).toEqual([]);
@@ -100,13 +100,13 @@ describe('an endpoint of a remote slice', () => {
     },
   );
 
-  it('is what the local API server took, if it is local', () => {
+  it('may have any address if it is local', () => {
     expect(
       readSlice(sliceOf({ addresses: ['240.0.0.1', '192.0.2.1'] }), { ...rules, isLocal: true }).value?.endpoints,
     ).toHaveLength(2);
   });
 
-  it('has neither node nor zone, which are those of another cluster', () => {
+  it('has neither the node nor the zone of another cluster', () => {
     const [remote] = readSlice(sliceOf({ addresses: ['10.4.0.1'] }), rules).value!.endpoints;
     expect(remote).toMatchObject({ nodeName: undefined, zone: undefined });
     const [local] = readSlice(sliceOf({ addresses: ['10.4.0.1'] }), { ...rules, isLocal: true }).value!.endpoints;
@@ -122,7 +122,7 @@ describe('the targetRef of an endpoint', () => {
 
   it.each([
     {
-      name: 'of a remote Pod has no namespace, which would be one of this cluster',
+      name: 'of a remote Pod has no namespace',
       targetRef: { kind: 'Pod', namespace: 'kube-system', name: 'etcd-n1' },
       want: { kind: 'Pod', namespace: '', name: 'etcd-n1' },
     },
@@ -132,19 +132,19 @@ describe('the targetRef of an endpoint', () => {
       targetRef: { kind: 'Pod', namespace: 'shop', name: 'web-1' },
       want: { kind: 'Pod', namespace: 'shop', name: 'web-1' },
     },
-    { name: 'is not taken of what is no Pod', targetRef: { kind: 'Node', name: 'n1' }, want: undefined },
+    { name: 'is skipped if it is not a Pod', targetRef: { kind: 'Node', name: 'n1' }, want: undefined },
     {
-      name: 'is not taken with a name that is no DNS label',
+      name: 'is skipped if its name is not a DNS label',
       targetRef: { kind: 'Pod', name: 'a..b' },
       want: undefined,
     },
     {
-      name: 'is not taken with a name that is too long for one',
+      name: 'is skipped if its name is too long for a DNS label',
       targetRef: { kind: 'Pod', name: 'x'.repeat(64) },
       want: undefined,
     },
     {
-      name: 'is not taken of a local Pod with such a name either',
+      name: 'is skipped for a local Pod with such a name',
       isLocal: true,
       targetRef: { kind: 'Pod', namespace: 'shop', name: 'a.b' },
       want: undefined,
@@ -159,11 +159,11 @@ describe('the ports of a slice', () => {
     { name: 'above 65535', port: { ...http, name: 'bad', port: 65_536 } },
     { name: 'below 1', port: { ...http, name: 'bad', port: 0 } },
     { name: 'below 0', port: { ...http, name: 'bad', port: -1 } },
-    { name: 'of a protocol that Services have not', port: { ...http, name: 'bad', protocol: 'ICMP' } },
-    { name: 'with a name that is no DNS label', port: { ...http, name: 'a"b' } },
+    { name: 'of a protocol that Services do not have', port: { ...http, name: 'bad', protocol: 'ICMP' } },
+    { name: 'with a name that is not a DNS label', port: { ...http, name: 'a"b' } },
     { name: 'with the name of another', port: { ...http, port: 8081 } },
     { name: 'with an illegal appProtocol', port: { ...http, name: 'bad', appProtocol: 'a b' } },
-  ])('lack one $name, and the others stay', ({ port }) => {
+  ])('skip one $name, and keep the others', ({ port }) => {
     const { value, skipped } = readSlice(
       sliceOf({ addresses: ['10.4.0.1'], ports: [http, port, { ...http, name: 'admin', port: 1 }] }),
       rules,
@@ -172,13 +172,13 @@ describe('the ports of a slice', () => {
     expect(skipped).toMatchObject([{ kind: 'problem', reason: 'bad-port' }]);
   });
 
-  it('may be all ports, which has no number', () => {
+  it('may be all ports, without a number', () => {
     expect(readSlice(sliceOf({ ports: [{ name: 'all', protocol: 'TCP' }] }), rules).value?.ports).toMatchObject([
       { name: 'all', port: undefined },
     ]);
   });
 
-  it('are the slice: without a usable one there is none', () => {
+  it('skip the slice if none of them is usable', () => {
     expect(readSlice(sliceOf({ addresses: ['10.4.0.1'], ports: [{ ...http, port: 70_000 }] }), rules)).toMatchObject({
       value: undefined,
       skipped: [{ reason: 'bad-port' }],
@@ -188,14 +188,14 @@ describe('the ports of a slice', () => {
 
 describe('a slice', () => {
   it.each<{ name: string; parts: Parts; skipped: readonly string[] }>([
-    { name: 'of names', parts: { addressType: 'FQDN', addresses: ['web.example.com'] }, skipped: ['host-names'] },
+    { name: 'of host names', parts: { addressType: 'FQDN', addresses: ['web.example.com'] }, skipped: ['host-names'] },
     { name: 'of no Service', parts: { labels: {} }, skipped: [] },
     {
       name: 'of ours',
       parts: { labels: { 'kubernetes.io/service-name': 'web', 'mirrored-svc': 'true' } },
       skipped: [],
     },
-    { name: 'of a family that we do not know', parts: { addressType: 'IPv8' }, skipped: ['bad-family'] },
+    { name: 'of an unknown family', parts: { addressType: 'IPv8' }, skipped: ['bad-family'] },
     { name: 'with a name that is not valid', parts: { name: 'a/b' }, skipped: ['bad-name'] },
     {
       name: 'of 1001 ports',
@@ -220,11 +220,11 @@ describe('a slice', () => {
       skipped: ['too-large'],
     },
     {
-      name: 'of a Service whose name is none',
+      name: 'of a Service whose name is not valid',
       parts: { labels: { 'kubernetes.io/service-name': 'A_b' } },
       skipped: ['bad-name'],
     },
-  ])('$name is no source', ({ parts, skipped }) => {
+  ])('$name is not a source', ({ parts, skipped }) => {
     const reading = readSlice(sliceOf(parts), rules);
     expect(reading.value).toBeUndefined();
     expect(reading.skipped.map(({ reason }) => reason)).toEqual(skipped);

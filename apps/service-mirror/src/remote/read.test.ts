@@ -42,38 +42,38 @@ describe('readService', () => {
   it.each([
     { name: 'an ExternalName', spec: { type: 'ExternalName', externalName: 'x' }, want: ['external-name'] },
     { name: 'port 70000', spec: { ports: [{ port: 70_000 }] }, want: ['bad-port'] },
-    { name: 'a port name that is none', spec: { ports: [{ name: 'A b', port: 80 }] }, want: ['bad-port'] },
-    { name: 'a target that is none', spec: { ports: [{ port: 80, targetPort: '8080x-' }] }, want: ['bad-port'] },
-    { name: 'an appProtocol that is none', spec: { ports: [{ port: 80, appProtocol: 'a b' }] }, want: ['bad-port'] },
+    { name: 'an invalid port name', spec: { ports: [{ name: 'A b', port: 80 }] }, want: ['bad-port'] },
+    { name: 'an invalid target port', spec: { ports: [{ port: 80, targetPort: '8080x-' }] }, want: ['bad-port'] },
+    { name: 'an invalid appProtocol', spec: { ports: [{ port: 80, appProtocol: 'a b' }] }, want: ['bad-port'] },
     {
       name: 'more than 1000 ports',
       spec: { ports: Array.from({ length: 1_001 }, (_, i) => ({ name: `p${i}`, port: i + 1 })) },
       want: ['too-large'],
     },
-    { name: 'a protocol that nobody knows', spec: { ports: [{ port: 80, protocol: 'QUIC' }] }, want: ['bad-port'] },
-  ])('leaves out $name', ({ spec, want }) => {
+    { name: 'an unknown protocol', spec: { ports: [{ port: 80, protocol: 'QUIC' }] }, want: ['bad-port'] },
+  ])('skips $name', ({ spec, want }) => {
     const { value, skipped } = readService(service(spec), rules);
     expect({ value, reasons: reasons(skipped) }).toEqual({ value: undefined, reasons: want });
   });
 
-  it.each(['mirrored-svc', 'global-svc'])('passes over our own product by its label %s', (label) => {
+  it.each(['mirrored-svc', 'global-svc'])('ignores our own objects, by the label %s', (label) => {
     expect(readService(service({}, { [label]: 'true' }), rules)).toEqual({ value: undefined, skipped: [] });
   });
 
   it.each([
     { name: 'none', spec: {}, want: undefined },
     {
-      name: 'what it says',
+      name: 'its value',
       spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } },
       want: 60,
     },
-    { name: 'the default where it says nothing', spec: { sessionAffinity: 'ClientIP' }, want: 10_800 },
+    { name: 'the default without a value', spec: { sessionAffinity: 'ClientIP' }, want: 10_800 },
     {
-      name: 'the default where no API server would take it',
+      name: 'the default for an invalid value',
       spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 90_000 } } },
       want: 10_800,
     },
-  ])('takes for affinity $name', ({ spec, want }) => {
+  ])('takes as affinity $name', ({ spec, want }) => {
     expect(readService(service(spec), rules).value?.definition.affinitySeconds).toBe(want);
   });
 });
@@ -97,7 +97,7 @@ describe('readSlice', () => {
   });
 
   it.each([
-    { name: 'of nobody', labels: {} },
+    { name: 'without a Service', labels: {} },
     {
       name: 'of our own',
       labels: {
@@ -105,18 +105,18 @@ describe('readSlice', () => {
         'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror',
       },
     },
-  ])('passes over a slice $name', ({ labels }) => {
+  ])('ignores a slice $name', ({ labels }) => {
     expect(readSlice(slice({}, labels), sliceRules)).toEqual({ value: undefined, skipped: [] });
   });
 
-  it('counts a slice of names, which no kube-proxy takes', () => {
+  it('reports a slice of host names as expected', () => {
     expect(readSlice(slice({ addressType: 'FQDN' }), sliceRules)).toMatchObject({
       value: undefined,
       skipped: [{ kind: 'expected', reason: 'host-names' }],
     });
   });
 
-  it('knows node and zone of the local cluster only', () => {
+  it('reads node and zone of the local cluster only', () => {
     const endpoints = [{ addresses: ['10.4.0.1'], nodeName: 'n1', zone: 'z1' }];
     expect(readSlice(slice({ endpoints }), sliceRules).value?.endpoints[0]).toMatchObject({
       nodeName: undefined,
@@ -132,11 +132,11 @@ describe('readSlice', () => {
     { name: 'name', port: { name: 'A b', port: 80 } },
     { name: 'protocol', port: { port: 80, protocol: 'QUIC' } },
     { name: 'appProtocol', port: { port: 80, appProtocol: 'example.com/a/b' } },
-  ])('leaves out a slice with a port $name that is none', ({ port }) => {
+  ])('skips a slice with an invalid port $name', ({ port }) => {
     expect(reasons(readSlice(slice({ ports: [port] }), sliceRules).skipped)).toEqual(['bad-port']);
   });
 
-  it.each(['http', 'kubernetes.io/h2c', 'example.com/My_Own'])('takes the appProtocol %s', (appProtocol) => {
+  it.each(['http', 'kubernetes.io/h2c', 'example.com/My_Own'])('accepts the appProtocol %s', (appProtocol) => {
     expect(
       readService(service({ ports: [{ port: 80, appProtocol }] }), rules).value?.definition.ports[0]?.appProtocol,
     ).toBe(appProtocol);
@@ -145,13 +145,15 @@ describe('readSlice', () => {
     );
   });
 
-  it('takes an endpoint without a hostname that is none, and its neighbour with one', () => {
+  it('reads an endpoint without its invalid hostname, and keeps a valid one', () => {
     const endpoints = [
       { addresses: ['10.4.0.1'], hostname: 'Bad_Host' },
       { addresses: ['10.4.0.2'], hostname: 'db-0' },
     ];
     const { value, skipped } = readSlice(slice({ endpoints }), sliceRules);
     expect(value?.endpoints.map(({ hostname }) => hostname)).toEqual([undefined, 'db-0']);
-    expect(skipped).toEqual([{ kind: 'problem', reason: 'bad-hostname', detail: 'the hostname of 10.4.0.1 is none' }]);
+    expect(skipped).toEqual([
+      { kind: 'problem', reason: 'bad-hostname', detail: 'the hostname of 10.4.0.1 is not valid' },
+    ]);
   });
 });

@@ -1,14 +1,16 @@
 import { eventually } from '@kube-semaphore/eventually';
 import type { FaultProxy, SeenRequest } from '@kube-semaphore/fault-proxy';
 import { scenarioTimeout } from '@kube-semaphore/testkit';
-import { describe } from 'vitest';
+import { describe, expect } from 'vitest';
 import { staying } from '../support/service-changes.ts';
 import { it } from '../support/under-faults.ts';
 
-/** Everything of a path is listed as empty from now on, and each watch has to list it so many times. */
+const unharmed = { gaps: [], errors: [], healthz: 200 };
+
+/** Lists everything of a path as empty from now on, and makes each watch list it so many times. */
 async function pretendEmpty(proxy: FaultProxy, path: RegExp, times?: number): Promise<void> {
   await proxy.set({ kind: 'empty' }, { target: path });
-  // Not to a WatchList, which goes on from nothing.
+  // Not for a WatchList, which starts without a version.
   const watches = { verb: 'watch', target: new RegExp(`${path.source}.*[?&]resourceVersion=`) } as const;
   await proxy.set({ kind: 'answer', status: 410, as: 'event' }, { ...watches, ...(times !== undefined && { times }) });
   await proxy.set({ kind: 'reset', connections: 'open' });
@@ -16,7 +18,7 @@ async function pretendEmpty(proxy: FaultProxy, path: RegExp, times?: number): Pr
 
 type Seen = readonly SeenRequest[];
 
-/** Whether it was listed, and a watch goes on from that. */
+/** Whether it was listed, and a watch continues from there. */
 function isBelieved(requests: Seen, path: RegExp): boolean {
   const seen = requests.filter(({ verb, target }) => verb === 'watch' && path.test(target));
   const listed = seen.findLastIndex(
@@ -28,7 +30,7 @@ function isBelieved(requests: Seen, path: RegExp): boolean {
   );
 }
 
-/** What came after the first request that would have created something of it, and that the API server heard of. */
+/** The requests after the first create of such an object that reached the API server. */
 function sinceWrite(requests: Seen, path: RegExp): Seen {
   const first = requests.findIndex(
     ({ method, target, faults }) =>
@@ -38,8 +40,8 @@ function sinceWrite(requests: Seen, path: RegExp): Seen {
 }
 
 describe('lists that are empty for a moment', scenarioTimeout, () => {
-  it("are held where they are a remote's", async ({ lab: { begin, proxies } }) => {
-    // Much longer than it takes until the last of four watches has an empty list after the first has: then it is believed.
+  it('are held if they are of a remote', async ({ lab: { begin, proxies } }) => {
+    // Much longer than all four watches need to list nothing; after that, the lists are believed.
     const scenario = await begin({ flags: { 'deletion-guard-min': '0', 'deletion-guard-hold': '20s' } });
     await scenario.change();
     await scenario.settled();
@@ -50,26 +52,26 @@ describe('lists that are empty for a moment', scenarioTimeout, () => {
       .reduce((sum, { slices }) => sum + 1 + slices.length, 0);
     await scenario.changeUntil(async () => ((await held()) ?? 0) >= most);
     await proxies.remote.clear();
-    await scenario.survived();
+    expect(await scenario.outcome()).toEqual(unharmed);
     await eventually(held, 0);
   });
 
   it.for([
     { what: 'Services', path: /\/sys-semaphore\/services\b/ },
     { what: 'slices', path: /\/sys-semaphore\/endpointslices\b/ },
-  ])('are found out where they are of our own $what', async ({ path }, { lab: { begin, proxies } }) => {
+  ])('are found to be wrong if they are of our own $what', async ({ path }, { lab: { begin, proxies } }) => {
     const scenario = await begin();
     await scenario.change();
     await scenario.settled();
-    // What goes at its source before it could be made again isn't met by any write.
+    // An object whose source is deleted before it is created again causes no write.
     const permitWrites = await proxies.local.set({ kind: 'answer', status: 500 }, { method: 'POST' });
     await pretendEmpty(proxies.local, path, 1);
     await scenario.changeUntil(() => isBelieved(proxies.local.requests(), path));
     await scenario.change();
     await permitWrites();
-    // By which is found out that the list was wrong, and the next one is as wrong.
+    // A write shows that the list was wrong; the next list is wrong, too.
     await scenario.changeUntil(() => isBelieved(sinceWrite(proxies.local.requests(), path), path));
     await proxies.local.clear();
-    await scenario.survived();
+    expect(await scenario.outcome()).toEqual(unharmed);
   });
 });

@@ -1,32 +1,71 @@
-import {
-  errorAnswers,
-  failWrites,
-  loseAnswers,
-  refuseWrites,
-  scenarioTimeout,
-  surviveErrorAnswers,
-  throttleWrites,
-  writeFailures,
-} from '@kube-semaphore/testkit';
-import { describe } from 'vitest';
+import { eventually } from '@kube-semaphore/eventually';
+import { errorAnswers, pausesOf, scenarioTimeout, strikeWrites, struck, writeFailures } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
 import { it } from '../support/under-faults.ts';
 
+const unharmed = { gaps: [], errors: [], healthz: 200 };
+
 describe('error answers', scenarioTimeout, () => {
-  it.for(errorAnswers)('of $name cost nothing but time, on either side', (answers, { lab }) =>
-    surviveErrorAnswers(lab, answers),
-  );
+  it.for(errorAnswers)('of $name cost only time, on either side', async ({ fault, filter, reason }, { lab }) => {
+    const scenario = await lab.begin();
+    // One after the other: while the local answers fail, nothing shows what the remote's answers caused.
+    for (const side of ['remote', 'local'] as const) {
+      await lab.proxies[side].set(fault, filter);
+      // Open watches, and those that the filter lets through, would last until they end.
+      await lab.proxies[side].set({ kind: 'cut', everyMs: 500, by: 'reset' }, { verb: 'watch' });
+      // The third failure in a row makes a watch list again.
+      await scenario.changeUntil(
+        async () => (await scenario.restarts(side, reason)) >= 3 && scenario.restarted(side, { reason, times: 2 }),
+      );
+      await lab.proxies[side].clear();
+      expect(await scenario.outcome()).toEqual(unharmed);
+    }
+  });
 });
 
-const complaint = 'service not written, retrying';
+const NOT_WRITTEN = 'service not written, retrying';
 
-describe('local writes that are all', scenarioTimeout, () => {
-  it.for(writeFailures)('$name are tried again, and complained about once', ({ fault }, { lab }) =>
-    failWrites(lab, fault, complaint),
-  );
+describe('if all local writes are', scenarioTimeout, () => {
+  it.for(writeFailures)('$name, they are retried, with one warning', async ({ fault }, { lab }) => {
+    const scenario = await lab.begin({ flags: { 'log-level': 'debug' } });
+    const { program } = scenario;
+    await strikeWrites(lab, scenario, fault);
+    await eventually(() => program.log().filter(({ msg }) => msg === NOT_WRITTEN).length > 1, true);
+    expect(program.log().filter(({ level }) => level === 'warn')).toMatchObject([{ msg: NOT_WRITTEN }]);
+    expect(await scenario.isUp('local')).toBe(0);
 
-  it('carried out, with an answer that breaks off, make the mirrors right all the same', ({ lab }) => loseAnswers(lab));
+    await lab.proxies.local.clear();
+    // So that there is something to write, even if the changes have undone each other.
+    await scenario.tamper();
+    expect(await scenario.outcome()).toEqual(unharmed);
+    await program.logged('local writes recovered');
+  });
 
-  it('refused by 429 are tried again no sooner than it says', ({ lab }) => throttleWrites(lab));
+  it('accepted, and their answers are lost, the mirrors become right', async ({ lab }) => {
+    const scenario = await lab.begin();
+    await strikeWrites(lab, scenario, { kind: 'truncate', after: 0, by: 'reset' });
+    await scenario.settled();
+    await lab.proxies.local.clear();
+    expect(await scenario.outcome()).toEqual(unharmed);
+  });
 
-  it('refused by 409 are decided anew, which is no trouble', ({ lab }) => refuseWrites(lab, complaint));
+  it('refused with 429, they are retried no sooner than it says', async ({ lab }) => {
+    const scenario = await lab.begin();
+    await strikeWrites(lab, scenario, { kind: 'answer', status: 429, retryAfterSeconds: 1 });
+    const pausesMs = () => pausesOf(struck(lab.proxies.local));
+    await scenario.changeUntil(() => pausesMs().length > 0);
+    // A timer may fire a millisecond early.
+    expect(pausesMs().filter((ms) => ms < 999)).toEqual([]);
+    await lab.proxies.local.clear();
+    expect(await scenario.outcome()).toEqual(unharmed);
+  });
+
+  it('refused with 409, they are decided again, without a warning', async ({ lab }) => {
+    const scenario = await lab.begin({ flags: { 'log-level': 'debug' } });
+    await strikeWrites(lab, scenario, { kind: 'answer', status: 409 });
+    await lab.proxies.local.clear();
+    expect(await scenario.outcome()).toEqual(unharmed);
+    await scenario.program.logged(NOT_WRITTEN, { level: 'debug' });
+    expect(scenario.program.log().filter(({ level }) => level === 'warn')).toEqual([]);
+  });
 });

@@ -74,7 +74,7 @@ describe('a mirrored Service', () => {
     { server: 'the documented configuration', deployed: false, name: 'web' },
     { server: 'the one that is deployed for the Go program', deployed: true, name: 'api' },
   ])(
-    'has its addresses, under the name that was asked, with $server',
+    'resolves to its addresses, under the queried name, with $server',
     async ({ deployed, name }, { dns, deployedDns, sources, mirrors, start }) => {
       const mirror = `c2-default-73736d-${name}`;
       await sources.add({ name, spec: dualStack });
@@ -87,7 +87,7 @@ describe('a mirrored Service', () => {
     },
   );
 
-  it('has SRV records that lead to it', async ({ dns, sources, mirrors, start }) => {
+  it('has SRV records that resolve to it', async ({ dns, sources, mirrors, start }) => {
     await sources.add({
       name: 'srv',
       ports: [
@@ -109,7 +109,7 @@ describe('a mirrored Service', () => {
     );
   });
 
-  it('without an address has those of its pods, each by its hostname', async ({ dns, sources, mirrors, start }) => {
+  it('without an address resolves to its pods, each by its hostname', async ({ dns, sources, mirrors, start }) => {
     await sources.add({ name: 'db', headless: true });
     await sources.addSlice({
       name: 'db-a',
@@ -135,12 +135,12 @@ describe('a mirrored Service', () => {
 
 describe('a name', () => {
   it.for(['nobody.default.svc.cluster.c2', 'nobody.default.svc.cluster.global', 'nobody.default.svc.cluster.local'])(
-    'that no Service has is unknown: %s',
+    'that no Service has does not resolve: %s',
     // CoreDNS may listen before it has read the cluster, and says SERVFAIL until then.
     (name, { dns }) => eventually(() => ask(dns, name, 'A'), { status: 'NXDOMAIN', answers: [], additional: [] }),
   );
 
-  it('of the local cluster is as it was', async ({ dns, local }) => {
+  it('of the local cluster is unchanged', async ({ dns, local }) => {
     const [ipv4] = addressesOf(await local.admin.get('/api/v1/namespaces/default/services/kubernetes'));
     await resolves(dns, 'kubernetes.default.svc.cluster.local', 'A', [
       `kubernetes.default.svc.cluster.local A ${ipv4}`,
@@ -149,7 +149,7 @@ describe('a name', () => {
 });
 
 describe('a global Service', () => {
-  it('has its addresses and SRV records', async ({ dns, sources, localSources, mirrors, startGlobal }) => {
+  it('resolves to its addresses and SRV records', async ({ dns, sources, localSources, mirrors, startGlobal }) => {
     for (const each of [sources, localSources]) await each.add({ name: 'shop', labels: globalLabels, spec: dualStack });
     await startGlobal();
     await mirrors.become({ 'gl-default-73736d-shop': [] });
@@ -166,7 +166,7 @@ describe('a global Service', () => {
     );
   });
 
-  it('without an address has those of the pods of all clusters', async ({
+  it('without an address resolves to the pods of all clusters', async ({
     dns,
     sources,
     localSources,

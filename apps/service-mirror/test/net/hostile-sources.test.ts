@@ -48,7 +48,7 @@ describe('what a remote has', () => {
       { what: 'a port above 65535 alone', name: 'alone', ports: [{ ...http, port: 70_000 }] },
       { what: 'a port with a name of 63 characters', name: longName, portName: 'p'.repeat(63), ports: [http] },
     ])(
-      'never keeps a new Service of ours from being served: $what',
+      'never prevents a new local Service from being served: $what',
       async ({ name, portName = 'bad', ports }, { nodes, sources, localSources, mirrors, start }) => {
         const { client, podIp } = nodes[mode];
         await sources.add({
@@ -67,7 +67,7 @@ describe('what a remote has', () => {
       },
     );
 
-    it('never keeps a new Service of ours from being served: two hundred slices and forty Services of a hostile remote', async ({
+    it('never prevents a new local Service from being served: two hundred slices and forty Services of a hostile remote', async ({
       nodes,
       sources,
       localSources,
@@ -81,7 +81,7 @@ describe('what a remote has', () => {
       expect(await sources.addAccepted(services)).toBeGreaterThan(SOME_SERVICES);
       expect(await sources.addAccepted(slices)).toBeGreaterThan(SOME_SLICES);
       await start();
-      // The last of all that the watch tells of.
+      // The last object that the watch reports.
       await sources.add({ name: 'last' });
       await sources.addSlice({ name: 'last-a', service: 'last', endpoints: ['10.4.9.9'] });
       await waitForEndpoint(mirrors, 'c2-default-73736d-last', '10.4.9.9');

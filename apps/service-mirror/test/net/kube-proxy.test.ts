@@ -48,7 +48,7 @@ async function becomesServedBy(client: Place, object: KubeObject, names: readonl
 const dualStack = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] };
 
 describe('the address of a mirror', () => {
-  it("leads to the remote Service's ready pods, as its own controller finds them", async ({
+  it("reaches the remote Service's ready pods, as its own controller finds them", async ({
     client,
     there,
     sources,
@@ -73,7 +73,7 @@ describe('the address of a mirror', () => {
 });
 
 describe('the address of a global Service', () => {
-  it('leads to the pods of all clusters, or first to those of its own', async ({
+  it('reaches the pods of all clusters, or local ones first', async ({
     client,
     here,
     there,

@@ -69,7 +69,7 @@ describe.concurrent('two replicas, in the audit log', () => {
     },
   );
 
-  it('a leader that wakes from a SIGSTOP writes nothing any more', async ({ startPair }) => {
+  it('a leader that wakes from a SIGSTOP writes nothing', async ({ startPair }) => {
     const { pair, replicas, roles } = await startPair('c4', SHORT);
     const names = Array.from({ length: 200 }, (_, n) => `s${n}`);
     const work = async () => void (await Promise.all(names.map((name) => pair.sources.add({ name }))));

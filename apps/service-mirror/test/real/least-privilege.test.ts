@@ -25,11 +25,11 @@ const LEASE = { ...shortLease('semaphore-service-mirror-exercise'), 'lease-names
 const complaintsOf = (mirror: MirrorProcess) =>
   mirror.log().flatMap(({ level, msg }) => (level === 'warn' || level === 'error' ? [msg] : []));
 
-/** Both sides are one API server, and that alone is told. */
+/** Both sides are one API server; the only expected warning says so. */
 const ONE_SERVER = [expect.stringContaining(' leads to the same API server as ')];
 
 /**
- * A test with one real API server in place of both, whose audit log tells the accounts of both sides apart. It has to be
+ * A test with one real API server in place of both, whose audit log distinguishes the accounts of both sides. It has to be
  * listed, as all have that can't stream a list (WatchList); of those that can, most needs to be watched only.
  */
 const it = itOnClusters

@@ -114,7 +114,7 @@ describe('the ValidatingAdmissionPolicy', () => {
     { what: 'no prefixes', spec: { matchLabels: { a: 'b' } } },
     { what: 'a prefix twice', spec: { prefixes: ['c2', 'c2'] } },
     { what: 'a label that is no text', spec: { prefixes: ['c2'], matchLabels: { a: true } } },
-  ])('can not be told $what', async ({ spec }) => {
+  ])('refuses parameters with $what', async ({ spec }) => {
     const object = {
       apiVersion: 'mirror.semaphore.uw.io/v1',
       kind: 'MirrorNameLength',
@@ -127,7 +127,7 @@ describe('the ValidatingAdmissionPolicy', () => {
     expect(applied.stderr).toMatch(/spec\.(matchLabel|prefixes)/);
   });
 
-  it('lets everything through while nobody knows the kind of its parameters', async () => {
+  it('allows everything while the kind of its parameters does not exist', async () => {
     await world.forget();
     await world.configure({ prefixes: ['europe'] });
     await world.loseKind();

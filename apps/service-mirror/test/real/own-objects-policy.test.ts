@@ -144,7 +144,7 @@ describe('the policy for its own objects', () => {
     expect(refusal(await account.request('DELETE', `${ENDPOINTS}/left`))).toMatch(/^200 /);
   });
 
-  it('lets it put right a slice whose labels somebody took off', async () => {
+  it('lets it repair a slice that lost its labels', async () => {
     const object = slice('bare', { labels: {} });
     const there = await cluster.admin.create(SLICES, {
       ...object,
@@ -275,7 +275,7 @@ describe('the policy for its own objects', () => {
     });
   });
 
-  it('is about nobody else', async () => {
+  it('applies to no other account', async () => {
     const path = '/api/v1/namespaces/default/services';
     expect(
       refusal(
@@ -293,7 +293,7 @@ describe('the policy for its own objects', () => {
     await eventually(async () => (await other.request('DELETE', `${path}/open`)).status, 200);
   });
 
-  it('is in force, and in the way of nobody, as soon as an API server that starts again answers', async () => {
+  it('applies, and blocks no other account, as soon as a restarted API server answers', async () => {
     await cluster.restart();
     const answers = [
       await cluster.admin.request(

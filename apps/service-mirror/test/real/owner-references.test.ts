@@ -6,8 +6,8 @@ const it = itOnClusters.extend('localOptions', { scope: 'file' }, () => ({
   admissionPlugins: ['OwnerReferencesPermissionEnforcement'],
 }));
 
-describe('where owner references are guarded', () => {
-  it('the documented Role is enough for slices that come, change and go', async ({ sources, mirrors, start }) => {
+describe('with OwnerReferencesPermissionEnforcement', () => {
+  it('the documented Role is enough to create, update and delete slices', async ({ sources, mirrors, start }) => {
     await sources.add({ name: 'web' });
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
     const program = await start();

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { it } from '../support/it.ts';
 
-it('no endpoint of a remote has an address of the local Service ranges', async ({ sources, mirrors, start }) => {
+it('endpoints of a remote never have an address in the local Service ranges', async ({ sources, mirrors, start }) => {
   await sources.add({ name: 'web', namespace: 'default' });
   await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1', '10.96.7.7'] });
   const program = await start({ 'allowed-pod-cidrs': undefined });

@@ -20,10 +20,13 @@ export const globalRules = rulesOf(deployedRights(folders.local, folders.globals
 /** What of that is needed in all namespaces. */
 export const componentRules = globalRules.slice(localRules.length);
 
-/** All that is ever needed of a remote. */
+/** All rights that a remote must grant. */
 export const remoteRules = rulesOf(deployedRights(folders.remote));
 
-/** The accounts that are deployed, so that every test shows that their rights are enough. A real API server holds them to their own objects. */
+/**
+ * The accounts of deploy/, so that every test shows that their rights are enough. On a real API server, a policy limits
+ * them to their own objects.
+ */
 export async function createAccounts({ local, remote }: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
   const [writer, reader] = await Promise.all([
     deployAccount(local, folders.local),

@@ -3,7 +3,7 @@ import { lapsesIn, ObjectHistory } from '@kube-semaphore/testkit';
 import { MIRRORS } from './mirror-process.ts';
 import { readyAddresses, type Slice } from './slices.ts';
 
-/** The ready addresses of each Service, whoever wrote the slices, as they were after one write. */
+/** The ready addresses of each Service after one write, whoever made the slices. */
 type Moment = Readonly<Record<string, readonly string[]>>;
 
 const PATHS = {
@@ -12,8 +12,8 @@ const PATHS = {
 } as const;
 
 /**
- * Every version of every Service and EndpointSlice of the mirror namespace: a test can say what must have held at each
- * moment, as it did for kube-proxy.
+ * Every version of every Service and EndpointSlice in the mirror namespace, so that a test can say what must have held at
+ * each moment, as kube-proxy saw it.
  */
 export class EndpointHistory {
   readonly #services: ObjectHistory<undefined>;
@@ -24,7 +24,7 @@ export class EndpointHistory {
     this.#slices = slices;
   }
 
-  /** Begins with what there is. The token's holder may watch both kinds. */
+  /** Starts with the present objects. The token must allow to watch both kinds. */
   static async start(cluster: TestCluster, { token }: Pick<TestAccount, 'token'>): Promise<EndpointHistory> {
     const momentOf = (slices: readonly KubeObject[]): Moment => readyAddresses(slices as unknown as readonly Slice[]);
     const services = ObjectHistory.start({ cluster, path: PATHS.services, token, momentOf: () => undefined });
@@ -47,15 +47,15 @@ export class EndpointHistory {
     return this.#services.deletions;
   }
 
-  /** The Services that had a ready endpoint at one moment, and at a later one none: their clients were let down. */
-  get lapses(): readonly string[] {
+  /** The Services that had a ready endpoint at one moment, and none at a later one: their clients failed. */
+  get gaps(): readonly string[] {
     return lapsesIn(
       this.#slices.moments.map((moment) => new Set(Object.keys(moment).filter((name) => moment[name]!.length > 0))),
     );
   }
 
-  /** The addresses that were ready in one Service, and at a later moment weren't. */
-  absences(name: string): readonly string[] {
+  /** The addresses that were ready in a Service at one moment, and not at a later one. */
+  addressGaps(name: string): readonly string[] {
     return lapsesIn(this.#slices.moments.map((moment) => new Set(moment[name])));
   }
 }

@@ -54,7 +54,7 @@ export async function accountInNamespace(
   return account;
 }
 
-/** The controllers that make of its objects what kube-proxy heeds. */
+/** The controllers that turn its objects into those that kube-proxy uses. */
 export const controllers = ['endpointslice-mirroring-controller'] as const;
 
 const derivedBy = 'endpointslicemirroring-controller.k8s.io';

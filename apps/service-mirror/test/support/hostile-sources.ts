@@ -9,7 +9,7 @@ const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/);
 const tooLong = ['x'.repeat(64), 'x'.repeat(254), `${'x'.repeat(63)}.${'y'.repeat(63)}`];
 const unquoted = ['"', "'; flush ruleset", '\n', '\u0001', '../../x', 'Ä'];
 const odd = ['', '..', 'a..b', 'a.b', '*', '-', '_', ...unquoted, ...tooLong];
-/** Texts that somebody might have chosen to do harm. */
+/** Texts that an attacker might choose. */
 const text = fc.oneof(label, fc.constantFrom(...odd), fc.string({ maxLength: 300 }));
 
 /** What is legal nine times of ten: an API server refuses all of an object for one thing that it checks. */

@@ -11,7 +11,7 @@ export const it = itBehindProxy
   .extend('goAccount', { scope: 'file' }, ({ local }) => accountInNamespace(local, 'go', goRules.latest))
   .extend('goRemoteAccount', { scope: 'file' }, ({ remote }) => remote.account('go', goRemoteRules.latest))
   .extend('goProgram', ({ local, goAccount }) => new GoProgram(local, goAccount))
-  /** Their flags and variables, in its own spelling; only where to listen is ours. */
+  /** Its flags and variables; only the listen address is ours. */
   .extend('goStart', ({ goAccount, goRemoteAccount, startWith }) => {
     return ({
       flags = [],

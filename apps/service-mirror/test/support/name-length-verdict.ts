@@ -4,7 +4,7 @@ import { isOwnProduct } from '../../src/desired/own-product.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** What a `MirrorNameLength` and Gatekeeper's constraint are told. */
+/** The parameters of a `MirrorNameLength` and of Gatekeeper's constraint. */
 export type Parameters = {
   readonly prefixes: readonly string[];
   readonly matchLabels?: Labels;

@@ -7,7 +7,7 @@ const AGAIN_MS = 2_000;
 const socket = createSocket('udp4');
 const send = (): void => socket.send(Buffer.from(process.argv[2] ?? '', 'hex'), 53, '127.0.0.1');
 send();
-// As resolvers do: nobody tells of a query that is lost.
+// Like resolvers, as no error reports a lost query.
 const timer = setInterval(send, AGAIN_MS);
 const [answer] = (await once(socket, 'message', { signal: AbortSignal.timeout(20_000) })) as [Buffer];
 clearInterval(timer);

@@ -14,17 +14,21 @@ export function documentedCorefile(): string {
   return corefile;
 }
 
+const NAME = '[a-zA-Z0-9-_]*';
+const ASKED = `(${NAME}\\.)?(${NAME})\\.([a-zv0-9-_]*)\\.svc\\.cluster\\.c2`;
+const ANSWERED = `(${NAME}\\.)?c2-(${NAME})-73736d-(${NAME})\\.sys-semaphore\\.svc\\.cluster\\.local`;
+
 /**
- * What people have deployed for the Go program, whose page shows it, without the option `upstream`, which CoreDNS no
- * longer knows. It resolves addresses; of `_http._tcp` it loses `_http`.
+ * The Corefile on the Go program's page, without the option `upstream`, which CoreDNS no longer knows. It resolves
+ * addresses. For SRV records, it loses `_http` of `_http._tcp`.
  */
 export const deployedCorefile = `
 cluster.c2 {
     errors
     health
     rewrite continue {
-      name regex ([a-zA-Z0-9-_]*\\.)?([a-zA-Z0-9-_]*)\\.([a-zv0-9-_]*)\\.svc\\.cluster\\.c2 {1}c2-{3}-73736d-{2}.sys-semaphore.svc.cluster.local
-      answer name ([a-zA-Z0-9-_]*\\.)?c2-([a-zA-Z0-9-_]*)-73736d-([a-zA-Z0-9-_]*)\\.sys-semaphore\\.svc\\.cluster\\.local {1}{3}.{2}.svc.cluster.c2
+      name regex ${ASKED} {1}c2-{3}-73736d-{2}.sys-semaphore.svc.cluster.local
+      answer name ${ANSWERED} {1}{3}.{2}.svc.cluster.c2
     }
     kubernetes cluster.local in-addr.arpa ip6.arpa {
       pods insecure

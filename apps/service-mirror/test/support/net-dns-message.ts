@@ -34,7 +34,7 @@ export function encodeQuery(name: string, type: RecordType): Buffer {
 }
 
 /**
- * Records of other types than those of Services are left out.
+ * Records of other types than those of Services are skipped.
  *
  * @throws {Error} if it is no DNS message, or was cut off
  */

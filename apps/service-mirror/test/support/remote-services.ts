@@ -78,7 +78,7 @@ export class RemoteServices {
   }
 
   async #create(collection: string, object: { metadata: { name: string } }): Promise<void> {
-    // Before it is made: of what an API server makes while it is killed nobody hears.
+    // Before the request, as an API server that is killed may create it without an answer.
     this.#paths.add(`${collection}/${object.metadata.name}`);
     await this.#cluster.admin.create(collection, object as Parameters<TestCluster['admin']['create']>[1]);
   }

@@ -12,8 +12,8 @@ import { RemoteServices } from './remote-services.ts';
 import { addStaying, serviceChanges, staying } from './service-changes.ts';
 
 /**
- * A test with a lab in which a mirror begins with mirrors and global Services that are right, of which some will stay all
- * along. By `seed` the others change.
+ * A test with a lab that begins with right mirrors and global Services. Some of them stay all the time. The others change
+ * by `seed`.
  */
 export const it = itBehindProxy
   .extend('seed', 1)
@@ -50,8 +50,8 @@ export const it = itBehindProxy
           changes: serviceChanges(all, seed),
           wanted: () => wantedView(clusters),
           observed: () => observedView(clusters.local),
-          lapses: () => lapsesOf(history),
-          tamper: () => addStranger(mirrors),
+          lapses: () => gapsOf(history),
+          tamper: () => addForeignEndpoint(mirrors),
         });
         await scenario.settled();
         return scenario;
@@ -66,7 +66,7 @@ export const it = itBehindProxy
     begin,
   }));
 
-/** A config file with mirrors and global Services; what goes while nobody looks goes here, too. */
+/** A config file with mirrors and global Services, which also removes what lost its source before the start. */
 function configOf({ local, remote }: Readonly<Record<'local' | 'remote', string>>): string {
   return JSON.stringify({
     global: {
@@ -84,8 +84,8 @@ function configOf({ local, remote }: Readonly<Record<'local' | 'remote', string>
   });
 }
 
-/** Services that were deleted, and endpoints that were missing, although their source was there all along. */
-async function lapsesOf(history: EndpointHistory): Promise<readonly string[]> {
+/** Services that were deleted, and endpoints that were missing, although their source existed all the time. */
+async function gapsOf(history: EndpointHistory): Promise<readonly string[]> {
   await history.caughtUp();
   const services = new Map(
     Array.from(
@@ -95,19 +95,19 @@ async function lapsesOf(history: EndpointHistory): Promise<readonly string[]> {
   );
   return Array.from(services, ([name, addresses]) => [
     ...history.deletions.filter((deleted) => deleted === name).map(() => `${name} was deleted`),
-    ...history.lapses.filter((lapsed) => lapsed === name).map(() => `${name} had no ready endpoint`),
+    ...history.gaps.filter((service) => service === name).map(() => `${name} had no ready endpoint`),
     ...history
-      .absences(name)
-      .filter((absent) => addresses.includes(absent))
-      .map((absent) => `${name} lacked ${absent}`),
+      .addressGaps(name)
+      .filter((missing) => addresses.includes(missing))
+      .map((missing) => `${name} lacked ${missing}`),
   ]).flat();
 }
 
-/** Somebody adds an endpoint to a slice. */
-async function addStranger(mirrors: LocalServices): Promise<void> {
+/** Adds a foreign endpoint to a slice. */
+async function addForeignEndpoint(mirrors: LocalServices): Promise<void> {
   const [slice] = (await mirrors.slices('c2-default-73736d-cart')).filter(({ endpoints }) =>
     endpoints?.some(({ addresses }) => addresses.includes('10.4.0.3')),
   );
-  const stranger = { addresses: ['192.0.2.1'], conditions: { ready: true } };
-  await mirrors.patch('endpointslices', slice!.metadata.name, { endpoints: [...(slice!.endpoints ?? []), stranger] });
+  const foreign = { addresses: ['192.0.2.1'], conditions: { ready: true } };
+  await mirrors.patch('endpointslices', slice!.metadata.name, { endpoints: [...(slice!.endpoints ?? []), foreign] });
 }

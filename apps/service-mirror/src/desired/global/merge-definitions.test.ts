@@ -21,7 +21,7 @@ const clusters = (...definitions: readonly Partial<Definition & { createdAt: num
     definition: { ...web, ...definition },
   }));
 
-const told = ({ conflicts }: Merged) =>
+const conflictsOf = ({ conflicts }: Merged) =>
   conflicts.map(({ cluster, reason, detail }) => `${cluster} ${reason}: ${detail}`);
 
 const participants = (definition: fc.Arbitrary<Definition> = arbitrary.definition) =>
@@ -39,30 +39,30 @@ const participants = (definition: fc.Arbitrary<Definition> = arbitrary.definitio
 
 describe('mergeDefinitions', () => {
   it.each([
-    { name: 'finds nothing to say where all agree', given: clusters({}, {}), want: web, conflicts: [] },
+    { name: 'has no conflicts if all agree', given: clusters({}, {}), want: web, conflicts: [] },
     {
-      name: 'has headlessness from the oldest',
+      name: 'is not headless if the oldest is not',
       given: clusters({ headless: true }, {}),
       want: { ...web, headless: true },
-      conflicts: ['c2 headless-conflict: its Service is not headless, unlike in c1'],
+      conflicts: ['c2 headless-conflict: its Service is not headless, unlike c1'],
     },
     {
-      name: 'has an address if the oldest has',
+      name: 'is headless if the oldest is',
       given: clusters({}, { headless: true }),
       want: web,
-      conflicts: ['c2 headless-conflict: its Service is headless, unlike in c1'],
+      conflicts: ['c2 headless-conflict: its Service is headless, unlike c1'],
     },
     {
       name: 'has the session affinity of the oldest',
       given: clusters({ affinitySeconds: 60 }, { affinitySeconds: 61 }, { affinitySeconds: 60 }),
       want: { ...web, affinitySeconds: 60 },
-      conflicts: ['c2 affinity-conflict: the session affinity of its Service is another than in c1'],
+      conflicts: ['c2 affinity-conflict: the session affinity of its Service differs from c1'],
     },
     {
-      name: 'publishes what the oldest does',
+      name: 'publishes unready addresses like the oldest',
       given: clusters({}, { publishNotReadyAddresses: true }),
       want: web,
-      conflicts: ['c2 unready-conflict: publishNotReadyAddresses of its Service is another than in c1'],
+      conflicts: ['c2 unready-conflict: publishNotReadyAddresses of its Service differs from c1'],
     },
     {
       name: 'has all families, the oldest Service first',
@@ -74,16 +74,16 @@ describe('mergeDefinitions', () => {
       name: 'goes by age before names',
       given: clusters({ createdAt: 2, affinitySeconds: 1 }, { createdAt: 1, affinitySeconds: 2 }),
       want: { ...web, affinitySeconds: 2 },
-      conflicts: ['c1 affinity-conflict: the session affinity of its Service is another than in c2'],
+      conflicts: ['c1 affinity-conflict: the session affinity of its Service differs from c2'],
     },
     {
-      name: 'goes by names where ages are unknown',
+      name: 'goes by names if ages are unknown',
       given: clusters(
         { createdAt: Infinity, affinitySeconds: 1 },
         { createdAt: Infinity, affinitySeconds: 2 },
       ).toReversed(),
       want: { ...web, affinitySeconds: 1 },
-      conflicts: ['c2 affinity-conflict: the session affinity of its Service is another than in c1'],
+      conflicts: ['c2 affinity-conflict: the session affinity of its Service differs from c1'],
     },
     {
       name: 'has the ports of all, with the names of the oldest',
@@ -97,10 +97,10 @@ describe('mergeDefinitions', () => {
         },
       ),
       want: { ...web, ports: [http, { ...http, name: 'admin', port: 81 }] },
-      conflicts: ['c2 port-conflict: its port "web" (TCP 80) is called "http", as in c1'],
+      conflicts: ['c2 port-conflict: its port "web" (TCP 80) has the name "http", as in c1'],
     },
     {
-      name: 'has ports where the oldest, which is headless, has none',
+      name: 'has ports if the oldest, which is headless, has none',
       given: clusters({ headless: true, ports: [] }, { headless: true }),
       want: { ...web, headless: true },
       conflicts: [],
@@ -108,14 +108,14 @@ describe('mergeDefinitions', () => {
   ])('$name', ({ given, want, conflicts }) => {
     const merged = mergeDefinitions(given);
     expect(merged.definition).toEqual(want);
-    expect(told(merged)).toEqual(conflicts);
+    expect(conflictsOf(merged)).toEqual(conflicts);
   });
 
-  it('needs something to merge', () => {
+  it('refuses no participants', () => {
     expect(() => mergeDefinitions([])).toThrow(RangeError);
   });
 
-  it('makes a Service that the API takes', () => {
+  it('makes a Service that the API server accepts', () => {
     fc.assert(
       fc.property(participants(), (given) => {
         const { families, ports } = mergeDefinitions(given).definition;
@@ -129,7 +129,7 @@ describe('mergeDefinitions', () => {
     );
   });
 
-  it('calls each port of each cluster what has its number, and no two the same', () => {
+  it('names each port after the one with its number, and no two the same', () => {
     fc.assert(
       fc.property(participants(), (given) => {
         const { definition, portNames } = mergeDefinitions(given);
@@ -148,7 +148,7 @@ describe('mergeDefinitions', () => {
     );
   });
 
-  it('names each cluster that does not get what it says, and no other', () => {
+  it('names exactly the clusters that are overruled', () => {
     fc.assert(
       fc.property(participants(), (given) => {
         const { definition, conflicts } = mergeDefinitions(given);
@@ -165,7 +165,7 @@ describe('mergeDefinitions', () => {
     );
   });
 
-  it('depends on no order', () => {
+  it('does not depend on order', () => {
     const orders = participants().chain((given) =>
       fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length })),
     );
@@ -176,7 +176,7 @@ describe('mergeDefinitions', () => {
     );
   });
 
-  it('leaves one that is alone as it is', () => {
+  it('leaves a single definition as it is', () => {
     fc.assert(
       fc.property(arbitrary.definition, (definition) => {
         const { portNames, ...merged } = mergeDefinitions([{ cluster: 'c2', createdAt: 0, definition }]);
@@ -188,7 +188,7 @@ describe('mergeDefinitions', () => {
 });
 
 describe('retainDefinition', () => {
-  it('says what of a cluster has no place', () => {
+  it('reports what a cluster loses', () => {
     const merged = retainDefinition(
       web,
       clusters({
@@ -199,10 +199,10 @@ describe('retainDefinition', () => {
         ],
       }),
     );
-    expect(told(merged)).toEqual([
-      'c1 headless-conflict: its Service is headless, unlike in the Service that is there',
-      'c1 port-conflict: its port "web" (TCP 80) is called "http", as in the Service that is there',
-      'c1 port-waits: its port "admin" (TCP 81) is left out for as long as the Service stays as it is',
+    expect(conflictsOf(merged)).toEqual([
+      'c1 headless-conflict: its Service is headless, unlike the existing Service',
+      'c1 port-conflict: its port "web" (TCP 80) has the name "http", as in the existing Service',
+      'c1 port-waits: its port "admin" (TCP 81) is skipped while a cluster of the Service is unknown',
     ]);
     expect(merged.portNames).toEqual(
       new Map([
@@ -217,7 +217,7 @@ describe('retainDefinition', () => {
     );
   });
 
-  it('changes nothing, and says of those that were merged into it what was said then', () => {
+  it('changes nothing, and reports the same conflicts as the merge', () => {
     fc.assert(
       fc.property(arbitrary.definition, participants(), (definition, given) => {
         expect(retainDefinition(definition, given).definition).toBe(definition);

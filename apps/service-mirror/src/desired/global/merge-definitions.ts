@@ -1,11 +1,12 @@
+import { compareText } from '@kube-semaphore/naming';
 import { type MergedPort, mergePorts, placePorts, type PortNames, portShare } from './merge-ports.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import type { Definition } from '../source.ts';
 
-/** What one cluster says of a global Service. */
+/** One cluster's definition of a global Service. */
 export type Participant = {
   readonly cluster: string;
-  /** Of its Service, in ms of Unix time; Infinity for the youngest there can be. */
+  /** Of its Service, in ms of Unix time; maybe `YOUNGEST`. */
   readonly createdAt: number;
   readonly definition: Definition;
 };
@@ -13,32 +14,31 @@ export type Participant = {
 /** One Service for all clusters. */
 export type Merged = {
   readonly definition: Definition;
-  /** What it calls the ports of each cluster. */
+  /** Its names for the ports of each cluster. */
   readonly portNames: ReadonlyMap<string, PortNames>;
-  /** Where it isn't what a cluster says. By age of the clusters' Services, then by port. */
+  /** Where it differs from a cluster's definition. By age of the clusters' Services, then by port. */
   readonly conflicts: readonly ClusterDiagnostic[];
 };
 
 /**
- * Merges Services of one namespace and name. The oldest decides, by creation and then by the cluster's name. Ports of the
- * others are added where they can be (`mergePorts`), as KEP-1645 has it, and so are their families. A function of the set
- * of participants; one alone is merged to itself.
+ * Merges Services of one namespace and name, by the rule of KEP-1645. The oldest one decides, by creation and then by the
+ * cluster's name. Ports (`mergePorts`) and families of the others are added. The participants' order doesn't matter.
  *
- * @throws {RangeError} if there are none
+ * @throws {RangeError} without participants
  */
 export function mergeDefinitions(participants: readonly Participant[]): Merged {
   const byAge = oldestFirst(participants);
   const [oldest] = byAge;
-  if (oldest === undefined) throw new RangeError('there is nothing to merge');
+  if (oldest === undefined) throw new RangeError('no participants to merge');
   const ports = mergePorts(byAge.map(portsOf));
   const families = [...new Set(byAge.flatMap(({ definition }) => definition.families))];
   const definition = { ...oldest.definition, families, ports: ports.map(({ port }) => port) };
   return fitted(byAge, { definition, ports, holder: oldest.cluster, share: portShare(byAge.length) });
 }
 
-/** A Service that stays as it is, and what it calls the ports of those clusters that are known. */
+/** A Service that stays as it is, with its names for the ports of the known clusters. */
 export function retainDefinition(definition: Definition, participants: readonly Participant[]): Merged {
-  const holder = 'the Service that is there';
+  const holder = 'the existing Service';
   return fitted(oldestFirst(participants), {
     definition,
     holder,
@@ -50,19 +50,17 @@ export function retainDefinition(definition: Definition, participants: readonly 
 export function oldestFirst<P extends Pick<Participant, 'cluster' | 'createdAt'>>(
   participants: readonly P[],
 ): readonly P[] {
-  return participants.toSorted((a, b) => {
-    // Infinity is no number to subtract from itself.
-    if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt;
-    return a.cluster < b.cluster ? -1 : Number(a.cluster > b.cluster);
-  });
+  return participants.toSorted((a, b) =>
+    a.createdAt === b.createdAt ? compareText(a.cluster, b.cluster) : a.createdAt - b.createdAt,
+  );
 }
 
 type Decided = {
   readonly definition: Definition;
-  /** Whose it is, for sentences, but for its ports. */
+  /** Whose definition it is, for messages; its ports may be of others. */
   readonly holder: string;
   readonly ports: readonly MergedPort[];
-  /** How many a cluster may bring, if the ports were merged just now. */
+  /** How many ports a cluster may add; undefined if the ports stay as they are. */
   readonly share?: number;
 };
 
@@ -81,7 +79,7 @@ function fitted(participants: readonly Participant[], { definition, holder, port
   };
 }
 
-/** What a cluster says in vain, but for its ports. */
+/** Where a cluster's definition is overruled, except for its ports. */
 function overruled(
   { cluster, definition: own }: Participant,
   definition: Definition,
@@ -92,19 +90,19 @@ function overruled(
   if (own.headless !== headless) {
     losses.push({
       reason: 'headless-conflict',
-      detail: `its Service is ${own.headless ? '' : 'not '}headless, unlike in ${holder}`,
+      detail: `its Service is ${own.headless ? '' : 'not '}headless, unlike ${holder}`,
     });
   }
   if (own.affinitySeconds !== affinitySeconds) {
     losses.push({
       reason: 'affinity-conflict',
-      detail: `the session affinity of its Service is another than in ${holder}`,
+      detail: `the session affinity of its Service differs from ${holder}`,
     });
   }
   if (own.publishNotReadyAddresses !== publishNotReadyAddresses) {
     losses.push({
       reason: 'unready-conflict',
-      detail: `publishNotReadyAddresses of its Service is another than in ${holder}`,
+      detail: `publishNotReadyAddresses of its Service differs from ${holder}`,
     });
   }
   return losses.map((loss) => ({ cluster, kind: 'problem', ...loss }));

@@ -32,26 +32,26 @@ describe('ports of several clusters', () => {
   /** `names` and `details` are of the last, and youngest, cluster. */
   it.each<Row>([
     {
-      name: 'are those of one that is alone',
+      name: 'are those of a single cluster',
       clusters: ['http:80 admin:81'],
       want: 'http:80 admin:81',
       names: { http: 'http', admin: 'admin' },
       details: [],
     },
-    { name: 'are one without a name', clusters: [':80', ':80'], want: ':80', names: { '': '' }, details: [] },
+    { name: 'may be one without a name', clusters: [':80', ':80'], want: ':80', names: { '': '' }, details: [] },
     {
-      name: 'are all there',
+      name: 'are added if name and number are free',
       clusters: ['http:80', 'admin:81 dns:80/UDP'],
       want: 'http:80 admin:81 dns:80/UDP',
       names: { admin: 'admin', dns: 'dns' },
       details: [],
     },
     {
-      name: 'have the name that the oldest gave',
+      name: 'have the name of the oldest',
       clusters: ['http:80', 'web:80 admin:81'],
       want: 'http:80 admin:81',
       names: { web: 'http', admin: 'admin' },
-      details: ['its port "web" (TCP 80) is called "http", as in c1'],
+      details: ['its port "web" (TCP 80) has the name "http", as in c1'],
     },
     {
       name: 'lose their name to an unnamed one',
@@ -60,59 +60,59 @@ describe('ports of several clusters', () => {
       names: { http: '', admin: undefined },
       details: [
         'its port "http" (TCP 80) has no name, as in c1',
-        `its port "admin" (TCP 81) is left out: it can't be beside TCP 80 of c1, unless both have names`,
+        `its port "admin" (TCP 81) is skipped: it excludes TCP 80 of c1, unless both have names`,
       ],
     },
     {
-      name: 'take a name where they had none',
+      name: 'take a name if they have none',
       clusters: ['http:80 admin:81', ':80'],
       want: 'http:80 admin:81',
       names: { '': 'http' },
-      details: ['its port TCP 80 is called "http", as in c1'],
+      details: ['its port TCP 80 has the name "http", as in c1'],
     },
     {
-      name: 'are left out without a name beside others',
+      name: 'are skipped without a name beside others',
       clusters: ['http:80', ':81'],
       want: 'http:80',
       names: { '': undefined },
-      details: [`its port TCP 81 is left out: it can't be beside TCP 80 of c1, unless both have names`],
+      details: [`its port TCP 81 is skipped: it excludes TCP 80 of c1, unless both have names`],
     },
     {
-      name: 'are left out where two without a name meet',
+      name: 'are skipped if two have no name',
       clusters: [':80', ':81'],
       want: ':80',
       names: { '': undefined },
-      details: [`its port TCP 81 is left out: it can't be beside TCP 80 of c1, unless both have names`],
+      details: [`its port TCP 81 is skipped: it excludes TCP 80 of c1, unless both have names`],
     },
     {
-      name: 'are left out where the name means something else',
+      name: 'are skipped if the name belongs to another number',
       clusters: ['http:80', 'http:8080'],
       want: 'http:80',
       names: { http: undefined },
-      details: ['its port "http" (TCP 8080) is left out: the name is that of TCP 80 of c1'],
+      details: ['its port "http" (TCP 8080) is skipped: its name belongs to TCP 80 of c1'],
     },
     {
-      name: 'may change places',
+      name: 'may swap names',
       clusters: ['a:1 b:2', 'a:2 b:1'],
       want: 'a:1 b:2',
       names: { a: 'b', b: 'a' },
-      details: ['its port "a" (TCP 2) is called "b", as in c1', 'its port "b" (TCP 1) is called "a", as in c1'],
+      details: ['its port "a" (TCP 2) has the name "b", as in c1', 'its port "b" (TCP 1) has the name "a", as in c1'],
     },
     {
-      name: 'tell protocols apart',
+      name: 'may share a number with another protocol',
       clusters: ['dns:53', 'dns-udp:53/UDP'],
       want: 'dns:53 dns-udp:53/UDP',
       names: { 'dns-udp': 'dns-udp' },
       details: [],
     },
     {
-      name: 'go by age, also among those that are added',
+      name: 'go by age among added ports',
       clusters: ['http:80', 'admin:81', 'debug:81 admin:82'],
       want: 'http:80 admin:81',
       names: { debug: 'admin', admin: undefined },
       details: [
-        'its port "debug" (TCP 81) is called "admin", as in c2',
-        'its port "admin" (TCP 82) is left out: the name is that of TCP 81 of c2',
+        'its port "debug" (TCP 81) has the name "admin", as in c2',
+        'its port "admin" (TCP 82) is skipped: its name belongs to TCP 81 of c2',
       ],
     },
   ])('$name', ({ clusters, want, names, details }) => {
@@ -151,7 +151,7 @@ describe('ports of several clusters', () => {
       ports: Array.from({ length: 1_000 }, (_, i) => ports(`${cluster}-${i}:${from + i}`)[0]!),
     });
 
-    it('are the first of each cluster, so that none takes the room of another', () => {
+    it('are the first ones of each cluster', () => {
       const small = { cluster: 'c4', ports: ports('http:80 admin:81') };
       const sources = [range('c1', 1_000), range('c2', 2_000), range('c3', 3_000), small];
       const merged = mergePorts(sources);
@@ -166,22 +166,22 @@ describe('ports of several clusters', () => {
         ['c4', 2],
       ]);
       const placed = sources.map((source) => placePorts(source, merged, 500));
-      const why = 'the clusters have more than 2000 together, and each may bring 500';
-      const notice = { kind: 'problem', reason: 'port-conflict', detail: `500 of its 1000 ports are left out: ${why}` };
+      const why = 'the clusters have more than 2000 together, and each may add 500';
+      const notice = { kind: 'problem', reason: 'port-conflict', detail: `500 of its 1000 ports are skipped: ${why}` };
       const diagnostics = ['c1', 'c2', 'c3'].map((cluster) => ({ cluster, ...notice }));
       expect(placed.flatMap((each) => each.diagnostics)).toEqual(diagnostics);
       const unplaced = placed.map(({ names }) => [...names.values()].filter((name) => name === undefined).length);
       expect(unplaced).toEqual([500, 500, 500, 0]);
     });
 
-    it('are all there where the clusters have the same ones', () => {
+    it('are complete if the clusters have the same ones', () => {
       const sources = ['c1', 'c2', 'c3'].map((cluster) => ({ ...range('c1', 1_000), cluster }));
       expect(mergePorts(sources)).toHaveLength(1_000);
     });
   });
 
-  it('wait where the Service stays as it is', () => {
-    const merged = ports('http:80').map((port) => ({ port, holder: 'the Service that is there' }));
+  it('wait while the Service stays as it is', () => {
+    const merged = ports('http:80').map((port) => ({ port, holder: 'the existing Service' }));
     const { names, diagnostics } = placePorts({ cluster: 'c2', ports: ports('http:80 admin:81') }, merged);
     expect(Object.fromEntries(names)).toEqual({ http: 'http', admin: undefined });
     expect(diagnostics).toEqual([
@@ -189,7 +189,7 @@ describe('ports of several clusters', () => {
         cluster: 'c2',
         kind: 'problem',
         reason: 'port-waits',
-        detail: 'its port "admin" (TCP 81) is left out for as long as the Service stays as it is',
+        detail: 'its port "admin" (TCP 81) is skipped while a cluster of the Service is unknown',
       },
     ]);
   });

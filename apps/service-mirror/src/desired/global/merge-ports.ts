@@ -5,20 +5,19 @@ import type { ServicePort } from '../source.ts';
 /** The ports of one cluster's Service; names are unique, and so are numbers within a protocol. */
 export type ClusterPorts = { readonly cluster: string; readonly ports: readonly ServicePort[] };
 
-/** What the merged Service calls a port, by what a cluster's own Service calls it; undefined: it has no such port. */
+/** The merged Service's names for ports, by their names in a cluster's own Service; undefined for a port that it lacks. */
 export type PortNames = ReadonlyMap<string, string | undefined>;
 
 /** A port of a merged Service. */
 export type MergedPort = {
   readonly port: ServicePort;
-  /** Whose it is, for sentences: a cluster. */
+  /** The cluster that the port is from, for messages. */
   readonly holder: string;
 };
 
 /**
- * The ports of a merged Service: all of the oldest, and of the others each one whose name and number are free. Where there
- * are two, both need names, so one without stays alone. If all were too many, each cluster has its share of them, so
- * that no cluster takes the room of another.
+ * The ports of a merged Service: all of the oldest cluster, and of the others each one whose name and number are free.
+ * A port without a name can't have others beside it. If there are too many ports, each cluster may add only its share.
  *
  * @param clusters the oldest first
  */
@@ -27,7 +26,7 @@ export function mergePorts(clusters: readonly ClusterPorts[]): readonly MergedPo
   return all.length > MAX_GLOBAL_PORTS ? mergeFirst(portShare(clusters.length), clusters) : all;
 }
 
-/** How many ports a cluster may bring at least, whatever the others bring. */
+/** How many ports each cluster may add, whatever the others add. */
 export const portShare = (clusters: number): number => Math.floor(MAX_GLOBAL_PORTS / clusters);
 
 function mergeFirst(most: number, clusters: readonly ClusterPorts[]): readonly MergedPort[] {
@@ -41,10 +40,10 @@ function mergeFirst(most: number, clusters: readonly ClusterPorts[]): readonly M
 }
 
 /**
- * What the merged Service calls the ports of a cluster, and where that isn't what the cluster says. A port is where its
- * protocol and number are, by which clients know it, and dropped where there is no such place.
+ * The merged Service's names for the ports of a cluster, and where these differ from the cluster's own definition. Clients
+ * know a port by protocol and number. A port that the merged Service doesn't have is skipped.
  *
- * @param share how many ports a cluster may bring, where only too many others keep one out
+ * @param share how many ports a cluster may add, for the message about skipped ports
  */
 export function placePorts(
   { cluster, ports }: ClusterPorts,
@@ -59,15 +58,15 @@ export function placePorts(
     const place = index.at(port);
     names.set(port.name, place?.port.name);
     const obstacle = index.obstacle(port);
-    if (place !== undefined) losses.push(...lost(port, place));
+    if (place !== undefined) losses.push(...overruled(port, place));
     else if (obstacle === undefined && share !== undefined) excess += 1;
-    else losses.push(dropped(port, obstacle));
+    else losses.push(skipped(port, obstacle));
   }
   if (excess > 0 && share !== undefined) losses.push(tooMany(`${excess} of its ${ports.length} ports`, share));
   return { names, diagnostics: losses.map((loss) => ({ cluster, kind: 'problem', ...loss })) };
 }
 
-/** Ports of one Service by name and by number: a remote decides how many there are. */
+/** Ports of one Service, by name and by number: a remote may send very many. */
 class PortIndex {
   readonly ports: MergedPort[] = [];
   readonly #byName = new Map<string, MergedPort>();
@@ -88,7 +87,7 @@ class PortIndex {
     return this.#byNumber.get(number(port));
   }
 
-  /** A port that this one can't be beside: one of its name or number, or any if one of the two has no name. */
+  /** A port that excludes this one: one with its name or number, or any other port if one of the two has no name. */
   obstacle(port: ServicePort): MergedPort | undefined {
     const unnamed = port.name === '' ? this.ports[0] : this.#byName.get('');
     return unnamed ?? this.#byName.get(port.name) ?? this.at(port);
@@ -97,10 +96,10 @@ class PortIndex {
 
 type Loss = Pick<ClusterDiagnostic, 'reason' | 'detail'>;
 
-/** What a port loses to the one in whose place it is. Where they go to in a Pod may differ: slices tell. */
-function lost(port: ServicePort, { port: other, holder }: MergedPort): readonly Loss[] {
+/** Where a port differs from the merged one of its number. Its target may differ: traffic goes where the slices say. */
+function overruled(port: ServicePort, { port: other, holder }: MergedPort): readonly Loss[] {
   if (port.name !== other.name) {
-    const name = other.name === '' ? 'has no name' : `is called ${JSON.stringify(other.name)}`;
+    const name = other.name === '' ? 'has no name' : `has the name ${JSON.stringify(other.name)}`;
     return [conflict(`its port ${text(port)} ${name}, as in ${holder}`)];
   }
   return port.appProtocol === other.appProtocol
@@ -108,19 +107,17 @@ function lost(port: ServicePort, { port: other, holder }: MergedPort): readonly 
     : [conflict(`the appProtocol of its port ${text(port)} is as in ${holder}`)];
 }
 
-function dropped(port: ServicePort, obstacle: MergedPort | undefined): Loss {
-  const subject = `its port ${text(port)} is left out`;
+function skipped(port: ServicePort, obstacle: MergedPort | undefined): Loss {
+  const subject = `its port ${text(port)} is skipped`;
   if (obstacle === undefined)
-    return { reason: 'port-waits', detail: `${subject} for as long as the Service stays as it is` };
+    return { reason: 'port-waits', detail: `${subject} while a cluster of the Service is unknown` };
   const other = `${number(obstacle.port)} of ${obstacle.holder}`;
-  if (obstacle.port.name === port.name && port.name !== '') return conflict(`${subject}: the name is that of ${other}`);
-  return conflict(`${subject}: it can't be beside ${other}, unless both have names`);
+  if (obstacle.port.name === port.name && port.name !== '') return conflict(`${subject}: its name belongs to ${other}`);
+  return conflict(`${subject}: it excludes ${other}, unless both have names`);
 }
 
 const tooMany = (ports: string, share: number): Loss =>
-  conflict(
-    `${ports} are left out: the clusters have more than ${MAX_GLOBAL_PORTS} together, and each may bring ${share}`,
-  );
+  conflict(`${ports} are skipped: the clusters have more than ${MAX_GLOBAL_PORTS} together, and each may add ${share}`);
 
 const conflict = (detail: string): Loss => ({ reason: 'port-conflict', detail });
 

@@ -53,7 +53,7 @@ describe('retainedOf', () => {
     expect(kept).toEqual({ clusters: [{ ...c2, slices: [parts('a', 'c2'), parts('c', 'c2')] }], service: undefined });
   });
 
-  it('finds clusters without slices on the Service, in any order as Go programs write them', () => {
+  it('finds clusters without slices in the annotation, in the order of Go programs', () => {
     const kept = retainedOf({ service: service({ 'global-svc-clusters': 'c3, c2,c1' }), slices: [] }, [
       c1,
       c2,
@@ -65,13 +65,13 @@ describe('retainedOf', () => {
     ]);
   });
 
-  it('keeps nothing of a Service in which no unknown cluster has a part', () => {
+  it('retains nothing of a Service without a part of unknown clusters', () => {
     const observed = { service: service({ 'global-svc-clusters': 'c1' }), slices: [slice('a', 'c1')] };
     expect(retainedOf(observed, [c2])).toBe(NOTHING_RETAINED);
     expect(retainedOf(observed, [])).toBe(NOTHING_RETAINED);
   });
 
-  it('keeps the Service as it is, and whom it names', () => {
+  it('retains the Service as it is, with its conflicts', () => {
     const annotations = { 'global-svc-clusters': 'c2,c3', 'global-svc-conflicts': 'c2,c3' };
     const kept = retainedOf({ service: service(annotations), slices: [] }, [c2]);
     expect(kept.service).toEqual({ definition, localFirst: false, conflicts: ['c2', 'c3'] });
@@ -81,7 +81,7 @@ describe('retainedOf', () => {
     { name: 'the older annotation', annotations: { 'service.kubernetes.io/topology-aware-hints': 'auto' }, want: true },
     { name: 'the newer annotation', annotations: { 'service.kubernetes.io/topology-mode': 'auto' }, want: true },
     {
-      name: 'an annotation that says something else',
+      name: 'an annotation with another value',
       annotations: { 'service.kubernetes.io/topology-mode': 'disabled' },
       want: false,
     },
@@ -94,9 +94,9 @@ describe('retainedOf', () => {
 
   it.each([
     { familyPolicy: 'SingleStack', want: ['IPv4'] },
-    // What it would have on a cluster with both, so that it isn't written anew.
+    // What it would have on a cluster with both families, so that it isn't written again.
     { familyPolicy: 'PreferDualStack', want: ['IPv4', 'IPv6'] },
-  ])('keeps the families that $familyPolicy asks for', ({ familyPolicy, want }) => {
+  ])('retains the families of $familyPolicy', ({ familyPolicy, want }) => {
     expect(
       retainedOf({ service: service({ 'global-svc-clusters': 'c2' }, familyPolicy), slices: [] }, [c2]).service
         ?.definition.families,
@@ -112,49 +112,49 @@ describe('retainedForOthers', () => {
   it.each<{
     name: string;
     observed: Parameters<typeof retainedForOthers>[0];
-    keepsStale?: boolean;
+    retainsUnseen?: boolean;
     clusters: readonly object[];
     changes: boolean;
   }>([
     {
-      name: 'one that lists nobody else goes',
+      name: 'a Service that lists no other cluster is not retained',
       observed: { service: service({ 'global-svc-clusters': 'c1,c2' }), slices: [slice('a', 'c1')] },
       clusters: [],
       changes: false,
     },
     {
-      name: 'one that only others list stays as it is',
+      name: 'a Service that lists only others stays as it is',
       observed: { service: service({ 'global-svc-clusters': 'c9' }), slices: [slice('a', 'c9')] },
       clusters: [c9],
       changes: false,
     },
     {
-      name: 'one that others have slices of stays, without ours',
+      name: 'a Service with slices of others stays, without ours',
       observed: { service: service({ 'global-svc-clusters': 'c1' }), slices: [slice('a', 'c9')] },
       clusters: [c9],
       changes: true,
     },
     {
-      name: 'one that others list, too, stays, without ours',
+      name: 'a Service that also lists others stays, without ours',
       observed: { service: shared, slices: [slice('a', 'c1')] },
       clusters: [c9],
       changes: true,
     },
     {
-      name: 'one that we are told to leave alone stays as it is',
+      name: 'a Service whose unseen sources are retained stays as it is',
       observed: { service: shared, slices: [slice('a', 'c1')] },
-      keepsStale: true,
+      retainsUnseen: true,
       clusters: [c9],
       changes: false,
     },
     {
-      name: 'slices without a Service go',
+      name: 'slices without a Service are not retained',
       observed: { service: undefined, slices: [slice('a', 'c9')] },
       clusters: [],
       changes: false,
     },
-  ])('$name', ({ observed, keepsStale = false, clusters, changes }) => {
-    const kept = retainedForOthers(observed, { configured, keepsStale });
+  ])('$name', ({ observed, retainsUnseen = false, clusters, changes }) => {
+    const kept = retainedForOthers(observed, { configured, retainsUnseen });
     expect(kept.clusters).toEqual(clusters);
     expect(kept.service !== undefined).toBe(changes);
   });

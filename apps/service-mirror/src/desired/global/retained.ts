@@ -9,40 +9,38 @@ import type { DesiredSlice } from '../objects.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
 import type { Definition, Family } from '../source.ts';
 
-/** A cluster that isn't known now, with the slices that the local cluster has of it. */
+/** An unknown cluster, with its slices in the local cluster. */
 type RetainedCluster = {
   readonly cluster: string;
   readonly isLocal: boolean;
   readonly slices: readonly DesiredSlice[];
 };
 
-/** What a global Service has of clusters that aren't known now: unknown is not empty, so it stays. */
+/** The part of unknown clusters in a global Service: unknown is not empty, so it stays. */
 export type Retained = {
-  /** Those that have a part in it. */
   readonly clusters: readonly RetainedCluster[];
-  /** The Service itself, if there is one: one of the unknown clusters may be the one that decides about it. */
+  /** The Service, if it exists: one of the unknown clusters may be the oldest, which decides. */
   readonly service: RetainedService | undefined;
 };
 
 type RetainedService = {
   readonly definition: Definition;
   readonly localFirst: boolean;
-  /** The clusters that it named as overruled; maybe others, too. */
+  /** The clusters in its annotation of overruled ones; known ones may be among them. */
   readonly conflicts: readonly string[];
 };
 
-/** A global Service of the mirror namespace, if it is there, and our slices of it. */
+/** A global Service in the mirror namespace, if it exists, and our slices of it. */
 type Observed = { readonly service: ObservedService | undefined; readonly slices: readonly ObservedSlice[] };
 
 const FAMILIES: readonly Family[] = ['IPv4', 'IPv6'];
 
-/** Nothing is unknown. */
 export const NOTHING_RETAINED: Retained = { clusters: [], service: undefined };
 
 /**
- * What of a global Service belongs to unknown clusters.
+ * The part of unknown clusters in a global Service.
  *
- * @param unknown the clusters that aren't known now, whether or not they have a part in it
+ * @param unknown all unknown clusters, also those without a part in it
  */
 export function retainedOf(
   { service, slices }: Observed,
@@ -60,14 +58,14 @@ export function retainedOf(
 }
 
 /**
- * What keeps a global Service that no cluster of the config has any more: clusters that aren't in the config, for another
- * process may serve them. Their slices are theirs to write.
+ * What retains a global Service that no cluster of the config has any more: clusters that aren't in the config, because
+ * another process may serve them and write their slices.
  *
- * @param keepsStale clusters of the config that left while nobody looked stay in it, too
+ * @param retainsUnseen clusters of the config whose source wasn't seen since the start stay, too
  */
 export function retainedForOthers(
   { service, slices }: Observed,
-  { configured, keepsStale }: { readonly configured: ReadonlySet<string>; readonly keepsStale: boolean },
+  { configured, retainsUnseen }: { readonly configured: ReadonlySet<string>; readonly retainsUnseen: boolean },
 ): Retained {
   const present = [
     ...namesIn(service, globalClustersAnnotation),
@@ -75,7 +73,7 @@ export function retainedForOthers(
   ].filter((name) => name !== '');
   const others = [...new Set(present)].filter((name) => !configured.has(name));
   if (service === undefined || others.length === 0) return NOTHING_RETAINED;
-  const loses = !keepsStale && present.some((name) => configured.has(name));
+  const loses = !retainsUnseen && present.some((name) => configured.has(name));
   return {
     clusters: others.map((cluster) => ({ cluster, isLocal: false, slices: [] })),
     service: loses ? retainedService(service) : undefined,
@@ -85,18 +83,18 @@ export function retainedForOthers(
 function retainedService(service: ObservedService): RetainedService {
   const { annotations } = service;
   return {
-    definition: keptDefinition(service),
+    definition: retainedDefinition(service),
     localFirst: annotations[topologyHintsAnnotation] === 'auto' || annotations[topologyModeAnnotation] === 'auto',
     conflicts: namesIn(service, globalConflictsAnnotation),
   };
 }
 
-/** The definition by which a Service that is there stays what it is. */
-export function keptDefinition({
+/** The definition that leaves an existing Service as it is. */
+export function retainedDefinition({
   definition,
   familyPolicy,
 }: Pick<ObservedService, 'definition' | 'familyPolicy'>): Definition {
-  // On a cluster with one family, a Service that wants two has one.
+  // On a cluster with one family, a Service with PreferDualStack has only that one.
   const families =
     familyPolicy === 'PreferDualStack' ? [...new Set([...definition.families, ...FAMILIES])] : definition.families;
   return { ...definition, families };
@@ -106,7 +104,7 @@ function asDesired({ name, labels, annotations, family, ports, endpoints }: Obse
   return { name, labels, annotations, family, ports, endpoints };
 }
 
-/** The clusters that an annotation of a global Service lists. */
+/** The clusters in an annotation of a global Service. */
 export function namesIn(service: ObservedService | undefined, annotation: string): readonly string[] {
   const text = service?.annotations[annotation] ?? '';
   return text
@@ -114,3 +112,6 @@ export function namesIn(service: ObservedService | undefined, annotation: string
     .map((name) => name.trim())
     .filter((name) => name !== '');
 }
+
+/** An annotation's list of clusters. */
+export const listOf = (clusters: Iterable<string>): string => [...new Set(clusters)].toSorted().join(',');

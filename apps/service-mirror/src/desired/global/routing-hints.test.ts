@@ -7,21 +7,21 @@ const remote = ['remote'];
 describe('routingHints', () => {
   it.each([
     {
-      name: 'has none for a Service that does not ask',
+      name: 'has no hints for a Service that does not ask',
       localFirst: false,
       hints: 'labelled',
       zones: ['a'],
       want: undefined,
     },
     {
-      name: 'has some for a Service that asks',
+      name: 'has hints for a Service that asks',
       localFirst: true,
       hints: 'labelled',
       zones: ['a'],
       want: { local: ['a'], remote },
     },
     {
-      name: 'has some for every Service, as Go programs had',
+      name: 'has hints for every Service, like Go programs',
       localFirst: false,
       hints: 'always',
       zones: ['a'],
@@ -35,21 +35,21 @@ describe('routingHints', () => {
       want: { local: ['a', 'b'], remote },
     },
     {
-      name: 'takes no local zone for the remote one',
+      name: 'ignores a local zone with the name of the remote one',
       localFirst: true,
       hints: 'always',
       zones: ['remote', 'a', ''],
       want: { local: ['a'], remote },
     },
     {
-      name: 'has a zone where nobody knows one',
+      name: 'has a zone if none is known',
       localFirst: true,
       hints: 'labelled',
       zones: [],
       want: { local: ['local'], remote },
     },
     {
-      name: 'has eight at most',
+      name: 'has at most eight zones',
       localFirst: true,
       hints: 'always',
       zones: ['i', 'h', 'g', 'f', 'e', 'd', 'c', 'b', 'a'],
@@ -59,7 +59,7 @@ describe('routingHints', () => {
     expect(routingHints(routing)).toEqual(want);
   });
 
-  it('depends on no order, and never sends to a remote endpoint by a local zone', () => {
+  it('does not depend on order, and never hints remote endpoints to a local zone', () => {
     const zones = fc.array(fc.constantFrom('remote', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'), {
       maxLength: 20,
     });

@@ -1,29 +1,30 @@
 import { topologyHintsAnnotation, topologyModeAnnotation } from '../../names.ts';
 
-/** The zone that endpoints of other clusters are hinted to, where no node is. */
+/** The zone in hints of other clusters' endpoints. No node is in it. */
 export const REMOTE_ZONE = 'remote';
 
-/** Where endpoints of the local cluster are hinted to while nobody knows the zones of its nodes; Go programs do so. */
+/** The zone in hints of local endpoints while the nodes' zones are unknown, as in the Go programs. */
 const UNKNOWN_ZONE = 'local';
 
-/** kube-apiserver takes no more hints on one endpoint. */
+/** The most hints that kube-apiserver accepts on one endpoint. */
 export const MAX_ZONES = 8;
 
 export type Routing = {
   /** Whether the Service asks for local-first routing. */
   readonly localFirst: boolean;
-  /** Which Services have hints: those that ask, or all. */
+  /** Which Services have hints: those that ask for local-first routing, or all. */
   readonly hints: 'labelled' | 'always';
-  /** Of the local cluster's nodes, in any order; empty: nobody knows. */
+  /** Of the local cluster's nodes, in any order; empty if unknown. */
   readonly zones: readonly string[];
 };
 
-/** The zones that endpoints are hinted to, sorted, by where they are; for all endpoints of a Service or, undefined, for none. */
+/** The zones in the hints of local and remote endpoints, sorted. */
 export type RoutingHints = { readonly local: readonly string[]; readonly remote: readonly string[] };
 
 /**
- * The hints of a global Service's endpoints. kube-proxy heeds them only if every ready endpoint has some and one of them
- * is for the node's own zone: then the node uses the local endpoints, and else all. A node beyond the eighth zone uses all.
+ * The hints of a global Service's endpoints; undefined for no hints. kube-proxy uses hints only if every ready endpoint
+ * has some, and one of them is for the node's own zone: then the node uses the local endpoints. Otherwise, and beyond the
+ * eighth zone, it uses all endpoints.
  */
 export function routingHints({ localFirst, hints, zones }: Routing): RoutingHints | undefined {
   if (hints === 'labelled' && !localFirst) return undefined;
@@ -34,7 +35,7 @@ export function routingHints({ localFirst, hints, zones }: Routing): RoutingHint
   return { local: local.length === 0 ? [UNKNOWN_ZONE] : local, remote: [REMOTE_ZONE] };
 }
 
-/** What makes kube-proxy 1.27 to 1.30 heed the hints; later ones always do. */
+/** Make kube-proxy 1.27 to 1.30 use the hints; later versions always do. */
 export const localFirstAnnotations: Readonly<Record<string, string>> = {
   [topologyHintsAnnotation]: 'auto',
   [topologyModeAnnotation]: 'auto',

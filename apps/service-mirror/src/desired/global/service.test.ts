@@ -8,7 +8,6 @@ import { familySpec } from '../families.ts';
 import { desiredGlobal, type GlobalInput, type GlobalParticipant } from './service.ts';
 import { retainedOf, NOTHING_RETAINED } from './retained.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
-import { ownAnnotations } from '../own-annotations.ts';
 import type { Definition, Endpoint, ServicePort, SourceSlice } from '../source.ts';
 import type { Stale } from './stale-endpoints.ts';
 
@@ -68,7 +67,7 @@ const nothing: GlobalInput = {
   namespace: 'shop',
   name: 'web',
   participants: [],
-  kept: NOTHING_RETAINED,
+  retained: NOTHING_RETAINED,
   zones: ['b', 'a'],
   hints: 'labelled',
 };
@@ -118,7 +117,7 @@ describe('desiredGlobal', () => {
     expect(slices.map(({ name }) => name)).toEqual(slices.map(({ name }) => name).toSorted());
   });
 
-  it('is nothing where no cluster has the Service', () => {
+  it('wants nothing if no cluster has the Service', () => {
     expect(global({})).toEqual({ wanted: 'nothing', diagnostics: [] });
   });
 
@@ -130,7 +129,7 @@ describe('desiredGlobal', () => {
     expect(slices.map(({ labels }) => labels['service.kubernetes.io/headless'])).toEqual(['', '']);
   });
 
-  it('names who is overruled, sorted, on the Service', () => {
+  it('lists overruled clusters, sorted, on the Service', () => {
     const overruled = { definition: { affinitySeconds: 60, headless: true } };
     const { wanted, diagnostics } = global({
       participants: [cluster('c3', overruled), cluster('c1'), cluster('c2', overruled)],
@@ -161,20 +160,20 @@ describe('desiredGlobal', () => {
       want: ['http', 'admin'],
     },
     {
-      name: 'leaves out a slice without any port',
+      name: 'skips a slice without any port of the Service',
       ports: [{ ...http, port: 81 }],
       slicePorts: ['http'],
       want: undefined,
     },
-    { name: 'leaves a slice that has no ports', ports: [http], slicePorts: [], want: [] },
+    { name: 'keeps a slice that has no ports', ports: [http], slicePorts: [], want: [] },
     {
-      name: 'leaves a port that the own Service does not list yet',
+      name: 'keeps a port that its own Service does not list yet',
       ports: [http],
       slicePorts: ['http', 'admin'],
       want: ['http', 'admin'],
     },
     {
-      name: 'takes no such port for one of the global Service',
+      name: 'drops such a port if its name is one of the global Service',
       ports: [{ ...http, name: 'web' }],
       slicePorts: ['http', 'web'],
       want: ['http'],
@@ -194,7 +193,7 @@ describe('desiredGlobal', () => {
               cluster: 'c2',
               kind: 'problem',
               reason: 'slice-portless',
-              detail: 'its slice shop/web-x has no port of the Service, and is left out',
+              detail: 'its slice shop/web-x has no port of the Service',
             },
           ]
         : [],
@@ -207,27 +206,27 @@ describe('desiredGlobal', () => {
 
   it.each([
     {
-      name: 'routes anywhere where nobody asks for more',
+      name: 'routes everywhere if no Service asks for local-first',
       asks: [],
       hints: 'labelled',
       zones: unhinted,
       annotations: {},
     },
     {
-      name: 'routes to local endpoints first where the oldest asks for that',
+      name: 'routes to local endpoints first if the oldest asks for it',
       asks: ['c1'],
       hints: 'labelled',
       zones: hinted,
       annotations: auto,
     },
     {
-      name: 'routes anywhere where only a younger one asks',
+      name: 'routes everywhere if only a younger one asks',
       asks: ['c2'],
       hints: 'labelled',
       zones: unhinted,
       annotations: {},
     },
-    { name: 'has hints everywhere, as Go programs had', asks: [], hints: 'always', zones: hinted, annotations: {} },
+    { name: 'has hints on every Service, like Go programs', asks: [], hints: 'always', zones: hinted, annotations: {} },
   ] as const)('$name', ({ asks, hints, zones, annotations }) => {
     const participants = ['c1', 'c2'].map((name) => cluster(name, { localFirst: asks.some((each) => each === name) }));
     const { service, slices } = objects({ participants, hints });
@@ -241,7 +240,7 @@ describe('desiredGlobal', () => {
     );
   });
 
-  it('turns to other clusters where one is stale, which still has a part in it', () => {
+  it('uses other clusters if one is stale, which keeps its part', () => {
     const { service, slices } = objects({
       participants: [cluster('c1'), cluster('c2', { stale: 'unready' }), cluster('c3', { stale: 'remove' })],
     });
@@ -259,11 +258,11 @@ const isUnknown = { c2: { cluster: 'c2', isLocal: false } };
 describe('desiredGlobal, while a cluster is unknown', () => {
   const both = [cluster('c1'), cluster('c2', { definition: { affinitySeconds: 60 } })];
 
-  it('keeps the definition, and says who has to wait', () => {
-    const kept = retainedOf(observed(objects({ participants: both })), [isUnknown.c2]);
+  it('retains the definition, and reports what waits', () => {
+    const retained = retainedOf(observed(objects({ participants: both })), [isUnknown.c2]);
     const admin = { ...http, name: 'admin', port: 81 };
     const changed = cluster('c1', { definition: { ports: [http, admin], headless: true } });
-    const { wanted, diagnostics } = global({ participants: [changed], kept });
+    const { wanted, diagnostics } = global({ participants: [changed], retained });
     expect(wanted).toMatchObject({
       service: { definition: web, annotations: { 'global-svc-clusters': 'c1,c2', 'global-svc-conflicts': 'c1,c2' } },
     });
@@ -273,9 +272,9 @@ describe('desiredGlobal, while a cluster is unknown', () => {
     ]);
   });
 
-  it('keeps the Service when the last of the others leaves', () => {
+  it('retains the Service when the last known cluster leaves', () => {
     const before = objects({ participants: both });
-    const { service, slices } = objects({ kept: retainedOf(observed(before), [isUnknown.c2]) });
+    const { service, slices } = objects({ retained: retainedOf(observed(before), [isUnknown.c2]) });
     expect(service).toEqual({
       ...before.service,
       annotations: { ...before.service.annotations, 'global-svc-clusters': 'c2' },
@@ -283,34 +282,34 @@ describe('desiredGlobal, while a cluster is unknown', () => {
     expect(slices).toEqual(before.slices.filter(({ labels }) => labels['mirror-endpointslice-sync-name'] === 'c2'));
   });
 
-  it('makes a Service that somebody deleted of what is known', () => {
+  it('creates a deleted Service again from what is known', () => {
     const { slices } = observed(objects({ participants: both }));
     const { service } = objects({
       participants: [cluster('c1')],
-      kept: retainedOf({ service: undefined, slices }, [isUnknown.c2]),
+      retained: retainedOf({ service: undefined, slices }, [isUnknown.c2]),
     });
     expect(service.annotations['global-svc-clusters']).toBe('c1,c2');
   });
 
-  it('is unknown where the Service is gone, and nobody knows it', () => {
+  it('is unknown if the Service is gone and only unknown clusters have it', () => {
     const { slices } = observed(objects({ participants: both }));
-    expect(global({ kept: retainedOf({ service: undefined, slices }, [isUnknown.c2]) })).toEqual({
+    expect(global({ retained: retainedOf({ service: undefined, slices }, [isUnknown.c2]) })).toEqual({
       wanted: 'unknown',
       diagnostics: [],
     });
   });
 
-  it('changes hints of all endpoints or of none', () => {
-    const kept = retainedOf(observed(objects({ participants: both, hints: 'always' })), [isUnknown.c2]);
+  it('changes the hints of all endpoints or of none', () => {
+    const retained = retainedOf(observed(objects({ participants: both, hints: 'always' })), [isUnknown.c2]);
     const zonesWith = (hints: GlobalInput['hints']) =>
-      objects({ participants: [cluster('c1')], kept, hints }).slices.map(({ endpoints }) =>
+      objects({ participants: [cluster('c1')], retained, hints }).slices.map(({ endpoints }) =>
         endpoints[0]!.zones?.join(),
       );
     expect(zonesWith('labelled')).toEqual([undefined, undefined]);
     expect(new Set(zonesWith('always'))).toEqual(new Set(['a,b', 'remote']));
   });
 
-  it('counts a slice that was relabelled by hand once', () => {
+  it('counts a relabelled slice once', () => {
     const { service, slices } = observed(objects({ participants: both }));
     const relabelled = slices.map((slice) => ({
       ...slice,
@@ -318,7 +317,7 @@ describe('desiredGlobal, while a cluster is unknown', () => {
     }));
     const after = objects({
       participants: [cluster('c1')],
-      kept: retainedOf({ service, slices: relabelled }, [isUnknown.c2]),
+      retained: retainedOf({ service, slices: relabelled }, [isUnknown.c2]),
     });
     expect(new Set(after.slices.map(({ labels }) => labels['mirror-endpointslice-sync-name']))).toEqual(
       new Set(['c1', 'c2']),
@@ -365,13 +364,13 @@ describe('desiredGlobal, whatever the clusters have', () => {
       participants: fc
         .tuple(...['c1', 'c2', 'c3'].map((name) => participant(name, staleness)))
         .chain((all) => fc.subarray([...all], { minLength: 1 })),
-      kept: fc.constant(NOTHING_RETAINED),
+      retained: fc.constant(NOTHING_RETAINED),
       zones: fc.uniqueArray(fc.constantFrom('a', 'b', 'remote')),
       hints: fc.constantFrom('labelled' as const, 'always' as const),
     });
   const shuffled = <T>(items: readonly T[]) => fc.shuffledSubarray([...items], { minLength: items.length });
 
-  it('depends on no order', () => {
+  it('does not depend on order', () => {
     const orders = inputs().chain((input) =>
       fc.record({
         input: fc.constant(input),
@@ -388,7 +387,7 @@ describe('desiredGlobal, whatever the clusters have', () => {
     );
   });
 
-  it('has a slice for each, under a name of its own, or says that it has none', () => {
+  it('has a slice with its own name for each source slice, or a diagnostic', () => {
     fc.assert(
       fc.property(inputs(fc.constantFrom('no', 'unready')), (input) => {
         const { slices } = objects(input);
@@ -421,7 +420,7 @@ describe('desiredGlobal, whatever the clusters have', () => {
     );
   });
 
-  it('loses the slices of a cluster that leaves, and no others', () => {
+  it('loses exactly the slices of a cluster that leaves', () => {
     const agreed = fc
       .tuple(inputs(fc.constant('no')), arbitrary.definition, fc.nat(2))
       .map(([input, definition, leaving]) => ({
@@ -447,7 +446,7 @@ describe('desiredGlobal, whatever the clusters have', () => {
     );
   });
 
-  it('never takes the last ready endpoint because of staleness', () => {
+  it('never removes the last ready endpoint because of staleness', () => {
     const isReady = ({ conditions }: Endpoint) => conditions.ready !== false;
     fc.assert(
       fc.property(inputs(), (input) => {
@@ -470,16 +469,16 @@ describe('desiredGlobal, whatever the clusters have', () => {
     fc.assert(
       fc.property(inputs(fc.constant('no')), fc.subarray(['c1', 'c2', 'c3']), (input, unknown) => {
         const there = observed(objects(input));
-        const kept = retainedOf(
+        const retained = retainedOf(
           there,
           unknown.map((name) => ({ cluster: name, isLocal: name === 'c1' })),
         );
         const after = objects({
           ...input,
           participants: input.participants.filter((each) => !unknown.includes(each.cluster)),
-          kept,
+          retained,
         });
-        expect(diffService(there.service, after.service, ownAnnotations)).toBeUndefined();
+        expect(diffService(there.service, after.service)).toBeUndefined();
         expect(diffSlices(there.slices, after.slices, { name: after.service.name, uid: 'u' })).toEqual({
           writes: [],
           deletes: [],

@@ -1,3 +1,4 @@
+import { compareText } from '@kube-semaphore/naming';
 import {
   globalClustersAnnotation,
   globalConflictsAnnotation,
@@ -8,7 +9,7 @@ import {
 } from '../../names.ts';
 import type { DesiredObjects, DesiredService, DesiredSlice } from '../objects.ts';
 import { globalSlices, type SliceSources, withHints } from './slices.ts';
-import type { Retained } from './retained.ts';
+import { listOf, type Retained } from './retained.ts';
 import { retainDefinition, mergeDefinitions, type Merged, oldestFirst } from './merge-definitions.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import { localFirstAnnotations, type Routing, routingHints } from './routing-hints.ts';
@@ -18,41 +19,40 @@ import { type Stale, withoutStale } from './stale-endpoints.ts';
 /** A cluster that has the Service. */
 export type GlobalParticipant = SliceSources & { readonly service: SourceService; readonly stale: Stale };
 
-/** Everything that decides about a global Service. The order of nothing in it matters. */
+/** Everything that decides about a global Service. No order in it matters. */
 export type GlobalInput = Pick<Routing, 'hints' | 'zones'> & {
   /** Of the Service in every cluster. */
   readonly namespace: string;
   readonly name: string;
-  /** Those of the known clusters, the local one included. */
+  /** The known clusters that have the Service, including the local one. */
   readonly participants: readonly GlobalParticipant[];
-  readonly kept: Retained;
+  readonly retained: Retained;
 };
 
 export type Global = {
-  /** `nothing`: no cluster has the Service. `unknown`: nobody can say what it is, and what is there stays. */
+  /** `nothing`: no cluster has the Service. `unknown`: only unknown clusters have it, so everything stays as it is. */
   readonly wanted: 'unknown' | 'nothing' | DesiredObjects;
-  /** Who is overruled in what, and what is left out; by age of the clusters' Services. */
+  /** What is overruled or skipped, by age of the clusters' Services. */
   readonly diagnostics: readonly ClusterDiagnostic[];
 };
 
 /**
- * The global Service of one namespace and name, with the slices of all clusters. What unknown clusters have in it stays,
- * with the definition, for theirs may be the one that counts; only hints follow the configuration, as they are for all
- * endpoints or for none.
+ * The global Service of one namespace and name, with the slices of all clusters. The part of unknown clusters stays, and
+ * so does the definition, which may be theirs. Only their hints change: either all endpoints have hints, or none do.
  */
 export function desiredGlobal(input: GlobalInput): Global {
-  const { namespace, name, kept, hints, zones } = input;
+  const { namespace, name, retained, hints, zones } = input;
   const participants = oldestFirst(input.participants.map((each) => ({ ...each, createdAt: each.service.createdAt })));
   const [oldest] = participants;
-  const localFirst = kept.service?.localFirst ?? oldest?.service.localFirst ?? false;
-  const merged = mergedOf(participants, kept);
-  if (merged === undefined) return { wanted: kept.clusters.length === 0 ? 'nothing' : 'unknown', diagnostics: [] };
+  const localFirst = retained.service?.localFirst ?? oldest?.service.localFirst ?? false;
+  const merged = mergedOf(participants, retained);
+  if (merged === undefined) return { wanted: retained.clusters.length === 0 ? 'nothing' : 'unknown', diagnostics: [] };
 
   const { definition, portNames, conflicts } = merged;
   const service = globalServiceName(namespace, name);
   const routing = routingHints({ localFirst, hints, zones });
   const zonesFor = (isLocal: boolean) => routing?.[isLocal ? 'local' : 'remote'];
-  const brought = participants.map(({ stale, ...sources }) => ({
+  const added = participants.map(({ stale, ...sources }) => ({
     stale,
     ...globalSlices(sources, {
       service,
@@ -61,26 +61,26 @@ export function desiredGlobal(input: GlobalInput): Global {
       zones: zonesFor(sources.isLocal),
     }),
   }));
-  const keptSlices = kept.clusters.flatMap(({ isLocal, slices }) =>
+  const retainedSlices = retained.clusters.flatMap(({ isLocal, slices }) =>
     slices.map((slice) => withHints(slice, zonesFor(isLocal))),
   );
 
-  const clusters = [...participants, ...kept.clusters].map(({ cluster }) => cluster);
-  const overruled = [...conflicts.map(({ cluster }) => cluster), ...keptConflicts(kept)];
+  const clusters = [...participants, ...retained.clusters].map(({ cluster }) => cluster);
+  const overruled = [...conflicts.map(({ cluster }) => cluster), ...retainedConflicts(retained)];
   const annotations = {
     [sourceAnnotation]: globalKey(namespace, name),
-    [globalClustersAnnotation]: list(clusters),
-    ...(overruled.length > 0 && { [globalConflictsAnnotation]: list(overruled) }),
+    [globalClustersAnnotation]: listOf(clusters),
+    ...(overruled.length > 0 && { [globalConflictsAnnotation]: listOf(overruled) }),
     ...(localFirst && localFirstAnnotations),
   };
   const desired: DesiredService = { name: service, labels: { [globalServiceLabel]: 'true' }, annotations, definition };
   return {
-    wanted: { service: desired, slices: sorted(keptSlices, withoutStale(brought)) },
-    diagnostics: [...conflicts, ...brought.flatMap(({ diagnostics }) => diagnostics)],
+    wanted: { service: desired, slices: sorted(retainedSlices, withoutStale(added)) },
+    diagnostics: [...conflicts, ...added.flatMap(({ diagnostics }) => diagnostics)],
   };
 }
 
-/** Undefined if there is nothing to go by. */
+/** Undefined if there is no definition. */
 function mergedOf(participants: readonly GlobalParticipant[], { service }: Retained): Merged | undefined {
   const sources = participants.map(({ cluster, service: { createdAt, definition } }) => ({
     cluster,
@@ -91,15 +91,14 @@ function mergedOf(participants: readonly GlobalParticipant[], { service }: Retai
   return sources.length === 0 ? undefined : mergeDefinitions(sources);
 }
 
-/** The unknown clusters that the Service named as overruled. */
-function keptConflicts({ clusters, service }: Retained): readonly string[] {
+/** The unknown clusters that the Service lists as overruled. */
+function retainedConflicts({ clusters, service }: Retained): readonly string[] {
   return clusters.map(({ cluster }) => cluster).filter((cluster) => service?.conflicts.includes(cluster));
 }
 
-const list = (clusters: readonly string[]): string => [...new Set(clusters)].toSorted().join(',');
-
-/** By name; if somebody relabelled a slice it may be there twice, and then the known cluster's counts. */
-function sorted(kept: readonly DesiredSlice[], brought: readonly DesiredSlice[]): readonly DesiredSlice[] {
-  const names = new Set(brought.map(({ name }) => name));
-  return [...kept.filter(({ name }) => !names.has(name)), ...brought].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+/** By name. A relabelled slice may occur twice: then the known cluster's one counts. */
+function sorted(retained: readonly DesiredSlice[], added: readonly DesiredSlice[]): readonly DesiredSlice[] {
+  const names = new Set(added.map(({ name }) => name));
+  const others = retained.filter(({ name }) => !names.has(name));
+  return [...others, ...added].toSorted((a, b) => compareText(a.name, b.name));
 }

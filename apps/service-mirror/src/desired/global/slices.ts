@@ -1,3 +1,4 @@
+import { compareText } from '@kube-semaphore/naming';
 import {
   headlessLabel,
   mirrorClusterLabel,
@@ -14,28 +15,27 @@ import type { PortNames } from './merge-ports.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import type { Definition, Endpoint, SlicePort, SourceSlice } from '../source.ts';
 
-/** What one cluster brings into a global Service. */
+/** One cluster's slices for a global Service. */
 export type SliceSources = {
   readonly cluster: string;
   readonly isLocal: boolean;
-  /** Those of its Service, in any order. */
   readonly slices: readonly SourceSlice[];
 };
 
-/** The global Service that slices are to fit into. */
+/** The global Service that slices are for. */
 export type GlobalFrame = {
   readonly service: string;
   readonly definition: Definition;
-  /** What it calls the ports of the cluster. */
+  /** Its names for the ports of the cluster. */
   readonly portNames: PortNames;
-  /** Where the cluster's endpoints are hinted to; undefined: they have no hints. */
+  /** For hints of the cluster's endpoints; undefined for no hints. */
   readonly zones: readonly string[] | undefined;
 };
 
-type Brought = { readonly slices: readonly DesiredSlice[]; readonly diagnostics: readonly ClusterDiagnostic[] };
+type GlobalSlices = { readonly slices: readonly DesiredSlice[]; readonly diagnostics: readonly ClusterDiagnostic[] };
 
-/** The slices of a global Service that are one cluster's: one for each slice that has a port of the Service. */
-export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: GlobalFrame): Brought {
+/** One cluster's slices of a global Service: one for each source slice that has a port of the Service. */
+export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: GlobalFrame): GlobalSlices {
   const { service, definition, zones } = frame;
   const labels = {
     [mirroredSliceLabel]: 'true',
@@ -49,7 +49,7 @@ export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: 
   for (const { namespace, name, family, ports: sources, endpoints } of slices) {
     const ports = portsIn(sources, frame);
     if (ports.length === 0 && sources.length > 0) {
-      const detail = `its slice ${namespace}/${name} has no port of the Service, and is left out`;
+      const detail = `its slice ${namespace}/${name} has no port of the Service`;
       diagnostics.push({ cluster, kind: 'problem', reason: 'slice-portless', detail });
       continue;
     }
@@ -65,17 +65,17 @@ export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: 
       })),
     });
   }
-  return { slices: desired, diagnostics: diagnostics.toSorted((a, b) => (a.detail < b.detail ? -1 : 1)) };
+  return { slices: desired, diagnostics: diagnostics.toSorted((a, b) => compareText(a.detail, b.detail)) };
 }
 
-/** A slice with other hints. */
+/** The slice, with these hints. */
 export function withHints(slice: DesiredSlice, zones: readonly string[] | undefined): DesiredSlice {
   return { ...slice, endpoints: slice.endpoints.map((endpoint) => ({ ...endpoint, zones })) };
 }
 
 /**
- * The ports of a slice as the global Service calls them. One that isn't its own Service's, as while that changes, keeps its
- * name, unless it would be taken for one of the global Service.
+ * The ports of a slice, by the global Service's names. A port that its own Service lacks, maybe for a moment, keeps its
+ * name, unless the global Service has a port of that name.
  */
 function portsIn(ports: readonly SlicePort[], { definition, portNames }: GlobalFrame): readonly SlicePort[] {
   const ownNames = new Set(definition.ports.map(({ name }) => name));
@@ -86,5 +86,5 @@ function portsIn(ports: readonly SlicePort[], { definition, portNames }: GlobalF
   });
 }
 
-/** Nodes and zones of other clusters mean nothing here. */
+/** Without node and zone: those of other clusters mean nothing in the local one. */
 const placeless = (endpoint: Endpoint): Endpoint => ({ ...endpoint, nodeName: undefined, zone: undefined });

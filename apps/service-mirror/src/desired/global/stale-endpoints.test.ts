@@ -42,17 +42,17 @@ const cluster = (stale: ClusterSlices['stale'], ...slices: readonly SliceParts[]
 describe('withoutStale', () => {
   it.each([
     {
-      name: 'leaves what is fresh',
+      name: 'keeps endpoints of reached clusters',
       clusters: [cluster('no', { name: 'a' }, { name: 'b', ready: false })],
       want: ['a true true', 'b false false'],
     },
     {
-      name: 'leaves a stale cluster that is alone',
+      name: 'keeps a stale cluster that is alone',
       clusters: [cluster('unready', { name: 'a' })],
       want: ['a true true'],
     },
     {
-      name: 'turns endpoints not ready',
+      name: 'makes endpoints not ready',
       clusters: [cluster('no', { name: 'a' }), cluster('unready', { name: 'b' })],
       want: ['a true true', 'b false false'],
     },
@@ -62,12 +62,12 @@ describe('withoutStale', () => {
       want: ['a true true'],
     },
     {
-      name: 'leaves stale endpoints where no other is ready',
+      name: 'keeps stale endpoints if no other is ready',
       clusters: [cluster('no', { name: 'a', ready: false }), cluster('remove', { name: 'b' })],
       want: ['a false false', 'b true true'],
     },
     {
-      name: 'leaves stale endpoints where all others are stale',
+      name: 'keeps stale endpoints if all others are stale',
       clusters: [cluster('unready', { name: 'a' }), cluster('remove', { name: 'b' })],
       want: ['a true true', 'b true true'],
     },
@@ -77,12 +77,12 @@ describe('withoutStale', () => {
       want: ['a undefined undefined'],
     },
     {
-      name: 'leaves endpoints of a family that nobody else has',
+      name: 'keeps endpoints of a family that no other cluster has',
       clusters: [cluster('no', { name: 'a' }), cluster('remove', { name: 'b', family: 'IPv6' })],
       want: ['a true true', 'b true true'],
     },
     {
-      name: 'leaves endpoints of a port that nobody else has',
+      name: 'keeps endpoints of a port that no other cluster has',
       clusters: [cluster('no', { name: 'a' }), cluster('remove', { name: 'b', ports: ['http', 'admin'] })],
       want: ['a true true', 'b true true'],
     },
@@ -101,13 +101,13 @@ describe('withoutStale', () => {
       want: ['a true true', 'b true true'],
     },
   ])('$name', ({ clusters, want }) => {
-    const told = withoutStale(clusters).map(
+    const slices = withoutStale(clusters).map(
       ({ name, endpoints: [endpoint] }) => `${name} ${endpoint!.conditions.ready} ${endpoint!.conditions.serving}`,
     );
-    expect(told).toEqual(want);
+    expect(slices).toEqual(want);
   });
 
-  it('still tells that an endpoint is terminating', () => {
+  it('keeps the condition terminating', () => {
     const dying = slice({ name: 'b' });
     const endpoints = dying.endpoints.map((endpoint) => ({
       ...endpoint,

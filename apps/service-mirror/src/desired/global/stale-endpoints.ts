@@ -1,14 +1,14 @@
 import { type DesiredSlice, hasReady } from '../objects.ts';
 
-/** What becomes of the endpoints of a cluster in global Services; not `no` once it wasn't seen for its `staleAfter`. */
+/** What happens to a cluster's endpoints in global Services; `no` unless it wasn't reached for its `staleAfter`. */
 export type Stale = 'no' | 'unready' | 'remove';
 
-/** The slices that one cluster brings into a global Service. */
+/** One cluster's slices of a global Service. */
 export type ClusterSlices = { readonly stale: Stale; readonly slices: readonly DesiredSlice[] };
 
 /**
- * The slices of all clusters, without the endpoints of stale ones or with these as not ready. A slice stays as it is where
- * no other cluster could take over: one that isn't stale, with a ready endpoint of the family for each of the ports.
+ * The slices of all clusters; stale ones are removed, or their endpoints not ready. A slice stays as it is if no other
+ * cluster can take over: one that isn't stale, with a ready endpoint of the family for each of the ports.
  */
 export function withoutStale(clusters: readonly ClusterSlices[]): readonly DesiredSlice[] {
   const fresh = clusters.filter(({ stale }) => stale === 'no').flatMap(({ slices }) => slices);
@@ -20,7 +20,7 @@ export function withoutStale(clusters: readonly ClusterSlices[]): readonly Desir
   );
 }
 
-/** Where clients find the endpoints of a slice. One of a headless Service may have no ports. */
+/** What clients ask for to find a slice's endpoints. A slice of a headless Service may have no ports. */
 function placesOf({ family, ports }: DesiredSlice): readonly string[] {
   return [family, ...ports.map(({ protocol, name }) => `${family} ${protocol} ${name}`)];
 }

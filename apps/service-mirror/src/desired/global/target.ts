@@ -19,41 +19,41 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
   readonly local: LocalServices;
   /** The namespace of all global Services. */
   readonly mirrorNamespace: string;
-  readonly keepsStale: boolean;
+  readonly retainsUnseen: boolean;
 };
 
-/** What the global Service of one namespace and name should be now. */
+/** What the key of a global Service wants now. */
 export function globalTarget(
   { namespace, name }: { namespace: string; name: string },
   input: GlobalTargetInput,
 ): Target {
-  const { clusters, local, mirrorNamespace, keepsStale, hints, zones } = input;
+  const { clusters, local, mirrorNamespace, retainsUnseen, hints, zones } = input;
   const localName = globalServiceName(namespace, name);
-  const left: ClusterDiagnostic[] = [];
+  const skippedPorts: ClusterDiagnostic[] = [];
   const participants = clusters.flatMap(({ source, ...cluster }) => {
     const found = source.service(namespace, name);
     if (found === undefined) return [];
     const { value: service, skipped } = withoutLongPortNames(found, { namespace: mirrorNamespace, name: localName });
-    left.push(...skipped.map((each) => ({ cluster: cluster.cluster, ...each })));
+    skippedPorts.push(...skipped.map((each) => ({ cluster: cluster.cluster, ...each })));
     return service === undefined ? [] : [{ ...cluster, service, slices: source.slices(namespace, name) }];
   });
   const names = new Set(clusters.map(({ cluster }) => cluster));
   const unknown = clusters.filter(({ source }) => !source.known);
   const observed = { service: local.service(localName), slices: local.slices(localName) };
-  const ours = retainedOf(observed, unknown);
-  const isOver = participants.length === 0 && ours.clusters.length === 0;
-  const kept = isOver ? retainedForOthers(observed, { configured: names, keepsStale }) : ours;
-  const { wanted, diagnostics } = desiredGlobal({ namespace, name, participants, kept, hints, zones });
+  const ofUnknown = retainedOf(observed, unknown);
+  const isGone = participants.length === 0 && ofUnknown.clusters.length === 0;
+  const retained = isGone ? retainedForOthers(observed, { configured: names, retainsUnseen }) : ofUnknown;
+  const { wanted, diagnostics } = desiredGlobal({ namespace, name, participants, retained, hints, zones });
   return {
     name: localName,
-    // Slices of other clusters may be another process's.
+    // Another process may own slices of other clusters.
     isOurs: (labels) =>
       labels[globalServiceLabel] === 'true' ||
       (labels[mirroredSliceLabel] === 'true' && names.has(labels[mirrorClusterLabel] ?? '')),
     wanted,
-    keepsStale,
-    // The Go programs made slices for these.
-    keepsEndpoints: false,
-    diagnostics: [...left, ...diagnostics],
+    retainsUnseen,
+    // For global Services, the Go programs wrote slices.
+    retainsEndpoints: false,
+    diagnostics: [...skippedPorts, ...diagnostics],
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { YOUNGEST } from '../desired/source.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
-import { seedGlobals } from './seed-globals.ts';
+import { seedGlobals } from './seed.ts';
 
 const definition = {
   headless: false,
@@ -49,28 +50,36 @@ const remembered = (slices: readonly ObservedSlice[], cluster = 'c2') =>
 
 describe('seedGlobals', () => {
   it.each([
-    { name: 'reads what ours were made of', slices: [slice(`${SERVICE}-0`, 'c2', 'c2/shop/web-a')], want: ['web-a'] },
-    { name: 'reads it from the names that a Go program gave', slices: [slice('gl-web-b', 'c2')], want: ['web-b'] },
     {
-      name: 'passes over those of other clusters',
+      name: 'reads the sources of our slices',
+      slices: [slice(`${SERVICE}-0`, 'c2', 'c2/shop/web-a')],
+      want: ['web-a'],
+    },
+    {
+      name: "reads the sources of a Go program's slices from their names",
+      slices: [slice('gl-web-b', 'c2')],
+      want: ['web-b'],
+    },
+    {
+      name: 'skips slices of other clusters',
       slices: [slice('gl-web-b', 'c3'), slice(`${SERVICE}-0`, 'c3', 'c3/shop/web-a')],
       want: [],
     },
     {
-      name: 'passes over one that says two clusters',
+      name: 'skips a slice that names two clusters',
       slices: [slice(`${SERVICE}-0`, 'c2', 'c3/shop/web-a')],
       want: [],
     },
-    { name: 'passes over names that tell nothing', slices: [slice('web-c', 'c2')], want: [] },
+    { name: 'skips a name without a source', slices: [slice('web-c', 'c2')], want: [] },
   ])('$name', ({ slices, want }) => {
     expect(remembered(slices).slices.map(({ namespace, name, service: of }) => ({ namespace, name, of }))).toEqual(
       want.map((name) => ({ namespace: 'shop', name, of: 'web' })),
     );
   });
 
-  it('takes the Service for the youngest of its name, in clusters that it lists', () => {
+  it('makes the Service the youngest of its name, in the clusters that it lists', () => {
     expect(remembered([]).services).toEqual([
-      { uid: '', namespace: 'shop', name: 'web', createdAt: Infinity, definition, localFirst: false },
+      { uid: '', namespace: 'shop', name: 'web', createdAt: YOUNGEST, definition, localFirst: false },
     ]);
     expect(remembered([slice('gl-web-b', 'c4')], 'c4')).toEqual({ services: [], slices: [] });
   });

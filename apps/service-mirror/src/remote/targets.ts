@@ -1,0 +1,86 @@
+import { type GlobalSource, globalTarget } from '../desired/global/target.ts';
+import { mirrorTarget } from '../desired/mirror-target.ts';
+import type { Services, Target } from '../desired/target.ts';
+import type { LocalObjects } from '../local/objects.ts';
+import type { LocalZones } from '../local/zones.ts';
+import { parseServiceKey, type ServiceKey } from '../names.ts';
+import { prefixesOf, type Settings } from '../config/settings.ts';
+import type { SourceClusters } from './clusters.ts';
+import type { ServiceKeys } from './service-keys.ts';
+
+export type TargetsOptions = {
+  readonly settings: Settings;
+  readonly local: Pick<LocalObjects, 'service' | 'slices'>;
+  readonly clusters: SourceClusters;
+  readonly keys: ServiceKeys;
+  readonly zones: Pick<LocalZones, 'zones'>;
+};
+
+/** A cluster whose part in a key is skipped: known to have nothing of it. */
+const withoutPart = ({ known }: Services): Services => ({ known, service: () => undefined, slices: () => [] });
+
+/** From a key to what it wants, by what is known about the clusters. */
+export class Targets {
+  readonly #options: TargetsOptions;
+
+  constructor(options: TargetsOptions) {
+    this.#options = options;
+  }
+
+  /** What a key wants now; undefined if no cluster of the config has such keys. */
+  target(key: string): Target | undefined {
+    const parsed = parseServiceKey(key);
+    if (parsed === undefined) return undefined;
+    return parsed.kind === 'global' ? this.#global(key, parsed) : this.#mirror(key, parsed);
+  }
+
+  #mirror(key: string, { cluster, namespace, name }: Extract<ServiceKey, { kind: 'mirror' }>): Target | undefined {
+    const { settings, clusters, keys } = this.#options;
+    const prefixes = prefixesOf(settings);
+    const prefix = prefixes.get(cluster);
+    const remote = clusters.get(cluster);
+    const source = remote?.source('mirror');
+    if (remote === undefined || source === undefined || prefix === undefined) return undefined;
+    const target = mirrorTarget(
+      { namespace, name },
+      {
+        cluster,
+        prefix,
+        mirrorNamespace: settings.mirrorNamespace,
+        source,
+        prefixes: [...prefixes.values()],
+        retainsUnseen: !settings.serviceSync && !keys.wasSeen(key),
+        retainsEndpoints: !remote.settled,
+      },
+    );
+    const overBudget = keys.overBudget(key, cluster);
+    return overBudget.length === 0 ? target : { ...target, wanted: 'unknown', diagnostics: overBudget };
+  }
+
+  #global(key: string, { namespace, name }: Extract<ServiceKey, { kind: 'global' }>): Target | undefined {
+    const { settings, local, clusters, keys, zones } = this.#options;
+    const { global, mirrorNamespace } = settings;
+    if (global === undefined) return undefined;
+    const overBudget = clusters.all.flatMap(({ cluster }) => keys.overBudget(key, cluster));
+    const sources = clusters.all.flatMap((each): GlobalSource[] => {
+      const { cluster, stale } = each;
+      const source = each.source('global');
+      if (source === undefined) return [];
+      const isSkipped = overBudget.some((skipped) => skipped.cluster === cluster);
+      const isLocal = cluster === settings.local.name;
+      return [{ cluster, isLocal, stale, source: isSkipped ? withoutPart(source) : source }];
+    });
+    const target = globalTarget(
+      { namespace, name },
+      {
+        clusters: sources,
+        local,
+        mirrorNamespace,
+        retainsUnseen: !global.slicesSync && !keys.wasSeen(key),
+        hints: global.hints,
+        zones: zones.zones,
+      },
+    );
+    return { ...target, diagnostics: [...overBudget, ...target.diagnostics] };
+  }
+}
