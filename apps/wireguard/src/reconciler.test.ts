@@ -8,10 +8,11 @@ import { generatePrivateKey, publicKeyOf, WireGuardToolsError } from '@kube-sema
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DesiredPeer } from './desired/peers.ts';
 import { FakeTools } from '../test/support/fake-tools.ts';
+import type { DeviceTools } from './local/device.ts';
 import { writeKeyFile } from './local/key-file.ts';
 import type { KnownNode } from './local/node.ts';
 import type { AnnotationPatch } from './desired/own-node.ts';
-import { type Reconciled, Reconciler, type ReconcilerOptions } from './reconciler.ts';
+import { type ReconciledRemote, Reconciler, type ReconcilerOptions } from './reconciler.ts';
 import { cidr, key, observedLink, observedPeer, remoteSettings, silentLog } from '../test/support/builders.ts';
 
 const { signal } = new AbortController();
@@ -33,13 +34,13 @@ let folder: string;
 let tools: FakeTools;
 let node: KnownNode | undefined;
 let peers: readonly DesiredPeer[] | undefined;
-let noticed: readonly string[];
+let diagnostics: readonly string[];
 let announcements: AnnotationPatch[];
 let refusal: Error | undefined;
 let reconciler: Reconciler;
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'reconciler-')), 'keys');
-  [tools, peers, noticed, announcements, refusal] = [new FakeTools(), [wanted(1)], [], [], undefined];
+  [tools, peers, diagnostics, announcements, refusal] = [new FakeTools(), [wanted(1)], [], [], undefined];
   node = {
     uid: 'u',
     resourceVersion: '1',
@@ -51,20 +52,28 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(folder, '..'), { recursive: true }));
 
-const newReconciler = (more: Partial<ReconcilerOptions> = {}): Reconciler =>
+const newReconciler = ({
+  local,
+  ...devices
+}: Partial<DeviceTools & Pick<ReconcilerOptions, 'local'>> = {}): Reconciler =>
   new Reconciler({
-    tools,
-    startUserspace: ({ name }) => {
-      tools.put(name, { kind: 'tun', key: undefined, listenPort: 0 });
-      return Promise.resolve({ pid: 1 });
+    devices: {
+      tools,
+      startUserspace: ({ name }) => {
+        tools.put(name, { kind: 'tun', key: undefined, listenPort: 0 });
+        return Promise.resolve({ pid: 1 });
+      },
+      userspace: 'auto',
+      logFile: (device) => join(folder, `${device}.log`),
+      ...devices,
     },
-    userspace: 'auto',
-    logFile: (device) => join(folder, `${device}.log`),
-    local: {
+    local: local ?? {
       get node() {
         return node;
       },
-      announce: (patch) => {
+      required: () => node!,
+      announce: (_, patch) => {
+        if (patch === undefined) return Promise.resolve();
         if (refusal !== undefined) return Promise.reject(refusal);
         announcements.push(patch);
         const annotations = Object.entries({ ...node!.annotations, ...patch }).filter(([, value]) => value !== null);
@@ -72,19 +81,21 @@ const newReconciler = (more: Partial<ReconcilerOptions> = {}): Reconciler =>
         return Promise.resolve();
       },
     },
-    keyFolder: folder,
-    staleSeconds: 180,
-    nowSeconds: () => 1_000,
+    options: { wgKeyPath: folder },
+    clock: () => ({ nowSeconds: 1_000, staleSeconds: 180 }),
+    health: { observed: () => undefined, setUp: () => undefined },
     log: silentLog,
-    onLook: () => undefined,
-    onStanding: () => undefined,
-    ...more,
   });
 
-const remote: Reconciled = {
+/** Our own Node, with an API server that answers as a test says. */
+const localWith = (annotations: KnownNode['annotations'], announce: ReconcilerOptions['local']['announce']) => ({
+  local: { node: { ...node!, annotations }, required: () => node!, announce },
+});
+
+const remote: ReconciledRemote = {
   settings,
-  peers: () => (peers === undefined ? undefined : { peers, left: [] }),
-  notice: (_, device) => (noticed = device.map(({ reason }) => reason)),
+  peers: () => (peers === undefined ? undefined : { peers, skipped: [] }),
+  setDiagnostics: (_, device) => (diagnostics = device.map(({ reason }) => reason)),
 };
 
 const reconcile = () => reconciler.reconcile(remote, { signal });
@@ -98,8 +109,9 @@ describe('a device that isn’t there', () => {
   it('is made, set up, routed to, announced, and gets its peers, in this order', async () => {
     const order: string[] = [];
     const startedAnnouncing = () => order.push(...changed(), 'announce');
-    const announce = async (patch: AnnotationPatch) => void (startedAnnouncing(), announcements.push(patch));
-    reconciler = newReconciler({ local: { node, announce } });
+    const announce = async (_: string, patch?: AnnotationPatch) =>
+      void (startedAnnouncing(), announcements.push(patch!));
+    reconciler = newReconciler(localWith({}, announce));
     expect(await reconcile()).toEqual({ wrote: true, peers: 1 });
     expect([...order, ...changed()]).toEqual([
       'createDevice',
@@ -173,25 +185,25 @@ describe('a device that isn’t there', () => {
     tools.linksByName.set(DEVICE, observedLink({ alias: '', kind: 'tun' }));
     await expect(reconcile()).rejects.toMatchObject({
       code: 'DEVICE',
-      message: 'wireguard.c2 is a device, and no WireGuard',
+      message: 'wireguard.c2 is not a WireGuard device',
       isAwaited: true,
     });
     expect(changed()).toEqual([]);
   });
 
   it.each([
-    { name: 'another device', verb: 'changeDevice', holder: 'wg0', want: 'port 51820 of wireguard.c2 is that of wg0' },
+    { name: 'another device', verb: 'changeDevice', holder: 'wg0', want: 'port 51820 of wireguard.c2 is used by wg0' },
     {
       name: 'no device',
       verb: 'changeDevice',
       holder: undefined,
-      want: 'port 51820 of wireguard.c2 is that of another program',
+      want: 'port 51820 of wireguard.c2 is used by another program',
     },
     {
       name: 'another device, which the kernel finds out later',
       verb: 'changeLink',
       holder: 'wg0',
-      want: 'port 51820 of wireguard.c2 is that of wg0',
+      want: 'port 51820 of wireguard.c2 is used by wg0',
     },
   ])('can’t have a port that $name has, which is named', async ({ verb, holder, want }) => {
     if (holder !== undefined) tools.put(holder, { listenPort: 51_820 });
@@ -308,7 +320,7 @@ describe('peers', () => {
   it('are set while our Node’s API server gives no answer', async () => {
     const { promise: silence, resolve: answer } = Promise.withResolvers<void>();
     peers = [wanted(1), wanted(2), wanted(3), wanted(4)];
-    reconciler = newReconciler({ local: { node: { ...node!, annotations: {} }, announce: () => silence } });
+    reconciler = newReconciler(localWith({}, () => silence));
     const reconciled = reconcile();
     await eventually(() => tools.byName.get(DEVICE)?.peers.length, 4);
     answer();
@@ -318,9 +330,9 @@ describe('peers', () => {
   it('are set, and nobody waits for that API server, when we are to stop', async () => {
     peers = [wanted(1), wanted(2), wanted(3), wanted(4)];
     const stopping = new AbortController();
-    const announce = (_: AnnotationPatch, options: { readonly signal: AbortSignal }) =>
-      once(options.signal, 'abort').then(() => Promise.reject(new Error('aborted')));
-    reconciler = newReconciler({ local: { node: { ...node!, annotations: {} }, announce } });
+    reconciler = newReconciler(
+      localWith({}, (_name, _patch, run) => once(run.signal, 'abort').then(() => Promise.reject(new Error('aborted')))),
+    );
     const reconciled = reconciler.reconcile(remote, { signal: stopping.signal });
     await eventually(() => tools.byName.get(DEVICE)?.peers.length, 4);
     stopping.abort();
@@ -340,7 +352,7 @@ describe('what is in the way', () => {
   it('is a route of somebody else, which stays and is told', async () => {
     tools.table = [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }];
     await reconcile();
-    expect([noticed, tools.table]).toEqual([
+    expect([diagnostics, tools.table]).toEqual([
       ['route-blocked'],
       [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }],
     ]);
@@ -351,13 +363,13 @@ describe('what is in the way', () => {
       if (verb === 'addRoute') tools.table = [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }];
     };
     await reconcile();
-    expect([noticed, tools.table]).toMatchObject([['route-blocked'], [{ device: 'eth0' }]]);
+    expect([diagnostics, tools.table]).toMatchObject([['route-blocked'], [{ device: 'eth0' }]]);
   });
 
   it('is a Node without an address: nothing is announced, and the peers are set', async () => {
     node = { ...node!, internalIps: [] };
     await reconcile();
-    expect([noticed, announcements, tools.byName.get(DEVICE)?.peers.length]).toEqual([['no-endpoint'], [], 1]);
+    expect([diagnostics, announcements, tools.byName.get(DEVICE)?.peers.length]).toEqual([['no-endpoint'], [], 1]);
   });
 
   it('is an underlay with a smaller MTU', async () => {
@@ -366,7 +378,7 @@ describe('what is in the way', () => {
       observedLink({ name: 'eth0', alias: '', mtuBytes: 1450, addresses: [{ ip: '198.51.100.1', prefixLength: 24 }] }),
     );
     await reconcile();
-    expect(noticed).toEqual(['mtu']);
+    expect(diagnostics).toEqual(['mtu']);
   });
 
   it('is a key file that can’t be trusted: nothing is touched', async () => {

@@ -45,9 +45,9 @@ describe('our own Node', () => {
     const agent = await spawn({ file: { local: { name: 'c1', kubeConfigPath: kubeconfig } } });
     const isUp = () => agent.metric('semaphore_wg_remote_up', LOCAL);
     const tries = async () => (await agent.metric('semaphore_wg_sync_requeue_total', { device: 'wireguard.c2' })) ?? 0;
-    const refusals = () => agent.log().filter(({ msg }) => msg === 'not done, will try again');
+    const refusals = () => agent.log().filter(({ msg }) => msg === 'reconcile failed; will retry');
 
-    await agent.logged('not done, will try again', { cluster: 'c2' });
+    await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
     await agent.ready();
     expect([await isUp(), await agent.metric('semaphore_wg_remote_up', { remote: 'c2' })]).toEqual([0, 1]);
     await eventually(
@@ -69,7 +69,7 @@ describe('our own Node', () => {
     await eventually(isUp, 0);
 
     await grant(local, 'may-not-patch', [{ ...reading, verbs: [...reading.verbs, 'patch'] }]);
-    await agent.logged('works again', { cluster: 'c2' });
+    await agent.logged('recovered', { cluster: 'c2' });
     await eventually(isUp, 1);
     expect((await local.admin.get(NODE)).metadata.annotations).toMatchObject({
       'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820',
@@ -109,7 +109,7 @@ describe('our own Node', () => {
     await agent.logged('announced on our Node', { cluster: 'c2' });
     expect(await announced()).toEqual(want);
     await local.admin.delete(NODE);
-    await agent.logged('our own Node is gone: everything stays as it is until it is back', { node: 'n1' });
+    await agent.logged('our own Node is gone; devices and peers stay until it is back', { node: 'n1' });
     expect(await agent.get('/readyz')).toMatchObject({ status: 200 });
     await local.admin.create('/api/v1/nodes', node(ownNode));
     await eventually(announced, want);

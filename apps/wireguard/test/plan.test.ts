@@ -59,7 +59,7 @@ describe('plan', () => {
       'create  annotation  c2.wireguard.semaphore.uw.io/endpoint  192.0.2.1:51820',
       `create  peer        ${good}  r1  198.51.100.1:51820  10.4.1.0/24`,
       '',
-      'c2: 2 left out',
+      'c2: 2 skipped',
       expect.stringMatching(/^skip! {4}r2: its public key is no good: /),
       'skip     r3: no semaphore-wireguard of its cluster has announced itself on the Node',
       '',
@@ -143,7 +143,7 @@ describe('plan', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([
       0,
       {
-        strays: [],
+        orphans: [],
         remotes: [
           {
             remote: 'c2',
@@ -174,14 +174,14 @@ describe('status', () => {
     });
     expect(await run({ word: 'status' })).toMatchObject({
       code: 0,
-      stdout: 'c2: wireguard.c2 is not there\nnone   r1\n',
+      stdout: 'c2: wireguard.c2 does not exist\nmissing  r1\n',
     });
   });
 
   it('says that there is no such Node, after what there is on this one, and ends with 1', async ({ run }) => {
     expect(await run({ word: 'status' })).toEqual({
       code: 1,
-      stdout: 'c2: wireguard.c2 is not there\n',
+      stdout: 'c2: wireguard.c2 does not exist\n',
       stderr: 'semaphore-wireguard: there is no Node n1 in the local cluster: -node-name or SWG_NODE_NAME\n',
     });
   });
@@ -194,9 +194,9 @@ describe('status', () => {
       remote: { kubeConfigPath: await kubeconfigOfNobody(dir) },
     });
     expect(stdout.split('\n')).toEqual([
-      'c2: wireguard.c2 is not there',
+      'c2: wireguard.c2 does not exist',
       expect.stringMatching(/^c2: not reached: .*ECONNREFUSED/),
-      'Which Nodes its peers are, and which are left out, is not known',
+      'The Nodes of its peers, and skipped Nodes, are unknown.',
       '',
     ]);
     expect(code).toBe(1);
@@ -220,7 +220,7 @@ describe('status', () => {
       }),
     ).toMatchObject({
       code: 0,
-      stdout: `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}\nnever  r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
+      stdout: `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}\nnever    r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
     });
   });
 });
@@ -237,7 +237,7 @@ describe('cleanup', () => {
     expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({
       code: 0,
       stdout:
-        'There is no Node n1, and so there are no annotations of it.\ndelete  device wireguard.c2 with its routes\nRemoved what there was of cluster all.\n',
+        'There is no Node n1, so there are no annotations to remove.\ndelete  device wireguard.c2 with its routes\nRemoved what there was of cluster all.\n',
     });
     expect((await bareNode.calls()).at(-1)).toBe('ip link delete dev wireguard.c2');
   });

@@ -16,13 +16,13 @@ describe('an agent that can’t make a device', () => {
   }) => {
     await addNode(local, ownNode);
     const agent = await spawn();
-    await agent.logged('not done, will try again', { cluster: 'c2' });
+    await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
     const failures = () => agent.metric('semaphore_wg_sync_peers_total', { device: 'wireguard.c2', success: '0' });
     const before = (await failures()) ?? 0;
     await eventually(async () => ((await failures()) ?? 0) > before, true);
-    expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'there is no device yet for c2\n' });
+    expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'no device yet for c2\n' });
     expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
-    expect(agent.log().filter(({ msg }) => msg === 'not done, will try again')).toHaveLength(1);
+    expect(agent.log().filter(({ msg }) => msg === 'reconcile failed; will retry')).toHaveLength(1);
     expect((await local.admin.get('/api/v1/nodes/n1')).metadata.annotations ?? {}).toEqual({});
     expect(await agent.stop()).toMatchObject({ code: 0 });
     const key = await readFile(join(keyFolder, 'wireguard.c2.key'), 'utf8');
@@ -37,7 +37,7 @@ describe('an agent that can’t make a device', () => {
     const before = await key();
     await first.stop();
     const second = await spawn();
-    await second.logged('not done, will try again');
+    await second.logged('reconcile failed; will retry');
     expect(await key()).toBe(before);
   });
 
@@ -51,7 +51,7 @@ describe('an agent that can’t make a device', () => {
   it('has its problem told anew when it is another one', async ({ spawn, addNode, local, keyFolder }) => {
     await addNode(local, ownNode);
     const agent = await spawn();
-    await agent.logged('not done, will try again', { cluster: 'c2' });
+    await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
     const file = join(keyFolder, 'wireguard.c2.key');
     await writeFile(file, 'broken');
     await eventually(
@@ -60,7 +60,7 @@ describe('an agent that can’t make a device', () => {
           .log()
           .filter(
             ({ msg, error }) =>
-              msg === 'not done, will try again' &&
+              msg === 'reconcile failed; will retry' &&
               (error as { message: string }).message.startsWith(`${file} holds no private key`),
           ).length,
       1,
@@ -101,9 +101,9 @@ describe('a peer that answers nothing', () => {
     // The first may have begun before.
     const before = await looks();
     await eventually(async () => (await looks()) >= before + 2, true);
-    expect(agent.log().filter(({ msg }) => msg.startsWith('a peer answers'))).toEqual([]);
+    expect(agent.log().filter(({ msg }) => msg.startsWith('peer '))).toEqual([]);
     await show(lostAt, 296);
-    expect(await agent.logged('a peer answers nothing that is sent to it', { cluster: 'c2' })).toMatchObject({
+    expect(await agent.logged('peer does not answer', { cluster: 'c2' })).toMatchObject({
       level: 'warn',
       peer: publicKey,
       endpoint,
@@ -111,7 +111,7 @@ describe('a peer that answers nothing', () => {
     });
     expect(await agent.metric('semaphore_wg_peers', { device: 'wireguard.c2', state: 'stale' })).toBe(1);
     await show(now() + 600, 444);
-    await agent.logged('a peer answers again', { cluster: 'c2', peer: publicKey });
-    expect(agent.log().filter(({ msg }) => msg.startsWith('a peer answers'))).toHaveLength(2);
+    await agent.logged('peer answers again', { cluster: 'c2', peer: publicKey });
+    expect(agent.log().filter(({ msg }) => msg.startsWith('peer '))).toHaveLength(2);
   });
 });

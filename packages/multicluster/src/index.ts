@@ -11,7 +11,7 @@ export {
 export { durationOf, keysOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
 export { readConfigSource } from './config/config-source.ts';
 export { goDocument } from './config/go-document.ts';
-export { connectAll } from './connect-all.ts';
+export { connectAll, withClusters } from './connect-all.ts';
 export { listAll } from './list-all.ts';
 export { leadershipOf } from './local/leadership.ts';
 export { type LocalWrite, LocalWrites } from './local/local-writes.ts';
@@ -26,5 +26,5 @@ export { remoteBudget } from './remote/remote-budget.ts';
 export { RemoteState } from './remote/remote-state.ts';
 export { reportRestriction } from './remote/restriction.ts';
 export { warnOfSameCluster } from './remote/same-cluster.ts';
-export { Runner } from './runner.ts';
+export { type LocalSide, Runner } from './runner.ts';
 export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';

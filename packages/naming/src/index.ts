@@ -1,2 +1,3 @@
 export { hash10, hash20 } from './hash.ts';
 export { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue, isServiceName, MAX_LABEL } from './kubernetes.ts';
+export { compareText } from './order.ts';

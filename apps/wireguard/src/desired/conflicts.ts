@@ -13,7 +13,7 @@ export type Claim = {
 export type Candidate = { readonly node: RemoteNode; readonly claims: readonly Claim[] };
 
 /** Candidates that don't conflict, and why something is left out of the others. */
-type Settled = { readonly winners: readonly Candidate[]; readonly left: readonly NodeDiagnostic[] };
+type Settled = { readonly winners: readonly Candidate[]; readonly skipped: readonly NodeDiagnostic[] };
 
 /**
  * Settles who has a key and a block. WireGuard gives a block to the last that asks for it; here the oldest Node has it,
@@ -26,10 +26,10 @@ export function settle(candidates: readonly Candidate[], ownKeys: ReadonlySet<st
   const keys = new Map<string, string>();
   const blocks = new Blocks();
   const winners: Candidate[] = [];
-  const left: NodeDiagnostic[] = [];
+  const skipped: NodeDiagnostic[] = [];
   for (const { node, claims } of candidates.toSorted((a, b) => bySeniority(a.node, b.node))) {
     const note = (reason: string, details: readonly string[]) =>
-      left.push(...problemOf(reason, details).map((problem) => ({ ...problem, node: node.name })));
+      skipped.push(...problemOf(reason, details).map((problem) => ({ ...problem, node: node.name })));
     const holder = keys.get(node.publicKey);
     if (ownKeys.has(node.publicKey)) {
       note('own-key', ['its public key is our own']);
@@ -43,7 +43,7 @@ export function settle(candidates: readonly Candidate[], ownKeys: ReadonlySet<st
       winners.push({ node, claims: won });
     }
   }
-  return { winners, left };
+  return { winners, skipped };
 }
 
 /** Who has which block. */

@@ -79,3 +79,20 @@ function diffAddresses(observed: readonly LinkAddress[], ips: readonly string[])
 }
 
 const textOf = ({ ip, prefixLength }: LinkAddress): string => `${ip}/${prefixLength}`;
+
+/** What a diff changes, as fields of a log line. */
+export function summaryOf({ setsKey, listenPort, link, addresses, routes, peers }: DeviceDiff) {
+  const removed = peers.filter(({ remove }) => remove === true).length;
+  const facts: Readonly<Record<string, unknown>> = {
+    key: setsKey,
+    listenPort,
+    ...link,
+    addressesAdded: addresses.add.length,
+    addressesDeleted: addresses.delete.length,
+    routesAdded: routes.add.length + routes.replace.length,
+    routesDeleted: routes.delete.length,
+    peersSet: peers.length - removed,
+    peersRemoved: removed,
+  };
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => Boolean(value)));
+}

@@ -11,10 +11,10 @@ const ownKeys = new Set([OWN]);
 
 /** Who has what, and what is left out, in short. */
 function brief(nodes: readonly RemoteNode[]) {
-  const { peers, left } = desiredPeers(nodes, { ownKeys });
+  const { peers, skipped } = desiredPeers(nodes, { ownKeys });
   return {
     peers: peers.map(({ node, allowedIps }) => `${node} ${allowedIps.join(' ')}`),
-    left: left.map(({ node, reason, detail }) => `${node} ${reason}: ${detail}`),
+    skipped: skipped.map(({ node, reason, detail }) => `${node} ${reason}: ${detail}`),
   };
 }
 
@@ -28,7 +28,7 @@ describe('desiredPeers', () => {
         { node: 'n1', publicKey: key(1), endpoint: '192.0.2.1:51820', allowedIps: [A] },
         { node: 'n2', publicKey: key(2), endpoint: '192.0.2.2:51820', allowedIps: [B, 'fd00:4::/64'] },
       ],
-      left: [],
+      skipped: [],
     });
   });
 
@@ -37,77 +37,77 @@ describe('desiredPeers', () => {
       name: 'gives a CIDR to the oldest',
       nodes: [remoteNode('n2', [A]), remoteNode('n1', [A])],
       peers: [`n1 ${A}`],
-      left: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`],
+      skipped: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`],
     },
     {
       name: 'keeps the other CIDRs of one that loses one',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', [A, B])],
       peers: [`n1 ${A}`, `n2 ${B}`],
-      left: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`],
+      skipped: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`],
     },
     {
       name: 'refuses a part of an older one’s',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', ['10.4.1.7/32'])],
       peers: [`n1 ${A}`],
-      left: ['n2 cidr-taken: 10.4.1.7/32 is refused: n1 has it, or a part of it'],
+      skipped: ['n2 cidr-taken: 10.4.1.7/32 is refused: n1 has it, or a part of it'],
     },
     {
       name: 'refuses what holds an older one’s',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', ['10.4.0.0/16'])],
       peers: [`n1 ${A}`],
-      left: ['n2 cidr-taken: 10.4.0.0/16 is refused: n1 has it, or a part of it'],
+      skipped: ['n2 cidr-taken: 10.4.0.0/16 is refused: n1 has it, or a part of it'],
     },
     {
       name: 'decides by name between two of one age',
       nodes: [remoteNode('n2', [A], { createdMs: 5 }), remoteNode('n1', [A], { createdMs: 5 })],
       peers: [`n1 ${A}`],
-      left: [expect.stringMatching(/^n2 cidr-taken/)],
+      skipped: [expect.stringMatching(/^n2 cidr-taken/)],
     },
     {
       name: 'takes one that hides its age for the youngest',
       nodes: [remoteNode('n1', [A], { createdMs: 0 }), remoteNode('n2', [A])],
       peers: [`n2 ${A}`],
-      left: [expect.stringMatching(/^n1 cidr-taken/)],
+      skipped: [expect.stringMatching(/^n1 cidr-taken/)],
     },
     {
       name: 'lets one that the last list lacked lose',
       nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [A])],
       peers: [`n2 ${A}`],
-      left: [expect.stringMatching(/^n1 cidr-taken/)],
+      skipped: [expect.stringMatching(/^n1 cidr-taken/)],
     },
     {
       name: 'keeps one that the last list lacked otherwise',
       nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [B])],
       peers: [`n1 ${A}`, `n2 ${B}`],
-      left: [],
+      skipped: [],
     },
     {
       name: 'gives a key to the oldest',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) })],
       peers: [`n1 ${A}`],
-      left: ['n2 key-taken: its public key is that of n1'],
+      skipped: ['n2 key-taken: its public key is that of n1'],
     },
     {
       name: 'leaves the CIDRs of one that has another’s key to others',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) }), remoteNode('n3', [B])],
       peers: [`n1 ${A}`, `n3 ${B}`],
-      left: ['n2 key-taken: its public key is that of n1'],
+      skipped: ['n2 key-taken: its public key is that of n1'],
     },
     {
       name: 'leaves the key of one without a CIDR to others',
       nodes: [remoteNode('n1', []), remoteNode('n2', [B], { publicKey: key(1) })],
       peers: [`n2 ${B}`],
-      left: [],
+      skipped: [],
     },
     {
       name: 'has no peer with our own key',
       nodes: [remoteNode('n1', [A], { publicKey: OWN }), remoteNode('n2', [A])],
       peers: [`n2 ${A}`],
-      left: ['n1 own-key: its public key is our own'],
+      skipped: ['n1 own-key: its public key is our own'],
     },
-  ])('$name', ({ nodes, peers, left }) => {
-    expect(brief(nodes)).toEqual({ peers, left });
-    expect(brief(nodes.toReversed())).toEqual({ peers, left });
+  ])('$name', ({ nodes, peers, skipped }) => {
+    expect(brief(nodes)).toEqual({ peers, skipped });
+    expect(brief(nodes.toReversed())).toEqual({ peers, skipped });
   });
 
   it('takes the blocks of Calico for those that say so', () => {
@@ -121,7 +121,7 @@ describe('desiredPeers', () => {
       ],
       ['n2', [{ cidr: cidr(B), isBorrowed: false }]],
     ]);
-    const { peers, left } = desiredPeers([remoteNode('n1', []), remoteNode('n2', []), remoteNode('n3', [])], {
+    const { peers, skipped } = desiredPeers([remoteNode('n1', []), remoteNode('n2', []), remoteNode('n3', [])], {
       ownKeys,
       calicoClaims: claims,
     });
@@ -129,14 +129,14 @@ describe('desiredPeers', () => {
       ['n1', A, '10.4.2.7/32'],
       ['n2', B],
     ]);
-    expect(left).toEqual([
+    expect(skipped).toEqual([
       { kind: 'problem', node: 'n3', reason: 'no-cidr', detail: 'the Node has no confirmed block in a pod subnet' },
     ]);
   });
 
   it('lends an address to one Node only', () => {
     const borrowed = [{ cidr: cidr('10.4.2.7/32'), isBorrowed: true }];
-    const { peers, left } = desiredPeers([remoteNode('n2', []), remoteNode('n1', [])], {
+    const { peers, skipped } = desiredPeers([remoteNode('n2', []), remoteNode('n1', [])], {
       ownKeys,
       calicoClaims: new Map([
         ['n1', borrowed],
@@ -144,7 +144,7 @@ describe('desiredPeers', () => {
       ]),
     });
     expect(peers.map(({ node }) => node)).toEqual(['n1']);
-    expect(left).toMatchObject([{ node: 'n2', reason: 'cidr-taken' }]);
+    expect(skipped).toMatchObject([{ node: 'n2', reason: 'cidr-taken' }]);
   });
 
   it('keeps what the kernel had from before the start, where the blocks of Calico count', () => {
@@ -222,10 +222,10 @@ describe('whatever Nodes say', () => {
   it('everything that a Node has, or a reason why not, is told', () => {
     fc.assert(
       fc.property(nodes, (list) => {
-        const { peers, left } = desiredPeers(list, { ownKeys });
+        const { peers, skipped } = desiredPeers(list, { ownKeys });
         for (const { name, podCidrs } of list) {
           const has = peers.find(({ node }) => node === name)?.allowedIps.length ?? 0;
-          expect(has < podCidrs.length).toBe(podCidrs.length > 0 && left.some(({ node }) => node === name));
+          expect(has < podCidrs.length).toBe(podCidrs.length > 0 && skipped.some(({ node }) => node === name));
         }
       }),
     );

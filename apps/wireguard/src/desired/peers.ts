@@ -30,12 +30,12 @@ export type PeerInput = {
 export function desiredPeers(
   nodes: Iterable<RemoteNode>,
   { ownKeys, calicoClaims }: PeerInput,
-): { readonly peers: readonly DesiredPeer[]; readonly left: readonly NodeDiagnostic[] } {
+): { readonly peers: readonly DesiredPeer[]; readonly skipped: readonly NodeDiagnostic[] } {
   const candidates = [...nodes].map((node) => ({
     node,
     claims: calicoClaims?.get(node.name) ?? ownClaims(node, calicoClaims !== undefined),
   }));
-  const { winners, left } = settle(candidates, ownKeys);
+  const { winners, skipped } = settle(candidates, ownKeys);
   // Of podCIDRs it was said already, when the Node was read.
   const blockless = calicoClaims === undefined ? [] : candidates.filter(({ claims }) => claims.length === 0);
   const unblocked = blockless.flatMap(({ node }) =>
@@ -53,7 +53,7 @@ export function desiredPeers(
         allowedIps: claims.map(({ cidr }) => cidr.text).toSorted(compareCidrs),
       }))
       .toSorted(byNode),
-    left: [...left, ...unblocked].toSorted(byNode),
+    skipped: [...skipped, ...unblocked].toSorted(byNode),
   };
 }
 

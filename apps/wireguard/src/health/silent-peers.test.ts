@@ -12,7 +12,7 @@ const peer = (sentBytes: number, handshakeAt?: number) =>
 const told = (looks: readonly (readonly [at: number, ReturnType<typeof peer>?])[]): readonly string[] => {
   const silent = new SilentPeers();
   return looks.map(([nowSeconds, seen]) => {
-    const { lost, back } = silent.look(seen === undefined ? [] : [seen], { nowSeconds, staleSeconds: STALE });
+    const { lost, back } = silent.update(seen === undefined ? [] : [seen], { nowSeconds, staleSeconds: STALE });
     return [...lost.map(() => 'lost'), ...back.map(() => 'back')].join(' ');
   });
 };

@@ -12,11 +12,13 @@ const remotes = new Map([
 /** A watch whose links change when a test says so, and the remotes that it woke. */
 function startWatch({ retryMs = 1 }: { readonly retryMs?: number } = {}) {
   const woken: string[] = [];
+  const awaited = new Set<string>();
   const ends: ((error?: Error) => void)[] = [];
   const stopping = new AbortController();
   let change: (name: string) => void = () => undefined;
   const watch = new DeviceWatch({
     remotes,
+    awaited: () => awaited,
     log: silentLog,
     retryMs,
     awaitedPeriodMs: 1,
@@ -34,7 +36,7 @@ function startWatch({ retryMs = 1 }: { readonly retryMs?: number } = {}) {
     stopping.abort();
     await running;
   };
-  return { watch, woken, ends, change: (name: string) => change(name), stop };
+  return { awaited, woken, ends, change: (name: string) => change(name), stop };
 }
 
 describe('a watch of devices', () => {
@@ -66,11 +68,11 @@ describe('a watch of devices', () => {
   });
 
   it('looks for a device that is awaited, until it isn’t', async () => {
-    const { watch, woken, stop } = startWatch();
-    watch.awaits('c2', true);
+    const { awaited, woken, stop } = startWatch();
+    awaited.add('c2');
     await eventually(() => woken.length >= 2, true);
-    watch.awaits('c2', false);
-    watch.awaits('c3', true);
+    awaited.delete('c2');
+    awaited.add('c3');
     const before = woken.length;
     await eventually(() => woken.length >= before + 2, true);
     expect([new Set(woken.slice(0, before)), new Set(woken.slice(before))]).toEqual([new Set(['c2']), new Set(['c3'])]);

@@ -1,5 +1,12 @@
-import type { CallOptions, startUserspaceDevice, WireGuardTools } from '@kube-semaphore/wireguard-tools';
-import { WireGuardToolsError } from '@kube-semaphore/wireguard-tools';
+import { join } from 'node:path';
+import {
+  type CallOptions,
+  startUserspaceDevice,
+  systemTools,
+  type WireGuardTools,
+  WireGuardToolsError,
+} from '@kube-semaphore/wireguard-tools';
+import type { WireGuardOptions } from '../config/options.ts';
 import type { DesiredDevice, DeviceDiff } from '../desired/diff-device.ts';
 
 /** A device can't be ours, can't be made, or can't have its port. The message is for the operator. */
@@ -25,6 +32,21 @@ export type DeviceTools = {
   /** Where a wireguard-go that we start writes its errors, by the device's name. */
   readonly logFile: (device: string) => string;
 };
+
+/** The tools of this machine. */
+export function systemDevices({
+  userspace,
+  wgKeyPath,
+}: Pick<WireGuardOptions, 'userspace' | 'wgKeyPath'>): DeviceTools {
+  // In a Pod, or as the first process of a container, what we start ends with us.
+  const isContained = process.env['KUBERNETES_SERVICE_HOST'] !== undefined || process.pid === 1;
+  return {
+    tools: systemTools(),
+    startUserspace: isContained ? undefined : startUserspaceDevice,
+    userspace,
+    logFile: (device) => join(wgKeyPath, `${device}.log`),
+  };
+}
 
 /**
  * Makes the device of a remote, which isn't there: by the kernel, or else by wireguard-go.
@@ -98,7 +120,7 @@ async function orNameHolder(
   } catch (error) {
     if (!(error instanceof WireGuardToolsError) || error.code !== 'WG_PORT_TAKEN') throw error;
     const holder = (await tools.devices(options)).find((device) => device.name !== name && device.listenPort === port);
-    throw new DeviceError(`port ${port} of ${name} is that of ${holder?.name ?? 'another program'}`);
+    throw new DeviceError(`port ${port} of ${name} is used by ${holder?.name ?? 'another program'}`);
   }
 }
 

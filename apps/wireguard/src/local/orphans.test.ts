@@ -4,8 +4,8 @@ import { FakeTools } from '../../test/support/fake-tools.ts';
 import { observeNode } from './observe.ts';
 import { metrics as metricTable } from '../metrics/metrics.ts';
 import type { AnnotationPatch } from '../desired/own-node.ts';
-import { Orphans } from './orphans.ts';
-import { remoteSettings, silentLog } from '../../test/support/builders.ts';
+import { Orphans, orphansOf } from './orphans.ts';
+import { key, observedNode, remoteSettings, silentLog } from '../../test/support/builders.ts';
 
 const { signal } = new AbortController();
 
@@ -20,16 +20,16 @@ const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubK
 /** Looks once, with `c2` in the config and what our Node says. */
 async function look(annotations: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const node = { uid: 'u', resourceVersion: '1', annotations, internalIps: [], podCidrs: [] };
-  const announce = (patch: AnnotationPatch) =>
+  const annotate = (patch: AnnotationPatch) =>
     refusal === undefined ? Promise.resolve(void patches.push(patch)) : Promise.reject(refusal);
-  const strays = new Orphans({
+  const orphans = new Orphans({
     tools,
-    local: { node, announce },
+    local: { node, annotate },
     remotes: [remoteSettings()],
     log: silentLog,
     metrics,
   });
-  return strays.remove(await observeNode(tools, { signal }), { signal });
+  return orphans.remove(await observeNode(tools, { signal }), { signal });
 }
 
 describe('a device of ours', () => {
@@ -65,4 +65,40 @@ it('what isn’t ours, and what others say, stays and is counted', async () => {
   expect([[...tools.byName.keys()], patches]).toEqual([['wireguard.go', 'wg0'], []]);
   const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('semaphore_wg_orphans{'));
   expect(lines).toEqual(['semaphore_wg_orphans{cluster="go"} 1', 'semaphore_wg_orphans{cluster="c9"} 1']);
+});
+
+describe('orphansOf', () => {
+  it('are ours of remotes that left the config, and others only by name', () => {
+    const node = observedNode(
+      ['wireguard.c3', 'semaphore-wireguard c3', key(3)],
+      ['wg-b', 'semaphore-wireguard c2', key(2)],
+      ['wireguard.c2', 'semaphore-wireguard c2', key(1)],
+      ['wireguard.go', '', key(4)],
+      ['wireguard.cali', '', key(5)],
+      ['wireguard.tap', ''],
+      ['wg0', '', key(6)],
+      ['eth0', ''],
+    );
+    expect(orphansOf(node, [remoteSettings()])).toEqual({
+      ours: [
+        { device: 'wg-b', remote: 'c2' },
+        { device: 'wireguard.c3', remote: 'c3' },
+      ],
+      unmarked: ['wireguard.go'],
+    });
+  });
+
+  it('are none where each device is that of a remote, marked or to be adopted', () => {
+    expect(orphansOf(observedNode(['wireguard.c2', '', key(200)]), [remoteSettings()])).toEqual({
+      ours: [],
+      unmarked: [],
+    });
+  });
+
+  it('has a device that is marked for another remote than it is for now', () => {
+    expect(orphansOf(observedNode(['wireguard.c2', 'semaphore-wireguard c3', key(1)]), [remoteSettings()])).toEqual({
+      ours: [{ device: 'wireguard.c2', remote: 'c3' }],
+      unmarked: [],
+    });
+  });
 });

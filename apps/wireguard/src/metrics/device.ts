@@ -1,5 +1,5 @@
-import { type Samples, sampleLine } from '@kube-semaphore/runtime';
-import type { Device, Peer } from '@kube-semaphore/wireguard-tools';
+import { type Logger, type Samples, sampleLine } from '@kube-semaphore/runtime';
+import type { Device, Peer, WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { type HandshakeClock, tunnelState } from '../desired/handshake.ts';
 import { metrics as table, type WireGuardMetrics } from './metrics.ts';
 
@@ -14,6 +14,30 @@ const ofPeers: readonly (readonly [
   [table.peerSentBytes.name, ({ sentBytes }) => [[{}, sentBytes]]],
   [table.peerLastHandshake.name, ({ latestHandshakeSeconds = 0 }) => [[{}, latestHandshakeSeconds]]],
 ];
+
+export type ShowOptions = {
+  readonly tools: Pick<WireGuardTools, 'devices'>;
+  /** Of the config. */
+  readonly deviceNames: readonly string[];
+  readonly metrics: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>;
+  readonly clock: () => HandshakeClock;
+  readonly log: Logger;
+};
+
+/** Observes the devices of the config, and sets their metrics. Never rejects. @returns the samples of their peers */
+export async function observeMetrics({ tools, deviceNames, metrics, clock, log }: ShowOptions): Promise<Samples> {
+  try {
+    const devices = await tools.devices({ signal: new AbortController().signal });
+    return showDevices(
+      metrics,
+      devices.filter(({ name }) => deviceNames.includes(name)),
+      clock(),
+    );
+  } catch (error) {
+    log.debug({ error }, 'devices not observed; their metrics stay');
+    return new Map();
+  }
+}
 
 /**
  * Sets the metrics of all devices to what they show; what isn't there any more isn't exported.

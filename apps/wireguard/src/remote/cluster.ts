@@ -37,11 +37,11 @@ export class Remote {
   readonly settings: RemoteSettings;
   readonly #options: RemoteOptions;
   readonly #state: RemoteState;
-  readonly #deviceSkips: DiagnosticRegister;
+  readonly #deviceDiagnostics: DiagnosticRegister;
   readonly #nodes: RemoteNodes;
   readonly #blocks: RemoteBlocks | undefined;
   readonly #firstSync = Promise.withResolvers<void>();
-  #noticed: ReadonlySet<string> = new Set();
+  #peerSubjects: ReadonlySet<string> = new Set();
 
   constructor(remote: RemoteOptions) {
     const { settings, client, options, metrics } = remote;
@@ -55,7 +55,7 @@ export class Remote {
       holdMs: options.deletionGuardHoldMs,
       onFirstSync: this.#firstSync.resolve,
     });
-    this.#deviceSkips = new DiagnosticRegister({
+    this.#deviceDiagnostics = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (device, { reason, detail }) =>
         this.#state.log.warn({ cluster, device, reason, detail }, 'the device is not all that it should be'),
@@ -73,7 +73,7 @@ export class Remote {
     this.#nodes = new RemoteNodes({
       ...watching,
       rules: remote.rules,
-      onLeft: (node, left) => this.#state.skips.replace(`node ${node}`, left),
+      onSkipped: (node, skipped) => this.#state.skips.replace(`node ${node}`, skipped),
     });
     this.#blocks = settings.allowedIpsFrom === 'calico-blocks' ? new RemoteBlocks(watching) : undefined;
   }
@@ -111,7 +111,7 @@ export class Remote {
   get skipped(): readonly NodeDiagnostic[] {
     return this.#state.skips
       .all()
-      .map(({ subject, ...left }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...left }));
+      .map(({ subject, ...skipped }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...skipped }));
   }
 
   /**
@@ -126,17 +126,17 @@ export class Remote {
     return desiredPeers(nodes, { ownKeys, calicoClaims });
   }
 
-  /** What is worth knowing of its peers and of its device from now on. */
-  notice(peers: readonly NodeDiagnostic[], device: readonly Diagnostic[]): void {
+  /** Replaces what is known of its peers, and of its device. */
+  setDiagnostics(peers: readonly NodeDiagnostic[], device: readonly Diagnostic[]): void {
     const byNode = Map.groupBy(peers, ({ node }) => `peer ${node}`);
-    for (const subject of this.#noticed) if (!byNode.has(subject)) this.#state.skips.replace(subject, []);
-    for (const [subject, left] of byNode) this.#state.skips.replace(subject, left);
-    this.#noticed = new Set(byNode.keys());
-    this.#deviceSkips.replace(this.settings.device, device);
+    for (const subject of this.#peerSubjects) if (!byNode.has(subject)) this.#state.skips.replace(subject, []);
+    for (const [subject, skipped] of byNode) this.#state.skips.replace(subject, skipped);
+    this.#peerSubjects = new Set(byNode.keys());
+    this.#deviceDiagnostics.replace(this.settings.device, device);
   }
 
-  /** The peers that its device has as we start. */
-  remember(device: Pick<Device, 'peers'>): void {
+  /** Measures the first list against the peers that its device has at the start. */
+  seed(device: Pick<Device, 'peers'>): void {
     if (this.#options.options.deletionGuardPercent < 100) this.#nodes.seed(seedOf(device, this.settings.podSubnets));
   }
 

@@ -51,12 +51,12 @@ const good = {
 };
 
 /** What of a Node is left out, as `reason: detail`. */
-const left = (given: Given, by = rules) =>
-  readNode(node(given), by).left.map(({ reason, detail }) => `${reason}: ${detail}`);
+const skipped = (given: Given, by = rules) =>
+  readNode(node(given), by).skipped.map(({ reason, detail }) => `${reason}: ${detail}`);
 
 describe('readNode', () => {
   it('keeps what a peer needs', () => {
-    expect(readNode(node(), rules)).toEqual({ node: good, left: [] });
+    expect(readNode(node(), rules)).toEqual({ node: good, skipped: [] });
   });
 
   it.each([
@@ -67,7 +67,7 @@ describe('readNode', () => {
     { name: 'what is there twice once', podCIDRs: ['10.4.1.0/24', '10.4.1.0/24'], want: ['10.4.1.0/24'] },
     { name: 'nothing that is in another', podCIDRs: ['10.4.1.64/26', '10.4.1.0/24'], want: ['10.4.1.0/24'] },
   ])('takes of the CIDRs $name', ({ want, ...given }) => {
-    expect(readNode(node(given), rules)).toEqual({ node: { ...good, podCidrs: want.map(cidr) }, left: [] });
+    expect(readNode(node(given), rules)).toEqual({ node: { ...good, podCidrs: want.map(cidr) }, skipped: [] });
   });
 
   it.each([
@@ -98,18 +98,18 @@ describe('readNode', () => {
     },
   ])('leaves out of the CIDRs $name, and keeps the others', ({ podCIDRs, want }) => {
     expect(readNode(node({ podCIDRs }), rules).node).toEqual(good);
-    expect(left({ podCIDRs })).toEqual([expect.stringMatching(want)]);
+    expect(skipped({ podCIDRs })).toEqual([expect.stringMatching(want)]);
   });
 
   it('has a candidate without CIDRs, and says so', () => {
     expect(readNode(node({ podCIDRs: [] }), rules).node).toEqual({ ...good, podCidrs: [] });
-    expect(left({ podCIDRs: [] })).toEqual(['no-cidr: the Node has no podCIDRs']);
+    expect(skipped({ podCIDRs: [] })).toEqual(['no-cidr: the Node has no podCIDRs']);
   });
 
   it('passes over the CIDRs where the blocks of Calico count', () => {
     expect(readNode(node({ podCIDRs: ['x'] }), { ...rules, allowedIpsFrom: 'calico-blocks' })).toEqual({
       node: { ...good, podCidrs: [] },
-      left: [],
+      skipped: [],
     });
   });
 
@@ -117,7 +117,7 @@ describe('readNode', () => {
     const reading = readNode(node({ annotations: { 'c3.wireguard.semaphore.uw.io/pubKey': key(1) } }), rules);
     expect(reading).toEqual({
       node: undefined,
-      left: [expect.objectContaining({ kind: 'expected', reason: 'not-annotated' })],
+      skipped: [expect.objectContaining({ kind: 'expected', reason: 'not-annotated' })],
     });
   });
 
@@ -139,7 +139,7 @@ describe('readNode', () => {
     },
   ])('makes no peer of $name', ({ annotations: given, want }) => {
     expect(readNode(node({ annotations: given }), rules).node).toBeUndefined();
-    expect(left({ annotations: given })).toEqual([expect.stringMatching(want)]);
+    expect(skipped({ annotations: given })).toEqual([expect.stringMatching(want)]);
   });
 
   it.each([
@@ -149,7 +149,7 @@ describe('readNode', () => {
   ])('takes the endpoint $endpoint', ({ endpoint, want }) => {
     expect(readNode(node({ annotations: { ...annotations, [ENDPOINT]: endpoint } }), rules)).toMatchObject({
       node: { endpoint: want },
-      left: [],
+      skipped: [],
     });
   });
 
@@ -204,12 +204,12 @@ describe('readNode', () => {
   ])('makes no peer of one at $name', ({ endpoint, want }) => {
     const given = { annotations: { ...annotations, [ENDPOINT]: endpoint } };
     expect(readNode(node(given), rules).node).toBeUndefined();
-    expect(left(given)).toEqual([expect.stringMatching(want)]);
+    expect(skipped(given)).toEqual([expect.stringMatching(want)]);
   });
 
   it('keeps endpoints to the CIDRs that are allowed', () => {
     expect(readNode(node(), limited).node).toEqual(good);
-    expect(left({ annotations: { ...annotations, [ENDPOINT]: '198.51.100.1:51820' } }, limited)).toEqual([
+    expect(skipped({ annotations: { ...annotations, [ENDPOINT]: '198.51.100.1:51820' } }, limited)).toEqual([
       'refused-endpoint: its endpoint 198.51.100.1:51820 is refused: 198.51.100.1 is in no allowed endpoint CIDR',
     ]);
   });
@@ -217,13 +217,13 @@ describe('readNode', () => {
   it('makes no peer of a name that no Node can have', () => {
     expect(readNode(node({ nodeName: 'n1\n' }), rules)).toEqual({
       node: undefined,
-      left: [expect.objectContaining({ kind: 'problem', reason: 'bad-name' })],
+      skipped: [expect.objectContaining({ kind: 'problem', reason: 'bad-name' })],
     });
   });
 
   it('names everything that is wrong with a Node', () => {
     const given = { nodeName: 'n1\n', annotations: { [KEY]: 'x', [ENDPOINT]: 'x' }, podCIDRs: ['x', '1.0.0.0/8'] };
-    expect(left(given).map((text) => text.split(':')[0])).toEqual([
+    expect(skipped(given).map((text) => text.split(':')[0])).toEqual([
       'bad-name',
       'bad-key',
       'bad-endpoint',

@@ -10,7 +10,7 @@ import type { RemoteNode } from '../desired/remote-node.ts';
 import { type OwnBlocks, readOwnBlocks } from './own-blocks.ts';
 
 /** The candidate, if the Node can be one, and everything that is wrong with it. */
-export type NodeReading = { readonly node: RemoteNode | undefined; readonly left: readonly Diagnostic[] };
+export type NodeReading = { readonly node: RemoteNode | undefined; readonly skipped: readonly Diagnostic[] };
 
 /** By which a remote's Nodes are read. They change only when we start anew, or our own Node gets other addresses. */
 export type NodeRules = {
@@ -24,7 +24,7 @@ export type NodeRules = {
 
 const NOT_ANNOTATED: NodeReading = {
   node: undefined,
-  left: [
+  skipped: [
     {
       kind: 'expected',
       reason: 'not-annotated',
@@ -33,7 +33,7 @@ const NOT_ANNOTATED: NodeReading = {
   ],
 };
 
-const NO_BLOCKS: OwnBlocks = { cidrs: [], left: [] };
+const NO_BLOCKS: OwnBlocks = { cidrs: [], skipped: [] };
 
 /**
  * Reads a remote Node. Its annotations are written by whoever has its node, so nothing of them is believed that would
@@ -53,24 +53,24 @@ export function readNode({ metadata, spec }: Node, rules: NodeRules): NodeReadin
   // The first versions of the API have one podCIDR only, and current ones repeat it there.
   const podCidrs = spec.podCIDRs.length > 0 || spec.podCIDR === '' ? spec.podCIDRs : [spec.podCIDR];
   const blocks = rules.allowedIpsFrom === 'podCIDRs' ? readOwnBlocks(podCidrs, rules.podSubnets) : NO_BLOCKS;
-  const left = [
+  const skipped = [
     ...problemOf('bad-name', isNamed ? [] : ['its name is no name of a Node']),
-    ...key.left,
-    ...endpoint.left,
-    ...blocks.left,
+    ...key.skipped,
+    ...endpoint.skipped,
+    ...blocks.skipped,
   ];
-  if (!isNamed || key.value === undefined || endpoint.value === undefined) return { node: undefined, left };
+  if (!isNamed || key.value === undefined || endpoint.value === undefined) return { node: undefined, skipped };
   return {
     node: { uid, name, createdMs, publicKey: key.value, endpoint: endpoint.value, podCidrs: blocks.cidrs },
-    left,
+    skipped,
   };
 }
 
-type Reading = { readonly value: string | undefined; readonly left: readonly Diagnostic[] };
+type Reading = { readonly value: string | undefined; readonly skipped: readonly Diagnostic[] };
 
 function readKey(raw: string): Reading {
   const key = parsePublicKey(raw);
-  return key.ok ? { value: key.value, left: [] } : refused('bad-key', `its public key is no good: ${key.reason}`);
+  return key.ok ? { value: key.value, skipped: [] } : refused('bad-key', `its public key is no good: ${key.reason}`);
 }
 
 function readEndpoint(raw: string, rules: EndpointRules): Reading {
@@ -78,10 +78,13 @@ function readEndpoint(raw: string, rules: EndpointRules): Reading {
   if (!endpoint.ok) return refused('bad-endpoint', `its endpoint is no good: ${endpoint.reason}`);
   const refusal = refusalOf(endpoint.value, rules);
   return refusal === undefined
-    ? { value: endpoint.value.text, left: [] }
+    ? { value: endpoint.value.text, skipped: [] }
     : refused('refused-endpoint', `its endpoint ${endpoint.value.text} is refused: ${refusal}`);
 }
 
-const refused = (reason: string, detail: string): Reading => ({ value: undefined, left: problemOf(reason, [detail]) });
+const refused = (reason: string, detail: string): Reading => ({
+  value: undefined,
+  skipped: problemOf(reason, [detail]),
+});
 
 const missing = (what: string): Reading => refused('half-annotated', `the annotation with its ${what} is missing`);

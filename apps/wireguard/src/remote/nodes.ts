@@ -35,7 +35,7 @@ export type RemoteNodesOptions = WatchOptions & {
   /** As they are now; `reread` when they have changed. */
   readonly rules: () => NodeRules;
   /** What is left out of a Node from now on. */
-  readonly onLeft: (node: string, left: readonly Diagnostic[]) => void;
+  readonly onSkipped: (node: string, skipped: readonly Diagnostic[]) => void;
 };
 
 /** The Nodes of a remote cluster, as candidates for peers. */
@@ -53,12 +53,12 @@ export class RemoteNodes {
     hooks,
     rules,
     onChange,
-    onLeft,
+    onSkipped,
   }: RemoteNodesOptions) {
     this.#store = new Store<KeptNode>({
       equal: isSame,
       onChange: ({ key, previous, current }) => {
-        onLeft(key, current?.left ?? []);
+        onSkipped(key, current?.skipped ?? []);
         if (previous?.node !== undefined || current?.node !== undefined) onChange();
       },
       holding: { guard, hold, claims: ({ node }) => (node === undefined ? [] : claimsOf(node)), withoutClaim },
@@ -105,7 +105,7 @@ export class RemoteNodes {
 
   /** What must have been there before we started, as the device's peers show: the first list is measured against it. */
   seed(ghosts: readonly RemoteNode[]): void {
-    for (const node of ghosts) this.#store.seed(node.name, { uid: node.uid, node, left: [] });
+    for (const node of ghosts) this.#store.seed(node.name, { uid: node.uid, node, skipped: [] });
   }
 
   /** Reads all Nodes anew, by rules that have changed. */
@@ -120,7 +120,7 @@ export class RemoteNodes {
 }
 
 function readTooLarge({ metadata, tooLarge }: TooLarge): KeptNode {
-  return { uid: metadata.uid, node: undefined, left: problemOf('too-large', [tooLarge]) };
+  return { uid: metadata.uid, node: undefined, skipped: problemOf('too-large', [tooLarge]) };
 }
 
 const hold = (kept: KeptNode): KeptNode =>
@@ -134,5 +134,5 @@ function withoutClaim(kept: KeptNode, claim: string): KeptNode | undefined {
 }
 
 function isSame(a: KeptNode, b: KeptNode): boolean {
-  return isDeepStrictEqual(a.node, b.node) && isDeepStrictEqual(a.left, b.left);
+  return isDeepStrictEqual(a.node, b.node) && isDeepStrictEqual(a.skipped, b.skipped);
 }

@@ -3,7 +3,7 @@ import { type Cidr, CidrIndex, compareCidrs, containsCidr, parseCidr } from '@ku
 import { problemOf } from '../desired/diagnostic.ts';
 
 /** Blocks of addresses that a Node may have, and what is wrong with the others. */
-export type OwnBlocks = { readonly cidrs: readonly Cidr[]; readonly left: readonly Diagnostic[] };
+export type OwnBlocks = { readonly cidrs: readonly Cidr[]; readonly skipped: readonly Diagnostic[] };
 
 /**
  * Reads the blocks that a Node says are its own. Each must lie in a pod subnet: what goes to a pod subnet is all that we
@@ -20,10 +20,10 @@ export function readOwnBlocks(raws: readonly string[], podSubnets: readonly Cidr
     else if (podSubnets.some((subnet) => containsCidr(subnet, cidr.value))) inside.push(cidr.value);
     else outside.push(`${cidr.value.text} is in no pod subnet`);
   }
-  const left = [...problemOf('bad-cidr', bad), ...problemOf('outside-pod-subnet', outside)];
+  const skipped = [...problemOf('bad-cidr', bad), ...problemOf('outside-pod-subnet', outside)];
   return {
     cidrs: withoutParts(inside),
-    left: raws.length > 0 ? left : problemOf('no-cidr', ['the Node has no podCIDRs']),
+    skipped: raws.length > 0 ? skipped : problemOf('no-cidr', ['the Node has no podCIDRs']),
   };
 }
 

@@ -83,5 +83,5 @@ it('remotes can change places: each gets the port that the other had', async ({ 
   await second.ready();
   expect((await oursOn(n1!)).devices.toSorted()).toEqual(['wireguard.c2 51823', 'wireguard.c3 51822']);
   // wireguard-go gives up its port before it has the next, and so gets it in the end; the kernel's WireGuard never would.
-  expect(second.log().filter(({ msg }) => msg === 'not done, will try again')).toEqual([]);
+  expect(second.log().filter(({ msg }) => msg === 'reconcile failed; will retry')).toEqual([]);
 });

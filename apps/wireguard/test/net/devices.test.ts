@@ -139,8 +139,8 @@ describe('the agent of a node', () => {
     const holder = n1!.machine.spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(holder.stdout ?? holder, 'data', { signal: AbortSignal.timeout(30_000) });
     const agent = await mesh.startAgent(n1!, { remotes: { c2: { wgListenPort: 51_999 } } });
-    const { error } = await agent.logged('not done, will try again', { cluster: 'c2' });
-    expect(error).toMatchObject({ code: 'DEVICE', message: `port 51999 of ${DEVICE} is that of another program` });
+    const { error } = await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
+    expect(error).toMatchObject({ code: 'DEVICE', message: `port 51999 of ${DEVICE} is used by another program` });
     holder.kill('SIGKILL');
     await agent.ready();
     expect((await n1!.tools.device(DEVICE, { signal }))?.listenPort).toBe(51_999);

@@ -61,7 +61,10 @@ it('makes wg show what we mean, and never the local cluster, whatever a remote s
   const local = [...nodeIps, ...near.podCidrs, ...Object.values(near.podIps), ...LOCAL];
   const reconciler = reconcilerOn(near);
   const reconcile = (settings: RemoteSettings, peers: readonly DesiredPeer[]) =>
-    reconciler.reconcile({ settings, peers: () => ({ peers, left: [] }), notice: () => undefined }, { signal });
+    reconciler.reconcile(
+      { settings, peers: () => ({ peers, skipped: [] }), setDiagnostics: () => undefined },
+      { signal },
+    );
   await reconcile(settingsOf(0), []);
   const ourKey = (await near.tools.device(DEVICE, { signal }))!.publicKey!;
   for (let round = 1; round <= ROUNDS; round++) {
@@ -125,31 +128,29 @@ function readAll<K extends Kind>(kind: K, objects: readonly Buffer[]): readonly 
 
 /** The reconciler of the app, with the tools of the node. It announces nothing. */
 function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconciler {
+  const node = {
+    uid: 'u',
+    resourceVersion: '1',
+    annotations: {},
+    internalIps: [machine.ipv4, machine.ipv6],
+    podCidrs: podCidrs.map(cidr),
+  };
   return new Reconciler({
-    tools,
-    startUserspace: async ({ name }) => {
-      const { pid } = machine.spawn(wireGuardGo(), ['-f', name], { stdio: 'ignore' });
-      await eventually(() => tools.device(name, { signal }), isDefined, { what: `wireguard-go on ${name}` });
-      return { pid: pid! };
-    },
-    userspace: 'auto',
-    logFile: (device) => join(keyFolder, `${device}.log`),
-    local: {
-      node: {
-        uid: 'u',
-        resourceVersion: '1',
-        annotations: {},
-        internalIps: [machine.ipv4, machine.ipv6],
-        podCidrs: podCidrs.map(cidr),
+    devices: {
+      tools,
+      startUserspace: async ({ name }) => {
+        const { pid } = machine.spawn(wireGuardGo(), ['-f', name], { stdio: 'ignore' });
+        await eventually(() => tools.device(name, { signal }), isDefined, { what: `wireguard-go on ${name}` });
+        return { pid: pid! };
       },
-      announce: () => Promise.resolve(),
+      userspace: 'auto',
+      logFile: (device) => join(keyFolder, `${device}.log`),
     },
-    keyFolder,
-    staleSeconds: 180,
-    nowSeconds: () => Date.now() / 1_000,
+    local: { node, required: () => node, announce: () => Promise.resolve() },
+    options: { wgKeyPath: keyFolder },
+    clock: () => ({ nowSeconds: Date.now() / 1_000, staleSeconds: 180 }),
+    health: { observed: () => undefined, setUp: () => undefined },
     log: silentLog,
-    onLook: () => undefined,
-    onStanding: () => undefined,
   });
 }
 

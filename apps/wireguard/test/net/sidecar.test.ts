@@ -63,16 +63,16 @@ describe('in a Pod whose tunnels a sidecar carries', () => {
   }) => {
     const [near] = mesh.nodes;
     const agent = await mesh.startAgent(near!, { env: POD });
-    await agent.logged('not done, will try again', { cluster: 'c2' });
+    await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
     const failures = () => agent.metric('semaphore_wg_sync_peers_total', { device: DEVICE, success: '0' });
     await eventually(async () => ((await failures()) ?? 0) >= 3, true);
     expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'there is no device yet for c2\n' });
     expect(agent.log().filter(({ level }) => level === 'warn')).toMatchObject([
-      { msg: 'not done, will try again', error: NO_SIDECAR },
+      { msg: 'reconcile failed; will retry', error: NO_SIDECAR },
     ]);
     const sidecar = startSidecar(near!);
     await agent.ready();
-    await agent.logged('works again', { cluster: 'c2' });
+    await agent.logged('recovered', { cluster: 'c2' });
     // The kernel's WireGuard has no address of its own, and so hasn't this.
     expect((await near!.tools.links({ signal })).find(({ name }) => name === DEVICE)).toMatchObject({
       kind: 'tun',
@@ -84,7 +84,7 @@ describe('in a Pod whose tunnels a sidecar carries', () => {
 
   it('the agent starts no wireguard-go either where it is the first process of a container', async ({ mesh }) => {
     const agent = await mesh.startAgent(mesh.nodes[0]!, { starter: ['unshare', '--pid', '--fork', '--kill-child'] });
-    const { error } = await agent.logged('not done, will try again', { cluster: 'c2' });
+    const { error } = await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
     expect(error).toMatchObject(NO_SIDECAR);
     await agent.stop('SIGKILL');
   });
@@ -107,7 +107,7 @@ describe('in a Pod whose tunnels a sidecar carries', () => {
     const lost = await lostDuring({ near, far }, async () => {
       await end(sidecar, 'SIGKILL');
       // It is missed long before anybody looks for it by the clock.
-      await agent.logged('not done, will try again', { cluster: 'c2' });
+      await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
       expect(await agent.get('/readyz')).toMatchObject({ status: 503 });
       again = startSidecar(near);
       await agent.ready();

@@ -3,6 +3,7 @@ import type { Logger } from '@kube-semaphore/runtime';
 import type { Device, Link, Peer } from '@kube-semaphore/wireguard-tools';
 import type { RemoteNode } from '../../src/desired/remote-node.ts';
 import type { RemoteSettings } from '../../src/config/settings.ts';
+import type { ObservedNode } from '../../src/local/observe.ts';
 
 /** A block, for tests. */
 export function cidr(text: string): Cidr {
@@ -61,6 +62,16 @@ export const observedLink = (more: Partial<Link> = {}): Link => {
     ...more,
   };
 };
+
+/** A node with devices: name, alias, and the public key of those that speak WireGuard. */
+export const observedNode = (
+  ...list: readonly (readonly [name: string, alias: string, publicKey?: string])[]
+): ObservedNode => ({
+  links: list.map(([name, alias]) => observedLink({ name, alias })),
+  devices: list.flatMap(([name, , publicKey]) =>
+    publicKey === undefined ? [] : [observedDevice([], { name, publicKey })],
+  ),
+});
 
 /** A logger that says nothing. */
 export const silentLog: Logger = {

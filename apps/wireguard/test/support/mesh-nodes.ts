@@ -75,7 +75,7 @@ export async function blocksOn({ tools }: MeshNode, device: string): Promise<rea
 }
 
 const CHANGES = new Set([
-  'device made',
+  'device created',
   'device adopted',
   'device changed',
   'peer changed',

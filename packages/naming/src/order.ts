@@ -1,0 +1,2 @@
+/** Orders texts by their UTF-16 code units, for `toSorted`: the same everywhere, whatever the locale. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
