@@ -149,7 +149,7 @@ describe('a plan', () => {
 
   it('is for people', () => {
     const changes = changesOf(decision({ ...settled, link: observedLink({ up: false }) }));
-    const skipped = [{ node: 'n9', kind: 'problem', reason: 'bad-key', detail: 'its public key is no good' } as const];
+    const skipped = [{ node: 'n9', kind: 'problem', reason: 'bad-key', detail: 'its public key is invalid' } as const];
     const node = {
       links: [
         observedLink({ name: 'wireguard.c3', alias: 'semaphore-wireguard c3' }),
@@ -170,7 +170,7 @@ describe('a plan', () => {
         'c2: 1 skipped',
         'held     12 deletions, until the next list',
         'warning  too long',
-        'skip!    n9: its public key is no good',
+        'skip!    n9: its public key is invalid',
         '',
       ].join('\n'),
     );

@@ -160,19 +160,19 @@ describe('a device that isn’t there', () => {
     {
       name: 'there is no wireguard-go',
       more: { startUserspace: () => Promise.reject(new WireGuardToolsError('WG_NOT_INSTALLED', 'x')) },
-      want: 'wireguard-go is not installed, nor has one that runs made wireguard.c2, and this kernel has no WireGuard',
+      want: 'wireguard-go is not installed here, and no other has created wireguard.c2, and this kernel has no WireGuard',
       isAwaited: true,
     },
     {
       name: 'a wireguard-go would end with our container',
       more: { startUserspace: undefined },
-      want: 'no sidecar with wireguard-go has made wireguard.c2, and this kernel has no WireGuard',
+      want: 'no sidecar with wireguard-go has created wireguard.c2, and this kernel has no WireGuard',
       isAwaited: true,
     },
     {
       name: 'isn’t to, and a wireguard-go would end with our container',
       more: { startUserspace: undefined, userspace: 'always' } as const,
-      want: 'no sidecar with wireguard-go has made wireguard.c2',
+      want: 'no sidecar with wireguard-go has created wireguard.c2',
       isAwaited: true,
     },
   ])('is an error where the kernel can’t and $name', async ({ more, want, isAwaited }) => {

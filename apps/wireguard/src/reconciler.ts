@@ -10,7 +10,7 @@ import { type DesiredDevice, type DeviceDiff, diffDevice, isEmpty, summaryOf } f
 import type { HandshakeClock } from './desired/handshake.ts';
 import { type AnnotationPatch, annotationPatch } from './desired/own-node.ts';
 import type { DeviceHealth, DeviceOutcome } from './health/device-health.ts';
-import { applyDevice, DeviceError, type DeviceTools, makeDevice } from './local/device.ts';
+import { applyDevice, DeviceError, type DeviceTools, createDevice } from './local/device.ts';
 import { type DeviceKey, saveDeviceKey } from './local/device-key.ts';
 import type { KnownNode, LocalNode } from './local/node.ts';
 import { type Observation, observeDevice, observedOf } from './local/observe.ts';
@@ -125,7 +125,7 @@ export class Reconciler {
       log.info({ cluster, device, publicKey }, 'device adopted');
     }
     if (ownership.kind !== 'absent') return { observation, publicKey, keyFile: key.file };
-    const carrier = await makeDevice(devices, { name: device, alias: deviceAlias(cluster), mtuBytes }, { signal });
+    const carrier = await createDevice(devices, { name: device, alias: deviceAlias(cluster), mtuBytes }, { signal });
     log.info({ cluster, device, carrier }, 'device created');
     return { observation: await observeDevice(tools, device, { signal }), publicKey, keyFile: key.file };
   }

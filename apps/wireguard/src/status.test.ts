@@ -6,7 +6,7 @@ import { remoteStatus, statusJson, statusText } from './status.ts';
 import { key, observedDevice, observedLink, observedPeer, remoteSettings } from '../test/support/builders.ts';
 
 const skipped: readonly NodeDiagnostic[] = [
-  { node: 'n8', kind: 'problem', reason: 'bad-key', detail: 'its public key is no good' },
+  { node: 'n8', kind: 'problem', reason: 'bad-key', detail: 'its public key is invalid' },
   { node: 'n9', kind: 'expected', reason: 'not-annotated', detail: 'nobody has announced himself' },
 ];
 const wanted = (number: number) => ({
@@ -51,7 +51,7 @@ describe('the status', () => {
         'stale    n2  192.0.2.1:51820  handshake 200 s ago  0 B in  0 B out  10.4.2.0/24',
         `never    ${key(9)}  no endpoint  no handshake  0 B in  0 B out`,
         'missing  n3',
-        'skip!    n8: its public key is no good',
+        'skip!    n8: its public key is invalid',
         'skip     n9: nobody has announced himself',
         '',
       ].join('\n'),

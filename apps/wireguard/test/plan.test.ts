@@ -60,8 +60,8 @@ describe('plan', () => {
       `create  peer        ${good}  r1  198.51.100.1:51820  10.4.1.0/24`,
       '',
       'c2: 2 skipped',
-      expect.stringMatching(/^skip! {4}r2: its public key is no good: /),
-      'skip     r3: no semaphore-wireguard of its cluster has announced itself on the Node',
+      expect.stringMatching(/^skip! {4}r2: its public key is invalid: /),
+      'skip     r3: it has no annotations from a semaphore-wireguard of its cluster',
       '',
     ]);
     expect([code, await readdir(keyFolder), (await annotationsOf(local, 'n1')) ?? {}]).toEqual([0, [], {}]);

@@ -61,7 +61,7 @@ describe('an agent that can’t make a device', () => {
           .filter(
             ({ msg, error }) =>
               msg === 'reconcile failed; will retry' &&
-              (error as { message: string }).message.startsWith(`${file} holds no private key`),
+              (error as { message: string }).message.startsWith(`${file} has no valid private key`),
           ).length,
       1,
     );

@@ -34,7 +34,7 @@ describe('a private key', () => {
     const { body: metrics } = await agent.get('/metrics');
     await writeFile(file, `${key.reveal()}${key.reveal()}`, { mode: 0o600 });
     await eventually(
-      () => agent.log().some(({ error }) => JSON.stringify(error ?? '').includes('holds no private key')),
+      () => agent.log().some(({ error }) => JSON.stringify(error ?? '').includes('has no valid private key')),
       true,
     );
     await agent.stop();

@@ -72,8 +72,8 @@ describe('what is in the way on the node ends the program with 2, all of it told
       code: 2,
       problems: [
         "the pod subnet 10.4.0.0/16 of c2 overlaps with our own Node's 10.4.7.0/24",
-        "the pod subnet 10.4.0.0/16 of c2 holds our own Node's address 10.4.0.1",
-        `${file} holds no private key: not a WireGuard key, which is base64 of 32 bytes`,
+        "the pod subnet 10.4.0.0/16 of c2 contains our own Node's address 10.4.0.1",
+        `${file} has no valid private key: not a WireGuard key, which is base64 of 32 bytes`,
       ],
     });
   });
@@ -84,7 +84,7 @@ describe('what is in the way on the node ends the program with 2, all of it told
     const { code, stderr } = await run();
     expect({ code, problems: problems(stderr) }).toEqual({
       code: 2,
-      problems: [`${keyFolder} has mode 0777, and others could put a key of theirs there: it takes 0700`],
+      problems: [`${keyFolder} has mode 0777, so others can replace the key: it must be 0700`],
     });
   });
 });

@@ -81,7 +81,7 @@ describe('mtuWarning', () => {
       name: 'that there is none',
       ip: '192.0.2.1',
       mtuBytes: 1421,
-      want: 'the MTU of wireguard.c2, 1421, is more than 1420, that of eth0 less 80: long packets may be lost',
+      want: 'long packets may be lost: wireguard.c2 has the MTU 1421; eth0 carries at most 1420',
     },
     { name: 'nothing of an address that no link has', ip: '192.0.2.2', mtuBytes: 9000, want: undefined },
   ])('says $name', ({ ip, mtuBytes, want }) => {
@@ -107,7 +107,7 @@ describe('clashesWith', () => {
     {
       name: 'our own address',
       podSubnets: ['2001:db8::/32'],
-      want: ["the pod subnet 2001:db8::/32 of c2 holds our own Node's address 2001:db8::1"],
+      want: ["the pod subnet 2001:db8::/32 of c2 contains our own Node's address 2001:db8::1"],
     },
   ])('finds $name', ({ podSubnets, want }) => {
     expect(clashesWith(node, { name: 'c2', podSubnets: podSubnets.map(cidr) })).toEqual(want);

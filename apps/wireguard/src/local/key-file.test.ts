@@ -58,19 +58,19 @@ describe('a key file is refused', () => {
     {
       name: 'that holds no key',
       make: (path: string) => writeFile(path, 'no key', { mode: 0o600 }),
-      reason: 'holds no private key',
+      reason: 'has no valid private key',
     },
     {
       name: 'that is empty',
       make: (path: string) => writeFile(path, '', { mode: 0o600 }),
-      reason: 'holds no private key',
+      reason: 'has no valid private key',
     },
     {
       name: 'that others can read',
       make: async (path: string) => (await good(path), chmod(path, 0o640)),
       reason: 'has mode 0640',
     },
-    { name: 'that is a folder', make: (path: string) => mkdir(path), reason: 'is no file' },
+    { name: 'that is a folder', make: (path: string) => mkdir(path), reason: 'is not a file' },
     {
       name: 'that is a link',
       make: async (path: string) => (await good(`${path}.real`), symlink(`${path}.real`, path)),

@@ -3,7 +3,7 @@ import type { Device, Peer, WireGuardTools } from '@kube-semaphore/wireguard-too
 import { type HandshakeClock, tunnelState } from '../desired/handshake.ts';
 import { metrics as table, type WireGuardMetrics } from './metrics.ts';
 
-/** What is shown of each peer: a thousand peers are six thousand series, so they are text at once. */
+/** The metrics of peers. A thousand peers have six thousand series, so they are written as text without a registry. */
 const ofPeers: readonly (readonly [
   name: string,
   samples: (peer: Peer) => readonly (readonly [more: Readonly<Record<string, string>>, value: number])[],
@@ -39,11 +39,7 @@ export async function observeMetrics({ tools, deviceNames, metrics, clock, log }
   }
 }
 
-/**
- * Sets the metrics of all devices to what they show; what isn't there any more isn't exported.
- *
- * @returns the samples of their peers, which are not kept
- */
+/** Sets the metrics of all devices; removed devices and peers aren't exported any more. @returns the samples of their peers */
 export function showDevices(
   { deviceInfo, peers: peerCounts }: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>,
   devices: readonly Device[],

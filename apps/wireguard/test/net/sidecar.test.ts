@@ -15,7 +15,7 @@ const POD = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: '44
 
 const NO_SIDECAR = {
   code: 'DEVICE',
-  message: `no sidecar with wireguard-go has made ${DEVICE}, and this kernel has no WireGuard`,
+  message: `no sidecar with wireguard-go has created ${DEVICE}, and this kernel has no WireGuard`,
 };
 
 /** What a Pod's second container does. */
