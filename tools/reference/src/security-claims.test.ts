@@ -356,7 +356,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'is made for its owner alone, in a folder for its owner alone, and keeps the key',
     ],
     ['apps/wireguard/test/secrets.test.ts', 'is on no command line, and in nothing that the agent says'],
-    ['packages/wireguard-tools/test/run-tool.test.ts', 'shows no key that the tool wrote, or was given'],
+    ['packages/wireguard-tools/test/run-tool.test.ts', 'shows no key from the output or the arguments'],
   ],
   'A key file that others can read or replace': [
     ['apps/wireguard/src/local/key-file.test.ts', 'that others can read'],
