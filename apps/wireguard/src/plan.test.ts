@@ -29,7 +29,7 @@ const desired: Decision['desired'] = {
   peers: [{ node: 'n1', publicKey: key(1), endpoint: '192.0.2.1:51820', allowedIps: ['10.4.1.0/24'] }],
 };
 
-/** A decision about what was seen. */
+/** A decision about an observation. */
 function decision(
   observation: Partial<Decision['observation']>,
   more: Partial<Omit<Decision, 'observation'>> = {},
@@ -65,7 +65,7 @@ const settled = {
 const withPeer = { ...desired, peers: [{ ...desired.peers![0]!, endpoint: '192.0.2.1:51820' }] };
 
 describe('changesOf', () => {
-  it('is all there is to do on a new node, and no key', () => {
+  it('lists all changes of a new node, and never the private key', () => {
     const announcement = { 'c2.wireguard.semaphore.uw.io/pubKey': '(the new key)' };
     expect(
       lines(changesOf(decision({}, { ownership: { kind: 'absent' }, key: { file: FILE, from: 'new' }, announcement }))),
@@ -79,9 +79,9 @@ describe('changesOf', () => {
   });
 
   it.each([
-    { name: 'nothing where nothing differs', observation: settled, more: { desired: withPeer }, want: [] },
+    { name: 'nothing if nothing differs', observation: settled, more: { desired: withPeer }, want: [] },
     {
-      name: 'the adoption of a device whose key isn’t in a file',
+      name: 'the adoption of a device whose key is not in a file',
       observation: {
         ...settled,
         link: observedLink({ alias: '' }),
@@ -95,7 +95,7 @@ describe('changesOf', () => {
       ],
     },
     {
-      name: 'peers that change and go',
+      name: 'changed and removed peers',
       observation: {
         ...settled,
         device: observedDevice([
@@ -124,7 +124,7 @@ describe('changesOf', () => {
         `create route ${SUBNET} through ${DEVICE}`,
       ],
     },
-  ])('is $name', ({ observation, more, want }) => {
+  ])('lists $name', ({ observation, more, want }) => {
     expect(lines(changesOf(decision(observation, more)))).toEqual(want);
   });
 });
@@ -142,12 +142,12 @@ describe('a plan', () => {
   };
   const plan: Plan = { orphans: [], unmarked: [], remotes: [remote] };
 
-  it('says that there is nothing to do', () => {
+  it('says that nothing has to change', () => {
     expect(planText(plan)).toBe('Nothing to change.\n\nc2: 0 skipped\n');
     expect(exitCodeOf(plan)).toBe(0);
   });
 
-  it('is for people', () => {
+  it('has a text for people', () => {
     const changes = changesOf(decision({ ...settled, link: observedLink({ up: false }) }));
     const skipped = [{ node: 'n9', kind: 'problem', reason: 'bad-key', detail: 'its public key is invalid' } as const];
     const node = {
@@ -176,7 +176,7 @@ describe('a plan', () => {
     );
   });
 
-  it('says of a remote that wasn’t reached what stays, and is no success', () => {
+  it('says what stays of a remote that was not reached, and is incomplete', () => {
     const partial = {
       ...plan,
       remotes: [{ ...remote, reached: false, failure: 'list nodes: refused', retained: [key(1)] }],
@@ -187,7 +187,7 @@ describe('a plan', () => {
     expect(exitCodeOf(partial)).toBe(1);
   });
 
-  it('is for programs', () => {
+  it('has JSON for programs', () => {
     expect(JSON.parse(planJson(plan))).toEqual(plan);
   });
 });

@@ -7,7 +7,7 @@ import { key, observedDevice, observedLink, observedPeer, remoteSettings } from 
 
 const skipped: readonly NodeDiagnostic[] = [
   { node: 'n8', kind: 'problem', reason: 'bad-key', detail: 'its public key is invalid' },
-  { node: 'n9', kind: 'expected', reason: 'not-annotated', detail: 'nobody has announced himself' },
+  { node: 'n9', kind: 'expected', reason: 'not-annotated', detail: 'it has no annotations' },
 ];
 const wanted = (number: number) => ({
   node: `n${number}`,
@@ -43,7 +43,7 @@ function status({
 const text = (...remotes: readonly ReturnType<typeof status>[]) => statusText({ remotes });
 
 describe('the status', () => {
-  it('is for people', () => {
+  it('has a text for people', () => {
     expect(text(status({ skipped }))).toBe(
       [
         `c2: wireguard.c2, port 51820, public key ${key(200)}`,
@@ -52,13 +52,13 @@ describe('the status', () => {
         `never    ${key(9)}  no endpoint  no handshake  0 B in  0 B out`,
         'missing  n3',
         'skip!    n8: its public key is invalid',
-        'skip     n9: nobody has announced himself',
+        'skip     n9: it has no annotations',
         '',
       ].join('\n'),
     );
   });
 
-  it('says what is not known, and what is not there', () => {
+  it('says what is unknown, and what does not exist', () => {
     expect(
       text(
         status({ device: null, peers: null, failure: 'list nodes: refused' }),
@@ -76,13 +76,13 @@ describe('the status', () => {
     );
   });
 
-  it('tells a device that may be somebody else’s from ours', () => {
+  it('marks a device without our mark', () => {
     expect(text(status({ device: observedDevice([]), alias: '', peers: [] }))).toBe(
       `c2: wireguard.c2, port 51820, public key ${key(200)}, without our mark\n`,
     );
   });
 
-  it('is for programs', () => {
+  it('has JSON for programs', () => {
     const [remote] = (
       JSON.parse(statusJson({ remotes: [status({ skipped })] })) as { remotes: readonly Record<string, unknown>[] }
     ).remotes;
@@ -109,7 +109,7 @@ describe('the status', () => {
     ]);
   });
 
-  it('has why a remote was not reached, and nothing of what broke off where it was', () => {
+  it('says why a remote was not reached, and has no failure of one that was', () => {
     expect(status({ peers: null, failure: 'list nodes: refused' })).toMatchObject({
       reached: false,
       failure: 'list nodes: refused',
@@ -120,11 +120,11 @@ describe('the status', () => {
     });
   });
 
-  it('has the same order whatever wg shows', () => {
+  it('has the same order whatever the order of wg', () => {
     expect(status({ device: observedDevice(observed.peers.toReversed()) })).toEqual(status());
   });
 
-  it('takes a handshake in the future for one of now', () => {
+  it('treats a handshake in the future as one of now', () => {
     const device = observedDevice([observedPeer(key(1), { latestHandshakeSeconds: 1_100 })]);
     expect(status({ device }).peers).toMatchObject([{ state: 'up', handshakeAgeSeconds: 0 }]);
   });

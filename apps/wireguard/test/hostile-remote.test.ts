@@ -4,7 +4,7 @@ import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools
 import { describe, expect, onTestFinished } from 'vitest';
 import { it } from './support/it.ts';
 
-/** The entry of a remote that is hostile in this way. */
+/** The entry of a remote with a hostile API server. */
 async function hostile(
   how: Omit<Parameters<typeof startHostileServer>[0], 'token'>,
 ): Promise<{ kubeConfigPath: string }> {
@@ -19,7 +19,7 @@ const announce = (publicKey: string, endpoint: string) => ({
 });
 const key = (): string => publicKeyOf(generatePrivateKey());
 
-/** Nodes that are no peers, each for another reason, and one that is. */
+/** Nodes that can't be peers, each for another reason, and one that can. */
 const objects = [
   node({ name: `x${STEERING}${'x'.repeat(500)}`, annotations: announce(key(), '198.51.100.1:51820') }),
   node({ name: 'a', annotations: announce(`${STEERING}${'x'.repeat(5_000)}`, `198.51.100.1:51820${STEERING}`) }),
@@ -37,7 +37,7 @@ const refusal = (authorization: string): string =>
 const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
 
 it.for(['json', 'pretty'])(
-  'what a hostile remote says does no harm in a log (%s)',
+  'an error of a hostile remote does no harm in a log (%s)',
   async (format, { spawn, addNode, local }) => {
     await addNode(local, ownNode);
     const agent = await spawn({
@@ -50,7 +50,7 @@ it.for(['json', 'pretty'])(
   },
 );
 
-describe('what a hostile remote has', () => {
+describe('an object of a hostile remote', () => {
   it.for(['json', 'pretty'])('does no harm in a log (%s)', async (format, { spawn, addNode, local }) => {
     await addNode(local, ownNode);
     const agent = await spawn({

@@ -21,7 +21,7 @@ async function grant({ admin }: TestCluster, role: string, rules: readonly Polic
   if (status !== 200) throw new Error(`the role ${role} can't be changed: ${status}`);
 }
 
-/** What kubelet does when the machine has other addresses. */
+/** Changes the addresses of the Node, as kubelet does. */
 async function readdress({ admin }: TestCluster, address: string): Promise<void> {
   const { status } = await admin.request('PATCH', `${NODE}/status`, {
     status: { addresses: [{ type: 'InternalIP', address }] },
@@ -30,7 +30,7 @@ async function readdress({ admin }: TestCluster, address: string): Promise<void>
 }
 
 describe('our own Node', () => {
-  it('that may not be patched is told once, counts as lost, and costs no peer', async ({
+  it('that can’t be patched is logged once, shows the local cluster as down, and costs no peer', async ({
     local,
     remote,
     addNode,
@@ -61,7 +61,7 @@ describe('our own Node', () => {
     expect([await isUp(), refusals().length]).toEqual([0, 1]);
     expect(JSON.stringify(refusals())).toContain('403');
 
-    // That its API server is reached again says nothing about the right to write.
+    // An API server that is reached again doesn't grant the right to write.
     await local.restart();
     await agent.logged('API server is back', { cluster: 'local' });
     const before = await tries();
@@ -76,7 +76,7 @@ describe('our own Node', () => {
     });
   });
 
-  it('with other addresses has the Nodes of remotes read anew', async ({ local, remote, addNode, spawn }) => {
+  it('with other addresses has the Nodes of remotes read again', async ({ local, remote, addNode, spawn }) => {
     await addNode(local, ownNode);
     await addNode(remote, {
       name: 'r1',
@@ -94,7 +94,12 @@ describe('our own Node', () => {
     await eventually(refused, 0);
   });
 
-  it('that is deleted is told of, and announced when it is back', async ({ local, addNode, bareNode, spawn }) => {
+  it('that is deleted is logged, and gets its annotations when it is back', async ({
+    local,
+    addNode,
+    bareNode,
+    spawn,
+  }) => {
     const key = generatePrivateKey();
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
     await addNode(local, ownNode);

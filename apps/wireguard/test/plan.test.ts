@@ -14,14 +14,14 @@ const announce = (publicKey: string, endpoint: string) => ({
 
 const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1', 'fd31::1'] };
 
-/** What a Node says of itself, as an agent on it reads it back. */
+/** The annotations of a Node. */
 const annotationsOf = async (cluster: TestCluster, name: string) =>
   (await cluster.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations;
 
 /** What an API server takes much longer than, and one that is away always has. */
 const TIMEOUT = { timeout: '10s' };
 
-/** Leads to a port where nobody listens. */
+/** A kubeconfig for a port where no server listens. */
 async function kubeconfigOfNobody(dir: string): Promise<string> {
   const path = join(dir, 'nobody');
   const cluster = { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': false };
@@ -38,7 +38,7 @@ async function kubeconfigOfNobody(dir: string): Promise<string> {
 }
 
 describe('plan', () => {
-  it('prints what a new node would get, why Nodes are left out, and changes nothing', async ({
+  it('prints all changes of a new node, and why Nodes are skipped, and changes nothing', async ({
     run,
     addNode,
     local,
@@ -67,7 +67,7 @@ describe('plan', () => {
     expect([code, await readdir(keyFolder), (await annotationsOf(local, 'n1')) ?? {}]).toEqual([0, [], {}]);
   });
 
-  it('leaves out a Node that is too large to be read, and no other', async ({ run, addNode, local, remote }) => {
+  it('skips a Node that is too large, and no other', async ({ run, addNode, local, remote }) => {
     const [good, large] = [publicKeyOf(generatePrivateKey()), publicKeyOf(generatePrivateKey())];
     await addNode(local, ownNode);
     await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(good, '198.51.100.1:51820') });
@@ -84,13 +84,13 @@ describe('plan', () => {
     expect(stdout).toMatch(/^skip! {4}r2: .*addresses has more than 1000 elements$/m);
   });
 
-  it('announces the address of the wanted family', async ({ run, addNode, local }) => {
+  it('announces the address of the configured family', async ({ run, addNode, local }) => {
     await addNode(local, ownNode);
     const { stdout } = await run({ word: 'plan', remote: { endpointFamily: 'ipv6' } });
     expect(stdout).toContain('c2.wireguard.semaphore.uw.io/endpoint  [fd31::1]:51820\n');
   });
 
-  it('takes Calico’s books for the addresses of Nodes where it is told to', async ({ run, addNode, local, remote }) => {
+  it('uses Calico’s IPAM for the CIDRs of Nodes if the config says so', async ({ run, addNode, local, remote }) => {
     await defineBooks(remote);
     const [one, two] = [publicKeyOf(generatePrivateKey()), publicKeyOf(generatePrivateKey())];
     await addNode(local, ownNode);
@@ -108,12 +108,7 @@ describe('plan', () => {
     expect(code).toBe(0);
   });
 
-  it('says what is not known of a remote that doesn’t answer, and is no success', async ({
-    run,
-    addNode,
-    local,
-    dir,
-  }) => {
+  it('says what stays of a remote that is not reached, and ends with 1', async ({ run, addNode, local, dir }) => {
     await addNode(local, ownNode);
     const { code, stdout } = await run({
       word: 'plan',
@@ -121,14 +116,14 @@ describe('plan', () => {
       remote: { kubeConfigPath: await kubeconfigOfNobody(dir) },
     });
     expect(stdout).toMatch(/^c2: not reached: .*ECONNREFUSED.*\nThe peers of its Nodes stay as they are:\n/m);
-    // What doesn't depend on the remote is known.
+    // What doesn't depend on the remote is planned.
     expect([code, stdout.split('\n').filter((line) => line.startsWith('create  route'))]).toEqual([
       1,
       ['create  route       10.4.0.0/16  through wireguard.c2'],
     ]);
   });
 
-  it('tells of a remote that is the local cluster at another address', async ({ run, addNode, accounts, local }) => {
+  it('warns of a remote that is the local cluster at another address', async ({ run, addNode, accounts, local }) => {
     await addNode(local, ownNode);
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
@@ -137,7 +132,7 @@ describe('plan', () => {
     expect(stderr).toMatch(/: warning: .* \(c2\) leads to the same cluster as .*local\.kubeConfigPath/);
   });
 
-  it('is JSON for programs', async ({ run, addNode, local }) => {
+  it('prints JSON for programs', async ({ run, addNode, local }) => {
     await addNode(local, ownNode);
     const { code, stdout } = await run({ word: 'plan', flags: { o: 'json' } });
     expect([code, JSON.parse(stdout)]).toMatchObject([
@@ -160,12 +155,7 @@ describe('plan', () => {
 });
 
 describe('status', () => {
-  it('prints which Nodes have no peer yet, and says that there is no device', async ({
-    run,
-    addNode,
-    local,
-    remote,
-  }) => {
+  it('prints missing peers, and says that the device does not exist', async ({ run, addNode, local, remote }) => {
     await addNode(local, ownNode);
     await addNode(remote, {
       name: 'r1',
@@ -178,7 +168,7 @@ describe('status', () => {
     });
   });
 
-  it('says that there is no such Node, after what there is on this one, and ends with 1', async ({ run }) => {
+  it('prints the status, then that there is no such Node, and ends with 1', async ({ run }) => {
     expect(await run({ word: 'status' })).toEqual({
       code: 1,
       stdout: 'c2: wireguard.c2 does not exist\n',
@@ -202,7 +192,13 @@ describe('status', () => {
     expect(code).toBe(1);
   });
 
-  it('prints the peers although our own API server is away', async ({ run, addNode, remote, bareNode, dir }) => {
+  it('prints the peers although the local API server is not reached', async ({
+    run,
+    addNode,
+    remote,
+    bareNode,
+    dir,
+  }) => {
     const [key, peer] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
     await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: announce(peer, endpoint) });
@@ -226,11 +222,7 @@ describe('status', () => {
 });
 
 describe('cleanup', () => {
-  it('removes the devices of a node whose Node is gone already, and whose key file is broken', async ({
-    run,
-    bareNode,
-    keyFolder,
-  }) => {
+  it('removes devices although the Node is gone and a key file is broken', async ({ run, bareNode, keyFolder }) => {
     const key = generatePrivateKey();
     await writeFile(join(keyFolder, 'wireguard.c2.key'), 'no key', { mode: 0o600 });
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
@@ -242,7 +234,7 @@ describe('cleanup', () => {
     expect((await bareNode.calls()).at(-1)).toBe('ip link delete dev wireguard.c2');
   });
 
-  it('takes back what our Node announces: of one remote, or of all', async ({ run, addNode, local }) => {
+  it('removes our annotations: of one remote, or of all', async ({ run, addNode, local }) => {
     const said = (cluster: string) => ({
       [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k',
       [`${cluster}.wireguard.semaphore.uw.io/endpoint`]: 'e',
@@ -257,7 +249,11 @@ describe('cleanup', () => {
     expect(await annotationsOf(local, 'n1')).toEqual({ note: 'stays' });
   });
 
-  it('says in a sentence that our API server doesn’t answer, and removes nothing', async ({ run, bareNode, dir }) => {
+  it('says in one sentence that the local API server is not reached, and removes nothing', async ({
+    run,
+    bareNode,
+    dir,
+  }) => {
     const key = generatePrivateKey();
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
     const file = { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } };

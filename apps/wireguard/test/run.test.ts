@@ -7,8 +7,8 @@ import { it } from './support/it.ts';
 
 const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
 
-describe('an agent that can’t make a device', () => {
-  it('says so once, isn’t ready, tries again, announces nothing, and ends when it is asked to', async ({
+describe('an agent that can’t create a device', () => {
+  it('logs it once, isn’t ready, retries, announces nothing, and stops on a signal', async ({
     spawn,
     addNode,
     local,
@@ -41,14 +41,14 @@ describe('an agent that can’t make a device', () => {
     expect(await key()).toBe(before);
   });
 
-  it('is told what counts for nothing in its config', async ({ spawn, addNode, local }) => {
+  it('warns of ignored fields in its config', async ({ spawn, addNode, local }) => {
     await addNode(local, ownNode);
     const agent = await spawn({ remote: { remoteAPIURL: 'https://c2' } });
     await agent.logged('remotes[0].remoteAPIURL counts for nothing beside kubeConfigPath', { level: 'warn' });
     expect(agent.log().filter(({ msg }) => msg.includes('counts for nothing'))).toHaveLength(1);
   });
 
-  it('has its problem told anew when it is another one', async ({ spawn, addNode, local, keyFolder }) => {
+  it('logs a new problem', async ({ spawn, addNode, local, keyFolder }) => {
     await addNode(local, ownNode);
     const agent = await spawn();
     await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
@@ -68,8 +68,8 @@ describe('an agent that can’t make a device', () => {
   });
 });
 
-describe('a peer that answers nothing', () => {
-  it('is told once, and once more when it is back', async ({ local, remote, addNode, bareNode, spawn }) => {
+describe('a peer that does not answer', () => {
+  it('is logged once, and once more when it is back', async ({ local, remote, addNode, bareNode, spawn }) => {
     const [key, publicKey] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
     await addNode(local, ownNode);
@@ -98,7 +98,7 @@ describe('a peer that answers nothing', () => {
     expect(await agent.metric('semaphore_wg_peers', { device: 'wireguard.c2', state: 'up' })).toBe(1);
     const lostAt = now() - 10;
     await show(lostAt, 148);
-    // The first may have begun before.
+    // The first may have begun earlier.
     const before = await looks();
     await eventually(async () => (await looks()) >= before + 2, true);
     expect(agent.log().filter(({ msg }) => msg.startsWith('peer '))).toEqual([]);

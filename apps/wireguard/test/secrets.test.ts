@@ -8,7 +8,7 @@ import { it } from './support/it.ts';
 const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
 
 describe('a private key', () => {
-  it('is on no command line, and in nothing that the agent says', async ({
+  it('is on no command line, and in no output of the agent', async ({
     local,
     remote,
     addNode,
@@ -17,7 +17,7 @@ describe('a private key', () => {
     spawn,
     run,
   }) => {
-    // The device has another key than the file, so that both are handled.
+    // The device has another key than the file, so the agent reads both.
     const [key, other] = [generatePrivateKey(), generatePrivateKey()];
     const file = join(keyFolder, 'wireguard.c2.key');
     await writeFile(file, `${key.reveal()}\n`, { mode: 0o600 });

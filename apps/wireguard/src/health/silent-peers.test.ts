@@ -4,12 +4,12 @@ import { key, observedPeer } from '../../test/support/builders.ts';
 
 const STALE = 180;
 
-/** A peer that has sent so much, with a handshake at that time. */
+/** A peer with these sent bytes and this handshake. */
 const peer = (sentBytes: number, handshakeAt?: number) =>
   observedPeer(key(1), { sentBytes, latestHandshakeSeconds: handshakeAt });
 
-/** Looks again and again; what each look tells. */
-const told = (looks: readonly (readonly [at: number, ReturnType<typeof peer>?])[]): readonly string[] => {
+/** What each of these updates reports. */
+const reportsOf = (looks: readonly (readonly [at: number, ReturnType<typeof peer>?])[]): readonly string[] => {
   const silent = new SilentPeers();
   return looks.map(([nowSeconds, seen]) => {
     const { lost, back } = silent.update(seen === undefined ? [] : [seen], { nowSeconds, staleSeconds: STALE });
@@ -20,7 +20,7 @@ const told = (looks: readonly (readonly [at: number, ReturnType<typeof peer>?])[
 describe('a silent peer', () => {
   it.each([
     {
-      name: 'is told once, however long it lasts',
+      name: 'is reported once, however long it lasts',
       looks: [
         [0, peer(0, 0)],
         [200, peer(1, 0)],
@@ -30,7 +30,7 @@ describe('a silent peer', () => {
       want: ['', 'lost', '', ''],
     },
     {
-      name: 'is told so long after its last handshake, and no later',
+      name: 'is reported the stale time after its last handshake, no later',
       looks: [
         [0, peer(0, 0)],
         [90, peer(3, 0)],
@@ -40,7 +40,7 @@ describe('a silent peer', () => {
       want: ['', '', '', 'lost'],
     },
     {
-      name: 'is told when we come to it late, and it is sent more',
+      name: 'is reported after a start when more is sent',
       looks: [
         [500, peer(9, 0)],
         [530, peer(10, 0)],
@@ -48,7 +48,7 @@ describe('a silent peer', () => {
       want: ['', 'lost'],
     },
     {
-      name: 'is told once, also when its device is made anew meanwhile',
+      name: 'is reported once, even if its device is created again meanwhile',
       looks: [
         [0, peer(0, 0)],
         [200, peer(1, 0)],
@@ -58,7 +58,7 @@ describe('a silent peer', () => {
       want: ['', 'lost', '', ''],
     },
     {
-      name: 'is told when it never answered',
+      name: 'is reported if it never answered',
       looks: [
         [1_000, peer(0)],
         [1_100, peer(148)],
@@ -67,7 +67,7 @@ describe('a silent peer', () => {
       want: ['', '', 'lost'],
     },
     {
-      name: 'is none while nothing is sent to it',
+      name: 'is not reported while nothing is sent to it',
       looks: [
         [0, peer(5)],
         [200, peer(5)],
@@ -76,7 +76,7 @@ describe('a silent peer', () => {
       want: ['', '', ''],
     },
     {
-      name: 'is none while it answers',
+      name: 'is not reported while it answers',
       looks: [
         [0, peer(0, 0)],
         [200, peer(1, 150)],
@@ -85,7 +85,7 @@ describe('a silent peer', () => {
       want: ['', '', ''],
     },
     {
-      name: 'is told when it is back, and when it is lost again',
+      name: 'is reported when it is back, and when it is lost again',
       looks: [
         [0, peer(0, 0)],
         [400, peer(2, 0)],
@@ -100,6 +100,6 @@ describe('a silent peer', () => {
       want: ['', 'lost', '', '', 'lost'],
     },
   ] as const)('$name', ({ looks, want }) => {
-    expect(told(looks)).toEqual(want);
+    expect(reportsOf(looks)).toEqual(want);
   });
 });

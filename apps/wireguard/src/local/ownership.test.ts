@@ -31,12 +31,12 @@ describe('ownershipOf', () => {
       want: { kind: 'foreign', reason: 'wireguard.c2 has neither our mark nor our key' },
     },
     {
-      name: 'another remote’s',
+      name: 'foreign with the mark of another remote',
       node: observedNode(['wireguard.c2', 'semaphore-wireguard c3', key(200)]),
       want: { kind: 'foreign', reason: 'wireguard.c2 leads to c3' },
     },
     {
-      name: 'no WireGuard',
+      name: 'foreign without WireGuard',
       node: observedNode(['wireguard.c2', '']),
       want: { kind: 'foreign', reason: 'wireguard.c2 is not a WireGuard device' },
     },
@@ -45,39 +45,39 @@ describe('ownershipOf', () => {
   });
 
   it.each([
-    { name: 'one that wireguard-go made for us', kind: 'tun', peers: [], userspace: 'auto', want: 'adopted' },
+    { name: 'one that wireguard-go created for us', kind: 'tun', peers: [], userspace: 'auto', want: 'adopted' },
     {
-      name: 'none of wireguard-go where that is not wanted',
+      name: 'none of wireguard-go if -userspace is never',
       kind: 'tun',
       peers: [],
       userspace: 'never',
       want: 'foreign',
     },
     {
-      name: 'none that somebody has given a peer',
+      name: 'none with a peer',
       kind: 'tun',
       peers: [observedPeer(key(1))],
       userspace: 'auto',
       want: 'foreign',
     },
     {
-      name: 'none of the kernel, which we make ourselves',
+      name: 'none of the kernel, which we create ourselves',
       kind: 'wireguard',
       peers: [],
       userspace: 'auto',
       want: 'foreign',
     },
-  ] as const)('takes, of those without a key, $name', ({ kind, peers, userspace, want }) => {
+  ] as const)('adopts, of devices without a key, $name', ({ kind, peers, userspace, want }) => {
     const device = observedDevice(peers, { publicKey: undefined });
     const link = observedLink({ alias: '', kind });
     expect(ownershipOf(c2, { device, link }, { ...rules, userspace }).kind).toBe(want);
   });
 
   it.each([
-    { name: 'awaited: a wireguard-go may be just starting', kind: 'tun', userspace: 'auto', want: 'awaited' },
-    { name: 'foreign where wireguard-go is not wanted', kind: 'tun', userspace: 'never', want: 'foreign' },
-    { name: 'foreign if it can be no wireguard-go’s', kind: 'veth', userspace: 'auto', want: 'foreign' },
-  ] as const)('finds a device that speaks no WireGuard $name', ({ kind, userspace, want }) => {
+    { name: 'awaited if a wireguard-go may be starting', kind: 'tun', userspace: 'auto', want: 'awaited' },
+    { name: 'foreign if -userspace is never', kind: 'tun', userspace: 'never', want: 'foreign' },
+    { name: 'foreign if it is not a TUN device', kind: 'veth', userspace: 'auto', want: 'foreign' },
+  ] as const)('finds a device that does not speak WireGuard $name', ({ kind, userspace, want }) => {
     const link = observedLink({ alias: '', kind });
     expect(ownershipOf(c2, { device: undefined, link }, { ...rules, userspace }).kind).toBe(want);
   });

@@ -27,26 +27,26 @@ afterEach(() => rm(keyFolder, { recursive: true }));
 describe('nodeProblems', () => {
   it.each([
     {
-      name: 'finds somebody else’s device',
+      name: 'finds a device of somebody else',
       alias: '',
       remotes: [settings],
       want: ['wireguard.c2 has neither our mark nor our key'],
     },
     {
-      name: 'finds the port that another device holds',
+      name: 'finds a port of another device',
       device: 'wg0',
       alias: '',
       remotes: [settings],
       want: ['port 51820 of wireguard.c2 is used by wg0'],
     },
     {
-      name: 'passes over a device of ours that goes with the remote that it led to',
+      name: 'ignores our orphan, which will be removed',
       alias: 'semaphore-wireguard c9',
       remotes: [settings],
       want: [],
     },
     {
-      name: 'lets two remotes swap their devices',
+      name: 'allows two remotes to swap their devices',
       alias: 'semaphore-wireguard c3',
       remotes: [settings, remoteSettings({ name: 'c3', device: 'wireguard.c3', listenPort: 51_821 })],
       want: [],
@@ -60,13 +60,13 @@ describe('nodeProblems', () => {
 });
 
 describe('takenPorts', () => {
-  it('names who has them', () => {
+  it('names their devices', () => {
     expect(takenPorts(observedNode(['wireguard.c2', '', key(1)], ['wireguard.cali', '', key(2)]), [settings])).toEqual([
       'port 51820 of wireguard.c2 is used by wireguard.cali',
     ]);
   });
 
-  it('overlooks devices of ours, which are told another port soon', () => {
+  it('ignores our devices, which will get other ports', () => {
     expect(
       takenPorts(observedNode(['wireguard.c2', '', key(1)]), [
         { ...settings, listenPort: 51_821 },
@@ -88,10 +88,10 @@ describe('displacedDevices', () => {
   ];
 
   it.each([
-    { name: 'none where all have their port', remotes: wanting(1, 2), want: [] },
-    { name: 'none that gets a port which nobody has', remotes: wanting(1, 3), want: [] },
-    { name: 'both that change places', remotes: wanting(2, 1), want: ['wireguard.c2', 'wireguard.c3'] },
-    { name: 'the one in the way of another', remotes: wanting(2, 3), want: ['wireguard.c3'] },
+    { name: 'none if all have their port', remotes: wanting(1, 2), want: [] },
+    { name: 'none that gets a free port', remotes: wanting(1, 3), want: [] },
+    { name: 'both that swap their ports', remotes: wanting(2, 1), want: ['wireguard.c2', 'wireguard.c3'] },
+    { name: 'one whose port another gets', remotes: wanting(2, 3), want: ['wireguard.c3'] },
   ])('are $name', ({ remotes, want }) => {
     expect(displacedDevices(node, remotes)).toEqual(want);
     expect(displacedDevices({ ...node, links: [] }, remotes)).toEqual([]);

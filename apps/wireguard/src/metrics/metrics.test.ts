@@ -25,7 +25,7 @@ it('keeps the names, types and labels of the Go program', () => {
   ]);
 });
 
-it('starts what the config knows at zero', async () => {
+it('starts series with labels from the config at zero', async () => {
   const { registry } = createMetrics(metrics, { remote: ['c2'], cluster: ['c2'], device: ['wireguard.c2'] });
   const lines = (await registry.metrics()).split('\n');
   expect(lines).toEqual(

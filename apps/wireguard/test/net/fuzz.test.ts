@@ -29,10 +29,10 @@ const DEVICE = 'wireguard.c2';
 const PODS = ['10.2.0.0/16', 'fd00:2::/48'];
 const NODES = ['198.51.100.0/24', '2001:db8::/32'];
 
-/** What else is of the local cluster. */
+/** Other addresses of the local cluster. */
 const LOCAL = ['10.1.0.0/16', 'fd00:1::/48', '10.96.0.0/12', '10.96.0.1', '172.31.0.0/24'];
 
-/** No Node of a remote is there, wherever its Nodes may be. */
+/** No remote Node can be there. */
 const NOBODY = [
   '0.0.0.0/8',
   '127.0.0.0/8',
@@ -50,12 +50,12 @@ const NO_KEY = `${'A'.repeat(43)}=`;
 
 const ROUNDS = 12;
 
-/** Each round makes at least so many peers: an empty device shows nothing wrong. */
+/** The minimum of peers in each round, as an empty device proves nothing. */
 const SOME_PEERS = 40;
 
 const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1 }));
 
-it('makes wg show what we mean, and never the local cluster, whatever a remote says', async ({ mesh }) => {
+it('makes wg show the desired peers, and never the local cluster, for any remote', async ({ mesh }) => {
   const near = mesh.nodes[0]!;
   const nodeIps = [near.machine.ipv4, near.machine.ipv6];
   const local = [...nodeIps, ...near.podCidrs, ...Object.values(near.podIps), ...LOCAL];
@@ -79,7 +79,7 @@ it('makes wg show what we mean, and never the local cluster, whatever a remote s
   }
 });
 
-/** Rounds differ in who says which blocks a Node has, and in whether endpoints must be in allowed CIDRs. */
+/** Rounds differ in where blocks of Nodes come from, and in whether endpoints must be in allowed CIDRs. */
 function settingsOf(round: number): RemoteSettings {
   return remoteSettings({
     podSubnets: PODS.map(cidr),
@@ -106,7 +106,7 @@ function meantPeers({ nodes, affinities, blocks }: HostileObjects, options: Mean
     readAll(ipamBlockKind, blocks).map(readBlock),
     podSubnets,
   );
-  // As in a store, of two with one name the later counts.
+  // As in a store, the later of two Nodes with the same name counts.
   const byName = new Map(candidates.map((node) => [node.name, node]));
   return desiredPeers(byName.values(), {
     ownKeys: new Set([ourKey]),
@@ -174,7 +174,7 @@ type HarmOptions = {
   readonly nowhere: readonly string[] | undefined;
 };
 
-/** What is wrong with a peer, even if we mean it. Node.js reads the addresses here, not our own code. */
+/** What is wrong with a peer, even a desired one. Node.js parses the addresses here, not our code. */
 function harmOf(peer: string, { ourKey, nowhere }: HarmOptions): readonly string[] {
   const [publicKey, endpoint = '', ...allowedIps] = peer.split(' ');
   const [host, port] = [
@@ -189,7 +189,7 @@ function harmOf(peer: string, { ourKey, nowhere }: HarmOptions): readonly string
   ];
 }
 
-/** A block whose first address is in a larger block lies in that. */
+/** A block is in a larger one if its first address is. */
 function isOfPods(block: string): boolean {
   const [ip = '', length = ''] = block.split('/');
   return isIn(ip, PODS) && Number(length) >= (isIPv6(ip) ? 48 : 16);

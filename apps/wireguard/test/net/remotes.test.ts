@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 
 const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
 
-/** Adds Nodes that no machine stands behind, announced to c1. */
+/** Adds Nodes without machines, announced to c1. */
 async function announceNodes(cluster: MeshCluster, names: readonly string[]): Promise<void> {
   const k = cluster.name.slice(1);
   for (const name of names) await addShamNode(cluster, { name, podCIDRs: [`10.${k}.${name.slice(1)}.0/24`] });
@@ -21,7 +21,7 @@ const peerCount = async ({ tools }: MeshNode, device: string): Promise<number | 
 
 const twelve = Array.from({ length: 12 }, (_, i) => `r${i + 1}`);
 
-it('keeps the peers of a remote whose first list lacks too many of them, until it was listed again', async ({
+it('keeps the peers of a remote whose first list is missing too many of them, until the next list', async ({
   mesh,
 }) => {
   const [n1] = mesh.nodes;
