@@ -94,10 +94,10 @@ export async function runCleanup(command: WireGuardCommand, run: RunOptions): Pr
       ...run,
     });
     const consequence =
-      'Pods of this node and of the cluster will not reach each other. An agent that still runs with the cluster in its config restores everything.';
+      'Pods of this node and of the cluster will not reach each other. A running agent with the cluster in its config undoes it.';
     return cleanUp(removals, { cluster: name, consequence, confirm, print }, run);
   };
-  return withClusters({ ...references, remotes: [] }, command, removeAll, run);
+  return withClusters({ ...references, remotes: [] }, command, run, removeAll);
 }
 
 /** What the commands need besides the app itself. */
@@ -132,28 +132,23 @@ async function withWireGuard(
   const staleSeconds = options.staleHandshakeMs / 1_000;
   const clock = () => ({ nowSeconds: Math.floor(Date.now() / 1_000), staleSeconds });
   const devices = systemDevices(options);
-  return withClusters(
-    references,
-    command,
-    ({ local, remotes }) => {
-      const wireguard = new WireGuard({
-        purpose,
-        options,
-        localClient: clientOf(local),
-        localName: settings.local.name,
-        remotes: settings.remotes,
-        clientOf: (remote) => clientOf(remotes[settings.remotes.indexOf(remote)]!),
-        devices,
-        watchLinks,
-        clock,
-        log,
-        metrics,
-      });
-      const samples = () => observeMetrics({ ...devices, deviceNames, metrics, clock, log });
-      return use(wireguard, { metrics, registry, samples, file });
-    },
-    run,
-  );
+  return withClusters(references, command, run, ({ local, remotes }) => {
+    const wireguard = new WireGuard({
+      purpose,
+      options,
+      localClient: clientOf(local),
+      localName: settings.local.name,
+      remotes: settings.remotes,
+      clientOf: (remote) => clientOf(remotes[settings.remotes.indexOf(remote)]!),
+      devices,
+      watchLinks,
+      clock,
+      log,
+      metrics,
+    });
+    const samples = () => observeMetrics({ ...devices, deviceNames, metrics, clock, log });
+    return use(wireguard, { metrics, registry, samples, file });
+  });
 }
 
 /** Reads the config file. @throws {ConfigError} with all problems in it */

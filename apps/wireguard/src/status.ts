@@ -92,10 +92,14 @@ export const statusText = ({ remotes }: Pick<Status, 'remotes'>): string =>
 
 function linesOf(status: RemoteStatus): readonly string[] {
   const { remote, deviceName, device } = status;
+  const facts = device && [
+    deviceName,
+    `port ${device.listenPort}`,
+    `public key ${device.publicKey ?? '(none)'}`,
+    ...(device.marked ? [] : ['without our mark']),
+  ];
   return [
-    device === null
-      ? `${remote}: ${deviceName} does not exist`
-      : `${remote}: ${deviceName}, port ${device.listenPort}, public key ${device.publicKey ?? '(none)'}${device.marked ? '' : ', without our mark'}`,
+    `${remote}: ${facts?.join(', ') ?? `${deviceName} does not exist`}`,
     ...(status.reached
       ? []
       : [notReached(remote, status.failure), 'The Nodes of its peers, and skipped Nodes, are unknown.']),

@@ -2,7 +2,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { harmIn, node, startHostileServer, STEERING, TOKEN } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect, onTestFinished } from 'vitest';
-import { it } from './support/it.ts';
+import { announce, ownNode, it } from './support/it.ts';
 
 /** The entry of a remote with a hostile API server. */
 async function hostile(
@@ -13,10 +13,6 @@ async function hostile(
   return { kubeConfigPath: server.kubeconfig };
 }
 
-const announce = (publicKey: string, endpoint: string) => ({
-  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
-  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
-});
 const key = (): string => publicKeyOf(generatePrivateKey());
 
 /** Nodes that can't be peers, each for another reason, and one that can. */
@@ -33,8 +29,6 @@ const objects = [
 
 const refusal = (authorization: string): string =>
   `${STEERING}you sent Authorization: ${authorization} ${'x'.repeat(200_000)}`;
-
-const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
 
 it.for(['json', 'pretty'])(
   'an error of a hostile remote does no harm in a log (%s)',

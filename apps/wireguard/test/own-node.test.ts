@@ -3,16 +3,10 @@ import { eventually } from '@kube-semaphore/eventually';
 import { node } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
-import { it } from './support/it.ts';
+import { announce, ownNode, it } from './support/it.ts';
 
 const NODE = '/api/v1/nodes/n1';
 const LOCAL = { remote: 'local' };
-
-const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
-const announce = (publicKey: string, endpoint: string) => ({
-  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
-  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
-});
 
 const reading: PolicyRule = { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] };
 
@@ -45,9 +39,9 @@ describe('our own Node', () => {
     const agent = await spawn({ file: { local: { name: 'c1', kubeConfigPath: kubeconfig } } });
     const isUp = () => agent.metric('semaphore_wg_remote_up', LOCAL);
     const tries = async () => (await agent.metric('semaphore_wg_sync_requeue_total', { device: 'wireguard.c2' })) ?? 0;
-    const refusals = () => agent.log().filter(({ msg }) => msg === 'reconcile failed; will retry');
+    const refusals = () => agent.log().filter(({ msg }) => msg === 'reconcile failed, retrying');
 
-    await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
+    await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     await agent.ready();
     expect([await isUp(), await agent.metric('semaphore_wg_remote_up', { remote: 'c2' })]).toEqual([0, 1]);
     await eventually(

@@ -5,14 +5,9 @@ import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect, onTestFinished } from 'vitest';
 import { addBlock, defineBooks } from './support/calico-books.ts';
-import { it } from './support/it.ts';
+import { announce, ownNode as ipv4Node, it } from './support/it.ts';
 
-const announce = (publicKey: string, endpoint: string) => ({
-  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
-  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
-});
-
-const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1', 'fd31::1'] };
+const ownNode = { ...ipv4Node, internalIPs: ['192.0.2.1', 'fd31::1'] };
 
 /** The annotations of a Node. */
 const annotationsOf = async (cluster: TestCluster, name: string) =>
@@ -216,7 +211,10 @@ describe('status', () => {
       }),
     ).toMatchObject({
       code: 0,
-      stdout: `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}\nnever    r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
+      stdout: [
+        `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}`,
+        `never    r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
+      ].join('\n'),
     });
   });
 });
@@ -228,8 +226,11 @@ describe('cleanup', () => {
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
     expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({
       code: 0,
-      stdout:
-        'There is no Node n1, so there are no annotations to remove.\ndelete  device wireguard.c2 with its routes\nRemoved what there was of cluster all.\n',
+      stdout: [
+        'There is no Node n1, so there are no annotations to remove.',
+        'delete  device wireguard.c2 with its routes',
+        'Removed what there was of cluster all.\n',
+      ].join('\n'),
     });
     expect((await bareNode.calls()).at(-1)).toBe('ip link delete dev wireguard.c2');
   });

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
-import { it } from './support/it.ts';
-
-const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
+import { announce, ownNode, it } from './support/it.ts';
 
 describe('an agent that can’t create a device', () => {
   it('logs it once, isn’t ready, retries, announces nothing, and stops on a signal', async ({
@@ -16,13 +14,13 @@ describe('an agent that can’t create a device', () => {
   }) => {
     await addNode(local, ownNode);
     const agent = await spawn();
-    await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
+    await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     const failures = () => agent.metric('semaphore_wg_sync_peers_total', { device: 'wireguard.c2', success: '0' });
     const before = (await failures()) ?? 0;
     await eventually(async () => ((await failures()) ?? 0) > before, true);
     expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'no device yet for c2\n' });
     expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
-    expect(agent.log().filter(({ msg }) => msg === 'reconcile failed; will retry')).toHaveLength(1);
+    expect(agent.log().filter(({ msg }) => msg === 'reconcile failed, retrying')).toHaveLength(1);
     expect((await local.admin.get('/api/v1/nodes/n1')).metadata.annotations ?? {}).toEqual({});
     expect(await agent.stop()).toMatchObject({ code: 0 });
     const key = await readFile(join(keyFolder, 'wireguard.c2.key'), 'utf8');
@@ -37,7 +35,7 @@ describe('an agent that can’t create a device', () => {
     const before = await key();
     await first.stop();
     const second = await spawn();
-    await second.logged('reconcile failed; will retry');
+    await second.logged('reconcile failed, retrying');
     expect(await key()).toBe(before);
   });
 
@@ -51,7 +49,7 @@ describe('an agent that can’t create a device', () => {
   it('logs a new problem', async ({ spawn, addNode, local, keyFolder }) => {
     await addNode(local, ownNode);
     const agent = await spawn();
-    await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
+    await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     const file = join(keyFolder, 'wireguard.c2.key');
     await writeFile(file, 'broken');
     await eventually(
@@ -60,7 +58,7 @@ describe('an agent that can’t create a device', () => {
           .log()
           .filter(
             ({ msg, error }) =>
-              msg === 'reconcile failed; will retry' &&
+              msg === 'reconcile failed, retrying' &&
               (error as { message: string }).message.startsWith(`${file} has no valid private key`),
           ).length,
       1,
@@ -73,14 +71,7 @@ describe('a peer that does not answer', () => {
     const [key, publicKey] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
     await addNode(local, ownNode);
-    await addNode(remote, {
-      name: 'r1',
-      podCIDRs: [allowedIps],
-      annotations: {
-        'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
-        'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
-      },
-    });
+    await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: announce(publicKey, endpoint) });
     const show = (handshakeSeconds: number, sentBytes: number) =>
       bareNode.show({
         remote: 'c2',

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect, onTestFinished } from 'vitest';
-import { it } from './support/it.ts';
+import { ownNode, it } from './support/it.ts';
 
 const scrapes = (count: number): string => 'GET /metrics HTTP/1.1\r\nhost: n1\r\n\r\n'.repeat(count);
 
@@ -13,7 +13,7 @@ describe('a flood of scrapes', () => {
     'runs wg once a second at most, and no probe fails: $name',
     async ({ connections, count }, { spawn, bareNode, addNode, local }) => {
       const key = generatePrivateKey();
-      await addNode(local, { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] });
+      await addNode(local, ownNode);
       await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
       const agent = await spawn();
       const { port } = await agent.logged('started');

@@ -11,7 +11,7 @@ export {
 export { durationOf, keysOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
 export { readConfigSource } from './config/config-source.ts';
 export { goDocument } from './config/go-document.ts';
-export { connectAll, withClusters } from './connect-all.ts';
+export { connectAll } from './connect-all.ts';
 export { listAll } from './list-all.ts';
 export { leadershipOf } from './local/leadership.ts';
 export { type LocalWrite, LocalWrites } from './local/local-writes.ts';
@@ -28,3 +28,4 @@ export { reportRestriction } from './remote/restriction.ts';
 export { warnOfSameCluster } from './remote/same-cluster.ts';
 export { type LocalSide, Runner } from './runner.ts';
 export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
+export { withClusters } from './with-clusters.ts';

@@ -63,12 +63,13 @@ export function deviceDiagnostics(
     ...problemOf('no-endpoint', endpoint.ok ? [] : [`the remote can't reach this node: ${endpoint.reason}`]),
     // Only a hint, as short packets pass.
     ...(mtu === undefined ? [] : [{ kind: 'expected', reason: 'mtu', detail: mtu } as const]),
-    ...problemOf(
-      'route-blocked',
-      blocked.map(
-        ({ destination, device }) =>
-          `${destination} is not routed through ${settings.device}: ${device === undefined ? 'there is another route' : `it is routed through ${device}`}`,
-      ),
-    ),
+    ...problemOf('route-blocked', blocked.map(blockedRoute(settings.device))),
   ];
 }
+
+const blockedRoute =
+  (wanted: string) =>
+  ({ destination, device }: Pick<Route, 'destination'> & Partial<Route>): string => {
+    const actual = device === undefined ? 'there is another route' : `it is routed through ${device}`;
+    return `${destination} is not routed through ${wanted}: ${actual}`;
+  };

@@ -55,8 +55,10 @@ export function mtuWarning(
   { device, mtuBytes }: Pick<DeviceSettings, 'device' | 'mtuBytes'>,
 ): string | undefined {
   const underlay = links.find(({ addresses }) => addresses.some((address) => address.ip === ip));
-  if (underlay === undefined || underlay.mtuBytes - OVERHEAD_BYTES >= mtuBytes) return undefined;
-  return `long packets may be lost: ${device} has the MTU ${mtuBytes}; ${underlay.name} carries at most ${underlay.mtuBytes - OVERHEAD_BYTES}`;
+  if (underlay === undefined) return undefined;
+  const maxBytes = underlay.mtuBytes - OVERHEAD_BYTES;
+  if (maxBytes >= mtuBytes) return undefined;
+  return `long packets may be lost: ${device} has the MTU ${mtuBytes}; ${underlay.name} carries at most ${maxBytes}`;
 }
 
 /** Conflicts of a remote's pod subnets with our own Node: a sentence for each. */

@@ -15,7 +15,7 @@ export class FailureLog {
     const isKnown = this.#failing.get(key) === message;
     this.#failing.set(key, message);
     const retry = retryInMs === undefined ? {} : { retryInMs: Math.round(retryInMs) };
-    this.#log[isKnown ? 'debug' : 'warn']({ cluster: key, error, ...retry }, 'reconcile failed; will retry');
+    this.#log[isKnown ? 'debug' : 'warn']({ cluster: key, error, ...retry }, 'reconcile failed, retrying');
   }
 
   succeeded(key: string): void {

@@ -29,7 +29,9 @@ async function lostDuring(mesh: Mesh, work: () => Promise<void>): Promise<number
 
 /** Kills the processes with this name in the node's network, and no other. */
 async function killWireGuardGo({ machine }: MeshNode): Promise<void> {
-  const script = `for pid in $(pgrep -x wireguard-go); do [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/$$/ns/net)" ] && kill -KILL $pid; done; true`;
+  const script = `for pid in $(pgrep -x wireguard-go); do
+  [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/$$/ns/net)" ] && kill -KILL $pid
+done; true`;
   await machine.run('sh', ['-c', script]);
 }
 
@@ -139,7 +141,7 @@ describe('the agent of a node', () => {
     const holder = n1!.machine.spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(holder.stdout ?? holder, 'data', { signal: AbortSignal.timeout(30_000) });
     const agent = await mesh.startAgent(n1!, { remotes: { c2: { wgListenPort: 51_999 } } });
-    const { error } = await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
+    const { error } = await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     expect(error).toMatchObject({ code: 'DEVICE', message: `port 51999 of ${DEVICE} is used by another program` });
     holder.kill('SIGKILL');
     await agent.ready();

@@ -63,12 +63,12 @@ describe('in a Pod with a wireguard-go sidecar', () => {
   }) => {
     const [near] = mesh.nodes;
     const agent = await mesh.startAgent(near!, { env: POD });
-    await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
+    await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     const failures = () => agent.metric('semaphore_wg_sync_peers_total', { device: DEVICE, success: '0' });
     await eventually(async () => ((await failures()) ?? 0) >= 3, true);
     expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'there is no device yet for c2\n' });
     expect(agent.log().filter(({ level }) => level === 'warn')).toMatchObject([
-      { msg: 'reconcile failed; will retry', error: NO_SIDECAR },
+      { msg: 'reconcile failed, retrying', error: NO_SIDECAR },
     ]);
     const sidecar = startSidecar(near!);
     await agent.ready();
@@ -84,7 +84,7 @@ describe('in a Pod with a wireguard-go sidecar', () => {
 
   it('the agent starts no wireguard-go as the first process of a container', async ({ mesh }) => {
     const agent = await mesh.startAgent(mesh.nodes[0]!, { starter: ['unshare', '--pid', '--fork', '--kill-child'] });
-    const { error } = await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
+    const { error } = await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     expect(error).toMatchObject(NO_SIDECAR);
     await agent.stop('SIGKILL');
   });
@@ -107,7 +107,7 @@ describe('in a Pod with a wireguard-go sidecar', () => {
     const lost = await lostDuring({ near, far }, async () => {
       await end(sidecar, 'SIGKILL');
       // It is noticed long before the next periodic reconcile.
-      await agent.logged('reconcile failed; will retry', { cluster: 'c2' });
+      await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
       expect(await agent.get('/readyz')).toMatchObject({ status: 503 });
       again = startSidecar(near);
       await agent.ready();

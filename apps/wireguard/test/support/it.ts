@@ -22,6 +22,15 @@ type Ended = { readonly code: number | null; readonly stdout: string; readonly s
 
 const NODES = '/api/v1/nodes';
 
+/** The Node of the agent. */
+export const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
+
+/** The annotations of a remote's Node for c1. */
+export const announce = (publicKey: string, endpoint: string) => ({
+  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
+  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
+});
+
 /**
  * A test with the clusters `local` and `remote`, shared by the tests of its file; with accounts of least privilege; with a bare
  * node for agents; and with Nodes that are deleted after it.
