@@ -23,55 +23,48 @@ import { removalsOf } from './cleanup.ts';
 import { parseClustersFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
 import type { WireGuardOptions } from './config/options.ts';
+import type { RemoteSettings } from './config/settings.ts';
 import { systemDevices } from './local/device.ts';
-import type { Purpose } from './local/prepare-node.ts';
 import { observeMetrics } from './metrics/device.ts';
-import { metrics as metricTable, type WireGuardMetrics } from './metrics/metrics.ts';
+import { metrics as metricTable } from './metrics/metrics.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { statusExitCode, statusJson, statusText } from './status.ts';
-import { WireGuard } from './wireguard.ts';
+import { WireGuard, type WireGuardInput } from './wireguard.ts';
 
 type WireGuardCommand = Command<WireGuardOptions>;
 
 /** Keeps the tunnels to all remotes until `signal` is aborted. */
 export async function runAgent(command: WireGuardCommand, run: RunOptions): Promise<number> {
-  const { options, log, version } = command;
-  const { listenAddress } = options;
-  return withWireGuard(
-    command,
-    'run',
-    async (wireguard, { registry, metrics, file, samples }) => {
-      beforeScrape(registry, samples);
-      const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
-      const input = { ...health, listenAddress, registry, metrics, file, version, log };
-      await serve((running) => wireguard.run(running), input, run);
-      return 0;
-    },
-    run,
-  );
+  return withInput(command, run, async (input, { registry, file }) => {
+    const wireguard = new WireGuard({ ...input, purpose: 'run' });
+    beforeScrape(registry, () => observeMetrics(input));
+    const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
+    const { listenAddress } = command.options;
+    const serving = { ...health, listenAddress, registry, metrics: input.metrics, file };
+    await serve((running) => wireguard.run(running), { ...serving, version: command.version, log: command.log }, run);
+    return 0;
+  });
 }
 
 /** Prints what `runAgent` would change on this node, and changes nothing. */
 export async function runPlan(command: WireGuardCommand, run: RunOptions): Promise<number> {
-  const { output, timeoutMs } = command.options;
-  const print = async (wireguard: WireGuard): Promise<number> => {
-    const plan = await wireguard.plan({ ...run, timeoutMs });
+  return withInput(command, run, async (input) => {
+    const { output, timeoutMs } = command.options;
+    const plan = await new WireGuard({ ...input, purpose: 'plan' }).plan({ ...run, timeoutMs });
     command.print(output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
-  };
-  return withWireGuard(command, 'plan', print, run);
+  });
 }
 
 /** Prints the peers of this node. */
 export async function runStatus(command: WireGuardCommand, run: RunOptions): Promise<number> {
-  const { output, timeoutMs } = command.options;
-  const print = async (wireguard: WireGuard): Promise<number> => {
-    const status = await wireguard.status({ ...run, timeoutMs });
+  return withInput(command, run, async (input) => {
+    const { output, timeoutMs } = command.options;
+    const status = await new WireGuard({ ...input, purpose: 'status' }).status({ ...run, timeoutMs });
     command.print(output === 'json' ? statusJson(status) : statusText(status));
     if (status.problem !== undefined) process.stderr.write(`semaphore-wireguard: ${status.problem}\n`);
     return statusExitCode(status);
-  };
-  return withWireGuard(command, 'status', print, run);
+  });
 }
 
 /** Removes what is ours from this node: of one remote, or of all. */
@@ -82,7 +75,7 @@ export async function runCleanup(command: WireGuardCommand, run: RunOptions): Pr
   // A remote that is in the config may be cleaned up: then it is the node that goes.
   const confirm = cleanupConfirmation({ cluster: name, served: [], yes });
   const { settings, references } = readSettings(options, notices);
-  const removeAll = async ({ local }: { readonly local: Connection }): Promise<number> => {
+  return withClusters({ ...references, remotes: [] }, command, run, async ({ local }) => {
     const removals = await removalsOf({
       cluster,
       nodeName,
@@ -96,58 +89,41 @@ export async function runCleanup(command: WireGuardCommand, run: RunOptions): Pr
     const consequence =
       'Pods of this node and of the cluster will not reach each other. A running agent with the cluster in its config undoes it.';
     return cleanUp(removals, { cluster: name, consequence, confirm, print }, run);
-  };
-  return withClusters({ ...references, remotes: [] }, command, run, removeAll);
+  });
 }
 
-/** What the commands need besides the app itself. */
-type Parts = {
-  readonly metrics: WireGuardMetrics;
-  readonly registry: ReturnType<typeof createMetrics>['registry'];
-  /** The metrics of the peers now. */
-  readonly samples: Parameters<typeof beforeScrape>[1];
-  readonly file: ConfigSource;
-};
+/** What a command needs besides the input of the app. */
+type Parts = { readonly registry: ReturnType<typeof createMetrics>['registry']; readonly file: ConfigSource };
 
-/** Connects all clusters, hands the app to `use`, and closes the connections again. */
-async function withWireGuard(
-  command: WireGuardCommand,
-  purpose: Purpose,
-  use: (wireguard: WireGuard, parts: Parts) => Promise<number>,
+/** Connects all clusters, hands the input of the app to `use`, and closes the connections again. */
+async function withInput(
+  { options, log, notices, secrets, userAgent }: WireGuardCommand,
   run: RunOptions,
+  use: (input: Omit<WireGuardInput, 'purpose'>, parts: Parts) => Promise<number>,
 ): Promise<number> {
-  const { options, log, notices, userAgent } = command;
   const { file, settings, references } = readSettings(options, notices);
   const names = settings.remotes.map(({ name }) => name);
-  const deviceNames = settings.remotes.map(({ device }) => device);
-  const { metrics, registry } = createMetrics(metricTable, {
-    remote: ['local', ...names],
-    cluster: names,
-    device: deviceNames,
-  });
+  const device = settings.remotes.map((remote) => remote.device);
+  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device });
   const onRequest = ({ host, method, code }: RequestReport): void =>
     metrics.kubeRequests.inc({ host, method, code: code === '' ? '<error>' : code });
   const clientOf = (connection: Connection): KubeClient =>
     new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
   const staleSeconds = options.staleHandshakeMs / 1_000;
-  const clock = () => ({ nowSeconds: Math.floor(Date.now() / 1_000), staleSeconds });
-  const devices = systemDevices(options);
-  return withClusters(references, command, run, ({ local, remotes }) => {
-    const wireguard = new WireGuard({
-      purpose,
+  return withClusters(references, { notices, secrets, userAgent }, run, ({ local, remotes }) => {
+    const input = {
       options,
       localClient: clientOf(local),
       localName: settings.local.name,
       remotes: settings.remotes,
-      clientOf: (remote) => clientOf(remotes[settings.remotes.indexOf(remote)]!),
-      devices,
+      clientOf: (remote: RemoteSettings) => clientOf(remotes[settings.remotes.indexOf(remote)]!),
+      devices: systemDevices(options),
       watchLinks,
-      clock,
+      clock: () => ({ nowSeconds: Math.floor(Date.now() / 1_000), staleSeconds }),
       log,
       metrics,
-    });
-    const samples = () => observeMetrics({ ...devices, deviceNames, metrics, clock, log });
-    return use(wireguard, { metrics, registry, samples, file });
+    };
+    return use(input, { registry, file });
   });
 }
 

@@ -15,24 +15,20 @@ const ofPeers: readonly (readonly [
   [table.peerLastHandshake.name, ({ latestHandshakeSeconds = 0 }) => [[{}, latestHandshakeSeconds]]],
 ];
 
-export type ShowOptions = {
-  readonly tools: Pick<WireGuardTools, 'devices'>;
-  /** Of the config. */
-  readonly deviceNames: readonly string[];
+export type ObserveInput = {
+  readonly devices: { readonly tools: Pick<WireGuardTools, 'devices'> };
+  readonly remotes: readonly { readonly device: string }[];
   readonly metrics: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>;
   readonly clock: () => HandshakeClock;
   readonly log: Logger;
 };
 
 /** Observes the devices of the config, and sets their metrics. Never rejects. @returns the samples of their peers */
-export async function observeMetrics({ tools, deviceNames, metrics, clock, log }: ShowOptions): Promise<Samples> {
+export async function observeMetrics({ devices, remotes, metrics, clock, log }: ObserveInput): Promise<Samples> {
   try {
-    const devices = await tools.devices({ signal: new AbortController().signal });
-    return showDevices(
-      metrics,
-      devices.filter(({ name }) => deviceNames.includes(name)),
-      clock(),
-    );
+    const observed = await devices.tools.devices({ signal: new AbortController().signal });
+    const ours = observed.filter(({ name }) => remotes.some(({ device }) => device === name));
+    return showDevices(metrics, ours, clock());
   } catch (error) {
     log.debug({ error }, 'devices not observed; their metrics stay');
     return new Map();
