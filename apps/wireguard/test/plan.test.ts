@@ -4,7 +4,7 @@ import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect, onTestFinished } from 'vitest';
-import { addBlock, defineBooks } from './support/calico-books.ts';
+import { addBlock, defineIpam } from './support/calico-ipam.ts';
 import { announce, ownNode as ipv4Node, it } from './support/it.ts';
 
 const ownNode = { ...ipv4Node, internalIPs: ['192.0.2.1', 'fd31::1'] };
@@ -17,8 +17,8 @@ const annotationsOf = async (cluster: TestCluster, name: string) =>
 const TIMEOUT = { timeout: '10s' };
 
 /** A kubeconfig for a port where no server listens. */
-async function kubeconfigOfNobody(dir: string): Promise<string> {
-  const path = join(dir, 'nobody');
+async function unreachableKubeconfig(dir: string): Promise<string> {
+  const path = join(dir, 'unreachable');
   const cluster = { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': false };
   await writeFile(
     path,
@@ -86,7 +86,7 @@ describe('plan', () => {
   });
 
   it('uses Calico’s IPAM for the CIDRs of Nodes if the config says so', async ({ run, addNode, local, remote }) => {
-    await defineBooks(remote);
+    await defineIpam(remote);
     const [one, two] = [publicKeyOf(generatePrivateKey()), publicKeyOf(generatePrivateKey())];
     await addNode(local, ownNode);
     await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(one, '198.51.100.1:51820') });
@@ -108,7 +108,7 @@ describe('plan', () => {
     const { code, stdout } = await run({
       word: 'plan',
       flags: TIMEOUT,
-      remote: { kubeConfigPath: await kubeconfigOfNobody(dir) },
+      remote: { kubeConfigPath: await unreachableKubeconfig(dir) },
     });
     expect(stdout).toMatch(/^c2: not reached: .*ECONNREFUSED.*\nThe peers of its Nodes stay as they are:\n/m);
     // What doesn't depend on the remote is planned.
@@ -176,7 +176,7 @@ describe('status', () => {
     const { code, stdout } = await run({
       word: 'status',
       flags: TIMEOUT,
-      remote: { kubeConfigPath: await kubeconfigOfNobody(dir) },
+      remote: { kubeConfigPath: await unreachableKubeconfig(dir) },
     });
     expect(stdout.split('\n')).toEqual([
       'c2: wireguard.c2 does not exist',
@@ -207,7 +207,7 @@ describe('status', () => {
       await run({
         word: 'status',
         flags: TIMEOUT,
-        file: { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } },
+        file: { local: { name: 'c1', kubeConfigPath: await unreachableKubeconfig(dir) } },
       }),
     ).toMatchObject({
       code: 0,
@@ -257,7 +257,7 @@ describe('cleanup', () => {
   }) => {
     const key = generatePrivateKey();
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
-    const file = { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } };
+    const file = { local: { name: 'c1', kubeConfigPath: await unreachableKubeconfig(dir) } };
     const { code, stderr } = await run({ word: 'cleanup', flags: { yes: 'true' }, file });
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^semaphore-wireguard: [^{]*ECONNREFUSED[^{]*\n$/)]);
     expect((await bareNode.calls()).filter((call) => call.includes('delete'))).toEqual([]);

@@ -81,7 +81,8 @@ describe('a peer that does not answer', () => {
       });
     const now = () => Math.floor(Date.now() / 1_000);
 
-    const looks = async () => (await bareNode.calls()).filter((call) => call === 'wg show wireguard.c2 dump').length;
+    const observations = async () =>
+      (await bareNode.calls()).filter((call) => call === 'wg show wireguard.c2 dump').length;
 
     await show(now() + 600, 148);
     const agent = await spawn({ flags: { 'observe-period': '1s', 'stale-handshake': '2s' } });
@@ -90,8 +91,8 @@ describe('a peer that does not answer', () => {
     const lostAt = now() - 10;
     await show(lostAt, 148);
     // The first may have begun earlier.
-    const before = await looks();
-    await eventually(async () => (await looks()) >= before + 2, true);
+    const before = await observations();
+    await eventually(async () => (await observations()) >= before + 2, true);
     expect(agent.log().filter(({ msg }) => msg.startsWith('peer '))).toEqual([]);
     await show(lostAt, 296);
     expect(await agent.logged('peer does not answer', { cluster: 'c2' })).toMatchObject({

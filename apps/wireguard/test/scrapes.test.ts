@@ -17,8 +17,8 @@ describe('a flood of scrapes', () => {
       await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
       const agent = await spawn();
       const { port } = await agent.logged('started');
-      const looks = async () => (await bareNode.calls()).filter((call) => call === 'wg show all dump').length;
-      const before = await looks();
+      const observations = async () => (await bareNode.calls()).filter((call) => call === 'wg show all dump').length;
+      const before = await observations();
       const beganMs = performance.now();
       const ends = Array.from({ length: connections }, () => {
         const socket = connect(Number(port), '127.0.0.1').resume();
@@ -31,7 +31,7 @@ describe('a flood of scrapes', () => {
       await Promise.all(ends);
       // The agent also observes its devices when it starts.
       const allowed = 3 + (performance.now() - beganMs) / 1_000;
-      expect((await looks()) - before).toBeLessThanOrEqual(allowed);
+      expect((await observations()) - before).toBeLessThanOrEqual(allowed);
       expect((await agent.get('/metrics')).body).toContain(`public_key="${publicKeyOf(key)}"`);
     },
   );

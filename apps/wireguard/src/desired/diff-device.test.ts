@@ -488,9 +488,9 @@ describe('for any observed and desired device', () => {
   it('a peer without a difference is not named', () => {
     fc.assert(
       fc.property(anyObserved, anyDesired, (from, to) => {
-        const kept = observedPeer(key(50), { allowedIps: ['10.4.50.0/24'] });
+        const equal = observedPeer(key(50), { allowedIps: ['10.4.50.0/24'] });
         const diff = diffDevice(
-          { ...from, device: { ...from.device, peers: [...from.device.peers, kept] } },
+          { ...from, device: { ...from.device, peers: [...from.device.peers, equal] } },
           {
             ...to,
             peers: [

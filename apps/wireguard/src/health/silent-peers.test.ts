@@ -9,9 +9,9 @@ const peer = (sentBytes: number, handshakeAt?: number) =>
   observedPeer(key(1), { sentBytes, latestHandshakeSeconds: handshakeAt });
 
 /** What each of these updates reports. */
-const reportsOf = (looks: readonly (readonly [at: number, ReturnType<typeof peer>?])[]): readonly string[] => {
+const reportsOf = (updates: readonly (readonly [at: number, ReturnType<typeof peer>?])[]): readonly string[] => {
   const silent = new SilentPeers();
-  return looks.map(([nowSeconds, seen]) => {
+  return updates.map(([nowSeconds, seen]) => {
     const { lost, back } = silent.update(seen === undefined ? [] : [seen], { nowSeconds, staleSeconds: STALE });
     return [...lost.map(() => 'lost'), ...back.map(() => 'back')].join(' ');
   });
@@ -21,7 +21,7 @@ describe('a silent peer', () => {
   it.each([
     {
       name: 'is reported once, however long it lasts',
-      looks: [
+      updates: [
         [0, peer(0, 0)],
         [200, peer(1, 0)],
         [400, peer(2, 0)],
@@ -31,7 +31,7 @@ describe('a silent peer', () => {
     },
     {
       name: 'is reported the stale time after its last handshake, no later',
-      looks: [
+      updates: [
         [0, peer(0, 0)],
         [90, peer(3, 0)],
         [180, peer(6, 0)],
@@ -41,7 +41,7 @@ describe('a silent peer', () => {
     },
     {
       name: 'is reported after a start when more is sent',
-      looks: [
+      updates: [
         [500, peer(9, 0)],
         [530, peer(10, 0)],
       ],
@@ -49,7 +49,7 @@ describe('a silent peer', () => {
     },
     {
       name: 'is reported once, even if its device is created again meanwhile',
-      looks: [
+      updates: [
         [0, peer(0, 0)],
         [200, peer(1, 0)],
         [230, peer(0)],
@@ -59,7 +59,7 @@ describe('a silent peer', () => {
     },
     {
       name: 'is reported if it never answered',
-      looks: [
+      updates: [
         [1_000, peer(0)],
         [1_100, peer(148)],
         [1_180, peer(296)],
@@ -68,7 +68,7 @@ describe('a silent peer', () => {
     },
     {
       name: 'is not reported while nothing is sent to it',
-      looks: [
+      updates: [
         [0, peer(5)],
         [200, peer(5)],
         [400, peer(5)],
@@ -77,7 +77,7 @@ describe('a silent peer', () => {
     },
     {
       name: 'is not reported while it answers',
-      looks: [
+      updates: [
         [0, peer(0, 0)],
         [200, peer(1, 150)],
         [400, peer(2, 350)],
@@ -86,7 +86,7 @@ describe('a silent peer', () => {
     },
     {
       name: 'is reported when it is back, and when it is lost again',
-      looks: [
+      updates: [
         [0, peer(0, 0)],
         [400, peer(2, 0)],
         [410, peer(3, 410)],
@@ -96,10 +96,10 @@ describe('a silent peer', () => {
     },
     {
       name: 'is forgotten with its peer',
-      looks: [[0, peer(0)], [200, peer(1)], [210], [220, peer(0)], [410, peer(1)]],
+      updates: [[0, peer(0)], [200, peer(1)], [210], [220, peer(0)], [410, peer(1)]],
       want: ['', 'lost', '', '', 'lost'],
     },
-  ] as const)('$name', ({ looks, want }) => {
-    expect(reportsOf(looks)).toEqual(want);
+  ] as const)('$name', ({ updates, want }) => {
+    expect(reportsOf(updates)).toEqual(want);
   });
 });

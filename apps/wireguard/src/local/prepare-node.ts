@@ -76,7 +76,7 @@ export async function nodeProblems(
   ];
 }
 
-/** Configured ports that a device of nobody's remote holds: a sentence for each. */
+/** Configured ports that a device without a remote has: a sentence for each. */
 export function takenPorts(
   { devices }: Pick<ObservedNode, 'devices'>,
   remotes: readonly Pick<RemoteSettings, 'device' | 'listenPort'>[],

@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { startPing } from '@kube-semaphore/testnet';
 import { expect } from 'vitest';
-import { addBlock, defineBooks, useBlock } from '../support/calico-books.ts';
+import { addBlock, defineIpam, useBlock } from '../support/calico-ipam.ts';
 import { itWithMesh } from '../support/mesh-it.ts';
 import { blocksOn } from '../support/mesh-nodes.ts';
 
@@ -18,7 +18,7 @@ it(
   async ({ mesh }) => {
     const [near, lender, borrower] = mesh.nodes;
     const { server } = mesh.cluster('c2');
-    await defineBooks(server);
+    await defineIpam(server);
     // Outside of the podCIDRs, so that these can't help.
     const lent = '10.2.66.0/26';
     await addBlock(server, { cidr: lent, node: 'n1', uses: { 5: 'n2', 10: 'n1' } });

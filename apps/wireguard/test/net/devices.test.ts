@@ -131,7 +131,7 @@ describe('the agent of a node', () => {
     await n1!.machine.run('ip', ['link', 'add', 'dev', foreign, 'type', 'veth', 'peer', 'name', 'other']);
     const agent = await mesh.startAgent(n1!, { remotes: { c2: { deviceName: foreign, wgListenPort: 51_999 } } });
     expect(await agent.exited).toMatchObject({ code: 2 });
-    expect(agent.stderr()).toContain(`semaphore-wireguard: ${foreign} is a device, and no WireGuard\n`);
+    expect(agent.stderr()).toContain(`semaphore-wireguard: ${foreign} is not a WireGuard device\n`);
     await n1!.machine.run('ip', ['link', 'delete', 'dev', foreign]);
   });
 

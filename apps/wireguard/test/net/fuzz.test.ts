@@ -33,7 +33,7 @@ const NODES = ['198.51.100.0/24', '2001:db8::/32'];
 const LOCAL = ['10.1.0.0/16', 'fd00:1::/48', '10.96.0.0/12', '10.96.0.1', '172.31.0.0/24'];
 
 /** No remote Node can be there. */
-const NOBODY = [
+const NO_NODES = [
   '0.0.0.0/8',
   '127.0.0.0/8',
   '169.254.0.0/16',
@@ -73,7 +73,7 @@ it('makes wg show the desired peers, and never the local cluster, for any remote
     await reconcile(settings, peers);
     const shown = await shownPeers(near);
     expect([round, shown]).toEqual([round, peers.map(textOf).toSorted()]);
-    const nowhere = settings.allowedEndpoints === undefined ? [...NOBODY, ...nodeIps.map(hostCidr)] : undefined;
+    const nowhere = settings.allowedEndpoints === undefined ? [...NO_NODES, ...nodeIps.map(hostCidr)] : undefined;
     const harm = shown.flatMap((peer) => harmOf(peer, { ourKey, nowhere }));
     expect([round, shown.length >= SOME_PEERS, harm]).toEqual([round, true, []]);
   }

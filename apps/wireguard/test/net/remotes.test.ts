@@ -51,11 +51,11 @@ it('keeps the peers of a remote that doesn’t answer, and serves the others', a
   const first = await mesh.startAgent(n1!);
   await eventually(() => peerCount(n1!, 'wireguard.c3'), 1);
   await first.stop();
-  const nobody = join(mesh.dir, 'nobody.kubeconfig');
+  const unreachable = join(mesh.dir, 'unreachable.kubeconfig');
   const { kubeconfig } = c3.accounts.reader;
-  await writeFile(nobody, (await readFile(kubeconfig, 'utf8')).replaceAll(c3.server.url, 'https://127.0.0.1:1'));
+  await writeFile(unreachable, (await readFile(kubeconfig, 'utf8')).replaceAll(c3.server.url, 'https://127.0.0.1:1'));
 
-  const second = await mesh.startAgent(n1!, { remotes: { c3: { kubeConfigPath: nobody } } });
+  const second = await mesh.startAgent(n1!, { remotes: { c3: { kubeConfigPath: unreachable } } });
   await second.logged('remote nodes listed', { cluster: 'c2' });
   await announceNodes(c2, ['r20']);
   await eventually(() => peerCount(n1!, 'wireguard.c2'), 1);

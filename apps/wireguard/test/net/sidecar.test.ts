@@ -66,7 +66,7 @@ describe('in a Pod with a wireguard-go sidecar', () => {
     await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     const failures = () => agent.metric('semaphore_wg_sync_peers_total', { device: DEVICE, success: '0' });
     await eventually(async () => ((await failures()) ?? 0) >= 3, true);
-    expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'there is no device yet for c2\n' });
+    expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'no device yet for c2\n' });
     expect(agent.log().filter(({ level }) => level === 'warn')).toMatchObject([
       { msg: 'reconcile failed, retrying', error: NO_SIDECAR },
     ]);

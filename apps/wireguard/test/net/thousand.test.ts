@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { recordCalls, startPing } from '@kube-semaphore/testnet';
 import { expect, vi } from 'vitest';
-import { addCrowd, leadNowhere } from '../support/crowd.ts';
+import { addCrowd, routeNowhere } from '../support/crowd.ts';
 import type { MeshNode } from '../support/mesh.ts';
 import { itWithMesh as it } from '../support/mesh-it.ts';
 import { announceAs, publicKeyOn } from '../support/mesh-nodes.ts';
@@ -14,7 +14,7 @@ const peersOn = async ({ tools }: MeshNode) =>
 
 it('changes one peer among a thousand, and no other', async ({ mesh }) => {
   const [n1, n2] = mesh.nodes;
-  await leadNowhere(n1!);
+  await routeNowhere(n1!);
   const [changed, ...others] = await addCrowd(mesh.cluster('c2'), 999);
   const calls = await recordCalls('wg', mesh.dir);
   vi.stubEnv('PATH', `${calls.folder}:${process.env['PATH']}`);

@@ -139,8 +139,8 @@ describe("the policy for an agent's own Node", () => {
   });
 
   it('refuses a token that names no Node', async () => {
-    const nobody = await world.agent({ to: 'nothing' });
-    const answer = await nobody.request('PATCH', node('n1'), annotations(announced('c2')));
+    const unbound = await world.agent({ to: 'nothing' });
+    const answer = await unbound.request('PATCH', node('n1'), annotations(announced('c2')));
     expect(refusal(answer)).toContain(
       `403 nodes "n1" is forbidden: ${denied}: semaphore-wireguard may change its own Node only, and its token doesn't say which`,
     );

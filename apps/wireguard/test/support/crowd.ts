@@ -11,7 +11,7 @@ const AT_ONCE = 20;
 const UNDERLAY = '198.18.0.0/15';
 
 /** A router that doesn't exist: one for all, as the kernel's neighbour table is small. */
-const NOBODY = '172.31.0.254';
+const MISSING_ROUTER = '172.31.0.254';
 
 /** Adds Nodes without machines, each with its own address, announced to c1. */
 export async function addCrowd(cluster: MeshCluster, count: number): Promise<readonly CrowdNode[]> {
@@ -29,8 +29,8 @@ export async function addCrowd(cluster: MeshCluster, count: number): Promise<rea
 }
 
 /** Routes a machine's packets for the crowd's nodes to the missing router. */
-export async function leadNowhere({ machine }: MeshNode): Promise<void> {
+export async function routeNowhere({ machine }: MeshNode): Promise<void> {
   await machine.run('ip', ['-batch', '-'], {
-    input: `neighbour add ${NOBODY} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${NOBODY}\n`,
+    input: `neighbour add ${MISSING_ROUTER} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${MISSING_ROUTER}\n`,
   });
 }

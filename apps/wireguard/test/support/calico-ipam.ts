@@ -16,7 +16,7 @@ const apiVersion = 'crd.projectcalico.org/v1';
 const nameOf = (cidr: string): string => cidr.replaceAll(/[.:/]+/g, '-');
 
 /** Defines the resources of Calico's IPAM. */
-export async function defineBooks(cluster: TestCluster): Promise<void> {
+export async function defineIpam(cluster: TestCluster): Promise<void> {
   for (const crd of ipamCrds()) await cluster.defineResource(crd);
 }
 
