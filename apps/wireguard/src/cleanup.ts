@@ -1,35 +1,32 @@
-import type { Removal } from '@kube-semaphore/multicluster';
-import { KubeApiError, type KubeClient } from '@kube-semaphore/kube-client';
+import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, nodeKind } from '@kube-semaphore/kube-objects';
-import { clusterOfAnnotation, remoteOfAlias } from './names.ts';
+import type { Removal } from '@kube-semaphore/multicluster';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
-import { findDeviceKey, provingKeys } from './local/device-key.ts';
-import { observeNode } from './local/observe.ts';
-import { announcedKey } from './desired/device.ts';
-import { ownershipOf } from './local/ownership.ts';
-import { annotationPatch } from './desired/own-node.ts';
 import type { RemoteSettings } from './config/settings.ts';
+import { annotationPatch } from './desired/own-node.ts';
+import { deviceOf, observeNode } from './local/observe.ts';
+import { examineDevice } from './local/ownership.ts';
+import { clusterOfAnnotation, remoteOfAlias } from './names.ts';
 
-export type CleanupInput = {
-  /** The remote to take leave of; undefined: all. */
+export type CleanupInput = RunOptions & {
+  /** The remote to clean up after; undefined: all. */
   readonly cluster: string | undefined;
   readonly nodeName: string;
   /** Of the local cluster. */
   readonly client: KubeClient;
   readonly tools: WireGuardTools;
-  /** Of the config: their devices may be ours without a mark. */
+  /** Of the config. Their devices may be ours without a mark. */
   readonly remotes: readonly RemoteSettings[];
   readonly keyFolder: string;
-  /** The Node is gone, or there never was one of this name: nothing is announced. */
+  /** Called if there is no such Node, so nothing is announced. */
   readonly onNoNode: () => void;
-  readonly signal: AbortSignal;
 };
 
 const codec = new Codec(nodeKind);
 
 /**
- * What there is of ours on this node, to be removed: what our Node announces, so that nobody sends to us any more, and then
- * the devices, which take their routes along. Keys stay, for a node that comes back.
+ * Finds what is ours on this node: first the annotations, so that peers stop sending to us; then the devices with their routes.
+ * Keys stay, for a node that comes back.
  *
  * @throws KubeApiError, ConnectionError; {KeyFileError}, {WireGuardToolsError}
  */
@@ -43,19 +40,19 @@ export async function removalsOf(input: CleanupInput): Promise<readonly Removal[
   return [
     ...withdrawn.map((cluster) => ({
       line: `delete  annotations of ${cluster} on Node ${nodeName}`,
-      carryOut: async (run: { readonly signal: AbortSignal }): Promise<void> => {
+      carryOut: async (run: RunOptions): Promise<void> => {
         const patch = annotationPatch(annotations, { announced: [], withdrawn: [cluster] });
         await client.patch(codec, { metadata: { annotations: patch } }, { name: nodeName, ...run });
       },
     })),
     ...devices.map((device) => ({
       line: `delete  device ${device} with its routes`,
-      carryOut: (run: { readonly signal: AbortSignal }) => tools.deleteLink(device, run),
+      carryOut: (run: RunOptions) => tools.deleteLink(device, run),
     })),
   ];
 }
 
-/** What our Node says. Who decommissions a node may have deleted its Node already. */
+/** The annotations of our Node. When a node is decommissioned, its Node may be gone already. */
 async function annotationsOf({
   client,
   nodeName,
@@ -71,32 +68,24 @@ async function annotationsOf({
   }
 }
 
-/** Those with our mark, and those of the config that an agent would adopt. */
+/** Devices with our mark, and those of the config that an agent would adopt. */
 async function ownDevices(
   { tools, remotes, keyFolder, signal }: CleanupInput,
   annotations: Readonly<Record<string, string>>,
   concerns: (cluster: string | undefined) => cluster is string,
 ): Promise<readonly string[]> {
-  const around = await observeNode(tools, { signal });
-  const marked = around.links.filter(({ alias }) => concerns(remoteOfAlias(alias))).map(({ name }) => name);
+  const observed = await observeNode(tools, { signal });
+  const marked = observed.links.filter(({ alias }) => concerns(remoteOfAlias(alias))).map(({ name }) => name);
+  // A device with our mark is ours even if its key file can't be read.
+  const unmarked = remotes.filter(({ name, device }) => concerns(name) && !marked.includes(device));
   const adopted = await Promise.all(
-    remotes
-      .filter(({ name }) => concerns(name))
-      .map(async (remote) => {
-        const link = around.links.find(({ name }) => name === remote.device);
-        // Its key file may be what is wrong, and says nothing that the mark doesn't.
-        if (link === undefined || marked.includes(link.name)) return [];
-        const announced = announcedKey(remote, annotations);
-        const look = {
-          device: around.devices.find(({ name }) => name === remote.device),
-          link,
-          links: around.links,
-          routes: [],
-        };
-        const key = await findDeviceKey(remote, { folder: keyFolder, look, announced });
-        const knownKeys = provingKeys(key, announced);
-        return ownershipOf(remote, around, { knownKeys, userspace: 'never' }).kind === 'adopted' ? [remote.device] : [];
-      }),
+    unmarked.map(async (remote) => {
+      const observation = deviceOf(observed, remote.device);
+      if (observation.link === undefined) return [];
+      const rules = { annotations, keyFolder, userspace: 'never' } as const;
+      const { ownership } = await examineDevice(remote, { observation, ...rules });
+      return ownership.kind === 'adopted' ? [remote.device] : [];
+    }),
   );
   return [...new Set([...marked, ...adopted.flat()])].toSorted();
 }

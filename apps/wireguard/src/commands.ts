@@ -1,165 +1,144 @@
-import { join } from 'node:path';
-import { beforeScrape, type Command, ConfigError, createMetrics, type Logger, serve } from '@kube-semaphore/runtime';
+import type { Connection } from '@kube-semaphore/cluster-auth';
+import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import {
   cleanUp,
   cleanupConfirmation,
-  connectAll,
   overriddenAddresses,
   readConfigSource,
   remotesOfFile,
-  warnOfSameCluster,
+  withClusters,
 } from '@kube-semaphore/multicluster';
-import { KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import {
+  beforeScrape,
+  type Command,
+  ConfigError,
+  type ConfigSource,
+  createMetrics,
+  type Logger,
+  serve,
+} from '@kube-semaphore/runtime';
 import { pageOf } from '@kube-semaphore/text';
-import { startUserspaceDevice, systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
+import { systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
 import { removalsOf } from './cleanup.ts';
 import { parseClustersFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
-import { metrics as metricTable, type WireGuardMetrics } from './metrics/metrics.ts';
 import type { WireGuardOptions } from './config/options.ts';
+import type { RemoteSettings } from './config/settings.ts';
+import { systemDevices } from './local/device.ts';
+import { observeMetrics } from './metrics/device.ts';
+import { metrics as metricTable } from './metrics/metrics.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
-import type { Settings } from './config/settings.ts';
-import { statusJson, statusText } from './status.ts';
-import { noNode, WireGuard } from './wireguard.ts';
+import { statusExitCode, statusJson, statusText } from './status.ts';
+import { WireGuard, type WireGuardInput } from './wireguard.ts';
 
 type WireGuardCommand = Command<WireGuardOptions>;
 
 /** Keeps the tunnels to all remotes until `signal` is aborted. */
-export async function runAgent(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
-  const { options, log, version } = command;
-  return withWireGuard(
-    command,
-    async (wireguard, { registry, metrics, file }) => {
-      beforeScrape(registry, () => wireguard.show());
-      const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
-      await serve(
-        (run) => wireguard.run(run),
-        { ...health, listenAddress: options.listenAddress, registry, metrics, file, version, log },
-        { signal },
-      );
-      return 0;
-    },
-    { signal },
-  );
+export async function runAgent(command: WireGuardCommand, run: RunOptions): Promise<number> {
+  return withInput(command, run, async (input, { registry, file }) => {
+    const wireguard = new WireGuard({ ...input, purpose: 'run' });
+    beforeScrape(registry, () => observeMetrics(input));
+    const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
+    const { listenAddress } = command.options;
+    const serving = { ...health, listenAddress, registry, metrics: input.metrics, file };
+    await serve((running) => wireguard.run(running), { ...serving, version: command.version, log: command.log }, run);
+    return 0;
+  });
 }
 
 /** Prints what `runAgent` would change on this node, and changes nothing. */
-export async function runPlan(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
-  return withWireGuard(
-    command,
-    async (wireguard) => {
-      const plan = await wireguard.plan({ signal, timeoutMs: command.options.timeoutMs });
-      command.print(command.options.output === 'json' ? planJson(plan) : planText(plan));
-      return exitCodeOf(plan);
-    },
-    { signal },
-  );
+export async function runPlan(command: WireGuardCommand, run: RunOptions): Promise<number> {
+  return withInput(command, run, async (input) => {
+    const { output, timeoutMs } = command.options;
+    const plan = await new WireGuard({ ...input, purpose: 'plan' }).plan({ ...run, timeoutMs });
+    command.print(output === 'json' ? planJson(plan) : planText(plan));
+    return exitCodeOf(plan);
+  });
 }
 
 /** Prints the peers of this node. */
-export async function runStatus(command: WireGuardCommand, { signal }: RunOptions): Promise<number> {
-  return withWireGuard(
-    command,
-    async (wireguard) => {
-      const remotes = await wireguard.status({ signal, timeoutMs: command.options.timeoutMs });
-      command.print(command.options.output === 'json' ? statusJson(remotes) : statusText(remotes));
-      if (!wireguard.hasNoNode) return remotes.every(({ reached }) => reached) ? 0 : 1;
-      process.stderr.write(`semaphore-wireguard: ${noNode(command.options.nodeName)}\n`);
-      return 1;
-    },
-    { signal },
-  );
+export async function runStatus(command: WireGuardCommand, run: RunOptions): Promise<number> {
+  return withInput(command, run, async (input) => {
+    const { output, timeoutMs } = command.options;
+    const status = await new WireGuard({ ...input, purpose: 'status' }).status({ ...run, timeoutMs });
+    command.print(output === 'json' ? statusJson(status) : statusText(status));
+    if (status.problem !== undefined) process.stderr.write(`semaphore-wireguard: ${status.problem}\n`);
+    return statusExitCode(status);
+  });
 }
 
-/** Takes leave of one remote, or of all: removes what is ours from this node. */
-export async function runCleanup(
-  { options, notices, print, secrets, userAgent }: WireGuardCommand,
-  { signal }: RunOptions,
-): Promise<number> {
+/** Removes what is ours from this node: of one remote, or of all. */
+export async function runCleanup(command: WireGuardCommand, run: RunOptions): Promise<number> {
+  const { options, notices, print, userAgent } = command;
   const { cleanupCluster: cluster, nodeName, wgKeyPath: keyFolder, yes } = options;
   const name = cluster ?? 'all';
-  // A remote that is still in the config may be taken leave of: it is the node that goes then.
+  // A remote that is in the config may be cleaned up: then it is the node that goes.
   const confirm = cleanupConfirmation({ cluster: name, served: [], yes });
-  const { file, settings } = readSettings(options, notices);
-  const [local] = await connectAll([localOf(file, settings)], { notices, secrets });
-  try {
-    const client = new KubeClient({ connection: local!, userAgent });
-    const withoutNode = `There is no Node ${nodeName}, and so there are no annotations of it.`;
-    const onNoNode = (): void => print(pageOf([withoutNode]));
+  const { settings, references } = readSettings(options, notices);
+  return withClusters({ ...references, remotes: [] }, command, run, async ({ local }) => {
     const removals = await removalsOf({
       cluster,
       nodeName,
-      client,
+      client: new KubeClient({ connection: local, userAgent }),
       tools: systemTools(),
       remotes: settings.remotes,
       keyFolder,
-      onNoNode,
-      signal,
+      onNoNode: () => print(pageOf([`There is no Node ${nodeName}, so there are no annotations to remove.`])),
+      ...run,
     });
     const consequence =
-      'Pods of this node will not reach its pods, nor be reached; an agent that still runs with it in its config makes everything again.';
-    return await cleanUp(removals, { cluster: name, consequence, confirm, print }, { signal });
-  } finally {
-    local!.close();
-  }
-}
-
-/** What there is beside the app itself. */
-type Parts = {
-  readonly metrics: WireGuardMetrics;
-  readonly registry: ReturnType<typeof createMetrics>['registry'];
-  /** The config file as it was read. */
-  readonly file: ReturnType<typeof readConfigSource>;
-};
-
-/** Connects all clusters, hands the app to `use`, and closes them again. */
-async function withWireGuard(
-  { options, log, notices, secrets, userAgent }: WireGuardCommand,
-  use: (wireguard: WireGuard, parts: Parts) => Promise<number>,
-  run: RunOptions,
-): Promise<number> {
-  const { file, settings } = readSettings(options, notices);
-  const clusters = [localOf(file, settings), ...remotesOfFile(settings.remotes, `${file.path}: remotes`)];
-  const connections = await connectAll(clusters, { notices, secrets });
-  const compared = warnOfSameCluster({ clusters, connections, notices, userAgent }, run);
-  const [local, ...remotes] = connections;
-  const names = settings.remotes.map(({ name }) => name);
-  const { metrics, registry } = createMetrics(metricTable, {
-    remote: ['local', ...names],
-    cluster: names,
-    device: settings.remotes.map(({ device }) => device),
+      'Pods of this node and of the cluster will not reach each other. A running agent with the cluster in its config undoes it.';
+    return cleanUp(removals, { cluster: name, consequence, confirm, print }, run);
   });
-  const logFile = (device: string): string => join(options.wgKeyPath, `${device}.log`);
-  // In a Pod, or as the first process of any container, we take along at our end what we have started.
-  const isContained = process.env['KUBERNETES_SERVICE_HOST'] !== undefined || process.pid === 1;
-  const startUserspace = isContained ? undefined : startUserspaceDevice;
-  const devices = { tools: systemTools(), startUserspace, userspace: options.userspace, logFile };
-  try {
-    const code = await use(
-      new WireGuard({ options, settings, local: local!, remotes, devices, watchLinks, log, metrics, userAgent }),
-      { metrics, registry, file },
-    );
-    await compared;
-    return code;
-  } finally {
-    for (const connection of connections) connection.close();
-  }
 }
 
-const localOf = ({ path }: Parts['file'], { local }: Settings) => ({
-  at: `${path}: local.kubeConfigPath`,
-  reference: local.reference,
-});
+/** What a command needs besides the input of the app. */
+type Parts = { readonly registry: ReturnType<typeof createMetrics>['registry']; readonly file: ConfigSource };
 
-function readSettings(
-  { clustersConfig }: WireGuardOptions,
-  notices: Logger,
-): { readonly file: ReturnType<typeof readConfigSource>; readonly settings: Settings } {
-  const file = readConfigSource(clustersConfig);
+/** Connects all clusters, hands the input of the app to `use`, and closes the connections again. */
+async function withInput(
+  { options, log, notices, secrets, userAgent }: WireGuardCommand,
+  run: RunOptions,
+  use: (input: Omit<WireGuardInput, 'purpose'>, parts: Parts) => Promise<number>,
+): Promise<number> {
+  const { file, settings, references } = readSettings(options, notices);
+  const names = settings.remotes.map(({ name }) => name);
+  const device = settings.remotes.map((remote) => remote.device);
+  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device });
+  const onRequest = ({ host, method, code }: RequestReport): void =>
+    metrics.kubeRequests.inc({ host, method, code: code === '' ? '<error>' : code });
+  const clientOf = (connection: Connection): KubeClient =>
+    new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
+  const staleSeconds = options.staleHandshakeMs / 1_000;
+  return withClusters(references, { notices, secrets, userAgent }, run, ({ local, remotes }) => {
+    const input = {
+      options,
+      localClient: clientOf(local),
+      localName: settings.local.name,
+      remotes: settings.remotes,
+      clientOf: (remote: RemoteSettings) => clientOf(remotes[settings.remotes.indexOf(remote)]!),
+      devices: systemDevices(options),
+      watchLinks,
+      clock: () => ({ nowSeconds: Math.floor(Date.now() / 1_000), staleSeconds }),
+      log,
+      metrics,
+    };
+    return use(input, { registry, file });
+  });
+}
+
+/** Reads the config file. @throws {ConfigError} with all problems in it */
+function readSettings({ clustersConfig: path }: WireGuardOptions, notices: Logger) {
+  const file = readConfigSource(path);
   const parsed = parseClustersFile(file.content);
-  const settings = parsed.ok ? settingsOfFile(parsed.value) : parsed;
-  if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${file.path}: ${problem}`));
+  const result = parsed.ok ? settingsOfFile(parsed.value) : parsed;
+  if (!result.ok) throw new ConfigError(result.problems.map((problem) => `${path}: ${problem}`));
   for (const warning of parsed.ok ? [...parsed.warnings, ...overriddenAddresses(parsed.value.remotes, 'remotes')] : [])
-    notices.warn({ path: file.path }, warning);
-  return { file, settings: settings.value };
+    notices.warn({ path }, warning);
+  const settings = result.value;
+  const references = {
+    local: { at: `${path}: local.kubeConfigPath`, reference: settings.local.reference },
+    remotes: remotesOfFile(settings.remotes, `${path}: remotes`),
+  };
+  return { file, settings, references };
 }

@@ -22,7 +22,7 @@ const block = (bytes: number, spec: Partial<IpamBlock['spec']> = {}): IpamBlock 
 
 const claimsOf = (blocks: readonly IpamBlock[]) => calicoClaims([], blocks.map(readBlock), subnets);
 
-/** Blocks as Calico cuts them, of which one node has borrowed everything. */
+/** Blocks of Calico, all of whose addresses one node has borrowed. */
 const borrowed = (bytes: number): readonly IpamBlock[] =>
   Array.from({ length: Math.ceil(bytes / 128) }, (_, i) =>
     block(128, { cidr: `10.${i >>> 10}.${(i >>> 2) & 255}.${(i & 3) * 64}/26` }),
@@ -56,7 +56,7 @@ const cidrs = (bytes: number): readonly string[] =>
   Array.from({ length: bytes / 16 }, (_, i) => `10.${i >>> 16}.${(i >>> 8) & 255}.${i & 255}/32`);
 
 it.each<{ name: string; input: (bytes: number) => unknown; work: (input: never) => unknown }>([
-  { name: 'an IPAMBlock with more than it can hold', input: block, work: (one: IpamBlock) => claimsOf([one]) },
+  { name: 'an IPAMBlock with too many allocations', input: block, work: (one: IpamBlock) => claimsOf([one]) },
   {
     name: 'an IPAMBlock of IPv6',
     input: (bytes) => block(bytes, { cidr: 'fd00::/64' }),
@@ -88,7 +88,7 @@ it.each<{ name: string; input: (bytes: number) => unknown; work: (input: never) 
     work: (one: ReturnType<typeof node>) => readNode(one, rules),
   },
   {
-    name: 'podCIDRs that are none',
+    name: 'invalid podCIDRs',
     input: (bytes) => node(cidrs(bytes).map((text) => `x${text}`)),
     work: (one: ReturnType<typeof node>) => readNode(one, rules),
   },
@@ -103,7 +103,7 @@ it.each<{ name: string; input: (bytes: number) => unknown; work: (input: never) 
     work: (text: string) => [parseEndpoint(text), parseEndpoint(`${text}:1`), parseEndpoint(`[${text}]:1`)],
   })),
 ])(
-  '$name costs by its size, up to 1 MB',
+  '$name takes linear time, up to 1 MB',
   ({ input, work }) => {
     expect(superlinearAt({ input, work: work as (given: unknown) => unknown })).toBeUndefined();
   },

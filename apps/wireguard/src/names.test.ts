@@ -16,7 +16,7 @@ import {
 const label = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9-]{0,8}[A-Za-z0-9])?(\.[A-Za-z0-9]{1,5})?$/);
 
 describe('names', () => {
-  it('are spelled as the Go program spells them', () => {
+  it('are those of the Go program', () => {
     expect([deviceName('c2'), keyFileName('c2'), pubKeyAnnotation('c2'), endpointAnnotation('c2')]).toEqual([
       'wireguard.c2',
       'wireguard.c2.key',
@@ -28,25 +28,25 @@ describe('names', () => {
 
 describe('isDeviceName', () => {
   it.each([
-    { name: 'takes 15 characters', text: 'wireguard.abcde', want: true },
+    { name: 'accepts 15 characters', text: 'wireguard.abcde', want: true },
     { name: 'refuses 16', text: 'wireguard.abcdef', want: false },
     { name: "takes Calico's, which are refused elsewhere", text: calicoDevices[0] ?? '', want: true },
-    { name: 'refuses nothing', text: '', want: false },
+    { name: 'refuses an empty name', text: '', want: false },
     { name: 'refuses a slash', text: 'a/b', want: false },
-    { name: 'refuses a colon, which is an alias of old', text: 'eth0:1', want: false },
+    { name: 'refuses a colon, as in an old alias', text: 'eth0:1', want: false },
     { name: 'refuses a space', text: 'a b', want: false },
     { name: 'refuses a newline', text: 'a\n', want: false },
-    { name: 'refuses the folder itself', text: '.', want: false },
-    { name: 'refuses the folder above', text: '..', want: false },
+    { name: 'refuses the current folder', text: '.', want: false },
+    { name: 'refuses the parent folder', text: '..', want: false },
     { name: 'refuses what looks like a flag', text: '-json', want: false },
-    { name: 'refuses letters of several bytes', text: 'ü', want: false },
+    { name: 'refuses a character of several bytes', text: 'ü', want: false },
   ])('$name', ({ text, want }) => {
     expect(isDeviceName(text)).toBe(want);
   });
 });
 
 describe('isClusterName', () => {
-  it.each(['c2', 'C2', 'c2.eu', 'Prod-1.EU', 'a'.repeat(227)])('takes %s', (name) => {
+  it.each(['c2', 'C2', 'c2.eu', 'Prod-1.EU', 'a'.repeat(227)])('accepts %s', (name) => {
     expect(isClusterName(name)).toBe(true);
   });
 
@@ -59,7 +59,7 @@ describe('isClusterName', () => {
 });
 
 describe('clusterOfAnnotation', () => {
-  it('finds the cluster that the annotation was made for', () => {
+  it('finds the cluster of an annotation', () => {
     fc.assert(
       fc.property(label, (cluster) => {
         expect([pubKeyAnnotation(cluster), endpointAnnotation(cluster)].map(clusterOfAnnotation)).toEqual([
@@ -73,9 +73,9 @@ describe('clusterOfAnnotation', () => {
   it.each([
     { name: 'another annotation under the prefix', key: 'c2.wireguard.semaphore.uw.io/other' },
     { name: 'another prefix', key: 'c2.wireguard.semaphore.uw.io.example.org/pubKey' },
-    { name: 'no cluster', key: '.wireguard.semaphore.uw.io/pubKey' },
+    { name: 'an empty cluster', key: '.wireguard.semaphore.uw.io/pubKey' },
     { name: 'a cluster with an empty label', key: 'a..c2.wireguard.semaphore.uw.io/pubKey' },
-    { name: 'a cluster with a letter that looks like one', key: '\u212A1.wireguard.semaphore.uw.io/pubKey' },
+    { name: 'a cluster with a letter that looks like another', key: '\u212A1.wireguard.semaphore.uw.io/pubKey' },
     { name: 'no prefix', key: 'pubKey' },
   ])('is undefined for $name', ({ key }) => {
     expect(clusterOfAnnotation(key)).toBeUndefined();
@@ -83,7 +83,7 @@ describe('clusterOfAnnotation', () => {
 });
 
 describe('remoteOfAlias', () => {
-  it('finds the remote that the alias was made for', () => {
+  it('finds the remote of an alias', () => {
     fc.assert(
       fc.property(label, (remote) => {
         expect(remoteOfAlias(deviceAlias(remote))).toBe(remote);

@@ -3,24 +3,21 @@ import { isDnsSubdomain } from '@kube-semaphore/naming';
 /** At most this many bytes in the name of a network device (the kernel's IFNAMSIZ, without the NUL). */
 export const MAX_DEVICE_NAME = 15;
 
-/** Calico's own WireGuard devices: never ours. */
+/** Calico's own WireGuard devices, which are never ours. */
 export const calicoDevices: readonly string[] = ['wireguard.cali', 'wg-v6.cali'];
 
-/**
- * What marks a route as ours (its `rtm_protocol`). No name in iproute2's rt_protos has it, nor does Calico (80) or a
- * routing daemon that we know.
- */
+/** Marks a route as ours (its `rtm_protocol`). Neither iproute2's rt_protos, nor Calico (80), nor a routing daemon uses it. */
 export const routeProtocol = 115;
 
 const ANNOTATION_DOMAIN = '.wireguard.semaphore.uw.io';
 const MARK = 'semaphore-wireguard ';
 
-/** At most so many characters in a prefix of annotations. */
+/** Characters in a prefix of annotations, at most. */
 const MAX_PREFIX = 253;
 
 /**
- * Whether annotations of Nodes can begin with the name of a cluster. API servers check a key in lower case and keep it as it
- * is written (ValidateAnnotations of apimachinery), so it may have capitals, which count: `C2` isn't `c2`. It may have dots.
+ * Whether annotations of Nodes can begin with the name of a cluster. It may have dots and capitals: API servers check a key in
+ * lower case, but keep its case (ValidateAnnotations of apimachinery), so `C2` isn't `c2`.
  */
 export function isClusterName(text: string): boolean {
   return (
@@ -30,27 +27,27 @@ export function isClusterName(text: string): boolean {
   );
 }
 
-/** The device that leads to a remote, unless its config says otherwise: `wireguard.c2`. Check `isDeviceName`. */
+/** The default name of a remote's device: `wireguard.c2`. Check `isDeviceName`. */
 export const deviceName = (remote: string): string => `wireguard.${remote}`;
 
-/** What the kernel takes as a device's name (dev_valid_name), but for the leading hyphen that `ip` takes as a flag. */
+/** Whether the kernel accepts a device's name (dev_valid_name) and `ip` doesn't read it as a flag. */
 export function isDeviceName(text: string): boolean {
   return /^[!-~]+$/.test(text) && text.length <= MAX_DEVICE_NAME && !/[/:]|^-|^\.\.?$/.test(text);
 }
 
-/** The file in `-wg-key-path` that holds the private key of the device that leads to a remote: `wireguard.c2.key`. */
+/** The file in `-wg-key-path` with the private key of a remote's device: `wireguard.c2.key`. */
 export const keyFileName = (remote: string): string => `wireguard.${remote}.key`;
 
 /**
- * Annotation of a Node: its public key for the peers of a cluster. On our own Node `cluster` is the remote, on a
- * remote's Nodes it is the local cluster. Check `isClusterName`.
+ * The annotation of a Node with its public key for the peers of a cluster. On our own Node, `cluster` is the remote; on a
+ * remote's Nodes, it is the local cluster. Check `isClusterName`.
  */
 export const pubKeyAnnotation = (cluster: string): string => `${cluster}${ANNOTATION_DOMAIN}/pubKey`;
 
-/** Annotation of a Node: where it listens for the peers of a cluster, as `pubKeyAnnotation` has it. */
+/** The annotation of a Node with its endpoint for the peers of a cluster, as `pubKeyAnnotation`. */
 export const endpointAnnotation = (cluster: string): string => `${cluster}${ANNOTATION_DOMAIN}/endpoint`;
 
-/** The cluster that an annotation of a Node is for; undefined if the key is none of these two. */
+/** The cluster that one of these two annotations is for; undefined for other keys. */
 export function clusterOfAnnotation(key: string): string | undefined {
   const slash = key.indexOf('/');
   const [prefix, name] = [key.slice(0, slash), key.slice(slash + 1)];
@@ -59,10 +56,10 @@ export function clusterOfAnnotation(key: string): string | undefined {
   return isClusterName(cluster) ? cluster : undefined;
 }
 
-/** The alias (`ip link … alias`) that marks a device as ours and names the remote it leads to. */
+/** The alias (`ip link … alias`) that marks a device as ours and names its remote. */
 export const deviceAlias = (remote: string): string => `${MARK}${remote}`;
 
-/** The remote that a device of ours leads to; undefined if the alias isn't our mark. */
+/** The remote that our mark names; undefined for other aliases. */
 export function remoteOfAlias(alias: string): string | undefined {
   if (!alias.startsWith(MARK)) return undefined;
   const remote = alias.slice(MARK.length);

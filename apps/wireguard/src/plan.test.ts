@@ -4,15 +4,15 @@ import { observedOf } from './local/observe.ts';
 import {
   changesOf,
   exitCodeOf,
+  orphanPlan,
   type Plan,
   planJson,
   type PlannedChange,
   planText,
   type RemotePlan,
-  orphanChanges,
 } from './plan.ts';
 import type { Decision } from './reconciler.ts';
-import { key, observedDevice, observedLink, observedPeer } from '../test/support/builders.ts';
+import { key, observedDevice, observedLink, observedPeer, remoteSettings } from '../test/support/builders.ts';
 
 const DEVICE = 'wireguard.c2';
 const SUBNET = '10.4.0.0/16';
@@ -29,9 +29,12 @@ const desired: Decision['desired'] = {
   peers: [{ node: 'n1', publicKey: key(1), endpoint: '192.0.2.1:51820', allowedIps: ['10.4.1.0/24'] }],
 };
 
-/** A decision about what was seen. */
-function decision(look: Partial<Decision['look']>, more: Partial<Omit<Decision, 'look'>> = {}): Decision {
-  const whole = { device: undefined, link: undefined, links: [], routes: [], ...look };
+/** A decision about an observation. */
+function decision(
+  observation: Partial<Decision['observation']>,
+  more: Partial<Omit<Decision, 'observation'>> = {},
+): Decision {
+  const whole = { device: undefined, link: undefined, links: [], routes: [], ...observation };
   const wanted = more.desired ?? desired;
   const diff = diffDevice(observedOf(DEVICE, whole), wanted, {
     nowSeconds: 1_000,
@@ -39,12 +42,13 @@ function decision(look: Partial<Decision['look']>, more: Partial<Omit<Decision, 
     annotated: new Map(),
   });
   return {
-    look: whole,
+    observation: whole,
     ownership: { kind: 'ours' },
     key: { file: FILE, from: 'file', publicKey: key(200) },
     desired: wanted,
     diff,
-    left: [],
+    skipped: [],
+    diagnostics: [],
     announcement: undefined,
     ...more,
   };
@@ -61,12 +65,10 @@ const settled = {
 const withPeer = { ...desired, peers: [{ ...desired.peers![0]!, endpoint: '192.0.2.1:51820' }] };
 
 describe('changesOf', () => {
-  it('is all there is to do on a new node, and no key', () => {
+  it('lists all changes of a new node, and never the private key', () => {
     const announcement = { 'c2.wireguard.semaphore.uw.io/pubKey': '(the new key)' };
     expect(
-      lines(
-        changesOf(decision({}, { ownership: { kind: 'absent' }, key: { file: FILE, from: 'none' }, announcement })),
-      ),
+      lines(changesOf(decision({}, { ownership: { kind: 'absent' }, key: { file: FILE, from: 'new' }, announcement }))),
     ).toEqual([
       `create key ${FILE} a new one`,
       `create device ${DEVICE} port 51820, mtu 1420, up, alias "semaphore-wireguard c2"`,
@@ -77,10 +79,10 @@ describe('changesOf', () => {
   });
 
   it.each([
-    { name: 'nothing where nothing differs', look: settled, more: { desired: withPeer }, want: [] },
+    { name: 'nothing if nothing differs', observation: settled, more: { desired: withPeer }, want: [] },
     {
-      name: 'the adoption of a device whose key isn’t in a file',
-      look: {
+      name: 'the adoption of a device whose key is not in a file',
+      observation: {
         ...settled,
         link: observedLink({ alias: '' }),
         routes: [{ destination: SUBNET, device: DEVICE, protocol: 3 }],
@@ -93,8 +95,8 @@ describe('changesOf', () => {
       ],
     },
     {
-      name: 'peers that change and go',
-      look: {
+      name: 'changed and removed peers',
+      observation: {
         ...settled,
         device: observedDevice([
           observedPeer(key(1), { allowedIps: [], hasPresharedKey: true, keepaliveSeconds: 0 }),
@@ -109,7 +111,7 @@ describe('changesOf', () => {
     },
     {
       name: 'addresses and routes',
-      look: {
+      observation: {
         ...settled,
         link: observedLink({ addresses: [{ ip: '10.2.1.1', prefixLength: 24 }] }),
         routes: [{ destination: '10.5.0.0/16', device: DEVICE, protocol: 115 }],
@@ -122,8 +124,8 @@ describe('changesOf', () => {
         `create route ${SUBNET} through ${DEVICE}`,
       ],
     },
-  ])('is $name', ({ look, more, want }) => {
-    expect(lines(changesOf(decision(look, more)))).toEqual(want);
+  ])('lists $name', ({ observation, more, want }) => {
+    expect(lines(changesOf(decision(observation, more)))).toEqual(want);
   });
 });
 
@@ -133,53 +135,64 @@ describe('a plan', () => {
     reached: true,
     failure: undefined,
     changes: [],
-    unknown: [],
+    retained: [],
     heldDeletions: 0,
-    hindrances: [],
+    warnings: [],
     skipped: [],
   };
-  const plan: Plan = { strays: [], unmarked: [], remotes: [remote] };
+  const plan: Plan = { orphans: [], unmarked: [], remotes: [remote] };
 
-  it('says that there is nothing to do', () => {
-    expect(planText(plan)).toBe('Nothing to change.\n\nc2: no Node is left out\n');
+  it('says that nothing has to change', () => {
+    expect(planText(plan)).toBe('Nothing to change.\n\nc2: 0 skipped\n');
     expect(exitCodeOf(plan)).toBe(0);
   });
 
-  it('is for people', () => {
+  it('has a text for people', () => {
     const changes = changesOf(decision({ ...settled, link: observedLink({ up: false }) }));
-    const skipped = [{ node: 'n9', kind: 'problem', reason: 'bad-key', detail: 'its public key is no good' } as const];
+    const skipped = [{ node: 'n9', kind: 'problem', reason: 'bad-key', detail: 'its public key is invalid' } as const];
+    const node = {
+      links: [
+        observedLink({ name: 'wireguard.c3', alias: 'semaphore-wireguard c3' }),
+        observedLink({ name: 'wireguard.go', alias: '' }),
+      ],
+      devices: [observedDevice([], { name: 'wireguard.go' })],
+    };
     const whole = {
-      strays: [orphanChanges({ device: 'wireguard.c3', remote: 'c3' })],
-      unmarked: ['wireguard.go'],
-      remotes: [{ ...remote, changes, heldDeletions: 12, hindrances: ['too long'], skipped }],
+      ...orphanPlan(node, [remoteSettings()]),
+      remotes: [{ ...remote, changes, heldDeletions: 12, warnings: ['too long'], skipped }],
     };
     expect(planText(whole)).toBe(
       [
         'delete  device      wireguard.c3  it leads to c3, which has no device of this name in the config',
         `change  device      ${DEVICE}  up`,
-        'stays   device      wireguard.go  it has no mark of ours, and no remote',
+        'retain  device      wireguard.go  it has neither our mark nor a remote in the config',
         '',
-        'c2: 1 left out',
-        'held     12 that its list lacks, until it is listed again',
-        'hinders  too long',
-        'skip!    n9: its public key is no good',
+        'c2: 1 skipped',
+        'held     12 deletions, until the next list',
+        'warning  too long',
+        'skip!    n9: its public key is invalid',
         '',
       ].join('\n'),
     );
   });
 
-  it('says of a remote that wasn’t reached what stays, and is no success', () => {
+  it('says what stays of a remote that was not reached, and is incomplete', () => {
     const partial = {
       ...plan,
-      remotes: [{ ...remote, reached: false, failure: 'list nodes: refused', unknown: [key(1)] }],
+      remotes: [{ ...remote, reached: false, failure: 'list nodes: refused', retained: [key(1)] }],
     };
     expect(planText(partial)).toContain(
-      `Changes are unknown: c2 not reached.\n\nc2: not reached: list nodes: refused\nThe peers of its Nodes stay as they are:\nunknown  ${key(1)}\n`,
+      [
+        'Changes are unknown: c2 not reached.\n',
+        'c2: not reached: list nodes: refused',
+        'The peers of its Nodes stay as they are:',
+        `retained ${key(1)}\n`,
+      ].join('\n'),
     );
     expect(exitCodeOf(partial)).toBe(1);
   });
 
-  it('is for programs', () => {
+  it('has JSON for programs', () => {
     expect(JSON.parse(planJson(plan))).toEqual(plan);
   });
 });

@@ -1,18 +1,21 @@
 import { notReached, withoutChange } from '@kube-semaphore/multicluster';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
+import type { RemoteSettings } from './config/settings.ts';
+import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
 import type { DesiredPeer } from './desired/peers.ts';
-import type { Orphan } from './local/node-check.ts';
-import type { NodeDiagnostic } from './desired/diagnostic.ts';
+import type { ObservedNode } from './local/observe.ts';
+import { orphansOf } from './local/orphans.ts';
 import type { Decision } from './reconciler.ts';
+import type { Remote } from './remote/cluster.ts';
 
-/** One thing that would be done. */
+/** One planned change. */
 export type PlannedChange = {
   readonly action: 'create' | 'change' | 'delete';
   readonly what: 'device' | 'key' | 'address' | 'route' | 'annotation' | 'peer';
   /** The device's name, the key's file, the address, destination, annotation, or the peer's public key. */
   readonly name: string;
-  /** What it will be, for people; a private key is never in it. */
+  /** The new state, for people; never contains a private key. */
   readonly detail: string;
 };
 
@@ -21,69 +24,99 @@ export type RemotePlan = {
   readonly remote: string;
   /** Whether its Nodes were listed in time. If not, its peers stay as they are. */
   readonly reached: boolean;
-  /** Why it was not reached, in words; undefined: it was, or there was no answer at all. */
+  /** Why it was not reached, in words; undefined: it was, or it gave no answer at all. */
   readonly failure: string | undefined;
   readonly changes: readonly PlannedChange[];
-  /** Public keys of the peers that there are, and that nothing is decided about. */
-  readonly unknown: readonly string[];
-  /** Nodes, or peers from before, that its list lacked and that aren't given up yet. */
+  /** Public keys of the peers that stay because the remote was not reached. */
+  readonly retained: readonly string[];
+  /** Deletions of Nodes and peers that are held. */
   readonly heldDeletions: number;
-  /** Routes that somebody else has, and other reasons why the device would not be all that it should. */
-  readonly hindrances: readonly string[];
+  /** What keeps the device from working as it should, such as routes of others: sentences. */
+  readonly warnings: readonly string[];
   readonly skipped: readonly NodeDiagnostic[];
 };
 
 export type Plan = {
-  /** Of remotes that left the config. */
-  readonly strays: readonly PlannedChange[];
-  /** Devices that look like ours, are nobody's, and stay. */
+  /** Devices of remotes that aren't in the config any more. */
+  readonly orphans: readonly PlannedChange[];
+  /** Devices that look like ours, but have neither our mark nor a remote; they stay. */
   readonly unmarked: readonly string[];
   readonly remotes: readonly RemotePlan[];
 };
 
-/** 0, or 1 if a remote wasn't reached and the plan is but a part of the truth. */
+/** 0, or 1 if a remote was not reached, as the plan is incomplete then. */
 export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
 
-/** What would become of a device whose remote left the config. */
-export const orphanChanges = ({ device, remote }: Orphan): PlannedChange => ({
-  action: 'delete',
-  what: 'device',
-  name: device,
-  detail: `it leads to ${remote}, which has no device of this name in the config`,
-});
+/** What happens to the devices of remotes that aren't in the config any more. */
+export function orphanPlan(
+  observed: ObservedNode,
+  remotes: readonly RemoteSettings[],
+): Pick<Plan, 'orphans' | 'unmarked'> {
+  const { ours, unmarked } = orphansOf(observed, remotes);
+  const orphans = ours.map(({ device, remote }) =>
+    planned('delete', 'device', device, `it leads to ${remote}, which has no device of this name in the config`),
+  );
+  return { orphans, unmarked };
+}
 
-/** What a decision would do, in the order in which it would be done. */
-export function changesOf({ look, ownership, key, desired, diff, announcement }: Decision): readonly PlannedChange[] {
+/** The plan of a remote, from what a reconcile decides. */
+export function remotePlan(
+  { settings, held, skipped, failure }: Pick<Remote, 'settings' | 'held' | 'skipped' | 'failure'>,
+  decision: Decision,
+): RemotePlan {
+  const { observation, desired, diagnostics } = decision;
+  const reached = desired.peers !== undefined;
+  return {
+    remote: settings.name,
+    reached,
+    failure: reached ? undefined : failure,
+    changes: changesOf(decision),
+    retained: reached ? [] : (observation.device?.peers.map(({ publicKey }) => publicKey).toSorted() ?? []),
+    heldDeletions: reached ? held : 0,
+    warnings: diagnostics.map(({ detail }) => detail),
+    skipped: [...skipped, ...decision.skipped],
+  };
+}
+
+/** What a reconcile would do, in its order. */
+export function changesOf({
+  observation,
+  ownership,
+  key,
+  desired,
+  diff,
+  announcement,
+}: Decision): readonly PlannedChange[] {
   const { listenPort, link, addresses, routes, peers } = diff;
   const through = `through ${desired.name}`;
   const settings = [
     ...(ownership.kind === 'adopted' ? ['adopted'] : []),
-    ...(diff.setsKey && key.from !== 'none' ? [`public key ${desired.publicKey}`] : []),
+    ...(diff.setsKey && key.from !== 'new' ? [`public key ${desired.publicKey}`] : []),
     ...(listenPort === undefined ? [] : [`port ${listenPort}`]),
     ...(link.mtuBytes === undefined ? [] : [`mtu ${link.mtuBytes}`]),
     ...(link.up === undefined ? [] : ['up']),
     ...(link.alias === undefined ? [] : [`alias ${JSON.stringify(link.alias)}`]),
   ];
   const nodes = new Map(desired.peers?.map((peer) => [peer.publicKey, peer]));
-  const here = new Set(look.device?.peers.map(({ publicKey }) => publicKey));
+  const here = new Set(observation.device?.peers.map(({ publicKey }) => publicKey));
   return [
     ...(key.from === 'file'
       ? []
-      : [plan('create', 'key', key.file, key.from === 'device' ? `the one that ${desired.name} has` : 'a new one')]),
+      : [planned('create', 'key', key.file, key.from === 'device' ? `the one that ${desired.name} has` : 'a new one')]),
     ...(settings.length === 0
       ? []
-      : [plan(ownership.kind === 'absent' ? 'create' : 'change', 'device', desired.name, settings.join(', '))]),
+      : [planned(ownership.kind === 'absent' ? 'create' : 'change', 'device', desired.name, settings.join(', '))]),
     ...addresses.delete.map(({ ip, prefixLength }) =>
-      plan('delete', 'address', `${ip}/${prefixLength}`, `of ${desired.name}`),
+      planned('delete', 'address', `${ip}/${prefixLength}`, `of ${desired.name}`),
     ),
     ...addresses.add.map(({ ip, prefixLength }) =>
-      plan('create', 'address', `${ip}/${prefixLength}`, `of ${desired.name}`),
+      planned('create', 'address', `${ip}/${prefixLength}`, `of ${desired.name}`),
     ),
-    ...routes.delete.map(({ destination }) => plan('delete', 'route', destination, through)),
-    ...routes.replace.map(({ destination }) => plan('change', 'route', destination, `${through}, marked as ours`)),
-    ...routes.add.map(({ destination }) => plan('create', 'route', destination, through)),
+    ...routes.delete.map(({ destination }) => planned('delete', 'route', destination, through)),
+    ...routes.replace.map(({ destination }) => planned('change', 'route', destination, `${through}, marked as ours`)),
+    ...routes.add.map(({ destination }) => planned('create', 'route', destination, through)),
     ...Object.entries(announcement ?? {}).map(([name, value]) =>
-      value === null ? plan('delete', 'annotation', name, '') : plan('create', 'annotation', name, value),
+      value === null ? planned('delete', 'annotation', name, '') : planned('create', 'annotation', name, value),
     ),
     ...peers.map((change) =>
       peerChange(change, { peer: nodes.get(change.publicKey), isHere: here.has(change.publicKey) }),
@@ -91,18 +124,20 @@ export function changesOf({ look, ownership, key, desired, diff, announcement }:
   ];
 }
 
-const plan = (
+function planned(
   action: PlannedChange['action'],
   what: PlannedChange['what'],
   name: string,
   detail: string,
-): PlannedChange => ({ action, what, name, detail });
+): PlannedChange {
+  return { action, what, name, detail };
+}
 
 function peerChange(
   change: PeerChange,
   { peer, isHere }: { peer: DesiredPeer | undefined; isHere: boolean },
 ): PlannedChange {
-  if (change.remove === true) return plan('delete', 'peer', change.publicKey, 'no Node has its key');
+  if (change.remove === true) return planned('delete', 'peer', change.publicKey, 'no Node has its key');
   const { endpoint, allowedIps, keepaliveSeconds, clearPresharedKey } = change;
   const facts = [
     ...(peer === undefined ? [] : [printable(peer.node)]),
@@ -111,45 +146,35 @@ function peerChange(
     ...(keepaliveSeconds === undefined || !isHere ? [] : [`keepalive ${keepaliveSeconds} s`]),
     ...(clearPresharedKey === true ? ['no preshared key'] : []),
   ];
-  return plan(isHere ? 'change' : 'create', 'peer', change.publicKey, facts.join('  '));
+  return planned(isHere ? 'change' : 'create', 'peer', change.publicKey, facts.join('  '));
 }
 
-/** A plan for programs: one JSON object, and a line break. */
-export const planJson = (whole: Plan): string => jsonPage(whole);
+/** A plan for programs: one JSON object and a line break. */
+export const planJson = (plan: Plan): string => jsonPage(plan);
 
 /** A plan for people. Ends in a line break. */
-export function planText({ strays, unmarked, remotes }: Plan): string {
+export function planText({ orphans, unmarked, remotes }: Plan): string {
   const unreached = remotes.filter(({ reached }) => !reached).map(({ remote }) => remote);
-  const changes = [...strays, ...remotes.flatMap((remote) => remote.changes)];
+  const changes = [...orphans, ...remotes.flatMap((remote) => remote.changes)];
   const lines = [
     ...(changes.length === 0
       ? [withoutChange(unreached)]
       : changes.map(({ action, what, name, detail }) => `${action}  ${what.padEnd(10)}  ${name}  ${detail}`.trimEnd())),
-    ...unmarked.map((device) => `stays   device      ${device}  it has no mark of ours, and no remote`),
+    ...unmarked.map((device) => `retain  device      ${device}  it has neither our mark nor a remote in the config`),
     ...remotes.flatMap((remote) => ['', ...remoteLines(remote)]),
   ];
   return pageOf(lines);
 }
 
-function remoteLines({
-  remote,
-  reached,
-  failure,
-  unknown,
-  heldDeletions,
-  hindrances,
-  skipped,
-}: RemotePlan): readonly string[] {
+function remoteLines(plan: RemotePlan): readonly string[] {
+  const { remote, skipped } = plan;
   return [
-    ...(reached
-      ? [`${remote}: ${skipped.length === 0 ? 'no Node is left out' : `${skipped.length} left out`}`]
-      : [notReached(remote, failure), 'The peers of its Nodes stay as they are:']),
-    ...unknown.map((publicKey) => `unknown  ${publicKey}`),
-    ...(heldDeletions === 0 ? [] : [`held     ${heldDeletions} that its list lacks, until it is listed again`]),
-    ...hindrances.map((hindrance) => `hinders  ${printable(hindrance)}`),
-    ...skipped.map(
-      ({ node, kind, detail }) =>
-        `${kind === 'problem' ? 'skip!' : 'skip '}    ${printable(node)}: ${printable(detail)}`,
-    ),
+    ...(plan.reached
+      ? [`${remote}: ${skipped.length} skipped`]
+      : [notReached(remote, plan.failure), 'The peers of its Nodes stay as they are:']),
+    ...plan.retained.map((publicKey) => `retained ${publicKey}`),
+    ...(plan.heldDeletions === 0 ? [] : [`held     ${plan.heldDeletions} deletions, until the next list`]),
+    ...plan.warnings.map((warning) => `warning  ${printable(warning)}`),
+    ...skipped.map(skippedLine),
   ];
 }

@@ -8,10 +8,11 @@ import { generatePrivateKey, publicKeyOf, WireGuardToolsError } from '@kube-sema
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DesiredPeer } from './desired/peers.ts';
 import { FakeTools } from '../test/support/fake-tools.ts';
+import type { DeviceTools } from './local/device.ts';
 import { writeKeyFile } from './local/key-file.ts';
 import type { KnownNode } from './local/node.ts';
 import type { AnnotationPatch } from './desired/own-node.ts';
-import { type Reconciled, Reconciler, type ReconcilerOptions } from './reconciler.ts';
+import { type ReconciledRemote, Reconciler, type ReconcilerOptions } from './reconciler.ts';
 import { cidr, key, observedLink, observedPeer, remoteSettings, silentLog } from '../test/support/builders.ts';
 
 const { signal } = new AbortController();
@@ -21,7 +22,7 @@ const ENDPOINT = 'c2.wireguard.semaphore.uw.io/endpoint';
 
 const settings = remoteSettings();
 
-/** The peer by its number. */
+/** A desired peer by its number. */
 const wanted = (number: number): DesiredPeer => ({
   node: `n${number}`,
   publicKey: key(number),
@@ -33,13 +34,13 @@ let folder: string;
 let tools: FakeTools;
 let node: KnownNode | undefined;
 let peers: readonly DesiredPeer[] | undefined;
-let noticed: readonly string[];
+let diagnostics: readonly string[];
 let announcements: AnnotationPatch[];
 let refusal: Error | undefined;
 let reconciler: Reconciler;
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'reconciler-')), 'keys');
-  [tools, peers, noticed, announcements, refusal] = [new FakeTools(), [wanted(1)], [], [], undefined];
+  [tools, peers, diagnostics, announcements, refusal] = [new FakeTools(), [wanted(1)], [], [], undefined];
   node = {
     uid: 'u',
     resourceVersion: '1',
@@ -51,20 +52,28 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(folder, '..'), { recursive: true }));
 
-const newReconciler = (more: Partial<ReconcilerOptions> = {}): Reconciler =>
+const newReconciler = ({
+  local,
+  ...devices
+}: Partial<DeviceTools & Pick<ReconcilerOptions, 'local'>> = {}): Reconciler =>
   new Reconciler({
-    tools,
-    startUserspace: ({ name }) => {
-      tools.put(name, { kind: 'tun', key: undefined, listenPort: 0 });
-      return Promise.resolve({ pid: 1 });
+    devices: {
+      tools,
+      startUserspace: ({ name }) => {
+        tools.put(name, { kind: 'tun', key: undefined, listenPort: 0 });
+        return Promise.resolve({ pid: 1 });
+      },
+      userspace: 'auto',
+      logFile: (device) => join(folder, `${device}.log`),
+      ...devices,
     },
-    userspace: 'auto',
-    logFile: (device) => join(folder, `${device}.log`),
-    local: {
+    local: local ?? {
       get node() {
         return node;
       },
-      announce: (patch) => {
+      required: () => node!,
+      announce: (_, patch) => {
+        if (patch === undefined) return Promise.resolve();
         if (refusal !== undefined) return Promise.reject(refusal);
         announcements.push(patch);
         const annotations = Object.entries({ ...node!.annotations, ...patch }).filter(([, value]) => value !== null);
@@ -72,34 +81,37 @@ const newReconciler = (more: Partial<ReconcilerOptions> = {}): Reconciler =>
         return Promise.resolve();
       },
     },
-    keyFolder: folder,
-    staleSeconds: 180,
-    nowSeconds: () => 1_000,
+    options: { wgKeyPath: folder },
+    clock: () => ({ nowSeconds: 1_000, staleSeconds: 180 }),
+    health: { observed: () => undefined, setUp: () => undefined },
     log: silentLog,
-    onLook: () => undefined,
-    onStanding: () => undefined,
-    ...more,
   });
 
-const remote: Reconciled = {
+/** Our own Node with these annotations. */
+const localWith = (annotations: KnownNode['annotations'], announce: ReconcilerOptions['local']['announce']) => ({
+  local: { node: { ...node!, annotations }, required: () => node!, announce },
+});
+
+const remote: ReconciledRemote = {
   settings,
-  peers: () => (peers === undefined ? undefined : { peers, left: [] }),
-  notice: (_, device) => (noticed = device.map(({ reason }) => reason)),
+  peers: () => (peers === undefined ? undefined : { peers, skipped: [] }),
+  setDiagnostics: (_, device) => (diagnostics = device.map(({ reason }) => reason)),
 };
 
 const reconcile = () => reconciler.reconcile(remote, { signal });
 
-/** What was changed since the last call, verb by verb. */
+/** The verbs of changes since the last call. */
 const changed = (): readonly string[] => tools.changes.splice(0).map(([verb]) => verb);
 
 const keyInFile = async (): Promise<string> => (await readFile(join(folder, `${DEVICE}.key`), 'utf8')).trim();
 
-describe('a device that isn’t there', () => {
-  it('is made, set up, routed to, announced, and gets its peers, in this order', async () => {
+describe('a missing device', () => {
+  it('is created, set up, routed to and announced, and gets its peers, in this order', async () => {
     const order: string[] = [];
     const startedAnnouncing = () => order.push(...changed(), 'announce');
-    const announce = async (patch: AnnotationPatch) => void (startedAnnouncing(), announcements.push(patch));
-    reconciler = newReconciler({ local: { node, announce } });
+    const announce = async (_: string, patch?: AnnotationPatch) =>
+      void (startedAnnouncing(), announcements.push(patch!));
+    reconciler = newReconciler(localWith({}, announce));
     expect(await reconcile()).toEqual({ wrote: true, peers: 1 });
     expect([...order, ...changed()]).toEqual([
       'createDevice',
@@ -119,20 +131,20 @@ describe('a device that isn’t there', () => {
     expect(tools.table).toEqual([{ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }]);
   });
 
-  it('needs nothing the second time', async () => {
+  it('needs no change the second time', async () => {
     await reconcile();
     changed();
     expect(await reconcile()).toEqual({ wrote: false, peers: 0 });
     expect([changed(), announcements]).toEqual([[], [expect.anything()]]);
   });
 
-  it('is wireguard-go’s where the kernel has no WireGuard', async () => {
+  it('is created by wireguard-go if the kernel has no WireGuard', async () => {
     tools.kernel = false;
     await reconcile();
     expect(tools.linksByName.get(DEVICE)).toMatchObject({ kind: 'tun', alias: 'semaphore-wireguard c2', up: true });
   });
 
-  it('is wireguard-go’s where that is wanted always', async () => {
+  it('is created by wireguard-go if -userspace is always', async () => {
     reconciler = newReconciler({ userspace: 'always' });
     await reconcile();
     expect(tools.linksByName.get(DEVICE)).toMatchObject({ kind: 'tun', alias: 'semaphore-wireguard c2' });
@@ -140,60 +152,60 @@ describe('a device that isn’t there', () => {
 
   it.each([
     {
-      name: 'wireguard-go is never wanted',
+      name: '-userspace is never',
       more: { userspace: 'never' } as const,
       want: 'this kernel has no WireGuard, and -userspace is never',
       isAwaited: false,
     },
     {
-      name: 'there is no wireguard-go',
+      name: 'wireguard-go is not installed',
       more: { startUserspace: () => Promise.reject(new WireGuardToolsError('WG_NOT_INSTALLED', 'x')) },
-      want: 'wireguard-go is not installed, nor has one that runs made wireguard.c2, and this kernel has no WireGuard',
+      want: 'wireguard-go is not installed here, and no other has created wireguard.c2, and this kernel has no WireGuard',
       isAwaited: true,
     },
     {
-      name: 'a wireguard-go would end with our container',
+      name: 'the kernel has no WireGuard in a container',
       more: { startUserspace: undefined },
-      want: 'no sidecar with wireguard-go has made wireguard.c2, and this kernel has no WireGuard',
+      want: 'no sidecar with wireguard-go has created wireguard.c2, and this kernel has no WireGuard',
       isAwaited: true,
     },
     {
-      name: 'isn’t to, and a wireguard-go would end with our container',
+      name: '-userspace is always in a container',
       more: { startUserspace: undefined, userspace: 'always' } as const,
-      want: 'no sidecar with wireguard-go has made wireguard.c2',
+      want: 'no sidecar with wireguard-go has created wireguard.c2',
       isAwaited: true,
     },
-  ])('is an error where the kernel can’t and $name', async ({ more, want, isAwaited }) => {
+  ])('is an error if $name', async ({ more, want, isAwaited }) => {
     tools.kernel = false;
     reconciler = newReconciler(more);
     await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: want, isAwaited });
   });
 
-  it('is awaited while there is only the TUN device of a wireguard-go that starts', async () => {
+  it('is awaited while a wireguard-go starts and only its TUN device exists', async () => {
     tools.linksByName.set(DEVICE, observedLink({ alias: '', kind: 'tun' }));
     await expect(reconcile()).rejects.toMatchObject({
       code: 'DEVICE',
-      message: 'wireguard.c2 is a device, and no WireGuard',
+      message: 'wireguard.c2 is not a WireGuard device',
       isAwaited: true,
     });
     expect(changed()).toEqual([]);
   });
 
   it.each([
-    { name: 'another device', verb: 'changeDevice', holder: 'wg0', want: 'port 51820 of wireguard.c2 is that of wg0' },
+    { name: 'another device', verb: 'changeDevice', holder: 'wg0', want: 'port 51820 of wireguard.c2 is used by wg0' },
     {
-      name: 'no device',
+      name: 'no known device',
       verb: 'changeDevice',
       holder: undefined,
-      want: 'port 51820 of wireguard.c2 is that of another program',
+      want: 'port 51820 of wireguard.c2 is used by another program',
     },
     {
-      name: 'another device, which the kernel finds out later',
+      name: 'another device, as the kernel finds only at set-up',
       verb: 'changeLink',
       holder: 'wg0',
-      want: 'port 51820 of wireguard.c2 is that of wg0',
+      want: 'port 51820 of wireguard.c2 is used by wg0',
     },
-  ])('can’t have a port that $name has, which is named', async ({ verb, holder, want }) => {
+  ])('can’t have a port of $name, which the error names', async ({ verb, holder, want }) => {
     if (holder !== undefined) tools.put(holder, { listenPort: 51_820 });
     tools.beforeChange = (change) => {
       if (change === verb) throw new WireGuardToolsError('WG_PORT_TAKEN', 'Address already in use');
@@ -215,7 +227,7 @@ describe('a device without our mark', () => {
     expect(tools.linksByName.get(DEVICE)?.alias).toBe('semaphore-wireguard c2');
   });
 
-  it('is adopted by the key that our Node announces; its file is made anew, as the Go program’s went with its container', async () => {
+  it('is adopted by the key that our Node announces, and its key is written to a new file', async () => {
     const own = generatePrivateKey();
     tools.put(DEVICE, { key: own, peers: [peer] });
     node = { ...node!, annotations: { [PUB_KEY]: publicKeyOf(own) } };
@@ -225,7 +237,7 @@ describe('a device without our mark', () => {
     expect(tools.byName.get(DEVICE)?.peers).toEqual([peer]);
   });
 
-  it('has its route marked as ours, and not made anew', async () => {
+  it('has its route marked as ours, not replaced', async () => {
     const own = generatePrivateKey();
     tools.put(DEVICE, { key: own, peers: [observedPeer(key(1))] });
     tools.table = [{ destination: '10.4.0.0/16', device: DEVICE, protocol: 3 }];
@@ -234,7 +246,7 @@ describe('a device without our mark', () => {
     expect(changed()).toEqual(['changeLink', 'replaceRoute']);
   });
 
-  it('has our mark before anything else, so that it is adopted once, whatever fails then', async () => {
+  it('gets our mark first, so that it is adopted whatever fails later', async () => {
     tools.kernel = false;
     tools.beforeChange = (verb) => {
       if (verb === 'changeDevice') throw new WireGuardToolsError('WG_FAILED', 'Address already in use');
@@ -243,7 +255,7 @@ describe('a device without our mark', () => {
     expect(tools.linksByName.get(DEVICE)).toMatchObject({ alias: 'semaphore-wireguard c2' });
   });
 
-  it('is somebody else’s with another key', async () => {
+  it('is foreign with another key', async () => {
     tools.put(DEVICE);
     await expect(reconcile()).rejects.toMatchObject({
       code: 'DEVICE',
@@ -260,7 +272,7 @@ describe('peers', () => {
     tools.changes.length = 0;
   });
 
-  it('are changed one by one: one call that names no other', async () => {
+  it('are changed one by one: a call names no other peer', async () => {
     peers = [wanted(1), { ...wanted(2), allowedIps: ['10.4.99.0/24'] }, wanted(3)];
     expect(await reconcile()).toEqual({ wrote: true, peers: 1 });
     expect(tools.changes).toEqual([
@@ -268,21 +280,21 @@ describe('peers', () => {
     ]);
   });
 
-  it('stay while it isn’t known who they should be', async () => {
+  it('stay while the desired peers are unknown', async () => {
     peers = undefined;
     expect(await reconcile()).toEqual({ wrote: false, peers: 0 });
   });
 
-  it('that somebody else set go', async () => {
+  it('of somebody else are removed', async () => {
     await tools.changeDevice(DEVICE, { peers: [{ publicKey: key(9), allowedIps: ['10.4.9.0/24'] }] });
     tools.changes.length = 0;
     await reconcile();
     expect(tools.changes).toEqual([['changeDevice', DEVICE, { peers: [{ publicKey: key(9), remove: true }] }]]);
   });
 
-  it('get the endpoint that their annotation has had since the last success, also after a failure', async () => {
+  it('get an endpoint that is new since the last success, also after a failure', async () => {
     const device = tools.byName.get(DEVICE)!;
-    // They work, and the second has moved on its own.
+    // Their tunnels work, and the second has another endpoint.
     tools.byName.set(DEVICE, {
       ...device,
       peers: device.peers.map((peer) => ({
@@ -305,29 +317,29 @@ describe('peers', () => {
     ]);
   });
 
-  it('are set while our Node’s API server gives no answer', async () => {
+  it('are set while the local API server does not answer', async () => {
     const { promise: silence, resolve: answer } = Promise.withResolvers<void>();
     peers = [wanted(1), wanted(2), wanted(3), wanted(4)];
-    reconciler = newReconciler({ local: { node: { ...node!, annotations: {} }, announce: () => silence } });
+    reconciler = newReconciler(localWith({}, () => silence));
     const reconciled = reconcile();
     await eventually(() => tools.byName.get(DEVICE)?.peers.length, 4);
     answer();
     expect(await reconciled).toEqual({ wrote: true, peers: 1 });
   });
 
-  it('are set, and nobody waits for that API server, when we are to stop', async () => {
+  it('are set at shutdown, without waiting for that API server', async () => {
     peers = [wanted(1), wanted(2), wanted(3), wanted(4)];
     const stopping = new AbortController();
-    const announce = (_: AnnotationPatch, options: { readonly signal: AbortSignal }) =>
-      once(options.signal, 'abort').then(() => Promise.reject(new Error('aborted')));
-    reconciler = newReconciler({ local: { node: { ...node!, annotations: {} }, announce } });
+    reconciler = newReconciler(
+      localWith({}, (_name, _patch, run) => once(run.signal, 'abort').then(() => Promise.reject(new Error('aborted')))),
+    );
     const reconciled = reconciler.reconcile(remote, { signal: stopping.signal });
     await eventually(() => tools.byName.get(DEVICE)?.peers.length, 4);
     stopping.abort();
     await expect(reconciled).rejects.toThrow('aborted');
   });
 
-  it('are set although our Node can’t be told', async () => {
+  it('are set although our Node can’t be patched', async () => {
     refusal = new KubeApiError('no', { status: 403 });
     node = { ...node!, annotations: {} };
     peers = [wanted(1), wanted(2)];
@@ -336,40 +348,40 @@ describe('peers', () => {
   });
 });
 
-describe('what is in the way', () => {
-  it('is a route of somebody else, which stays and is told', async () => {
+describe('an obstacle', () => {
+  it('can be a route of somebody else, which stays and is reported', async () => {
     tools.table = [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }];
     await reconcile();
-    expect([noticed, tools.table]).toEqual([
+    expect([diagnostics, tools.table]).toEqual([
       ['route-blocked'],
       [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }],
     ]);
   });
 
-  it('is a route that came while we looked', async () => {
+  it('can be a route that was added meanwhile', async () => {
     tools.beforeChange = (verb) => {
       if (verb === 'addRoute') tools.table = [{ destination: '10.4.0.0/16', device: 'eth0', protocol: 4 }];
     };
     await reconcile();
-    expect([noticed, tools.table]).toMatchObject([['route-blocked'], [{ device: 'eth0' }]]);
+    expect([diagnostics, tools.table]).toMatchObject([['route-blocked'], [{ device: 'eth0' }]]);
   });
 
-  it('is a Node without an address: nothing is announced, and the peers are set', async () => {
+  it('can be a Node without an address: nothing is announced, and the peers are set', async () => {
     node = { ...node!, internalIps: [] };
     await reconcile();
-    expect([noticed, announcements, tools.byName.get(DEVICE)?.peers.length]).toEqual([['no-endpoint'], [], 1]);
+    expect([diagnostics, announcements, tools.byName.get(DEVICE)?.peers.length]).toEqual([['no-endpoint'], [], 1]);
   });
 
-  it('is an underlay with a smaller MTU', async () => {
+  it('can be an underlay with a smaller MTU', async () => {
     tools.linksByName.set(
       'eth0',
       observedLink({ name: 'eth0', alias: '', mtuBytes: 1450, addresses: [{ ip: '198.51.100.1', prefixLength: 24 }] }),
     );
     await reconcile();
-    expect(noticed).toEqual(['mtu']);
+    expect(diagnostics).toEqual(['mtu']);
   });
 
-  it('is a key file that can’t be trusted: nothing is touched', async () => {
+  it('can be a key file that can’t be trusted: nothing is changed', async () => {
     await reconcile();
     changed();
     await writeFile(join(folder, `${DEVICE}.key`), 'broken');
@@ -377,14 +389,14 @@ describe('what is in the way', () => {
     expect(changed()).toEqual([]);
   });
 
-  it('is that our own Node isn’t known', async () => {
+  it('can be that our own Node is unknown: nothing is changed', async () => {
     node = undefined;
     expect(await reconcile()).toEqual({ wrote: false, peers: 0 });
     expect(changed()).toEqual([]);
   });
 });
 
-describe('what somebody undid', () => {
+describe('a change by others', () => {
   it.each([
     { name: 'the state of the link', undo: () => tools.changeLink(DEVICE, { up: false }), want: ['changeLink'] },
     {
@@ -399,7 +411,7 @@ describe('what somebody undid', () => {
       want: ['createDevice', 'changeDevice', 'changeLink', 'addRoute', 'changeDevice'],
     },
     { name: 'the annotations', undo: () => Promise.resolve(void (node = { ...node!, annotations: {} })), want: [] },
-  ])('is done again: $name', async ({ undo, want }) => {
+  ])('is undone: $name', async ({ undo, want }) => {
     await reconcile();
     await undo();
     changed();

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Device } from '@kube-semaphore/wireguard-tools';
+import type { DesiredPeer } from './desired/peers.ts';
 import type { NodeDiagnostic } from './desired/diagnostic.ts';
-import { remoteStatus, type StatusInput, statusJson, statusText } from './status.ts';
-import { key, observedDevice, observedPeer } from '../test/support/builders.ts';
+import { remoteStatus, statusJson, statusText } from './status.ts';
+import { key, observedDevice, observedLink, observedPeer, remoteSettings } from '../test/support/builders.ts';
 
-const left: readonly NodeDiagnostic[] = [
-  { node: 'n8', kind: 'problem', reason: 'bad-key', detail: 'its public key is no good' },
-  { node: 'n9', kind: 'expected', reason: 'not-annotated', detail: 'nobody has announced himself' },
+const skipped: readonly NodeDiagnostic[] = [
+  { node: 'n8', kind: 'problem', reason: 'bad-key', detail: 'its public key is invalid' },
+  { node: 'n9', kind: 'expected', reason: 'not-annotated', detail: 'it has no annotations' },
 ];
 const wanted = (number: number) => ({
   node: `n${number}`,
@@ -14,47 +16,59 @@ const wanted = (number: number) => ({
   allowedIps: [`10.4.${number}.0/24`],
 });
 
-const input: StatusInput = {
-  remote: 'c2',
-  deviceName: 'wireguard.c2',
-  device: observedDevice([
-    observedPeer(key(9), { endpoint: undefined, allowedIps: [], latestHandshakeSeconds: undefined }),
-    observedPeer(key(2), { latestHandshakeSeconds: 800, allowedIps: ['10.4.2.0/24'] }),
-    observedPeer(key(1), { receivedBytes: 512, sentBytes: 1_610_612_736 }),
-  ]),
-  marked: true,
-  desired: { peers: [wanted(1), wanted(2), wanted(3)], left },
-  failure: undefined,
-  clock: { nowSeconds: 1_000, staleSeconds: 180 },
-};
+const observed = observedDevice([
+  observedPeer(key(9), { endpoint: undefined, allowedIps: [], latestHandshakeSeconds: undefined }),
+  observedPeer(key(2), { latestHandshakeSeconds: 800, allowedIps: ['10.4.2.0/24'] }),
+  observedPeer(key(1), { receivedBytes: 512, sentBytes: 1_610_612_736 }),
+]);
+
+/** The status of c2. `device: null`: it doesn't exist; `peers: null`: c2 was not reached. */
+function status({
+  device = observed as Device | null,
+  alias = 'semaphore-wireguard c2',
+  peers = [wanted(1), wanted(2), wanted(3)] as readonly DesiredPeer[] | null,
+  skipped = [] as readonly NodeDiagnostic[],
+  failure = undefined as string | undefined,
+} = {}) {
+  const remote = {
+    settings: remoteSettings(),
+    peers: () => (peers === null ? undefined : { peers, skipped: skipped.slice(1) }),
+    skipped: skipped.slice(0, 1),
+    failure,
+  };
+  const node = { devices: device === null ? [] : [device], links: [observedLink({ alias })] };
+  return remoteStatus(remote, node, { nowSeconds: 1_000, staleSeconds: 180 });
+}
+
+const text = (...remotes: readonly ReturnType<typeof status>[]) => statusText({ remotes });
 
 describe('the status', () => {
-  it('is for people', () => {
-    expect(statusText([remoteStatus(input)])).toBe(
+  it('has a text for people', () => {
+    expect(text(status({ skipped }))).toBe(
       [
         `c2: wireguard.c2, port 51820, public key ${key(200)}`,
-        'up     n1  192.0.2.1:51820  handshake 10 s ago  512 B in  1.5 GiB out  10.4.1.0/24',
-        'stale  n2  192.0.2.1:51820  handshake 200 s ago  0 B in  0 B out  10.4.2.0/24',
-        `never  ${key(9)}  no endpoint  no handshake  0 B in  0 B out`,
-        'none   n3',
-        'skip!  n8: its public key is no good',
-        'skip   n9: nobody has announced himself',
+        'up       n1  192.0.2.1:51820  handshake 10 s ago  512 B in  1.5 GiB out  10.4.1.0/24',
+        'stale    n2  192.0.2.1:51820  handshake 200 s ago  0 B in  0 B out  10.4.2.0/24',
+        `never    ${key(9)}  no endpoint  no handshake  0 B in  0 B out`,
+        'missing  n3',
+        'skip!    n8: its public key is invalid',
+        'skip     n9: it has no annotations',
         '',
       ].join('\n'),
     );
   });
 
-  it('says what is not known, and what is not there', () => {
+  it('says what is unknown, and what does not exist', () => {
     expect(
-      statusText([
-        remoteStatus({ ...input, device: undefined, desired: undefined, failure: 'list nodes: refused' }),
-        remoteStatus({ ...input, desired: { peers: [], left: [] }, device: observedDevice([]) }),
-      ]),
+      text(
+        status({ device: null, peers: null, failure: 'list nodes: refused' }),
+        status({ peers: [], device: observedDevice([]) }),
+      ),
     ).toBe(
       [
-        'c2: wireguard.c2 is not there',
+        'c2: wireguard.c2 does not exist',
         'c2: not reached: list nodes: refused',
-        'Which Nodes its peers are, and which are left out, is not known',
+        'The Nodes of its peers, and skipped Nodes, are unknown.',
         '',
         `c2: wireguard.c2, port 51820, public key ${key(200)}`,
         '',
@@ -62,23 +76,22 @@ describe('the status', () => {
     );
   });
 
-  it('tells a device that may be somebody else’s from ours', () => {
-    expect(
-      statusText([
-        remoteStatus({ ...input, device: observedDevice([]), marked: false, desired: { peers: [], left: [] } }),
-      ]),
-    ).toBe(`c2: wireguard.c2, port 51820, public key ${key(200)}, without our mark\n`);
+  it('marks a device without our mark', () => {
+    expect(text(status({ device: observedDevice([]), alias: '', peers: [] }))).toBe(
+      `c2: wireguard.c2, port 51820, public key ${key(200)}, without our mark\n`,
+    );
   });
 
-  it('is for programs', () => {
-    const [remote] = (JSON.parse(statusJson([remoteStatus(input)])) as { remotes: readonly Record<string, unknown>[] })
-      .remotes;
+  it('has JSON for programs', () => {
+    const [remote] = (
+      JSON.parse(statusJson({ remotes: [status({ skipped })] })) as { remotes: readonly Record<string, unknown>[] }
+    ).remotes;
     expect(remote).toMatchObject({
       remote: 'c2',
       reached: true,
       device: { listenPort: 51_820, marked: true },
       missing: ['n3'],
-      skipped: left,
+      skipped,
     });
     expect(remote?.['peers']).toEqual([
       {
@@ -96,24 +109,23 @@ describe('the status', () => {
     ]);
   });
 
-  it('has why a remote was not reached, and nothing of what broke off where it was', () => {
-    expect(remoteStatus({ ...input, desired: undefined, failure: 'list nodes: refused' })).toMatchObject({
+  it('says why a remote was not reached, and has no failure of one that was', () => {
+    expect(status({ peers: null, failure: 'list nodes: refused' })).toMatchObject({
       reached: false,
       failure: 'list nodes: refused',
     });
-    expect(remoteStatus({ ...input, failure: 'list nodes: refused' })).toMatchObject({
+    expect(status({ failure: 'list nodes: refused' })).toMatchObject({
       reached: true,
       failure: undefined,
     });
   });
 
-  it('has the same order whatever wg shows', () => {
-    const turned = { ...input, device: observedDevice(input.device!.peers.toReversed()) };
-    expect(remoteStatus(turned)).toEqual(remoteStatus(input));
+  it('has the same order whatever the order of wg', () => {
+    expect(status({ device: observedDevice(observed.peers.toReversed()) })).toEqual(status());
   });
 
-  it('takes a handshake in the future for one of now', () => {
-    const ahead = { ...input, device: observedDevice([observedPeer(key(1), { latestHandshakeSeconds: 1_100 })]) };
-    expect(remoteStatus(ahead).peers).toMatchObject([{ state: 'up', handshakeAgeSeconds: 0 }]);
+  it('treats a handshake in the future as one of now', () => {
+    const device = observedDevice([observedPeer(key(1), { latestHandshakeSeconds: 1_100 })]);
+    expect(status({ device }).peers).toMatchObject([{ state: 'up', handshakeAgeSeconds: 0 }]);
   });
 });

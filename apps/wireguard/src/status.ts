@@ -1,13 +1,15 @@
 import { notReached } from '@kube-semaphore/multicluster';
+import { compareText } from '@kube-semaphore/naming';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
-import type { Device } from '@kube-semaphore/wireguard-tools';
-import type { DesiredPeer } from './desired/peers.ts';
+import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './desired/handshake.ts';
-import type { NodeDiagnostic } from './desired/diagnostic.ts';
+import type { ObservedNode } from './local/observe.ts';
+import { remoteOfAlias } from './names.ts';
+import type { Remote } from './remote/cluster.ts';
 
 /** A peer of a device, as it is. */
 type PeerStatus = {
-  /** Its Node; null if the peer is none that we want, or its remote wasn't reached. */
+  /** Its Node; null if the peer isn't a desired one, or its remote was not reached. */
   readonly node: string | null;
   readonly publicKey: string;
   readonly state: TunnelState;
@@ -19,45 +21,32 @@ type PeerStatus = {
   readonly allowedIps: readonly string[];
 };
 
-/** A remote with the device that leads to it. */
+/** A remote and the device that leads to it. */
 export type RemoteStatus = {
   readonly remote: string;
   readonly deviceName: string;
-  /** Null if there is none. Without our mark it is somebody else's, or not taken over yet. */
+  /** Null if there is none. Without our mark, it belongs to somebody else or isn't adopted yet. */
   readonly device: { readonly publicKey: string | null; readonly listenPort: number; readonly marked: boolean } | null;
   /** Whether its Nodes were listed in time. */
   readonly reached: boolean;
-  /** Why it was not reached, in words; undefined: it was, or there was no answer at all. */
+  /** Why it was not reached, in words; undefined: it was, or it gave no answer at all. */
   readonly failure: string | undefined;
   readonly peers: readonly PeerStatus[];
-  /** Nodes that should be peers, and aren't there yet. */
+  /** Nodes that should be peers, but aren't yet. */
   readonly missing: readonly string[];
   readonly skipped: readonly NodeDiagnostic[];
 };
 
-export type StatusInput = {
-  readonly remote: string;
-  readonly deviceName: string;
-  readonly device: Device | undefined;
-  /** Whether that has our mark. */
-  readonly marked: boolean;
-  /** Undefined: the remote wasn't reached. */
-  readonly desired: { readonly peers: readonly DesiredPeer[]; readonly left: readonly NodeDiagnostic[] } | undefined;
-  /** Why it isn't reached, if it isn't, in words. */
-  readonly failure: string | undefined;
-  readonly clock: HandshakeClock;
-};
-
-/** What there is of a remote on this node; peers in the order of their Nodes and keys, those without a Node last. */
-export function remoteStatus({
-  remote,
-  deviceName,
-  device,
-  marked,
-  desired,
-  failure,
-  clock,
-}: StatusInput): RemoteStatus {
+/** What a remote has on this node. Its peers are in the order of their Nodes and keys; those without a Node come last. */
+export function remoteStatus(
+  remote: Pick<Remote, 'settings' | 'peers' | 'skipped' | 'failure'>,
+  { devices, links }: ObservedNode,
+  clock: HandshakeClock,
+): RemoteStatus {
+  const { name, device: deviceName } = remote.settings;
+  const device = devices.find((candidate) => candidate.name === deviceName);
+  const marked = links.some((link) => link.name === deviceName && remoteOfAlias(link.alias) === name);
+  const desired = remote.peers(new Set(devices.flatMap(({ publicKey }) => publicKey ?? [])));
   const nodes = new Map(desired?.peers.map(({ publicKey, node }) => [publicKey, node]));
   const peers = (device?.peers ?? []).map((peer) => ({
     node: nodes.get(peer.publicKey) ?? null,
@@ -71,64 +60,66 @@ export function remoteStatus({
   }));
   const here = new Set(peers.map(({ publicKey }) => publicKey));
   return {
-    remote,
+    remote: name,
     deviceName,
     device:
       device === undefined ? null : { publicKey: device.publicKey ?? null, listenPort: device.listenPort, marked },
     reached: desired !== undefined,
-    failure: desired === undefined ? failure : undefined,
+    failure: desired === undefined ? remote.failure : undefined,
     peers: peers.toSorted(byNodeAndKey),
     missing: desired?.peers.filter(({ publicKey }) => !here.has(publicKey)).map(({ node }) => node) ?? [],
-    skipped: desired?.left ?? [],
+    skipped: desired === undefined ? [] : [...remote.skipped, ...desired.skipped],
   };
 }
 
-/** A status for programs: one JSON object, and a line break. */
-export const statusJson = (remotes: readonly RemoteStatus[]): string => jsonPage({ remotes });
+/** What `status` prints. */
+export type Status = {
+  readonly remotes: readonly RemoteStatus[];
+  /** Why there is no Node of ours, if that is known. */
+  readonly problem: string | undefined;
+};
+
+/** 0, or 1 if we have no Node, or a remote was not reached. */
+export const statusExitCode = ({ remotes, problem }: Status): 0 | 1 =>
+  problem === undefined && remotes.every(({ reached }) => reached) ? 0 : 1;
+
+/** A status for programs: one JSON object and a line break. */
+export const statusJson = ({ remotes }: Pick<Status, 'remotes'>): string => jsonPage({ remotes });
 
 /** A status for people. Ends in a line break. */
-export const statusText = (remotes: readonly RemoteStatus[]): string =>
+export const statusText = ({ remotes }: Pick<Status, 'remotes'>): string =>
   pageOf(remotes.flatMap((remote, i) => [...(i === 0 ? [] : ['']), ...linesOf(remote)]));
 
-function linesOf({
-  remote,
-  deviceName,
-  device,
-  reached,
-  failure,
-  peers,
-  missing,
-  skipped,
-}: RemoteStatus): readonly string[] {
-  const head =
-    device === null
-      ? `${deviceName} is not there`
-      : `${deviceName}, port ${device.listenPort}, public key ${device.publicKey ?? '(none)'}${device.marked ? '' : ', without our mark'}`;
+function linesOf(status: RemoteStatus): readonly string[] {
+  const { remote, deviceName, device } = status;
+  const facts = device && [
+    deviceName,
+    `port ${device.listenPort}`,
+    `public key ${device.publicKey ?? '(none)'}`,
+    ...(device.marked ? [] : ['without our mark']),
+  ];
   return [
-    `${remote}: ${head}`,
-    ...(reached
+    `${remote}: ${facts?.join(', ') ?? `${deviceName} does not exist`}`,
+    ...(status.reached
       ? []
-      : [notReached(remote, failure), 'Which Nodes its peers are, and which are left out, is not known']),
-    ...peers.map(peerLine),
-    ...missing.map((node) => `none   ${printable(node)}`),
-    ...skipped.map(
-      ({ node, kind, detail }) => `${kind === 'problem' ? 'skip!' : 'skip '}  ${printable(node)}: ${printable(detail)}`,
-    ),
+      : [notReached(remote, status.failure), 'The Nodes of its peers, and skipped Nodes, are unknown.']),
+    ...status.peers.map(peerLine),
+    ...status.missing.map((node) => `missing  ${printable(node)}`),
+    ...status.skipped.map(skippedLine),
   ];
 }
 
-function peerLine({
-  node,
-  publicKey,
-  state,
-  handshakeAgeSeconds: age,
-  endpoint,
-  receivedBytes,
-  sentBytes,
-  allowedIps,
-}: PeerStatus): string {
-  const handshake = age === null ? 'no handshake' : `handshake ${age} s ago`;
-  return `${state.padEnd(5)}  ${[printable(node ?? publicKey), endpoint ?? 'no endpoint', handshake, `${bytes(receivedBytes)} in`, `${bytes(sentBytes)} out`, ...allowedIps].join('  ')}`;
+function peerLine(peer: PeerStatus): string {
+  const { node, publicKey, state, handshakeAgeSeconds: age } = peer;
+  const facts = [
+    printable(node ?? publicKey),
+    peer.endpoint ?? 'no endpoint',
+    age === null ? 'no handshake' : `handshake ${age} s ago`,
+    `${bytes(peer.receivedBytes)} in`,
+    `${bytes(peer.sentBytes)} out`,
+    ...peer.allowedIps,
+  ];
+  return `${state.padEnd(7)}  ${facts.join('  ')}`;
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
@@ -140,7 +131,6 @@ function bytes(count: number): string {
 }
 
 function byNodeAndKey(a: PeerStatus, b: PeerStatus): number {
-  if ((a.node === null) !== (b.node === null)) return a.node === null ? 1 : -1;
-  const [one, other] = [`${a.node ?? ''}/${a.publicKey}`, `${b.node ?? ''}/${b.publicKey}`];
-  return one < other ? -1 : Number(one > other);
+  const withoutNodeLast = Number(a.node === null) - Number(b.node === null);
+  return withoutNodeLast || compareText(a.node ?? '', b.node ?? '') || compareText(a.publicKey, b.publicKey);
 }

@@ -2,9 +2,9 @@ import { eventually } from '@kube-semaphore/eventually';
 import { harmIn, node, startHostileServer, STEERING, TOKEN } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect, onTestFinished } from 'vitest';
-import { it } from './support/it.ts';
+import { announce, ownNode, it } from './support/it.ts';
 
-/** The entry of a remote that is hostile in this way. */
+/** The entry of a remote with a hostile API server. */
 async function hostile(
   how: Omit<Parameters<typeof startHostileServer>[0], 'token'>,
 ): Promise<{ kubeConfigPath: string }> {
@@ -13,13 +13,9 @@ async function hostile(
   return { kubeConfigPath: server.kubeconfig };
 }
 
-const announce = (publicKey: string, endpoint: string) => ({
-  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
-  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
-});
 const key = (): string => publicKeyOf(generatePrivateKey());
 
-/** Nodes that are no peers, each for another reason, and one that is. */
+/** Nodes that can't be peers, each for another reason, and one that can. */
 const objects = [
   node({ name: `x${STEERING}${'x'.repeat(500)}`, annotations: announce(key(), '198.51.100.1:51820') }),
   node({ name: 'a', annotations: announce(`${STEERING}${'x'.repeat(5_000)}`, `198.51.100.1:51820${STEERING}`) }),
@@ -34,10 +30,8 @@ const objects = [
 const refusal = (authorization: string): string =>
   `${STEERING}you sent Authorization: ${authorization} ${'x'.repeat(200_000)}`;
 
-const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
-
 it.for(['json', 'pretty'])(
-  'what a hostile remote says does no harm in a log (%s)',
+  'an error of a hostile remote does no harm in a log (%s)',
   async (format, { spawn, addNode, local }) => {
     await addNode(local, ownNode);
     const agent = await spawn({
@@ -50,7 +44,7 @@ it.for(['json', 'pretty'])(
   },
 );
 
-describe('what a hostile remote has', () => {
+describe('an object of a hostile remote', () => {
   it.for(['json', 'pretty'])('does no harm in a log (%s)', async (format, { spawn, addNode, local }) => {
     await addNode(local, ownNode);
     const agent = await spawn({
@@ -69,7 +63,7 @@ describe('what a hostile remote has', () => {
   ])('does no harm in $word $flags', async ({ word, flags }, { run, addNode, local }) => {
     await addNode(local, ownNode);
     const { code, stdout, stderr } = await run({ word, flags, remote: await hostile({ objects }) });
-    expect([code, stdout]).toEqual([0, expect.stringContaining('its public key is no good')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('its public key is invalid')]);
     expect(harmIn(stdout + stderr)).toEqual([]);
   });
 });

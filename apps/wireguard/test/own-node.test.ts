@@ -3,16 +3,10 @@ import { eventually } from '@kube-semaphore/eventually';
 import { node } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
-import { it } from './support/it.ts';
+import { announce, ownNode, it } from './support/it.ts';
 
 const NODE = '/api/v1/nodes/n1';
 const LOCAL = { remote: 'local' };
-
-const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
-const announce = (publicKey: string, endpoint: string) => ({
-  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
-  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
-});
 
 const reading: PolicyRule = { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] };
 
@@ -21,7 +15,7 @@ async function grant({ admin }: TestCluster, role: string, rules: readonly Polic
   if (status !== 200) throw new Error(`the role ${role} can't be changed: ${status}`);
 }
 
-/** What kubelet does when the machine has other addresses. */
+/** Changes the addresses of the Node, as kubelet does. */
 async function readdress({ admin }: TestCluster, address: string): Promise<void> {
   const { status } = await admin.request('PATCH', `${NODE}/status`, {
     status: { addresses: [{ type: 'InternalIP', address }] },
@@ -30,7 +24,7 @@ async function readdress({ admin }: TestCluster, address: string): Promise<void>
 }
 
 describe('our own Node', () => {
-  it('that may not be patched is told once, counts as lost, and costs no peer', async ({
+  it('that can’t be patched is logged once, shows the local cluster as down, and costs no peer', async ({
     local,
     remote,
     addNode,
@@ -45,9 +39,9 @@ describe('our own Node', () => {
     const agent = await spawn({ file: { local: { name: 'c1', kubeConfigPath: kubeconfig } } });
     const isUp = () => agent.metric('semaphore_wg_remote_up', LOCAL);
     const tries = async () => (await agent.metric('semaphore_wg_sync_requeue_total', { device: 'wireguard.c2' })) ?? 0;
-    const refusals = () => agent.log().filter(({ msg }) => msg === 'not done, will try again');
+    const refusals = () => agent.log().filter(({ msg }) => msg === 'reconcile failed, retrying');
 
-    await agent.logged('not done, will try again', { cluster: 'c2' });
+    await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     await agent.ready();
     expect([await isUp(), await agent.metric('semaphore_wg_remote_up', { remote: 'c2' })]).toEqual([0, 1]);
     await eventually(
@@ -61,7 +55,7 @@ describe('our own Node', () => {
     expect([await isUp(), refusals().length]).toEqual([0, 1]);
     expect(JSON.stringify(refusals())).toContain('403');
 
-    // That its API server is reached again says nothing about the right to write.
+    // An API server that is reached again doesn't grant the right to write.
     await local.restart();
     await agent.logged('API server recovered', { cluster: 'local' });
     const before = await tries();
@@ -69,14 +63,14 @@ describe('our own Node', () => {
     await eventually(isUp, 0);
 
     await grant(local, 'may-not-patch', [{ ...reading, verbs: [...reading.verbs, 'patch'] }]);
-    await agent.logged('works again', { cluster: 'c2' });
+    await agent.logged('recovered', { cluster: 'c2' });
     await eventually(isUp, 1);
     expect((await local.admin.get(NODE)).metadata.annotations).toMatchObject({
       'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820',
     });
   });
 
-  it('with other addresses has the Nodes of remotes read anew', async ({ local, remote, addNode, spawn }) => {
+  it('with other addresses has the Nodes of remotes read again', async ({ local, remote, addNode, spawn }) => {
     await addNode(local, ownNode);
     await addNode(remote, {
       name: 'r1',
@@ -94,7 +88,12 @@ describe('our own Node', () => {
     await eventually(refused, 0);
   });
 
-  it('that is deleted is told of, and announced when it is back', async ({ local, addNode, bareNode, spawn }) => {
+  it('that is deleted is logged, and gets its annotations when it is back', async ({
+    local,
+    addNode,
+    bareNode,
+    spawn,
+  }) => {
     const key = generatePrivateKey();
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
     await addNode(local, ownNode);
@@ -109,7 +108,7 @@ describe('our own Node', () => {
     await agent.logged('announced on our Node', { cluster: 'c2' });
     expect(await announced()).toEqual(want);
     await local.admin.delete(NODE);
-    await agent.logged('our own Node is gone: everything stays as it is until it is back', { node: 'n1' });
+    await agent.logged('our own Node is gone; devices and peers stay until it is back', { node: 'n1' });
     expect(await agent.get('/readyz')).toMatchObject({ status: 200 });
     await local.admin.create('/api/v1/nodes', node(ownNode));
     await eventually(announced, want);

@@ -4,26 +4,21 @@ import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect, onTestFinished } from 'vitest';
-import { addBlock, defineBooks } from './support/calico-books.ts';
-import { it } from './support/it.ts';
+import { addBlock, defineIpam } from './support/calico-ipam.ts';
+import { announce, ownNode as ipv4Node, it } from './support/it.ts';
 
-const announce = (publicKey: string, endpoint: string) => ({
-  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
-  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
-});
+const ownNode = { ...ipv4Node, internalIPs: ['192.0.2.1', 'fd31::1'] };
 
-const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1', 'fd31::1'] };
-
-/** What a Node says of itself, as an agent on it reads it back. */
+/** The annotations of a Node. */
 const annotationsOf = async (cluster: TestCluster, name: string) =>
   (await cluster.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations;
 
 /** What an API server takes much longer than, and one that is away always has. */
 const TIMEOUT = { timeout: '10s' };
 
-/** Leads to a port where nobody listens. */
-async function kubeconfigOfNobody(dir: string): Promise<string> {
-  const path = join(dir, 'nobody');
+/** A kubeconfig for a port where no server listens. */
+async function unreachableKubeconfig(dir: string): Promise<string> {
+  const path = join(dir, 'unreachable');
   const cluster = { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': false };
   await writeFile(
     path,
@@ -38,7 +33,7 @@ async function kubeconfigOfNobody(dir: string): Promise<string> {
 }
 
 describe('plan', () => {
-  it('prints what a new node would get, why Nodes are left out, and changes nothing', async ({
+  it('prints all changes of a new node, and why Nodes are skipped, and changes nothing', async ({
     run,
     addNode,
     local,
@@ -59,15 +54,15 @@ describe('plan', () => {
       'create  annotation  c2.wireguard.semaphore.uw.io/endpoint  192.0.2.1:51820',
       `create  peer        ${good}  r1  198.51.100.1:51820  10.4.1.0/24`,
       '',
-      'c2: 2 left out',
-      expect.stringMatching(/^skip! {4}r2: its public key is no good: /),
-      'skip     r3: no semaphore-wireguard of its cluster has announced itself on the Node',
+      'c2: 2 skipped',
+      expect.stringMatching(/^skip! {4}r2: its public key is invalid: /),
+      'skip     r3: it has no annotations from a semaphore-wireguard of its cluster',
       '',
     ]);
     expect([code, await readdir(keyFolder), (await annotationsOf(local, 'n1')) ?? {}]).toEqual([0, [], {}]);
   });
 
-  it('leaves out a Node that is too large to be read, and no other', async ({ run, addNode, local, remote }) => {
+  it('skips a Node that is too large, and no other', async ({ run, addNode, local, remote }) => {
     const [good, large] = [publicKeyOf(generatePrivateKey()), publicKeyOf(generatePrivateKey())];
     await addNode(local, ownNode);
     await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(good, '198.51.100.1:51820') });
@@ -84,14 +79,14 @@ describe('plan', () => {
     expect(stdout).toMatch(/^skip! {4}r2: .*addresses has more than 1000 elements$/m);
   });
 
-  it('announces the address of the wanted family', async ({ run, addNode, local }) => {
+  it('announces the address of the configured family', async ({ run, addNode, local }) => {
     await addNode(local, ownNode);
     const { stdout } = await run({ word: 'plan', remote: { endpointFamily: 'ipv6' } });
     expect(stdout).toContain('c2.wireguard.semaphore.uw.io/endpoint  [fd31::1]:51820\n');
   });
 
-  it('takes Calico’s books for the addresses of Nodes where it is told to', async ({ run, addNode, local, remote }) => {
-    await defineBooks(remote);
+  it('uses Calico’s IPAM for the CIDRs of Nodes if the config says so', async ({ run, addNode, local, remote }) => {
+    await defineIpam(remote);
     const [one, two] = [publicKeyOf(generatePrivateKey()), publicKeyOf(generatePrivateKey())];
     await addNode(local, ownNode);
     await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(one, '198.51.100.1:51820') });
@@ -108,27 +103,22 @@ describe('plan', () => {
     expect(code).toBe(0);
   });
 
-  it('says what is not known of a remote that doesn’t answer, and is no success', async ({
-    run,
-    addNode,
-    local,
-    dir,
-  }) => {
+  it('says what stays of a remote that is not reached, and ends with 1', async ({ run, addNode, local, dir }) => {
     await addNode(local, ownNode);
     const { code, stdout } = await run({
       word: 'plan',
       flags: TIMEOUT,
-      remote: { kubeConfigPath: await kubeconfigOfNobody(dir) },
+      remote: { kubeConfigPath: await unreachableKubeconfig(dir) },
     });
     expect(stdout).toMatch(/^c2: not reached: .*ECONNREFUSED.*\nThe peers of its Nodes stay as they are:\n/m);
-    // What doesn't depend on the remote is known.
+    // What doesn't depend on the remote is planned.
     expect([code, stdout.split('\n').filter((line) => line.startsWith('create  route'))]).toEqual([
       1,
       ['create  route       10.4.0.0/16  through wireguard.c2'],
     ]);
   });
 
-  it('tells of a remote that is the local cluster at another address', async ({ run, addNode, accounts, local }) => {
+  it('warns of a remote that is the local cluster at another address', async ({ run, addNode, accounts, local }) => {
     await addNode(local, ownNode);
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
@@ -137,13 +127,13 @@ describe('plan', () => {
     expect(stderr).toMatch(/: warning: .* \(c2\) leads to the same cluster as .*local\.kubeConfigPath/);
   });
 
-  it('is JSON for programs', async ({ run, addNode, local }) => {
+  it('prints JSON for programs', async ({ run, addNode, local }) => {
     await addNode(local, ownNode);
     const { code, stdout } = await run({ word: 'plan', flags: { o: 'json' } });
     expect([code, JSON.parse(stdout)]).toMatchObject([
       0,
       {
-        strays: [],
+        orphans: [],
         remotes: [
           {
             remote: 'c2',
@@ -160,12 +150,7 @@ describe('plan', () => {
 });
 
 describe('status', () => {
-  it('prints which Nodes have no peer yet, and says that there is no device', async ({
-    run,
-    addNode,
-    local,
-    remote,
-  }) => {
+  it('prints missing peers, and says that the device does not exist', async ({ run, addNode, local, remote }) => {
     await addNode(local, ownNode);
     await addNode(remote, {
       name: 'r1',
@@ -174,14 +159,14 @@ describe('status', () => {
     });
     expect(await run({ word: 'status' })).toMatchObject({
       code: 0,
-      stdout: 'c2: wireguard.c2 is not there\nnone   r1\n',
+      stdout: 'c2: wireguard.c2 does not exist\nmissing  r1\n',
     });
   });
 
-  it('says that there is no such Node, after what there is on this one, and ends with 1', async ({ run }) => {
+  it('prints the status, then that there is no such Node, and ends with 1', async ({ run }) => {
     expect(await run({ word: 'status' })).toEqual({
       code: 1,
-      stdout: 'c2: wireguard.c2 is not there\n',
+      stdout: 'c2: wireguard.c2 does not exist\n',
       stderr: 'semaphore-wireguard: there is no Node n1 in the local cluster: -node-name or SWG_NODE_NAME\n',
     });
   });
@@ -191,18 +176,24 @@ describe('status', () => {
     const { code, stdout } = await run({
       word: 'status',
       flags: TIMEOUT,
-      remote: { kubeConfigPath: await kubeconfigOfNobody(dir) },
+      remote: { kubeConfigPath: await unreachableKubeconfig(dir) },
     });
     expect(stdout.split('\n')).toEqual([
-      'c2: wireguard.c2 is not there',
+      'c2: wireguard.c2 does not exist',
       expect.stringMatching(/^c2: not reached: .*ECONNREFUSED/),
-      'Which Nodes its peers are, and which are left out, is not known',
+      'The Nodes of its peers, and skipped Nodes, are unknown.',
       '',
     ]);
     expect(code).toBe(1);
   });
 
-  it('prints the peers although our own API server is away', async ({ run, addNode, remote, bareNode, dir }) => {
+  it('prints the peers although the local API server is not reached', async ({
+    run,
+    addNode,
+    remote,
+    bareNode,
+    dir,
+  }) => {
     const [key, peer] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
     await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: announce(peer, endpoint) });
@@ -216,33 +207,35 @@ describe('status', () => {
       await run({
         word: 'status',
         flags: TIMEOUT,
-        file: { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } },
+        file: { local: { name: 'c1', kubeConfigPath: await unreachableKubeconfig(dir) } },
       }),
     ).toMatchObject({
       code: 0,
-      stdout: `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}\nnever  r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
+      stdout: [
+        `c2: wireguard.c2, port 51820, public key ${publicKeyOf(key)}`,
+        `never    r1  ${endpoint}  no handshake  0 B in  148 B out  ${allowedIps}\n`,
+      ].join('\n'),
     });
   });
 });
 
 describe('cleanup', () => {
-  it('removes the devices of a node whose Node is gone already, and whose key file is broken', async ({
-    run,
-    bareNode,
-    keyFolder,
-  }) => {
+  it('removes devices although the Node is gone and a key file is broken', async ({ run, bareNode, keyFolder }) => {
     const key = generatePrivateKey();
     await writeFile(join(keyFolder, 'wireguard.c2.key'), 'no key', { mode: 0o600 });
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
     expect(await run({ word: 'cleanup', flags: { yes: 'true' } })).toMatchObject({
       code: 0,
-      stdout:
-        'There is no Node n1, and so there are no annotations of it.\ndelete  device wireguard.c2 with its routes\nCleaned up cluster all.\n',
+      stdout: [
+        'There is no Node n1, so there are no annotations to remove.',
+        'delete  device wireguard.c2 with its routes',
+        'Cleaned up cluster all.\n',
+      ].join('\n'),
     });
     expect((await bareNode.calls()).at(-1)).toBe('ip link delete dev wireguard.c2');
   });
 
-  it('takes back what our Node announces: of one remote, or of all', async ({ run, addNode, local }) => {
+  it('removes our annotations: of one remote, or of all', async ({ run, addNode, local }) => {
     const said = (cluster: string) => ({
       [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k',
       [`${cluster}.wireguard.semaphore.uw.io/endpoint`]: 'e',
@@ -257,10 +250,14 @@ describe('cleanup', () => {
     expect(await annotationsOf(local, 'n1')).toEqual({ note: 'stays' });
   });
 
-  it('says in a sentence that our API server doesn’t answer, and removes nothing', async ({ run, bareNode, dir }) => {
+  it('says in one sentence that the local API server is not reached, and removes nothing', async ({
+    run,
+    bareNode,
+    dir,
+  }) => {
     const key = generatePrivateKey();
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
-    const file = { local: { name: 'c1', kubeConfigPath: await kubeconfigOfNobody(dir) } };
+    const file = { local: { name: 'c1', kubeConfigPath: await unreachableKubeconfig(dir) } };
     const { code, stderr } = await run({ word: 'cleanup', flags: { yes: 'true' }, file });
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^semaphore-wireguard: [^{]*ECONNREFUSED[^{]*\n$/)]);
     expect((await bareNode.calls()).filter((call) => call.includes('delete'))).toEqual([]);

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
-import { it } from './support/it.ts';
+import { announce, ownNode, it } from './support/it.ts';
 
-const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
-
-describe('an agent that can’t make a device', () => {
-  it('says so once, isn’t ready, tries again, announces nothing, and ends when it is asked to', async ({
+describe('an agent that can’t create a device', () => {
+  it('logs it once, isn’t ready, retries, announces nothing, and stops on a signal', async ({
     spawn,
     addNode,
     local,
@@ -16,13 +14,13 @@ describe('an agent that can’t make a device', () => {
   }) => {
     await addNode(local, ownNode);
     const agent = await spawn();
-    await agent.logged('not done, will try again', { cluster: 'c2' });
+    await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     const failures = () => agent.metric('semaphore_wg_sync_peers_total', { device: 'wireguard.c2', success: '0' });
     const before = (await failures()) ?? 0;
     await eventually(async () => ((await failures()) ?? 0) > before, true);
-    expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'there is no device yet for c2\n' });
+    expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'no device yet for c2\n' });
     expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
-    expect(agent.log().filter(({ msg }) => msg === 'not done, will try again')).toHaveLength(1);
+    expect(agent.log().filter(({ msg }) => msg === 'reconcile failed, retrying')).toHaveLength(1);
     expect((await local.admin.get('/api/v1/nodes/n1')).metadata.annotations ?? {}).toEqual({});
     expect(await agent.stop()).toMatchObject({ code: 0 });
     const key = await readFile(join(keyFolder, 'wireguard.c2.key'), 'utf8');
@@ -37,21 +35,21 @@ describe('an agent that can’t make a device', () => {
     const before = await key();
     await first.stop();
     const second = await spawn();
-    await second.logged('not done, will try again');
+    await second.logged('reconcile failed, retrying');
     expect(await key()).toBe(before);
   });
 
-  it('is told what counts for nothing in its config', async ({ spawn, addNode, local }) => {
+  it('warns of ignored fields in its config', async ({ spawn, addNode, local }) => {
     await addNode(local, ownNode);
     const agent = await spawn({ remote: { remoteAPIURL: 'https://c2' } });
     await agent.logged('remotes[0].remoteAPIURL is ignored: kubeConfigPath overrides it', { level: 'warn' });
     expect(agent.log().filter(({ msg }) => msg.includes('is ignored'))).toHaveLength(1);
   });
 
-  it('has its problem told anew when it is another one', async ({ spawn, addNode, local, keyFolder }) => {
+  it('logs a new problem', async ({ spawn, addNode, local, keyFolder }) => {
     await addNode(local, ownNode);
     const agent = await spawn();
-    await agent.logged('not done, will try again', { cluster: 'c2' });
+    await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     const file = join(keyFolder, 'wireguard.c2.key');
     await writeFile(file, 'broken');
     await eventually(
@@ -60,27 +58,20 @@ describe('an agent that can’t make a device', () => {
           .log()
           .filter(
             ({ msg, error }) =>
-              msg === 'not done, will try again' &&
-              (error as { message: string }).message.startsWith(`${file} holds no private key`),
+              msg === 'reconcile failed, retrying' &&
+              (error as { message: string }).message.startsWith(`${file} has no valid private key`),
           ).length,
       1,
     );
   });
 });
 
-describe('a peer that answers nothing', () => {
-  it('is told once, and once more when it is back', async ({ local, remote, addNode, bareNode, spawn }) => {
+describe('a peer that does not answer', () => {
+  it('is logged once, and once more when it is back', async ({ local, remote, addNode, bareNode, spawn }) => {
     const [key, publicKey] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
     const [endpoint, allowedIps] = ['198.51.100.1:51820', '10.4.1.0/24'];
     await addNode(local, ownNode);
-    await addNode(remote, {
-      name: 'r1',
-      podCIDRs: [allowedIps],
-      annotations: {
-        'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
-        'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
-      },
-    });
+    await addNode(remote, { name: 'r1', podCIDRs: [allowedIps], annotations: announce(publicKey, endpoint) });
     const show = (handshakeSeconds: number, sentBytes: number) =>
       bareNode.show({
         remote: 'c2',
@@ -90,7 +81,8 @@ describe('a peer that answers nothing', () => {
       });
     const now = () => Math.floor(Date.now() / 1_000);
 
-    const looks = async () => (await bareNode.calls()).filter((call) => call === 'wg show wireguard.c2 dump').length;
+    const observations = async () =>
+      (await bareNode.calls()).filter((call) => call === 'wg show wireguard.c2 dump').length;
 
     await show(now() + 600, 148);
     const agent = await spawn({ flags: { 'observe-period': '1s', 'stale-handshake': '2s' } });
@@ -98,12 +90,12 @@ describe('a peer that answers nothing', () => {
     expect(await agent.metric('semaphore_wg_peers', { device: 'wireguard.c2', state: 'up' })).toBe(1);
     const lostAt = now() - 10;
     await show(lostAt, 148);
-    // The first may have begun before.
-    const before = await looks();
-    await eventually(async () => (await looks()) >= before + 2, true);
-    expect(agent.log().filter(({ msg }) => msg.startsWith('a peer answers'))).toEqual([]);
+    // The first may have begun earlier.
+    const before = await observations();
+    await eventually(async () => (await observations()) >= before + 2, true);
+    expect(agent.log().filter(({ msg }) => msg.startsWith('peer '))).toEqual([]);
     await show(lostAt, 296);
-    expect(await agent.logged('a peer answers nothing that is sent to it', { cluster: 'c2' })).toMatchObject({
+    expect(await agent.logged('peer does not answer', { cluster: 'c2' })).toMatchObject({
       level: 'warn',
       peer: publicKey,
       endpoint,
@@ -111,7 +103,7 @@ describe('a peer that answers nothing', () => {
     });
     expect(await agent.metric('semaphore_wg_peers', { device: 'wireguard.c2', state: 'stale' })).toBe(1);
     await show(now() + 600, 444);
-    await agent.logged('a peer answers again', { cluster: 'c2', peer: publicKey });
-    expect(agent.log().filter(({ msg }) => msg.startsWith('a peer answers'))).toHaveLength(2);
+    await agent.logged('peer answers again', { cluster: 'c2', peer: publicKey });
+    expect(agent.log().filter(({ msg }) => msg.startsWith('peer '))).toHaveLength(2);
   });
 });

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
-import { it } from './support/it.ts';
-
-const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
+import { announce, ownNode, it } from './support/it.ts';
 
 describe('a private key', () => {
-  it('is on no command line, and in nothing that the agent says', async ({
+  it('is on no command line, and in no output of the agent', async ({
     local,
     remote,
     addNode,
@@ -17,24 +15,21 @@ describe('a private key', () => {
     spawn,
     run,
   }) => {
-    // The device has another key than the file, so that both are handled.
+    // The device has another key than the file, so the agent reads both.
     const [key, other] = [generatePrivateKey(), generatePrivateKey()];
     const file = join(keyFolder, 'wireguard.c2.key');
     await writeFile(file, `${key.reveal()}\n`, { mode: 0o600 });
     await bareNode.show({ remote: 'c2', privateKey: other.reveal(), publicKey: publicKeyOf(other) });
     await addNode(local, ownNode);
-    const announced = {
-      'c1.wireguard.semaphore.uw.io/pubKey': publicKeyOf(generatePrivateKey()),
-      'c1.wireguard.semaphore.uw.io/endpoint': '198.51.100.1:51820',
-    };
-    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announced });
+    const annotations = announce(publicKeyOf(generatePrivateKey()), '198.51.100.1:51820');
+    await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations });
     const agent = await spawn({ flags: { 'log-level': 'trace', 'observe-period': '1s' } });
     await agent.ready();
     await agent.logged('device changed', { cluster: 'c2', peersSet: 1 });
     const { body: metrics } = await agent.get('/metrics');
     await writeFile(file, `${key.reveal()}${key.reveal()}`, { mode: 0o600 });
     await eventually(
-      () => agent.log().some(({ error }) => JSON.stringify(error ?? '').includes('holds no private key')),
+      () => agent.log().some(({ error }) => JSON.stringify(error ?? '').includes('has no valid private key')),
       true,
     );
     await agent.stop();

@@ -10,15 +10,15 @@ const problems = (stderr: string): readonly string[] =>
     .filter((line) => line.startsWith('semaphore-wireguard: '))
     .map((line) => line.slice('semaphore-wireguard: '.length));
 
-describe('what is wrong with the config ends the program with 2, all of it told', () => {
+describe('an invalid config ends the program with 2, and all problems are printed', () => {
   it.for([
     {
-      name: 'no file',
+      name: 'no such file',
       flags: { 'clusters-config': '/no/such/file' },
       want: [/^\/no\/such\/file can't be read: ENOENT$/],
     },
     {
-      name: 'a file that is wrong in many places',
+      name: 'a file with many problems',
       flags: {},
       remote: {
         name: 'a-name-that-is-long',
@@ -35,7 +35,7 @@ describe('what is wrong with the config ends the program with 2, all of it told'
       ],
     },
     {
-      name: 'Calico’s own device',
+      name: 'a device of Calico',
       flags: {},
       remote: { deviceName: 'wireguard.cali' },
       want: [/remotes\[0\]\.deviceName: "wireguard\.cali" is a device of Calico/],
@@ -49,7 +49,7 @@ describe('what is wrong with the config ends the program with 2, all of it told'
   });
 });
 
-describe('what is in the way on the node ends the program with 2, all of it told', () => {
+describe('a config that can’t work on this node ends the program with 2, and all problems are printed', () => {
   it('there is no such Node', async ({ run }) => {
     const { code, stderr } = await run();
     expect({ code, problems: problems(stderr) }).toEqual({
@@ -58,12 +58,7 @@ describe('what is in the way on the node ends the program with 2, all of it told
     });
   });
 
-  it('the Node is where the remote’s pods are said to be, and a key file is broken', async ({
-    run,
-    addNode,
-    local,
-    keyFolder,
-  }) => {
+  it('the Node is in the remote’s pod subnet, and a key file is broken', async ({ run, addNode, local, keyFolder }) => {
     await addNode(local, { name: 'n1', podCIDRs: ['10.4.7.0/24'], internalIPs: ['10.4.0.1'] });
     const file = join(keyFolder, 'wireguard.c2.key');
     await writeFile(file, 'no key', { mode: 0o600 });
@@ -72,19 +67,19 @@ describe('what is in the way on the node ends the program with 2, all of it told
       code: 2,
       problems: [
         "the pod subnet 10.4.0.0/16 of c2 overlaps with our own Node's 10.4.7.0/24",
-        "the pod subnet 10.4.0.0/16 of c2 holds our own Node's address 10.4.0.1",
-        `${file} holds no private key: not a WireGuard key, which is base64 of 32 bytes`,
+        "the pod subnet 10.4.0.0/16 of c2 contains our own Node's address 10.4.0.1",
+        `${file} has no valid private key: not a WireGuard key, which is base64 of 32 bytes`,
       ],
     });
   });
 
-  it('others can write to the folder of the keys', async ({ run, addNode, local, keyFolder }) => {
+  it('others can write to the key folder', async ({ run, addNode, local, keyFolder }) => {
     await addNode(local, { name: 'n1', internalIPs: ['192.0.2.1'] });
     await chmod(keyFolder, 0o777);
     const { code, stderr } = await run();
     expect({ code, problems: problems(stderr) }).toEqual({
       code: 2,
-      problems: [`${keyFolder} has mode 0777, and others could put a key of theirs there: it takes 0700`],
+      problems: [`${keyFolder} has mode 0777, so others can replace the key: it must be 0700`],
     });
   });
 });

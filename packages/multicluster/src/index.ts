@@ -26,6 +26,6 @@ export { remoteBudget } from './remote/remote-budget.ts';
 export { RemoteState } from './remote/remote-state.ts';
 export { reportRestriction } from './remote/restriction.ts';
 export { warnOfSameCluster } from './remote/same-cluster.ts';
-export { Runner } from './runner.ts';
+export { type LocalSide, Runner } from './runner.ts';
 export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
 export { withClusters } from './with-clusters.ts';

@@ -5,7 +5,7 @@ import type { Health } from '@kube-semaphore/runtime';
 import { liveness, type Loop, readiness } from './health.ts';
 
 /** What the runner needs of the local cluster. */
-type LocalSide = {
+export type LocalSide = {
   /** In errors: `the local sets`. */
   readonly what: string;
   /** Watches it until `signal` is aborted. */

@@ -3,11 +3,11 @@ export type Device = {
   readonly name: string;
   /** Undefined if the device has no private key. */
   readonly publicKey: string | undefined;
-  /** UDP port; 0 while none was chosen. */
+  /** UDP port; 0 before one is chosen. */
   readonly listenPort: number;
-  /** Mark of the packets that it sends; 0 for none. */
+  /** Mark of the packets that it sends; 0: no mark. */
   readonly fwMark: number;
-  /** In the order in which `wg` shows them, which is none. */
+  /** In the order of `wg`, which is not sorted. */
   readonly peers: readonly Peer[];
 };
 
@@ -15,38 +15,38 @@ export type Device = {
 export type Peer = {
   readonly publicKey: string;
   readonly hasPresharedKey: boolean;
-  /** As `wg` writes it: `10.0.0.1:51820`, `[fd00::1]:51820`. Undefined until it is set or learnt. */
+  /** As `wg` writes it: `10.0.0.1:51820`, `[fd00::1]:51820`. Undefined until it is set or learned. */
   readonly endpoint: string | undefined;
-  /** Canonical CIDRs, as `parseCidr` has them. */
+  /** Canonical CIDRs, as `parseCidr` returns them. */
   readonly allowedIps: readonly string[];
-  /** Seconds since the epoch; undefined before the first handshake. */
+  /** Unix time; undefined before the first handshake. */
   readonly latestHandshakeSeconds: number | undefined;
   readonly receivedBytes: number;
   readonly sentBytes: number;
-  /** 0 is off. */
+  /** 0: off. */
   readonly keepaliveSeconds: number;
 };
 
-/** What `wg set` is to change of a device. What isn't named stays as it is. */
+/** A change by `wg set`. Omitted fields stay as they are. */
 export type DeviceChange = {
-  /** A file that holds the private key, for `wg` to read: a key is never an argument. */
+  /** A file with the private key, which `wg` reads: a key is never an argument. */
   readonly privateKeyFile?: string;
-  /** Name it only if it differs: `wg` binds the socket anew even to the same port, and packets are lost. */
+  /** Only if it differs: `wg` binds the socket again even for the same port, and loses packets. */
   readonly listenPort?: number;
   readonly peers?: readonly PeerChange[];
 };
 
-/** A peer that goes, comes, or changes. */
+/** A peer to remove, add or change. */
 export type PeerChange =
   | { readonly publicKey: string; readonly remove: true }
   | {
       readonly publicKey: string;
       readonly remove?: false;
-      /** All of them; what isn't in the list goes. One that another peer had moves here, silently. */
+      /** Replaces the list. A CIDR of another peer moves here silently. */
       readonly allowedIps?: readonly string[];
-      /** An address and a port, never a name. Without it a known peer keeps its endpoint, also one that was learnt. */
+      /** An address and a port, never a name. If omitted, a known peer keeps its endpoint, even a learned one. */
       readonly endpoint?: string;
       readonly keepaliveSeconds?: number;
-      /** Takes away the preshared key that somebody else gave it. */
+      /** Removes a preshared key that somebody else set. */
       readonly clearPresharedKey?: true;
     };

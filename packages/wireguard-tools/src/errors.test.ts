@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, speakable } from './errors.ts';
+import { codeOf, loggable } from './errors.ts';
 import { generatePrivateKey } from './keys.ts';
 
 describe('codeOf', () => {
@@ -27,7 +27,7 @@ describe('codeOf', () => {
   });
 });
 
-describe('speakable', () => {
+describe('loggable', () => {
   const key = generatePrivateKey().reveal();
 
   it.each([
@@ -41,10 +41,10 @@ describe('speakable', () => {
     { name: 'a quotation without an end', words: 'Key: `half\na key', want: 'Key: (…)' },
     { name: 'line ends', words: ' one\n two\n', want: 'one; two' },
   ])('replaces $name', ({ words, want }) => {
-    expect(speakable(words)).toBe(want);
+    expect(loggable(words)).toBe(want);
   });
 
   it('is cut', () => {
-    expect(speakable('ab '.repeat(1_000))).toHaveLength(301);
+    expect(loggable('ab '.repeat(1_000))).toHaveLength(301);
   });
 });

@@ -1,27 +1,27 @@
-/** What went wrong, for callers to act upon. */
+/** What went wrong, for callers. */
 export type WireGuardToolsCode =
-  /** The program (`wg`, `ip`, `wireguard-go`) isn't there. */
+  /** The program (`wg`, `ip`, `wireguard-go`) isn't installed. */
   | 'WG_NOT_INSTALLED'
-  /** We may not do it: CAP_NET_ADMIN is missing. */
+  /** Not permitted: CAP_NET_ADMIN is missing. */
   | 'WG_DENIED'
-  /** No device of that name, or none that speaks WireGuard. */
+  /** The device doesn't exist, or isn't a WireGuard device. */
   | 'WG_NO_DEVICE'
   /** The kernel has no WireGuard. */
   | 'WG_UNSUPPORTED'
-  /** What was to be added is there already, perhaps as somebody else's. */
+  /** What should be added exists already; it may be somebody else's. */
   | 'WG_EXISTS'
-  /** What was to be deleted isn't there. */
+  /** What should be deleted doesn't exist. */
   | 'WG_ABSENT'
-  /** The UDP port is somebody else's. */
+  /** The UDP port is in use. */
   | 'WG_PORT_TAKEN'
-  /** No answer within the deadline; whether the change was made is not known. */
+  /** No answer in time. It is unknown whether the change was made. */
   | 'WG_DEADLINE'
-  /** An answer that we can't read. */
+  /** The output can't be read. */
   | 'WG_OUTPUT'
-  /** Anything else; the message has the tool's words. */
+  /** Anything else; the message contains the tool's words. */
   | 'WG_FAILED';
 
-/** A call of `wg` or `ip` failed. The message has the tool's words, cut and without keys; there is no `cause`. */
+/** A call of `wg` or `ip` failed. The message contains the tool's words, cut and without keys; there is no `cause`. */
 export class WireGuardToolsError extends Error {
   override readonly name = 'WireGuardToolsError';
   readonly code: WireGuardToolsCode;
@@ -32,36 +32,36 @@ export class WireGuardToolsError extends Error {
   }
 }
 
-/** Longest excerpt of what a tool said. */
+/** The longest excerpt of a tool's words. */
 const MAX_WORDS = 300;
 
-/** What the tools say, and what it means. The first that fits counts. */
+/** What the words of the tools mean. The first match counts. */
 const meanings: readonly (readonly [RegExp, WireGuardToolsCode])[] = [
   [/Operation not permitted|Permission denied/, 'WG_DENIED'],
   [/Unknown device type/, 'WG_UNSUPPORTED'],
-  // wg, of a device that isn't there or isn't WireGuard; the second and third where the kernel has no WireGuard.
+  // From wg; the second and third if the kernel has no WireGuard.
   [
     /Unable to (?:access|modify) interface: (?:No such device|Protocol not supported|Operation not supported)/,
     'WG_NO_DEVICE',
   ],
   [/Cannot find device|Device "[^"]*" does not exist|No such device/, 'WG_NO_DEVICE'],
-  // ip link add, from versions before the kernel explained itself.
+  // From ip link add, in versions that don't print the kernel's explanation.
   [/RTNETLINK answers: Operation not supported/, 'WG_UNSUPPORTED'],
   [/Address already in use/, 'WG_PORT_TAKEN'],
   [/File exists|[Aa]ddress already assigned/, 'WG_EXISTS'],
   [/No such process|[Aa]ddress not found|Cannot assign requested address|FIB table does not exist/, 'WG_ABSENT'],
 ];
 
-/** What a tool meant by the words that it failed with. */
+/** The code for the words of a failed tool. */
 export function codeOf(words: string): WireGuardToolsCode {
   return meanings.find(([pattern]) => pattern.test(words))?.[1] ?? 'WG_FAILED';
 }
 
 /**
- * A tool's words as they may stand in a log: one line, cut after 300 characters, without anything that looks like a
- * key, and without what `wg` quotes of a file or an argument.
+ * A tool's words, safe for a log: one line, cut after 300 characters, without anything that looks like a key, and without what
+ * `wg` quotes from a file or an argument.
  */
-export function speakable(words: string, max = MAX_WORDS): string {
+export function loggable(words: string, max = MAX_WORDS): string {
   const text = words
     .trim()
     .replaceAll(/`[^']*(?:'|$)/g, '(…)')

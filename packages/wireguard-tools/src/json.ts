@@ -1,19 +1,25 @@
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 
-/** An object of the answer of `ip -json`, whose fields nobody has looked at yet. */
+/** An object in the output of `ip -json`, with unchecked fields. */
 export type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the answer of `ip -json`: a list of objects. It is empty where there is nothing to show, and some versions of
- * iproute2 put an empty object in the place of each entry that a filter took out.
+ * Reads the output of `ip -json`: a list of objects, or nothing. Some versions of iproute2 write an empty object for each entry
+ * that a filter removed.
  *
- * @returns the objects that aren't empty, or what is wrong
+ * @returns what `parse` makes of each object, in order, or the first thing that is wrong
  */
-export function parseEntries(text: string): Parsed<readonly Entry[]> {
+export function parseEntries<T>(text: string, parse: (entry: Entry) => Parsed<T>): Parsed<readonly T[]> {
   if (text.trim() === '') return good([]);
   const value = parseJson(text);
   if (!Array.isArray(value) || !value.every(isEntry)) return bad('not a JSON list of objects');
-  return good(value.filter((entry) => Object.keys(entry).length > 0));
+  const parsed: T[] = [];
+  for (const entry of value.filter((candidate) => Object.keys(candidate).length > 0)) {
+    const result = parse(entry);
+    if (!result.ok) return result;
+    parsed.push(result.value);
+  }
+  return good(parsed);
 }
 
 /** Whether a value is an object with fields. */
@@ -25,6 +31,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // which is no list, and reported as such
+    return undefined; // not a list, so it is reported
   }
 }

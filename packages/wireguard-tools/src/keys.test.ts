@@ -6,7 +6,7 @@ import { generatePrivateKey, parsePrivateKey, parsePublicKey, PrivateKey, public
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('base64'));
 
 describe('parsePublicKey', () => {
-  it('takes the base64 of any 32 bytes', () => {
+  it('accepts the base64 of any 32 bytes', () => {
     fc.assert(
       fc.property(key, (text) => {
         fc.pre(/[^A=]/.test(text));
@@ -30,13 +30,13 @@ describe('parsePublicKey', () => {
 });
 
 describe('PrivateKey', () => {
-  it('reads what a key file has', () => {
+  it('reads the text of a key file', () => {
     const text = generatePrivateKey().reveal();
     const parsed = parsePrivateKey(`${text}\n`);
     expect(parsed.ok && parsed.value.reveal()).toBe(text);
   });
 
-  it('says nothing of a text that is no key', () => {
+  it('does not show an invalid text', () => {
     const almost = generatePrivateKey().reveal().slice(1);
     const parsed = parsePrivateKey(almost);
     expect(parsed).toMatchObject({ ok: false });
@@ -49,13 +49,13 @@ describe('PrivateKey', () => {
     );
   });
 
-  it('shows itself to nobody by accident', () => {
+  it('is not shown by accident', () => {
     const secret = generatePrivateKey();
     const shown = [JSON.stringify({ secret }), inspect(secret, { showHidden: true, depth: 9 })].join();
     expect(shown).not.toContain(secret.reveal());
   });
 
-  it('is another one each time', () => {
+  it('differs each time', () => {
     expect(generatePrivateKey().reveal()).not.toBe(generatePrivateKey().reveal());
   });
 

@@ -9,17 +9,17 @@ describe('linkOf', () => {
       want: 'wireguard.c2',
     },
     {
-      name: 'one that went',
+      name: 'a link that was removed',
       line: 'Deleted 7: wireguard.c2: <POINTOPOINT,NOARP> mtu 1420 qdisc noop state DOWN group default ',
       want: 'wireguard.c2',
     },
     {
-      name: 'one with another end',
+      name: 'a link with a peer',
       line: '12: pod1@if2: <BROADCAST,MULTICAST> mtu 1500 qdisc noop state DOWN group default ',
       want: 'pod1',
     },
     {
-      name: 'one whose name has an @',
+      name: 'a link with an @ in its name',
       line: '12: a@b@NONE: <BROADCAST> mtu 1500 qdisc noop state DOWN group default ',
       want: 'a@b',
     },

@@ -4,22 +4,22 @@ export type Link = {
   readonly index: number;
   /** `wireguard` for the kernel's, `tun` for wireguard-go's; undefined for hardware. */
   readonly kind: string | undefined;
-  /** Whether it is set up, which doesn't say that a cable is in. */
+  /** Whether it is set up, whatever its carrier. */
   readonly up: boolean;
   readonly mtuBytes: number;
-  /** `''` if nobody set one. */
+  /** `''`: no alias. */
   readonly alias: string;
   readonly addresses: readonly LinkAddress[];
 };
 
-/** An address and its network's length, with the host's bits: `10.4.1.1/24`. */
+/** An address and the prefix length of its network: `10.4.1.1/24`. */
 export type LinkAddress = { readonly ip: string; readonly prefixLength: number };
 
-/** What `ip link set` is to change. What isn't named stays as it is. */
+/** A change by `ip link set`. Omitted fields stay as they are. */
 export type LinkChange = {
   readonly alias?: string;
   readonly mtuBytes?: number;
   readonly up?: boolean;
-  /** The kernel is to give it no link-local address when it is set up, as a TUN gets one and a WireGuard device none. */
+  /** The kernel doesn't add a link-local address when the link is set up. By default, it does so for a TUN device. */
   readonly linkLocal?: false;
 };

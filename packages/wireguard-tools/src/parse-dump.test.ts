@@ -61,7 +61,7 @@ const renderAll = (devices: readonly Device[]): string =>
   devices.flatMap((of) => render(of).map((line) => `${of.name}\t${line}\n`)).join('');
 
 describe('parseAllDump', () => {
-  it('reads what wg prints of any devices', () => {
+  it('reads the output of wg for any devices', () => {
     fc.assert(
       fc.property(fc.array(device, { maxLength: 3 }), (devices) => {
         expect(parseAllDump(renderAll(devices))).toEqual({ ok: true, value: devices });
@@ -69,7 +69,7 @@ describe('parseAllDump', () => {
     );
   });
 
-  it('never throws, and shows no key of what it refuses', () => {
+  it('never throws, and shows no key in its errors', () => {
     fc.assert(
       fc.property(device, fc.nat(), fc.constantFrom('\t', '\n', 'x', '', '-'), (of, place, text) => {
         const whole = renderAll([of]);
@@ -81,7 +81,7 @@ describe('parseAllDump', () => {
     );
   });
 
-  it('takes any text for what it is', () => {
+  it('never throws for any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const parsed = parseAllDump(text);
@@ -97,7 +97,7 @@ describe('parseAllDump', () => {
     { name: 'the handshake', field: 5, text: '-1', reason: 'latest handshake' },
     { name: 'the transfer', field: 7, text: '9007199254740992', reason: 'transfer' },
     { name: 'the keepalive', field: 8, text: '65536', reason: 'keepalive' },
-    { name: 'the device', field: 0, text: 'wg1', reason: 'not the one above' },
+    { name: 'the device', field: 0, text: 'wg1', reason: 'other than the one above' },
   ])('names $name that is wrong', ({ field, text, reason }) => {
     const device = ['wg0', '(none)', '(none)', '51820', 'off'].join('\t');
     expect(parseAllDump(`${device}\n${good.join('\t')}`)).toMatchObject({ ok: true });
@@ -115,7 +115,7 @@ describe('parseDump', () => {
     );
   });
 
-  it('refuses none, and two', () => {
+  it('refuses the dump of no device or of two', () => {
     const line = '(none)\t(none)\t51820\toff\n';
     expect([parseDump('wg0', ''), parseDump('wg0', line + line)]).toMatchObject([{ ok: false }, { ok: false }]);
   });

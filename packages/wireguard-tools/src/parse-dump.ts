@@ -9,10 +9,9 @@ const MAX_PORT = 65_535;
 const MAX_MARK = 0xffff_ffff;
 
 /**
- * Reads `wg show all dump`: a line of tab-separated fields for each device and each peer, the device's name first.
+ * Reads `wg show all dump`: a line of tab-separated fields for each device and each peer, beginning with the device's name.
  *
- * @returns the devices in the order of their lines, or which field of which line is wrong: never its text, which may
- *   be a key
+ * @returns the devices in order, or which field of which line is wrong; never its text, which may be a key
  */
 export function parseAllDump(text: string): Parsed<readonly Device[]> {
   const devices: (Device & { readonly peers: Peer[] })[] = [];
@@ -27,42 +26,34 @@ export function parseAllDump(text: string): Parsed<readonly Device[]> {
   return good(devices);
 }
 
-/**
- * Reads `wg show NAME dump`, which is the same without the names.
- *
- * @returns the device, or what is wrong
- */
+/** Reads `wg show NAME dump`, which is the same for one device, without its name. */
 export function parseDump(name: string, text: string): Parsed<Device> {
-  const devices = parseAllDump(
-    linesOf(text)
-      .map((line) => `${name}\t${line}\n`)
-      .join(''),
-  );
+  const lines = linesOf(text).map((line) => `${name}\t${line}`);
+  const devices = parseAllDump(lines.join('\n'));
   if (!devices.ok) return devices;
   const [device, ...others] = devices.value;
   return device === undefined || others.length > 0 ? bad('not the dump of one device') : good(device);
 }
 
-function linesOf(text: string): readonly string[] {
-  return text.split('\n').filter((line) => line !== '');
-}
+const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 
 function parseDevice([name = '', privateKey, publicKey = '', listenPort, fwMark]: readonly string[]): Parsed<Device> {
   const port = count(listenPort, MAX_PORT);
   const mark = fwMark === 'off' ? 0 : count(fwMark, MAX_MARK);
   if (name === '') return bad('a device without a name');
   const hasKey = privateKey !== NONE;
-  if (hasKey && !parsePublicKey(publicKey).ok) return bad('the public key of the device is not a key');
-  if (port === undefined) return bad('the listen port is not a port');
-  if (mark === undefined) return bad('the fwmark is not a mark');
+  if (hasKey && !parsePublicKey(publicKey).ok) return bad('the public key of the device is invalid');
+  if (port === undefined) return bad('the listen port is invalid');
+  if (mark === undefined) return bad('the fwmark is invalid');
   return good({ name, publicKey: hasKey ? publicKey : undefined, listenPort: port, fwMark: mark, peers: [] });
 }
 
 function parsePeer(fields: readonly string[], device: string | undefined): Parsed<Peer> {
-  if (fields.length !== PEER_FIELDS) return bad(`${fields.length} fields, which neither a device has nor a peer`);
+  if (fields.length !== PEER_FIELDS)
+    return bad(`${fields.length} fields, but a device has ${DEVICE_FIELDS} and a peer ${PEER_FIELDS}`);
   const [name, publicKey = '', preshared, endpoint = '', cidrs = '', handshake, received, sent, keepalive] = fields;
-  if (name !== device) return bad('a peer of a device that is not the one above it');
-  if (!parsePublicKey(publicKey).ok) return bad('the public key of the peer is not a key');
+  if (name !== device) return bad('a peer of a device other than the one above');
+  if (!parsePublicKey(publicKey).ok) return bad('the public key of the peer is invalid');
   const allowedIps = parseAllowedIps(cidrs);
   if (!allowedIps.ok) return allowedIps;
   const numbers = { handshake: count(handshake), received: count(received), sent: count(sent) };
@@ -91,7 +82,7 @@ function parseAllowedIps(text: string): Parsed<readonly string[]> {
     : bad(`the allowed IPs: ${wrong.reason}`);
 }
 
-/** A whole number from 0 to `max`, in decimal or as 0x. */
+/** A whole number from 0 to `max`, decimal or hexadecimal with 0x. */
 function count(text = '', max = Number.MAX_SAFE_INTEGER): number | undefined {
   const value = /^(?:\d{1,16}|0x[0-9a-f]{1,8})$/.test(text) ? Number(text) : Number.NaN;
   return value <= max ? value : undefined;

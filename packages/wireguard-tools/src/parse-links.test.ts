@@ -39,7 +39,7 @@ function render({ name, index, kind, up, mtuBytes, alias, addresses }: Link): ob
 }
 
 describe('parseLinks', () => {
-  it('reads what ip prints of any links', () => {
+  it('reads the output of ip for any links', () => {
     fc.assert(
       fc.property(fc.array(link, { maxLength: 3 }), (links) => {
         expect(parseLinks(JSON.stringify(links.map(render)))).toEqual({ ok: true, value: links });

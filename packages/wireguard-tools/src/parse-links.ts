@@ -2,42 +2,20 @@ import { bad, good, parseIp, type Parsed } from '@kube-semaphore/net';
 import { type Entry, isEntry, parseEntries } from './json.ts';
 import type { Link, LinkAddress } from './link.ts';
 
-/**
- * Reads `ip -json -details address`.
- *
- * @returns the links in the order of the answer, or which field of which link is wrong
- */
-export function parseLinks(text: string): Parsed<readonly Link[]> {
-  const entries = parseEntries(text);
-  if (!entries.ok) return entries;
-  const links: Link[] = [];
-  for (const entry of entries.value) {
-    const link = parseLink(entry);
-    if (!link.ok) return link;
-    links.push(link.value);
-  }
-  return good(links);
-}
+/** Reads `ip -json -details address`. @returns the links in order, or which field of which link is wrong */
+export const parseLinks = (text: string): Parsed<readonly Link[]> => parseEntries(text, parseLink);
 
 function parseLink(entry: Entry): Parsed<Link> {
-  const {
-    ifname: name,
-    ifindex: index,
-    mtu,
-    flags,
-    ifalias: alias = '',
-    linkinfo,
-    addr_info: addressInfo = [],
-  } = entry;
+  const { ifname: name, ifindex: index, mtu, flags, ifalias: alias = '', linkinfo, addr_info = [] } = entry;
   if (typeof name !== 'string') return bad('a link without ifname');
-  const wrong = (field: string) => bad(`link ${name}: ${field} is missing, or not what it should be`);
+  const wrong = (field: string) => bad(`link ${name}: ${field} is missing or invalid`);
   if (typeof index !== 'number') return wrong('ifindex');
   if (typeof mtu !== 'number') return wrong('mtu');
   if (!Array.isArray(flags)) return wrong('flags');
   if (typeof alias !== 'string') return wrong('ifalias');
   const kind = isEntry(linkinfo) ? linkinfo['info_kind'] : undefined;
   if (kind !== undefined && typeof kind !== 'string') return wrong('linkinfo.info_kind');
-  const addresses = parseAddresses(addressInfo);
+  const addresses = parseAddresses(addr_info);
   if (addresses === undefined) return wrong('addr_info');
   return good({ name, index, kind, up: flags.includes('UP'), mtuBytes: mtu, alias, addresses });
 }
@@ -48,7 +26,7 @@ function parseAddresses(value: unknown): readonly LinkAddress[] | undefined {
   for (const entry of value) {
     if (!isEntry(entry)) return undefined;
     const { family, local, prefixlen: prefixLength } = entry;
-    // Other families than IP have their own forms of address, and are nothing to us.
+    // Addresses of other families than IP have other forms.
     if (family !== 'inet' && family !== 'inet6') continue;
     const ip = typeof local === 'string' ? parseIp(local) : undefined;
     if (ip?.ok !== true || typeof prefixLength !== 'number') return undefined;

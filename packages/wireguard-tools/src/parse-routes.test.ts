@@ -37,7 +37,7 @@ function render({ destination, device, protocol }: Route): object {
 }
 
 describe.each([4, 6] as const)('parseRoutes of IPv%i', (family) => {
-  it('reads what ip prints of any routes', () => {
+  it('reads the output of ip for any routes', () => {
     fc.assert(
       fc.property(routesOf(family), (routes) => {
         expect(parseRoutes(JSON.stringify(routes.map(render)), family)).toEqual({ ok: true, value: routes });
@@ -47,7 +47,7 @@ describe.each([4, 6] as const)('parseRoutes of IPv%i', (family) => {
 });
 
 describe('parseRoutes', () => {
-  it('knows the default routes', () => {
+  it('reads the default routes', () => {
     const text = JSON.stringify([{ dst: 'default', dev: 'eth0', protocol: '4' }]);
     expect([parseRoutes(text, 4), parseRoutes(text, 6)]).toMatchObject([
       { value: [{ destination: '0.0.0.0/0' }] },
@@ -58,9 +58,9 @@ describe('parseRoutes', () => {
   const route = { dst: '10.4.0.0/16', dev: 'eth0', protocol: '4' };
   it.each([
     { name: 'no destination', entry: { ...route, dst: undefined }, reason: 'dst' },
-    { name: 'garbage for a destination', entry: { ...route, dst: '10.4.0.0/33' }, reason: '10.4.0.0/33' },
+    { name: 'an invalid destination', entry: { ...route, dst: '10.4.0.0/33' }, reason: '10.4.0.0/33' },
     { name: 'the other family', entry: { ...route, dst: 'fd00::/64' }, reason: 'dst' },
-    { name: 'a device that is no name', entry: { ...route, dev: 1 }, reason: '10.4.0.0/16": dev' },
+    { name: 'an invalid device', entry: { ...route, dev: 1 }, reason: '10.4.0.0/16": dev' },
     { name: 'a protocol by name, without -N', entry: { ...route, protocol: 'static' }, reason: 'protocol' },
   ])('refuses $name', ({ entry, reason }) => {
     expect(parseRoutes(JSON.stringify([entry]), 4)).toEqual({

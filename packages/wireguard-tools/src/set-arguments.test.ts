@@ -7,22 +7,22 @@ const publicKey = `${'a'.repeat(42)}A=`;
 
 describe('setArguments', () => {
   it.each([
-    { name: 'asks for nothing when nothing differs', change: {}, want: [] },
-    { name: 'asks for nothing when no peer differs', change: { peers: [] }, want: [] },
-    { name: 'names the port alone', change: { listenPort: 51_820 }, want: ['listen-port 51820'] },
+    { name: 'makes no call for an empty change', change: {}, want: [] },
+    { name: 'makes no call for an empty list of peers', change: { peers: [] }, want: [] },
+    { name: 'sets only the port', change: { listenPort: 51_820 }, want: ['listen-port 51820'] },
     {
-      name: 'names the file of the key',
+      name: 'sets the key by its file',
       change: { privateKeyFile: '/keys/c2.key' },
       want: ['private-key /keys/c2.key'],
     },
     {
-      name: 'names the port before the file',
+      name: 'sets the port before the key',
       change: { privateKeyFile: '/keys/c2.key', listenPort: 1 },
       want: ['listen-port 1 private-key /keys/c2.key'],
     },
     { name: 'adds a bare peer', change: { peers: [{ publicKey }] }, want: [`peer ${publicKey}`] },
     {
-      name: 'names each part of a peer that is in the change',
+      name: 'sets each field of a peer that is in the change',
       change: {
         peers: [
           {
@@ -39,7 +39,7 @@ describe('setArguments', () => {
       ],
     },
     {
-      name: 'takes all allowed IPs away',
+      name: 'removes all allowed IPs',
       change: { peers: [{ publicKey, allowedIps: [] }] },
       want: [`peer ${publicKey} allowed-ips `],
     },
@@ -62,7 +62,7 @@ describe('setArguments', () => {
     expect(setArguments('wg0', { peers })).toHaveLength(1);
   });
 
-  it('stays within what Linux takes, and loses nothing', () => {
+  it('stays within the limits of Linux, and loses nothing', () => {
     const cidrs = fc
       .nat(9_000)
       .map((length) => Array.from({ length }, (_, i) => `fd00:1111:2222:3333:4444:5555:6666:${i.toString(16)}/128`));

@@ -1,28 +1,28 @@
 import type { DeviceChange, PeerChange } from './device.ts';
 
-/** Linux takes 128 KiB in one argument. A CIDR has 43 characters at most, and a comma. */
+/** Linux allows 128 KiB per argument. A CIDR with its comma has 44 characters at most. */
 const CIDRS_PER_ARGUMENT = 2_000;
 
-/** All arguments of one call, in characters. Linux takes 2 MiB, with the environment; less if the stack is small. */
+/** All arguments of one call, in characters. Linux allows 2 MiB with the environment; less with a small stack. */
 const CALL_LENGTH = 512 * 1024;
 
 /**
- * The calls of `wg set` that make a change, in order. They name what is in the change and nothing else, and are as few
- * as the kernel's limit on arguments allows: one for some 3,000 peers, none for nothing.
+ * The calls of `wg set` for a change, in order; none for an empty change. They are as few as the kernel's limit on arguments
+ * allows: one for some 3,000 peers.
  */
 export function setArguments(
   device: string,
   { privateKeyFile, listenPort, peers = [] }: DeviceChange,
 ): readonly (readonly string[])[] {
   const settings = [
-    // A path may be long, and an error shows the beginning of the call: the port is what can be refused.
+    // The port first: it may be refused, an error shows only the beginning of the call, and a path may be long.
     ...(listenPort === undefined ? [] : ['listen-port', String(listenPort)]),
     ...(privateKeyFile === undefined ? [] : ['private-key', privateKeyFile]),
   ];
   const calls: string[][] = [];
   let call = settings;
   let length = 0;
-  // What goes makes room for what comes.
+  // Removed peers free their CIDRs for the others.
   const sorted = [...peers.filter(({ remove }) => remove === true), ...peers.filter(({ remove }) => remove !== true)];
   for (const peer of sorted) {
     const next = peerArguments(peer);
@@ -51,7 +51,7 @@ function peerArguments(peer: PeerChange): readonly string[] {
   ];
 }
 
-/** The second `allowed-ips` of a peer adds to the first; an empty one takes all away. */
+/** A second `allowed-ips` of a peer adds to the first; an empty one removes all. */
 function allowedIpsArguments(cidrs: readonly string[]): readonly string[] {
   if (cidrs.length === 0) return ['allowed-ips', ''];
   const parts = Math.ceil(cidrs.length / CIDRS_PER_ARGUMENT);

@@ -10,31 +10,26 @@ import { type CallOptions, type RunTool, runTool } from './run-tool.ts';
 import { setArguments } from './set-arguments.ts';
 import type { WireGuardTools } from './tools.ts';
 
-/**
- * {@link WireGuardTools} on the programs `wg` and `ip`, which are looked up on the PATH.
- *
- * @param run runs a program; by default on this machine
- */
+/** {@link WireGuardTools} by the programs `wg` and `ip` on the PATH. @param run runs a program; by default on this machine */
 export function systemTools(run: RunTool = runTool): WireGuardTools {
   const wg = (args: readonly string[], options: CallOptions) => run('wg', args, options);
   const ip = (args: readonly string[], options: CallOptions) => run('ip', args, options);
   const routesOf = async (family: 4 | 6, options: CallOptions) => {
     const text = await ip(['-json', '-N', `-${family}`, 'route', 'show', 'table', 'main'], options);
-    return understood('ip route', parseRoutes(text, family));
+    return valueOf('ip route', parseRoutes(text, family));
   };
   return {
-    devices: async (options) =>
-      understood('wg show all dump', parseAllDump(await wg(['show', 'all', 'dump'], options))),
+    devices: async (options) => valueOf('wg show all dump', parseAllDump(await wg(['show', 'all', 'dump'], options))),
     device: async (name, options) => {
       const text = await unless(['WG_NO_DEVICE'], wg(['show', name, 'dump'], options));
-      return text === undefined ? undefined : understood(`wg show ${name} dump`, parseDump(name, text));
+      return text === undefined ? undefined : valueOf(`wg show ${name} dump`, parseDump(name, text));
     },
     privateKey: async (name, options) => {
       const text = await wg(['show', name, 'private-key'], options);
-      return text.trim() === '(none)' ? undefined : understood(`wg show ${name} private-key`, parsePrivateKey(text));
+      return text.trim() === '(none)' ? undefined : valueOf(`wg show ${name} private-key`, parsePrivateKey(text));
     },
     links: async (options) =>
-      understood('ip address', parseLinks(await ip(['-json', '-details', 'address', 'show'], options))),
+      valueOf('ip address', parseLinks(await ip(['-json', '-details', 'address', 'show'], options))),
     routes: async (options) => [...(await routesOf(4, options)), ...(await routesOf(6, options))],
     createDevice: async (name, { alias, mtuBytes }, options) => {
       const args = ['link', 'add', 'dev', name, 'alias', alias, 'mtu', String(mtuBytes), 'type', 'wireguard'];
@@ -57,10 +52,10 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
       await unless(['WG_NO_DEVICE'], ip(['link', 'delete', 'dev', name], options));
     },
     addAddress: async (name, address, options) => {
-      await ip(['address', 'add', written(address), 'dev', name], options);
+      await ip(['address', 'add', textOf(address), 'dev', name], options);
     },
     deleteAddress: async (name, address, options) => {
-      await unless(gone, ip(['address', 'delete', written(address), 'dev', name], options));
+      await unless(absent, ip(['address', 'delete', textOf(address), 'dev', name], options));
     },
     addRoute: async (route, options) => {
       await ip(routeArguments('add', route), options);
@@ -69,22 +64,22 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
       await ip(routeArguments('replace', route), options);
     },
     deleteRoute: async (route, options) => {
-      await unless(gone, ip(routeArguments('delete', route), options));
+      await unless(absent, ip(routeArguments('delete', route), options));
     },
   };
 }
 
-/** What says that there is nothing left to delete: a device takes its addresses and routes along. */
-const gone: readonly WireGuardToolsCode[] = ['WG_ABSENT', 'WG_NO_DEVICE'];
+/** Codes that say that there is nothing to delete: addresses and routes are deleted with their device. */
+const absent: readonly WireGuardToolsCode[] = ['WG_ABSENT', 'WG_NO_DEVICE'];
 
-const written = ({ ip, prefixLength }: LinkAddress): string => `${ip}/${prefixLength}`;
+const textOf = ({ ip, prefixLength }: LinkAddress): string => `${ip}/${prefixLength}`;
 
 function routeArguments(verb: string, { destination, device, protocol }: DeviceRoute): readonly string[] {
   const family = destination.includes(':') ? '-6' : '-4';
   return [family, 'route', verb, destination, 'dev', device, 'protocol', String(protocol)];
 }
 
-/** What a call returns, or undefined if it fails with one of the codes. */
+/** The output of a call; undefined if it fails with one of the codes. */
 async function unless(codes: readonly WireGuardToolsCode[], call: Promise<string>): Promise<string | undefined> {
   try {
     return await call;
@@ -94,7 +89,7 @@ async function unless(codes: readonly WireGuardToolsCode[], call: Promise<string
   }
 }
 
-function understood<T>(call: string, parsed: Parsed<T>): T {
+function valueOf<T>(call: string, parsed: Parsed<T>): T {
   if (!parsed.ok) throw new WireGuardToolsError('WG_OUTPUT', `${call}: ${parsed.reason}`);
   return parsed.value;
 }

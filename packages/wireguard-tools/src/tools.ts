@@ -5,16 +5,15 @@ import type { DeviceRoute, Route } from './route.ts';
 import type { CallOptions } from './run-tool.ts';
 
 /**
- * The node's WireGuard devices, links and routes: what is there, and single changes to it. Each call ends within ten
- * seconds, rejects with a WireGuardToolsError, and changes nothing but what it names. Whether it may be changed is the
- * caller's business: nothing here looks at marks.
+ * Reads and changes the WireGuard devices, links and routes of the node. Each call ends within ten seconds, rejects with a
+ * WireGuardToolsError, and changes only what it names. The caller decides whether it may be changed.
  */
 export interface WireGuardTools {
   /** All devices that speak WireGuard, the kernel's and wireguard-go's. */
   devices(options: CallOptions): Promise<readonly Device[]>;
-  /** One device; undefined if there is none of that name, or it doesn't speak WireGuard. */
+  /** One device; undefined if it doesn't exist, or doesn't speak WireGuard. */
   device(name: string, options: CallOptions): Promise<Device | undefined>;
-  /** The private key that a device holds; undefined if it has none. For a node whose key file was lost. */
+  /** The private key of a device, for a node whose key file was lost; undefined if it has none. */
   privateKey(name: string, options: CallOptions): Promise<PrivateKey | undefined>;
   /** All links with their addresses, WireGuard or not. */
   links(options: CallOptions): Promise<readonly Link[]>;
@@ -22,9 +21,9 @@ export interface WireGuardTools {
   routes(options: CallOptions): Promise<readonly Route[]>;
 
   /**
-   * Makes a device of the kernel's WireGuard, which is down, and has neither address nor key.
+   * Creates a WireGuard device of the kernel. It is down, and has neither address nor key.
    *
-   * @returns `unsupported` if this kernel has no WireGuard, and its module can't be loaded
+   * @returns `unsupported` if this kernel has no WireGuard, and can't load its module
    * @throws {WireGuardToolsError} WG_EXISTS if the name is taken
    */
   createDevice(
@@ -36,18 +35,18 @@ export interface WireGuardTools {
   changeDevice(name: string, change: DeviceChange, options: CallOptions): Promise<void>;
   /** Changes alias, MTU and state of a link, in one `ip link set`. */
   changeLink(name: string, change: LinkChange, options: CallOptions): Promise<void>;
-  /** Deletes a link with its routes and addresses; wireguard-go ends when its link goes. None there is fine. */
+  /** Deletes a link with its routes and addresses, if it exists. Its wireguard-go ends. */
   deleteLink(name: string, options: CallOptions): Promise<void>;
 
-  /** Gives a link an address. WG_EXISTS if it has it. */
+  /** Adds an address to a link. WG_EXISTS if it has it. */
   addAddress(name: string, address: LinkAddress, options: CallOptions): Promise<void>;
-  /** Takes an address from a link. None there is fine. */
+  /** Deletes an address of a link, if it exists. */
   deleteAddress(name: string, address: LinkAddress, options: CallOptions): Promise<void>;
 
-  /** Adds a route. WG_EXISTS if there is one with this destination, whoever made it. The device must be up. */
+  /** Adds a route. WG_EXISTS if any route has this destination. The device must be up. */
   addRoute(route: DeviceRoute, options: CallOptions): Promise<void>;
-  /** Adds a route, or puts it in the place of the one with this destination, **also if that is somebody else's**. */
+  /** Adds a route, or replaces the one with this destination, **even if it is somebody else's**. */
   replaceRoute(route: DeviceRoute, options: CallOptions): Promise<void>;
-  /** Deletes the route with this destination, device and protocol. None there is fine. */
+  /** Deletes the route with this destination, device and protocol, if it exists. */
   deleteRoute(route: DeviceRoute, options: CallOptions): Promise<void>;
 }

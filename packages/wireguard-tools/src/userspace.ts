@@ -2,34 +2,31 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { speakable, WireGuardToolsError } from './errors.ts';
+import { loggable, WireGuardToolsError } from './errors.ts';
 import { systemTools } from './system-tools.ts';
 
-const DEADLINE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
 
 /** How wireguard-go is started. */
 export type UserspaceOptions = {
   readonly name: string;
-  /** Where it writes its errors, which it does for as long as it runs. The file is appended to. */
+  /** It appends its errors to this file. */
   readonly logFile: string;
-  /** The program. Default `wireguard-go`, from the PATH. */
+  /** Default: `wireguard-go`, from the PATH. */
   readonly program?: string;
   readonly signal: AbortSignal;
 };
 
-/** A wireguard-go that was started. */
-export type UserspaceDevice = {
-  readonly pid: number;
-};
+/** A running wireguard-go. */
+export type UserspaceDevice = { readonly pid: number };
 
 /**
- * Starts a wireguard-go and waits until its device answers `wg`. The device is as the kernel's would be: down, without
- * address and key, but with wireguard-go's MTU and without an alias. The process runs in a session of its own and
- * holds nothing of ours, so that its tunnels outlive this process, whichever way it ends. It ends when its device is
- * deleted.
+ * Starts a wireguard-go, and waits until its device answers `wg`. Like a kernel device, it is down, and has neither address nor
+ * key; its MTU is wireguard-go's. The process has a session of its own and none of our files, so its tunnels outlive us. It ends
+ * when its device is deleted.
  *
- * @throws {WireGuardToolsError} with its words if it ends, or doesn't answer within ten seconds; nothing is left then
+ * @throws {WireGuardToolsError} if it ends, or doesn't answer within ten seconds; then nothing is left of it
  */
 export async function startUserspaceDevice({
   name,
@@ -40,7 +37,7 @@ export async function startUserspaceDevice({
   signal.throwIfAborted();
   const log = await open(logFile, 'a', 0o600);
   const { size } = await log.stat();
-  // A file and no pipe: a Go program dies of a pipe that nobody reads.
+  // Not a pipe: it would break when we end, and kill a Go program that writes to it.
   const child = spawn(program, ['-f', name], {
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
@@ -50,7 +47,7 @@ export async function startUserspaceDevice({
   await log.close();
   const asking = new AbortController();
   try {
-    const attempt = AbortSignal.any([signal, asking.signal, AbortSignal.timeout(DEADLINE_MS)]);
+    const attempt = AbortSignal.any([signal, asking.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     await Promise.race([answer(name, attempt), ended.then((reason) => Promise.reject(reason))]);
     child.unref();
     return { pid: Number(child.pid) };
@@ -61,18 +58,18 @@ export async function startUserspaceDevice({
     signal.throwIfAborted();
     if (error instanceof WireGuardToolsError && error.code === 'WG_NOT_INSTALLED') throw error;
     const words = await errorsIn(logFile, size);
-    throw new WireGuardToolsError('WG_FAILED', `wireguard-go ${name}: ${words || speakable(String(error))}`);
+    throw new WireGuardToolsError('WG_FAILED', `wireguard-go ${name}: ${words || loggable(String(error))}`);
   }
 }
 
-/** Resolves once the device speaks WireGuard and the kernel is told to give it no address of its own. */
+/** Resolves once the device speaks WireGuard, and the kernel won't add an address to it. */
 async function answer(name: string, signal: AbortSignal): Promise<void> {
   const tools = systemTools();
   while ((await tools.device(name, { signal })) === undefined) await delay(POLL_MS, undefined, { signal });
   await tools.changeLink(name, { linkLocal: false }, { signal });
 }
 
-/** Resolves with why it ended, or couldn't be started. */
+/** Resolves with the reason why it ended, or couldn't start. */
 async function endOf(child: ChildProcess): Promise<WireGuardToolsError> {
   try {
     const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null];
@@ -81,14 +78,14 @@ async function endOf(child: ChildProcess): Promise<WireGuardToolsError> {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     return new WireGuardToolsError(
       missing ? 'WG_NOT_INSTALLED' : 'WG_FAILED',
-      missing ? 'wireguard-go is not installed' : speakable(String(error)),
+      missing ? 'wireguard-go is not installed' : loggable(String(error)),
     );
   }
 }
 
-/** The errors that were written since the file had `size` bytes, without the advertisement for the kernel's module. */
+/** The errors after the first `size` bytes of the file, without wireguard-go's hint at the kernel module. */
 async function errorsIn(logFile: string, size: number): Promise<string> {
   const text = (await readFile(logFile)).subarray(size).toString('utf8');
   const lines = text.split('\n').filter((line) => line.startsWith('ERROR: '));
-  return speakable(lines.join('\n'));
+  return loggable(lines.join('\n'));
 }

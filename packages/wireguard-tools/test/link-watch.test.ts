@@ -34,7 +34,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-it('tells of each link that changes as soon as the program does, until it is asked to stop', async () => {
+it('reports each changed link at once, until it is stopped', async () => {
   await standIn(`${EVENTS}\nexec sleep 1000`);
   const names: string[] = [];
   const stopping = new AbortController();
@@ -48,7 +48,7 @@ it('tells of each link that changes as soon as the program does, until it is ask
   await eventually(() => !isAlive(pid), true);
 });
 
-it('rejects with the words of a program that ends, after what it told', async () => {
+it('rejects with the words of a program that ends, after its reports', async () => {
   await standIn(`${EVENTS}\necho 'Failed to open: Permission denied' >&2\nexit 1`);
   const names: string[] = [];
   await expect(watchLinks((name) => names.push(name), { signal })).rejects.toMatchObject({
@@ -58,7 +58,7 @@ it('rejects with the words of a program that ends, after what it told', async ()
   expect(names).toEqual(['wireguard.c2', 'wireguard.c3']);
 });
 
-it('rejects where a program ends without a word, or isn’t there', async () => {
+it('rejects if a program ends without a word, or is not installed', async () => {
   await standIn('exit 0');
   await expect(watchLinks(() => undefined, { signal })).rejects.toMatchObject({
     code: 'WG_FAILED',
@@ -68,7 +68,7 @@ it('rejects where a program ends without a word, or isn’t there', async () => 
   await expect(watchLinks(() => undefined, { signal })).rejects.toMatchObject({ code: 'WG_NOT_INSTALLED' });
 });
 
-it('starts nothing when it is to stop already', async () => {
+it('starts nothing if the signal is already aborted', async () => {
   await standIn('');
   await watchLinks(() => undefined, { signal: AbortSignal.abort() });
   await expect(readFile(join(dir, 'args'))).rejects.toThrow('ENOENT');

@@ -40,7 +40,7 @@ const isAlive = (pid: number): boolean => {
 
 const sleeper = `echo $$ > "$(dirname "$0")/pid"; exec sleep 1000`;
 
-it('returns what the tool wrote', async () => {
+it('returns the output of the tool', async () => {
   expect(await runTool(await tool('echo "$@"'), ['a b', ''], { signal })).toBe('a b ');
 });
 
@@ -48,7 +48,7 @@ it('never lets wg wait for a name server', async () => {
   expect(await runTool(await tool('echo "$WG_ENDPOINT_RESOLUTION_RETRIES"'), [], { signal })).toBe('0');
 });
 
-it('rejects with the words of the tool, and what they mean', async () => {
+it('rejects with the words of the tool, and their code', async () => {
   const file = await tool('echo \'Cannot find device "wg0"\' >&2; exit 1');
   const call = runTool(file, ['link', 'set'], { signal });
   await expect(call).rejects.toMatchObject({
@@ -57,7 +57,7 @@ it('rejects with the words of the tool, and what they mean', async () => {
   });
 });
 
-it('shows no key that the tool wrote, or was given', async () => {
+it('shows no key from the output or the arguments', async () => {
   const file = await tool(`echo ${secret}; echo ${secret} >&2; exit 1`);
   const error: unknown = await runTool(file, ['set', secret], { signal }).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'WG_FAILED' });
@@ -76,7 +76,7 @@ it('says that a tool is not installed', async () => {
   await expect(call).rejects.toMatchObject({ code: 'WG_NOT_INSTALLED', message: 'no-such-tool is not installed' });
 });
 
-it('kills a tool that gives no answer', async () => {
+it('kills a tool that does not answer', async () => {
   // Long enough for it to say its pid before.
   const call = runFor(5_000, await tool(sleeper), [], { signal });
   await expect(call).rejects.toMatchObject({ code: 'WG_DEADLINE' });
@@ -94,7 +94,7 @@ it('kills the tool and rejects with the reason when the signal is aborted', asyn
   await eventually(() => isAlive(pid), false);
 });
 
-it('starts nothing when the signal is aborted already', async () => {
+it('starts nothing if the signal is already aborted', async () => {
   const file = await tool('touch "$(dirname "$0")/started"');
   await expect(runTool(file, [], { signal: AbortSignal.abort(new Error('shutdown')) })).rejects.toThrow('shutdown');
   await expect(readFile(join(dir, 'started'))).rejects.toThrow('ENOENT');

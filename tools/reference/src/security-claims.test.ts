@@ -27,8 +27,8 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   "change objects, devices or routes that aren't ours": [
     ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
     ['apps/service-mirror/test/repair.test.ts', 'is left alone, and replaced after its deletion'],
-    ['apps/wireguard/test/net/devices.test.ts', 'ends with 2 if another device has the name, and touches nothing'],
-    ['apps/wireguard/src/reconciler.test.ts', 'is a route of somebody else, which stays and is told'],
+    ['apps/wireguard/test/net/devices.test.ts', 'ends with 2 if another device has the name, and changes nothing'],
+    ['apps/wireguard/src/reconciler.test.ts', 'can be a route of somebody else, which stays and is reported'],
   ],
   'bring in an address outside': [
     [
@@ -43,7 +43,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'apps/service-mirror/test/skipped.test.ts',
       'an endpoint with an address of the local cluster, or one that no Pod can have',
     ],
-    ['apps/wireguard/src/remote/node.test.ts', 'leaves out of the CIDRs $name, and keeps the others'],
+    ['apps/wireguard/src/remote/node.test.ts', 'skips of the CIDRs $name, and keeps the others'],
   ],
   'bring in an address that no Pod or Node has': [
     ['packages/net/src/special.test.ts', 'lets no IPv4 address pass in an IPv6 notation, whatever it is'],
@@ -52,7 +52,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'apps/service-mirror/src/remote/read-slice.test.ts',
       'is skipped if no Pod has such an address ($addressType), even without allowed CIDRs',
     ],
-    ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of one at $name'],
+    ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of an endpoint with $name'],
   ],
   'bring in reserved addresses': [
     ['apps/policy/src/desired/member.test.ts', 'accepts a reserved address only if a block with it is allowed'],
@@ -61,7 +61,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/src/desired/member.test.ts', 'never throws, with any input'],
     ['apps/service-mirror/src/remote/read-slice.test.ts', 'is skipped alone if it is $address ($addressType)'],
     ['apps/service-mirror/src/remote/read.test.ts', 'skips $name'],
-    ['apps/wireguard/src/desired/peers.test.ts', 'everything that a Node has, or a reason why not, is told'],
+    ['apps/wireguard/src/desired/peers.test.ts', 'each Node has all of its blocks, or a reason why not'],
   ],
   'stop kube-proxy or CoreDNS': [
     [
@@ -144,7 +144,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'cost more CPU time than its size suggests': [
     ['apps/policy/src/desired/linear.test.ts', 'a Pod with $name takes linear time, up to 1 MB'],
     ['apps/service-mirror/src/linear.test.ts', '$name costs time in proportion to its size, up to 1 MB'],
-    ['apps/wireguard/src/linear.test.ts', '$name costs by its size, up to 1 MB'],
+    ['apps/wireguard/src/linear.test.ts', '$name takes linear time, up to 1 MB'],
   ],
   'cause local writes without limit': [
     ['apps/policy/test/remote-writes.test.ts', 'delays no other remote, and is limited to the rate'],
@@ -197,7 +197,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'a deleted Node stays a peer': [
     [
       'apps/wireguard/test/net/remotes.test.ts',
-      'keeps the peers of a remote whose first list lacks too many of them, until it was listed again',
+      'keeps the peers of a remote whose first list is missing too many of them, until the next list',
     ],
   ],
   'Deletions that a watch reports are never held': [
@@ -221,33 +221,30 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/host-network.test.ts', 'is not a member (Go allowed its whole node)'],
   ],
   'any address in `allowedEndpointCIDRs`': [
-    ['apps/wireguard/src/remote/node.test.ts', 'keeps endpoints to the CIDRs that are allowed'],
+    ['apps/wireguard/src/remote/node.test.ts', 'refuses endpoints outside of the allowed CIDRs'],
   ],
   'take a key or an address from an older Node': [
     ['apps/wireguard/src/desired/peers.test.ts', 'a younger Node takes nothing from an older one'],
     ['apps/wireguard/src/desired/peers.test.ts', 'no two peers share a key or an address, and none has our key'],
-    ['apps/wireguard/src/desired/peers.test.ts', 'the order in which they come changes nothing'],
+    ['apps/wireguard/src/desired/peers.test.ts', 'their order changes nothing'],
   ],
   'get `0.0.0.0/0`': [
     [
       'apps/wireguard/src/remote/node.test.ts',
-      'never has anything outside of the pod subnets, nor an endpoint that is not an address, whatever a Node says',
+      'never has a CIDR outside of the pod subnets, nor an endpoint without an address, for any Node',
     ],
   ],
-  'make us look up a name': [['apps/wireguard/src/remote/node.test.ts', 'makes no peer of one at $name']],
+  'make us look up a name': [['apps/wireguard/src/remote/node.test.ts', 'makes no peer of an endpoint with $name']],
   'disturb other peers': [
     ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of $name'],
-    [
-      'apps/wireguard/test/net/trust.test.ts',
-      'refuses what a Node of a remote may not claim, and the others lose nothing',
-    ],
+    ['apps/wireguard/test/net/trust.test.ts', 'refuses what a remote Node may not claim, and others lose nothing'],
     [
       'apps/wireguard/test/net/fuzz.test.ts',
-      'makes wg show what we mean, and never the local cluster, whatever a remote says',
+      'makes wg show the desired peers, and never the local cluster, for any remote',
     ],
     [
       'apps/wireguard/test/plan.test.ts',
-      'prints what a new node would get, why Nodes are left out, and changes nothing',
+      'prints all changes of a new node, and why Nodes are skipped, and changes nothing',
     ],
   ],
   'Its endpoints may have any address': [
@@ -298,17 +295,17 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/service-mirror/test/real/own-objects-policy.test.ts', 'ends what is created beyond it'],
   ],
   'Change and remove two annotations': [
-    ['apps/wireguard/test/real/own-node-policy.test.ts', 'lets an agent announce itself, change that and take it away'],
+    ['apps/wireguard/test/real/own-node-policy.test.ts', 'lets an agent add, change and remove its annotations'],
   ],
   'write anything else into these annotations': [
     ['apps/wireguard/test/real/own-node-policy.test.ts', 'refuses $name in the right annotation'],
   ],
   'change another Node': [
-    ['apps/wireguard/test/real/own-node-policy.test.ts', "refuses the right annotations on another's Node"],
+    ['apps/wireguard/test/real/own-node-policy.test.ts', 'refuses valid annotations on another Node'],
   ],
   'change a label, taint, cordon, finalizer, owner or other annotation': [
     ['apps/wireguard/test/real/own-node-policy.test.ts', 'a label beside the right annotations'],
-    ['apps/wireguard/test/real/own-node-policy.test.ts', 'all at once, and names each'],
+    ['apps/wireguard/test/real/own-node-policy.test.ts', 'all at once, each of them named'],
   ],
   'create or delete a Node': [
     [
@@ -338,14 +335,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   "A tunnel's private key never leaves its node": [
     [
       'apps/wireguard/src/local/key-file.test.ts',
-      'is made for its owner alone, in a folder for its owner alone, and keeps the key',
+      'is created for its owner only, in a folder for its owner only, and contains the key',
     ],
-    ['apps/wireguard/test/secrets.test.ts', 'is on no command line, and in nothing that the agent says'],
-    ['packages/wireguard-tools/test/run-tool.test.ts', 'shows no key that the tool wrote, or was given'],
+    ['apps/wireguard/test/secrets.test.ts', 'is on no command line, and in no output of the agent'],
+    ['packages/wireguard-tools/test/run-tool.test.ts', 'shows no key from the output or the arguments'],
   ],
   'A key file that others can read or replace': [
     ['apps/wireguard/src/local/key-file.test.ts', 'that others can read'],
-    ['apps/wireguard/src/local/key-file.test.ts', 'in a folder that its $name can write to, to read and to make'],
+    ['apps/wireguard/src/local/key-file.test.ts', 'in a folder that its $name can write to, for reading and writing'],
     ['apps/wireguard/src/local/key-file.test.ts', 'is never overwritten'],
   ],
   'A kubeconfig or exec plugin that anyone may write': [
@@ -386,7 +383,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'packages/runtime/src/health/health-server.test.ts',
       'that sends 20,000 requests on one connection causes one collection, and is disconnected',
     ],
-    ['apps/wireguard/test/scrapes.test.ts', 'makes wg run once a second at most, and no probe fail, by $name'],
+    ['apps/wireguard/test/scrapes.test.ts', 'runs wg once a second at most, and no probe fails: $name'],
   ],
   'read a token there': [['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric']],
   'replace a base image or a package unseen': [
@@ -447,7 +444,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'apps/service-mirror/test/stale.test.ts',
       'that forbids only its slices leaves all objects as they are, with one warning',
     ],
-    ['apps/wireguard/test/own-node.test.ts', 'that may not be patched is told once, counts as lost, and costs no peer'],
+    [
+      'apps/wireguard/test/own-node.test.ts',
+      'that can’t be patched is logged once, shows the local cluster as down, and costs no peer',
+    ],
   ],
   '`semaphore-service-mirror cleanup` uses the same rights': [
     [

@@ -154,7 +154,7 @@ describe('settingsOfFile', () => {
     {
       name: 'a name too long for a device',
       entry: { ...c2, name: 'cluster2' },
-      want: /^remotes\[0\]\.deviceName: it is required: wireguard\.cluster2 has more than the 15 characters/,
+      want: /^remotes\[0\]\.deviceName: it is required, as wireguard\.cluster2 is longer than 15 characters/,
     },
     {
       name: 'a device name that is too long',
@@ -210,12 +210,12 @@ describe('settingsOfFile', () => {
     {
       name: 'an invalid device address',
       entry: { ...c2, deviceAddress: 'eth0' },
-      want: /^remotes\[0\]\.deviceAddress: "eth0" is not a valid IP address, nor is it none or auto$/,
+      want: /^remotes\[0\]\.deviceAddress: "eth0" is not a valid IP address; it must be none, auto or an IP address$/,
     },
     {
       name: 'a device address that every host has',
       entry: { ...c2, deviceAddress: '127.0.0.1' },
-      want: /^remotes\[0\]\.deviceAddress: 127\.0\.0\.1 is no address of one node alone$/,
+      want: /^remotes\[0\]\.deviceAddress: 127\.0\.0\.1 is not the address of a single node$/,
     },
     {
       name: 'a device address that a remote’s pod may have',

@@ -7,21 +7,21 @@ import { isReachable } from '../desired/endpoint.ts';
 import { clusterName, deviceNameType } from './option-types.ts';
 import type { RemoteSettings } from './settings.ts';
 
-/** What the Go program has. */
+/** The defaults of the Go program. */
 const DEFAULT_MTU = 1420;
 const DEFAULT_PORT = 51_820;
 
-/** Below it the kernel speaks no IPv4, and no IPv6. */
+/** The kernel's minimum for each family. */
 const MIN_MTU = { 4: 576, 6: 1280 };
 const MAX_MTU = 65_535;
 
 const families = oneOf(['ipv4', 'ipv6']);
 const sources = oneOf(['podCIDRs', 'calico-blocks']);
 
-/** Where an entry is in the file, and where its problems go. */
+/** The place of an entry in the file, and the list of problems. */
 type Context = { readonly at: string; readonly problems: string[] };
 
-/** Settings of one remote cluster of a file. What is wrong goes to `problems`, and nobody will use the result then. */
+/** The settings of one remote in a file. Adds what is wrong to `problems`; then the result must not be used. */
 export function remoteOf(entry: RemoteEntry, { at, problems }: Context): RemoteSettings {
   const check = <T>(field: string, parsed: Parsed<T>, otherwise: T): T => {
     if (parsed.ok) return parsed.value;
@@ -61,14 +61,12 @@ export function remoteOf(entry: RemoteEntry, { at, problems }: Context): RemoteS
 
 type Check = <T>(field: string, parsed: Parsed<T>, otherwise: T) => T;
 
-/** A name that nobody chose is only a problem if the cluster's name, which it is made of, is none. */
+/** The default name is only a problem if the cluster's name, which it contains, is valid. */
 function deviceOf(chosen: string, cluster: string, check: Check): string {
   if (chosen !== '') return check('deviceName', deviceNameType.parse(chosen), '');
   if (cluster === '') return '';
   const made = deviceName(cluster);
-  const tooLong = bad(
-    `it is required: ${made} has more than the ${MAX_DEVICE_NAME} characters that the name of a device can have`,
-  );
+  const tooLong = bad(`it is required, as ${made} is longer than ${MAX_DEVICE_NAME} characters`);
   return check('deviceName', isDeviceName(made) ? deviceNameType.parse(made) : tooLong, '');
 }
 
@@ -81,8 +79,8 @@ function parseSubnet(raw: string): Parsed<Cidr> {
 function parseAddress(raw: string): Parsed<RemoteSettings['deviceAddress']> {
   if (raw === 'none' || raw === 'auto') return good(raw);
   const ip = parseIp(raw);
-  if (!ip.ok) return bad(`${ip.reason}, nor is it none or auto`);
-  return isReachable(ip.value) ? good({ ip: ip.value }) : bad(`${ip.value} is no address of one node alone`);
+  if (!ip.ok) return bad(`${ip.reason}; it must be none, auto or an IP address`);
+  return isReachable(ip.value) ? good({ ip: ip.value }) : bad(`${ip.value} is not the address of a single node`);
 }
 
 const minMtu = (subnets: readonly Cidr[]): number =>

@@ -2,20 +2,20 @@ import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import type { Cidr } from '@kube-semaphore/net';
 import type { DeviceSettings } from '../desired/settings.ts';
 
-/** One remote cluster: where it is, and the device that leads to its pods. */
+/** One remote cluster, and the device that leads to its pods. */
 export type RemoteSettings = DeviceSettings & {
   readonly reference: ClusterReference;
-  /** 0 is never. */
+  /** 0: never. */
   readonly resyncPeriodMs: number;
-  /** Who says which addresses are a Node's: its podCIDRs, or the blocks of Calico's IPAM. */
+  /** What says which addresses a Node has: its podCIDRs, or the blocks of Calico's IPAM. */
   readonly allowedIpsFrom: 'podCIDRs' | 'calico-blocks';
-  /** Where its Nodes may be; anywhere without. */
+  /** Where its Nodes may be; undefined: anywhere. */
   readonly allowedEndpoints: readonly Cidr[] | undefined;
 };
 
-/** Which clusters there are. */
+/** All clusters. */
 export type Settings = {
   readonly local: { readonly name: string; readonly reference: ClusterReference };
-  /** At least one; names, devices and ports are unique, and no two pod subnets overlap. */
+  /** At least one. Names, devices and ports are unique, and pod subnets don't overlap. */
   readonly remotes: readonly RemoteSettings[];
 };

@@ -1,40 +1,40 @@
+import { compareText } from '@kube-semaphore/naming';
 import { type Cidr, CidrIndex } from '@kube-semaphore/net';
 import { type NodeDiagnostic, problemOf } from './diagnostic.ts';
 import type { RemoteNode } from './remote-node.ts';
 
-/** A block of addresses that a Node is said to have. */
+/** A block of addresses that a Node claims. */
 export type Claim = {
   readonly cidr: Cidr;
-  /** One address out of a block that another Node has: it may lie in that, as the longer prefix counts. */
+  /** One address of another Node's block. It may overlap with that block, as the longer prefix wins. */
   readonly isBorrowed: boolean;
 };
 
-/** A Node that could be a peer, with the blocks that it claims: in order, and none in another. */
+/** A Node that could be a peer. Its claims are in order, none of them in another. */
 export type Candidate = { readonly node: RemoteNode; readonly claims: readonly Claim[] };
 
-/** Candidates that don't conflict, and why something is left out of the others. */
-type Settled = { readonly winners: readonly Candidate[]; readonly left: readonly NodeDiagnostic[] };
+/** Candidates that don't conflict, and what of the others is skipped. */
+type Settled = { readonly winners: readonly Candidate[]; readonly skipped: readonly NodeDiagnostic[] };
 
 /**
- * Settles who has a key and a block. WireGuard gives a block to the last that asks for it; here the oldest Node has it,
- * whatever the order of events, and one that the last list lacked comes after all others. So a node that is taken over
- * can't take over another's traffic.
+ * Decides which Node has a key or a block. WireGuard gives a block to the peer that was set last. Here the oldest Node has it,
+ * whatever the order of events, so a compromised node can't take the traffic of others. Held Nodes come last.
  *
- * @param ownKeys our own public keys: no peer can have one
+ * @param ownKeys our own public keys, which no peer can have
  */
 export function settle(candidates: readonly Candidate[], ownKeys: ReadonlySet<string>): Settled {
   const keys = new Map<string, string>();
   const blocks = new Blocks();
   const winners: Candidate[] = [];
-  const left: NodeDiagnostic[] = [];
+  const skipped: NodeDiagnostic[] = [];
   for (const { node, claims } of candidates.toSorted((a, b) => bySeniority(a.node, b.node))) {
     const note = (reason: string, details: readonly string[]) =>
-      left.push(...problemOf(reason, details).map((problem) => ({ ...problem, node: node.name })));
+      skipped.push(...problemOf(reason, details).map((problem) => ({ ...problem, node: node.name })));
     const holder = keys.get(node.publicKey);
     if (ownKeys.has(node.publicKey)) {
       note('own-key', ['its public key is our own']);
     } else if (holder !== undefined) {
-      note('key-taken', [`its public key is that of ${holder}`]);
+      note('key-taken', [`${holder} has the same public key`]);
     } else {
       const { won, lost } = blocks.take(claims, node.name);
       note('cidr-taken', lost);
@@ -43,21 +43,21 @@ export function settle(candidates: readonly Candidate[], ownKeys: ReadonlySet<st
       winners.push({ node, claims: won });
     }
   }
-  return { winners, left };
+  return { winners, skipped };
 }
 
-/** Who has which block. */
+/** The blocks that Nodes have. */
 class Blocks {
   readonly #whole = new CidrIndex<string>();
   readonly #exact = new Map<string, string>();
 
-  /** Takes what nobody has yet. @returns why not, for what somebody has */
+  /** Takes the free ones of the claimed blocks. @returns those, and why the others are refused */
   take(claims: readonly Claim[], node: string): { readonly won: readonly Claim[]; readonly lost: readonly string[] } {
     const lost: string[] = [];
     const won = claims.filter(({ cidr, isBorrowed }) => {
       const holder = this.#exact.get(cidr.text) ?? (isBorrowed ? undefined : this.#whole.overlapping(cidr));
       if (holder !== undefined) {
-        lost.push(`${cidr.text} is refused: ${holder} has it, or a part of it`);
+        lost.push(`${cidr.text} is refused: it overlaps with a block of ${holder}`);
         return false;
       }
       this.#exact.set(cidr.text, node);
@@ -68,9 +68,9 @@ class Blocks {
   }
 }
 
-/** A Node that doesn't say when it was made is younger than all that do. */
+/** Oldest first. A Node without a creation time counts as the youngest. */
 function bySeniority(a: RemoteNode, b: RemoteNode): number {
   const held = Number(a.held === true) - Number(b.held === true);
   const age = (a.createdMs || Number.MAX_SAFE_INTEGER) - (b.createdMs || Number.MAX_SAFE_INTEGER);
-  return held || age || (a.name < b.name ? -1 : Number(a.name > b.name));
+  return held || age || compareText(a.name, b.name);
 }

@@ -19,28 +19,28 @@ const of = (
 ) => deviceAddresses({ deviceAddress, podSubnets }, { device: 'wireguard.c2', links, podCidrs: own });
 
 describe('deviceAddresses', () => {
-  it('are none unless asked for', () => {
+  it('are none by default', () => {
     expect(of('none')).toEqual([]);
   });
 
-  it('are the one that was asked for', () => {
+  it('are the configured one', () => {
     expect(of({ ip: '10.2.1.7' })).toEqual(['10.2.1.7']);
   });
 
-  it('are what the node has among its pods’, the lowest, and else the first of its podCIDR', () => {
+  it('are the node’s lowest address in its podCIDR, or else the first of its podCIDR', () => {
     expect(of('auto', { links: [uplink, bridge] })).toEqual(['10.2.1.9', 'fd00:2:0:1::']);
   });
 
-  it('don’t come from the device itself', () => {
+  it('ignore the device’s own addresses', () => {
     const self = observedLink({ addresses: [{ ip: '10.2.1.7', prefixLength: 32 }] });
     expect(of('auto', { links: [self] })).toEqual(['10.2.1.0', 'fd00:2:0:1::']);
   });
 
-  it('are of the families of the remote alone', () => {
+  it('are of the remote’s families only', () => {
     expect(of('auto', { podSubnets: [cidr('fd00:4::/48')] })).toEqual(['fd00:2:0:1::']);
   });
 
-  it('are none of a family that the Node has no podCIDR of', () => {
+  it('are none of a family without a podCIDR', () => {
     expect(of('auto', { own: [cidr('10.2.1.0/24')] })).toEqual(['10.2.1.0']);
   });
 });

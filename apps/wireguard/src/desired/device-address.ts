@@ -3,20 +3,20 @@ import type { Link } from '@kube-semaphore/wireguard-tools';
 import type { DeviceSettings } from './settings.ts';
 
 export type AddressInput = {
-  /** The device itself, whose addresses don't count. */
+  /** The device itself, whose addresses are ignored. */
   readonly device: string;
   /** All of the node. */
   readonly links: readonly Link[];
-  /** Of our own Node: the addresses that a peer takes from us. */
+  /** Of our own Node: the addresses that peers accept from us. */
   readonly podCidrs: readonly Cidr[];
 };
 
 /**
- * The addresses that a device is to have, as the source of what the node itself sends: one per family of the remote's pod
- * subnets. `auto` takes an address that the node has among its pods' already, as bridges and overlays do; where it has none,
- * the first of its podCIDR, which no pod gets from host-local, and which flannel takes, too.
+ * The addresses of a device, as sources of packets from the node itself: one per family of the remote's pod subnets. `auto` is
+ * an address in the Node's podCIDR that the node already has, as bridges and overlays do. Without one, it is the first address
+ * of the podCIDR: host-local gives it to no pod, and flannel uses it, too.
  *
- * @returns canonical addresses; without one for a family in which the Node has no podCIDR
+ * @returns canonical addresses; none for a family in which the Node has no podCIDR
  */
 export function deviceAddresses(
   { deviceAddress, podSubnets }: Pick<DeviceSettings, 'deviceAddress' | 'podSubnets'>,

@@ -15,11 +15,11 @@ export type DeviceInput = {
   readonly links: readonly Link[];
   /** Of the key file. */
   readonly publicKey: string;
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly peers: readonly DesiredPeer[] | undefined;
 };
 
-/** The device of a remote as it should be. */
+/** The device that a remote should have. */
 export function desiredDevice(settings: DeviceSettings, { node, links, publicKey, peers }: DeviceInput): DesiredDevice {
   const { name, device, mtuBytes, listenPort, podSubnets } = settings;
   return {
@@ -34,7 +34,7 @@ export function desiredDevice(settings: DeviceSettings, { node, links, publicKey
   };
 }
 
-/** What we say to the remote's Nodes; nothing if they couldn't reach us. */
+/** What we announce to the remote's Nodes; nothing if our Node has no address for them. */
 export function announcementsOf(settings: DeviceSettings, node: OwnNode, publicKey: string): readonly Announcement[] {
   const endpoint = ownEndpoint(node, settings);
   return endpoint.ok ? [{ remote: settings.name, publicKey, endpoint: endpoint.value.text }] : [];
@@ -46,7 +46,7 @@ export const announcedKey = (
   annotations: Readonly<Record<string, string>>,
 ): string | undefined => annotations[pubKeyAnnotation(name)];
 
-/** What keeps a device from doing all that it should. */
+/** What keeps a device from working as it should. */
 export function deviceDiagnostics(
   settings: DeviceSettings,
   {
@@ -60,15 +60,16 @@ export function deviceDiagnostics(
   const endpoint = ownEndpoint(node, settings);
   const mtu = endpoint.ok ? mtuWarning(endpoint.value.ip, links, settings) : undefined;
   return [
-    ...problemOf('no-endpoint', endpoint.ok ? [] : [`the remote can't reach us: ${endpoint.reason}`]),
-    // Only advice: what is short enough passes.
+    ...problemOf('no-endpoint', endpoint.ok ? [] : [`the remote can't reach this node: ${endpoint.reason}`]),
+    // Only a hint, as short packets pass.
     ...(mtu === undefined ? [] : [{ kind: 'expected', reason: 'mtu', detail: mtu } as const]),
-    ...problemOf(
-      'route-blocked',
-      blocked.map(
-        ({ destination, device }) =>
-          `${destination} doesn't lead through ${settings.device}: ${device === undefined ? 'there is another route' : `it leads through ${device}`}`,
-      ),
-    ),
+    ...problemOf('route-blocked', blocked.map(blockedRoute(settings.device))),
   ];
 }
+
+const blockedRoute =
+  (wanted: string) =>
+  ({ destination, device }: Pick<Route, 'destination'> & Partial<Route>): string => {
+    const actual = device === undefined ? 'there is another route' : `it is routed through ${device}`;
+    return `${destination} is not routed through ${wanted}: ${actual}`;
+  };

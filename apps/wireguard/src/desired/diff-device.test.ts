@@ -54,7 +54,7 @@ const NOTHING: DeviceDiff = {
 const withPeers = (...peers: readonly Peer[]): ObservedDevice => ({ ...observed, device: observedDevice(peers) });
 
 describe('diffDevice', () => {
-  it('finds nothing where all is as it should be', () => {
+  it('is empty if nothing differs', () => {
     const diff = diffDevice(observed, desired, memory);
     expect(diff).toEqual(NOTHING);
     expect(isEmpty(diff)).toBe(true);
@@ -62,11 +62,11 @@ describe('diffDevice', () => {
 
   it.each<{ name: string; from?: Partial<ObservedDevice>; to?: Partial<DesiredDevice>; want: Partial<DeviceDiff> }>([
     {
-      name: 'sets a key that is missing',
+      name: 'sets a missing key',
       from: { device: observedDevice([observedPeer(key(1))], { publicKey: undefined }) },
       want: { setsKey: true },
     },
-    { name: 'sets a key that is another', to: { publicKey: key(201) }, want: { setsKey: true } },
+    { name: 'sets a different key', to: { publicKey: key(201) }, want: { setsKey: true } },
     { name: 'sets the port', to: { listenPort: 51_821 }, want: { listenPort: 51_821 } },
     {
       name: 'sets the mark',
@@ -76,7 +76,7 @@ describe('diffDevice', () => {
     { name: 'sets the MTU', to: { mtuBytes: 1380 }, want: { link: { mtuBytes: 1380 } } },
     { name: 'sets it up', from: { link: observedLink({ up: false }) }, want: { link: { up: true } } },
     {
-      name: 'gives it its addresses',
+      name: 'adds addresses',
       to: { addresses: ['10.2.1.1', 'fd00:2::1'] },
       want: {
         addresses: {
@@ -89,7 +89,7 @@ describe('diffDevice', () => {
       },
     },
     {
-      name: 'takes other addresses from it, but for the kernel’s own',
+      name: 'deletes other addresses, except the kernel’s own',
       from: {
         link: observedLink({
           addresses: [
@@ -116,41 +116,41 @@ describe('diffDevice', () => {
       want: { routes: { ...NOTHING.routes, add: [{ destination: SUBNET, device: DEVICE, protocol: routeProtocol }] } },
     },
     {
-      name: 'marks a route that the Go program made',
+      name: 'marks a route of the Go program',
       from: { routes: [route(SUBNET, DEVICE, 3)] },
       want: {
         routes: { ...NOTHING.routes, replace: [{ destination: SUBNET, device: DEVICE, protocol: routeProtocol }] },
       },
     },
     {
-      name: 'takes over a route of ours through another device',
+      name: 'replaces our route through another device',
       from: { routes: [route(SUBNET, 'wg-old')] },
       want: {
         routes: { ...NOTHING.routes, replace: [{ destination: SUBNET, device: DEVICE, protocol: routeProtocol }] },
       },
     },
     {
-      name: 'leaves a route that is somebody else’s',
+      name: 'keeps a route of somebody else',
       from: { routes: [route(SUBNET, 'eth0', 4)] },
       want: { routes: { ...NOTHING.routes, blocked: [route(SUBNET, 'eth0', 4)] } },
     },
     {
-      name: 'leaves one of two, which somebody else made beside one through our device',
+      name: 'keeps a route of somebody else beside one through our device',
       from: { routes: [route(SUBNET, DEVICE, 3), route(SUBNET, 'eth0', 4)] },
       want: { routes: { ...NOTHING.routes, blocked: [route(SUBNET, 'eth0', 4)] } },
     },
     {
-      name: 'leaves a blackhole',
+      name: 'keeps a blackhole',
       from: { routes: [{ ...route(SUBNET), device: undefined, protocol: 80 }] },
       want: { routes: { ...NOTHING.routes, blocked: [{ destination: SUBNET, device: undefined, protocol: 80 }] } },
     },
     {
-      name: 'is content with its own beside somebody else’s',
+      name: 'is empty with our route beside one of somebody else',
       from: { routes: [route(SUBNET, 'eth0', 4), route(SUBNET)] },
       want: {},
     },
     {
-      name: 'deletes a route of ours that nobody wants',
+      name: 'deletes our route that is not desired',
       from: { routes: [route(SUBNET), route('10.9.0.0/16')] },
       want: {
         routes: {
@@ -160,17 +160,17 @@ describe('diffDevice', () => {
       },
     },
     {
-      name: 'leaves the other routes through it, which somebody made',
+      name: 'keeps other routes through it that somebody added',
       from: { routes: [route(SUBNET), route('10.9.0.0/16', DEVICE, 3)] },
       want: {},
     },
     {
-      name: 'leaves our routes through other devices',
+      name: 'keeps our routes through other devices',
       from: { routes: [route(SUBNET), route('10.9.0.0/16', 'wireguard.c3')] },
       want: {},
     },
     {
-      name: 'leaves the peers of a remote that isn’t known yet',
+      name: 'keeps the peers of an unknown remote',
       from: withPeers(observedPeer(key(9)), observedPeer(key(8))),
       to: { peers: undefined },
       want: {},
@@ -194,7 +194,7 @@ describe('diffDevice', () => {
       want: [{ publicKey: key(1), endpoint: HOME, allowedIps: [A], keepaliveSeconds: 25 }],
     },
     {
-      name: 'adds one from before the start without an endpoint',
+      name: 'adds a seeded peer without an endpoint',
       from: [],
       to: [{ ...peer, endpoint: undefined }],
       want: [{ publicKey: key(1), allowedIps: [A], keepaliveSeconds: 25 }],
@@ -211,17 +211,17 @@ describe('diffDevice', () => {
       want: [{ publicKey: key(9), remove: true }],
     },
     {
-      name: 'sets the blocks, and nothing else',
+      name: 'sets only the blocks',
       from: [observedPeer(key(1), { allowedIps: [B] })],
       want: [{ publicKey: key(1), allowedIps: [A] }],
     },
     {
-      name: 'takes away a block',
+      name: 'removes a block',
       from: [observedPeer(key(1), { allowedIps: [A, B] })],
       want: [{ publicKey: key(1), allowedIps: [A] }],
     },
     {
-      name: 'overlooks the order of blocks',
+      name: 'ignores the order of blocks',
       from: [observedPeer(key(1), { allowedIps: [B, A] })],
       to: [{ ...peer, allowedIps: [A, B] }],
       want: [],
@@ -232,56 +232,56 @@ describe('diffDevice', () => {
       want: [{ publicKey: key(1), keepaliveSeconds: 25 }],
     },
     {
-      name: 'takes away a preshared key',
+      name: 'removes a preshared key',
       from: [observedPeer(key(1), { hasPresharedKey: true })],
       want: [{ publicKey: key(1), clearPresharedKey: true }],
     },
     {
-      name: 'leaves a peer where it went',
+      name: 'keeps the endpoint of a peer that moved',
       from: [observedPeer(key(1), { endpoint: AWAY })],
       memory: { annotated: new Map([[key(1), HOME]]) },
       want: [],
     },
-    { name: 'leaves it there after a start, too', from: [observedPeer(key(1), { endpoint: AWAY })], want: [] },
+    { name: 'keeps it after a start, too', from: [observedPeer(key(1), { endpoint: AWAY })], want: [] },
     {
-      name: 'leaves it until the handshake is 180 s old',
+      name: 'keeps it until the handshake is 180 s old',
       from: [observedPeer(key(1), { endpoint: AWAY, latestHandshakeSeconds: 820 })],
       want: [],
     },
     {
-      name: 'and no longer',
+      name: 'sets the announced endpoint after that',
       from: [observedPeer(key(1), { endpoint: AWAY, latestHandshakeSeconds: 819 })],
       want: [{ publicKey: key(1), endpoint: HOME }],
     },
     {
-      name: 'calls one home that never answered',
+      name: 'sets the announced endpoint of a peer that never answered',
       from: [observedPeer(key(1), { endpoint: AWAY, latestHandshakeSeconds: undefined })],
       want: [{ publicKey: key(1), endpoint: HOME }],
     },
     {
-      name: 'follows a new annotation',
+      name: 'sets the endpoint of a new annotation',
       from: [observedPeer(key(1), { endpoint: AWAY })],
       memory: { annotated: new Map([[key(1), '192.0.2.77:51820']]) },
       want: [{ publicKey: key(1), endpoint: HOME }],
     },
     {
-      name: 'does nothing for one that is silent at home',
+      name: 'changes nothing of a silent peer with the announced endpoint',
       from: [observedPeer(key(1), { latestHandshakeSeconds: undefined })],
       want: [],
     },
     {
-      name: 'tells one that has no endpoint',
+      name: 'sets a missing endpoint',
       from: [observedPeer(key(1), { endpoint: undefined })],
       want: [{ publicKey: key(1), endpoint: HOME }],
     },
     {
-      name: 'leaves the endpoint of one from before the start',
+      name: 'keeps the endpoint of a seeded peer',
       from: [observedPeer(key(1), { endpoint: AWAY, latestHandshakeSeconds: undefined })],
       to: [{ ...peer, endpoint: undefined }],
       want: [],
     },
     {
-      name: 'removes before it sets, each in the order of keys',
+      name: 'removes before it sets, in the order of keys',
       from: [observedPeer(key(9)), observedPeer(key(8))],
       to: [{ ...peer, publicKey: key(2), allowedIps: [B] }, peer],
       want: [
@@ -296,7 +296,7 @@ describe('diffDevice', () => {
   });
 });
 
-/** What the kernel makes of a diff. A block moves to the last peer that asks for it. */
+/** The result of a diff in the kernel. A block moves to the peer that was set last. */
 function apply({ device, link, routes }: ObservedDevice, diff: DeviceDiff, to: DesiredDevice): ObservedDevice {
   const peers = new Map(device.peers.map((each) => [each.publicKey, each]));
   for (const change of diff.peers) {
@@ -353,7 +353,7 @@ function apply({ device, link, routes }: ObservedDevice, diff: DeviceDiff, to: D
 
 const BLOCKS = [A, B, '10.4.3.0/24', 'fd00:4:0:1::/64'];
 const keys = fc.constantFrom(key(1), key(2), key(3), key(4));
-/** Each block is at most at one peer, as in the kernel and in what we want. */
+/** Each block has at most one peer, as in the kernel and in the desired state. */
 const peerBlocks = fc
   .tuple(...BLOCKS.map(() => fc.option(keys, { nil: undefined })))
   .map((owners) => (publicKey: string) => BLOCKS.filter((_, i) => owners[i] === publicKey));
@@ -431,8 +431,8 @@ const anyMemory = fc
 const blocksByKey = (peers: readonly { readonly publicKey: string; readonly allowedIps: readonly string[] }[]) =>
   Object.fromEntries(peers.map(({ publicKey, allowedIps }) => [publicKey, allowedIps.toSorted(compareCidrs)]));
 
-describe('whatever is there, and whatever should be', () => {
-  it('a diff makes of the one the other, and then there is nothing left to do', () => {
+describe('for any observed and desired device', () => {
+  it('a diff turns one into the other, and the next diff is empty', () => {
     fc.assert(
       fc.property(anyObserved, anyDesired, anyMemory, (from, to, known) => {
         const after = apply(from, diffDevice(from, to, known), to);
@@ -461,7 +461,7 @@ describe('whatever is there, and whatever should be', () => {
     );
   });
 
-  it('the order of anything changes nothing', () => {
+  it('no order changes the diff', () => {
     fc.assert(
       fc.property(anyObserved, anyDesired, anyMemory, (from, to, known) => {
         const turned: ObservedDevice = {
@@ -485,12 +485,12 @@ describe('whatever is there, and whatever should be', () => {
     );
   });
 
-  it('a peer that is as it should be is not named', () => {
+  it('a peer without a difference is not named', () => {
     fc.assert(
       fc.property(anyObserved, anyDesired, (from, to) => {
-        const kept = observedPeer(key(50), { allowedIps: ['10.4.50.0/24'] });
+        const equal = observedPeer(key(50), { allowedIps: ['10.4.50.0/24'] });
         const diff = diffDevice(
-          { ...from, device: { ...from.device, peers: [...from.device.peers, kept] } },
+          { ...from, device: { ...from.device, peers: [...from.device.peers, equal] } },
           {
             ...to,
             peers: [

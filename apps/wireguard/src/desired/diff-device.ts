@@ -1,10 +1,11 @@
+import { compareText } from '@kube-semaphore/naming';
 import { hostCidr } from '@kube-semaphore/net';
 import type { Device, Link, LinkAddress, LinkChange, PeerChange, Route } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './peers.ts';
 import { diffPeers, type EndpointMemory } from './diff-peers.ts';
 import { diffRoutes, type RouteChanges } from './diff-routes.ts';
 
-/** A device of ours as it should be. */
+/** The device that a remote should have. */
 export type DesiredDevice = {
   readonly name: string;
   /** Our mark. */
@@ -13,22 +14,22 @@ export type DesiredDevice = {
   readonly listenPort: number;
   /** Of the private key in our key file. */
   readonly publicKey: string;
-  /** Canonical; each is the only one of its network. */
+  /** Canonical; each gets a prefix of full length. */
   readonly addresses: readonly string[];
-  /** Canonical CIDRs that are to lead through it. */
+  /** Canonical CIDRs to route through it. */
   readonly routes: readonly string[];
-  /** Undefined: the remote's Nodes aren't known yet, and all peers stay as they are. */
+  /** Undefined: the remote's Nodes are unknown, so all peers stay as they are. */
   readonly peers: readonly DesiredPeer[] | undefined;
 };
 
-/** The same as `wg` and `ip` show it; `routes` are all of the node. */
+/** The device as `wg` and `ip` show it. `routes`: all routes of the node. */
 export type ObservedDevice = { readonly device: Device; readonly link: Link; readonly routes: readonly Route[] };
 
-/** What is to be done, and nothing that needn't be: each part that is empty costs no call. */
+/** The necessary changes. An empty part needs no call. */
 export type DeviceDiff = {
-  /** The key file is to be read. */
+  /** The key of the key file has to be set. */
   readonly setsKey: boolean;
-  /** Named only if it differs, as naming it costs packets. */
+  /** Only if it differs: setting a port loses packets, even the same one. */
   readonly listenPort: number | undefined;
   readonly peers: readonly PeerChange[];
   readonly link: LinkChange;
@@ -36,7 +37,7 @@ export type DeviceDiff = {
   readonly routes: RouteChanges;
 };
 
-/** Compares a device with what it should be. */
+/** Compares a device with the desired one. */
 export function diffDevice(
   { device, link, routes }: ObservedDevice,
   desired: DesiredDevice,
@@ -56,7 +57,7 @@ export function diffDevice(
   };
 }
 
-/** Whether there is nothing to do. Routes that are blocked are nothing that we could do. */
+/** Whether nothing has to be done. Blocked routes don't count. */
 export function isEmpty({ setsKey, listenPort, peers, link, addresses, routes }: DeviceDiff): boolean {
   const lists = [peers, addresses.add, addresses.delete, routes.add, routes.replace, routes.delete];
   return (
@@ -64,7 +65,7 @@ export function isEmpty({ setsKey, listenPort, peers, link, addresses, routes }:
   );
 }
 
-/** The kernel gives some devices a link-local address of its own, which does no harm. */
+/** Link-local addresses stay: the kernel adds them to some devices, and they do no harm. */
 function diffAddresses(observed: readonly LinkAddress[], ips: readonly string[]): DeviceDiff['addresses'] {
   const desired = new Map(
     [...new Set(ips)].toSorted().map((ip) => [hostCidr(ip), { ip, prefixLength: ip.includes(':') ? 128 : 32 }]),
@@ -74,8 +75,25 @@ function diffAddresses(observed: readonly LinkAddress[], ips: readonly string[])
     add: [...desired].filter(([text]) => !here.has(text)).map(([, address]) => address),
     delete: observed
       .filter((address) => !desired.has(textOf(address)) && !/^fe[89ab]/.test(address.ip))
-      .toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1)),
+      .toSorted((a, b) => compareText(textOf(a), textOf(b))),
   };
 }
 
 const textOf = ({ ip, prefixLength }: LinkAddress): string => `${ip}/${prefixLength}`;
+
+/** What a diff changes, as fields of a log line. */
+export function summaryOf({ setsKey, listenPort, link, addresses, routes, peers }: DeviceDiff) {
+  const removed = peers.filter(({ remove }) => remove === true).length;
+  const facts: Readonly<Record<string, unknown>> = {
+    key: setsKey,
+    listenPort,
+    ...link,
+    addressesAdded: addresses.add.length,
+    addressesDeleted: addresses.delete.length,
+    routesAdded: routes.add.length + routes.replace.length,
+    routesDeleted: routes.delete.length,
+    peersSet: peers.length - removed,
+    peersRemoved: removed,
+  };
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => Boolean(value)));
+}

@@ -1,20 +1,18 @@
+import { compareText } from '@kube-semaphore/naming';
 import type { Peer, PeerChange } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './peers.ts';
 import { type HandshakeClock, tunnelState } from './handshake.ts';
 
-/** As the Go program has it: keeps the way open through whatever stands between two nodes. */
+/** As the Go program: keeps the path open through NATs and firewalls between two nodes. */
 const KEEPALIVE_SECONDS = 25;
 
-/** What the endpoints of peers are judged by. */
+/** How to decide whether a peer's endpoint has to change. */
 export type EndpointMemory = HandshakeClock & {
-  /** By public key: the endpoint of the annotation when the device was last made what it should be. Empty after a start. */
+  /** By public key: the endpoint of the annotation at the last success. Empty after a start. */
   readonly annotated: ReadonlyMap<string, string>;
 };
 
-/**
- * What makes a device's peers those that it should have: whoever isn't wanted goes first, then the others in the order of
- * their keys. A peer that is as it should be isn't named, and of the others only what differs.
- */
+/** The changes of peers, and of each peer only what differs: first removals, then the others, in the order of their keys. */
 export function diffPeers(
   observed: readonly Peer[],
   desired: readonly DesiredPeer[],
@@ -43,8 +41,8 @@ function changeOf(observed: Peer | undefined, desired: DesiredPeer, memory: Endp
 }
 
 /**
- * The kernel follows a peer that moves, or that comes through a NAT, so what it has counts while the tunnel works. The
- * annotation counts when it is new, and when the tunnel doesn't work.
+ * The kernel follows a peer that moves or is behind a NAT, so its endpoint stays while the tunnel works. The annotation's
+ * endpoint is set when it is new, or when the tunnel doesn't work.
  */
 function wantsEndpoint(observed: Peer, { publicKey, endpoint }: DesiredPeer, memory: EndpointMemory): boolean {
   if (observed.endpoint === endpoint) return false;
@@ -61,6 +59,4 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return values.size === b.length && b.every((value) => values.has(value));
 }
 
-function byKey(a: PeerChange, b: PeerChange): number {
-  return a.publicKey < b.publicKey ? -1 : Number(a.publicKey > b.publicKey);
-}
+const byKey = (a: PeerChange, b: PeerChange): number => compareText(a.publicKey, b.publicKey);

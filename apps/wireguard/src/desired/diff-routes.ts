@@ -2,19 +2,19 @@ import { routeProtocol } from '../names.ts';
 import { compareCidrs } from '@kube-semaphore/net';
 import type { DeviceRoute, Route } from '@kube-semaphore/wireguard-tools';
 
-/** What makes the routes through a device those that it should have; each list in the order of destinations. */
+/** The changes of routes through a device; each list in the order of destinations. */
 export type RouteChanges = {
   readonly add: readonly DeviceRoute[];
-  /** There without our mark, as the Go program left it; or with it, but through a device that the remote had before. */
+  /** Routes without our mark, as the Go program made them; or with it, but through a former device of the remote. */
   readonly replace: readonly DeviceRoute[];
   readonly delete: readonly DeviceRoute[];
-  /** Wanted destinations that somebody else leads elsewhere: theirs, so they stay, and the operator must choose. */
+  /** Routes of others for desired destinations. They stay; the operator must decide. */
   readonly blocked: readonly Route[];
 };
 
 /**
- * Compares the routes of the node with those that are to lead through a device. Routes that aren't marked as ours are
- * left alone, unless they do already what we want.
+ * Compares the routes of the node with those that a device should have. Routes without our mark stay, unless they have a desired
+ * destination and device.
  *
  * @param destinations canonical CIDRs
  */
@@ -25,7 +25,7 @@ export function diffRoutes(observed: readonly Route[], destinations: readonly st
     const there = observed.filter((route) => route.destination === destination);
     if (there.some((route) => isOurs(route) && route.device === device)) continue;
     const foreign = there.filter((route) => !isOurs(route) && route.device !== device);
-    // With another metric there may be both, and `ip` would replace either.
+    // Routes with different metrics may coexist, and `ip` would replace either.
     if (foreign.length > 0) blocked.push(...foreign);
     else if (there.length > 0) replace.push(ours(destination));
     else add.push(ours(destination));

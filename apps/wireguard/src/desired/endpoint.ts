@@ -3,13 +3,13 @@ import { bad, type Cidr, contains, good, type Parsed, parseHostPort, parseIp, sp
 /** Where a peer listens. `text` is as `wg` shows it: `10.0.0.1:51820`, `[fd00::1]:51820`. */
 export type Endpoint = { readonly ip: string; readonly port: number; readonly text: string };
 
-/** What an address is, if no other host can have it. Reserved blocks are used for nodes as well, whatever their registry says. */
+/** What an address is, if no other host can have it. In practice, nodes have addresses of reserved blocks, too. */
 function unreachable(ip: string): string | undefined {
   const use = specialUse(ip);
   return use === undefined || use.isReserved ? undefined : use.what;
 }
 
-/** Whether an address can be that of another host, by its form alone. Takes what `parseIp` made. */
+/** Whether another host can have an address, by its form alone. @param ip as `parseIp` returns it */
 export const isReachable = (ip: string): boolean => unreachable(ip) === undefined;
 
 /** An endpoint as `wg` writes it. */
@@ -19,7 +19,7 @@ export const endpointOf = (ip: string, port: number): Endpoint => ({
   text: `${ip.includes(':') ? `[${ip}]` : ip}:${port}`,
 });
 
-/** Reads an address and a port. A name is refused: whoever answers for it could send our packets anywhere, and `wg` would wait for it. */
+/** Reads an address and a port. Names are refused: a DNS server could send our packets anywhere, and `wg` would wait for it. */
 export function parseEndpoint(raw: string): Parsed<Endpoint> {
   const parsed = parseHostPort(raw);
   if (!parsed.ok) return parsed;
@@ -29,17 +29,17 @@ export function parseEndpoint(raw: string): Parsed<Endpoint> {
   return port === 0 ? bad('its port is 0') : good(endpointOf(ip.value, port));
 }
 
-/** Which endpoints of a remote's Nodes are refused, however well they are written. */
+/** Which valid endpoints of a remote's Nodes are refused. */
 export type EndpointRules = {
-  /** Of all remotes: a tunnel through a tunnel would carry itself. */
+  /** Of all remotes: an endpoint there would send a tunnel's packets through a tunnel. */
   readonly podSubnets: readonly Cidr[];
-  /** Where the remote's Nodes may be; anywhere without. */
+  /** Where the remote's Nodes may be; undefined: anywhere. */
   readonly allowedEndpoints: readonly Cidr[] | undefined;
   /** The addresses of this node. */
   readonly ownIps: ReadonlySet<string>;
 };
 
-/** Why packets must not be sent to an endpoint; undefined: they may. */
+/** Why an endpoint is refused; undefined: it isn't. */
 export function refusalOf(
   { ip }: Endpoint,
   { podSubnets, allowedEndpoints, ownIps }: EndpointRules,

@@ -1,16 +1,16 @@
 import type { Peer } from '@kube-semaphore/wireguard-tools';
 
-/** What a peer's last handshake says of its tunnel. With a keepalive there is one every two minutes while it works. */
+/** The state of a tunnel, by its last handshake. With a keepalive, a working tunnel has one every two minutes. */
 export type TunnelState = 'up' | 'stale' | 'never';
 
-/** The time, and how old a handshake may be. */
+/** The time, and the maximum age of a handshake. */
 export type HandshakeClock = {
   /** Unix time. */
   readonly nowSeconds: number;
   readonly staleSeconds: number;
 };
 
-/** Seconds since the last handshake, 0 for one that a clock which was set back puts into the future; undefined before the first. */
+/** Seconds since the last handshake; 0 if it is in the future, as after a clock is set back; undefined before the first. */
 export function handshakeAge(
   { latestHandshakeSeconds: at }: Pick<Peer, 'latestHandshakeSeconds'>,
   nowSeconds: number,

@@ -10,7 +10,7 @@ const addresses = [
 ];
 
 describe('readOwnNode', () => {
-  it('has the internal addresses and the CIDRs of the Node', () => {
+  it('reads internal addresses and podCIDRs', () => {
     expect(
       readOwnNode({
         spec: { podCIDR: '10.2.1.0/24', podCIDRs: ['10.2.1.0/24', 'fd00:2::/64'] },
@@ -22,7 +22,7 @@ describe('readOwnNode', () => {
     });
   });
 
-  it('takes the lone podCIDR of old servers, and passes over what is no address', () => {
+  it('reads the single podCIDR of old servers, and skips invalid addresses', () => {
     expect(
       readOwnNode({
         spec: { podCIDR: '10.2.1.0/24', podCIDRs: [] },
@@ -41,14 +41,14 @@ describe('ownEndpoint', () => {
   it.each([
     { name: 'the first address, as Go', node: both, family: undefined, want: '192.0.2.1:51820' },
     {
-      name: 'the first address though it is IPv6',
+      name: 'the first address, even if it is IPv6',
       node: { ...both, internalIps: ['2001:db8::1', '192.0.2.1'] },
       family: undefined,
       want: '[2001:db8::1]:51820',
     },
-    { name: 'that of the wanted family', node: both, family: 6, want: '[2001:db8::1]:51820' },
+    { name: 'that of the configured family', node: both, family: 6, want: '[2001:db8::1]:51820' },
     {
-      name: 'one that others can reach',
+      name: 'one that other hosts can reach',
       node: { ...both, internalIps: ['169.254.0.1', '192.0.2.1'] },
       family: undefined,
       want: '192.0.2.1:51820',
@@ -60,7 +60,7 @@ describe('ownEndpoint', () => {
     });
   });
 
-  it('is none without an address of the family', () => {
+  it('is missing without an address of the family', () => {
     const node = { internalIps: ['192.0.2.1'], podCidrs: [] };
     expect(ownEndpoint(node, { listenPort: 51_820, endpointFamily: 6 })).toEqual({
       ok: false,
@@ -76,14 +76,14 @@ describe('mtuWarning', () => {
   ];
 
   it.each([
-    { name: 'nothing where there is room', ip: '192.0.2.1', mtuBytes: 1420, want: undefined },
+    { name: 'nothing if packets fit', ip: '192.0.2.1', mtuBytes: 1420, want: undefined },
     {
-      name: 'that there is none',
+      name: 'that packets are too long',
       ip: '192.0.2.1',
       mtuBytes: 1421,
-      want: 'the MTU of wireguard.c2, 1421, is more than 1420, that of eth0 less 80: long packets may be lost',
+      want: 'long packets may be lost: wireguard.c2 has the MTU 1421; eth0 carries at most 1420',
     },
-    { name: 'nothing of an address that no link has', ip: '192.0.2.2', mtuBytes: 9000, want: undefined },
+    { name: 'nothing about an address that no link has', ip: '192.0.2.2', mtuBytes: 9000, want: undefined },
   ])('says $name', ({ ip, mtuBytes, want }) => {
     expect(mtuWarning(ip, links, { device: 'wireguard.c2', mtuBytes })).toBe(want);
   });
@@ -93,7 +93,7 @@ describe('clashesWith', () => {
   const node = { internalIps: ['192.0.2.1', '2001:db8::1'], podCidrs: [cidr('10.2.1.0/24'), cidr('fd00:2::/64')] };
 
   it.each([
-    { name: 'nothing where all is apart', podSubnets: ['10.4.0.0/16', 'fd00:4::/48'], want: [] },
+    { name: 'nothing if nothing overlaps', podSubnets: ['10.4.0.0/16', 'fd00:4::/48'], want: [] },
     {
       name: 'our pods',
       podSubnets: ['10.0.0.0/8'],
@@ -107,7 +107,7 @@ describe('clashesWith', () => {
     {
       name: 'our own address',
       podSubnets: ['2001:db8::/32'],
-      want: ["the pod subnet 2001:db8::/32 of c2 holds our own Node's address 2001:db8::1"],
+      want: ["the pod subnet 2001:db8::/32 of c2 contains our own Node's address 2001:db8::1"],
     },
   ])('finds $name', ({ podSubnets, want }) => {
     expect(clashesWith(node, { name: 'c2', podSubnets: podSubnets.map(cidr) })).toEqual(want);
@@ -121,22 +121,22 @@ describe('annotationPatch', () => {
   const c3 = { 'c3.wireguard.semaphore.uw.io/pubKey': key(3) };
 
   it.each([
-    { name: 'says all on a new Node', annotations: {}, withdrawn: [], want: said },
-    { name: 'says nothing twice', annotations: said, withdrawn: [], want: undefined },
+    { name: 'sets all on a new Node', annotations: {}, withdrawn: [], want: said },
+    { name: 'is empty if nothing differs', annotations: said, withdrawn: [], want: undefined },
     {
-      name: 'says only what differs',
+      name: 'sets only what differs',
       annotations: { ...said, [endpoint]: '192.0.2.2:51820' },
       withdrawn: [],
       want: { [endpoint]: '192.0.2.1:51820' },
     },
-    { name: 'leaves what others say', annotations: { ...said, ...c3, note: 'x' }, withdrawn: [], want: undefined },
+    { name: 'keeps annotations of others', annotations: { ...said, ...c3, note: 'x' }, withdrawn: [], want: undefined },
     {
-      name: 'takes back what is there of a remote that went',
+      name: 'removes the annotations of a withdrawn remote',
       annotations: { ...said, ...c3 },
       withdrawn: ['c3'],
       want: { 'c3.wireguard.semaphore.uw.io/pubKey': null },
     },
-    { name: 'takes back nothing that it says', annotations: said, withdrawn: ['c2'], want: undefined },
+    { name: 'keeps what is announced, even if it is withdrawn', annotations: said, withdrawn: ['c2'], want: undefined },
   ])('$name', ({ annotations, withdrawn, want }) => {
     expect(annotationPatch(annotations, { announced, withdrawn })).toEqual(want);
   });

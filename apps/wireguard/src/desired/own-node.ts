@@ -5,7 +5,7 @@ import type { Link } from '@kube-semaphore/wireguard-tools';
 import { type Endpoint, endpointOf, isReachable } from './endpoint.ts';
 import type { DeviceSettings } from './settings.ts';
 
-/** What our own Node says about us. What of it can't be read is left out. */
+/** What our own Node says about us. Invalid addresses are skipped. */
 export type OwnNode = {
   /** Canonical, in the order of the Node. */
   readonly internalIps: readonly string[];
@@ -15,12 +15,17 @@ export type OwnNode = {
 /** Reads our own Node. */
 export function readOwnNode({ spec, status }: Pick<Node, 'spec' | 'status'>): OwnNode {
   const ips = status.addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => parseIp(address));
-  const podCidrs = spec.podCIDRs.length > 0 || spec.podCIDR === '' ? spec.podCIDRs : [spec.podCIDR];
   return {
     internalIps: ips.flatMap((ip) => (ip.ok ? [ip.value] : [])),
-    podCidrs: podCidrs.map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : [])),
+    podCidrs: podCidrsOf(spec)
+      .map(parseCidr)
+      .flatMap((cidr) => (cidr.ok ? [cidr.value] : [])),
   };
 }
+
+/** The podCIDRs of a Node. Old API servers set podCIDR only; current ones repeat it in podCIDRs. */
+export const podCidrsOf = ({ podCIDR, podCIDRs }: Node['spec']): readonly string[] =>
+  podCIDRs.length > 0 || podCIDR === '' ? podCIDRs : [podCIDR];
 
 /** Where the Nodes of a remote reach us. */
 export function ownEndpoint(
@@ -35,14 +40,14 @@ export function ownEndpoint(
     : good(endpointOf(ip, listenPort));
 }
 
-/** WireGuard over IPv6, which is the longer: 40 bytes of IPv6, 8 of UDP, 32 of its own. */
+/** Of WireGuard over IPv6, which is longer than over IPv4: 40 bytes of IPv6, 8 of UDP, 32 of WireGuard. */
 const OVERHEAD_BYTES = 80;
 
 /**
  * Whether packets of a device are too long for the link that carries them.
  *
- * @param ip of our endpoint; the link that has it is taken for the one that carries the tunnel
- * @returns a sentence for the log; undefined: all is well, or no link has the address
+ * @param ip of our endpoint; the link with this address probably carries the tunnel
+ * @returns a sentence for the log; undefined: they aren't, or no link has the address
  */
 export function mtuWarning(
   ip: string,
@@ -50,15 +55,13 @@ export function mtuWarning(
   { device, mtuBytes }: Pick<DeviceSettings, 'device' | 'mtuBytes'>,
 ): string | undefined {
   const underlay = links.find(({ addresses }) => addresses.some((address) => address.ip === ip));
-  if (underlay === undefined || underlay.mtuBytes - OVERHEAD_BYTES >= mtuBytes) return undefined;
-  return `the MTU of ${device}, ${mtuBytes}, is more than ${underlay.mtuBytes - OVERHEAD_BYTES}, that of ${underlay.name} less ${OVERHEAD_BYTES}: long packets may be lost`;
+  if (underlay === undefined) return undefined;
+  const maxBytes = underlay.mtuBytes - OVERHEAD_BYTES;
+  if (maxBytes >= mtuBytes) return undefined;
+  return `long packets may be lost: ${device} has the MTU ${mtuBytes}; ${underlay.name} carries at most ${maxBytes}`;
 }
 
-/**
- * Why a remote can't be reached from this Node, although its config is sound: where its pods are said to be, we are.
- *
- * @returns a sentence for each clash
- */
+/** Conflicts of a remote's pod subnets with our own Node: a sentence for each. */
 export function clashesWith(
   { internalIps, podCidrs }: OwnNode,
   { name, podSubnets }: Pick<DeviceSettings, 'name' | 'podSubnets'>,
@@ -69,21 +72,21 @@ export function clashesWith(
       .map((cidr) => `the pod subnet ${subnet.text} of ${name} overlaps with our own Node's ${cidr.text}`),
     ...internalIps
       .filter((ip) => contains(subnet, ip))
-      .map((ip) => `the pod subnet ${subnet.text} of ${name} holds our own Node's address ${ip}`),
+      .map((ip) => `the pod subnet ${subnet.text} of ${name} contains our own Node's address ${ip}`),
   ]);
 }
 
-/** What we say on our own Node to the Nodes of a remote. */
+/** What we announce on our own Node to the Nodes of a remote. */
 export type Announcement = { readonly remote: string; readonly publicKey: string; readonly endpoint: string };
 
-/** Annotations to set, and with null those to take away. */
+/** Annotations to set, and with null those to remove. */
 export type AnnotationPatch = Readonly<Record<string, string | null>>;
 
 /**
- * The annotations that are missing on our Node, or differ.
+ * The annotations of our Node that have to change.
  *
- * @param withdrawn remotes that we take leave of; those in neither list are none of our business
- * @returns undefined if all is said
+ * @param withdrawn remotes whose annotations are removed; remotes in neither list are ignored
+ * @returns undefined if nothing has to change
  */
 export function annotationPatch(
   annotations: Readonly<Record<string, string>>,

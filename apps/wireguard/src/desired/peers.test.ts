@@ -9,12 +9,12 @@ import { cidr, key, remoteNode } from '../../test/support/builders.ts';
 const OWN = key(200);
 const ownKeys = new Set([OWN]);
 
-/** Who has what, and what is left out, in short. */
+/** The peers and what is skipped, in short. */
 function brief(nodes: readonly RemoteNode[]) {
-  const { peers, left } = desiredPeers(nodes, { ownKeys });
+  const { peers, skipped } = desiredPeers(nodes, { ownKeys });
   return {
     peers: peers.map(({ node, allowedIps }) => `${node} ${allowedIps.join(' ')}`),
-    left: left.map(({ node, reason, detail }) => `${node} ${reason}: ${detail}`),
+    skipped: skipped.map(({ node, reason, detail }) => `${node} ${reason}: ${detail}`),
   };
 }
 
@@ -28,89 +28,89 @@ describe('desiredPeers', () => {
         { node: 'n1', publicKey: key(1), endpoint: '192.0.2.1:51820', allowedIps: [A] },
         { node: 'n2', publicKey: key(2), endpoint: '192.0.2.2:51820', allowedIps: [B, 'fd00:4::/64'] },
       ],
-      left: [],
+      skipped: [],
     });
   });
 
   it.each([
     {
-      name: 'gives a CIDR to the oldest',
+      name: 'gives a CIDR to the oldest Node',
       nodes: [remoteNode('n2', [A]), remoteNode('n1', [A])],
       peers: [`n1 ${A}`],
-      left: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`],
+      skipped: [`n2 cidr-taken: ${A} is refused: it overlaps with a block of n1`],
     },
     {
-      name: 'keeps the other CIDRs of one that loses one',
+      name: 'keeps the other CIDRs of a Node that loses one',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', [A, B])],
       peers: [`n1 ${A}`, `n2 ${B}`],
-      left: [`n2 cidr-taken: ${A} is refused: n1 has it, or a part of it`],
+      skipped: [`n2 cidr-taken: ${A} is refused: it overlaps with a block of n1`],
     },
     {
-      name: 'refuses a part of an older one’s',
+      name: 'refuses a part of an older Node’s CIDR',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', ['10.4.1.7/32'])],
       peers: [`n1 ${A}`],
-      left: ['n2 cidr-taken: 10.4.1.7/32 is refused: n1 has it, or a part of it'],
+      skipped: ['n2 cidr-taken: 10.4.1.7/32 is refused: it overlaps with a block of n1'],
     },
     {
-      name: 'refuses what holds an older one’s',
+      name: 'refuses a CIDR that contains an older Node’s',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', ['10.4.0.0/16'])],
       peers: [`n1 ${A}`],
-      left: ['n2 cidr-taken: 10.4.0.0/16 is refused: n1 has it, or a part of it'],
+      skipped: ['n2 cidr-taken: 10.4.0.0/16 is refused: it overlaps with a block of n1'],
     },
     {
-      name: 'decides by name between two of one age',
+      name: 'decides by name between Nodes of the same age',
       nodes: [remoteNode('n2', [A], { createdMs: 5 }), remoteNode('n1', [A], { createdMs: 5 })],
       peers: [`n1 ${A}`],
-      left: [expect.stringMatching(/^n2 cidr-taken/)],
+      skipped: [expect.stringMatching(/^n2 cidr-taken/)],
     },
     {
-      name: 'takes one that hides its age for the youngest',
+      name: 'treats a Node without an age as the youngest',
       nodes: [remoteNode('n1', [A], { createdMs: 0 }), remoteNode('n2', [A])],
       peers: [`n2 ${A}`],
-      left: [expect.stringMatching(/^n1 cidr-taken/)],
+      skipped: [expect.stringMatching(/^n1 cidr-taken/)],
     },
     {
-      name: 'lets one that the last list lacked lose',
+      name: 'prefers any other Node to a held one',
       nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [A])],
       peers: [`n2 ${A}`],
-      left: [expect.stringMatching(/^n1 cidr-taken/)],
+      skipped: [expect.stringMatching(/^n1 cidr-taken/)],
     },
     {
-      name: 'keeps one that the last list lacked otherwise',
+      name: 'keeps a held Node without a conflict',
       nodes: [remoteNode('n1', [A], { held: true }), remoteNode('n2', [B])],
       peers: [`n1 ${A}`, `n2 ${B}`],
-      left: [],
+      skipped: [],
     },
     {
-      name: 'gives a key to the oldest',
+      name: 'gives a key to the oldest Node',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) })],
       peers: [`n1 ${A}`],
-      left: ['n2 key-taken: its public key is that of n1'],
+      skipped: ['n2 key-taken: n1 has the same public key'],
     },
     {
-      name: 'leaves the CIDRs of one that has another’s key to others',
+      name: 'gives the CIDRs of a Node with another’s key to others',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) }), remoteNode('n3', [B])],
       peers: [`n1 ${A}`, `n3 ${B}`],
-      left: ['n2 key-taken: its public key is that of n1'],
+      skipped: ['n2 key-taken: n1 has the same public key'],
     },
     {
-      name: 'leaves the key of one without a CIDR to others',
+      name: 'gives the key of a Node without a CIDR to others',
       nodes: [remoteNode('n1', []), remoteNode('n2', [B], { publicKey: key(1) })],
       peers: [`n2 ${B}`],
-      left: [],
+      skipped: [],
     },
     {
       name: 'has no peer with our own key',
       nodes: [remoteNode('n1', [A], { publicKey: OWN }), remoteNode('n2', [A])],
       peers: [`n2 ${A}`],
-      left: ['n1 own-key: its public key is our own'],
+      skipped: ['n1 own-key: its public key is our own'],
     },
-  ])('$name', ({ nodes, peers, left }) => {
-    expect(brief(nodes)).toEqual({ peers, left });
-    expect(brief(nodes.toReversed())).toEqual({ peers, left });
+  ])('$name', ({ nodes, peers, skipped }) => {
+    expect(brief(nodes)).toEqual({ peers, skipped });
+    expect(brief(nodes.toReversed())).toEqual({ peers, skipped });
   });
 
-  it('takes the blocks of Calico for those that say so', () => {
+  it('uses Calico’s blocks if the config says so', () => {
     const claims = new Map([
       [
         'n1',
@@ -121,7 +121,7 @@ describe('desiredPeers', () => {
       ],
       ['n2', [{ cidr: cidr(B), isBorrowed: false }]],
     ]);
-    const { peers, left } = desiredPeers([remoteNode('n1', []), remoteNode('n2', []), remoteNode('n3', [])], {
+    const { peers, skipped } = desiredPeers([remoteNode('n1', []), remoteNode('n2', []), remoteNode('n3', [])], {
       ownKeys,
       calicoClaims: claims,
     });
@@ -129,14 +129,14 @@ describe('desiredPeers', () => {
       ['n1', A, '10.4.2.7/32'],
       ['n2', B],
     ]);
-    expect(left).toEqual([
+    expect(skipped).toEqual([
       { kind: 'problem', node: 'n3', reason: 'no-cidr', detail: 'the Node has no confirmed block in a pod subnet' },
     ]);
   });
 
-  it('lends an address to one Node only', () => {
+  it('gives a borrowed address to one Node only', () => {
     const borrowed = [{ cidr: cidr('10.4.2.7/32'), isBorrowed: true }];
-    const { peers, left } = desiredPeers([remoteNode('n2', []), remoteNode('n1', [])], {
+    const { peers, skipped } = desiredPeers([remoteNode('n2', []), remoteNode('n1', [])], {
       ownKeys,
       calicoClaims: new Map([
         ['n1', borrowed],
@@ -144,10 +144,10 @@ describe('desiredPeers', () => {
       ]),
     });
     expect(peers.map(({ node }) => node)).toEqual(['n1']);
-    expect(left).toMatchObject([{ node: 'n2', reason: 'cidr-taken' }]);
+    expect(skipped).toMatchObject([{ node: 'n2', reason: 'cidr-taken' }]);
   });
 
-  it('keeps what the kernel had from before the start, where the blocks of Calico count', () => {
+  it('keeps the CIDRs of seeded Nodes where Calico’s blocks are used', () => {
     const ghost = remoteNode('n9', [A, '10.4.2.7/32'], { held: true, endpoint: undefined });
     const { peers } = desiredPeers([remoteNode('n2', []), ghost], {
       ownKeys,
@@ -160,7 +160,7 @@ describe('desiredPeers', () => {
   });
 });
 
-/** Few keys and few blocks, so that everything collides. A Node's own blocks don't overlap, as it is read. */
+/** Few keys and few blocks, so that Nodes conflict. A Node's own blocks don't overlap, as `readNode` makes sure. */
 const blocks = fc
   .uniqueArray(fc.constantFrom(A, B, '10.4.0.0/16', '10.4.1.128/25', '10.4.1.7/32', 'fd00:4::/48', 'fd00:4:0:1::/64'), {
     maxLength: 3,
@@ -183,7 +183,7 @@ const nodes = fc
     ),
   );
 
-describe('whatever Nodes say', () => {
+describe('for any Nodes', () => {
   it('no two peers share a key or an address, and none has our key', () => {
     fc.assert(
       fc.property(nodes, (list) => {
@@ -197,7 +197,7 @@ describe('whatever Nodes say', () => {
     );
   });
 
-  it('the order in which they come changes nothing', () => {
+  it('their order changes nothing', () => {
     fc.assert(
       fc.property(
         nodes.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length }))),
@@ -211,7 +211,7 @@ describe('whatever Nodes say', () => {
   it('a younger Node takes nothing from an older one', () => {
     fc.assert(
       fc.property(nodes, blocks, fc.constantFrom(key(1), key(2), key(5)), (list, cidrs, publicKey) => {
-        // Held, without an age, and last by name: after it comes nobody.
+        // Held, without an age, and last by name: no Node is younger.
         const young = remoteNode('n99', cidrs, { publicKey, createdMs: 0, held: true });
         const { peers } = desiredPeers([...list, young], { ownKeys });
         expect(peers.filter(({ node }) => node !== 'n99')).toEqual(desiredPeers(list, { ownKeys }).peers);
@@ -219,19 +219,19 @@ describe('whatever Nodes say', () => {
     );
   });
 
-  it('everything that a Node has, or a reason why not, is told', () => {
+  it('each Node has all of its blocks, or a reason why not', () => {
     fc.assert(
       fc.property(nodes, (list) => {
-        const { peers, left } = desiredPeers(list, { ownKeys });
+        const { peers, skipped } = desiredPeers(list, { ownKeys });
         for (const { name, podCidrs } of list) {
           const has = peers.find(({ node }) => node === name)?.allowedIps.length ?? 0;
-          expect(has < podCidrs.length).toBe(podCidrs.length > 0 && left.some(({ node }) => node === name));
+          expect(has < podCidrs.length).toBe(podCidrs.length > 0 && skipped.some(({ node }) => node === name));
         }
       }),
     );
   });
 
-  it('with the blocks of Calico no address is given out twice with one length of prefix', () => {
+  it('with Calico’s blocks, no two peers have the same CIDR', () => {
     const names = fc.constantFrom('n1', 'n2', 'n3', 'n4');
     const affinity = fc.record({
       node: names,

@@ -1,17 +1,17 @@
 import type { Cidr } from '@kube-semaphore/net';
 
-/** What is kept of a remote Node that could be a peer. */
+/** A remote Node that could be a peer. */
 export type RemoteNode = {
   readonly uid: string;
   readonly name: string;
-  /** Milliseconds since 1970; 0 if the Node doesn't say. */
+  /** Unix time in milliseconds; 0 if the Node has no creation time. */
   readonly createdMs: number;
-  /** As `parsePublicKey` has it. */
+  /** As `parsePublicKey` returns it. */
   readonly publicKey: string;
-  /** As `wg` writes it; undefined for one from before the start: the kernel's stands. */
+  /** As `wg` writes it; undefined for a seeded Node: the kernel's endpoint stays. */
   readonly endpoint: string | undefined;
-  /** Its podCIDRs that lie in a pod subnet, in order; none where Calico's blocks count. */
+  /** Its podCIDRs in a pod subnet, in order; empty where Calico's blocks are used. */
   readonly podCidrs: readonly Cidr[];
-  /** A list lacked it and wasn't believed; or it was a peer when we started, and no list has shown it yet. */
+  /** Its deletion is held; or it was a peer at the start, and isn't listed yet. */
   readonly held?: true;
 };

@@ -1,6 +1,6 @@
 import type { Logger } from '@kube-semaphore/runtime';
 
-/** Tells of failures: each once when it begins, and once when it is over, however often it is tried again meanwhile. */
+/** Logs each failure once when it begins and once when it ends, however often it is retried. Retries are logged at debug. */
 export class FailureLog {
   readonly #log: Logger;
   readonly #failing = new Map<string, string>();
@@ -9,24 +9,16 @@ export class FailureLog {
     this.#log = log;
   }
 
-  /** @param key what failed, a remote */
-  failed({
-    key,
-    error,
-    retryInMs,
-  }: {
-    readonly key: string;
-    readonly error: unknown;
-    readonly retryInMs?: number;
-  }): void {
+  /** @param failure `key` is a remote */
+  failed({ key, error, retryInMs }: { key: string; error: unknown; retryInMs?: number }): void {
     const message = error instanceof Error ? error.message : String(error);
     const isKnown = this.#failing.get(key) === message;
     this.#failing.set(key, message);
     const retry = retryInMs === undefined ? {} : { retryInMs: Math.round(retryInMs) };
-    this.#log[isKnown ? 'debug' : 'warn']({ cluster: key, error, ...retry }, 'not done, will try again');
+    this.#log[isKnown ? 'debug' : 'warn']({ cluster: key, error, ...retry }, 'reconcile failed, retrying');
   }
 
   succeeded(key: string): void {
-    if (this.#failing.delete(key)) this.#log.info({ cluster: key }, 'works again');
+    if (this.#failing.delete(key)) this.#log.info({ cluster: key }, 'recovered');
   }
 }

@@ -4,15 +4,15 @@ import { key, observedPeer } from '../../test/support/builders.ts';
 
 const STALE = 180;
 
-/** A peer that has sent so much, with a handshake at that time. */
+/** A peer with these sent bytes and this handshake. */
 const peer = (sentBytes: number, handshakeAt?: number) =>
   observedPeer(key(1), { sentBytes, latestHandshakeSeconds: handshakeAt });
 
-/** Looks again and again; what each look tells. */
-const told = (looks: readonly (readonly [at: number, ReturnType<typeof peer>?])[]): readonly string[] => {
+/** What each of these updates reports. */
+const reportsOf = (updates: readonly (readonly [at: number, ReturnType<typeof peer>?])[]): readonly string[] => {
   const silent = new SilentPeers();
-  return looks.map(([nowSeconds, seen]) => {
-    const { lost, back } = silent.look(seen === undefined ? [] : [seen], { nowSeconds, staleSeconds: STALE });
+  return updates.map(([nowSeconds, seen]) => {
+    const { lost, back } = silent.update(seen === undefined ? [] : [seen], { nowSeconds, staleSeconds: STALE });
     return [...lost.map(() => 'lost'), ...back.map(() => 'back')].join(' ');
   });
 };
@@ -20,8 +20,8 @@ const told = (looks: readonly (readonly [at: number, ReturnType<typeof peer>?])[
 describe('a silent peer', () => {
   it.each([
     {
-      name: 'is told once, however long it lasts',
-      looks: [
+      name: 'is reported once, however long it lasts',
+      updates: [
         [0, peer(0, 0)],
         [200, peer(1, 0)],
         [400, peer(2, 0)],
@@ -30,8 +30,8 @@ describe('a silent peer', () => {
       want: ['', 'lost', '', ''],
     },
     {
-      name: 'is told so long after its last handshake, and no later',
-      looks: [
+      name: 'is reported the stale time after its last handshake, no later',
+      updates: [
         [0, peer(0, 0)],
         [90, peer(3, 0)],
         [180, peer(6, 0)],
@@ -40,16 +40,16 @@ describe('a silent peer', () => {
       want: ['', '', '', 'lost'],
     },
     {
-      name: 'is told when we come to it late, and it is sent more',
-      looks: [
+      name: 'is reported after a start when more is sent',
+      updates: [
         [500, peer(9, 0)],
         [530, peer(10, 0)],
       ],
       want: ['', 'lost'],
     },
     {
-      name: 'is told once, also when its device is made anew meanwhile',
-      looks: [
+      name: 'is reported once, even if its device is created again meanwhile',
+      updates: [
         [0, peer(0, 0)],
         [200, peer(1, 0)],
         [230, peer(0)],
@@ -58,8 +58,8 @@ describe('a silent peer', () => {
       want: ['', 'lost', '', ''],
     },
     {
-      name: 'is told when it never answered',
-      looks: [
+      name: 'is reported if it never answered',
+      updates: [
         [1_000, peer(0)],
         [1_100, peer(148)],
         [1_180, peer(296)],
@@ -67,8 +67,8 @@ describe('a silent peer', () => {
       want: ['', '', 'lost'],
     },
     {
-      name: 'is none while nothing is sent to it',
-      looks: [
+      name: 'is not reported while nothing is sent to it',
+      updates: [
         [0, peer(5)],
         [200, peer(5)],
         [400, peer(5)],
@@ -76,8 +76,8 @@ describe('a silent peer', () => {
       want: ['', '', ''],
     },
     {
-      name: 'is none while it answers',
-      looks: [
+      name: 'is not reported while it answers',
+      updates: [
         [0, peer(0, 0)],
         [200, peer(1, 150)],
         [400, peer(2, 350)],
@@ -85,8 +85,8 @@ describe('a silent peer', () => {
       want: ['', '', ''],
     },
     {
-      name: 'is told when it is back, and when it is lost again',
-      looks: [
+      name: 'is reported when it is back, and when it is lost again',
+      updates: [
         [0, peer(0, 0)],
         [400, peer(2, 0)],
         [410, peer(3, 410)],
@@ -96,10 +96,10 @@ describe('a silent peer', () => {
     },
     {
       name: 'is forgotten with its peer',
-      looks: [[0, peer(0)], [200, peer(1)], [210], [220, peer(0)], [410, peer(1)]],
+      updates: [[0, peer(0)], [200, peer(1)], [210], [220, peer(0)], [410, peer(1)]],
       want: ['', 'lost', '', '', 'lost'],
     },
-  ] as const)('$name', ({ looks, want }) => {
-    expect(told(looks)).toEqual(want);
+  ] as const)('$name', ({ updates, want }) => {
+    expect(reportsOf(updates)).toEqual(want);
   });
 });

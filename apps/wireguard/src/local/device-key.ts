@@ -1,64 +1,51 @@
 import { join } from 'node:path';
-import { keyFileName, remoteOfAlias } from '../names.ts';
 import { generatePrivateKey, publicKeyOf, type WireGuardTools } from '@kube-semaphore/wireguard-tools';
-import { KeyFileError, readKeyFile, writeKeyFile } from './key-file.ts';
-import type { Look } from './observe.ts';
 import type { RemoteSettings } from '../config/settings.ts';
+import { keyFileName, remoteOfAlias } from '../names.ts';
+import { KeyFileError, readKeyFile, writeKeyFile } from './key-file.ts';
+import type { Observation } from './observe.ts';
 
 /**
  * Where the private key of a device is.
  *
  * - `file`: in its file, as always after the first start.
- * - `device`: only in the device, which is ours. The Go program's DaemonSet kept its files in the container, and they went
+ * - `device`: only in the device, which is ours. The Go program's DaemonSet kept its files in the container, so they are lost
  *   with it.
- * - `none`: one is to be made.
+ * - `new`: nowhere yet.
  */
 export type DeviceKey = { readonly file: string } & (
   | { readonly from: 'file' | 'device'; readonly publicKey: string }
-  | { readonly from: 'none' }
+  | { readonly from: 'new' }
 );
 
 export type DeviceKeyInput = {
   /** `-wg-key-path`. */
   readonly folder: string;
-  readonly look: Look;
+  readonly observation: Pick<Observation, 'device' | 'link'>;
   /** The public key that our Node announces to the remote. */
   readonly announced: string | undefined;
 };
 
-/** The file of a remote's private key. */
-export const keyFileOf = ({ name }: Pick<RemoteSettings, 'name'>, folder: string): string =>
-  join(folder, keyFileName(name));
-
-/**
- * Finds the key of a remote's device; changes nothing.
- *
- * @throws {KeyFileError} if its file isn't to be trusted
- */
+/** Finds the key of a remote's device; changes nothing. @throws {KeyFileError} if its file can't be trusted */
 export async function findDeviceKey(
-  remote: Pick<RemoteSettings, 'name'>,
-  { folder, look, announced }: DeviceKeyInput,
+  { name }: Pick<RemoteSettings, 'name'>,
+  { folder, observation: { device, link }, announced }: DeviceKeyInput,
 ): Promise<DeviceKey> {
-  const file = keyFileOf(remote, folder);
+  const file = join(folder, keyFileName(name));
   const publicKey = await readKeyFile(file);
   if (publicKey !== undefined) return { file, from: 'file', publicKey };
-  const held = look.device?.publicKey;
-  const isOurs = remoteOfAlias(look.link?.alias ?? '') === remote.name || held === announced;
-  return held !== undefined && isOurs ? { file, from: 'device', publicKey: held } : { file, from: 'none' };
-}
-
-/** The public keys that only we can have given the device: a device that has one of them is ours. */
-export function provingKeys(key: DeviceKey, announced: string | undefined): ReadonlySet<string> {
-  return new Set([announced, key.from === 'none' ? undefined : key.publicKey].filter((known) => known !== undefined));
+  const deviceKey = device?.publicKey;
+  const isOurs = remoteOfAlias(link?.alias ?? '') === name || deviceKey === announced;
+  return deviceKey !== undefined && isOurs ? { file, from: 'device', publicKey: deviceKey } : { file, from: 'new' };
 }
 
 /**
- * Sees to it that the key is in its file, from which `wg` reads it.
+ * Writes the key to its file, from which `wg` reads it, unless it is there.
  *
  * @returns its public key
  * @throws {KeyFileError}; {WireGuardToolsError} if the device doesn't give its key
  */
-export async function keepDeviceKey(
+export async function saveDeviceKey(
   key: DeviceKey,
   { tools, device, signal }: { tools: Pick<WireGuardTools, 'privateKey'>; device: string; signal: AbortSignal },
 ): Promise<string> {

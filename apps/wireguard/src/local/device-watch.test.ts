@@ -9,18 +9,20 @@ const remotes = new Map([
   ['wg-three', 'c3'],
 ]);
 
-/** A watch whose links change when a test says so, and the remotes that it woke. */
+/** A watch whose links a test changes, and the remotes that it reported. */
 function startWatch({ retryMs = 1 }: { readonly retryMs?: number } = {}) {
-  const woken: string[] = [];
+  const reported: string[] = [];
+  const awaited = new Set<string>();
   const ends: ((error?: Error) => void)[] = [];
   const stopping = new AbortController();
   let change: (name: string) => void = () => undefined;
   const watch = new DeviceWatch({
     remotes,
+    awaited: () => awaited,
     log: silentLog,
     retryMs,
     awaitedPeriodMs: 1,
-    onChange: (remote) => woken.push(remote),
+    onChange: (remote) => reported.push(remote),
     watchLinks: (onChange, { signal }) => {
       change = onChange;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -34,30 +36,30 @@ function startWatch({ retryMs = 1 }: { readonly retryMs?: number } = {}) {
     stopping.abort();
     await running;
   };
-  return { watch, woken, ends, change: (name: string) => change(name), stop };
+  return { awaited, reported, ends, change: (name: string) => change(name), stop };
 }
 
 describe('a watch of devices', () => {
-  it('wakes the remote whose device changed, and passes over all other links', async () => {
-    const { woken, change, stop } = startWatch();
+  it('reports the remote whose device changed, and ignores other links', async () => {
+    const { reported, change, stop } = startWatch();
     for (const name of ['eth0', 'wireguard.c2', 'wireguard.c3', 'wg-three']) change(name);
-    expect(woken).toEqual(['c2', 'c3']);
+    expect(reported).toEqual(['c2', 'c3']);
     await stop();
   });
 
   it.each([
     { name: 'ends', error: undefined },
     { name: 'fails', error: new Error('no such program') },
-  ])('goes on when it $name', async ({ error }) => {
-    const { woken, ends, change, stop } = startWatch();
+  ])('begins again when it $name', async ({ error }) => {
+    const { reported, ends, change, stop } = startWatch();
     ends[0]?.(error);
     await eventually(() => ends.length, 2);
     change('wireguard.c2');
-    expect(woken).toEqual(['c2']);
+    expect(reported).toEqual(['c2']);
     await stop();
   });
 
-  it('waits before it goes on, and no longer than it is asked to run', async () => {
+  it('waits before it begins again, and stops at once', async () => {
     const { ends, stop } = startWatch({ retryMs: 1_000_000 });
     ends[0]?.();
     await delay(0);
@@ -65,15 +67,18 @@ describe('a watch of devices', () => {
     expect(ends).toHaveLength(1);
   });
 
-  it('looks for a device that is awaited, until it isn’t', async () => {
-    const { watch, woken, stop } = startWatch();
-    watch.awaits('c2', true);
-    await eventually(() => woken.length >= 2, true);
-    watch.awaits('c2', false);
-    watch.awaits('c3', true);
-    const before = woken.length;
-    await eventually(() => woken.length >= before + 2, true);
-    expect([new Set(woken.slice(0, before)), new Set(woken.slice(before))]).toEqual([new Set(['c2']), new Set(['c3'])]);
+  it('polls for a device while it is awaited', async () => {
+    const { awaited, reported, stop } = startWatch();
+    awaited.add('c2');
+    await eventually(() => reported.length >= 2, true);
+    awaited.delete('c2');
+    awaited.add('c3');
+    const before = reported.length;
+    await eventually(() => reported.length >= before + 2, true);
+    expect([new Set(reported.slice(0, before)), new Set(reported.slice(before))]).toEqual([
+      new Set(['c2']),
+      new Set(['c3']),
+    ]);
     await stop();
   });
 });

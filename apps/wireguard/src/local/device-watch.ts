@@ -8,40 +8,35 @@ export type DeviceWatchOptions = {
   readonly watchLinks: WatchLinks;
   /** Remotes by their devices' names. */
   readonly remotes: ReadonlyMap<string, string>;
+  /** Remotes whose device another program has to make. It may come before the watch begins, so they are polled. */
+  readonly awaited: () => Iterable<string>;
   readonly log: Logger;
-  /** Until a watch that has ended is begun again. */
+  /** How long to wait before a watch that ended begins again. */
   readonly retryMs: number;
-  /** Between two looks for a device that somebody else is to make; default 1 s. */
+  /** Between two polls for awaited devices; default 1 s. */
   readonly awaitedPeriodMs?: number;
-  /** The device of this remote is to be looked at. */
+  /** The device of this remote has to be observed. */
   readonly onChange: (remote: string) => void;
 };
 
 /**
- * Tells at once when a device comes, changes or goes: a wireguard-go that ends takes its device along, and one that a
- * sidecar starts makes it. Peers, addresses and routes are for whoever looks now and then.
+ * Reports at once when a device comes, changes or goes: the device of a wireguard-go goes with its process, and comes with a
+ * sidecar. Peers, addresses and routes are observed periodically.
  */
 export class DeviceWatch {
   readonly #options: DeviceWatchOptions;
-  readonly #awaited = new Set<string>();
 
   constructor(options: DeviceWatchOptions) {
     this.#options = options;
   }
 
-  /** From now on the device of a remote is looked for, or isn't: it may come before the watch begins. */
-  awaits(remote: string, isAwaited: boolean): void {
-    if (isAwaited) this.#awaited.add(remote);
-    else this.#awaited.delete(remote);
-  }
-
   /** Watches until `signal` is aborted. */
   async run({ signal }: RunOptions): Promise<void> {
-    const { onChange, awaitedPeriodMs = 1_000 } = this.#options;
-    const look = (): void => {
-      for (const remote of this.#awaited) onChange(remote);
+    const { awaited, onChange, awaitedPeriodMs = 1_000 } = this.#options;
+    const poll = (): void => {
+      for (const remote of awaited()) onChange(remote);
     };
-    await Promise.all([this.#watch(signal), everyPeriod(awaitedPeriodMs, look, { signal })]);
+    await Promise.all([this.#watch(signal), everyPeriod(awaitedPeriodMs, poll, { signal })]);
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
@@ -54,7 +49,7 @@ export class DeviceWatch {
       try {
         await watchLinks(onLink, { signal });
       } catch (error) {
-        log.debug({ error }, 'links not watched, only looked at');
+        log.debug({ error }, 'watch of links failed');
       }
       await delay(retryMs, undefined, { signal }).catch(() => undefined); // an abort, which the loop sees next
     }

@@ -17,7 +17,7 @@ afterEach(() => rm(dir, { recursive: true }));
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
 
 describe('a key file', () => {
-  it('is made for its owner alone, in a folder for its owner alone, and keeps the key', async () => {
+  it('is created for its owner only, in a folder for its owner only, and contains the key', async () => {
     const path = join(dir, 'keys', NAME);
     expect(await readKeyFile(path)).toBeUndefined();
     await writeKeyFile(path, key);
@@ -26,7 +26,7 @@ describe('a key file', () => {
     expect(await readdir(join(dir, 'keys'))).toEqual([NAME]);
   });
 
-  it('is made although a crash left half of one', async () => {
+  it('is created although a crash left a draft', async () => {
     const path = join(dir, NAME);
     await writeFile(`${path}.new`, 'half');
     await writeKeyFile(path, key);
@@ -43,7 +43,7 @@ describe('a key file', () => {
     expect(await readFile(path, 'utf8')).toBe('something');
   });
 
-  it('is read as the Go program left it: without a line break, in a folder that others may list', async () => {
+  it('is read as the Go program wrote it: without a line break, in a folder that others may list', async () => {
     const path = join(dir, NAME);
     await chmod(dir, 0o755);
     await writeFile(path, key.reveal(), { mode: 0o600 });
@@ -56,21 +56,21 @@ describe('a key file is refused', () => {
 
   it.each([
     {
-      name: 'that holds no key',
+      name: 'without a key',
       make: (path: string) => writeFile(path, 'no key', { mode: 0o600 }),
-      reason: 'holds no private key',
+      reason: 'has no valid private key',
     },
     {
       name: 'that is empty',
       make: (path: string) => writeFile(path, '', { mode: 0o600 }),
-      reason: 'holds no private key',
+      reason: 'has no valid private key',
     },
     {
       name: 'that others can read',
       make: async (path: string) => (await good(path), chmod(path, 0o640)),
       reason: 'has mode 0640',
     },
-    { name: 'that is a folder', make: (path: string) => mkdir(path), reason: 'is no file' },
+    { name: 'that is a folder', make: (path: string) => mkdir(path), reason: 'is not a file' },
     {
       name: 'that is a link',
       make: async (path: string) => (await good(`${path}.real`), symlink(`${path}.real`, path)),
@@ -87,7 +87,7 @@ describe('a key file is refused', () => {
   it.each([
     { name: 'group', mode: 0o770 },
     { name: 'world', mode: 0o777 },
-  ])('in a folder that its $name can write to, to read and to make', async ({ mode }) => {
+  ])('in a folder that its $name can write to, for reading and writing', async ({ mode }) => {
     const path = join(dir, NAME);
     await good(path);
     await chmod(dir, mode);

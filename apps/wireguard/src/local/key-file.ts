@@ -3,7 +3,7 @@ import { type FileHandle, link, mkdir, open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parsePrivateKey, type PrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 
-/** A key file can't be trusted, read or written. The message names the file, and says nothing of the key. */
+/** A key file can't be trusted, read or written. The message names the file, and never contains the key. */
 export class KeyFileError extends Error {
   readonly code = 'KEY_FILE';
   override readonly name = 'KeyFileError';
@@ -12,15 +12,14 @@ export class KeyFileError extends Error {
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
- * Reads a private key, for its public one. Whoever can read the file can pretend to be this node, and whoever can write
- * to its folder can make the node pretend to be somebody else: then it isn't used.
+ * Reads a private key, and returns its public key; undefined if the file or its folder doesn't exist. A user who can read the
+ * file can impersonate this node, and one who can write to its folder can replace its key: such a file is refused.
  *
- * @returns the public key; undefined if there is no such file, or no folder
  * @throws {KeyFileError}
  */
 export async function readKeyFile(path: string): Promise<string | undefined> {
   if (!(await isSafeFolder(dirname(path)))) return undefined;
-  // No link, which could lead anywhere, and no pipe, which could keep us waiting.
+  // Refuses links, which could lead anywhere, and pipes, which could block.
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(unlessAbsent(path));
   if (file === undefined) return undefined;
   try {
@@ -30,11 +29,7 @@ export async function readKeyFile(path: string): Promise<string | undefined> {
   }
 }
 
-/**
- * Keeps a private key in a file that wasn't there, in one step: a crash leaves all of it or nothing.
- *
- * @throws {KeyFileError} also if there is such a file by now
- */
+/** Writes a private key to a new file, atomically. @throws {KeyFileError} also if the file exists */
 export async function writeKeyFile(path: string, key: PrivateKey): Promise<void> {
   const draft = `${path}.new`;
   try {
@@ -44,12 +39,12 @@ export async function writeKeyFile(path: string, key: PrivateKey): Promise<void>
     const file = await open(draft, 'wx', 0o600);
     try {
       await file.writeFile(`${key.reveal()}\n`);
-      // Else a machine that loses power may keep the name and lose what is in it.
+      // Without this, a power failure may leave an empty file.
       await file.sync();
     } finally {
       await file.close();
     }
-    // Where rename(2) would replace a file, link(2) fails.
+    // link(2) fails where rename(2) would replace a file.
     await link(draft, path);
     await rm(draft);
   } catch (error) {
@@ -59,26 +54,24 @@ export async function writeKeyFile(path: string, key: PrivateKey): Promise<void>
 
 async function publicKeyIn(file: FileHandle, path: string): Promise<string> {
   const status = await file.stat();
-  if (!status.isFile()) throw new KeyFileError(`${path} is no file`);
+  if (!status.isFile()) throw new KeyFileError(`${path} is not a file`);
   if (!isTrusted(status.uid)) throw new KeyFileError(`${path} belongs to user ${status.uid}`);
   if ((status.mode & 0o077) !== 0)
-    throw new KeyFileError(`${path} has mode ${octal(status.mode)}, and others could read the key: it takes 0600`);
+    throw new KeyFileError(`${path} has mode ${octal(status.mode)}, so others can read the key: it must be 0600`);
   const key = parsePrivateKey(await file.readFile('utf8'));
-  if (!key.ok) throw new KeyFileError(`${path} holds no private key: ${key.reason}`);
+  if (!key.ok) throw new KeyFileError(`${path} has no valid private key: ${key.reason}`);
   return publicKeyOf(key.value);
 }
 
-/** @returns false if there is none */
+/** @returns false if it doesn't exist */
 async function isSafeFolder(folder: string): Promise<boolean> {
   const status = await stat(folder).catch(unlessAbsent(folder));
   if (status === undefined) return false;
-  if (!status.isDirectory()) throw new KeyFileError(`${folder} is no folder`);
+  if (!status.isDirectory()) throw new KeyFileError(`${folder} is not a folder`);
   if (!isTrusted(status.uid)) throw new KeyFileError(`${folder} belongs to user ${status.uid}`);
-  // Others may list it: the Go program made it so, and names of files are no secret.
+  // Others may list it: the Go program allowed that, and names of files aren't secret.
   if ((status.mode & 0o022) !== 0)
-    throw new KeyFileError(
-      `${folder} has mode ${octal(status.mode)}, and others could put a key of theirs there: it takes 0700`,
-    );
+    throw new KeyFileError(`${folder} has mode ${octal(status.mode)}, so others can replace the key: it must be 0700`);
   return true;
 }
 

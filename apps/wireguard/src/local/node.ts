@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import { Reflector, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, type Node, nodeKind } from '@kube-semaphore/kube-objects';
-import { clusterOfAnnotation } from '../names.ts';
+import { ClusterWatches, type LocalSide, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { ConfigError, type Logger } from '@kube-semaphore/runtime';
+import type { WireGuardOptions } from '../config/options.ts';
 import { type AnnotationPatch, type OwnNode, readOwnNode } from '../desired/own-node.ts';
+import type { WireGuardMetrics } from '../metrics/metrics.ts';
+import { clusterOfAnnotation } from '../names.ts';
 
 /** Our own Node, with the annotations by which agents announce themselves. */
 export type KnownNode = OwnNode & {
@@ -13,70 +17,125 @@ export type KnownNode = OwnNode & {
 };
 
 export type LocalNodeOptions = {
-  /** Of the local cluster. */
-  readonly client: KubeClient;
-  /** `-node-name`. */
-  readonly name: string;
-  readonly idleTimeoutMs: number;
-  readonly pollIntervalMs: number;
-  readonly hooks: ReflectorHooks;
-  /** What is known of it is different now. */
+  readonly localClient: KubeClient;
+  readonly options: Pick<WireGuardOptions, 'nodeName' | 'watchIdleTimeoutMs'>;
+  readonly metrics: WireGuardMetrics;
+  readonly log: Logger;
+  /** The Node is there, and what we know of it changed. */
   readonly onChange: () => void;
 };
 
-/** The Node that we run on: watched, and told what we announce. */
-export class LocalNode {
-  readonly #options: LocalNodeOptions;
+/** The local cluster's name in metrics and logs. */
+const LOCAL = 'local';
+
+/** The Node that we run on: watches it, and writes our announcements to it. */
+export class LocalNode implements LocalSide {
+  readonly what = 'our own Node';
+  readonly #input: LocalNodeOptions;
   readonly #codec = new Codec(nodeKind);
+  readonly #watches: ClusterWatches;
   readonly #store: Store<KnownNode>;
   readonly #reflector: Reflector<typeof nodeKind, KnownNode>;
+  /** Remotes whose last announcement failed. */
+  readonly #unannounced = new Set<string>();
 
-  constructor(options: LocalNodeOptions) {
-    const { client, name, idleTimeoutMs, pollIntervalMs, hooks, onChange } = options;
-    this.#options = options;
-    this.#store = new Store<KnownNode>({ equal: isSame, onChange });
+  constructor(input: LocalNodeOptions) {
+    const { localClient: client, options, metrics, log } = input;
+    const { nodeName, watchIdleTimeoutMs: idleTimeoutMs } = options;
+    this.#input = input;
+    this.#watches = new ClusterWatches({ cluster: LOCAL, metrics, log });
+    this.#store = new Store<KnownNode>({ equal: isSame, onChange: ({ current }) => this.#changed(current) });
     this.#reflector = new Reflector({
       client,
       kind: nodeKind,
-      fieldSelector: `metadata.name=${name}`,
+      fieldSelector: `metadata.name=${nodeName}`,
       watchList: 'auto',
-      project: (node) => (node.metadata.name === name ? read(node) : undefined),
+      project: (node) => (node.metadata.name === nodeName ? read(node) : undefined),
       store: this.#store,
       idleTimeoutMs,
-      pollIntervalMs,
-      hooks,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      hooks: this.#watches.hooks(),
     });
   }
 
-  /** Whether it is known if there is such a Node. */
-  get synced(): boolean {
+  get listed(): Promise<void> {
+    return this.#watches.firstSync;
+  }
+
+  isSynced(): boolean {
     return this.#store.view.synced;
   }
 
-  /** The Node; undefined if there is none, or it isn't known yet. */
+  loops() {
+    return [{ name: 'our own node', silentMs: this.#reflector.silentMs }];
+  }
+
+  failure(): string | undefined {
+    return this.#watches.failure;
+  }
+
+  /** The Node; undefined if it isn't there, or not known yet. */
   get node(): KnownNode | undefined {
     const { view } = this.#store;
-    return view.synced ? view.objects.get(this.#options.name) : undefined;
+    return view.synced ? view.objects.get(this.#input.options.nodeName) : undefined;
   }
 
-  /** Milliseconds since the watch last stirred. */
-  get silentMs(): number {
-    return this.#reflector.silentMs;
+  /** Why there is no Node, if it is known that there is none. */
+  get problem(): string | undefined {
+    return this.isSynced() && this.node === undefined
+      ? `there is no Node ${this.#input.options.nodeName} in the local cluster: -node-name or SWG_NODE_NAME`
+      : undefined;
   }
 
-  /** Writes annotations, in one merge patch that says nothing else. */
-  async announce(annotations: AnnotationPatch, { signal }: RunOptions): Promise<void> {
-    const { client, name } = this.#options;
-    this.#reflector.wrote(await client.patch(this.#codec, { metadata: { annotations } }, { name, signal }));
+  /** The Node, of a cluster that is known. @throws {ConfigError} if it isn't there */
+  required(): KnownNode {
+    if (this.node === undefined) throw new ConfigError(this.problem ?? 'our own Node is not known yet');
+    return this.node;
+  }
+
+  /** Writes annotations, in one merge patch that contains nothing else. */
+  async annotate(annotations: AnnotationPatch, { signal }: RunOptions): Promise<void> {
+    const { localClient, options } = this.#input;
+    const patch = { metadata: { annotations } };
+    this.#reflector.wrote(await localClient.patch(this.#codec, patch, { name: options.nodeName, signal }));
+  }
+
+  /**
+   * Announces us to a remote. While this fails for any remote, the metrics show the local cluster as down.
+   *
+   * @param patch undefined: the Node has the right annotations
+   */
+  async announce(remote: string, patch: AnnotationPatch | undefined, { signal }: RunOptions): Promise<void> {
+    try {
+      if (patch !== undefined) await this.annotate(patch, { signal });
+      const recovered = this.#unannounced.delete(remote);
+      if (recovered && this.#unannounced.size === 0 && this.#watches.isUp) this.#showUp(1);
+    } catch (error) {
+      if (!signal.aborted) this.#unannounced.add(remote);
+      throw error;
+    } finally {
+      // Set each time, as the watch of our Node may have set it to 1 meanwhile.
+      if (this.#unannounced.size > 0) this.#showUp(0);
+    }
   }
 
   /** Watches until `signal` is aborted; once. */
   run({ signal }: RunOptions): Promise<void> {
     return this.#reflector.run({ signal });
   }
+
+  #changed(current: KnownNode | undefined): void {
+    const { options, log, onChange } = this.#input;
+    if (current !== undefined) onChange();
+    else log.warn({ node: options.nodeName }, 'our own Node is gone; devices and peers stay until it is back');
+  }
+
+  #showUp(isUp: 0 | 1): void {
+    this.#input.metrics.remoteUp.set({ remote: LOCAL }, isUp);
+  }
 }
 
-/** Annotations of others are none of our business, and some hold whole configurations. */
+/** Keeps the annotations of agents only: others may hold whole configurations. */
 function read({ metadata, spec, status }: Node): KnownNode {
   const { uid, resourceVersion } = metadata;
   const annotations = Object.fromEntries(

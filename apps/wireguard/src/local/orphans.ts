@@ -1,79 +1,111 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { clusterOfAnnotation, deviceName } from '../names.ts';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
-import { FailureLog } from '../health/failure-log.ts';
-import type { LocalNode } from './node.ts';
-import type { WireGuardMetrics } from '../metrics/metrics.ts';
-import { ourOrphans, type Orphan } from './node-check.ts';
-import { type NodeDevices, orphanDevices } from './ownership.ts';
-import { annotationPatch } from '../desired/own-node.ts';
 import type { RemoteSettings } from '../config/settings.ts';
+import { annotationPatch } from '../desired/own-node.ts';
+import { FailureLog } from '../health/failure-log.ts';
+import type { WireGuardMetrics } from '../metrics/metrics.ts';
+import { calicoDevices, clusterOfAnnotation, deviceName, remoteOfAlias } from '../names.ts';
+import type { LocalNode } from './node.ts';
+import { type ObservedNode, observeNode } from './observe.ts';
+
+/** A device with our mark that no remote of the config has, with the remote that it led to. */
+export type Orphan = { readonly device: string; readonly remote: string };
+
+/** Devices that no remote of the config has, by name: ours, which are removed, and those that look like the Go program's. */
+export function orphansOf(
+  { links, devices }: ObservedNode,
+  remotes: readonly Pick<RemoteSettings, 'name' | 'device'>[],
+): { readonly ours: readonly Orphan[]; readonly unmarked: readonly string[] } {
+  const others = links
+    .map(({ name, alias }) => ({ device: name, remote: remoteOfAlias(alias) }))
+    .filter(
+      ({ device, remote }) =>
+        !remotes.some(({ name, device: configured }) => configured === device && (remote ?? name) === name),
+    )
+    .toSorted((a, b) => (a.device < b.device ? -1 : 1));
+  return {
+    ours: others.flatMap(({ device, remote }) => (remote === undefined ? [] : [{ device, remote }])),
+    unmarked: others
+      .filter(({ device, remote }) => remote === undefined && devices.some(({ name }) => name === device))
+      .map(({ device }) => device)
+      .filter((device) => device.startsWith(deviceName('')) && !calicoDevices.includes(device)),
+  };
+}
 
 export type OrphansOptions = {
-  readonly tools: Pick<WireGuardTools, 'deleteLink'>;
-  readonly local: Pick<LocalNode, 'node' | 'announce'>;
+  readonly tools: WireGuardTools;
+  readonly local: Pick<LocalNode, 'node' | 'annotate'>;
   readonly remotes: readonly RemoteSettings[];
   readonly log: Logger;
   readonly metrics: Pick<WireGuardMetrics, 'orphans'>;
 };
 
-/** What remotes left behind that are in the config no more. */
+/** Removes what is left of remotes that aren't in the config any more. */
 export class Orphans {
   readonly #options: OrphansOptions;
   readonly #failures: FailureLog;
-  readonly #told = new Set<string>();
+  /** Unmarked devices that were logged. */
+  readonly #logged = new Set<string>();
 
   constructor(options: OrphansOptions) {
     this.#options = options;
     this.#failures = new FailureLog(options.log);
   }
 
+  /** Observes the node, and removes its orphans. Never rejects. */
+  async check({ signal }: RunOptions): Promise<void> {
+    const { tools, log } = this.#options;
+    try {
+      await this.remove(await observeNode(tools, { signal }), { signal });
+    } catch (error) {
+      if (!signal.aborted) log.debug({ error }, 'node not observed');
+    }
+  }
+
   /**
-   * Removes the devices of ours among them, with what our Node says of them, and reports the others. One that can't be
-   * removed keeps nobody from the next.
+   * Removes our devices among them, and what our Node announces for them. Reports the others. A failure doesn't stop the rest.
    *
    * @returns whether a device was removed
    */
-  async remove(around: NodeDevices, { signal }: RunOptions): Promise<boolean> {
+  async remove(observed: ObservedNode, { signal }: RunOptions): Promise<boolean> {
+    const { ours, unmarked } = orphansOf(observed, this.#options.remotes);
     let removed = false;
-    for (const stray of ourOrphans(around, this.#options.remotes)) {
+    for (const orphan of ours) {
       try {
-        await this.#remove(stray, { signal });
-        this.#failures.succeeded(stray.remote);
+        await this.#remove(orphan, { signal });
+        this.#failures.succeeded(orphan.remote);
         removed = true;
       } catch (error) {
-        if (!signal.aborted) this.#failures.failed({ key: stray.remote, error });
+        if (!signal.aborted) this.#failures.failed({ key: orphan.remote, error });
       }
     }
-    this.#report(around);
+    this.#report(unmarked);
     return removed;
   }
 
-  /** The device goes last: it is all that remembers that there is something to take back. */
+  /** The device goes last: only its mark says that annotations have to be removed. */
   async #remove({ device, remote }: Orphan, { signal }: RunOptions): Promise<void> {
     const { tools, local, remotes, log } = this.#options;
-    const isServed = remotes.some(({ name }) => name === remote);
-    const patch = isServed
+    const isConfigured = remotes.some(({ name }) => name === remote);
+    const patch = isConfigured
       ? undefined
       : annotationPatch(local.node?.annotations ?? {}, { announced: [], withdrawn: [remote] });
-    if (patch !== undefined) await local.announce(patch, { signal });
+    if (patch !== undefined) await local.annotate(patch, { signal });
     await tools.deleteLink(device, { signal });
-    log.info({ cluster: remote, device }, 'device removed, its remote is not in the config any more');
+    log.info({ cluster: remote, device }, 'orphan device removed');
   }
 
-  #report(around: NodeDevices): void {
+  #report(unmarked: readonly string[]): void {
     const { local, remotes, log, metrics } = this.#options;
-    const { unmarked } = orphanDevices(around, remotes);
-    for (const device of unmarked.filter((name) => !this.#told.has(name))) {
-      this.#told.add(device);
-      log.warn({ device }, 'a device looks like ours, has no mark of ours and no remote in the config: it stays');
+    for (const device of unmarked.filter((name) => !this.#logged.has(name))) {
+      this.#logged.add(device);
+      log.warn({ device }, 'device without our mark has no remote in the config; it is not removed');
     }
     const announced = Object.keys(local.node?.annotations ?? {}).map(clusterOfAnnotation);
-    const clusters = [
-      ...unmarked.map((name) => name.slice(deviceName('').length)),
-      ...announced.filter((cluster) => cluster !== undefined),
-    ];
+    const clusters = [...unmarked.map((name) => name.slice(deviceName('').length)), ...announced].filter(
+      (cluster) => cluster !== undefined,
+    );
     metrics.orphans.reset();
     for (const [cluster, each] of Map.groupBy(clusters, (name) => name)) {
       if (!remotes.some(({ name }) => name === cluster)) metrics.orphans.set({ cluster }, each.length);

@@ -7,7 +7,7 @@ import { key, observedDevice, observedPeer } from '../../test/support/builders.t
 
 const clock = { nowSeconds: 1_000, staleSeconds: 180 };
 
-it('shows what there is, and nothing that is gone', async () => {
+it('shows the present devices and peers, and no removed ones', async () => {
   const { metrics, registry } = createMetrics(metricTable);
   let devices: readonly Device[] = [];
   beforeScrape(registry, () => Promise.resolve(showDevices(metrics, devices, clock)));

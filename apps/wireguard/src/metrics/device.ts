@@ -1,9 +1,9 @@
-import { type Samples, sampleLine } from '@kube-semaphore/runtime';
-import type { Device, Peer } from '@kube-semaphore/wireguard-tools';
+import { type Logger, type Samples, sampleLine } from '@kube-semaphore/runtime';
+import type { Device, Peer, WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { type HandshakeClock, tunnelState } from '../desired/handshake.ts';
 import { metrics as table, type WireGuardMetrics } from './metrics.ts';
 
-/** What is shown of each peer: a thousand peers are six thousand series, so they are text at once. */
+/** The metrics of peers. A thousand peers have six thousand series, so they are written as text without a registry. */
 const ofPeers: readonly (readonly [
   name: string,
   samples: (peer: Peer) => readonly (readonly [more: Readonly<Record<string, string>>, value: number])[],
@@ -15,11 +15,27 @@ const ofPeers: readonly (readonly [
   [table.peerLastHandshake.name, ({ latestHandshakeSeconds = 0 }) => [[{}, latestHandshakeSeconds]]],
 ];
 
-/**
- * Sets the metrics of all devices to what they show; what isn't there any more isn't exported.
- *
- * @returns the samples of their peers, which are not kept
- */
+export type ObserveInput = {
+  readonly devices: { readonly tools: Pick<WireGuardTools, 'devices'> };
+  readonly remotes: readonly { readonly device: string }[];
+  readonly metrics: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>;
+  readonly clock: () => HandshakeClock;
+  readonly log: Logger;
+};
+
+/** Observes the devices of the config, and sets their metrics. Never rejects. @returns the samples of their peers */
+export async function observeMetrics({ devices, remotes, metrics, clock, log }: ObserveInput): Promise<Samples> {
+  try {
+    const observed = await devices.tools.devices({ signal: new AbortController().signal });
+    const ours = observed.filter(({ name }) => remotes.some(({ device }) => device === name));
+    return showDevices(metrics, ours, clock());
+  } catch (error) {
+    log.debug({ error }, 'devices not observed; their metrics stay');
+    return new Map();
+  }
+}
+
+/** Sets the metrics of all devices; removed devices and peers aren't exported any more. @returns the samples of their peers */
 export function showDevices(
   { deviceInfo, peers: peerCounts }: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>,
   devices: readonly Device[],

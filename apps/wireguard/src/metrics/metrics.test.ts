@@ -5,12 +5,12 @@ import { metrics } from './metrics.ts';
 const PREFIX = 'semaphore_wg';
 
 it('keeps the names, types and labels of the Go program', () => {
-  const kept = Object.values(metrics)
+  const fromGo = Object.values(metrics)
     .filter(({ name }) => /_wg_(kube|sync|node|device|peer)_/.test(name))
     .map(
       ({ name, type, labels }) => `${name.slice(PREFIX.length + 1)} ${type} ${Object.keys(labels).toSorted().join()}`,
     );
-  expect(kept).toEqual([
+  expect(fromGo).toEqual([
     'kube_http_request_total counter code,host,method',
     'sync_peers_total counter device,success',
     'sync_queue_full_failures_total counter device',
@@ -25,7 +25,7 @@ it('keeps the names, types and labels of the Go program', () => {
   ]);
 });
 
-it('starts what the config knows at zero', async () => {
+it('starts series with labels from the config at zero', async () => {
   const { registry } = createMetrics(metrics, { remote: ['c2'], cluster: ['c2'], device: ['wireguard.c2'] });
   const lines = (await registry.metrics()).split('\n');
   expect(lines).toEqual(

@@ -5,13 +5,13 @@ const remote = { help: 'name of the remote, or `local`' };
 const device = { help: 'name of the device' };
 const public_key = { help: 'key of the peer' };
 
-/** The shared metrics, and those of the Go program under their old names. */
+/** The shared metrics, and those of the Go program under its names. */
 export const metrics = {
   ...sharedMetrics('semaphore_wg', restartReasons),
   heldDeletions: {
     name: 'semaphore_wg_held_deletions',
     type: 'gauge',
-    help: 'Nodes, or peers from before the start, whose deletion is held until the next list.',
+    help: 'Nodes and seeded peers whose deletion is held until the next list.',
     labels: { remote },
   },
   repairs: {
@@ -39,7 +39,7 @@ export const metrics = {
   syncPeers: {
     name: 'semaphore_wg_sync_peers_total',
     type: 'counter',
-    help: 'Comparisons of a device with the desired state, with the changes.',
+    help: 'Reconciles of a device.',
     labels: { device, success: { help: '`1` or `0`', values: ['0', '1'] } },
   },
   queueFullFailures: {
@@ -98,5 +98,5 @@ export const metrics = {
   },
 } as const satisfies MetricTable;
 
-/** What the app's code moves. */
+/** The instruments of the app. */
 export type WireGuardMetrics = Instruments<typeof metrics>;

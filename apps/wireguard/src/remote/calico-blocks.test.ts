@@ -31,22 +31,22 @@ describe('readAffinity', () => {
   it.each([
     { name: 'a confirmed one', spec: {} },
     { name: 'one of a host', spec: { type: 'host' } },
-    { name: 'one that doesn’t say that it isn’t deleted', spec: { deleted: undefined } },
-    { name: 'one that says so by a boolean', spec: { deleted: false } },
-  ])('takes $name', ({ spec }) => {
+    { name: 'one without `deleted`', spec: { deleted: undefined } },
+    { name: 'one with `deleted` as a boolean', spec: { deleted: false } },
+  ])('reads $name', ({ spec }) => {
     expect(readAffinity(affinity(spec))).toEqual({ uid: 'u1', node: 'n1', cidr: cidr('10.4.1.0/26') });
   });
 
   it.each([
     { name: 'a pending one', spec: { state: 'pending' } },
-    { name: 'one that goes', spec: { state: 'pendingDeletion' } },
+    { name: 'one that is being deleted', spec: { state: 'pendingDeletion' } },
     { name: 'one without a state', spec: { state: '' } },
     { name: 'a deleted one', spec: { deleted: 'true' } },
-    { name: 'one that is deleted by a boolean', spec: { deleted: true } },
+    { name: 'one with `deleted: true` as a boolean', spec: { deleted: true } },
     { name: 'one of no host', spec: { type: 'virtual' } },
     { name: 'one without a node', spec: { node: '' } },
     { name: 'one without a block', spec: { cidr: 'x' } },
-  ])('passes over $name', ({ spec }) => {
+  ])('skips $name', ({ spec }) => {
     expect(readAffinity(affinity(spec))).toBeUndefined();
   });
 });
@@ -62,29 +62,29 @@ describe('readBlock', () => {
       want: ['n2 10.4.1.1/32', 'n2 10.4.1.3/32'],
     },
     {
-      name: 'all that is used of one that its node gave up',
+      name: 'all used addresses of a released block',
       spec: { affinity: '', allocations: [0, 1] },
       want: ['n1 10.4.1.0/32', 'n2 10.4.1.1/32'],
     },
     { name: 'nothing of services', spec: { affinity: 'virtual:load-balancer', allocations: [0, 1] }, want: [] },
-    { name: 'nothing that says no node', spec: { allocations: [2, 2] }, want: [] },
-    { name: 'nothing of a deleted one', spec: { deleted: true, allocations: [1] }, want: [] },
-    { name: 'nothing of a malformed one', spec: { cidr: 'x', allocations: [1] }, want: [] },
-    { name: 'nothing where it is no list', spec: { allocations: 'x' }, want: [] },
-    { name: 'nothing where its list is nonsense', spec: { allocations: ['1', -1, 9, {}, 0.5] }, want: [] },
+    { name: 'nothing without a node', spec: { allocations: [2, 2] }, want: [] },
+    { name: 'nothing of a deleted block', spec: { deleted: true, allocations: [1] }, want: [] },
+    { name: 'nothing of a malformed block', spec: { cidr: 'x', allocations: [1] }, want: [] },
+    { name: 'nothing if allocations is not a list', spec: { allocations: 'x' }, want: [] },
+    { name: 'nothing of invalid allocations', spec: { allocations: ['1', -1, 9, {}, 0.5] }, want: [] },
     {
       name: 'nothing beyond its end',
       spec: { cidr: '10.4.1.0/31', allocations: [null, 1, 1] },
       want: ['n2 10.4.1.1/32'],
     },
     {
-      name: 'nothing of a block that is larger than Calico makes any',
+      name: 'nothing of a block that is too large for Calico',
       spec: { cidr: '10.4.0.0/19', allocations: [1] },
       want: [],
     },
-    { name: 'nothing of such a block of IPv6', spec: { cidr: 'fd00:4::/115', allocations: [1] }, want: [] },
+    { name: 'nothing of such an IPv6 block', spec: { cidr: 'fd00:4::/115', allocations: [1] }, want: [] },
     {
-      name: 'from the largest block that there is',
+      name: 'from the largest block of Calico',
       spec: { cidr: '10.4.0.0/20', allocations: [null, 1] },
       want: ['n2 10.4.0.1/32'],
     },
@@ -117,13 +117,13 @@ describe('calicoClaims', () => {
     });
   });
 
-  it('passes over pools that aren’t shared', () => {
+  it('ignores pools that aren’t shared', () => {
     expect(
       brief(calicoClaims([has('n1', '10.9.0.0/26')], [{ uid: '', borrowed: [has('n1', '10.9.0.7/32')] }], subnets)),
     ).toEqual({});
   });
 
-  it('has each claim once, and none in another, in whatever order they come', () => {
+  it('has each claim once, and none in another, in any order', () => {
     const affinities = [
       has('n1', '10.4.1.64/26'),
       has('n1', '10.4.1.0/24'),
@@ -139,7 +139,7 @@ describe('calicoClaims', () => {
     expect(brief(calicoClaims(affinities.toReversed(), borrowed.toReversed(), subnets))).toEqual(want);
   });
 
-  it('has no address of a block that has become the Node’s own', () => {
+  it('has no single address of the Node’s own block', () => {
     expect(
       brief(calicoClaims([has('n1', '10.4.2.0/26')], [{ uid: '', borrowed: [has('n1', '10.4.2.7/32')] }], subnets)),
     ).toEqual({ n1: ['10.4.2.0/26'] });
@@ -147,7 +147,7 @@ describe('calicoClaims', () => {
 });
 
 /** As `kubectl get` shows them, shortened. */
-describe('what Calico writes', () => {
+describe('an object of Calico', () => {
   const written = (kind: string, spec: object) => ({
     apiVersion: 'crd.projectcalico.org/v1',
     kind,

@@ -5,7 +5,7 @@ import type { Claim } from '../desired/conflicts.ts';
 /** A block that a Node has. */
 export type NodeBlock = { readonly uid: string; readonly node: string; readonly cidr: Cidr };
 
-/** Addresses in use out of a block whose Node is another, or none; `borrowed` in the order of the addresses. */
+/** Used addresses of a block that belongs to another Node, or to none; in order. */
 export type BorrowedAddresses = {
   readonly uid: string;
   readonly borrowed: readonly { readonly node: string; readonly cidr: Cidr }[];
@@ -13,14 +13,10 @@ export type BorrowedAddresses = {
 
 const HOST = 'host:';
 
-/** The largest block that Calico lets an IPPool have, by family: 4,096 addresses. What claims more isn't Calico's. */
+/** The largest block of a Calico IPPool, by family: 4,096 addresses. Larger ones aren't Calico's. */
 const SHORTEST_PREFIX = { 4: 20, 6: 116 };
 
-/**
- * Reads a BlockAffinity. Only confirmed ones count: a pending one may still be decided for another node.
- *
- * @returns undefined if it gives no Node a block
- */
+/** Reads a BlockAffinity; undefined if it gives no Node a block. A pending one may still go to another node. */
 export function readAffinity({ metadata, spec }: BlockAffinity): NodeBlock | undefined {
   const { cidr: raw, node, state, type, deleted } = spec;
   const isHosts = type === '' || type === 'host';
@@ -30,19 +26,19 @@ export function readAffinity({ metadata, spec }: BlockAffinity): NodeBlock | und
 }
 
 /**
- * Reads the borrowed addresses of an IPAMBlock. A node without room borrows from other nodes' blocks, one by one, unless
- * Calico is told to be strict; and a block that its node gave up may still be in use. Addresses of services, and those
- * that very old versions of Calico gave out, say no node: nobody can tell where they are.
+ * Reads the borrowed addresses of an IPAMBlock. A node with full blocks borrows addresses from others, unless Calico's affinity
+ * is strict; and a released block may still be in use. Addresses of services and of very old versions of Calico name no node, so
+ * they are skipped.
  */
 export function readBlock({ metadata, spec }: IpamBlock): BorrowedAddresses {
   const cidr = parseCidr(spec.cidr);
-  const nobody = { uid: metadata.uid, borrowed: [] };
-  if (!cidr.ok || isDeleted(spec.deleted) || !Array.isArray(spec.allocations)) return nobody;
+  const nothing = { uid: metadata.uid, borrowed: [] };
+  if (!cidr.ok || isDeleted(spec.deleted) || !Array.isArray(spec.allocations)) return nothing;
   const { family, prefixLength } = cidr.value;
-  if (prefixLength < SHORTEST_PREFIX[family]) return nobody;
+  if (prefixLength < SHORTEST_PREFIX[family]) return nothing;
   const size = 2 ** ((family === 4 ? 32 : 128) - prefixLength);
   const owner = spec.affinity.startsWith(HOST) ? spec.affinity.slice(HOST.length) : undefined;
-  if (owner === undefined && spec.affinity !== '') return nobody;
+  if (owner === undefined && spec.affinity !== '') return nothing;
   const borrowed = spec.allocations.slice(0, size).flatMap((attribute: unknown, ordinal) => {
     const node = typeof attribute === 'number' ? spec.attributes[attribute]?.secondary['node'] : undefined;
     const address = addressAt(cidr.value, ordinal);
@@ -53,10 +49,10 @@ export function readBlock({ metadata, spec }: IpamBlock): BorrowedAddresses {
 }
 
 /**
- * What each Node has by Calico's books: its blocks, and the addresses that it borrows.
+ * What each Node has in Calico's IPAM: its blocks, and the addresses that it borrows.
  *
- * @param podSubnets other blocks are passed over: a cluster may have more pools than it shares
- * @returns by the Node's name; the claims of each in order, and none in another
+ * @param podSubnets blocks outside of them are ignored, as a cluster may have pools that it doesn't share
+ * @returns by the Node's name; its claims are in order, none of them in another
  */
 export function calicoClaims(
   affinities: Iterable<NodeBlock>,
@@ -75,9 +71,9 @@ export function calicoClaims(
   return new Map([...claims].map(([node, own]) => [node, withoutParts(own)]));
 }
 
-/** Claims in order, without those that another holds: what is borrowed out of one's own block, or told of twice. */
+/** Claims in order, without those in another: borrowed addresses of the Node's own block, and duplicates. */
 function withoutParts(claims: readonly Claim[]): readonly Claim[] {
-  // What holds a claim comes before it, and whatever lies between them is held, too: so the last one kept decides.
+  // A claim comes after the one that contains it, and so does all in between: comparing with the last one is enough.
   let last: Claim | undefined;
   return claims.toSorted(byCidr).filter((claim) => {
     if (last !== undefined && containsCidr(last.cidr, claim.cidr)) return false;
@@ -86,7 +82,7 @@ function withoutParts(claims: readonly Claim[]): readonly Claim[] {
   });
 }
 
-/** Of equal ones, the whole block comes first. */
+/** Of equal claims, the whole block comes first. */
 const byCidr = (a: Claim, b: Claim): number =>
   compareCidrs(a.cidr.text, b.cidr.text) || Number(a.isBorrowed) - Number(b.isBorrowed);
 

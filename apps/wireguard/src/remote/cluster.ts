@@ -1,24 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import {
   type Diagnostic,
+  DiagnosticRegister,
   POLL_INTERVAL_MS,
   remoteBudget,
   RemoteState,
-  DiagnosticRegister,
 } from '@kube-semaphore/multicluster';
-import type { ReflectorHooks } from '@kube-semaphore/informers';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Device } from '@kube-semaphore/wireguard-tools';
-import { desiredPeers } from '../desired/peers.ts';
-import { seedOf } from './seed.ts';
-import type { WireGuardMetrics } from '../metrics/metrics.ts';
-import type { NodeDiagnostic } from '../desired/diagnostic.ts';
 import type { WireGuardOptions } from '../config/options.ts';
+import type { RemoteSettings } from '../config/settings.ts';
+import type { NodeDiagnostic } from '../desired/diagnostic.ts';
+import { desiredPeers } from '../desired/peers.ts';
+import type { WireGuardMetrics } from '../metrics/metrics.ts';
 import { RemoteBlocks } from './blocks.ts';
 import type { NodeRules } from './node.ts';
-import { RemoteNodes } from './nodes.ts';
-import type { RemoteSettings } from '../config/settings.ts';
+import { type RemoteNodes, watchNodes } from './nodes.ts';
+import { seedOf } from './seed.ts';
+import type { Watch } from './watched-store.ts';
 
 export type RemoteOptions = {
   readonly settings: RemoteSettings;
@@ -32,50 +33,45 @@ export type RemoteOptions = {
   readonly onChange: () => void;
 };
 
-/** One remote cluster: its Nodes, what is left out of them, and whether they are known. */
+/** One remote cluster: what it has that peers are made of, and what is skipped. */
 export class Remote {
   readonly settings: RemoteSettings;
-  readonly #options: RemoteOptions;
+  readonly #remote: RemoteOptions;
   readonly #state: RemoteState;
-  readonly #deviceSkips: DiagnosticRegister;
+  readonly #deviceDiagnostics: DiagnosticRegister;
   readonly #nodes: RemoteNodes;
   readonly #blocks: RemoteBlocks | undefined;
+  readonly #watches: readonly Watch[];
   readonly #firstSync = Promise.withResolvers<void>();
-  #noticed: ReadonlySet<string> = new Set();
+  #peerSubjects: ReadonlySet<string> = new Set();
 
   constructor(remote: RemoteOptions) {
-    const { settings, client, options, metrics } = remote;
-    const cluster = settings.name;
-    this.#options = remote;
+    const { settings, client, options, log, metrics } = remote;
+    const { name: cluster } = settings;
+    const { watchIdleTimeoutMs: idleTimeoutMs, deletionGuardHoldMs: holdMs } = options;
+    this.#remote = remote;
     this.settings = settings;
-    this.#state = new RemoteState({
-      cluster,
-      metrics,
-      log: remote.log,
-      holdMs: options.deletionGuardHoldMs,
-      onFirstSync: this.#firstSync.resolve,
-    });
-    this.#deviceSkips = new DiagnosticRegister({
+    this.#state = new RemoteState({ cluster, metrics, log, holdMs, onFirstSync: this.#firstSync.resolve });
+    this.#deviceDiagnostics = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (device, { reason, detail }) =>
-        this.#state.log.warn({ cluster, device, reason, detail }, 'the device is not all that it should be'),
+        this.#state.log.warn({ cluster, device, reason, detail }, 'device does not work as it should'),
     });
     const watching = {
       client,
-      idleTimeoutMs: options.watchIdleTimeoutMs,
+      idleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
       budget: remoteBudget(options),
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
-      holdMs: options.deletionGuardHoldMs,
+      holdMs,
       hooks: () => this.#hooks(this.#state.watches.hooks()),
       onChange: () => this.#changed(),
     };
-    this.#nodes = new RemoteNodes({
-      ...watching,
-      rules: remote.rules,
-      onLeft: (node, left) => this.#state.skips.replace(`node ${node}`, left),
-    });
+    const onSkipped = (node: string, skipped: readonly Diagnostic[]) =>
+      this.#state.skips.replace(`node ${node}`, skipped);
+    this.#nodes = watchNodes(watching, { rules: remote.rules, onSkipped });
     this.#blocks = settings.allowedIpsFrom === 'calico-blocks' ? new RemoteBlocks(watching) : undefined;
+    this.#watches = [this.#nodes, ...(this.#blocks?.watches ?? [])];
   }
 
   get cluster(): string {
@@ -84,75 +80,76 @@ export class Remote {
 
   /** Whether everything that its peers are made of was listed. */
   get synced(): boolean {
-    return this.#nodes.synced && this.#blocks?.synced !== false;
+    return this.#watches.every(({ synced }) => synced);
   }
 
-  /** Resolves when that is so. */
+  /** Resolves when it is synced. */
   get firstSync(): Promise<void> {
     return this.#firstSync.promise;
   }
 
-  /** Why it isn't reached, in words; as of `ClusterWatches`. */
+  /** Why it is not reached, in words; as of `ClusterWatches`. */
   get failure(): string | undefined {
     return this.#state.watches.failure;
   }
 
-  /** How many objects a list lacked that isn't believed yet. */
+  /** How many objects are held. */
   get held(): number {
-    return this.#nodes.held + (this.#blocks?.held ?? 0);
+    return this.#watches.reduce((sum, { held }) => sum + held, 0);
   }
 
-  /** Milliseconds since its most silent watch last stirred. */
+  /** Milliseconds since the last activity of its most silent watch. */
   get silentMs(): number {
-    return Math.max(this.#nodes.silentMs, this.#blocks?.silentMs ?? 0);
+    return Math.max(...this.#watches.map(({ silentMs }) => silentMs));
   }
 
-  /** What is left out now, by Node. */
+  /** What is skipped now, by Node. */
   get skipped(): readonly NodeDiagnostic[] {
     return this.#state.skips
       .all()
-      .map(({ subject, ...left }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...left }));
+      .map(({ subject, ...skipped }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...skipped }));
   }
 
   /**
-   * The peers that its device should have; undefined as long as its Nodes aren't known.
+   * The peers that its device should have; undefined before it is synced.
    *
    * @param ownKeys our own public keys
    */
   peers(ownKeys: ReadonlySet<string>): ReturnType<typeof desiredPeers> | undefined {
-    const nodes = this.#nodes.candidates();
-    const calicoClaims = this.#blocks?.claims(this.settings.podSubnets);
-    if (nodes === undefined || (this.#blocks !== undefined && calicoClaims === undefined)) return undefined;
-    return desiredPeers(nodes, { ownKeys, calicoClaims });
+    if (!this.synced) return undefined;
+    const nodes = [...(this.#nodes.objects?.values() ?? [])].flatMap(({ node }) => node ?? []);
+    return desiredPeers(nodes, { ownKeys, calicoClaims: this.#blocks?.claims(this.settings.podSubnets) });
   }
 
-  /** What is worth knowing of its peers and of its device from now on. */
-  notice(peers: readonly NodeDiagnostic[], device: readonly Diagnostic[]): void {
+  /** Replaces the diagnostics of its peers and of its device. */
+  setDiagnostics(peers: readonly NodeDiagnostic[], device: readonly Diagnostic[]): void {
     const byNode = Map.groupBy(peers, ({ node }) => `peer ${node}`);
-    for (const subject of this.#noticed) if (!byNode.has(subject)) this.#state.skips.replace(subject, []);
-    for (const [subject, left] of byNode) this.#state.skips.replace(subject, left);
-    this.#noticed = new Set(byNode.keys());
-    this.#deviceSkips.replace(this.settings.device, device);
+    for (const subject of this.#peerSubjects) if (!byNode.has(subject)) this.#state.skips.replace(subject, []);
+    for (const [subject, skipped] of byNode) this.#state.skips.replace(subject, skipped);
+    this.#peerSubjects = new Set(byNode.keys());
+    this.#deviceDiagnostics.replace(this.settings.device, device);
   }
 
-  /** The peers that its device has as we start. */
-  remember(device: Pick<Device, 'peers'>): void {
-    if (this.#options.options.deletionGuardPercent < 100) this.#nodes.seed(seedOf(device, this.settings.podSubnets));
+  /** Has the first list measured against the peers of its device. */
+  seed(device: Pick<Device, 'peers'>): void {
+    if (this.#remote.options.deletionGuardPercent === 100) return;
+    for (const node of seedOf(device, this.settings.podSubnets))
+      this.#nodes.seed(node.name, { uid: node.uid, node, skipped: [] });
   }
 
-  /** Reads all of its Nodes anew: the rules have changed. */
+  /** Reads all of its Nodes again, as the rules have changed. */
   reread(): void {
-    this.#nodes.reread();
+    this.#nodes.relist();
   }
 
   /** Watches until `signal` is aborted; once. @param delayMs how long to wait before */
-  async run({ signal, delayMs = 0 }: RunOptions & { readonly delayMs?: number }): Promise<void> {
-    if (delayMs > 0) await delay(delayMs, undefined, { signal }).catch(() => undefined); // an abort, which the watches see next
-    await Promise.all([this.#nodes.run({ signal }), this.#blocks?.run({ signal })]);
+  async run({ signal, delayMs }: RunOptions & { readonly delayMs: number }): Promise<void> {
+    if (delayMs > 0) await delay(delayMs, undefined, { signal }).catch(() => undefined); // an abort, which ends the watches, too
+    await Promise.all(this.#watches.map((watch) => watch.run({ signal })));
   }
 
   #hooks(hooks: ReflectorHooks): ReflectorHooks {
-    const { metrics, settings } = this.#options;
+    const { metrics } = this.#remote;
     return {
       ...hooks,
       onSynced: () => {
@@ -160,8 +157,7 @@ export class Remote {
         this.#listed();
       },
       onRestart: (restart) => {
-        if (restart.error !== undefined)
-          metrics.nodeWatcherFailures.inc({ cluster: settings.name, verb: restart.verb });
+        if (restart.error !== undefined) metrics.nodeWatcherFailures.inc({ cluster: this.cluster, verb: restart.verb });
         hooks.onRestart?.(restart);
       },
     };
@@ -175,6 +171,6 @@ export class Remote {
 
   #changed(): void {
     this.#state.setHeld(this.synced ? this.held : undefined);
-    this.#options.onChange();
+    this.#remote.onChange();
   }
 }

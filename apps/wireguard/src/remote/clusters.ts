@@ -7,12 +7,13 @@ import type { WireGuardOptions } from '../config/options.ts';
 import { Remote } from './cluster.ts';
 import type { NodeRules } from './node.ts';
 import { restartDelayMs } from './restart-delay.ts';
-import type { RemoteSettings, Settings } from '../config/settings.ts';
+import type { RemoteSettings } from '../config/settings.ts';
 
 export type RemotesOptions = {
-  readonly settings: Settings;
-  /** In the order of `settings.remotes`. */
-  readonly clients: readonly KubeClient[];
+  readonly remotes: readonly RemoteSettings[];
+  readonly clientOf: (remote: RemoteSettings) => KubeClient;
+  /** The local cluster's name, which annotations are for. */
+  readonly localName: string;
   readonly options: WireGuardOptions;
   readonly local: Pick<LocalNode, 'node'>;
   readonly log: Logger;
@@ -21,54 +22,42 @@ export type RemotesOptions = {
   readonly onChange: (remote: string) => void;
 };
 
-/** All remote clusters, by name, in the order of the config. */
+/** All remote clusters, in the order of the config. */
 export class Remotes {
   readonly #options: RemotesOptions;
-  readonly #byName: ReadonlyMap<string, Remote>;
-  /** Our own addresses, as the remotes' Nodes were read by them. */
-  #readWith = '';
+  readonly all: readonly Remote[];
+  /** Our own addresses when the remotes' Nodes were last read; undefined before they are watched. */
+  #readWith: string | undefined;
 
-  constructor(remotes: RemotesOptions) {
-    const { settings, clients, options, log, metrics, onChange } = remotes;
-    this.#options = remotes;
-    this.#byName = new Map(
-      settings.remotes.map((remote, i) => [
-        remote.name,
+  constructor(input: RemotesOptions) {
+    const { options, log, metrics, clientOf, onChange } = input;
+    this.#options = input;
+    this.all = input.remotes.map(
+      (settings) =>
         new Remote({
-          settings: remote,
-          client: clients[i]!,
+          settings,
+          client: clientOf(settings),
           options,
-          rules: () => this.#rules(remote),
+          rules: () => this.#rules(settings),
           log,
           metrics,
-          onChange: () => onChange(remote.name),
+          onChange: () => onChange(settings.name),
         }),
-      ]),
     );
   }
 
-  get(name: string): Remote | undefined {
-    return this.#byName.get(name);
-  }
-
-  get names(): readonly string[] {
-    return [...this.#byName.keys()];
-  }
-
-  get all(): readonly Remote[] {
-    return [...this.#byName.values()];
-  }
-
-  /** Resolves when the first lists of all of them are complete. */
-  async firstSync(): Promise<void> {
-    await Promise.all(this.all.map(({ firstSync }) => firstSync));
+  /** @throws {Error} if the config has no such remote */
+  get(name: string): Remote {
+    const remote = this.all.find(({ cluster }) => cluster === name);
+    if (remote === undefined) throw new Error(`there is no remote ${name}`);
+    return remote;
   }
 
   /**
    * Watches all of them until `signal` is aborted; once.
    *
-   * @param devices of the node, whose peers the first lists are measured by
-   * @param isRestart others start at this time, too
+   * @param devices of the node; the first lists are measured against their peers
+   * @param isRestart the agents of other nodes probably start at this time, too
    */
   run(
     devices: readonly Device[],
@@ -77,14 +66,14 @@ export class Remotes {
     this.#readWith = this.#ownIps();
     return this.all.map((remote) => {
       const device = devices.find(({ name }) => name === remote.settings.device);
-      if (device !== undefined) remote.remember(device);
+      if (device !== undefined) remote.seed(device);
       return remote.run({ signal, delayMs: restartDelayMs(device, { isRestart }) });
     });
   }
 
-  /** Our own Node is another now: endpoints that are our own are refused when a remote's Node is read. */
+  /** Our own Node changed. A remote's Node that announces one of our addresses is refused, so all are read again. */
   localChanged(): void {
-    if (this.#readWith === this.#ownIps()) return;
+    if (this.#readWith === undefined || this.#readWith === this.#ownIps()) return;
     this.#readWith = this.#ownIps();
     for (const remote of this.all) remote.reread();
   }
@@ -94,9 +83,9 @@ export class Remotes {
   }
 
   #rules({ podSubnets, allowedIpsFrom, allowedEndpoints }: RemoteSettings): NodeRules {
-    const { settings, local } = this.#options;
+    const { remotes, localName, local } = this.#options;
     const ownIps = new Set(local.node?.internalIps);
-    const endpoints = { podSubnets: settings.remotes.flatMap((remote) => remote.podSubnets), allowedEndpoints, ownIps };
-    return { local: settings.local.name, podSubnets, allowedIpsFrom, endpoints };
+    const endpoints = { podSubnets: remotes.flatMap((remote) => remote.podSubnets), allowedEndpoints, ownIps };
+    return { local: localName, podSubnets, allowedIpsFrom, endpoints };
   }
 }

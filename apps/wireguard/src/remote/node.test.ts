@@ -50,24 +50,24 @@ const good = {
   podCidrs: [cidr('10.4.1.0/24')],
 };
 
-/** What of a Node is left out, as `reason: detail`. */
-const left = (given: Given, by = rules) =>
-  readNode(node(given), by).left.map(({ reason, detail }) => `${reason}: ${detail}`);
+/** What of a Node is skipped, as `reason: detail`. */
+const skipped = (given: Given, by = rules) =>
+  readNode(node(given), by).skipped.map(({ reason, detail }) => `${reason}: ${detail}`);
 
 describe('readNode', () => {
-  it('keeps what a peer needs', () => {
-    expect(readNode(node(), rules)).toEqual({ node: good, left: [] });
+  it('reads a candidate for a peer', () => {
+    expect(readNode(node(), rules)).toEqual({ node: good, skipped: [] });
   });
 
   it.each([
     { name: 'every family', podCIDRs: ['10.4.1.0/24', 'fd00:4:0:1::/64'], want: ['10.4.1.0/24', 'fd00:4:0:1::/64'] },
-    { name: 'the lone podCIDR of old servers', podCIDR: '10.4.1.0/24', podCIDRs: [], want: ['10.4.1.0/24'] },
-    { name: 'the bits of the network alone', podCIDRs: ['10.4.1.7/24'], want: ['10.4.1.0/24'] },
+    { name: 'the single podCIDR of old servers', podCIDR: '10.4.1.0/24', podCIDRs: [], want: ['10.4.1.0/24'] },
+    { name: 'without host bits', podCIDRs: ['10.4.1.7/24'], want: ['10.4.1.0/24'] },
     { name: 'a whole pod subnet', podCIDRs: ['10.4.0.0/16'], want: ['10.4.0.0/16'] },
-    { name: 'what is there twice once', podCIDRs: ['10.4.1.0/24', '10.4.1.0/24'], want: ['10.4.1.0/24'] },
-    { name: 'nothing that is in another', podCIDRs: ['10.4.1.64/26', '10.4.1.0/24'], want: ['10.4.1.0/24'] },
-  ])('takes of the CIDRs $name', ({ want, ...given }) => {
-    expect(readNode(node(given), rules)).toEqual({ node: { ...good, podCidrs: want.map(cidr) }, left: [] });
+    { name: 'without duplicates', podCIDRs: ['10.4.1.0/24', '10.4.1.0/24'], want: ['10.4.1.0/24'] },
+    { name: 'without one in another', podCIDRs: ['10.4.1.64/26', '10.4.1.0/24'], want: ['10.4.1.0/24'] },
+  ])('reads CIDRs: $name', ({ want, ...given }) => {
+    expect(readNode(node(given), rules)).toEqual({ node: { ...good, podCidrs: want.map(cidr) }, skipped: [] });
   });
 
   it.each([
@@ -96,28 +96,28 @@ describe('readNode', () => {
       podCIDRs: [...Array.from({ length: 1_000 }, () => 'x'), '10.4.1.0/24'],
       want: /^bad-cidr: .*; and 999 more$/,
     },
-  ])('leaves out of the CIDRs $name, and keeps the others', ({ podCIDRs, want }) => {
+  ])('skips of the CIDRs $name, and keeps the others', ({ podCIDRs, want }) => {
     expect(readNode(node({ podCIDRs }), rules).node).toEqual(good);
-    expect(left({ podCIDRs })).toEqual([expect.stringMatching(want)]);
+    expect(skipped({ podCIDRs })).toEqual([expect.stringMatching(want)]);
   });
 
-  it('has a candidate without CIDRs, and says so', () => {
+  it('reads a candidate without CIDRs, and reports it', () => {
     expect(readNode(node({ podCIDRs: [] }), rules).node).toEqual({ ...good, podCidrs: [] });
-    expect(left({ podCIDRs: [] })).toEqual(['no-cidr: the Node has no podCIDRs']);
+    expect(skipped({ podCIDRs: [] })).toEqual(['no-cidr: the Node has no podCIDRs']);
   });
 
-  it('passes over the CIDRs where the blocks of Calico count', () => {
+  it('ignores podCIDRs where Calico’s blocks are used', () => {
     expect(readNode(node({ podCIDRs: ['x'] }), { ...rules, allowedIpsFrom: 'calico-blocks' })).toEqual({
       node: { ...good, podCidrs: [] },
-      left: [],
+      skipped: [],
     });
   });
 
-  it('expects Nodes without our annotations', () => {
+  it('reports Nodes without our annotations as expected', () => {
     const reading = readNode(node({ annotations: { 'c3.wireguard.semaphore.uw.io/pubKey': key(1) } }), rules);
     expect(reading).toEqual({
       node: undefined,
-      left: [expect.objectContaining({ kind: 'expected', reason: 'not-annotated' })],
+      skipped: [expect.objectContaining({ kind: 'expected', reason: 'not-annotated' })],
     });
   });
 
@@ -131,7 +131,7 @@ describe('readNode', () => {
     { name: 'an empty key', annotations: { ...annotations, [KEY]: '' }, want: /^bad-key: / },
     { name: 'a key that is too short', annotations: { ...annotations, [KEY]: 'YWJj' }, want: /^bad-key: / },
     { name: 'a key with a line break', annotations: { ...annotations, [KEY]: `${key(1)}\n` }, want: /^bad-key: / },
-    { name: 'the key of zeros', annotations: { ...annotations, [KEY]: `${'A'.repeat(43)}=` }, want: /^bad-key: / },
+    { name: 'a key of zeros', annotations: { ...annotations, [KEY]: `${'A'.repeat(43)}=` }, want: /^bad-key: / },
     {
       name: 'a key of 200 kB',
       annotations: { ...annotations, [KEY]: 'A'.repeat(200_000) },
@@ -139,17 +139,17 @@ describe('readNode', () => {
     },
   ])('makes no peer of $name', ({ annotations: given, want }) => {
     expect(readNode(node({ annotations: given }), rules).node).toBeUndefined();
-    expect(left({ annotations: given })).toEqual([expect.stringMatching(want)]);
+    expect(skipped({ annotations: given })).toEqual([expect.stringMatching(want)]);
   });
 
   it.each([
     { endpoint: '[2001:DB8:0::1]:51820', want: '[2001:db8::1]:51820' },
     { endpoint: '10.0.0.1:1', want: '10.0.0.1:1' },
     { endpoint: '10.0.0.1:65535', want: '10.0.0.1:65535' },
-  ])('takes the endpoint $endpoint', ({ endpoint, want }) => {
+  ])('accepts the endpoint $endpoint', ({ endpoint, want }) => {
     expect(readNode(node({ annotations: { ...annotations, [ENDPOINT]: endpoint } }), rules)).toMatchObject({
       node: { endpoint: want },
-      left: [],
+      skipped: [],
     });
   });
 
@@ -162,11 +162,11 @@ describe('readNode', () => {
     { name: 'IPv6 without brackets', endpoint: '2001:db8::1:51820', want: /^bad-endpoint: / },
     { name: 'a zone', endpoint: '[fe80::1%eth0]:51820', want: /^bad-endpoint: / },
     { name: 'octal', endpoint: '192.0.2.010:51820', want: /^bad-endpoint: / },
-    { name: 'IPv4 in disguise', endpoint: '[::ffff:127.0.0.1]:51820', want: /^bad-endpoint: / },
+    { name: 'IPv4 mapped to IPv6', endpoint: '[::ffff:127.0.0.1]:51820', want: /^bad-endpoint: / },
     { name: '200 kB', endpoint: `${'a'.repeat(200_000)}:51820`, want: /^bad-endpoint: .{1,300}$/ },
     { name: '200 kB of digits', endpoint: '1'.repeat(200_000), want: /^bad-endpoint: .{1,300}$/ },
     { name: 'the unspecified address', endpoint: '0.0.0.0:51820', want: /^refused-endpoint: .*is unspecified$/ },
-    { name: 'the unspecified one of IPv6', endpoint: '[::]:51820', want: /^refused-endpoint: .*is unspecified$/ },
+    { name: 'the unspecified address of IPv6', endpoint: '[::]:51820', want: /^refused-endpoint: .*is unspecified$/ },
     { name: 'loopback', endpoint: '127.1.2.3:51820', want: /^refused-endpoint: .*is loopback$/ },
     { name: 'loopback of IPv6', endpoint: '[::1]:51820', want: /^refused-endpoint: .*is loopback$/ },
     { name: 'link-local', endpoint: '169.254.169.254:80', want: /^refused-endpoint: .*is link-local$/ },
@@ -201,29 +201,29 @@ describe('readNode', () => {
       endpoint: '10.5.1.1:51820',
       want: /^refused-endpoint: .*is in the pod subnet 10\.5\.0\.0\/16$/,
     },
-  ])('makes no peer of one at $name', ({ endpoint, want }) => {
+  ])('makes no peer of an endpoint with $name', ({ endpoint, want }) => {
     const given = { annotations: { ...annotations, [ENDPOINT]: endpoint } };
     expect(readNode(node(given), rules).node).toBeUndefined();
-    expect(left(given)).toEqual([expect.stringMatching(want)]);
+    expect(skipped(given)).toEqual([expect.stringMatching(want)]);
   });
 
-  it('keeps endpoints to the CIDRs that are allowed', () => {
+  it('refuses endpoints outside of the allowed CIDRs', () => {
     expect(readNode(node(), limited).node).toEqual(good);
-    expect(left({ annotations: { ...annotations, [ENDPOINT]: '198.51.100.1:51820' } }, limited)).toEqual([
+    expect(skipped({ annotations: { ...annotations, [ENDPOINT]: '198.51.100.1:51820' } }, limited)).toEqual([
       'refused-endpoint: its endpoint 198.51.100.1:51820 is refused: 198.51.100.1 is in no allowed endpoint CIDR',
     ]);
   });
 
-  it('makes no peer of a name that no Node can have', () => {
+  it('makes no peer of an invalid name', () => {
     expect(readNode(node({ nodeName: 'n1\n' }), rules)).toEqual({
       node: undefined,
-      left: [expect.objectContaining({ kind: 'problem', reason: 'bad-name' })],
+      skipped: [expect.objectContaining({ kind: 'problem', reason: 'bad-name' })],
     });
   });
 
-  it('names everything that is wrong with a Node', () => {
+  it('reports everything that is wrong with a Node', () => {
     const given = { nodeName: 'n1\n', annotations: { [KEY]: 'x', [ENDPOINT]: 'x' }, podCIDRs: ['x', '1.0.0.0/8'] };
-    expect(left(given).map((text) => text.split(':')[0])).toEqual([
+    expect(skipped(given).map((text) => text.split(':')[0])).toEqual([
       'bad-name',
       'bad-key',
       'bad-endpoint',
@@ -232,7 +232,7 @@ describe('readNode', () => {
     ]);
   });
 
-  it('never has anything outside of the pod subnets, nor an endpoint that is not an address, whatever a Node says', () => {
+  it('never has a CIDR outside of the pod subnets, nor an endpoint without an address, for any Node', () => {
     const nasty = fc.oneof(
       fc.string(),
       fc.ipV4().map((ip) => `${ip}:1`),

@@ -2,16 +2,16 @@ import type { Diagnostic } from '@kube-semaphore/multicluster';
 import { type Cidr, CidrIndex, compareCidrs, containsCidr, parseCidr } from '@kube-semaphore/net';
 import { problemOf } from '../desired/diagnostic.ts';
 
-/** Blocks of addresses that a Node may have, and what is wrong with the others. */
-export type OwnBlocks = { readonly cidrs: readonly Cidr[]; readonly left: readonly Diagnostic[] };
+/** The blocks of addresses that a Node may have, and why others are skipped. */
+export type OwnBlocks = { readonly cidrs: readonly Cidr[]; readonly skipped: readonly Diagnostic[] };
 
 /**
- * Reads the blocks that a Node says are its own. Each must lie in a pod subnet: what goes to a pod subnet is all that we
- * ever send into a tunnel, and all that we take out of it.
+ * Reads the podCIDRs of a Node. Each must be in a pod subnet: a tunnel carries nothing else.
  *
- * @returns the good ones in order, none of them in another
+ * @returns the valid ones in order, none of them in another
  */
 export function readOwnBlocks(raws: readonly string[], podSubnets: readonly Cidr[]): OwnBlocks {
+  if (raws.length === 0) return { cidrs: [], skipped: problemOf('no-cidr', ['the Node has no podCIDRs']) };
   const [bad, outside]: [string[], string[]] = [[], []];
   const inside: Cidr[] = [];
   for (const raw of raws) {
@@ -20,14 +20,11 @@ export function readOwnBlocks(raws: readonly string[], podSubnets: readonly Cidr
     else if (podSubnets.some((subnet) => containsCidr(subnet, cidr.value))) inside.push(cidr.value);
     else outside.push(`${cidr.value.text} is in no pod subnet`);
   }
-  const left = [...problemOf('bad-cidr', bad), ...problemOf('outside-pod-subnet', outside)];
-  return {
-    cidrs: withoutParts(inside),
-    left: raws.length > 0 ? left : problemOf('no-cidr', ['the Node has no podCIDRs']),
-  };
+  const skipped = [...problemOf('bad-cidr', bad), ...problemOf('outside-pod-subnet', outside)];
+  return { cidrs: withoutParts(inside), skipped };
 }
 
-/** The wider of two that begin alike comes first, so what is in another comes after it. */
+/** Of two blocks with the same address the wider one sorts first, so a block comes after the one that contains it. */
 function withoutParts(cidrs: readonly Cidr[]): readonly Cidr[] {
   const index = new CidrIndex<Cidr>();
   return cidrs

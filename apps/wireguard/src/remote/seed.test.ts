@@ -3,7 +3,7 @@ import { claimsOf, seedOf } from './seed.ts';
 import { cidr, key, observedPeer } from '../../test/support/builders.ts';
 
 describe('seedOf', () => {
-  it('has the peers of the device, with what they have of the pod subnets', () => {
+  it('has the peers of the device with their CIDRs in pod subnets', () => {
     const peers = [
       observedPeer(key(1), { allowedIps: ['10.4.1.0/24', '192.168.0.0/16'] }),
       observedPeer(key(2), { allowedIps: ['0.0.0.0/0'] }),
@@ -22,7 +22,7 @@ describe('seedOf', () => {
     ]);
   });
 
-  it('gives way to whoever has its key or its blocks', () => {
+  it('is replaced by a Node with its key or one of its blocks', () => {
     const [ghost] = seedOf({ peers: [observedPeer(key(1))] }, [cidr('10.4.0.0/16')]);
     expect(claimsOf(ghost!)).toEqual([key(1), '10.4.1.0/24']);
   });

@@ -3,10 +3,10 @@ import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { RemoteNode } from '../desired/remote-node.ts';
 
 /**
- * The peers that a device has when we start, as Nodes that no list has shown yet: so that the first list can be measured
- * against them. Whatever the list shows to have their key or their blocks takes their place.
+ * The peers of a device at the start, as held Nodes: the first list is measured against them. A listed Node with their key or
+ * their blocks replaces them.
  *
- * @param podSubnets what lies outside of them isn't kept, nor a peer that has nothing else
+ * @param podSubnets CIDRs outside of them are skipped, and peers that have only such CIDRs
  */
 export function seedOf({ peers }: Pick<Device, 'peers'>, podSubnets: readonly Cidr[]): readonly RemoteNode[] {
   return peers
@@ -14,20 +14,13 @@ export function seedOf({ peers }: Pick<Device, 'peers'>, podSubnets: readonly Ci
       const cidrs = allowedIps.map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : []));
       const podCidrs = cidrs.filter((cidr) => podSubnets.some((subnet) => containsCidr(subnet, cidr)));
       // No Node can have such a name.
-      return {
-        uid: '',
-        name: `(peer ${publicKey})`,
-        createdMs: 0,
-        publicKey,
-        endpoint: undefined,
-        podCidrs,
-        held: true,
-      };
+      const name = `(peer ${publicKey})`;
+      return { uid: '', name, createdMs: 0, publicKey, endpoint: undefined, podCidrs, held: true };
     })
     .filter(({ podCidrs }) => podCidrs.length > 0);
 }
 
-/** What can be on one Node only, and tells that a list shows a held one under another name. */
+/** What only one Node can have. If a listed Node has it, the held one with it is the same Node under another name. */
 export const claimsOf = ({ publicKey, podCidrs }: RemoteNode): readonly string[] => [
   publicKey,
   ...podCidrs.map(({ text }) => text),

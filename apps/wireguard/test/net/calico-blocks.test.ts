@@ -1,25 +1,25 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { startPing } from '@kube-semaphore/testnet';
 import { expect } from 'vitest';
-import { addBlock, defineBooks, useBlock } from '../support/calico-books.ts';
+import { addBlock, defineIpam, useBlock } from '../support/calico-ipam.ts';
 import { itWithMesh } from '../support/mesh-it.ts';
 import { blocksOn } from '../support/mesh-nodes.ts';
 
 const DEVICE = 'wireguard.c2';
 
-// Its books are custom resources, which a real API server watches and answers in its own way.
+// Calico's IPAM has custom resources, for which a real API server behaves in its own way.
 const it = itWithMesh
   .override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 2 }))
   .override('realServers', { scope: 'file' }, () => ['c2']);
 
 it(
-  'reaches pods by Calico’s books: in each block of a node, and at an address that it has borrowed from another’s',
+  'reaches pods by Calico’s IPAM: in each block of a node, and at a borrowed address',
   { timeout: 120_000 },
   async ({ mesh }) => {
     const [near, lender, borrower] = mesh.nodes;
     const { server } = mesh.cluster('c2');
-    await defineBooks(server);
-    // Away from the podCIDRs, so that these can't help.
+    await defineIpam(server);
+    // Outside of the podCIDRs, so that these can't help.
     const lent = '10.2.66.0/26';
     await addBlock(server, { cidr: lent, node: 'n1', uses: { 5: 'n2', 10: 'n1' } });
     await addBlock(server, { cidr: '10.2.64.0/26', node: 'n2', uses: { 10: 'n2' } });
@@ -43,7 +43,7 @@ it(
       expect([ip, await ping.stop()]).toMatchObject([ip, { lost: 0 }]);
     }
 
-    // What is given back is the lender's again, as the rest of the block; nobody else notices.
+    // A returned address belongs to the block's owner again; no other peer changes.
     const ping = await startPing(near!.pod, '10.2.66.10');
     await useBlock(server, { cidr: lent, uses: { 10: 'n1' } });
     await eventually(() => blocksOn(near!, DEVICE), [`${own} fd00:2:0:77::/122`, lent].toSorted());

@@ -23,7 +23,7 @@ const it = itWithAgents
     remotes: { c1: { resyncPeriod: '1s' }, c2: { resyncPeriod: '1s' } },
   }));
 
-/** Waits until an agent has compared its device with what it should be twice more: the first may have begun before. */
+/** Waits for two more reconciles of an agent, as the first may have begun earlier. */
 async function resynced(agent: Agent): Promise<void> {
   const count = async () =>
     (await agent.metric('semaphore_wg_sync_peers_total', { device: DEVICE, success: '1' })) ?? 0;
@@ -43,9 +43,7 @@ async function moveTo({ machine }: MeshNode, ip: string, port: number): Promise<
   });
 }
 
-it('follows a peer that moves, changes nothing of it, not even after a restart, and loses nothing', async ({
-  mesh,
-}) => {
+it('keeps a peer that moves as it is, even after a restart, and loses nothing', async ({ mesh }) => {
   const [near, , far] = mesh.nodes;
   const key = await publicKeyOn(far!, 'wireguard.c1');
   const endpoint = async () => (await endpointsOn(near!, DEVICE))[key];
@@ -69,7 +67,7 @@ it('follows a peer that moves, changes nothing of it, not even after a restart, 
   expect(await ping.stop()).toMatchObject({ lost: 0 });
 });
 
-it('touches one peer when one Node changes, and loses nothing of the others', async ({ mesh }) => {
+it('changes one peer when one Node changes, and loses nothing of the others', async ({ mesh }) => {
   const [near, , far] = mesh.nodes;
   const c2 = mesh.cluster('c2');
   const agent = mesh.agent(near!);
@@ -85,7 +83,7 @@ it('touches one peer when one Node changes, and loses nothing of the others', as
   await eventually(() => endpointsOn(near!, DEVICE), { ...known, [key]: '198.51.100.2:51820' });
   await announceAs(c2, 'r1', { publicKey: nextKey });
   await eventually(() => endpointsOn(near!, DEVICE), { ...known, [nextKey]: '198.51.100.2:51820' });
-  // What has nothing to do with us, as a heartbeat.
+  // A change without meaning for us, such as a heartbeat.
   await annotate(c2, far!.name, { 'example.org/seen': 'now' });
   await deleteNode(c2, 'r1');
   await eventually(() => endpointsOn(near!, DEVICE), known);

@@ -13,7 +13,7 @@ const it = itWithAgents.override('agentOptions', { scope: 'file' }, () => ({
 
 const MIRROR = 'c2-default-73736d-web';
 
-/** Lets a place answer every connection to port 8080 with the address that it comes from. */
+/** Answers every connection to port 8080 of a place with its source address. */
 async function serve(place: Place): Promise<void> {
   const script = `require('node:net')
     .createServer((socket) => socket.on('error', () => {}).end(socket.remoteAddress.replace('::ffff:', '')))
@@ -22,7 +22,7 @@ async function serve(place: Place): Promise<void> {
   await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(30_000) });
 }
 
-/** The address by which whoever answers at port 80 knows a place; undefined if nobody answers. */
+/** The source address that a server at port 80 sees; undefined: no answer. */
 const seenAs = (place: Place, host: string): Promise<string | undefined> =>
   place.run('bash', ['-c', 'exec 3<>"/dev/tcp/$0/80" && cat <&3', host], { timeoutMs: 2_000 }).catch(() => undefined);
 
@@ -51,7 +51,7 @@ async function startServices({ machine, podCidrs }: MeshNode, { podIps }: MeshNo
   return mirror;
 }
 
-it('lets the node itself reach the address of a mirrored Service, and its pods as before', async ({ mesh }) => {
+it('lets the node itself reach a mirrored Service and its pods', async ({ mesh }) => {
   const [near, far] = mesh.nodes;
   const { machine, pod } = near!;
   await serve(far!.pod);
@@ -59,7 +59,7 @@ it('lets the node itself reach the address of a mirrored Service, and its pods a
   for (const family of ['-4', '-6']) await machine.run('ip', [family, 'route', 'add', 'default', 'dev', 'eth0']);
   const { spec } = (await startServices(near!, far!)) as { spec?: { clusterIPs: readonly string[] } };
   const [v4 = '', v6 = ''] = spec?.clusterIPs ?? [];
-  // What the node sends is masqueraded: it comes from the device's address, which is in the node's podCIDR.
+  // Packets of the node are masqueraded: their source is the device's address, in the node's podCIDR.
   await eventually(() => seenAs(machine, v4), '10.1.1.0');
   await eventually(() => seenAs(machine, v6), 'fd00:1:0:1::');
   await eventually(() => seenAs(pod, v4), near!.podIps.v4);

@@ -7,7 +7,7 @@ const { signal } = new AbortController();
 
 const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
 
-/** What there is of ours on a node: devices with their port, routes, and the annotations that begin with a cluster's name. */
+/** What is ours on a node: devices with their ports, routes, and annotations for clusters. */
 async function oursOn({ name, cluster, tools }: MeshNode) {
   const [links, devices, routes, node] = await Promise.all([
     tools.links({ signal }),
@@ -35,19 +35,19 @@ const of = (k: number, device = `wireguard.c${k}`, port = 51_820 + k) => ({
   announced: [`c${k} 172.31.0.1:${port}`],
 });
 
-/** An agent is ready when its devices stand; what it announces comes at about the same time, before or after. */
+/** An agent is ready when its devices are set up. It announces them at about the same time. */
 async function comesToHave(node: MeshNode, expected: Awaited<ReturnType<typeof oursOn>>): Promise<void> {
   await eventually(() => oursOn(node), expected);
 }
 
-it('what a remote had goes with it, and only that', async ({ mesh }) => {
+it('removes what is left of a remote, and nothing else', async ({ mesh }) => {
   const [n1] = mesh.nodes;
   const first = await mesh.startAgent(n1!);
   await first.ready();
   const sorted = async () => Object.values(await oursOn(n1!)).map((found) => found.toSorted());
   const both = (['devices', 'routes', 'announced'] as const).map((kind) => [...of(2)[kind], ...of(3)[kind]].toSorted());
   await eventually(sorted, both);
-  // Nothing was put right yet.
+  // No repair so far.
   expect(await first.metric('semaphore_wg_repairs_total', { remote: 'c2' })).toBe(0);
   await first.stop();
   // Tunnels stay when an agent ends.
@@ -58,7 +58,7 @@ it('what a remote had goes with it, and only that', async ({ mesh }) => {
   await comesToHave(n1!, of(2));
   await second.stop();
 
-  // A device by another name takes the port of the one before.
+  // A device with another name gets the port of the former one.
   const third = await mesh.startAgent(n1!, { remotes: { c3: null, c2: { deviceName: 'wg-c2' } } });
   await third.ready();
   await comesToHave(n1!, of(2, 'wg-c2'));
@@ -71,7 +71,7 @@ it('what a remote had goes with it, and only that', async ({ mesh }) => {
   await comesToHave(n1!, of(2, 'wg-c2', 4_242));
 });
 
-it('remotes can change places: each gets the port that the other had', async ({ mesh }) => {
+it('lets remotes swap their ports', async ({ mesh }) => {
   const [n1] = mesh.nodes;
   await mesh.agent(n1!).stop();
   const first = await mesh.startAgent(n1!);
@@ -82,6 +82,6 @@ it('remotes can change places: each gets the port that the other had', async ({ 
   });
   await second.ready();
   expect((await oursOn(n1!)).devices.toSorted()).toEqual(['wireguard.c2 51823', 'wireguard.c3 51822']);
-  // wireguard-go gives up its port before it has the next, and so gets it in the end; the kernel's WireGuard never would.
-  expect(second.log().filter(({ msg }) => msg === 'not done, will try again')).toEqual([]);
+  // wireguard-go frees its port before it binds the next, so a retry works; with the kernel's WireGuard it never would.
+  expect(second.log().filter(({ msg }) => msg === 'reconcile failed, retrying')).toEqual([]);
 });

@@ -17,7 +17,7 @@ const linkOn = async ({ tools }: MeshNode, name = DEVICE): Promise<Link | undefi
 const annotationsOf = async ({ name, cluster }: MeshNode) =>
   (await cluster.server.admin.get(`/api/v1/nodes/${name}`)).metadata.annotations ?? {};
 
-/** Pings the other node's pod the whole time. @returns how many replies were lost */
+/** Pings the other node's pod meanwhile. @returns how many replies were lost */
 async function lostDuring(mesh: Mesh, work: () => Promise<void>): Promise<number> {
   const [n1, n2] = mesh.nodes;
   const ping = await startPing(n2!.pod, n1!.podIps.v4);
@@ -27,14 +27,16 @@ async function lostDuring(mesh: Mesh, work: () => Promise<void>): Promise<number
   return (await ping.stop()).lost;
 }
 
-/** Kills the processes in the node's network that are called so, and no other. */
+/** Kills the processes with this name in the node's network, and no other. */
 async function killWireGuardGo({ machine }: MeshNode): Promise<void> {
-  const script = `for pid in $(pgrep -x wireguard-go); do [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/$$/ns/net)" ] && kill -KILL $pid; done; true`;
+  const script = `for pid in $(pgrep -x wireguard-go); do
+  [ "$(readlink /proc/$pid/ns/net)" = "$(readlink /proc/$$/ns/net)" ] && kill -KILL $pid
+done; true`;
   await machine.run('sh', ['-c', script]);
 }
 
 describe('the agent of a node', () => {
-  it('takes over what the Go program left, down to a key that is in the device alone, and loses no packet', async ({
+  it('adopts the device of the Go program, even if its key is only in the device, and loses no packet', async ({
     mesh,
   }) => {
     const [n1] = mesh.nodes;
@@ -43,7 +45,7 @@ describe('the agent of a node', () => {
     const key = await readFile(file, 'utf8');
     const lost = await lostDuring(mesh, async () => {
       await mesh.agent(n1!).stop();
-      // No mark, a route by another name, no key file, as after its container is gone.
+      // No mark, a route with another protocol, no key file: as after its container is gone.
       await machine.run('ip', ['link', 'set', 'dev', DEVICE, 'alias', '']);
       await machine.run('ip', ['route', 'replace', '10.2.0.0/16', 'dev', DEVICE, 'protocol', 'boot']);
       await rm(file);
@@ -64,7 +66,7 @@ describe('the agent of a node', () => {
     expect(mesh.agent(n1!).stderr()).not.toContain(key.trim());
   });
 
-  it('puts right at its next look what somebody else changed', async ({ mesh }) => {
+  it('undoes changes of others at its next reconcile', async ({ mesh }) => {
     const [n1, n2] = mesh.nodes;
     const { machine, tools } = n1!;
     await mesh.agent(n1!).stop();
@@ -109,7 +111,7 @@ describe('the agent of a node', () => {
     await eventually(async () => (await repairs()) > repaired, true);
   });
 
-  it('makes the device anew when its wireguard-go was killed', async ({ mesh }) => {
+  it('creates the device again when its wireguard-go was killed', async ({ mesh }) => {
     const [n1, n2] = mesh.nodes;
     const before = await linkOn(n1!);
     await killWireGuardGo(n1!);
@@ -122,32 +124,32 @@ describe('the agent of a node', () => {
     expect(await ping.stop()).toMatchObject({ lost: 0 });
   });
 
-  it('ends with 2 if another device has the name, and touches nothing', async ({ mesh }) => {
+  it('ends with 2 if another device has the name, and changes nothing', async ({ mesh }) => {
     const [n1] = mesh.nodes;
     await mesh.agent(n1!).stop();
     const foreign = 'wireguard.x';
     await n1!.machine.run('ip', ['link', 'add', 'dev', foreign, 'type', 'veth', 'peer', 'name', 'other']);
     const agent = await mesh.startAgent(n1!, { remotes: { c2: { deviceName: foreign, wgListenPort: 51_999 } } });
     expect(await agent.exited).toMatchObject({ code: 2 });
-    expect(agent.stderr()).toContain(`semaphore-wireguard: ${foreign} is a device, and no WireGuard\n`);
+    expect(agent.stderr()).toContain(`semaphore-wireguard: ${foreign} is not a WireGuard device\n`);
     await n1!.machine.run('ip', ['link', 'delete', 'dev', foreign]);
   });
 
-  it('names the port that another program has, and takes it as soon as it can', async ({ mesh }) => {
+  it('names the port that another program has, and binds it as soon as it is free', async ({ mesh }) => {
     const [n1] = mesh.nodes;
     const script = `require('node:dgram').createSocket('udp6').bind(51_999, () => console.log('bound'))`;
     const holder = n1!.machine.spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(holder.stdout ?? holder, 'data', { signal: AbortSignal.timeout(30_000) });
     const agent = await mesh.startAgent(n1!, { remotes: { c2: { wgListenPort: 51_999 } } });
-    const { error } = await agent.logged('not done, will try again', { cluster: 'c2' });
-    expect(error).toMatchObject({ code: 'DEVICE', message: `port 51999 of ${DEVICE} is that of another program` });
+    const { error } = await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
+    expect(error).toMatchObject({ code: 'DEVICE', message: `port 51999 of ${DEVICE} is used by another program` });
     holder.kill('SIGKILL');
     await agent.ready();
     expect((await n1!.tools.device(DEVICE, { signal }))?.listenPort).toBe(51_999);
     await agent.stop();
   });
 
-  it('lets the node itself reach remote pods where the device has an address', async ({ mesh }) => {
+  it('lets the node itself reach remote pods if the device has an address', async ({ mesh }) => {
     const [n1, n2] = mesh.nodes;
     const agent = await mesh.startAgent(n1!, { remotes: { c2: { deviceAddress: 'auto' } } });
     await agent.ready();

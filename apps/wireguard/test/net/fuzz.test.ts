@@ -29,11 +29,11 @@ const DEVICE = 'wireguard.c2';
 const PODS = ['10.2.0.0/16', 'fd00:2::/48'];
 const NODES = ['198.51.100.0/24', '2001:db8::/32'];
 
-/** What else is of the local cluster. */
+/** Other addresses of the local cluster. */
 const LOCAL = ['10.1.0.0/16', 'fd00:1::/48', '10.96.0.0/12', '10.96.0.1', '172.31.0.0/24'];
 
-/** No Node of a remote is there, wherever its Nodes may be. */
-const NOBODY = [
+/** No remote Node can be there. */
+const NO_NODES = [
   '0.0.0.0/8',
   '127.0.0.0/8',
   '169.254.0.0/16',
@@ -50,18 +50,21 @@ const NO_KEY = `${'A'.repeat(43)}=`;
 
 const ROUNDS = 12;
 
-/** Each round makes at least so many peers: an empty device shows nothing wrong. */
+/** The minimum of peers in each round, as an empty device proves nothing. */
 const SOME_PEERS = 40;
 
 const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1 }));
 
-it('makes wg show what we mean, and never the local cluster, whatever a remote says', async ({ mesh }) => {
+it('makes wg show the desired peers, and never the local cluster, for any remote', async ({ mesh }) => {
   const near = mesh.nodes[0]!;
   const nodeIps = [near.machine.ipv4, near.machine.ipv6];
   const local = [...nodeIps, ...near.podCidrs, ...Object.values(near.podIps), ...LOCAL];
   const reconciler = reconcilerOn(near);
   const reconcile = (settings: RemoteSettings, peers: readonly DesiredPeer[]) =>
-    reconciler.reconcile({ settings, peers: () => ({ peers, left: [] }), notice: () => undefined }, { signal });
+    reconciler.reconcile(
+      { settings, peers: () => ({ peers, skipped: [] }), setDiagnostics: () => undefined },
+      { signal },
+    );
   await reconcile(settingsOf(0), []);
   const ourKey = (await near.tools.device(DEVICE, { signal }))!.publicKey!;
   for (let round = 1; round <= ROUNDS; round++) {
@@ -70,13 +73,13 @@ it('makes wg show what we mean, and never the local cluster, whatever a remote s
     await reconcile(settings, peers);
     const shown = await shownPeers(near);
     expect([round, shown]).toEqual([round, peers.map(textOf).toSorted()]);
-    const nowhere = settings.allowedEndpoints === undefined ? [...NOBODY, ...nodeIps.map(hostCidr)] : undefined;
+    const nowhere = settings.allowedEndpoints === undefined ? [...NO_NODES, ...nodeIps.map(hostCidr)] : undefined;
     const harm = shown.flatMap((peer) => harmOf(peer, { ourKey, nowhere }));
     expect([round, shown.length >= SOME_PEERS, harm]).toEqual([round, true, []]);
   }
 });
 
-/** Rounds differ in who says which blocks a Node has, and in whether endpoints must be in allowed CIDRs. */
+/** Rounds differ in where blocks of Nodes come from, and in whether endpoints must be in allowed CIDRs. */
 function settingsOf(round: number): RemoteSettings {
   return remoteSettings({
     podSubnets: PODS.map(cidr),
@@ -103,7 +106,7 @@ function meantPeers({ nodes, affinities, blocks }: HostileObjects, options: Mean
     readAll(ipamBlockKind, blocks).map(readBlock),
     podSubnets,
   );
-  // As in a store, of two with one name the later counts.
+  // As in a store, the later of two Nodes with the same name counts.
   const byName = new Map(candidates.map((node) => [node.name, node]));
   return desiredPeers(byName.values(), {
     ownKeys: new Set([ourKey]),
@@ -125,31 +128,29 @@ function readAll<K extends Kind>(kind: K, objects: readonly Buffer[]): readonly 
 
 /** The reconciler of the app, with the tools of the node. It announces nothing. */
 function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconciler {
+  const node = {
+    uid: 'u',
+    resourceVersion: '1',
+    annotations: {},
+    internalIps: [machine.ipv4, machine.ipv6],
+    podCidrs: podCidrs.map(cidr),
+  };
   return new Reconciler({
-    tools,
-    startUserspace: async ({ name }) => {
-      const { pid } = machine.spawn(wireGuardGo(), ['-f', name], { stdio: 'ignore' });
-      await eventually(() => tools.device(name, { signal }), isDefined, { what: `wireguard-go on ${name}` });
-      return { pid: pid! };
-    },
-    userspace: 'auto',
-    logFile: (device) => join(keyFolder, `${device}.log`),
-    local: {
-      node: {
-        uid: 'u',
-        resourceVersion: '1',
-        annotations: {},
-        internalIps: [machine.ipv4, machine.ipv6],
-        podCidrs: podCidrs.map(cidr),
+    devices: {
+      tools,
+      startUserspace: async ({ name }) => {
+        const { pid } = machine.spawn(wireGuardGo(), ['-f', name], { stdio: 'ignore' });
+        await eventually(() => tools.device(name, { signal }), isDefined, { what: `wireguard-go on ${name}` });
+        return { pid: pid! };
       },
-      announce: () => Promise.resolve(),
+      userspace: 'auto',
+      logFile: (device) => join(keyFolder, `${device}.log`),
     },
-    keyFolder,
-    staleSeconds: 180,
-    nowSeconds: () => Date.now() / 1_000,
+    local: { node, required: () => node, announce: () => Promise.resolve() },
+    options: { wgKeyPath: keyFolder },
+    clock: () => ({ nowSeconds: Date.now() / 1_000, staleSeconds: 180 }),
+    health: { observed: () => undefined, setUp: () => undefined },
     log: silentLog,
-    onLook: () => undefined,
-    onStanding: () => undefined,
   });
 }
 
@@ -173,7 +174,7 @@ type HarmOptions = {
   readonly nowhere: readonly string[] | undefined;
 };
 
-/** What is wrong with a peer, even if we mean it. Node.js reads the addresses here, not our own code. */
+/** What is wrong with a peer, even a desired one. Node.js parses the addresses here, not our code. */
 function harmOf(peer: string, { ourKey, nowhere }: HarmOptions): readonly string[] {
   const [publicKey, endpoint = '', ...allowedIps] = peer.split(' ');
   const [host, port] = [
@@ -188,7 +189,7 @@ function harmOf(peer: string, { ourKey, nowhere }: HarmOptions): readonly string
   ];
 }
 
-/** A block whose first address is in a larger block lies in that. */
+/** A block is in a larger one if its first address is. */
 function isOfPods(block: string): boolean {
   const [ip = '', length = ''] = block.split('/');
   return isIn(ip, PODS) && Number(length) >= (isIPv6(ip) ? 48 : 16);

@@ -7,14 +7,14 @@ import { itWithAgents as it } from '../support/mesh-it.ts';
 const { signal } = new AbortController();
 const KEYS = '/var/lib/semaphore-wireguard';
 
-/** The agent looks at everything each half a minute. */
+/** The agent reconciles every half a minute. */
 const TIMEOUT = { timeoutMs: 45_000 };
 
-/** What docs/operations.md has the agent's container run. */
+/** The commands of docs/operations.md for the agent's container. */
 const [block = ''] = docBlocks('operations.md', 'Other keys of wireguard', 'sh pods');
 const commands = Array.from(block.matchAll(/ exec .* -- (.*)$/gm), ([, command = '']) => command);
 
-it('is made by the commands of docs/operations.md, and the other side takes it', async ({ mesh }) => {
+it('is set by the commands of docs/operations.md, and the other side uses it', async ({ mesh }) => {
   const [n1] = mesh.nodes;
   const announced = async () =>
     (await n1!.cluster.server.admin.get(`/api/v1/nodes/${n1!.name}`)).metadata.annotations?.[
@@ -23,7 +23,7 @@ it('is made by the commands of docs/operations.md, and the other side takes it',
   const before = await announced();
   expect([commands.length, dirname(commands[0] ?? '')]).toEqual([2, `rm ${KEYS}`]);
   let key = before;
-  // As the page says: should the agent look between the two commands, the key is the old one, and they are said again.
+  // As the page says: after a reconcile between the two commands, the key is the old one, and they have to be repeated.
   for (let said = 0; said < 2 && key === before; said++) {
     for (const command of commands) await n1!.machine.run('sh', ['-c', command.replace(KEYS, n1!.keyFolder)]);
     key = await eventually(

@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 
 const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
 
-/** Adds Nodes that no machine stands behind, announced to c1. */
+/** Adds Nodes without machines, announced to c1. */
 async function announceNodes(cluster: MeshCluster, names: readonly string[]): Promise<void> {
   const k = cluster.name.slice(1);
   for (const name of names) await addShamNode(cluster, { name, podCIDRs: [`10.${k}.${name.slice(1)}.0/24`] });
@@ -21,7 +21,7 @@ const peerCount = async ({ tools }: MeshNode, device: string): Promise<number | 
 
 const twelve = Array.from({ length: 12 }, (_, i) => `r${i + 1}`);
 
-it('keeps the peers of a remote whose first list lacks too many of them, until it was listed again', async ({
+it('keeps the peers of a remote whose first list is missing too many of them, until the next list', async ({
   mesh,
 }) => {
   const [n1] = mesh.nodes;
@@ -51,11 +51,11 @@ it('keeps the peers of a remote that doesn’t answer, and serves the others', a
   const first = await mesh.startAgent(n1!);
   await eventually(() => peerCount(n1!, 'wireguard.c3'), 1);
   await first.stop();
-  const nobody = join(mesh.dir, 'nobody.kubeconfig');
+  const unreachable = join(mesh.dir, 'unreachable.kubeconfig');
   const { kubeconfig } = c3.accounts.reader;
-  await writeFile(nobody, (await readFile(kubeconfig, 'utf8')).replaceAll(c3.server.url, 'https://127.0.0.1:1'));
+  await writeFile(unreachable, (await readFile(kubeconfig, 'utf8')).replaceAll(c3.server.url, 'https://127.0.0.1:1'));
 
-  const second = await mesh.startAgent(n1!, { remotes: { c3: { kubeConfigPath: nobody } } });
+  const second = await mesh.startAgent(n1!, { remotes: { c3: { kubeConfigPath: unreachable } } });
   await second.logged('remote nodes listed', { cluster: 'c2' });
   await announceNodes(c2, ['r20']);
   await eventually(() => peerCount(n1!, 'wireguard.c2'), 1);

@@ -10,15 +10,15 @@ import { itWithMesh as it } from '../support/mesh-it.ts';
 const { signal } = new AbortController();
 const DEVICE = 'wireguard.c2';
 
-/** Tells the agent that it is in a Pod. That wireguard-go is on its PATH must not matter then. */
+/** Makes the agent believe that it is in a Pod. Then wireguard-go on its PATH must not matter. */
 const POD = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
 
 const NO_SIDECAR = {
   code: 'DEVICE',
-  message: `no sidecar with wireguard-go has made ${DEVICE}, and this kernel has no WireGuard`,
+  message: `no sidecar with wireguard-go has created ${DEVICE}, and this kernel has no WireGuard`,
 };
 
-/** What a Pod's second container does. */
+/** Does what a Pod's second container does. */
 const startSidecar = ({ machine }: MeshNode): ChildProcess =>
   machine.spawn(wireGuardGo(), ['-f', DEVICE], { stdio: 'ignore' });
 
@@ -28,7 +28,7 @@ async function end(process: ChildProcess, how: NodeJS.Signals): Promise<void> {
   await ended;
 }
 
-/** A node whose Pod runs, and one that its pod is pinged from, whose agent runs as on a host. */
+/** A node with a Pod, and another with an agent as on a host, whose pod pings the first one's. */
 async function startPods(
   mesh: Mesh,
 ): Promise<{ readonly near: MeshNode; readonly far: MeshNode; readonly agent: Agent; readonly sidecar: ChildProcess }> {
@@ -45,7 +45,7 @@ async function stopAgents(mesh: Mesh): Promise<void> {
   await Promise.all(mesh.nodes.map((node) => mesh.agent(node).stop('SIGKILL')));
 }
 
-/** Pings through the tunnel the whole time. @returns how many replies were lost */
+/** Pings through the tunnel meanwhile. @returns how many replies were lost */
 async function lostDuring(
   { near, far }: { readonly near: MeshNode; readonly far: MeshNode },
   work: () => Promise<void>,
@@ -57,23 +57,23 @@ async function lostDuring(
   return (await ping.stop()).lost;
 }
 
-describe('in a Pod whose tunnels a sidecar carries', () => {
-  it('the agent starts no wireguard-go, waits for the sidecar’s, says so once, and isn’t ready until then', async ({
+describe('in a Pod with a wireguard-go sidecar', () => {
+  it('the agent starts no wireguard-go, waits for the sidecar’s, logs it once, and isn’t ready until then', async ({
     mesh,
   }) => {
     const [near] = mesh.nodes;
     const agent = await mesh.startAgent(near!, { env: POD });
-    await agent.logged('not done, will try again', { cluster: 'c2' });
+    await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     const failures = () => agent.metric('semaphore_wg_sync_peers_total', { device: DEVICE, success: '0' });
     await eventually(async () => ((await failures()) ?? 0) >= 3, true);
-    expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'there is no device yet for c2\n' });
+    expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'no device yet for c2\n' });
     expect(agent.log().filter(({ level }) => level === 'warn')).toMatchObject([
-      { msg: 'not done, will try again', error: NO_SIDECAR },
+      { msg: 'reconcile failed, retrying', error: NO_SIDECAR },
     ]);
     const sidecar = startSidecar(near!);
     await agent.ready();
-    await agent.logged('works again', { cluster: 'c2' });
-    // The kernel's WireGuard has no address of its own, and so hasn't this.
+    await agent.logged('recovered', { cluster: 'c2' });
+    // Like a kernel device, it has no link-local address.
     expect((await near!.tools.links({ signal })).find(({ name }) => name === DEVICE)).toMatchObject({
       kind: 'tun',
       addresses: [],
@@ -82,14 +82,14 @@ describe('in a Pod whose tunnels a sidecar carries', () => {
     await end(sidecar, 'SIGKILL');
   });
 
-  it('the agent starts no wireguard-go either where it is the first process of a container', async ({ mesh }) => {
+  it('the agent starts no wireguard-go as the first process of a container', async ({ mesh }) => {
     const agent = await mesh.startAgent(mesh.nodes[0]!, { starter: ['unshare', '--pid', '--fork', '--kill-child'] });
-    const { error } = await agent.logged('not done, will try again', { cluster: 'c2' });
+    const { error } = await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     expect(error).toMatchObject(NO_SIDECAR);
     await agent.stop('SIGKILL');
   });
 
-  it('no packet is lost when the agent’s container is killed and started anew', async ({ mesh }) => {
+  it('no packet is lost when the agent’s container is killed and restarted', async ({ mesh }) => {
     const { near, far, agent, sidecar } = await startPods(mesh);
     const lost = await lostDuring({ near, far }, async () => {
       await agent.stop('SIGKILL');
@@ -101,13 +101,13 @@ describe('in a Pod whose tunnels a sidecar carries', () => {
     await end(sidecar, 'SIGKILL');
   });
 
-  it('tunnels are back right after the sidecar is, which ends and is started anew', async ({ mesh }) => {
+  it('tunnels are back right after the sidecar is restarted', async ({ mesh }) => {
     const { near, far, agent, sidecar } = await startPods(mesh);
     let again: ChildProcess | undefined;
     const lost = await lostDuring({ near, far }, async () => {
       await end(sidecar, 'SIGKILL');
-      // It is missed long before anybody looks for it by the clock.
-      await agent.logged('not done, will try again', { cluster: 'c2' });
+      // It is noticed long before the next periodic reconcile.
+      await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
       expect(await agent.get('/readyz')).toMatchObject({ status: 503 });
       again = startSidecar(near);
       await agent.ready();
@@ -122,7 +122,7 @@ describe('in a Pod whose tunnels a sidecar carries', () => {
     await end(again!, 'SIGKILL');
   });
 
-  it('tunnels are back with the Pod that replaces another, with the same key', async ({ mesh }) => {
+  it('tunnels are back with a replaced Pod, with the same key', async ({ mesh }) => {
     const { near, far, agent, sidecar } = await startPods(mesh);
     const before = await near.tools.device(DEVICE, { signal });
     let again: ChildProcess | undefined;

@@ -18,7 +18,7 @@ const LONG = 200_000;
 
 const it = itWithAgents.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 2 }));
 
-/** What is there for somebody to claim. */
+/** What a Node could claim. */
 type Prey = { readonly key: string; readonly ourKey: string; readonly ourIp: string };
 
 type ClaimCase = { readonly what: string; readonly claims: Partial<ShamNode>; readonly reason: string };
@@ -40,7 +40,7 @@ const cases = ({ key, ourKey, ourIp }: Prey): readonly ClaimCase[] => [
   { what: 'to be in a tunnel', claims: { endpoint: '10.2.1.10:51820' }, reason: 'refused-endpoint' },
 ];
 
-/** Why Nodes are left out, by their names, as the log tells. */
+/** Why Nodes are skipped, by their names, from the log. */
 function refusalsBy(agent: Agent): Readonly<Record<string, string>> {
   const lines = agent.log().filter(({ msg, level }) => msg === 'skipped' && level === 'warn');
   return Object.fromEntries(lines.map(({ subject, reason }) => [String(subject).split(' ')[1], String(reason)]));
@@ -49,7 +49,7 @@ function refusalsBy(agent: Agent): Readonly<Record<string, string>> {
 const problems = async (agent: Agent, reason: string) =>
   agent.metric('semaphore_wg_skipped_objects', { remote: 'c2', kind: 'problem', reason });
 
-it('refuses what a Node of a remote may not claim, and the others lose nothing', async ({ mesh }) => {
+it('refuses what a remote Node may not claim, and others lose nothing', async ({ mesh }) => {
   const [near, far, other] = mesh.nodes;
   const c2 = mesh.cluster('c2');
   const agent = mesh.agent(near!);
@@ -73,7 +73,7 @@ it('refuses what a Node of a remote may not claim, and the others lose nothing',
     expect([reason, await problems(agent, reason)]).toEqual([reason, length]);
   expect(agent.log().filter((line) => JSON.stringify(line).length > 1_000)).toEqual([]);
 
-  // Who comes after them is served as before.
+  // Later Nodes become peers as before.
   await addShamNode(c2, { name: 'honest', podCIDRs: ['10.2.200.0/24'] });
   await eventually(() => blocksOn(near!, DEVICE), [...blocks, '10.2.200.0/24']);
   for (const { node } of shams) await deleteNode(c2, node.name);
@@ -83,7 +83,7 @@ it('refuses what a Node of a remote may not claim, and the others lose nothing',
   for (const ping of pings) expect(await ping.stop()).toMatchObject({ lost: 0 });
 });
 
-it('takes nothing from a peer whose key another peer announces, and takes that one back when it is honest again', async ({
+it('takes nothing from a peer whose key another announces, which becomes a peer again with its own key', async ({
   mesh,
 }) => {
   const [near, far, other] = mesh.nodes;

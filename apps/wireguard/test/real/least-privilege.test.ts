@@ -25,7 +25,7 @@ const it = itOnClusters
     const accounts = await createAccounts(server);
     return { local: accounts, remote: accounts };
   })
-  /** The rights of both sides, and what of them was used so far. */
+  /** The rights of both sides, and which were used so far. */
   .extend('rights', ({ server }) => {
     const sides = [deployedRights(...folders.agent), deployedRights(...folders.reader)];
     const use = async () => {
@@ -34,7 +34,7 @@ const it = itOnClusters
     };
     return { given: sides.map(({ grants }) => rightsIn(grants)), use };
   })
-  /** All that an agent does, and all that it is asked on the command line. */
+  /** Uses an agent and all subcommands. */
   .extend('exercise', ({ server, rights, addNode, bareNode, spawn, run }) => async () => {
     const key = generatePrivateKey();
     const remote = { allowedIPsFrom: 'calico-blocks' };
@@ -45,11 +45,11 @@ const it = itOnClusters
     const announced = async () =>
       (await server.admin.get('/api/v1/nodes/n1')).metadata.annotations?.['c2.wireguard.semaphore.uw.io/pubKey'];
     await eventually(announced, publicKeyOf(key));
-    // It is ready before it watches what it has listed.
+    // It is ready before it watches.
     const watches = (some: readonly string[]) => some.filter((right) => right.startsWith('watch '));
     await eventually(async () => (await rights.use()).map(({ needed }) => watches(needed)), rights.given.map(watches));
     const complaints = agent.log().filter(({ level }) => level === 'warn' || level === 'error');
-    // Both sides are one API server, and that alone is told.
+    // Both sides are one API server, so that is the only warning.
     expect(complaints.map(({ msg }) => msg)).toEqual([expect.stringContaining(' leads to the same API server as ')]);
     await agent.stop();
     for (const word of ['plan', 'status']) expect(await run({ word, remote })).toMatchObject({ code: 0 });

@@ -32,11 +32,11 @@ describe("the policy for an agent's own Node", () => {
     await world.accountWithAllRights('elsewhere');
   });
 
-  it('has no expression that the API server warns of', async () => {
+  it('has no expression that the API server warns about', async () => {
     expect(await expressionWarnings(world.cluster.admin, 'semaphore-wireguard-own-node')).toBe('none');
   });
 
-  it('lets an agent announce itself, change that and take it away', async () => {
+  it('lets an agent add, change and remove its annotations', async () => {
     const { metadata: before } = await world.node('n1');
     expect(await agent.request('PATCH', node('n1'), annotations(announced('c3')))).toMatchObject({ status: 200 });
     expect((await world.node('n1')).metadata.annotations).toEqual({ ...before.annotations, ...announced('c3') });
@@ -66,7 +66,7 @@ describe("the policy for an agent's own Node", () => {
     expect((await world.node('bare')).metadata.annotations ?? {}).toEqual({});
   });
 
-  it('can judge a Node with as many annotations as one can have', async () => {
+  it('can evaluate a Node with the maximum of annotations', async () => {
     const { admin } = world.cluster;
     const others = Object.fromEntries(
       Array.from({ length: 3900 }, (_, i) => [`example.org/note-${i}`, 'x'.repeat(45)]),
@@ -83,14 +83,14 @@ describe("the policy for an agent's own Node", () => {
     );
   });
 
-  it('takes the patch of the Go program', async () => {
+  it('accepts the patch of the Go program', async () => {
     const contentType = 'application/strategic-merge-patch+json';
     expect(await agent.request('PATCH', node('n1'), annotations(announced('c4')), { contentType })).toMatchObject({
       status: 200,
     });
   });
 
-  it('takes a token that is bound to the Node itself', async () => {
+  it('accepts a token that is bound to the Node itself', async () => {
     const own = await world.agent({ to: 'Node', node: 'n2' });
     expect(await own.request('PATCH', node('n2'), annotations(announced('c3')))).toMatchObject({ status: 200 });
     expect(refusal(await own.request('PATCH', node('n1'), annotations(announced('c3'))))).toContain(
@@ -98,7 +98,7 @@ describe("the policy for an agent's own Node", () => {
     );
   });
 
-  it("refuses the right annotations on another's Node", async () => {
+  it('refuses valid annotations on another Node', async () => {
     const before = await world.node('n2');
     const answer = await agent.request('PATCH', node('n2'), annotations(announced('c2')));
     expect(refusal(answer)).toBe(
@@ -107,7 +107,7 @@ describe("the policy for an agent's own Node", () => {
     expect(await world.node('n2')).toEqual(before);
   });
 
-  it('refuses every right of the role on a Node of others', async () => {
+  it('refuses every right of the role on other Nodes', async () => {
     const foreign = { nodes: { root: '/api/v1', plural: 'nodes', object: await world.node('n2') } };
     const { done, refused } = await foreignWrites({
       admin: world.cluster.admin,
@@ -122,8 +122,8 @@ describe("the policy for an agent's own Node", () => {
   });
 
   it.each([
-    { name: 'a key that is none', values: { ...first, pubKey: 'key' }, about: 'pubKey' },
-    { name: 'a key with something behind it', values: { ...first, pubKey: `${first.pubKey} x` }, about: 'pubKey' },
+    { name: 'an invalid key', values: { ...first, pubKey: 'key' }, about: 'pubKey' },
+    { name: 'a key with a suffix', values: { ...first, pubKey: `${first.pubKey} x` }, about: 'pubKey' },
     { name: 'a key of 33 bytes', values: { ...first, pubKey: `${first.pubKey.slice(0, 43)}B` }, about: 'pubKey' },
     { name: 'a host name', values: { ...first, endpoint: 'example.org:51820' }, about: 'endpoint' },
     { name: 'an address without a port', values: { ...first, endpoint: '192.0.2.1' }, about: 'endpoint' },
@@ -139,8 +139,8 @@ describe("the policy for an agent's own Node", () => {
   });
 
   it('refuses a token that names no Node', async () => {
-    const nobody = await world.agent({ to: 'nothing' });
-    const answer = await nobody.request('PATCH', node('n1'), annotations(announced('c2')));
+    const unbound = await world.agent({ to: 'nothing' });
+    const answer = await unbound.request('PATCH', node('n1'), annotations(announced('c2')));
     expect(refusal(answer)).toContain(
       `403 nodes "n1" is forbidden: ${denied}: semaphore-wireguard may change its own Node only, and its token doesn't say which`,
     );
@@ -173,7 +173,7 @@ describe("the policy for an agent's own Node", () => {
       about: 'metadata.ownerReferences',
     },
     {
-      name: 'a field that nobody has thought of',
+      name: 'an unknown field',
       patch: { metadata: { generateName: 'n' } },
       about: 'metadata.generateName',
     },
@@ -203,17 +203,17 @@ describe("the policy for an agent's own Node", () => {
       about: 'the annotation wireguard.semaphore.uw.io/pubKey',
     },
     {
-      name: 'one of another name',
+      name: 'an annotation with another name',
       patch: annotations({ 'c2.wireguard.semaphore.uw.io/other': 'x' }),
       about: 'the annotation c2.wireguard.semaphore.uw.io/other',
     },
     {
-      name: 'one that only begins so',
+      name: 'an annotation with a longer name',
       patch: annotations({ 'c2.wireguard.semaphore.uw.io/pubKeys': 'x' }),
       about: 'the annotation c2.wireguard.semaphore.uw.io/pubKeys',
     },
     {
-      name: 'one that only looks so',
+      name: 'an annotation with a similar name',
       patch: annotations({ 'c2.wireguardxsemaphore.uw.io/pubKey': 'x' }),
       about: 'the annotation c2.wireguardxsemaphore.uw.io/pubKey',
     },
@@ -223,7 +223,7 @@ describe("the policy for an agent's own Node", () => {
       about: 'metadata.labels',
     },
     {
-      name: 'all at once, and names each',
+      name: 'all at once, each of them named',
       patch: {
         spec: { unschedulable: true },
         metadata: { labels: { new: 'one' }, annotations: { ...announced('c2'), 'example.org/note': null } },
@@ -256,14 +256,14 @@ describe("the policy for an agent's own Node", () => {
       about: 'UPDATE of nodes/status',
     },
     {
-      name: 'its annotations by way of the status',
+      name: 'its annotations through the status',
       method: 'PATCH',
       path: `${node('n1')}/status`,
       body: annotations(announced('c2')),
       about: 'UPDATE of nodes/status',
     },
     {
-      name: 'the way through to its kubelet',
+      name: 'the proxy to its kubelet',
       method: 'GET',
       path: `${node('n1')}/proxy/pods`,
       body: undefined,
@@ -282,27 +282,27 @@ describe("the policy for an agent's own Node", () => {
         ),
       ).toBe(true);
       expect(await world.node('n1')).toEqual(before);
-      // The role of the manifests doesn't let it come so far.
+      // With the role of the manifests, authorization would refuse first.
       expect(refusal(await agent.request(method, path, body))).toMatch(
         /^403 .*cannot (create|delete|patch|get) resource "nodes/,
       );
     },
   );
 
-  it('is about nobody else', async () => {
+  it('applies to no other account', async () => {
     const { token } = await world.cluster.account('not-semaphore-wireguard', [
       { apiGroups: [''], resources: ['nodes'], verbs: ['patch'] },
     ]);
     const other = world.cluster.clientFor(token);
     const relabel = (query = '') =>
       other.request('PATCH', `${node('n2')}${query}`, { metadata: { labels: { by: 'another' } } });
-    // Its role is known a moment later.
+    // Its role is in force a moment later.
     await eventually(async () => (await relabel('?dryRun=All')).status, 200);
     expect(await relabel()).toMatchObject({ status: 200 });
   });
 });
 
-/** Commands that write a kustomization of a base and a component, as users would, to the folder that it leaves in `$overlay`. */
+/** Commands that write a kustomization of a base and a component to a folder, and set `$overlay` to it. */
 const overlay = (base: string, component: string): string => `
   overlay="$HOME/${component}"
   mkdir -p "$overlay"
@@ -329,7 +329,7 @@ describe('the account of other clusters', () => {
   it("reads Calico's blocks, too, with their component", async () => {
     await world.bash(`${overlay('remote', 'calico-blocks')} kubectl apply -k "$overlay"`);
     const remote = await world.remoteAgent();
-    // There is no such resource here. Who has no right to it isn't told so.
+    // The resource doesn't exist here. Without the right, the answer would be 403.
     for (const plural of ['blockaffinities', 'ipamblocks'])
       await eventually(() => statusOf(remote, calicos(plural)), 404);
     for (const path of ['/api/v1/secrets', calicos('ippools')]) expect(await statusOf(remote, path)).toBe(403);
@@ -337,7 +337,7 @@ describe('the account of other clusters', () => {
 });
 
 describe('the manifests', () => {
-  it('are without the kinds that API servers before 1.30 lack, with the component for those', async () => {
+  it('have no kinds that API servers before 1.30 lack, with the component for those', async () => {
     const kinds = await world.bash(
       `${overlay('base', 'before-1.30')} kubectl kustomize "$overlay" | grep ^kind: | sort`,
     );

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A peer as a test has `wg` show it. */
+/** A peer in the output of `wg`. */
 type ShownPeer = {
   readonly publicKey: string;
   readonly endpoint: string;
@@ -10,7 +10,7 @@ type ShownPeer = {
   readonly sentBytes?: number;
 };
 
-/** A device of ours that leads to a remote, as a test has `wg` and `ip` show it. */
+/** Our device of a remote, in the output of `wg` and `ip`. */
 type ShownDevice = {
   readonly remote: string;
   readonly privateKey: string;
@@ -19,12 +19,11 @@ type ShownDevice = {
 };
 
 /**
- * A node whose programs `wg` and `ip` only pretend, for tests of what needs no tunnel: they run without root, and where
- * neither is installed. There is no link, and nothing can be made, until a test shows a device; from then on every change
- * is taken for done, and none is remembered.
+ * A node with fake programs `wg` and `ip`, for tests without tunnels: without root, and without installed tools. It has no link,
+ * and can't create any, until a test shows a device. From then on every change succeeds, and none is remembered.
  */
 export class BareNode {
-  /** The PATH of who runs on it. */
+  /** The PATH of programs on it. */
   readonly path: string;
 
   private constructor(path: string) {
@@ -41,7 +40,7 @@ export class BareNode {
     return node;
   }
 
-  /** What `wg` and `ip` show from now on. */
+  /** Sets the output of `wg` and `ip`. */
   async show({ remote, privateKey, publicKey, peers = [] }: ShownDevice): Promise<void> {
     const name = `wireguard.${remote}`;
     const lines = [
@@ -76,7 +75,7 @@ export class BareNode {
     return (await readFile(join(this.path, 'calls'), 'utf8')).split('\n').slice(0, -1);
   }
 
-  /** In one step: somebody may read it meanwhile. */
+  /** Atomically, as a program may read it meanwhile. */
   async #write(name: string, text: string): Promise<void> {
     const path = join(this.path, name);
     await writeFile(`${path}.new`, text);

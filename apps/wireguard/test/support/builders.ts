@@ -3,13 +3,14 @@ import type { Logger } from '@kube-semaphore/runtime';
 import type { Device, Link, Peer } from '@kube-semaphore/wireguard-tools';
 import type { RemoteNode } from '../../src/desired/remote-node.ts';
 import type { RemoteSettings } from '../../src/config/settings.ts';
+import type { ObservedNode } from '../../src/local/observe.ts';
 
 export { cidr };
 
 /** A public key by its number. */
 export const key = (number: number): string => Buffer.from(new Uint8Array(32).fill(number + 1)).toString('base64');
 
-/** A Node that could be a peer. The number of its name decides its key and endpoint, and when it was made: `n1` is the oldest. */
+/** A candidate for a peer. The number in its name sets its key, endpoint and age: `n1` is the oldest. */
 export function remoteNode(name: string, podCidrs: readonly string[], more: Partial<RemoteNode> = {}): RemoteNode {
   const number = Number(name.slice(1));
   return {
@@ -23,7 +24,7 @@ export function remoteNode(name: string, podCidrs: readonly string[], more: Part
   };
 }
 
-/** A peer as `wg` shows it; its tunnel works at 1,000 s of Unix time. */
+/** A peer as `wg` shows it. Its tunnel works at the Unix time 1,000 s. */
 export function observedPeer(publicKey: string, more: Partial<Peer> = {}): Peer {
   return {
     publicKey,
@@ -57,7 +58,17 @@ export const observedLink = (more: Partial<Link> = {}): Link => {
   };
 };
 
-/** A logger that says nothing. */
+/** A node with devices: name, alias, and the public key of those that speak WireGuard. */
+export const observedNode = (
+  ...list: readonly (readonly [name: string, alias: string, publicKey?: string])[]
+): ObservedNode => ({
+  links: list.map(([name, alias]) => observedLink({ name, alias })),
+  devices: list.flatMap(([name, , publicKey]) =>
+    publicKey === undefined ? [] : [observedDevice([], { name, publicKey })],
+  ),
+});
+
+/** A logger that writes nothing. */
 export const silentLog: Logger = {
   trace: () => undefined,
   debug: () => undefined,
@@ -66,7 +77,7 @@ export const silentLog: Logger = {
   error: () => undefined,
 };
 
-/** The remote `c2` as a config file has it that says no more than it must. */
+/** The remote `c2` of a minimal config file. */
 export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettings => ({
   name: 'c2',
   reference: { kind: 'in-cluster' },

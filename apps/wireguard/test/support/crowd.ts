@@ -1,19 +1,19 @@
 import { addShamNode, newPublicKey } from './mesh-nodes.ts';
 import type { MeshCluster, MeshNode } from './mesh.ts';
 
-/** A Node of a crowd: its name, its key, and where it is. */
+/** A Node of a crowd. */
 export type CrowdNode = { readonly name: string; readonly publicKey: string; readonly endpoint: string };
 
-/** So many are made at a time. */
+/** How many are created at a time. */
 const AT_ONCE = 20;
 
-/** Where the crowd's nodes are: a range that is kept for benchmarks (RFC 2544). */
+/** The addresses of the crowd's nodes: a range for benchmarks (RFC 2544). */
 const UNDERLAY = '198.18.0.0/15';
 
-/** A router of the network that isn't there: one for all, as the kernel knows few neighbours. */
-const NOBODY = '172.31.0.254';
+/** A router that doesn't exist: one for all, as the kernel's neighbour table is small. */
+const MISSING_ROUTER = '172.31.0.254';
 
-/** Adds so many Nodes that no machine stands behind, each at an address of its own, announced to c1. */
+/** Adds Nodes without machines, each with its own address, announced to c1. */
 export async function addCrowd(cluster: MeshCluster, count: number): Promise<readonly CrowdNode[]> {
   const crowd = Array.from({ length: count }, (_, index) => ({
     name: `crowd-${index}`,
@@ -28,9 +28,9 @@ export async function addCrowd(cluster: MeshCluster, count: number): Promise<rea
   return crowd;
 }
 
-/** Lets a machine send packets to a crowd's nodes, which come to nothing. */
-export async function leadNowhere({ machine }: MeshNode): Promise<void> {
+/** Routes a machine's packets for the crowd's nodes to the missing router. */
+export async function routeNowhere({ machine }: MeshNode): Promise<void> {
   await machine.run('ip', ['-batch', '-'], {
-    input: `neighbour add ${NOBODY} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${NOBODY}\n`,
+    input: `neighbour add ${MISSING_ROUTER} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${MISSING_ROUTER}\n`,
   });
 }

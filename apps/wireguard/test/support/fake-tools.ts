@@ -15,20 +15,20 @@ import {
 } from '@kube-semaphore/wireguard-tools';
 import { observedLink, observedPeer } from './builders.ts';
 
-/** A node's devices, links and routes in memory, for tests of what changes them. */
+/** A node's devices, links and routes in memory. */
 export class FakeTools implements WireGuardTools {
   readonly byName = new Map<string, Device>();
   readonly linksByName = new Map<string, Link>();
   table: Route[] = [];
   readonly privateKeys = new Map<string, PrivateKey>();
-  /** Every change, as `verb device` and what it was told, in order. */
+  /** Every change in order: verb, device and arguments. */
   readonly changes: (readonly [verb: string, name: string, what: unknown])[] = [];
   /** Whether the kernel has WireGuard. */
   kernel = true;
-  /** What happens right before a change; it may throw, in its place. */
+  /** Called right before a change; may throw instead of it. */
   beforeChange: (verb: string) => void = () => undefined;
 
-  /** A device as somebody else made it. @returns its public key */
+  /** Adds a device, as another program would. @returns its public key */
   put(
     name: string,
     {

@@ -2,7 +2,7 @@ import { endpointAnnotation, pubKeyAnnotation } from '../../src/names.ts';
 import type { Dice } from '@kube-semaphore/fault-proxy';
 import { mutateJson, node } from '@kube-semaphore/testkit';
 
-/** What there is for hostile Nodes to claim. The remote's pods are in 10.2.0.0/16 and fd00:2::/48. */
+/** What hostile Nodes could claim. The remote's pods are in 10.2.0.0/16 and fd00:2::/48. */
 export type HostileOptions = {
   readonly ourKey: string;
   /** Blocks and addresses of the local cluster. */
@@ -19,7 +19,7 @@ export type HostileObjects = {
 /** Objects of each kind. */
 const COUNT = 300;
 
-/** The Nodes take their keys and blocks from so many: some take the same, and each round takes others. */
+/** The number of keys and blocks that Nodes choose from: so that some conflict, and rounds differ. */
 const POOL = 400;
 
 const KEY = 'yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=';
@@ -150,7 +150,7 @@ const BLOCKS: readonly string[] = [
   '__proto__',
 ];
 
-/** Objects that the owner of a remote could write: valid ones, ones with a nasty value, and mutations of both. */
+/** Objects that the owner of a remote could write: valid ones, hostile ones, and mutations of both. */
 export function hostileObjects(dice: Dice, options: HostileOptions): HostileObjects {
   const times = (make: (i: number) => Buffer): readonly Buffer[] => Array.from({ length: COUNT }, (_, i) => make(i));
   return {
@@ -239,5 +239,5 @@ const ownBlocks = (number: number): readonly string[] => [
 const someOf = (dice: Dice, values: readonly string[]): readonly string[] =>
   Array.from({ length: dice.integer(0, 4) }, () => dice.pick(values));
 
-/** Nobody has its private key. */
+/** A public key without a known private key. */
 const keyOf = (number: number): string => Buffer.alloc(32, `key ${number} `).toString('base64');

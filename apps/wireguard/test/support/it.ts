@@ -8,7 +8,7 @@ import { createAccounts } from './accounts.ts';
 import { type Agent, type AgentFlags, spawnAgent } from './agent-process.ts';
 import { BareNode } from './bare-node.ts';
 
-/** How a run differs from the usual. */
+/** What differs from the default run. */
 type RunOptions = {
   readonly word?: string;
   readonly flags?: AgentFlags;
@@ -17,15 +17,23 @@ type RunOptions = {
   readonly remote?: Readonly<Record<string, unknown>>;
 };
 
-/** What became of a run that has ended. */
+/** The result of a run. */
 type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 const NODES = '/api/v1/nodes';
 
+/** The Node of the agent. */
+export const ownNode = { name: 'n1', podCIDRs: ['10.2.1.0/24'], internalIPs: ['192.0.2.1'] };
+
+/** The annotations of a remote's Node for c1. */
+export const announce = (publicKey: string, endpoint: string) => ({
+  'c1.wireguard.semaphore.uw.io/pubKey': publicKey,
+  'c1.wireguard.semaphore.uw.io/endpoint': endpoint,
+});
+
 /**
- * A test with two clusters, `local` and `remote`, which it shares with the other tests of its file; with accounts that
- * have the least rights; with a node whose `wg` and `ip` only pretend, on which agents run; and with Nodes, which are gone
- * after it.
+ * A test with the clusters `local` and `remote`, shared by the tests of its file; with accounts of least privilege; with a bare
+ * node for agents; and with Nodes that are deleted after it.
  */
 export const it = test
   .extend('names', { scope: 'file' }, { local: 'c1', remote: 'c2' })
@@ -45,7 +53,7 @@ export const it = test
   }))
   .extend('dir', async ({ task: _task }, { onCleanup }) => {
     const dir = await mkdtemp(join(tmpdir(), 'wireguard-'));
-    // A stand-in for a program may still be at work whose agent was killed.
+    // A fake program may still run after its agent was killed.
     onCleanup(() => rm(dir, { recursive: true, maxRetries: 10, retryDelay: 50 }));
     return dir;
   })

@@ -2,8 +2,8 @@ import { test } from 'vitest';
 import { type AgentOptions, Mesh, type MeshShape } from './mesh.ts';
 
 /**
- * A test with a mesh, which it shares with the other tests of its file: one node in each of two clusters unless `shape`
- * says otherwise, embedded API servers but for `realServers`, and no agents yet. What the agents said is shown if the test fails.
+ * A test with a mesh, shared by the tests of its file: by default one node in each of two clusters, embedded API servers except
+ * for `realServers`, and no agents. If it fails, the agents' logs are printed.
  */
 export const itWithMesh = test
   .extend('shape', { scope: 'file' }, (): MeshShape => ({ c1: 1, c2: 1 }))
@@ -19,11 +19,11 @@ export const itWithMesh = test
     });
   });
 
-/** A test with a mesh, on each of whose nodes an agent runs from the first test of the file on, with these options. */
+/** The same with an agent on each node, with these options, from the first test of the file on. */
 export const itWithAgents = itWithMesh
   .extend('agentOptions', { scope: 'file' }, (): AgentOptions => ({}))
   .extend('agents', { scope: 'file', auto: true }, async ({ mesh, agentOptions }) => {
-    // One after the other: all at once they keep each other from being ready in time on a small machine.
+    // One by one: on a small machine, all at once wouldn't be ready in time.
     for (const node of mesh.nodes) {
       const agent = await mesh.startAgent(node, agentOptions);
       await agent.ready().catch((error: unknown) => {

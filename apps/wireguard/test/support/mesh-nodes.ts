@@ -8,10 +8,10 @@ import type { MeshCluster, MeshNode } from './mesh.ts';
 
 const { signal } = new AbortController();
 
-/** A public key whose private one nobody has. */
+/** A public key without a known private key. */
 export const newPublicKey = (): string => publicKeyOf(generatePrivateKey());
 
-/** What a Node says to the agents of c1, whether it is true or not. */
+/** What a Node announces to the agents of c1, true or not. */
 export type Announcement = { readonly publicKey?: string; readonly endpoint?: string };
 
 const annotationsOf = ({ publicKey, endpoint }: Announcement): Record<string, string> => ({
@@ -19,7 +19,7 @@ const annotationsOf = ({ publicKey, endpoint }: Announcement): Record<string, st
   ...(endpoint !== undefined && { [endpointAnnotation('c1')]: endpoint }),
 });
 
-/** A Node that no machine stands behind. Unless it says otherwise it has a key of its own, and is where nobody is. */
+/** A Node without a machine. By default, it has its own key and an unused address. */
 export type ShamNode = Announcement & { readonly name: string; readonly podCIDRs: readonly string[] };
 
 /** Adds it, announced to c1. */
@@ -33,11 +33,11 @@ export async function addShamNode(
   );
 }
 
-/** Deletes a Node, whatever stands behind it. */
+/** Deletes a Node, with or without a machine. */
 export const deleteNode = ({ server }: MeshCluster, name: string): Promise<void> =>
   server.admin.delete(`/api/v1/nodes/${name}`);
 
-/** Lets a Node say something else to c1. */
+/** Changes what a Node announces to c1. */
 export const announceAs = (cluster: MeshCluster, name: string, announcement: Announcement): Promise<KubeObject> =>
   annotate(cluster, name, annotationsOf(announcement));
 
@@ -52,14 +52,14 @@ export async function annotate(
   return body;
 }
 
-/** The public key of a node's device, which its peers know it by. */
+/** The public key of a node's device. */
 export async function publicKeyOn({ tools }: MeshNode, device: string): Promise<string> {
   return eventually(async () => (await tools.device(device, { signal }))?.publicKey, isDefined, {
     what: `a key of ${device}`,
   });
 }
 
-/** The peers of a node's device: the endpoint that each has now, by its public key. */
+/** The present endpoints of the peers of a node's device, by public key. */
 export async function endpointsOn(
   { tools }: MeshNode,
   device: string,
@@ -68,14 +68,14 @@ export async function endpointsOn(
   return Object.fromEntries(peers.map(({ publicKey, endpoint }) => [publicKey, endpoint]));
 }
 
-/** The blocks that the peers of a node's device have, peer by peer: sorted. */
+/** The sorted blocks of each peer of a node's device. */
 export async function blocksOn({ tools }: MeshNode, device: string): Promise<readonly string[]> {
   const peers = (await tools.device(device, { signal }))?.peers ?? [];
   return peers.map(({ allowedIps }) => allowedIps.join(' ')).toSorted();
 }
 
 const CHANGES = new Set([
-  'device made',
+  'device created',
   'device adopted',
   'device changed',
   'peer changed',
@@ -83,5 +83,5 @@ const CHANGES = new Set([
   'private key written',
 ]);
 
-/** What an agent has changed so far, as its log tells. */
+/** What an agent has changed so far, from its log. */
 export const changesBy = (agent: Agent): ReturnType<Agent['log']> => agent.log().filter(({ msg }) => CHANGES.has(msg));

@@ -9,7 +9,7 @@ import { runTool, systemTools, type WireGuardTools } from '@kube-semaphore/wireg
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Agent, type AgentFlags, spawnAgent } from './agent-process.ts';
 
-/** What a remote's entry in a config file says besides what all of them say. */
+/** Additional fields of a remote's entry in a config file. */
 export type RemoteFields = Readonly<Record<string, unknown>>;
 
 /** A node of a cluster: a machine on the network, a Node object, and a pod. */
@@ -17,13 +17,13 @@ export type MeshNode = {
   readonly name: string;
   readonly cluster: MeshCluster;
   readonly machine: NetworkNode;
-  /** Its pod, and the addresses of that. */
+  /** Its pod, and the pod's addresses. */
   readonly pod: Place;
   readonly podIps: { readonly v4: string; readonly v6: string };
   readonly podCidrs: readonly [v4: string, v6: string];
   /** `-wg-key-path` of its agent. */
   readonly keyFolder: string;
-  /** `wg` and `ip` as they are on it. */
+  /** `wg` and `ip` on it. */
   readonly tools: WireGuardTools;
 };
 
@@ -36,24 +36,24 @@ export type MeshCluster = {
   readonly nodes: readonly MeshNode[];
 };
 
-/** How many nodes each cluster begins with, by its name: `{ c1: 1, c2: 1 }`. */
+/** The initial number of nodes by cluster: `{ c1: 1, c2: 1 }`. */
 export type MeshShape = Readonly<Record<string, number>>;
 
-/** How an agent differs from the usual. */
+/** What differs from the default agent. */
 export type AgentOptions = {
   readonly flags?: AgentFlags;
-  /** Of the entry of a remote, by its name; null leaves the remote out. */
+  /** Of the entry of a remote, by its name; null omits the remote. */
   readonly remotes?: Readonly<Record<string, RemoteFields | null>>;
   readonly word?: string;
-  /** Variables besides a PATH on which wireguard-go is, or another PATH. */
+  /** Variables. By default, PATH has wireguard-go. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Which it is started by: a program and its arguments, which the command line of the agent follows. */
+  /** A program and its arguments that start the agent, before the agent's command line. */
   readonly starter?: readonly [file: string, ...args: string[]];
 };
 
 /**
- * Clusters whose nodes are machines of one network: API servers with Node objects, which the machines reach, pods behind
- * them, and agents as processes. Node `n<i>` of cluster `c<k>` has the pods `10.<k>.<i>.0/24` and `fd00:<k>:0:<i>::/64`.
+ * Clusters whose nodes are machines of one network: with API servers that the machines reach, Node objects, pods, and agents as
+ * processes. Node `n<i>` of cluster `c<k>` has the pods `10.<k>.<i>.0/24` and `fd00:<k>:0:<i>::/64`.
  */
 export class Mesh {
   readonly network: Network;
@@ -66,7 +66,7 @@ export class Mesh {
     this.dir = dir;
   }
 
-  /** @param realServers clusters whose API server is a real one; the others' are embedded */
+  /** @param realServers clusters with a real API server; those of others are embedded */
   static async start(shape: MeshShape, realServers: readonly string[] = []): Promise<Mesh> {
     const mesh = new Mesh(await startNetwork(), await mkdtemp(join(tmpdir(), 'mesh-')));
     try {
@@ -99,7 +99,7 @@ export class Mesh {
     const [k, i] = [numberOf(clusterName), cluster.nodes.length + 1];
     const name = `n${i}`;
     const machine = await this.network.addNode(`${clusterName}-${name}`);
-    // Each API server listens on 127.0.0.1 out here.
+    // Each API server listens on 127.0.0.1 of the host.
     for (const { server } of this.#clusters.values()) await machine.forward(Number(new URL(server.url).port));
     const podCidrs = [`10.${k}.${i}.0/24`, `fd00:${k}:0:${i}::/64`] as const;
     const podIps = { v4: `10.${k}.${i}.10`, v6: `fd00:${k}:0:${i}::10` };
@@ -143,7 +143,7 @@ export class Mesh {
     return agent;
   }
 
-  /** The agent of a node that was started last. @throws {Error} if none was */
+  /** The last agent of a node. @throws {Error} if there is none */
   agent(node: MeshNode): Agent {
     const agent = this.#agents.get(node)?.at(-1);
     if (agent === undefined) throw new Error(`no agent was started on ${node.cluster.name}-${node.name}`);
@@ -173,7 +173,7 @@ export class Mesh {
     }
   }
 
-  /** What all agents that were started have written to stderr, for the report of a test that failed. */
+  /** The stderr of all agents, for the report of a failed test. */
   logs(): string {
     return [...this.#agents]
       .flatMap(([{ name, cluster }, agents]) => agents.map(({ stderr }) => `${cluster.name}-${name}:\n${stderr()}`))
@@ -210,7 +210,7 @@ export class Mesh {
         name,
         kubeConfigPath: accounts.reader.kubeconfig,
         podSubnet: podSubnets,
-        // Both ends may differ: the port is the remote's number, and says so.
+        // Both ends may differ: the port contains the remote's number.
         wgListenPort: 51_820 + numberOf(name),
         wgDeviceMTU: 1380,
         ...more[name],
@@ -219,7 +219,7 @@ export class Mesh {
   }
 }
 
-/** A place where every program is started by another. */
+/** A place that starts every program by another. */
 function startedBy(place: Place, [starter, ...starterArgs]: readonly [string, ...string[]]): Place {
   return {
     run: (...call) => place.run(...call),

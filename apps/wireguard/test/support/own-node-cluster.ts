@@ -7,10 +7,10 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 const ACCOUNT = 'semaphore-wireguard';
 
-/** What the token of an agent is bound to. */
+/** The object that an agent's token is bound to. */
 type Bound = { readonly to: 'Pod' | 'Node'; readonly node: string } | { readonly to: 'nothing' };
 
-/** A cluster as the commands of docs/wireguard.md leave it, with Nodes n1 and n2, on which others say something, too. */
+/** A cluster after the commands of docs/wireguard.md, with the Nodes n1 and n2, which have annotations of others, too. */
 export class OwnNodeCluster {
   readonly cluster: RealCluster;
   #agents = 0;
@@ -31,8 +31,8 @@ export class OwnNodeCluster {
       await Promise.all(['n1', 'n2'].map((name) => started.#createNode(name)));
       const agent = await started.agent({ to: 'Pod', node: 'n1' });
       const trial = { metadata: { labels: { trial: 'true' } } };
-      // As a dry run, so that nothing comes of it before the policy is known.
-      // Without its role, which is known a moment later as well, it would be refused by another.
+      // A dry run, so that nothing changes before the policy is in force.
+      // Its role is known a moment later, too; without it, authorization would refuse.
       await eventually(
         async () =>
           refusal(await agent.request('PATCH', '/api/v1/nodes/n1?dryRun=All', trial)).includes(
@@ -47,17 +47,17 @@ export class OwnNodeCluster {
     }
   }
 
-  /** A client with a token of the agent's account, as it is in `namespace`: by default that of the manifests. */
+  /** A client with a token of the agent's account in `namespace`; default: that of the manifests. */
   async agent(bound: Bound, namespace = 'kube-system'): Promise<TestClient> {
     return this.#client(`${namespace}/serviceaccounts/${ACCOUNT}`, await this.#reference(bound, namespace));
   }
 
-  /** A client as agents of other clusters come. */
+  /** A client like the agents of other clusters. */
   remoteAgent(): Promise<TestClient> {
     return this.#client(`kube-system/serviceaccounts/${ACCOUNT}-remote`);
   }
 
-  /** The agent's account once more, in another namespace and with every right on Nodes: what is refused then isn't a role's. */
+  /** The agent's account in another namespace, with every right on Nodes: so only the policy can refuse. */
   async accountWithAllRights(namespace: string): Promise<void> {
     const { admin } = this.cluster;
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
@@ -85,7 +85,7 @@ export class OwnNodeCluster {
     await eventually(async () => (await mighty.request('GET', '/api/v1/nodes')).status, 200);
   }
 
-  /** Runs commands in the root of the project, and answers what they print. */
+  /** Runs commands in the root of the project. @returns their output */
   async bash(commands: string): Promise<string> {
     return (await bash(`cd ${root}\n${commands}`, this.cluster)).stdout;
   }
@@ -142,5 +142,5 @@ export class OwnNodeCluster {
   }
 }
 
-/** What a refusal says, after its HTTP status. */
+/** The HTTP status and message of a refusal. */
 export const refusal = ({ status, body }: Answer): string => `${status} ${String(body['message'])}`;

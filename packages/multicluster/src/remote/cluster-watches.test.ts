@@ -120,15 +120,18 @@ describe('the watches of a cluster', () => {
     expect(seen[0]).toBeGreaterThan(Date.now() / 1000 - 60);
   });
 
-  it('are synced when all of them are', () => {
+  it('are synced when all of them are', async () => {
     const { watches, synced } = clusterWatches();
+    void watches.firstSync.then(() => synced.push('firstSync'));
     const [services, slices] = [watches.hooks(), watches.hooks()];
     services.onSynced?.();
     services.onSynced?.();
+    await Promise.resolve();
     expect(synced).toEqual([]);
     slices.onSynced?.();
     slices.onSynced?.();
-    expect(synced).toEqual(['synced']);
+    await watches.firstSync;
+    expect(synced).toEqual(['synced', 'firstSync']);
   });
 
   it('are as old as the oldest of them', () => {

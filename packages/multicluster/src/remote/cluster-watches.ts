@@ -9,8 +9,8 @@ export type ClusterWatchesOptions = {
     'remoteUp' | 'remoteLastSync' | 'remoteWatchRestarts' | 'remoteOverBudget'
   >;
   readonly log: Logger;
-  /** The first lists of all watches are complete. */
-  readonly onFirstSync: () => void;
+  /** The first lists of all watches are complete, as `firstSync` says, too. */
+  readonly onFirstSync?: () => void;
   readonly onWatchForbidden?: () => void;
 };
 
@@ -37,6 +37,7 @@ const LONG_PAUSE_MS = 60_000;
 export class ClusterWatches {
   readonly #options: ClusterWatchesOptions;
   readonly #watches: WatchState[] = [];
+  readonly #firstSync = Promise.withResolvers<void>();
   #up: WatchState['up'] = 'new';
 
   constructor(options: ClusterWatchesOptions) {
@@ -45,6 +46,11 @@ export class ClusterWatches {
     // An alert needs the age of a cluster that never completes a list, too.
     options.metrics.remoteLastSync.set({ remote: options.cluster }, Math.round(Date.now() / 1000));
     this.#reportBudgets();
+  }
+
+  /** Resolves when the first lists of all watches are complete. */
+  get firstSync(): Promise<void> {
+    return this.#firstSync.promise;
   }
 
   /** Whether the last attempts of all watches were answered. */
@@ -102,7 +108,9 @@ export class ClusterWatches {
         }
         if (watch.synced) return;
         watch.synced = true;
-        if (this.#watches.every(({ synced }) => synced)) onFirstSync();
+        if (!this.#watches.every(({ synced }) => synced)) return;
+        this.#firstSync.resolve();
+        onFirstSync?.();
       },
       onRestart: ({ reason, verb, error, delayMs }) => {
         metrics.remoteWatchRestarts.inc({ ...remote, reason });

@@ -58,7 +58,7 @@ it('reads back the device that it configured', async () => {
   expect(key?.reveal()).toBe(await readFile(join(lab.dir, 'n1.key'), 'utf8'));
 });
 
-it('takes away a preshared key', async () => {
+it('removes a preshared key', async () => {
   await lab.device(node);
   const publicKey = publicKeyOf(generatePrivateKey());
   await writeFile(join(lab.dir, 'psk'), generatePrivateKey().reveal());
@@ -68,7 +68,7 @@ it('takes away a preshared key', async () => {
   expect(await tools.device(DEVICE, { signal })).toMatchObject({ peers: [{ hasPresharedKey: false }] });
 });
 
-it('gives a peer more CIDRs than one argument can hold', async () => {
+it('sets more CIDRs of a peer than fit into one argument', async () => {
   await lab.device(node);
   const allowedIps = Array.from(
     { length: 9_000 },
@@ -80,7 +80,7 @@ it('gives a peer more CIDRs than one argument can hold', async () => {
   expect(new Set(device?.peers[0]?.allowedIps)).toEqual(new Set(allowedIps));
 });
 
-it('says that a device is not there, or speaks no WireGuard', async () => {
+it('has no device where none exists or speaks WireGuard', async () => {
   expect([await tools.device('nope', { signal }), await tools.device('eth0', { signal })]).toEqual([
     undefined,
     undefined,
@@ -92,7 +92,7 @@ it('says that a device is not there, or speaks no WireGuard', async () => {
   await expect(tools.deleteLink('nope', { signal })).resolves.toBeUndefined();
 });
 
-it('keeps a key file that is broken out of the error', async () => {
+it('does not show a broken key file in the error', async () => {
   await lab.device(node);
   const file = join(lab.dir, 'broken');
   const half = generatePrivateKey().reveal().slice(0, 20);
@@ -104,7 +104,7 @@ it('keeps a key file that is broken out of the error', async () => {
   expect((error as Error).message).not.toContain(half);
 });
 
-it('marks routes, and tells its own from others', async () => {
+it('marks routes, and deletes only its own', async () => {
   await lab.device(node);
   const ours = { destination: '10.4.0.0/16', device: DEVICE, protocol: 115 };
   const ours6 = { destination: 'fd04::/48', device: DEVICE, protocol: 115 };
@@ -126,7 +126,7 @@ it('marks routes, and tells its own from others', async () => {
   }
 });
 
-it('puts a route in the place of another', async () => {
+it('replaces a route', async () => {
   await lab.device(node);
   await node.run('ip', ['route', 'add', '10.4.0.0/16', 'dev', DEVICE, 'protocol', 'static']);
   await tools.replaceRoute({ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }, { signal });
@@ -135,7 +135,7 @@ it('puts a route in the place of another', async () => {
   ]);
 });
 
-it('gives a device an address, and takes it away', async () => {
+it('adds and deletes an address', async () => {
   await lab.device(node);
   for (const address of [
     { ip: '10.4.1.1', prefixLength: 32 },
@@ -150,7 +150,7 @@ it('gives a device an address, and takes it away', async () => {
   }
 });
 
-it('makes a device of the kernel, where the kernel can', async () => {
+it('creates a kernel device where the kernel has WireGuard', async () => {
   const outcome = await tools.createDevice(DEVICE, { alias: 'semaphore-wireguard c2', mtuBytes: 1_380 }, { signal });
   const made =
     outcome === 'created'

@@ -87,7 +87,7 @@ it('loses nothing while other peers come, change and go', async () => {
   expect((await tools.device(DEVICE, { signal }))?.peers).toHaveLength(1);
 });
 
-it('keeps the endpoint that a roaming peer moved to, unless one is named', async () => {
+it('keeps the endpoint of a roaming peer, unless an endpoint is set', async () => {
   const [n1, n2] = [lab.network.node('n1'), lab.network.node('n2')];
   const tools = toolsOn(n1);
   const ping = await startPing(await n2.addPod(['10.2.0.3']), '10.1.0.2');

@@ -32,7 +32,7 @@ it('outlives the process that started it, in a session of its own, and ends with
   await eventually(() => isAlive(pid), false);
 });
 
-it('starts over the socket that a killed one left', async () => {
+it('starts despite the socket of a killed one', async () => {
   const pid = Number(await lab.startDevice(node, DEVICE));
   process.kill(pid, 'SIGKILL');
   await eventually(() => isAlive(pid), false);
@@ -41,7 +41,7 @@ it('starts over the socket that a killed one left', async () => {
   expect(await toolsOn(node).device(DEVICE, { signal })).toMatchObject({ name: DEVICE });
 });
 
-it('says why it could not start, in its own words', async () => {
+it('says in its own words why it could not start', async () => {
   expect(await lab.startDevice(node, 'eth0')).toMatch(/^WG_FAILED wireguard-go eth0: .*Failed to create TUN device: /);
 });
 

@@ -1,12 +1,12 @@
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { ipamCrds } from '@kube-semaphore/testkit';
 
-/** A block of addresses in Calico's books. */
+/** A block of addresses in Calico's IPAM. */
 export type Block = {
   readonly cidr: string;
-  /** Whose it is. */
+  /** Its owner. */
   readonly node: string;
-  /** Which Node's Pods have addresses of it, by the address's number in the block: its own, or one that borrows. */
+  /** The Node of each used address, by the address's number in the block: the owner, or one that borrows. */
   readonly uses: Readonly<Record<number, string>>;
 };
 
@@ -15,8 +15,8 @@ const apiVersion = 'crd.projectcalico.org/v1';
 
 const nameOf = (cidr: string): string => cidr.replaceAll(/[.:/]+/g, '-');
 
-/** Lets a cluster have Calico's books. */
-export async function defineBooks(cluster: TestCluster): Promise<void> {
+/** Defines the resources of Calico's IPAM. */
+export async function defineIpam(cluster: TestCluster): Promise<void> {
   for (const crd of ipamCrds()) await cluster.defineResource(crd);
 }
 
@@ -33,13 +33,13 @@ export async function addBlock({ admin }: TestCluster, { cidr, node, uses }: Blo
   await admin.create(`${API}/ipamblocks`, { apiVersion, kind: 'IPAMBlock', metadata: { name: nameOf(cidr) }, spec });
 }
 
-/** Lets a block's addresses be of other Nodes' Pods, or of none. @throws {Error} if the API server refuses */
+/** Changes the used addresses of a block. @throws {Error} if the API server refuses */
 export async function useBlock({ admin }: TestCluster, { cidr, uses }: Pick<Block, 'cidr' | 'uses'>): Promise<void> {
   const { status } = await admin.request('PATCH', `${API}/ipamblocks/${nameOf(cidr)}`, { spec: allocationsOf(uses) });
   if (status !== 200) throw new Error(`the block ${cidr} can't be changed: ${status}`);
 }
 
-/** Each address has the number of its attributes, or null. */
+/** Each address has the index of its attributes, or null. */
 function allocationsOf(uses: Block['uses']) {
   const nodes = Object.entries(uses);
   const allocations: (number | null)[] = Array.from({ length: 64 }, () => null);

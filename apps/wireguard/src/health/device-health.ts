@@ -1,0 +1,102 @@
+import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
+import type { Logger } from '@kube-semaphore/runtime';
+import type { Device } from '@kube-semaphore/wireguard-tools';
+import type { RemoteSettings } from '../config/settings.ts';
+import { handshakeAge, type HandshakeClock } from '../desired/handshake.ts';
+import { DeviceError } from '../local/device.ts';
+import type { WireGuardMetrics } from '../metrics/metrics.ts';
+import { FailureLog } from './failure-log.ts';
+import { SilentPeers } from './silent-peers.ts';
+
+/** What a reconcile of a device did. `peers`: how many it changed. */
+export type DeviceOutcome = Outcome & { readonly peers: number };
+
+export type DeviceHealthOptions = {
+  readonly metrics: WireGuardMetrics;
+  readonly log: Logger;
+  readonly clock: () => HandshakeClock;
+};
+
+/** Whether each remote's device is set up and its tunnels work, for readiness, log and metrics. */
+export class DeviceHealth {
+  readonly #options: DeviceHealthOptions;
+  readonly #failures: FailureLog;
+  readonly #silentPeers = new Map<string, SilentPeers>();
+  readonly #setUp = new Set<string>();
+  readonly #awaited = new Set<string>();
+
+  constructor(options: DeviceHealthOptions) {
+    this.#options = options;
+    this.#failures = new FailureLog(options.log);
+  }
+
+  /** Whether a remote's device was set up, and isn't known to be gone. */
+  isSetUp(remote: string): boolean {
+    return this.#setUp.has(remote);
+  }
+
+  /** Remotes whose device another program has to make. */
+  get awaited(): Iterable<string> {
+    return this.#awaited;
+  }
+
+  /** The device is set up. Its peers may be missing. */
+  setUp(remote: string): void {
+    this.#setUp.add(remote);
+  }
+
+  /** Logs the peers of a remote's device that stopped or started to answer. */
+  observed(remote: string, device: Device | undefined): void {
+    const { log } = this.#options;
+    const clock = this.#options.clock();
+    const silentPeers = this.#silentPeers.get(remote) ?? new SilentPeers();
+    this.#silentPeers.set(remote, silentPeers);
+    const { lost, back } = silentPeers.update(device?.peers ?? [], clock);
+    for (const peer of lost) {
+      const { publicKey, endpoint, allowedIps } = peer;
+      const handshakeSeconds = handshakeAge(peer, clock.nowSeconds);
+      log.warn({ cluster: remote, peer: publicKey, endpoint, allowedIps, handshakeSeconds }, 'peer does not answer');
+    }
+    for (const { publicKey } of back) log.info({ cluster: remote, peer: publicKey }, 'peer answers again');
+  }
+
+  /**
+   * Runs a reconcile, and reports how it ended. A device that another program has to make is awaited: backoff would delay us
+   * when it comes.
+   *
+   * @throws what the reconcile throws
+   */
+  async report(
+    { name, device }: Pick<RemoteSettings, 'name' | 'device'>,
+    { signal, since }: ReconcileContext,
+    reconcile: () => Promise<DeviceOutcome>,
+  ): Promise<Outcome> {
+    const { metrics } = this.#options;
+    const wasSetUp = this.isSetUp(name);
+    this.#awaited.delete(name);
+    try {
+      const { wrote, peers } = await reconcile();
+      metrics.syncPeers.inc({ device, success: '1' });
+      // The first setup is not a repair.
+      if (since === undefined && wasSetUp && wrote) metrics.repairs.inc({ remote: name });
+      if (since !== undefined && peers > 0)
+        metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
+      this.#failures.succeeded(name);
+      return { wrote };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      metrics.syncPeers.inc({ device, success: '0' });
+      metrics.requeues.inc({ device });
+      if (!(error instanceof DeviceError && error.isAwaited)) throw error;
+      this.#setUp.delete(name);
+      this.#awaited.add(name);
+      this.#failures.failed({ key: name, error });
+      return { wrote: false };
+    }
+  }
+
+  /** A reconcile failed, and will be retried. */
+  failed(failure: Parameters<FailureLog['failed']>[0]): void {
+    this.#failures.failed(failure);
+  }
+}
