@@ -20,7 +20,8 @@ const READ = 2;
 type Walk = { readonly strip: (text: string) => string; left: number };
 
 /**
- * Fields that fit into a line: errors as plain fields, each text cut to 1,024 code units, and all together to 8,192. The rest, and what is nested too deep, is `…`.
+ * Fields that fit into a line: errors as plain fields, each text cut to 1,024 code units, and all together to 8,192. The
+ * rest, and what is nested too deep, is `…`.
  *
  * @param strip removes our own credentials from a text
  */
