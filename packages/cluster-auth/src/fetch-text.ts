@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { isIP } from 'node:net';
 import { createAgent } from './agent.ts';
 import type { Dependencies } from './dependencies.ts';
 import { hostOf, portOf, redacted } from './endpoint.ts';
 import { Refusal } from './errors.ts';
 import { http } from './http.ts';
 import { proxyFor } from './proxy/environment.ts';
-import { proxyAuthorization } from './proxy/http-connect.ts';
+import { requestProxy } from './proxy/http-connect.ts';
 import { tunnelThrough } from './proxy/tunnel.ts';
 import { fixed } from './rotating.ts';
 import { openProxyRoots, openSystemRoots } from './trust/system-roots.ts';
@@ -113,24 +112,9 @@ async function plainRequest(
     // The SOCKS library leaves the socket paused.
     return http.request(url, { ...options, createConnection: () => socket }).once('socket', (its) => its.resume());
   }
-  const headers = { ...options.headers, host: url.host, ...proxyAuthorization(proxy) };
-  const asked = {
-    ...options,
-    headers,
-    host: hostOf(proxy),
-    port: portOf(proxy),
-    path: `${url.origin}${url.pathname}${url.search}`,
-    agent: false,
-  };
-  if (proxy.protocol === 'http:') return http.request(asked);
-  const ca = await (await openProxyRoots(fixed(undefined), deps))();
-  return https.request({
-    ...asked,
-    ca,
-    servername: isIP(hostOf(proxy)) === 0 ? hostOf(proxy) : '',
-    rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
-  });
+  const ca = proxy.protocol === 'https:' ? await (await openProxyRoots(fixed(undefined), deps))() : undefined;
+  const path = `${url.origin}${url.pathname}${url.search}`;
+  return requestProxy(proxy, { ...options, path, headers: { ...options.headers, host: url.host } }, ca);
 }
 
 async function answerTo(request: ClientRequest, body: string | undefined): Promise<Answer> {

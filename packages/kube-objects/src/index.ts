@@ -1,6 +1,6 @@
-export { type BlockAffinity, blockAffinityKind, type IpamBlock, ipamBlockKind } from './calico-ipam.ts';
+export { type BlockAffinity, blockAffinityKind, type IpamBlock, ipamBlockKind } from './kinds/calico-ipam.ts';
 export { Codec, type Page, type TooLarge, type WatchEvent } from './codec.ts';
-export { type Endpoints, endpointsKind } from './endpoints.ts';
+export { type Endpoints, endpointsKind } from './kinds/endpoints.ts';
 export {
   type Endpoint,
   type EndpointPort,
@@ -8,16 +8,16 @@ export {
   endpointSliceKind,
   type WrittenEndpoint,
   type WrittenEndpointSlice,
-} from './endpoint-slice.ts';
+} from './kinds/endpoint-slice.ts';
 export { DecodeError, TooLargeError } from './errors.ts';
 export { FrameSplitter } from './frames.ts';
-export { type CalicoApi, calicoApis, type GlobalNetworkSet, globalNetworkSetKind } from './global-network-set.ts';
+export { type CalicoApi, calicoApis, type GlobalNetworkSet, globalNetworkSetKind } from './kinds/global-network-set.ts';
 export { asRecord, isDeeper } from './json.ts';
 export { apiVersion, type Kind, type KubeObject, resourcePath } from './kind.ts';
-export { type Lease, leaseKind, microTime } from './lease.ts';
+export { type Lease, leaseKind, microTime } from './kinds/lease.ts';
 export { parseJson } from './parse-json.ts';
-export type { OwnerReference, WrittenMetadata } from './metadata.ts';
-export { type Node, nodeKind } from './node.ts';
-export { type Pod, podKind } from './pod.ts';
-export { type Service, serviceKind, type ServicePort, type WrittenService } from './service.ts';
+export type { OwnerReference, WrittenMetadata } from './kinds/metadata.ts';
+export { type Node, nodeKind } from './kinds/node.ts';
+export { type Pod, podKind } from './kinds/pod.ts';
+export { type Service, serviceKind, type ServicePort, type WrittenService } from './kinds/service.ts';
 export { type Status, statusFromJson, statusFromProtobuf } from './status.ts';

@@ -46,7 +46,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/wireguard/src/remote/node.test.ts', 'skips of the CIDRs $name, and keeps the others'],
   ],
   'bring in an address that no Pod or Node has': [
-    ['packages/net/src/special.test.ts', 'lets no IPv4 address pass in an IPv6 notation, whatever it is'],
+    ['packages/net/src/special.test.ts', 'finds every IPv4 address in an IPv6 notation'],
     ['apps/policy/src/desired/member.test.ts', 'never accepts %s, in the network of a Pod or of its node'],
     [
       'apps/service-mirror/src/remote/read-slice.test.ts',
@@ -124,21 +124,24 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'cost more than a retry': [
-    ['packages/informers/test/hostile-server.test.ts', '$name costs a retry, and nothing else'],
-    ['packages/informers/test/hostile-server.test.ts', 'gives up a list that goes on for ever with $name'],
+    ['packages/informers/test/hostile-server.test.ts', '$name costs only a retry'],
+    ['packages/informers/test/hostile-server.test.ts', 'gives up an endless list with $name'],
     [
       'packages/informers/test/hostile-server.test.ts',
-      'takes a watch that begins an event and never ends it for a silent one',
+      'treats a watch that begins an event and never ends it as silent',
     ],
-    ['packages/informers/test/hostile-server.test.ts', 'asks for smaller pages when a page $name'],
+    ['packages/informers/test/hostile-server.test.ts', 'requests smaller pages when a page $name'],
   ],
   'fill memory that other remotes need': [
     ['apps/policy/test/remote-budget.test.ts', '$name does not affect the others, and is reported'],
-    ['packages/kube-objects/src/kinds.test.ts', 'as $name is told apart, and its neighbours are read'],
+    [
+      'packages/kube-objects/src/kinds/kinds.test.ts',
+      'such as $name is returned as too large, and its neighbours are read',
+    ],
     ['packages/kube-objects/src/parse-json.test.ts', 'refuses $name that would fill the memory, before they do'],
     [
       'packages/informers/test/hostile-server.test.ts',
-      '$name stops, with what is known of it, and goes on when it has less',
+      '$name stops with its known objects, and continues when it has less',
     ],
   ],
   'cost more CPU time than its size suggests': [
@@ -156,10 +159,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['packages/multicluster/src/local/remote-writes.test.ts', 'delays neither another remote nor a deletion'],
   ],
   'keep us away for more than 66 minutes': [
-    [
-      'packages/informers/test/hostile-server.test.ts',
-      'stays away for an hour and a tenth at most when told to for $name',
-    ],
+    ['packages/informers/test/hostile-server.test.ts', 'waits at most 66 minutes when the server requests $name'],
     [
       'packages/multicluster/src/remote/cluster-watches.test.ts',
       'are down if one pauses for an hour, whatever the reason',
@@ -175,14 +175,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'be replaced by another server': [
-    ['packages/cluster-auth/test/kubeconfig.test.ts', 'is verified whatever NODE_TLS_REJECT_UNAUTHORIZED says'],
+    ['packages/cluster-auth/test/kubeconfig.test.ts', 'is verified even if NODE_TLS_REJECT_UNAUTHORIZED is 0'],
     ['apps/policy/test/usage.test.ts', 'of kubeconfigs is reported without a stack: $name'],
     ['apps/policy/test/connections.test.ts', 'is watched on this machine, as behind kubectl proxy, with a warning'],
     [
       'packages/cluster-auth/test/ca.test.ts',
-      'is not trusted if it is another one, and is fetched again with the next request',
+      'is not trusted if its key is another one, and is fetched again with the next request',
     ],
-    ['packages/cluster-auth/test/ca.test.ts', 'is trusted alone, whatever else comes with it'],
+    ['packages/cluster-auth/test/ca.test.ts', 'is trusted without the other certificates that come with it'],
   ],
   'names each cluster that is overruled': [
     [
@@ -203,7 +203,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'Deletions that a watch reports are never held': [
     [
       'packages/informers/src/deletion-guard.test.ts',
-      'never holds an address that another object has: a rebuilt cluster is not locked out by its ghosts',
+      'never holds an address that another object has, so that a rebuilt cluster gets its addresses',
     ],
   ],
   'Switched off, the guard holds nothing': [
@@ -325,12 +325,9 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric'],
     ['apps/policy/test/connections.test.ts', 'that the remote refuses is not repeated'],
     ['apps/policy/test/connections.test.ts', 'has no flag, and is not repeated if one was tried'],
-    ['packages/text/src/secrets.test.ts', 'are found by any piece of 16 characters, whatever is around it'],
+    ['packages/text/src/secrets.test.ts', 'are found by any piece of 16 characters'],
     ['packages/cluster-auth/test/secrets.test.ts', '$name is known as a secret before it is sent'],
-    [
-      'packages/cluster-auth/test/secrets.test.ts',
-      'a token that was rotated stays one, for as long as answers may repeat it',
-    ],
+    ['packages/cluster-auth/test/secrets.test.ts', 'a rotated token stays a secret while answers may repeat it'],
   ],
   "A tunnel's private key never leaves its node": [
     [
@@ -346,8 +343,8 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/wireguard/src/local/key-file.test.ts', 'is never overwritten'],
   ],
   'A kubeconfig or exec plugin that anyone may write': [
-    ['packages/cluster-auth/test/kubeconfig.test.ts', 'is refused if anyone may: %o'],
-    ['packages/cluster-auth/test/kubeconfig.test.ts', 'is used if its group may, with a warning'],
+    ['packages/cluster-auth/test/kubeconfig.test.ts', 'is refused if anyone may write it: %o'],
+    ['packages/cluster-auth/test/kubeconfig.test.ts', 'is used with a warning if its group may write it'],
     ['packages/cluster-auth/test/exec.test.ts', 'does not run while anyone may write it'],
   ],
   'Core dumps contain no memory': [

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Target } from '../agent.ts';
@@ -8,10 +8,29 @@ import { authorityOf, hostOf, loginOf, portOf } from '../endpoint.ts';
 import { Refusal } from '../errors.ts';
 import { http } from '../http.ts';
 
-/** The header for a proxy, if its URL has a user or a password. */
-export function proxyAuthorization(proxy: URL): Record<string, string> {
+type ProxyRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * A request to a proxy, with the user and the password in its URL.
+ *
+ * @param ca PEM that verifies an https: proxy
+ */
+export function requestProxy(proxy: URL, request: ProxyRequest, ca: string | undefined): ClientRequest {
   const { username = '', password = '' } = loginOf(proxy) ?? {};
-  return username === '' && password === '' ? {} : { 'proxy-authorization': basic(username, password) };
+  const isAnonymous = username === '' && password === '';
+  const authorization = isAnonymous ? {} : { 'proxy-authorization': basic(username, password) };
+  const host = hostOf(proxy);
+  const headers = { ...request.headers, ...authorization };
+  const options = { ...request, headers, host, port: portOf(proxy), agent: false };
+  if (proxy.protocol !== 'https:') return http.request(options);
+  // Node.js would take the server name from the `host` header, which is the target's here.
+  const servername = isIP(host) === 0 ? host : '';
+  return https.request({ ...options, ca, servername, rejectUnauthorized: true, minVersion: 'TLSv1.2' });
 }
 
 /**
@@ -27,24 +46,8 @@ export async function connectThroughHttp(
   ca: string | undefined,
 ): Promise<Socket> {
   ended.throwIfAborted();
-  const host = hostOf(proxy);
   const authority = authorityOf(target.host, target.port);
-  const options = {
-    method: 'CONNECT',
-    host,
-    port: portOf(proxy),
-    path: authority,
-    headers: { host: authority, ...proxyAuthorization(proxy) },
-    agent: false,
-  };
-  // Node.js would take the server name from the `host` header, which is the target's here.
-  const tls = {
-    ca,
-    servername: isIP(host) === 0 ? host : '',
-    rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
-  } as const;
-  const request = proxy.protocol === 'https:' ? https.request({ ...options, ...tls }) : http.request(options);
+  const request = requestProxy(proxy, { method: 'CONNECT', path: authority, headers: { host: authority } }, ca);
   const onEnded = () => request.destroy(ended.reason);
   // Not the request's own `signal`: its timeout would cut the connection later.
   ended.addEventListener('abort', onEnded, { once: true });

@@ -1,5 +1,5 @@
-import { message, messages, optionalBool, optionalInt, type Projected, string, strings } from './fields.ts';
-import type { Kind, KubeObject } from './kind.ts';
+import { message, messages, optionalBool, optionalInt, type Projected, string, strings } from '../fields.ts';
+import type { Kind, KubeObject } from '../kind.ts';
 import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { message, messages, string } from './fields.ts';
-import type { Kind, KubeObject } from './kind.ts';
+import { message, messages, string } from '../fields.ts';
+import type { Kind, KubeObject } from '../kind.ts';
 import { describedMetadata } from './metadata.ts';
 
 /**

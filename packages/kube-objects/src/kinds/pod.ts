@@ -1,5 +1,5 @@
-import { bool, message, messages, string, stringMap } from './fields.ts';
-import { identity, type Kind, type KubeObject } from './kind.ts';
+import { bool, message, messages, string, stringMap } from '../fields.ts';
+import { identity, type Kind, type KubeObject } from '../kind.ts';
 
 /** Numbers from k8s.io/api/core/v1/generated.proto and k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto. */
 export const podKind = {

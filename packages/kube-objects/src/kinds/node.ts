@@ -1,5 +1,5 @@
-import { message, messages, string, strings } from './fields.ts';
-import type { Kind, KubeObject } from './kind.ts';
+import { message, messages, string, strings } from '../fields.ts';
+import type { Kind, KubeObject } from '../kind.ts';
 import { describedMetadata } from './metadata.ts';
 
 /** A Node: its Pod CIDRs and its addresses. Numbers from k8s.io/api/core/v1/generated.proto. */

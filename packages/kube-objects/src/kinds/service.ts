@@ -1,5 +1,5 @@
-import { bool, int, intOrString, message, messages, type Projected, string, stringMap, strings } from './fields.ts';
-import type { Kind, KubeObject } from './kind.ts';
+import { bool, int, intOrString, message, messages, type Projected, string, stringMap, strings } from '../fields.ts';
+import type { Kind, KubeObject } from '../kind.ts';
 import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
 
 /** Numbers from k8s.io/api/core/v1/generated.proto. */

@@ -1,5 +1,5 @@
-import { json, message, messages, string, stringMap } from './fields.ts';
-import { identity, type Kind, type KubeObject } from './kind.ts';
+import { json, message, messages, string, stringMap } from '../fields.ts';
+import { identity, type Kind, type KubeObject } from '../kind.ts';
 
 // Custom resources have no protobuf, so the numbers in these tables aren't used.
 const calico = { group: 'crd.projectcalico.org', version: 'v1', protobuf: false } as const;

@@ -1,5 +1,5 @@
-import { messages, optionalBool, type Projected, string, stringMap, strings, time } from './fields.ts';
-import { identity } from './kind.ts';
+import { messages, optionalBool, type Projected, string, stringMap, strings, time } from '../fields.ts';
+import { identity } from '../kind.ts';
 
 /** Numbers from k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto. */
 const ownerReference = {

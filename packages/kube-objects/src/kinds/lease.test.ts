@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Codec } from './codec.ts';
+import { Codec } from '../codec.ts';
 import { leaseKind, microTime } from './lease.ts';
 
 describe('microTime', () => {

@@ -1,5 +1,5 @@
-import { json, message, stringMap, strings } from './fields.ts';
-import { identity, type Kind, type KubeObject } from './kind.ts';
+import { json, message, stringMap, strings } from '../fields.ts';
+import { identity, type Kind, type KubeObject } from '../kind.ts';
 
 /** Custom resources have no protobuf, so the numbers in this table aren't used. */
 const fields = {

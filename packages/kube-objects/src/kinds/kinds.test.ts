@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Codec } from './codec.ts';
-import { DecodeError, TooLargeError } from './errors.ts';
+import { Codec } from '../codec.ts';
+import { DecodeError, TooLargeError } from '../errors.ts';
 import { endpointSliceKind } from './endpoint-slice.ts';
 import { endpointsKind } from './endpoints.ts';
-import type { Kind } from './kind.ts';
+import type { Kind } from '../kind.ts';
 import { leaseKind } from './lease.ts';
 import { nodeKind } from './node.ts';
 import { podKind } from './pod.ts';

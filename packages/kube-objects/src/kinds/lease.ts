@@ -1,5 +1,5 @@
-import { int, json, message, string, stringMap } from './fields.ts';
-import { identity, type Kind, type KubeObject } from './kind.ts';
+import { int, json, message, string, stringMap } from '../fields.ts';
+import { identity, type Kind, type KubeObject } from '../kind.ts';
 
 /**
  * A Lease, with which the replicas of a program agree on who leads. We only read and write single Leases, which is always
