@@ -71,7 +71,7 @@ describe.each(dashboards)('$file', ({ file, dashboard }) => {
   });
 
   it('begins with whether all is well, and shows the alerts that fire', () => {
-    expect(dashboard.panels[0]).toMatchObject({ type: 'row', title: 'Is it well?' });
+    expect(dashboard.panels[0]).toMatchObject({ type: 'row', title: 'Health' });
     expect(queries.filter(({ query }) => query.includes('alertstate="firing"'))).toHaveLength(1);
   });
 });
