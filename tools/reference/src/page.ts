@@ -2,24 +2,24 @@ import { type AnySpec, defaultOf, optionsReference, type Program } from '@kube-s
 import { type MetricSpec, metricsReference } from '@kube-semaphore/runtime';
 import { byApps, type Shared } from './shared.ts';
 
-/** What the reference page of an app is made of. */
+/** The input of an app's reference page. */
 export type Documented = {
   /** The app's folder below `apps`. */
   readonly app: string;
   readonly program: Pick<Program, 'name' | 'description' | 'subcommands'>;
-  /** What its variables begin with: `SP`. */
+  /** The prefix of its variables: `SP`. */
   readonly variables: string;
-  /** What its metrics begin with: `semaphore_policy`. */
+  /** The prefix of its metrics: `semaphore_policy`. */
   readonly series: string;
   readonly options: readonly AnySpec[];
   readonly metrics: readonly MetricSpec[];
 };
 
-/** The page of what several apps have. */
+/** The page of shared options and metrics. */
 const COMMON = 'common.md';
 
 /**
- * The reference: a page for each app, with what it alone has, and one of what several have. Each ends in a line break.
+ * The reference: a page for each app, and one for shared options and metrics. Each ends with a line break.
  *
  * @returns the pages by their file names
  */
@@ -113,11 +113,11 @@ const fullMetric = (row: MetricSpec, { series }: Documented): MetricSpec => ({
   name: row.name.replace('…', series),
 });
 
-/** Everything that the page says of an option, but for its older variables. */
+/** The text of an option, without its older variables. */
 const optionSays = (row: AnySpec): string =>
   JSON.stringify([row.flag, row.type.label, row.env, defaultOf(row), row.help]);
 
-/** One option for those of all apps, with the older variables of each. */
+/** The shared option, with the older variables of each app. */
 const withAliases = (rows: readonly AnySpec[]): AnySpec => ({
   ...rows[0]!,
   aliases: rows.flatMap(({ aliases = [] }) => aliases),
