@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 /** The tests that show each claim of docs/security.md: words of the claim, then files and titles. */
 const evidence: Readonly<Record<string, readonly (readonly [path: string, title: string])[]>> = {
-  'the oldest Service decides': [
+  'oldest Service decides': [
     ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'goes by age before names'],
     ['apps/service-mirror/src/desired/global/service.test.ts', 'routes anywhere where only a younger one asks'],
     [
