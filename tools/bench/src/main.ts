@@ -11,7 +11,7 @@ import { benchWireGuard } from './wireguard/wireguard.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-// The clusters and the programs end with this process, however it ends.
+// The clusters and the programs end with this process, also if it is killed.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 try {

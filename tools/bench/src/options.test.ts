@@ -23,7 +23,7 @@ describe('parseOptions', () => {
     expect(parseOptions([app])).toEqual({ app, ...shared, ...want });
   });
 
-  it('reads what is asked of service-mirror', () => {
+  it('reads the options of service-mirror', () => {
     const args =
       'service-mirror --services 5000 --endpoints 250 --rollout 300 --peer-reads endpointslices --changes 7'.split(' ');
     const want = { services: 5000, endpoints: 250, rolloutPods: 300, peersRead: 'endpointslices', changes: 7 };
@@ -39,7 +39,7 @@ describe('parseOptions', () => {
     expect(parseOptions(args)).toMatchObject({ changes });
   });
 
-  it('takes any number of peers', () => {
+  it('accepts any number of peers', () => {
     const options = parseOptions(['policy', '--peer', 'a {local}', '--peer', 'b {local}', '--pods', '50000']);
     expect(options).toMatchObject({ pods: 50_000, peers: ['a {local}', 'b {local}'] });
   });
@@ -52,27 +52,27 @@ describe('parseOptions', () => {
   );
 
   it.each([
-    { args: [], message: 'say what to measure' },
-    { args: ['policies'], message: 'say what to measure' },
-    { args: ['policy', '--pods', 'many'], message: '--pods is a whole number' },
-    { args: ['policy', '--sets', '0'], message: '--sets is a whole number from 1 up' },
-    { args: ['policy', '--pods', '500', '--changes', '251'], message: '--changes is half of --pods at most' },
-    { args: ['policy', '--pods', '1'], message: '--pods is a whole number from 2 up' },
-    { args: ['policy', '--remotes', '6'], message: '--remotes is 5 at most' },
-    { args: ['policy', '--remotes', '2', '--peer', 'x'], message: '--peer is for one remote' },
-    { args: ['policy', '--encoding', 'xml'], message: '--encoding is auto or json' },
+    { args: [], message: 'name the app to measure' },
+    { args: ['policies'], message: 'name the app to measure' },
+    { args: ['policy', '--pods', 'many'], message: '--pods must be a whole number' },
+    { args: ['policy', '--sets', '0'], message: '--sets must be a whole number of at least 1' },
+    { args: ['policy', '--pods', '500', '--changes', '251'], message: '--changes must be at most half of --pods' },
+    { args: ['policy', '--pods', '1'], message: '--pods must be a whole number of at least 2' },
+    { args: ['policy', '--remotes', '6'], message: '--remotes must be at most 5' },
+    { args: ['policy', '--remotes', '2', '--peer', 'x'], message: '--peer needs a single remote' },
+    { args: ['policy', '--encoding', 'xml'], message: '--encoding must be auto or json' },
     { args: ['policy', '--podz', '1'], message: "Unknown option '--podz'" },
     { args: ['policy', '--services', '1'], message: "Unknown option '--services'" },
     { args: ['policy', 'service-mirror'], message: "Unexpected argument 'service-mirror'" },
-    { args: ['service-mirror', '--endpoints', '0'], message: '--endpoints is a whole number from 1 up' },
+    { args: ['service-mirror', '--endpoints', '0'], message: '--endpoints must be a whole number of at least 1' },
     {
       args: ['service-mirror', '--services', '50', '--changes', '26'],
-      message: '--changes is half of --services at most',
+      message: '--changes must be at most half of --services',
     },
-    { args: ['wireguard', '--nodes', '16385'], message: '--nodes is 16384 at most' },
-    { args: ['wireguard', '--nodes', '5', '--changes', '6'], message: '--changes is --nodes at most' },
+    { args: ['wireguard', '--nodes', '16385'], message: '--nodes must be at most 16384' },
+    { args: ['wireguard', '--nodes', '5', '--changes', '6'], message: '--changes must be at most --nodes' },
     { args: ['wireguard', '--peer', 'x'], message: "Unknown option '--peer'" },
-    { args: ['service-mirror', '--peer-reads', 'pods'], message: '--peer-reads is endpoints or endpointslices' },
+    { args: ['service-mirror', '--peer-reads', 'pods'], message: '--peer-reads must be endpoints or endpointslices' },
   ])('refuses $args', ({ args, message }) => {
     expect(() => parseOptions(args)).toThrow(UsageError);
     expect(() => parseOptions(args)).toThrow(message);

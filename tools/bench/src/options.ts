@@ -4,18 +4,18 @@ import { type MirrorOptions, mirrorOptions, mirrorUsage } from './service-mirror
 import { sharedUsage, UsageError } from './shared-options.ts';
 import { type WireGuardBenchOptions, wireGuardOptions, wireGuardUsage } from './wireguard/options.ts';
 
-/** What to measure, and how much of it. */
+/** The app to measure, and its sizes. */
 export type BenchOptions =
   | ({ readonly app: 'policy' } & PolicyOptions)
   | ({ readonly app: 'service-mirror' } & MirrorOptions)
   | ({ readonly app: 'wireguard' } & WireGuardBenchOptions);
 
-/** What to print for `--help`, and for a mistake. */
+/** The output of `--help`, and after an error. */
 export const usage = `npm run bench -- policy [flags]
 npm run bench -- service-mirror [flags]
 npm run bench -- wireguard [flags]
 
-Measures semaphore-policy, semaphore-service-mirror or semaphore-wireguard as its image has it, on API servers of its own.
+Measures the bundle of semaphore-policy, semaphore-service-mirror or semaphore-wireguard, on its own API servers.
 
 policy:
 ${policyUsage}
@@ -29,9 +29,9 @@ All:
 ${sharedUsage}`;
 
 /**
- * Reads the arguments after the program's name, of which the first one is the app's.
+ * Reads the arguments after the program's name. The first is the app.
  *
- * @returns `help` if that is what is asked for
+ * @returns `help` for `--help`
  * @throws {UsageError}
  */
 export function parseOptions([app, ...args]: readonly string[]): BenchOptions | 'help' {
@@ -46,7 +46,7 @@ export function parseOptions([app, ...args]: readonly string[]): BenchOptions | 
     case '-h':
       return 'help';
     default:
-      throw new UsageError('say what to measure: policy, service-mirror or wireguard');
+      throw new UsageError('name the app to measure: policy, service-mirror or wireguard');
   }
 }
 

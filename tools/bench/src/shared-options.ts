@@ -22,10 +22,10 @@ export const sharedFlags = {
 } as const;
 
 /** The flags of all apps, for `--help`. */
-export const sharedUsage = `  --embedded         on the embedded API server: quick, and says as much about that server as about the program
-  --encoding json    ours asks for objects in JSON (auto: protobuf)
-  --settle SECONDS   how long to wait before memory counts as settled (10)
-  --idle SECONDS     also measures CPU and memory while nothing happens
+export const sharedUsage = `  --embedded         uses the embedded API server: quick, but its own time is in the figures
+  --encoding json    ours reads JSON (default: auto, which is protobuf)
+  --settle SECONDS   wait before memory counts as settled (10)
+  --idle SECONDS     also measures CPU and memory without changes
   --json FILE        writes the results as JSON
   --markdown FILE    writes the table as Markdown
 `;
@@ -35,7 +35,7 @@ export class UsageError extends Error {
   readonly code = 'USAGE';
 }
 
-/** What `parseArgs` has made of `sharedFlags`. */
+/** The result of `parseArgs` for `sharedFlags`. */
 export type SharedValues = {
   readonly embedded: boolean;
   readonly encoding: string;
@@ -47,7 +47,7 @@ export type SharedValues = {
 
 /** @throws {UsageError} */
 export function sharedOptions({ embedded, encoding, settle, idle, json, markdown }: SharedValues): SharedOptions {
-  if (encoding !== 'auto' && encoding !== 'json') throw new UsageError('--encoding is auto or json');
+  if (encoding !== 'auto' && encoding !== 'json') throw new UsageError('--encoding must be auto or json');
   return {
     embedded,
     encoding,
@@ -58,7 +58,7 @@ export function sharedOptions({ embedded, encoding, settle, idle, json, markdown
   };
 }
 
-/** @throws {UsageError} in the place of what `parseArgs` throws */
+/** @throws {UsageError} instead of the errors of `parseArgs` */
 export function parsing<T>(parse: () => T): T {
   try {
     return parse();
@@ -70,6 +70,7 @@ export function parsing<T>(parse: () => T): T {
 /** @throws {UsageError} */
 export function natural(flag: string, text: string, least: number): number {
   const value = Number(text);
-  if (!/^\d{1,9}$/.test(text) || value < least) throw new UsageError(`--${flag} is a whole number from ${least} up`);
+  if (!/^\d{1,9}$/.test(text) || value < least)
+    throw new UsageError(`--${flag} must be a whole number of at least ${least}`);
   return value;
 }

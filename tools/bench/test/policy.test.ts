@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runBench, tellBench } from './support/bench.ts';
 
-it('measures the program, and shows the same as table, Markdown and JSON', async ({ signal }) => {
+it('measures the program, with the same result as table, Markdown and JSON', async ({ signal }) => {
   const extent = '--pods 100 --sets 10 --changes 10 --rollout 20 --settle 0 --idle 1'.split(' ');
   const { stdout, markdown, results } = await tellBench(['policy', ...extent], { signal });
   expect(stdout).toMatch(/^100 pods in 10 sets, 1\d\.\d kB each in protobuf\n/);
@@ -19,9 +19,9 @@ it('measures the program, and shows the same as table, Markdown and JSON', async
   ]);
 });
 
-it('says what is wrong with its arguments', async ({ signal }) => {
+it('reports invalid arguments', async ({ signal }) => {
   await expect(runBench(['policy', '--pods', 'many'], { signal })).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^--pods is a whole number from 2 up\n\nnpm run bench -- policy/),
+    stderr: expect.stringMatching(/^--pods must be a whole number of at least 2\n\nnpm run bench -- policy/),
   });
 });

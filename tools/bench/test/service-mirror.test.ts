@@ -5,7 +5,7 @@ import { tellBench } from './support/bench.ts';
 const extent = '--services 20 --endpoints 101 --changes 5 --rollout 10 --settle 0 --idle 1'.split(' ');
 const peer = fileURLToPath(new URL('./support/endpoints-peer.ts', import.meta.url));
 
-it('measures the program, and one beside it that reads and writes Endpoints', async ({ signal }) => {
+it('measures the program, and a peer that reads and writes Endpoints', async ({ signal }) => {
   const command = `${process.execPath} ${peer} {local} {remote} {cluster} {namespace} '{selector}'`;
   const { stdout, results } = await tellBench(['service-mirror', ...extent, '--peer', command], { signal });
   expect(stdout).toMatch(/^20 services of 101 endpoints in 2 slices each, \d+\.\d kB a service in protobuf\n/);
@@ -14,7 +14,7 @@ it('measures the program, and one beside it that reads and writes Endpoints', as
   expect(results).toEqual([
     {
       name: 'ours',
-      // A Service, and two slices of it; and whether the namespace is there.
+      // A Service with two slices, and one dry run for the namespace.
       coldSync: expect.objectContaining({
         requests: { remote: { get: 1, watch: 2 }, local: { create: 61, get: 1, list: 1, watch: 3 } },
       }),
@@ -27,7 +27,7 @@ it('measures the program, and one beside it that reads and writes Endpoints', as
     },
     expect.objectContaining({
       name: 'node',
-      // A Service, and its Endpoints.
+      // A Service and its Endpoints.
       coldSync: expect.objectContaining({
         requests: expect.objectContaining({ local: expect.objectContaining({ create: 40 }) }),
       }),

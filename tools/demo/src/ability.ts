@@ -3,9 +3,9 @@ import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { findBinaries } from '@kube-semaphore/testkit';
 
-/** What of semaphore-wireguard a machine can show. */
+/** The parts of semaphore-wireguard that this machine can show. */
 export type Ability = {
-  /** What is missing for tunnels. */
+  /** Missing requirements of tunnels. */
   readonly lacks: readonly string[];
   /** Whether an agent can say what it would do on this machine. */
   readonly canPlan: boolean;
@@ -17,10 +17,10 @@ export type Ability = {
 const agentTools = ['wg', 'ip'];
 const meshTools = ['unshare', 'nsenter', 'mount', 'bash', 'ping', 'tcpdump'];
 
-/** Decides what is shown. */
+/** Decides which parts to show. */
 export function abilityOf(facts: Facts): Ability {
   const { path, missing, isRoot, hasNamespaces, hasKernelWireGuard, hasTun, wireguardGo } = facts;
-  // Only root can see the rest; and without unshare nobody can tell whether namespaces are allowed.
+  // Only root can check the rest. Without unshare, it is unknown whether namespaces are allowed.
   const isRefused = isRoot && !hasNamespaces && !missing.includes('unshare');
   const needsCarrier = isRoot && !hasKernelWireGuard;
   const lacks = [
@@ -35,17 +35,17 @@ export function abilityOf(facts: Facts): Ability {
   return { lacks, canPlan, path: [dirname(wireguardGo), path].join(delimiter), carrier: 'wireguard-go' };
 }
 
-/** What a machine has. */
+/** The facts about a machine. */
 export type Facts = Readonly<ReturnType<typeof lookAround>>;
 
-/** Looks at this machine and changes nothing. The kernel may load its WireGuard module when it is asked for that. */
+/** Reads the facts of this machine. The kernel may load its WireGuard module when asked for it. */
 export function lookAround(env: Readonly<Record<string, string | undefined>>) {
   const path = env['PATH'] ?? '';
   const isRoot = process.getuid?.() === 0;
   const built = findBinaries(['wireguard-go'], env);
   const isProgram = (tool: string) =>
     path.split(delimiter).some((folder) => works(() => accessSync(join(folder, tool), constants.X_OK)));
-  // In a namespace that goes when the command ends.
+  // In a namespace that is deleted when the command ends.
   const worksInside = (...command: readonly string[]) =>
     isRoot && spawnSync('unshare', ['--net', '--mount', ...command], { env: { PATH: path } }).status === 0;
   return {
@@ -67,6 +67,6 @@ function works(probe: () => void): boolean {
     probe();
     return true;
   } catch {
-    return false; // absent, or not for us: both mean that the demo can't use it
+    return false; // Missing or forbidden: the demo can't use it.
   }
 }

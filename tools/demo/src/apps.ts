@@ -7,9 +7,9 @@ import type { Cluster } from './cluster.ts';
 /** How to start one of our programs. */
 export type Launch = {
   readonly program: `semaphore-${'policy' | 'service-mirror' | 'wireguard'}`;
-  /** By their names, without dashes. `true` is a flag without a value. */
+  /** By name, without hyphens. `true` is a flag without a value. */
   readonly flags: Readonly<Record<string, string | true>>;
-  /** The machine that it runs on, if not this one. */
+  /** The machine that it runs on, if it isn't this one. */
   readonly place?: Place;
   /** The PATH by which it finds `wg` and `ip`. */
   readonly path?: string;
@@ -18,23 +18,23 @@ export type Launch = {
 /** The launch of a program that runs until the demo ends it; `replica` if several share a Lease. */
 export type AppOptions = Launch & { readonly cluster: Cluster; readonly replica?: 'first' | 'second' };
 
-/** A program that runs as a process of its own. */
+/** A program in its own process. */
 export type App = {
   readonly options: AppOptions;
   readonly title: string;
   readonly logFile: string;
   readonly program: Program;
-  /** How a user would start it, in lines. */
+  /** Its command line, as a user would type it, in lines. */
   readonly command: readonly string[];
-  /** Waits until it is ready, and says how long that took since it was started, in ms. */
+  /** Waits until it is ready. Returns the ms since its start. */
   readonly ready: () => Promise<number>;
-  /** False as soon as it was asked to end. */
+  /** False from the call of `stop` on. */
   readonly isRunning: () => boolean;
-  /** Ends it as Kubernetes does, or as a crash does. Idempotent. */
+  /** Stops it as Kubernetes does, or as a crash does. Idempotent. */
   readonly stop: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>;
 };
 
-/** @param number tells its log from those of others */
+/** @param number distinguishes its log from others */
 export function startApp(options: AppOptions, number: number, onDeath: (error: Error) => void): App {
   const { cluster, replica } = options;
   const logFile = join(cluster.server.dir, `${options.program}-${number}.log`);
@@ -43,7 +43,7 @@ export function startApp(options: AppOptions, number: number, onDeath: (error: E
   const program = spawn(options, [], logFile);
   let isRunning = true;
   void program.exited.then(({ code, signal }) => {
-    if (isRunning) onDeath(new Error(`${title} ended by itself: ${signal ?? `exit code ${code}`}`));
+    if (isRunning) onDeath(new Error(`${title} exited unexpectedly: ${signal ?? `exit code ${code}`}`));
   });
   const ready = () => program.ready().then(() => performance.now() - startMs);
   const stop = async (signal?: 'SIGTERM' | 'SIGKILL') => {

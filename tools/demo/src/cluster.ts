@@ -5,7 +5,7 @@ import { mirrorNamespace, watchCopies } from './observe.ts';
 /** One of the two clusters, with Calico's sets, the accounts of the apps, and a watch of what they write. */
 export type Cluster = Readonly<Awaited<ReturnType<typeof prepareCluster>>>;
 
-/** @param number makes the pod networks differ: 1 is 10.1.0.0/16 and fd00:10:1::/64 */
+/** @param number the pod networks of 1 are 10.1.0.0/16 and fd00:10:1::/64 */
 export async function prepareCluster(server: TestCluster, number: number) {
   await Promise.all([
     server.defineResource(globalNetworkSetCrd('projectcalico.org')),
@@ -28,7 +28,7 @@ export async function prepareCluster(server: TestCluster, number: number) {
     mirror,
     wireguard,
     history,
-    /** Its only node, which the API does not have yet. The pods of workloads are in 10.1.0.0/24, without nodes. */
+    /** Its only node, which isn't in the API yet. The pods of workloads are in 10.1.0.0/24, without nodes. */
     node: {
       name: `n${number}`,
       podCIDRs: [`10.${number}.1.0/24`, `fd00:10:${number}:0:1::/80`],

@@ -1,19 +1,19 @@
 import { parseArgs } from 'node:util';
 
-/** What the demo was asked to do. */
+/** The parsed command line. */
 export type CommandLine =
   | { readonly kind: 'run'; readonly keep: boolean; readonly real: boolean }
   | { readonly kind: 'help' }
   | { readonly kind: 'bad-usage'; readonly problem: string };
 
-/** What `--help` prints. */
+/** The output of `--help`. */
 export const help = `Usage: npm run demo [-- FLAGS]
 
 Shows kube-semaphore at work between two small clusters on this machine, in half a minute.
 
-  --keep   keep everything running afterwards, with kubeconfigs to look around, until Ctrl-C
-  --real   use real API servers (kube-apiserver and etcd, built by "npm run binaries"); if this machine can show
-           packets, two whole clusters follow, with all that Kubernetes runs, for about three minutes
+  --keep   keep everything running at the end, until Ctrl-C, and print commands to explore it
+  --real   use real API servers (kube-apiserver and etcd, built by "npm run binaries"); if this machine can run
+           tunnels, two whole clusters follow, for about three minutes
   --help   print this
 `;
 

@@ -137,8 +137,8 @@ describe('fewestReady', () => {
     { name: 'a slice without endpoints', seen: versions(mirrorWith(['1'], ['2:']), mirrorWith(['1'], [])) },
     { name: 'no mirror', seen: versions(mirrorWith(['1'], ['2:']), []) },
     { name: 'no Service', seen: versions(mirrorWith(['1'], ['2:']), mirrorWith(['1'], ['2:']).slice(1)) },
-  ])('throws over a moment with $name', ({ seen }) => {
-    expect(() => fewestReady(seen)).toThrow('a moment without a ready endpoint');
+  ])('throws if a moment has $name', ({ seen }) => {
+    expect(() => fewestReady(seen)).toThrow('no ready endpoint for a moment');
   });
 });
 

@@ -4,17 +4,17 @@ import { globalClustersAnnotation, sourceAnnotation } from '@kube-semaphore/serv
 import { table } from './text/table.ts';
 import type { Workload } from './workload.ts';
 
-/** What a cluster has of workloads elsewhere: a set; or a Service, mirrored or global, and its EndpointSlices. */
+/** The objects for a remote workload: a set, or a mirror or global Service with its EndpointSlices. */
 export type Copy = readonly KubeObject[];
 
-/** What matters of a copy: where it comes from, and its addresses, sorted. */
+/** The content of a copy: its source, and its addresses, sorted. */
 export type Content = {
   readonly source: string | undefined;
   readonly ready: readonly string[];
   readonly notReady: readonly string[];
 };
 
-/** What a cluster should have under a name, as the workloads are when it is asked for. */
+/** The copy that a cluster should have under a name; `content` reads the workloads when it is called. */
 export type Expected = { readonly name: string; readonly content: () => Content | undefined };
 
 type Endpoint = { readonly addresses: readonly string[]; readonly conditions: { readonly ready?: boolean } };
@@ -27,7 +27,7 @@ const nothing: KubeObject = { apiVersion: '', kind: '', metadata: { name: '' } }
 /** The set or the Service of a copy, without its EndpointSlices. An object without content if there is none. */
 export const mainOf = (copy: Copy): KubeObject => copy.find((object) => !isSlice(object)) ?? nothing;
 
-/** The objects of a copy, of all that a cluster has. */
+/** The objects of a copy, from all objects of a cluster. */
 export const partOf = (objects: readonly KubeObject[], name: string): Copy =>
   objects.filter(({ metadata }) => (metadata.labels?.['kubernetes.io/service-name'] ?? metadata.name) === name);
 
@@ -42,13 +42,13 @@ export function contentOf(copy: Copy): Content | undefined {
   return { source, ready: (nets ?? addressesOf(copy, true)).toSorted(), notReady: addressesOf(copy, false).toSorted() };
 }
 
-/** The set of a workload in other clusters: none if it has no pods. */
+/** The set of a workload in other clusters; no set without pods. */
 export const setOf = (workload: Pick<Workload, 'setName' | 'id' | 'pods'>): Expected => ({
   name: workload.setName,
   content: () => contentFrom(workload.pods[0] && workload.id, netsOf(workload.pods)),
 });
 
-/** The mirror of its Service: none if it has no Service. */
+/** The mirror of its Service; no mirror without a Service. */
 export const mirrorOf = (workload: Pick<Workload, 'mirrorName' | 'id' | 'label' | 'pods'>): Expected => ({
   name: workload.mirrorName,
   content: () => contentFrom(workload.label && workload.id, ipsOf(workload.pods)),
@@ -56,7 +56,7 @@ export const mirrorOf = (workload: Pick<Workload, 'mirrorName' | 'id' | 'label' 
 
 type Member = Pick<Workload, 'globalName' | 'cluster' | 'label' | 'pods'>;
 
-/** The one Service of the workloads of a name, where the pods of lost clusters do not count as ready. */
+/** The global Service of workloads with one name. Pods of lost clusters are not ready. */
 export const globalOf = (members: readonly [Member, ...Member[]], lost: readonly string[] = []): Expected => ({
   name: members[0].globalName,
   content: () => {
@@ -72,9 +72,9 @@ export const globalOf = (members: readonly [Member, ...Member[]], lost: readonly
 });
 
 /**
- * The number of ready pods in the moment that had the fewest, in the family of addresses that had fewer.
+ * The smallest number of ready pods over time, in the address family that had fewer.
  *
- * @throws {Error} if there was none, or no Service: callers were refused
+ * @throws {Error} if it is 0, or the Service was missing: calls were refused
  */
 export function fewestReady(versions: readonly { readonly copy: Copy }[]): number {
   const counts = versions.flatMap(({ copy }) => {
@@ -82,11 +82,11 @@ export function fewestReady(versions: readonly { readonly copy: Copy }[]): numbe
     return mainOf(copy) === nothing ? 0 : [v6, addressesOf(copy, true).length - v6];
   });
   const fewest = Math.min(...counts);
-  if (fewest === 0) throw new Error('there was a moment without a ready endpoint');
+  if (fewest === 0) throw new Error('the Service had no ready endpoint for a moment');
   return fewest;
 }
 
-/** The EndpointSlices of a copy with their addresses, as lines sorted by name. */
+/** The EndpointSlices of a copy with their addresses, as lines, sorted by name. */
 export function sliceLines(copy: Copy): string[] {
   const slices = copy.filter(isSlice).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   const textOf = (slice: KubeObject) =>
@@ -94,10 +94,10 @@ export function sliceLines(copy: Copy): string[] {
   return table(slices.map((slice) => [slice.metadata.name, textOf(slice)]));
 }
 
-/** The addresses in all slices that are ready, or are not. */
+/** The addresses in all slices that are ready, or that aren't. */
 function addressesOf(copy: Copy, areReady: boolean): string[] {
   const endpoints = copy.filter(isSlice).flatMap((slice) => (slice['endpoints'] ?? []) as readonly Endpoint[]);
-  // Consumers take an unknown `ready` for true.
+  // Consumers treat an unknown `ready` as true.
   const wanted = endpoints.filter(({ conditions }) => (conditions.ready !== false) === areReady);
   return wanted.flatMap(({ addresses }) => addresses);
 }

@@ -6,10 +6,10 @@ import { exposeShops } from './steps/globals.ts';
 import type { Demo } from './steps/start.ts';
 import { memberLabel } from './workload.ts';
 
-/** Brings back something to look at, prints how, and never returns. */
+/** Creates objects to look at, prints the commands, and never returns. */
 export async function keepRunning(demo: Demo): Promise<never> {
   const { out, started, c1, c2, checkout, nodes, shops } = demo;
-  // The mirror, the global Service and the set must be there before somebody pastes the commands.
+  // The mirror, the global Service and the set must exist before someone pastes the commands.
   await observe(c1, mirrorOf(checkout), () => checkout.expose('mirror'));
   await observe(c1, globalOf(shops), () => exposeShops(demo));
   await observe(c1, setOf(checkout), () => checkout.scale(3));
@@ -17,7 +17,7 @@ export async function keepRunning(demo: Demo): Promise<never> {
     await joinCluster(nodes[1]);
     await hasPeers(nodes[0], 1);
   }
-  // A real cluster brings a kubectl of its own version.
+  // A real cluster has a kubectl of its own version.
   const kubectl = (server: object) => ('kubectl' in server ? String(server.kubectl) : 'kubectl');
   const shortcut = ({ name, server }: Demo['c1']) =>
     `${name}() { ${kubectl(server)} --kubeconfig ${server.adminKubeconfig} "$@"; }`;
@@ -40,7 +40,7 @@ Read the logs and the metrics of the processes:
   return new Promise(() => {});
 }
 
-/** What people may try, and the commands for it, indented. */
+/** Suggestions, with their commands indented. */
 const lookAndBreak = ({ checkout, ledger, shops: [shop, theirShop] }: Demo): string => `
 Look at the sets, and at the pods behind them:
   c1 get globalnetworksets -o yaml
@@ -51,7 +51,7 @@ Look at the mirror, with the addresses behind it, and at its Service in c2:
 Delete the mirror, and look again:
   c1 delete services ${checkout.mirrorName} -n ${mirrorNamespace}
   c1 get services,endpointslices -n ${mirrorNamespace} -o name
-Take c2 out of the global Service, and look at what is left of it:
+Remove c2 from the global Service, and look at the rest of it:
   c2 delete services ${theirShop.app} -n ${theirShop.namespace}
   c1 get services ${shop.globalName} -n ${mirrorNamespace} -o yaml
   c1 get endpointslices -n ${mirrorNamespace} -o name

@@ -11,12 +11,12 @@ import { run } from './story.ts';
 /** Longer lines are hard to read. */
 const MAX_WIDTH = 100;
 
-/** A Ctrl-C must be over within 5 s. */
+/** A Ctrl-C must end the demo within 5 s. */
 const CLOSE_MS = 4_000;
 
 const TAIL_LINES = 15;
 
-/** The demo stops, and nothing is wrong: somebody asked for it, or nobody reads its output any more. */
+/** The demo stops without an error: by a signal, or because its output is closed. */
 class Interruption extends Error {}
 
 const commandLine = readCommandLine(process.argv.slice(2));
@@ -35,7 +35,7 @@ if (!binaries.ok) {
 }
 
 const stop = new AbortController();
-// npm passes on a Ctrl-C that the terminal has sent here already: the second signal says nothing new.
+// npm forwards a Ctrl-C that the terminal already sent here. The second signal changes nothing.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop.abort(new Interruption(name)));
 // For example, a pipe into `head`.
 process.stdout.on('error', ({ message }) => stop.abort(new Interruption(message)));

@@ -8,7 +8,7 @@ import type { AppOptions } from './apps.ts';
 import type { Cluster } from './cluster.ts';
 import type { Started } from './started.ts';
 
-/** How to start the agent of a node, and the file that it reads. */
+/** The launch of a node's agent, and its config file. */
 type Agent = { readonly launch: AppOptions; readonly file: object };
 
 /** The node of a cluster: a machine on a network, with a pod and an agent. */
@@ -33,7 +33,7 @@ export async function createNode({ server, node }: Cluster, more: Partial<NodeOp
   await server.admin.create(nodesPath, nodeObject({ name, podCIDRs, ...more }));
 }
 
-/** Writes the file of the agent of a cluster's node: it names its own cluster, and the other one. */
+/** Writes the config file for the agent of a cluster's node. */
 export async function prepareAgent(cluster: Cluster, remote: Cluster): Promise<Agent> {
   const { name, server, node, wireguard } = cluster;
   const { kubeconfig } = remote.wireguard.reader;
@@ -67,7 +67,7 @@ export async function buildNodes(started: Started, [c1, c2]: readonly [Cluster, 
 export const joinCluster = ({ cluster, machine }: MeshNode): Promise<void> =>
   createNode(cluster, { internalIPs: [machine.ipv4, machine.ipv6] });
 
-/** Waits until the device of a node has so many peers, as `wg` shows them. */
+/** Waits until `wg` shows this number of peers on the device of a node. */
 export async function hasPeers({ machine, remote }: MeshNode, count: number): Promise<void> {
   const show = () => machine.run('wg', ['show', deviceName(remote.name), 'peers']);
   await eventually(async () => (await show()).split('\n').length - 1, count);

@@ -17,13 +17,13 @@ export type History = Readonly<Awaited<ReturnType<typeof watchCopies>>>;
 
 type Version = { readonly copy: Copy; readonly ms: number };
 
-/** What became of a copy during a change. */
+/** The versions of a copy during a change. */
 export type Observation = {
   /** From the first request of the change until the copy was right. */
   readonly rightMs: number;
-  /** How long the requests of the change took themselves. */
+  /** Duration of the requests of the change. */
   readonly changeMs: number;
-  /** All versions meanwhile, the last one being right. */
+  /** All versions until the right one, which is the last. */
   readonly versions: readonly Version[];
   readonly first: Version;
   readonly last: Version;
@@ -36,12 +36,12 @@ const paths = [
 ];
 
 /**
- * The apps write an object once in 200 ms at most. A change that comes later finds them idle: what is measured is not
- * the rest of a wait that the change before it began.
+ * The apps write an object at most once in 200 ms. After this pause they are idle, so a measurement doesn't contain the
+ * wait of the previous change.
  */
 const QUIET_MS = 250;
 
-/** Watches the copies in a cluster, so that the demo need not believe the apps. */
+/** Watches the copies in a cluster, so that the demo doesn't rely on the apps. */
 export async function watchCopies(cluster: TestCluster) {
   const { token } = await cluster.account('demo', [{ apiGroups: ['*'], resources: ['*'], verbs: ['watch'] }]);
   const latest = new Map<string, readonly KubeObject[]>(paths.map((path) => [path, []]));
@@ -58,9 +58,9 @@ export async function watchCopies(cluster: TestCluster) {
 }
 
 /**
- * Makes a change, and waits until a cluster has the copy that it should have afterwards.
+ * Makes a change, and waits until a cluster has the expected copy.
  *
- * @throws {Error} if it does not have it within 15 s
+ * @throws {Error} if it doesn't have it within 15 s
  */
 export async function observe(
   { name: cluster, history }: { readonly name: string; readonly history: History },

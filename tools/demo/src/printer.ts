@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { formatDuration } from './text/duration.ts';
 import { wrap } from './text/wrap.ts';
 
-/** Colours a text, or doesn't. */
+/** Colours a text on a terminal. */
 export type Paint = (format: 'bold' | 'cyan' | 'green', text: string) => string;
 
 export type PrinterOptions = {
@@ -15,15 +15,15 @@ export type PrinterOptions = {
 };
 
 const MARGIN = '   ';
-/** Durations stand below each other. */
+/** Aligns durations. */
 const DURATION_COLUMNS = 7;
 
 /**
- * Prints what the demo says, and remembers the results. Once `signal` is aborted, all methods throw its reason: a step
- * that still runs ends there, and prints nothing after the demo has said that it stops.
+ * Prints the output of the demo, and keeps the results. After `signal` is aborted, all methods throw its reason, so a
+ * step that still runs prints nothing after "Stopping".
  */
 export class Printer {
-  /** What came true, and how long it took. */
+  /** The results, and how long each took. */
   readonly results: { readonly what: string; readonly ms: number }[] = [];
   readonly #options: PrinterOptions;
   #steps = 0;
@@ -32,7 +32,7 @@ export class Printer {
     this.#options = options;
   }
 
-  /** A heading with the number of the step, what it is about, and lines for that. */
+  /** Prints a numbered heading, a paragraph, and lines. */
   step(title: string, text: string, lines?: readonly string[]): void {
     this.#steps += 1;
     this.heading(`${this.#steps}. ${title}`);
@@ -43,13 +43,13 @@ export class Printer {
     this.#print('', this.#options.paint('bold', title));
   }
 
-  /** A paragraph, and lines that it is about. Its line breaks count as spaces. */
+  /** Prints a paragraph, whose line breaks count as spaces, and lines. */
   say(text: string, lines?: readonly string[]): void {
     this.#print('', ...wrap(text, this.#options.width - MARGIN.length).map((line) => `${MARGIN}${line}`));
     if (lines !== undefined) this.show(lines);
   }
 
-  /** Lines as they are: a manifest, a command, a table. */
+  /** Prints lines as they are: a manifest, a command, a table. */
   show(lines: readonly string[]): void {
     this.#print('', ...lines.map((line) => `${MARGIN}  ${this.#options.paint('cyan', line)}`));
   }
@@ -60,9 +60,9 @@ export class Printer {
   }
 
   /**
-   * What came true, and how long it took.
+   * Prints and keeps a result, and how long it took.
    *
-   * @param detail goes on after `what`, and isn't remembered
+   * @param detail printed after `what`, and not kept
    */
   result(what: string, ms: number, detail = ''): void {
     this.results.push({ what, ms });

@@ -2,20 +2,20 @@ import { type App, type AppOptions, startApp } from './apps.ts';
 
 type Stoppable = { stop(): Promise<unknown> };
 
-/** Everything that the demo starts. It must be gone when the demo ends, whatever happened. */
+/** Everything that the demo starts, and must stop before it ends. */
 export class Started {
-  /** In the order in which they were started. */
+  /** In the order of their start. */
   readonly apps: App[] = [];
   readonly #servers: Promise<Stoppable>[] = [];
   readonly #onDeath: (error: Error) => void;
   #isOpen = true;
 
-  /** @param onDeath called if an app ends without having been asked to */
+  /** @param onDeath called if an app exits unexpectedly */
   constructor(onDeath: (error: Error) => void) {
     this.#onDeath = onDeath;
   }
 
-  /** The first app of a cluster that runs, and is this program. @throws {Error} if there is none */
+  /** The first running app of this program and cluster. @throws {Error} if there is none */
   running(program: AppOptions['program'], { name }: { readonly name: string }): App {
     const isWanted = ({ options, isRunning }: App) =>
       options.program === program && options.cluster.name === name && isRunning();
@@ -39,19 +39,19 @@ export class Started {
     return server;
   }
 
-  /** Stops everything, also what is still starting. Idempotent. @throws {Error} if a server does not stop */
+  /** Stops everything, also servers that are still starting. Idempotent. @throws {Error} if a server doesn't stop */
   async close(): Promise<void> {
     this.#isOpen = false;
     await Promise.all(this.apps.map((app) => app.stop()));
-    // A server that did not start has cleaned up after itself. The step that started it reports why.
+    // A server that failed to start cleaned up after itself. The step that started it reports the error.
     const servers = (await Promise.allSettled(this.#servers)).filter((server) => server.status === 'fulfilled');
     const ends = await Promise.allSettled(servers.map(({ value }) => value.stop()));
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed !== undefined) throw new Error('a server did not stop', { cause: failed.reason });
   }
 
-  /** A step may still run after an interruption. It must not start what nothing stops. */
+  /** A step may still run after an interruption. It must not start anything that nobody stops. */
   #assertOpen(): void {
-    if (!this.#isOpen) throw new Error('the demo is over');
+    if (!this.#isOpen) throw new Error('the demo has ended');
   }
 }

@@ -25,18 +25,17 @@ const picture = `
 
 type Options = Pick<Demo, 'out' | 'started' | 'ability'> & { readonly real: boolean; readonly keep: boolean };
 
-/** Tells the whole story, and stops everything. With `keep` it never ends. */
+/** Runs all steps, and stops everything. With `keep`, it never ends. */
 export async function run({ real, keep, ...rest }: Options): Promise<void> {
   const { out, started, ability } = rest;
   const startMs = performance.now();
   out.say(
-    `kube-semaphore connects Kubernetes clusters, with nothing in the middle. Each cluster runs a few small
-    programs. They watch the API servers of the other clusters, and write local objects that say what is there. This
-    demo shows all three of them. semaphore-policy is for network policies across clusters: it keeps the addresses of
-    another cluster’s pods in GlobalNetworkSets, lists of addresses that Calico’s policies select by label.
-    semaphore-service-mirror is for calls across clusters: it copies Services of another cluster, with their endpoints,
-    and makes one Service of those that several clusters have. semaphore-wireguard is for the packets: it joins the
-    nodes of all clusters by encrypted tunnels, through which their pods reach each other.`,
+    `kube-semaphore connects Kubernetes clusters, without a central part. Each cluster runs three small programs,
+    which watch the API servers of the other clusters and write local objects. semaphore-policy is for network policies
+    across clusters: it keeps the addresses of another cluster’s pods in GlobalNetworkSets, which Calico policies
+    select by label. semaphore-service-mirror is for calls across clusters: it copies Services of another cluster, with
+    their endpoints, and merges Services that several clusters have. semaphore-wireguard is for packets: it connects
+    the nodes of all clusters by encrypted tunnels, through which their pods reach each other.`,
     picture.trim().split('\n'),
   );
   const demo = await start({ ...rest, real });
@@ -46,9 +45,9 @@ export async function run({ real, keep, ...rest }: Options): Promise<void> {
   sumUp(out, performance.now() - startMs);
   if (keep) await keepRunning(demo);
   await started.close();
-  out.say('Everything is stopped and removed. What to try next:', [
-    'npm run demo -- --keep   keeps it running, with commands to look around and to break things',
-    'npm run demo -- --real   uses real API servers ("npm run binaries" builds them once), and then two whole clusters',
+  out.say('Everything is stopped and removed. Next, try:', [
+    'npm run demo -- --keep   keeps it running, and prints commands to explore it and to break things',
+    'npm run demo -- --real   uses real API servers ("npm run binaries" builds them once), then two whole clusters',
   ]);
 }
 
@@ -57,8 +56,8 @@ function sumUp(out: Printer, totalMs: number): void {
   const results = [...out.results, { what: 'the whole demo', ms: totalMs }];
   const rows = results.map(({ what, ms }) => [what, formatDuration(ms)]);
   out.say(
-    `Each program watched other clusters, and kept the objects that it writes right, whatever happened. The time
-    of a change begins with its first request:`,
+    `Each program watched other clusters, and kept its local objects correct in spite of all faults. Times begin
+    with the first request of a change:`,
     table(rows, { lastColumn: 'right' }),
   );
 }

@@ -5,10 +5,10 @@ import { createPod, deletePod, endpointSlice, pod, service } from '@kube-semapho
 
 type RunningPod = { readonly name: string; readonly ips: readonly string[] };
 
-/** A rolling update replaces so many pods at a time. */
+/** Pods that a rolling update replaces at a time. */
 const SURGE = 5;
 
-/** The label by which semaphore-policy knows the pods that other clusters should know. */
+/** The label of pods that other clusters should know. */
 export const memberLabel = nameLabel(labelDomains[0]);
 
 /**
@@ -19,21 +19,21 @@ export class Workload {
   readonly cluster: string;
   readonly namespace: string;
   readonly app: string;
-  /** Tells it from all others: `c2/shop/checkout`. */
+  /** Unique: `c2/shop/checkout`. */
   readonly id: string;
   /** The name of its set in other clusters. */
   readonly setName: string;
   /** The name of its Service's mirror in other clusters. */
   readonly mirrorName: string;
-  /** The name of the Service that merges its own with those of the same name in other clusters. */
+  /** The name of its global Service. */
   readonly globalName: string;
-  /** Its pods, as they are once the present change is done. */
+  /** Its pods after the present change. */
   pods: readonly RunningPod[] = [];
-  /** What its Service is for other clusters, if it has one: one to mirror, or a part of a global one. */
+  /** The kind of its Service, if it has one: to mirror, or part of a global Service. */
   label: 'mirror' | 'global' | undefined;
   readonly #server: TestCluster;
   readonly #nextIps: () => readonly string[];
-  /** The pods that exist already, and are not about to be deleted. */
+  /** The pods that exist, and aren't about to be deleted. */
   #ready: readonly RunningPod[] = [];
   #written: Promise<unknown> = Promise.resolve();
   #revision = 1;
@@ -53,7 +53,7 @@ export class Workload {
     this.#nextIps = nextIps;
   }
 
-  /** Creates or deletes as many pods as it takes, all at once. */
+  /** Creates or deletes pods until there are this many, all at once. */
   async scale(replicas: number): Promise<void> {
     const [kept, surplus] = [this.pods.slice(0, replicas), this.pods.slice(replicas)];
     const added = Array.from({ length: replicas - kept.length }, () => this.#newPod());
@@ -73,7 +73,7 @@ export class Workload {
     }
   }
 
-  /** Gives it a Service for other clusters, and then an EndpointSlice for each family of addresses. */
+  /** Creates its Service, then an EndpointSlice for each address family. */
   async expose(label: 'mirror' | 'global'): Promise<void> {
     this.label = label;
     const { namespace, app: name } = this;
@@ -82,7 +82,7 @@ export class Workload {
     await this.#writeSlices('POST');
   }
 
-  /** Deletes the Service and its slices. The pods go on. */
+  /** Deletes the Service and its slices. The pods stay. */
   async withdraw(): Promise<void> {
     this.label = undefined;
     await this.#server.admin.delete(`${this.#services}/${this.app}`);
@@ -101,14 +101,14 @@ export class Workload {
   }
 
   async #delete(deleted: RunningPod): Promise<void> {
-    // An endpoint is not ready any more from the moment on at which its pod begins to terminate.
+    // An endpoint is not ready as soon as its pod begins to terminate.
     await Promise.all([
       this.#publish(this.#ready.filter((each) => each !== deleted)),
       deletePod(this.#server.admin, { name: deleted.name, namespace: this.namespace }),
     ]);
   }
 
-  /** What comes during a write of the slices is written together, as Kubernetes' controller does it. */
+  /** Changes during a write of the slices are written together, as by Kubernetes' controller. */
   async #publish(ready: readonly RunningPod[]): Promise<void> {
     this.#ready = ready;
     const isLatest = () => this.label !== undefined && ready === this.#ready;

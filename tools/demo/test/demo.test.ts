@@ -47,33 +47,33 @@ it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, asy
     expect.stringMatching(/^all 20 new pods are in the set, and none of the old ones: never fewer than \d+/),
     'only the last pod is in the set: 10.2.0.21/32 and fd00:10:2::15/128',
     'c2 has a set c1-payments-ledger',
-    expect.stringMatching(/^the edited set is as it was: 203\.0\.113\.66\/32 was in it for /),
-    'the deleted set is back, with the same labels and addresses',
-    'c1 knows that it has lost sight of c2',
-    'the set has stayed as it was, while 2 attempts to reach c2 were in vain',
-    'all that was missed has arrived: the addresses of 3 new pods, and not the old one’s',
-    expect.stringMatching(/^the other replica leads in its place: it was the (first|second) one\. /),
-    'the pod that started meanwhile is in the set',
+    expect.stringMatching(/^the set is restored: 203\.0\.113\.66\/32 was in it for /),
+    'the set exists again, with the same labels and addresses',
+    'c1 reports that it does not reach c2',
+    'the set did not change, while 2 attempts to reach c2 failed',
+    'the set is up to date: it has the 3 new pods, and not the old one',
+    expect.stringMatching(/^the other replica leads: it is the (first|second) one\. /),
+    'the pod that started in between is in the set',
     'the new leader has written the next change',
-    'c1 has no set c2-shop-checkout any more; c2 still has c1-payments-ledger',
+    'c1 has no set c2-shop-checkout; c2 still has c1-payments-ledger',
     'semaphore-service-mirror is ready',
     'c1 has a Service c2-shop-73736d-checkout',
     'all 3 pods of c2 are ready behind it',
     expect.stringMatching(/^all 20 pods are ready behind the mirror: never fewer than 3, /),
     expect.stringMatching(/^only the 20 new pods are ready behind the mirror: never fewer than \d+, /),
-    'c1 has neither the mirror nor EndpointSlices of it any more',
+    'c1 has neither the mirror nor its EndpointSlices',
     'semaphore-service-mirror is ready again',
     'c1 has a Service gl-default-73736d-shop',
     'the pods of both clusters are ready behind it',
     'only the pods of c1 are ready behind it',
     expect.stringMatching(/^the pods of both clusters are ready behind it again: never fewer than 2 pods, /),
-    'c1 has no EndpointSlices of c2 any more: the Service stays, with 2 pods of c1',
-    'c1 has neither the global Service nor EndpointSlices of it any more',
+    'c1 has no EndpointSlices of c2: the Service stays, with 2 pods of c1',
+    'c1 has neither the global Service nor its EndpointSlices',
   ]);
   const extract = docBlocks('../README.md', 'Try it', 'text').join('').trim();
   expect(withoutMeasures(demo.output)).toContain(withoutMeasures(extract));
   expect(demo.output.replace(/\s+/g, ' ')).toMatch(
-    /For that it lacks here: (root; )?wg; ip; unshare; nsenter; mount; bash; ping; tcpdump/,
+    /For this, the following is missing here: (root; )?wg; ip; unshare; nsenter; mount; bash; ping; tcpdump/,
   );
   const metric = 'semaphore_policy_remote_up{remote="c2"}';
   expect(demo.output.split('\n').filter((line) => line.includes(metric))).toEqual([
@@ -82,7 +82,7 @@ it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, asy
   ]);
 });
 
-it('shows what an agent would do where no tunnel can be had', { timeout: TIMEOUT_MS }, async () => {
+it('shows what an agent would do if no tunnel is possible', { timeout: TIMEOUT_MS }, async () => {
   const path = await mkdtemp(join(tmpdir(), 'demo-path-'));
   onTestFinished(() => rm(path, { recursive: true }));
   // A machine without any device.
@@ -94,7 +94,7 @@ it('shows what an agent would do where no tunnel can be had', { timeout: TIMEOUT
   await writeFile(join(path, 'ip'), '#!/bin/sh\necho "[]"\n', { mode: 0o755 });
   const demo = await start([], { PATH: path });
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
-  expect(demo.output).toMatch(/✓ .* this is what the agent would do here\n/);
+  expect(demo.output).toMatch(/✓ .* the agent would do this here\n/);
   expect(demo.output).toMatch(/create {2}device {6}wireguard\.c2 {2}port 51820, /);
   expect(demo.output).toMatch(
     /create {2}peer {8}\S{44} {2}n2 {2}192\.0\.2\.2:51820 {2}10\.2\.1\.0\/24 {2}fd00:10:2:0:1::\/80\n/,
@@ -103,22 +103,22 @@ it('shows what an agent would do where no tunnel can be had', { timeout: TIMEOUT
 });
 
 it.each([
-  { name: 'before there is anything', signal: 'SIGINT', text: 'kube-semaphore connects' },
+  { name: 'before it starts anything', signal: 'SIGINT', text: 'kube-semaphore connects' },
   { name: 'while the apps start', signal: 'SIGINT', text: 'both clusters serve' },
-  { name: 'by SIGTERM while pods come', signal: 'SIGTERM', text: '3. It grows' },
-  { name: 'by SIGHUP while a cluster is out of reach', signal: 'SIGHUP', text: '9. The other cluster' },
-  { name: 'while nobody leads', signal: 'SIGINT', text: 'kill -9' },
-  { name: 'while an app is started anew', signal: 'SIGINT', text: '16. One Service' },
-  { name: 'while a global Service lacks a cluster', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
+  { name: 'by SIGTERM while pods start', signal: 'SIGTERM', text: '3. It grows' },
+  { name: 'by SIGHUP while a cluster is not reached', signal: 'SIGHUP', text: '9. The other cluster' },
+  { name: 'while no replica leads', signal: 'SIGINT', text: 'kill -9' },
+  { name: 'while an app restarts', signal: 'SIGINT', text: '16. One Service' },
+  { name: 'while a cluster of a global Service is down', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
 ] as const)(
   'ends soon and leaves nothing when it is interrupted $name',
   { timeout: TIMEOUT_MS },
   async ({ signal, text }) => {
-    // With --keep it does not end before it is interrupted.
+    // With --keep, it runs until it is interrupted.
     const demo = await start(['--keep']);
     await demo.says(text);
     demo.signal(signal);
-    // As npm does, which hears of a Ctrl-C and passes it on.
+    // npm forwards a Ctrl-C like this.
     demo.child.kill(signal);
     const startMs = performance.now();
     expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) });
@@ -127,7 +127,7 @@ it.each([
   },
 );
 
-it('ends when nobody reads its output any more', async () => {
+it('ends when its output is closed', async () => {
   const demo = await start();
   await demo.says('kube-semaphore connects');
   demo.child.stdout?.destroy();
@@ -141,7 +141,7 @@ it('fails with the end of the logs when an app dies', async () => {
   const app = (await demo.processes()).find((line) => line.includes('-target-cluster-name c2'));
   process.kill(Number.parseInt(app ?? '', 10), 'SIGKILL');
   expect(await demo.ended).toMatchObject({ code: 1 });
-  expect(demo.output).toContain('The demo failed: semaphore-policy of c1 ended by itself: SIGKILL');
+  expect(demo.output).toContain('The demo failed: semaphore-policy of c1 exited unexpectedly: SIGKILL');
   expect(demo.output).toMatch(/The last lines of semaphore-policy of c1:\n\{"level":"info",.*"msg":"started"\}/);
   await leavesNothing(demo);
 });
@@ -149,7 +149,7 @@ it('fails with the end of the logs when an app dies', async () => {
 const env = { ...process.env, PATH: [kubectlFolder, process.env['PATH']].join(delimiter) };
 
 it.skipIf(goesWithoutKubectl)(
-  'goes on with --keep, and the commands that it prints work',
+  'continues with --keep, and the commands that it prints work',
   { timeout: TIMEOUT_MS },
   async () => {
     const demo = await start(['--keep']);
@@ -161,7 +161,7 @@ it.skipIf(goesWithoutKubectl)(
     const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')], { env });
     expect(stdout).toContain('name: c2-shop-checkout');
     expect(stdout).toContain('semaphore_policy_remote_up{remote="c1"} 1');
-    // It is shown, deleted, and there again.
+    // It is shown, deleted, and created again.
     expect(stdout).toContain('name: c2-shop-73736d-checkout');
     expect(stdout).toContain('semaphore_service_mirror_remote_up{remote="c2"} 1');
     expect(stdout).toContain('name: gl-default-73736d-shop');

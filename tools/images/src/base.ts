@@ -7,10 +7,10 @@ import { cacheFolder } from '@kube-semaphore/testkit';
 import { buildImage, type Builder } from './builder.ts';
 import { run } from './run.ts';
 
-/** Debian's release, as in the Dockerfiles. */
+/** The release of Debian in the Dockerfiles. */
 const RELEASE = 'bookworm';
 
-/** What nothing in an image reads: Debian's slim images are without it, too. */
+/** Paths that no program in an image reads. Debian's slim images don't have them either. */
 const needless = [
   'usr/share/doc',
   'usr/share/man',
@@ -22,7 +22,7 @@ const needless = [
   'var/log',
 ];
 
-/** Images that stand for those of a registry, as the Dockerfiles' arguments BASE and NODE have them. */
+/** Local images that replace those of a registry: values of the arguments BASE and NODE. */
 export type LocalImages = { readonly base: string; readonly node: string };
 
 type LocalOptions = {
@@ -32,10 +32,9 @@ type LocalOptions = {
 };
 
 /**
- * Makes a Debian from its packages, which is kept in the cache, and an image that has Node.js alone: the one that npm
- * brought for the workspace.
+ * Makes a base from Debian's packages, which stays in the cache, and an image that has only the Node.js of the workspace.
  *
- * @throws {Error} with debootstrap's words: it takes root, and the keys of Debian, by which it checks what it downloads
+ * @throws {Error} with debootstrap's output. It needs root, and Debian's keys to check the packages
  */
 export async function buildLocalImages(builder: Builder, { epoch, say }: LocalOptions): Promise<LocalImages> {
   const images = { base: `kube-semaphore-base:${RELEASE}`, node: 'kube-semaphore-node:24' };
@@ -53,12 +52,12 @@ export async function buildLocalImages(builder: Builder, { epoch, say }: LocalOp
 
 const dockerfile = (name: string): string => fileURLToPath(new URL(`../base/${name}.Dockerfile`, import.meta.url));
 
-/** The program that npm brought for this machine, and that npm scripts run on. */
+/** The Node.js that npm installed for this machine, and that runs npm scripts. */
 function nodeBinary(): string {
   return createRequire(import.meta.url).resolve(`node-linux-${process.arch}/bin/node`);
 }
 
-/** The archive appears complete or not at all. */
+/** Writes the archive completely or not at all. */
 async function bootstrap(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(dirname(folder), '.work-'));
@@ -66,7 +65,7 @@ async function bootstrap(folder: string): Promise<void> {
   try {
     await run(['debootstrap', '--variant=minbase', '--force-check-gpg', RELEASE, root]);
     for (const path of needless) await empty(join(root, path));
-    // debootstrap takes these from the machine that it runs on.
+    // debootstrap copies these from its own machine.
     for (const name of ['hostname', 'resolv.conf']) await writeFile(join(root, 'etc', name), '');
     await run([
       'tar',

@@ -1,20 +1,20 @@
 import { storeFlags } from '@kube-semaphore/testkit';
 import { run, works } from './run.ts';
 
-/** A Dockerfile, and what it is made of. */
+/** The inputs of a build. */
 type Recipe = {
   /** The Dockerfile. */
   readonly file: string;
-  /** The folder that it copies from. */
+  /** The folder to copy from. */
   readonly context: string;
   readonly args?: Readonly<Record<string, string>>;
 };
 
-/** An image, and what it is built of. */
+/** The inputs and the name of an image. */
 export type Build = Recipe & {
   /** Name and tag of the result. */
   readonly tag: string;
-  /** When its files were made, in seconds, as SOURCE_DATE_EPOCH; else each says when it was. */
+  /** The time of its files in seconds, as SOURCE_DATE_EPOCH; without it, each keeps its own. */
   readonly epoch?: number | undefined;
 };
 
@@ -23,22 +23,22 @@ export const builderNames = ['docker', 'buildah', 'podman'] as const;
 
 export type BuilderName = (typeof builderNames)[number];
 
-/** A program that makes images of Dockerfiles. All of them understand the same `build`. */
+/** A program that builds images from Dockerfiles. All have the same `build`. */
 export type Builder = {
   readonly name: BuilderName;
-  /** The program, with the flags that it has in any case. */
+  /** The program, with the flags of all its commands. */
   readonly command: readonly [file: string, ...flags: string[]];
   /** Flags of its `build`. */
   readonly buildFlags: readonly string[];
-  /** Flags by which it asks a registry for what it hasn't, or doesn't. */
+  /** Flags to pull missing images, or not to. */
   readonly pull: (wanted: boolean) => readonly string[];
-  /** Flags by which the files of an image, and its own time, are of that second. */
+  /** Flags that set the time of an image and its files. */
   readonly date: (epoch: number) => readonly string[];
-  /** What removes, from a store that is ours, what builds leave there: stages, and images that lost their names. */
+  /** The command that removes stages and unnamed images from our own store. */
   readonly tidyUp?: readonly (readonly string[])[];
 };
 
-/** In a chroot a build needs no rights but root's, so that it works in a container, too. */
+/** In a chroot, a build only needs root, so it works in a container, too. */
 const inChroot = ['--isolation', 'chroot'];
 
 const timestamp = (epoch: number): readonly string[] => ['--timestamp', `${epoch}`];
@@ -73,9 +73,9 @@ const builders: readonly Builder[] = [
 ];
 
 /**
- * The first builder that works here; a docker without its daemon doesn't.
+ * The first builder that works here; docker without its daemon doesn't.
  *
- * @param wanted the only one that will do, if one is
+ * @param wanted the only builder to try
  * @throws {Error} that says what to install
  */
 export async function findBuilder(wanted?: BuilderName): Promise<Builder> {
@@ -90,8 +90,8 @@ export async function findBuilder(wanted?: BuilderName): Promise<Builder> {
 /**
  * Builds an image.
  *
- * @param registry whether it may ask a registry for what it is built on
- * @throws {Error} with the end of the builder's words
+ * @param registry whether it may pull images
+ * @throws {Error} with the end of the builder's output
  */
 export async function buildImage(
   builder: Builder,
@@ -102,17 +102,17 @@ export async function buildImage(
   await runBuild(builder, build, [...builder.pull(registry), ...date, '-t', tag]);
 }
 
-/** Files that a Dockerfile gathers, and the folder that they go to. */
+/** Files that a Dockerfile collects, and their target folder. */
 export type Export = Recipe & {
   readonly to: string;
-  /** Of the images that it gathers them from, such as `linux/arm64`; else that of this machine. */
+  /** Platform of their images, such as `linux/arm64`; default: that of this machine. */
   readonly platform?: string | undefined;
 };
 
 /**
- * Builds what isn't an image but a few files.
+ * Builds files instead of an image.
  *
- * @throws {Error} with the end of the builder's words
+ * @throws {Error} with the end of the builder's output
  */
 export async function exportFiles(
   builder: Builder,
@@ -129,13 +129,13 @@ async function runBuild(
   flags: readonly string[],
 ): Promise<void> {
   const buildArgs = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
-  // Only BuildKit leaves out the stages that nobody needs.
+  // Only BuildKit skips unused stages.
   const env = { DOCKER_BUILDKIT: '1' };
   await run([...command, 'build', ...buildFlags, ...flags, '-f', file, ...buildArgs, context], env);
 }
 
 /**
- * Sees to it that an image is in the builder's store: a build may use one that isn't.
+ * Pulls an image if it isn't in the builder's store.
  *
  * @throws {Error} if it is neither there nor in a registry
  */
@@ -143,12 +143,12 @@ export async function fetchImage({ command }: Builder, name: string): Promise<vo
   if (!(await works([...command, 'inspect', '--type', 'image', name]))) await run([...command, 'pull', name]);
 }
 
-/** Removes what builds left in a store that is ours, but for images that containers run on: they stay until next time. */
+/** Removes the leftovers of builds from our own store, except images of running containers. */
 export async function tidyUp({ command, tidyUp: commands = [] }: Builder): Promise<void> {
   for (const words of commands) await works([...command, ...words]);
 }
 
-/** How large an image is with everything that it is built on, unpacked, in bytes; buildah rounds. */
+/** The size of an image with its base, unpacked, in bytes; buildah rounds. */
 export async function imageBytes({ name, command }: Builder, tag: string): Promise<number> {
   if (name === 'buildah') return parseSize(await run([...command, 'images', '--format', '{{.Size}}', tag]));
   return Number(await run([...command, 'image', 'inspect', '--format', '{{.Size}}', tag]));
@@ -159,7 +159,7 @@ const UNITS: Readonly<Record<string, number>> = { B: 1, KB: 1e3, MB: 1e6, GB: 1e
 /**
  * The bytes of `204 MB`.
  *
- * @throws {Error} if it is no size
+ * @throws {Error} if it isn't a size
  */
 export function parseSize(words: string): number {
   const [, value, unit = ''] = /^([\d.]+) ?([a-zA-Z]+)$/.exec(words.trim()) ?? [];

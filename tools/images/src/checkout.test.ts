@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { epochOf, withoutCredentials } from './checkout.ts';
 
 describe('epochOf', () => {
-  it('is what SOURCE_DATE_EPOCH says', async () => {
+  it('is SOURCE_DATE_EPOCH', async () => {
     expect(await epochOf('/', { SOURCE_DATE_EPOCH: '1700000000' })).toBe(1_700_000_000);
   });
 
-  it('is nothing where neither that nor a commit is', async () => {
+  it('is undefined without that and without a commit', async () => {
     expect(await epochOf(tmpdir(), {})).toBeUndefined();
   });
 

@@ -1,44 +1,44 @@
 import { parseArgs } from 'node:util';
 import { type BuilderName, builderNames } from './builder.ts';
 
-/** What to build images of. */
+/** The inputs of the images. */
 export type Ingredients = {
-  /** An image, where that isn't for the Dockerfiles to say, or {@link DEBOOTSTRAP}. */
+  /** An image, or {@link DEBOOTSTRAP}; default: that of the Dockerfiles. */
   readonly base: string | undefined;
-  /** The images that Node.js and Go come from, likewise. */
+  /** The images of Node.js and Go; default: those of the Dockerfiles. */
   readonly node: string | undefined;
   readonly go: string | undefined;
-  /** Where the sources are, where it isn't for the checkout to say. */
+  /** The URL of the sources; default: the origin of the checkout. */
   readonly source: string | undefined;
 };
 
-/** What builds them; undefined is the first that works. */
+/** The builder; undefined: the first that works. */
 type Choice = { readonly builder: BuilderName | undefined };
 
-/** What the tool was asked to do. */
+/** The parsed command line. */
 export type CommandLine =
   | ({ readonly kind: 'build' } & Ingredients & Choice)
   | { readonly kind: 'help' }
   | { readonly kind: 'bad-usage'; readonly problem: string };
 
-/** The base that is no image of a registry. */
+/** The base that isn't an image of a registry. */
 export const DEBOOTSTRAP = 'debootstrap';
 
-/** What `--help` prints. */
+/** The output of `--help`. */
 export const help = `Usage: npm run images [-- FLAGS]
 
-Builds the image of each app with docker, buildah or podman, whichever works here, and says how large they are.
+Builds the image of each app with docker, buildah or podman, and prints the sizes.
 
-  --builder NAME       one of these three, by default the first that works; npm run test:images takes what buildah or podman built
-  --base IMAGE         what they are built on, by default debian:bookworm-20260918-slim of your registry
-  --base debootstrap   without a registry: a Debian from its packages (as root, with debootstrap), and Node.js as npm has
-                       brought it
-  --node IMAGE         what Node.js is taken from, by default node:24.21.0-bookworm-slim
-  --go IMAGE           what compiles wireguard-go, by default golang:1.26.9-bookworm
-  --source URL         what the label org.opencontainers.image.source says, by default where the checkout comes from
+  --builder NAME       docker, buildah or podman; default: the first that works. npm run test:images uses the images of
+                       buildah or podman
+  --base IMAGE         base of the images; default: debian:bookworm-20260918-slim of your registry
+  --base debootstrap   without a registry: a base from Debian's packages (as root, with debootstrap), and the Node.js of npm
+  --node IMAGE         source of Node.js; default: node:24.21.0-bookworm-slim
+  --go IMAGE           compiler of wireguard-go; default: golang:1.26.9-bookworm
+  --source URL         label org.opencontainers.image.source; default: the origin of the checkout
   --help               print this
 
-The images named above are taken by their digests, which are in the Dockerfiles.
+The Dockerfiles pin the default images by digest.
 `;
 
 /** Reads the arguments, without the two that Node.js adds. */
@@ -60,10 +60,10 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     if (helpWanted) return { kind: 'help' };
     const chosen = builderNames.find((name) => name === builder);
     if (builder !== chosen)
-      return { kind: 'bad-usage', problem: `--builder: "${builder}" is none of ${builderNames.join(', ')}` };
+      return { kind: 'bad-usage', problem: `--builder: "${builder}" must be one of ${builderNames.join(', ')}` };
     return { kind: 'build', builder: chosen, base, node, go, source };
   } catch (error) {
-    // Its first sentence names the argument; the next ones are about positional arguments, of which there are none.
+    // The first sentence names the argument. The others are about positional arguments.
     const [problem = ''] = (error as Error).message.split('. ');
     return { kind: 'bad-usage', problem };
   }

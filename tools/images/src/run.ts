@@ -8,11 +8,11 @@ const LOG_LINES = 20;
 export type Command = readonly [file: string, ...args: string[]];
 
 /**
- * Runs a program to its end; it has nothing to read.
+ * Runs a program to its end, without input.
  *
- * @param env variables besides our own
- * @returns what it wrote to standard output
- * @throws {Error} with the last lines that it wrote, unless it ends with 0
+ * @param env variables, added to our own
+ * @returns its standard output
+ * @throws {Error} with the last lines of its output, unless it exits with 0
  */
 export async function run([file, ...args]: Command, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -26,12 +26,12 @@ export async function run([file, ...args]: Command, env: Readonly<Record<string,
   throw new Error([`${file}: ${signal ?? `exit code ${code}`}`, ...lines].join('\n'));
 }
 
-/** Whether a program is there and ends with 0. */
+/** Whether a program exists and exits with 0. */
 export async function works(command: Command): Promise<boolean> {
   try {
     await run(command);
     return true;
   } catch {
-    return false; // not installed, or of no use, which for us is the same
+    return false; // Missing or broken: we can't use it.
   }
 }

@@ -9,12 +9,12 @@ describe('excesses', () => {
     {
       name: 'finds a bundle',
       sizes: { ...policy, bundle: 2_010_000 },
-      want: ['the bundle of policy has 2.01 MB, and may have 2.00 MB'],
+      want: ['the bundle of policy has 2.01 MB, over its budget of 2.00 MB'],
     },
     {
-      name: 'finds an image, and leaves its base out',
+      name: 'finds an image, without counting its base',
       sizes: { ...policy, image: 257e6 },
-      want: ['the image of policy has 181 MB besides its base, and may have 180 MB'],
+      want: ['the image of policy has 181 MB without its base, over its budget of 180 MB'],
     },
   ])('$name', ({ sizes, want }) => {
     expect(excesses([sizes])).toEqual(want);

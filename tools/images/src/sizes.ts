@@ -2,42 +2,42 @@ import { globSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Of an app's bundle, and of its image unpacked, all in bytes. */
+/** Sizes of an app's bundle and of its unpacked image, in bytes. */
 export type Sizes = {
   readonly app: string;
-  /** What Node.js reads, without the source maps. */
+  /** JavaScript, without the source maps. */
   readonly bundle: number;
   readonly image: number;
-  /** The part of the image that its base was before. */
+  /** The part of the image that is its base. */
   readonly base: number;
   /** From exec to the first request to an API server, in milliseconds. */
   readonly startMs: number;
 };
 
-/** The most that may be, in the units of `Sizes`: bundle and image without its base. More needs a reason in docs/images.md. */
+/** The limits, in the units of `Sizes`, for the bundle, and for the image without its base. docs/images.md lists them. */
 const budgets = { bundle: 2e6, ownBytes: 180e6, startMs: 300 } as const;
 
-/** How many bytes of JavaScript a folder holds. */
+/** The bytes of JavaScript in a folder. */
 export async function bundleBytes(folder: string): Promise<number> {
   const files = await Promise.all(globSync('**/*.mjs', { cwd: folder }).map((path) => stat(join(folder, path))));
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** What is above its budget, a sentence each. The time depends on what else the machine does, and is only told. */
+/** A sentence for each size over its budget. The start time isn't checked, as it depends on the load of the machine. */
 export function excesses(all: readonly Sizes[]): string[] {
   return all.flatMap(({ app, bundle, image, base }) => [
     ...(bundle > budgets.bundle
-      ? [`the bundle of ${app} has ${megabytes(bundle)}, and may have ${megabytes(budgets.bundle)}`]
+      ? [`the bundle of ${app} has ${megabytes(bundle)}, over its budget of ${megabytes(budgets.bundle)}`]
       : []),
     ...(image - base > budgets.ownBytes
       ? [
-          `the image of ${app} has ${megabytes(image - base)} besides its base, and may have ${megabytes(budgets.ownBytes)}`,
+          `the image of ${app} has ${megabytes(image - base)} without its base, over its budget of ${megabytes(budgets.ownBytes)}`,
         ]
       : []),
   ]);
 }
 
-/** A table in Markdown, as docs/images.md has it. */
+/** The Markdown table of docs/images.md. */
 export function table(all: readonly Sizes[]): string {
   const rows = all.map(({ app, bundle, image, base, startMs }) => [
     `semaphore-${app}`,

@@ -9,7 +9,7 @@ import type { App } from './bundle/bundle.ts';
 const STARTS = 5;
 
 /**
- * How long apps take from exec to their first request to an API server, which here answers at once.
+ * The time of apps from exec to their first request to an API server, which answers at once.
  *
  * @param launchers of the bundles
  * @returns the median of five starts, in milliseconds
@@ -33,12 +33,12 @@ async function startTime(launcher: string, args: readonly string[], cluster: Emb
   for (let start = 0; start < STARTS; start++) {
     cluster.clearRequests();
     const startedAt = performance.timeOrigin + performance.now();
-    // In a container with nothing to write to there is no cache of compiled code.
+    // A container with a read-only file system has no cache of compiled code.
     const program = spawnProgram(launcher, args, { NODE_DISABLE_COMPILE_CACHE: '1' });
     try {
       const request = eventually(() => cluster.requests()[0], isDefined, { what: 'a request' });
       const ended = program.exited.then(() =>
-        Promise.reject(new Error(`${launcher} ended without a request:\n${program.stderr()}`)),
+        Promise.reject(new Error(`${launcher} exited without a request:\n${program.stderr()}`)),
       );
       const { at } = await Promise.race([request, ended]);
       times.push(at - startedAt);
@@ -49,7 +49,7 @@ async function startTime(launcher: string, args: readonly string[], cluster: Emb
   return times.toSorted((a, b) => a - b)[Math.floor(STARTS / 2)] ?? Number.NaN;
 }
 
-/** Flags by which an app finds the cluster, which is both local and remote, and has nothing to do there. */
+/** Flags for a cluster that is both local and remote, where the app has nothing to do. */
 async function argsOf(app: App, { adminKubeconfig: file }: EmbeddedCluster, dir: string): Promise<readonly string[]> {
   const listen = '-listen-address=127.0.0.1:0';
   switch (app) {
@@ -65,7 +65,7 @@ async function argsOf(app: App, { adminKubeconfig: file }: EmbeddedCluster, dir:
         '-label-selector=mirror=true',
       ];
     case 'wireguard': {
-      // Without its own Node, an agent touches nothing of the machine.
+      // Without its own Node, an agent changes nothing on the machine.
       const config = join(dir, 'clusters.json');
       await writeFile(
         config,

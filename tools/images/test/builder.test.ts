@@ -14,7 +14,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-/** Lets a program be there that notes each command line, and then does this. */
+/** Installs a program that records each command line, then runs `does`. */
 const install = (name: string, does = ''): Promise<void> =>
   writeFile(join(dir, name), `#!/bin/sh\necho "\${0##*/} $*" >> ${dir}/calls\n${does}\n`, { mode: 0o755 });
 
@@ -28,15 +28,15 @@ const calls = async (): Promise<readonly string[]> =>
 const image = { tag: 'semaphore-policy:1', file: 'apps/policy/Dockerfile', context: '.', args: { BASE: 'debian' } };
 
 it.each([
-  { name: 'docker, if all are there', there: ['docker', 'buildah', 'podman'], want: 'docker' },
+  { name: 'docker, if all are installed', there: ['docker', 'buildah', 'podman'], want: 'docker' },
   { name: 'buildah, if docker has no daemon', there: ['docker: exit 1', 'buildah', 'podman'], want: 'buildah' },
-  { name: 'podman, if nothing else is there', there: ['podman'], want: 'podman' },
+  { name: 'podman, if nothing else is installed', there: ['podman'], want: 'podman' },
 ])('takes $name', async ({ there, want }) => {
   for (const program of there) await install(...(program.split(': ') as [string, string?]));
   expect((await findBuilder()).name).toBe(want);
 });
 
-it('takes the one that is wanted, or none', async () => {
+it('chooses the given one, or none', async () => {
   await install('docker');
   await install('buildah', 'exit 1');
   await install('podman');
@@ -44,7 +44,7 @@ it('takes the one that is wanted, or none', async () => {
   await expect(findBuilder('buildah')).rejects.toThrow("buildah doesn't work here");
 });
 
-it('says what to install where there is none', async () => {
+it('says what to install if there is none', async () => {
   await expect(findBuilder()).rejects.toThrow('install one of them');
 });
 
@@ -89,7 +89,7 @@ it.each([
   expect((await calls()).at(-1)).toBe(`${want} type=local,dest=/there -f parts .`);
 });
 
-it('keeps what buildah and podman make out of the machine’s own store', async () => {
+it('keeps images of buildah and podman out of the machine’s own store', async () => {
   for (const name of ['buildah', 'podman']) {
     await install(name);
     const { command } = await findBuilder();
@@ -99,14 +99,14 @@ it('keeps what buildah and podman make out of the machine’s own store', async 
   }
 });
 
-it('shows the end of what a builder says that fails', async () => {
+it('shows the end of the output of a failed build', async () => {
   await install('docker', '[ "$1" = info ] || { echo "no space left" >&2; exit 3; }');
   await expect(buildImage(await findBuilder(), image, { registry: true })).rejects.toThrow(
     'docker: exit code 3\nno space left',
   );
 });
 
-it('fetches an image that is not there', async () => {
+it('pulls a missing image', async () => {
   await install('docker', '[ "$1" != inspect ]');
   await fetchImage(await findBuilder(), 'debian:slim');
   expect((await calls()).at(-1)).toBe('docker pull debian:slim');

@@ -11,7 +11,7 @@ import { deploy } from './support/render.ts';
 /** Signal 10, as a bit of the masks in /proc/<pid>/status. */
 const SIGUSR1 = 1n << 9n;
 
-/** A program as it is deployed, with clusters that don't answer. */
+/** A program as deployed, with clusters that don't answer. */
 async function start({ name, variables, configVariable }: DeployedProgram): Promise<Program> {
   const dir = await mkdtemp(join(tmpdir(), 'processes-'));
   const app = name.slice('semaphore-'.length);
@@ -53,7 +53,7 @@ async function start({ name, variables, configVariable }: DeployedProgram): Prom
 const proc = (pid: number, file: string): Promise<string> => readFile(`/proc/${pid}/${file}`, 'utf8');
 
 describe.each(programs)('a process of $name', (program) => {
-  it('opens no debugger at SIGUSR1, and goes on', async () => {
+  it('opens no debugger at SIGUSR1, and continues', async () => {
     const process = await start(program);
     const [, caught = ''] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(await proc(process.pid, 'status')) ?? [];
     expect(BigInt(`0x${caught}`) & SIGUSR1).toBe(0n);
@@ -62,7 +62,7 @@ describe.each(programs)('a process of $name', (program) => {
     expect(process.stderr()).not.toContain('Debugger listening');
   });
 
-  it('leaves none of its memory to a core dump', async () => {
+  it('writes no memory to a core dump', async () => {
     const process = await start(program);
     expect((await proc(process.pid, 'coredump_filter')).trim()).toBe('00000000');
   });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { monitoring } from './rule-file.ts';
 
-/** Grafana's names of the units that we use: seconds, bytes, and what comes per second. */
+/** Grafana's names of our units: seconds, bytes, and rates. */
 const unit = z.enum(['none', 'short', 's', 'bytes', 'Bps', 'ops', 'reqps', 'wps', 'cps']);
 
-/** The one that the reader chose. */
+/** The selected data source. */
 const datasource = z.strictObject({ type: z.literal('prometheus'), uid: z.literal('${datasource}') });
 
 const common = {
@@ -82,7 +82,7 @@ const variable = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What of Grafana's dashboard model (schema version 39, Grafana 11) we use, and nothing besides: a field that is misspelt would be ignored in silence. */
+/** The fields of Grafana's dashboard model (schema version 39, Grafana 11) that we use. Grafana ignores a misspelt field. */
 const dashboard = z.strictObject({
   uid: z.string(),
   title: z.string(),
@@ -104,7 +104,7 @@ const dashboard = z.strictObject({
 export type Dashboard = z.infer<typeof dashboard>;
 export type Chart = z.infer<typeof chart>;
 
-/** All of them, by file name. @throws {z.ZodError} if one has what we don't use */
+/** All dashboards, by file name. @throws {z.ZodError} for a field that isn't in the schema */
 export function readDashboards(): readonly { readonly file: string; readonly dashboard: Dashboard }[] {
   const folder = join(monitoring, 'dashboards');
   return readdirSync(folder).map((file) => ({
@@ -113,8 +113,8 @@ export function readDashboards(): readonly { readonly file: string; readonly das
   }));
 }
 
-/** Everything but the rows. */
+/** All panels except rows. */
 export const chartsOf = ({ panels }: Dashboard): readonly Chart[] => panels.filter((panel) => panel.type !== 'row');
 
-/** A query as Prometheus gets it, but for the variables in its texts. */
+/** A query as Prometheus receives it, except for variables in strings. */
 export const queryOf = (expr: string): string => expr.replaceAll('$__rate_interval', '5m');

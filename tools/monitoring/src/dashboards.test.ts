@@ -7,7 +7,7 @@ import { queryFaults, resultLabels } from './query-faults.ts';
 const dashboards = readDashboards();
 const exported = await exportedSeries();
 
-it('are one for each app, and an overview', () => {
+it('exist for each app, and an overview', () => {
   expect(dashboards.map(({ file }) => file)).toEqual(
     ['overview', 'policy', 'service-mirror', 'wireguard'].map((name) => `semaphore-${name}.json`),
   );
@@ -20,20 +20,20 @@ describe.each(dashboards)('$file', ({ file, dashboard }) => {
   );
   const variables = dashboard.templating.list.filter((variable) => variable.type === 'query');
 
-  it('has a file that is called like it', () => {
+  it('has the name of its file', () => {
     expect(`${dashboard.uid}.json`).toBe(file);
   });
 
-  it.each(queries)('asks for nothing that nobody exports: $title, $refId', ({ query }) => {
+  it.each(queries)('queries only exported series: $title, $refId', ({ query }) => {
     expect(queryFaults(query, exported)).toEqual([]);
   });
 
-  it.each(queries)('has legends of labels that there are: $title, $refId', ({ query, legendFormat = '' }) => {
+  it.each(queries)('has legends with existing labels: $title, $refId', ({ query, legendFormat = '' }) => {
     const labels = resultLabels(query, exported);
     for (const [, label] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(labels).toContain(label);
   });
 
-  it('offers a choice of labels that there are', () => {
+  it('has variables with existing labels', () => {
     for (const { definition, query } of variables) {
       const [, series = '', label = ''] = /^label_values\((.+), (\w+)\)$/.exec(definition) ?? [];
       expect([definition, queryFaults(series, exported)]).toEqual([query.query, []]);
@@ -41,7 +41,7 @@ describe.each(dashboards)('$file', ({ file, dashboard }) => {
     }
   });
 
-  it('uses every variable that it has, and no other', () => {
+  it('uses all its variables, and no other', () => {
     const used = JSON.stringify([
       queries.map(({ query }) => query),
       variables.map(({ definition }) => definition),
@@ -51,14 +51,14 @@ describe.each(dashboards)('$file', ({ file, dashboard }) => {
     );
   });
 
-  it('has no id twice, and no letter of a query', () => {
+  it('has unique ids, and unique letters of queries', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids)).toHaveLength(ids.length);
     for (const { targets } of charts)
       expect(targets.map(({ refId }) => refId)).toEqual(Array.from('ABCDEFGH').slice(0, targets.length));
   });
 
-  it('lies in order, and nothing on anything else', () => {
+  it('has its panels in order, and none overlaps', () => {
     const places = dashboard.panels.map(({ gridPos }) => gridPos);
     expect(places.map(({ x, y }) => y * 24 + x)).toEqual(
       places.map(({ x, y }) => y * 24 + x).toSorted((a, b) => a - b),
@@ -70,14 +70,14 @@ describe.each(dashboards)('$file', ({ file, dashboard }) => {
     for (const { x, w } of places) expect(x + w).toBeLessThanOrEqual(24);
   });
 
-  it('begins with whether all is well, and shows the alerts that fire', () => {
-    expect(dashboard.panels[0]).toMatchObject({ type: 'row', title: 'Is it well?' });
+  it('begins with the health, and shows firing alerts', () => {
+    expect(dashboard.panels[0]).toMatchObject({ type: 'row', title: 'Health' });
     expect(queries.filter(({ query }) => query.includes('alertstate="firing"'))).toHaveLength(1);
   });
 });
 
 describe.each(Object.entries(tables))('the metrics of %s', (app, table) => {
-  /** Without which nobody misses anything: always 0, or one line for each peer. */
+  /** Metrics without a panel: always 0, or one line for each peer. */
   const unseen =
     /_(queue_full_failures_total|peer_info|peer_allowed_ips_info|queue_adds_total|queue_unfinished_work_seconds|sync_requeue_total)$/;
   const { dashboard } = dashboards.find(({ file }) => file === `${app}.json`)!;

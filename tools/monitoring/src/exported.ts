@@ -3,10 +3,10 @@ import { addProcessMetrics, createMetrics, type MetricTable } from '@kube-semaph
 import { metrics as serviceMirror } from '@kube-semaphore/service-mirror/metrics';
 import { metrics as wireguard } from '@kube-semaphore/wireguard/metrics';
 
-/** The labels of a series; where all values are known, also those. */
+/** The labels of a series, with their values if all are known. */
 export type Labels = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** Series by name, with the labels that they are exported with. */
+/** Series by name, with their labels. */
 export type Exported = ReadonlyMap<string, Labels>;
 
 /** The tables of all apps. */
@@ -16,10 +16,10 @@ export const tables = {
   'semaphore-wireguard': wireguard,
 } as const satisfies Readonly<Record<string, MetricTable>>;
 
-/** What a scrape adds to every series, here or in the usual configurations. */
+/** Labels that a scrape adds to every series. */
 export const targetLabels: readonly string[] = ['job', 'instance', 'namespace', 'pod', 'node'];
 
-/** Made by Prometheus of our alerts. */
+/** Series that Prometheus makes from alerts. */
 const ALERTS: Labels = {
   alertname: undefined,
   alertstate: ['pending', 'firing'],
@@ -27,7 +27,7 @@ const ALERTS: Labels = {
   app: Object.keys(tables),
 };
 
-/** The series that a table stands for: a histogram is three, and none under its own name. */
+/** The series of a metric: a histogram has three, and none under its own name. */
 export function seriesOf(table: MetricTable): Exported {
   return new Map(
     Object.values(table).flatMap(({ name, type, labels }): (readonly [string, Labels])[] => {
@@ -42,7 +42,7 @@ export function seriesOf(table: MetricTable): Exported {
   );
 }
 
-/** All that dashboards may ask for: of the apps, of every Node.js process, and the alerts. */
+/** All series for dashboards: of the apps, of every Node.js process, and of alerts. */
 export async function exportedSeries(): Promise<Exported> {
   const { registry } = createMetrics({});
   addProcessMetrics(registry);

@@ -8,7 +8,7 @@ import { monitoring } from './rule-file.ts';
 
 const read = (...path: readonly string[]): unknown => parse(readFileSync(join(monitoring, ...path), 'utf8'));
 
-it('makes PrometheusRules of the files, as the page has it', () => {
+it('makes PrometheusRules by the commands of the page', () => {
   const [script = ''] = docBlocks('../monitoring/README.md', 'Into Prometheus', 'sh pods');
   const output = execFileSync('bash', ['-c', `kubectl() { cat; echo ---; }\n${script}`], {
     cwd: join(monitoring, '..'),

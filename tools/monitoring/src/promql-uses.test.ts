@@ -5,19 +5,19 @@ const names = (query: string) => usesOf(query).selectors.map(({ series }) => ser
 
 describe('usesOf', () => {
   it.each([
-    { name: 'a series alone', query: 'up', want: ['up'] },
-    { name: 'a recorded one', query: 'job:up:sum', want: ['job:up:sum'] },
+    { name: 'a series', query: 'up', want: ['up'] },
+    { name: 'a recorded series', query: 'job:up:sum', want: ['job:up:sum'] },
     { name: 'an argument', query: 'rate(a_total[5m])', want: ['a_total'] },
     { name: 'both sides of an operator', query: 'a / on (job) group_left b', want: ['a', 'b'] },
-    { name: 'what sets are made of', query: 'a and b or c unless d', want: ['a', 'b', 'c', 'd'] },
-    { name: 'what is aggregated, with its labels in front', query: 'sum by (job) (a)', want: ['a'] },
-    { name: 'the same with its labels behind', query: 'sum(a) without (job)', want: ['a'] },
-    { name: 'a series that is called like a function', query: 'sum + rate', want: ['sum', 'rate'] },
-    { name: 'what is compared', query: 'a > bool 1e-3 == b', want: ['a', 'b'] },
-    { name: 'another time', query: 'a offset 5m - a @ end()', want: ['a', 'a'] },
-    { name: 'a query in a query', query: 'max_over_time(rate(a[5m])[1h:30s])', want: ['a'] },
-    { name: 'no comment, nor a text', query: 'a # b\n + count_values("c", d)', want: ['a', 'd'] },
-    { name: 'no series in a time', query: 'time() - a', want: ['a'] },
+    { name: 'operands of set operators', query: 'a and b or c unless d', want: ['a', 'b', 'c', 'd'] },
+    { name: 'an aggregation with its labels in front', query: 'sum by (job) (a)', want: ['a'] },
+    { name: 'an aggregation with its labels behind', query: 'sum(a) without (job)', want: ['a'] },
+    { name: 'a series with the name of a function', query: 'sum + rate', want: ['sum', 'rate'] },
+    { name: 'both sides of a comparison', query: 'a > bool 1e-3 == b', want: ['a', 'b'] },
+    { name: 'offset and @', query: 'a offset 5m - a @ end()', want: ['a', 'a'] },
+    { name: 'a subquery', query: 'max_over_time(rate(a[5m])[1h:30s])', want: ['a'] },
+    { name: 'no comment and no string', query: 'a # b\n + count_values("c", d)', want: ['a', 'd'] },
+    { name: 'no series in time()', query: 'time() - a', want: ['a'] },
   ])('finds $name', ({ query, want }) => {
     expect(names(query)).toEqual(want);
   });
@@ -29,7 +29,7 @@ describe('usesOf', () => {
       want: ['b = 1', 'c != 2', 'd =~ 3|4', 'e !~ 5'],
     },
     { name: 'a comma at the end', query: 'a{b="1",}', want: ['b = 1'] },
-    { name: 'signs in a text', query: 'a{b="}\\",c=\\"1"}', want: ['b = }",c="1'] },
+    { name: 'braces and quotes in a string', query: 'a{b="}\\",c=\\"1"}', want: ['b = }",c="1'] },
     { name: 'a comment among them', query: 'a{b="1" # c="2"\n}', want: ['b = 1'] },
     { name: 'a label in quotes', query: `a{"b.c"='1'}`, want: ['b.c = 1'] },
     { name: 'none', query: 'a{}', want: [] },
@@ -53,15 +53,15 @@ describe('usesOf', () => {
 
   it.each([
     { name: 'a series without a name', query: '{job="a"}' },
-    { name: 'a function that makes labels', query: 'label_replace(a, "b", "$1", "c", "(.*)")' },
-    { name: 'a brace that is never closed', query: 'a{b="c"' },
-    { name: 'a matcher that is none', query: 'a{b="c" d}' },
-    { name: 'signs that mean nothing', query: 'a ? b' },
-    { name: 'a text that never ends', query: 'a{b="c}' },
-    { name: 'a parenthesis that is never closed', query: 'rate(a[5m]' },
+    { name: 'a function that writes labels', query: 'label_replace(a, "b", "$1", "c", "(.*)")' },
+    { name: 'an open brace', query: 'a{b="c"' },
+    { name: 'an invalid matcher', query: 'a{b="c" d}' },
+    { name: 'an unknown operator', query: 'a ? b' },
+    { name: 'an open string', query: 'a{b="c}' },
+    { name: 'an open parenthesis', query: 'rate(a[5m]' },
     { name: 'two series side by side', query: 'a b' },
-    { name: 'a function that PromQL does not have', query: 'rates(a[5m])' },
-    { name: 'a duration that is none', query: 'rate(a[$interval])' },
+    { name: 'an unknown function', query: 'rates(a[5m])' },
+    { name: 'an invalid duration', query: 'rate(a[$interval])' },
   ])('refuses $name', ({ query }) => {
     expect(() => usesOf(query)).toThrow(SyntaxError);
   });

@@ -2,7 +2,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 
 export type Matcher = { readonly label: string; readonly operator: string; readonly value: string };
 
-/** `up{job="x"}`, wherever it stands. */
+/** A selector in a query, such as `up{job="x"}`. */
 type Selector = { readonly series: string; readonly matchers: readonly Matcher[] };
 
 export type Uses = {
@@ -14,13 +14,13 @@ export type Uses = {
 /** A piece of a query, named as in Prometheus' own grammar. */
 type Node = ReturnType<typeof parser.parse>['topNode'];
 
-/** Functions that make labels out of texts, which no test here follows. */
+/** Functions that write labels, which the tests can't follow. */
 const OPAQUE = new Set(['label_replace', 'label_join', 'info']);
 
 /**
  * The series and the labels that a PromQL query names, in its order. Types of arguments are for promtool to check.
  *
- * @throws {SyntaxError} if it is not PromQL, or selects series other than by their name
+ * @throws {SyntaxError} if it isn't PromQL, or selects series without a name
  */
 export function usesOf(query: string): Uses {
   const selectors: Selector[] = [];
@@ -38,11 +38,11 @@ export function usesOf(query: string): Uses {
   };
   parser.parse(query).iterate({
     enter({ type, from, node }) {
-      if (type.isError) throw new SyntaxError(`no PromQL: ${query.slice(from) || `${query} ends too early`}`);
+      if (type.isError) throw new SyntaxError(`not PromQL: ${query.slice(from) || `${query} ends too early`}`);
       if (type.name === 'VectorSelector') selectors.push(selectorOf(node));
       if (type.name === 'GroupingLabels') groupings.push(...childrenOf(node).map(textOf));
       if (type.name === 'FunctionIdentifier' && OPAQUE.has(textOf(node))) {
-        throw new SyntaxError(`labels that ${textOf(node)} makes can't be checked: ${query}`);
+        throw new SyntaxError(`labels from ${textOf(node)} can't be checked: ${query}`);
       }
     },
   });
@@ -58,7 +58,7 @@ function childrenOf(node: Node): readonly Node[] {
   return children;
 }
 
-/** Of the escapes, only those that make a sign stand for itself are used here. */
+/** Supports only escapes of a character for itself. */
 function unquoted(text: string): string {
   if (text.startsWith('`')) return text.slice(1, -1);
   return /^["']/.test(text) ? text.slice(1, -1).replaceAll(/\\(.)/g, '$1') : text;

@@ -23,25 +23,25 @@ describe('queryFaults', () => {
   });
 
   it.each([
-    { name: 'a series that is not there', query: 'sum(x_down)', want: ['nobody exports x_down'] },
-    { name: 'a histogram under its own name', query: 'x_took_seconds', want: ['nobody exports x_took_seconds'] },
-    { name: 'buckets of what is no histogram', query: 'x_up_bucket', want: ['nobody exports x_up_bucket'] },
-    { name: 'a label that it has not', query: 'x_up{device="a"}', want: ['x_up has no label device'] },
+    { name: 'an unknown series', query: 'sum(x_down)', want: ['no app exports x_down'] },
+    { name: 'a histogram under its own name', query: 'x_took_seconds', want: ['no app exports x_took_seconds'] },
+    { name: 'buckets of a gauge', query: 'x_up_bucket', want: ['no app exports x_up_bucket'] },
+    { name: 'an unknown label', query: 'x_up{device="a"}', want: ['x_up has no label device'] },
     { name: 'a bucket of a sum', query: 'x_took_seconds_sum{le="1"}', want: ['x_took_seconds_sum has no label le'] },
     {
-      name: 'a value that never is',
+      name: 'an unknown value',
       query: 'x_writes_total{success="true"}',
       want: ['success of x_writes_total is never true'],
     },
     {
-      name: 'one of several values',
+      name: 'one unknown value of several',
       query: 'x_writes_total{success=~"0|no"}',
       want: ['success of x_writes_total is never no'],
     },
     {
-      name: 'a grouping by what nothing has',
+      name: 'a grouping by an unknown label',
       query: 'sum by (device) (x_up)',
-      want: ['nothing here has a label device'],
+      want: ['no series has a label device'],
     },
   ])('finds $name', ({ query, want }) => {
     expect(queryFaults(query, exported)).toEqual(want);
@@ -51,7 +51,7 @@ describe('queryFaults', () => {
 describe('resultLabels', () => {
   it.each([
     { name: 'of groupings', query: 'sum by (remote) (x_up)', has: ['remote'], lacks: ['job'] },
-    { name: 'of series, where nothing is grouped', query: 'x_up > 0', has: ['remote', 'job'], lacks: ['success'] },
+    { name: 'of series, without a grouping', query: 'x_up > 0', has: ['remote', 'job'], lacks: ['success'] },
   ])('are those $name', ({ query, has, lacks }) => {
     const labels = resultLabels(query, exported);
     expect([has.filter((label) => labels.has(label)), lacks.filter((label) => labels.has(label))]).toEqual([has, []]);

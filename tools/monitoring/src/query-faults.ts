@@ -2,17 +2,17 @@ import { type Exported, type Labels, targetLabels } from './exported.ts';
 import { type Matcher, usesOf } from './promql-uses.ts';
 
 /**
- * What a query names that nobody exports: series, their labels, values of labels whose values are all known.
+ * Finds series, labels and (if all are known) values of labels in a query that no app exports.
  *
  * @returns one line per fault, in the order of the query
- * @throws {SyntaxError} if it is no PromQL, as far as can be told
+ * @throws {SyntaxError} if it isn't PromQL
  */
 export function queryFaults(query: string, exported: Exported): readonly string[] {
   const { selectors, groupings } = usesOf(query);
   const ofSelectors = selectors.flatMap(({ series, matchers }) => {
     const labels = exported.get(series);
     return labels === undefined
-      ? [`nobody exports ${series}`]
+      ? [`no app exports ${series}`]
       : matchers.flatMap((matcher) => matcherFaults(matcher, { series, labels }));
   });
   const known = new Set([
@@ -21,11 +21,11 @@ export function queryFaults(query: string, exported: Exported): readonly string[
   ]);
   return [
     ...ofSelectors,
-    ...groupings.filter((label) => !known.has(label)).map((label) => `nothing here has a label ${label}`),
+    ...groupings.filter((label) => !known.has(label)).map((label) => `no series has a label ${label}`),
   ];
 }
 
-/** The labels that the results of a query may have; those of its selectors unless it groups by some. */
+/** The possible labels of a query's results: those of its groupings, or else of its selectors. */
 export function resultLabels(query: string, exported: Exported): ReadonlySet<string> {
   const { selectors, groupings } = usesOf(query);
   return new Set(
@@ -41,7 +41,7 @@ function matcherFaults(
 ): readonly string[] {
   if (!(label in labels)) return targetLabels.includes(label) ? [] : [`${series} has no label ${label}`];
   const possible = labels[label];
-  // A variable of a dashboard is whatever its reader chose.
+  // A variable of a dashboard can have any value.
   if (possible === undefined || value.startsWith('$')) return [];
   const values = operator.endsWith('~') ? value.split('|') : [value];
   return values.filter((each) => !possible.includes(each)).map((each) => `${label} of ${series} is never ${each}`);

@@ -2,11 +2,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 
-/** A word that a source gives as the reason why something is left out. */
+/** The reason that a source gives for skipping something. */
 const REASON =
   /(?:reason: |\b(?:left|no|note|refused|problemOf|skip)\(\s*(?:[^,()]+,\s*)?|\bproblem\((?:key, )?)'([a-z]+(?:-[a-z]+)*)'/g;
 
-/** The second cell of a row, but for that of the head. */
+/** The second cell of each row, except the header. */
 const ROW = /^\| [^|]+ \| `(?!reason`)([a-z-]+)` +\|/gm;
 
 const reasonsIn = (pattern: string): readonly string[] =>
@@ -14,7 +14,7 @@ const reasonsIn = (pattern: string): readonly string[] =>
     Array.from(readFileSync(file, 'utf8').matchAll(REASON), ([, word = '']) => word),
   );
 
-/** What a section says before the next one. */
+/** The text of a section, until the next heading. */
 function section(page: string, heading: string): string {
   const [, text = ''] = new RegExp(`^#+ ${heading}\\n([^]*?)^#`, 'm').exec(docPage(page)) ?? [];
   return text;
@@ -23,12 +23,12 @@ function section(page: string, heading: string): string {
 describe.each([
   {
     page: 'policy.md',
-    heading: 'What is left out',
+    heading: 'What is skipped',
     sources: ['apps/policy/src/**/*.ts', 'packages/net/src/allowed.ts'],
   },
   {
     page: 'service-mirror.md',
-    heading: 'What is left out',
+    heading: 'What is skipped',
     sources: ['apps/service-mirror/src/**/*.ts', 'packages/net/src/allowed.ts'],
   },
   { page: 'wireguard.md', heading: 'Which Nodes become peers', sources: ['apps/wireguard/src/**/*.ts'] },

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** Where what people load into Prometheus and Grafana lies. */
+/** The folder of rules and dashboards. */
 export const monitoring = fileURLToPath(new URL('../../../monitoring/', import.meta.url));
 
 const alertRule = z.strictObject({
@@ -19,7 +19,7 @@ const ruleFile = z.strictObject({
   groups: z.array(z.strictObject({ name: z.string(), rules: z.array(alertRule) })).length(1),
 });
 
-/** As far as it says which alerts are tested how. */
+/** The checked fields of a promtool test. */
 const testFile = z.object({
   tests: z.array(
     z.object({
@@ -33,14 +33,14 @@ const testFile = z.object({
 
 export type AlertRule = z.infer<typeof alertRule>;
 
-/** The alerts of an app, and what promtool is told to expect of them. */
+/** The alerts of an app, with their promtool tests. */
 export type AppAlerts = {
   readonly app: string;
   readonly rules: readonly AlertRule[];
   readonly tests: z.infer<typeof testFile>['tests'];
 };
 
-/** @throws {z.ZodError} if a file isn't of the form that all are */
+/** @throws {z.ZodError} if a file doesn't have the common form */
 export function readAlerts(): readonly AppAlerts[] {
   return readdirSync(join(monitoring, 'rules')).map((file) => {
     const read = (folder: string): unknown => parse(readFileSync(join(monitoring, folder, file), 'utf8'));

@@ -20,7 +20,7 @@ const runbooks = new Map(
     }),
 );
 
-/** What is the same in all apps that have it, but for the names of its series. */
+/** The part of an alert that all apps share. */
 function essence({ expr, labels: { severity }, annotations, ...rest }: AlertRule, app: string): object {
   const text = JSON.stringify([expr, annotations])
     .replaceAll(/semaphore_(policy|service_mirror|wg)_/g, '')
@@ -33,30 +33,30 @@ it('has alerts of every app', () => {
 });
 
 describe.each(all)('$alert of $app', ({ app, rule }) => {
-  it('names nothing that nobody exports', () => {
+  it('queries only exported series', () => {
     expect(queryFaults(rule.expr, exported)).toEqual([]);
   });
 
-  it('is of its app', () => {
+  it('has the label and the series of its app', () => {
     expect(rule.labels.app).toBe(app);
     const prefix = Object.values(tables[app as keyof typeof tables])[0]!.name.replace(/remote_up$/, '');
     for (const name of rule.expr.match(/semaphore_\w+/g) ?? []) expect(name.slice(0, prefix.length)).toBe(prefix);
   });
 
-  it('tells of labels that it has', () => {
+  it('has annotations with existing labels', () => {
     const labels = resultLabels(rule.expr, exported);
     for (const [, label] of JSON.stringify(rule.annotations).matchAll(/\$labels\.(\w+)/g))
       expect(labels).toContain(label);
   });
 
-  it('leads to a section that says what it means, where to look first, and what to do', () => {
+  it('has a section that says what it means, where to look first, and how to repair it', () => {
     const { alert, annotations } = rule;
     expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
     for (const part of ['**Means**', '**First look**', '**Repair**'])
       expect(runbooks.get(alert) ?? 'no section').toContain(part);
   });
 
-  it('is tested to fire, and not to', () => {
+  it('has a test where it fires, and one where it does not', () => {
     const { tests } = apps.find((each) => each.app === app)!;
     const expected = tests
       .flatMap(({ alert_rule_test: checks }) => checks.filter(({ alertname }) => alertname === rule.alert))
@@ -71,7 +71,7 @@ describe.each(all)('$alert of $app', ({ app, rule }) => {
 
 it('is the same alert in every app that has it', () => {
   for (const { alert, app, rule } of all) {
-    // How an app tells that it can't write is its own.
+    // Each app counts failed writes in its own way.
     if (alert === 'SemaphoreWritesFailing') continue;
     const first = all.find((other) => other.alert === alert)!;
     expect(essence(rule, app)).toEqual(essence(first.rule, first.app));
@@ -79,11 +79,11 @@ it('is the same alert in every app that has it', () => {
 });
 
 describe('docs/operations.md, Alerts', () => {
-  it('has no section of an alert that there is not', () => {
+  it('has a section for every alert, and no other', () => {
     expect([...runbooks.keys()].toSorted()).toEqual([...new Set(all.map(({ alert }) => alert))].toSorted());
   });
 
-  it('names no series that nobody exports', () => {
+  it('names only exported series', () => {
     for (const [, query = ''] of section.matchAll(/```text\n([^`]+)```/g))
       expect(queryFaults(query, exported)).toEqual([]);
     for (const [, name = ''] of section.matchAll(/`(semaphore_[a-z_]+)[{`]/g))

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 
-/** `file:function` of a step, in a package, or in the app that the section is about. */
+/** `file:function` of a step, in a package or in the app of its section. */
 const STEP = /`((?:[\w-]+\/)*[\w-]+\.ts):(#?\w+)`/g;
 
 const apps: Readonly<Record<string, string>> = { Pod: 'policy', Service: 'service-mirror', Node: 'wireguard' };
@@ -22,7 +22,7 @@ describe('the ways in docs/architecture.md', () => {
     expect(read(what, file)).toMatch(new RegExp(`(?:function\\*?|class|async|^ ) ?${name}\\b`, 'm'));
   });
 
-  it('go through every app', () => {
+  it('exist for every app', () => {
     expect(new Set(steps.map(({ what }) => what))).toEqual(new Set(Object.keys(apps)));
     expect(globSync('apps/*/package.json')).toHaveLength(Object.keys(apps).length);
   });

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** Codes of errors that users may see, wherever a source declares one: as a field, or as a member of a union. */
+/** A declaration of an error code: a field, or a member of a union. */
 const DECLARATION = /(?:readonly code = |^ {2}\| )'([A-Z_]+)'/gm;
 
-/** No user sees those of the packages that are for tests. */
+/** Users don't see the codes of packages for tests. */
 const exclude = ['**/*.test.ts', 'packages/{embedded-apiserver,eventually,fault-proxy,testkit,testnet}/**'];
 
 const declared = globSync('{apps,packages}/*/src/**/*.ts', { exclude })

@@ -18,7 +18,7 @@ for (const [name, page] of Object.entries(pages)) {
   }
 }
 
-/** The page as it stands, or nothing where there is none yet. */
+/** The page, or undefined if there is none. */
 async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

@@ -2,7 +2,7 @@ import { type OptionTable, rowsOf, text } from '@kube-semaphore/options';
 import { describe, expect, it } from 'vitest';
 import { type Documented, referencePages } from './page.ts';
 
-/** An app with an option and a metric that others have, too, and one of each of its own. */
+/** An app with a shared option and metric, and its own option and metric. */
 function app(letter: string): Documented {
   const variables = `S${letter.toUpperCase()}`;
   const option = (flag: string) => ({
@@ -29,7 +29,7 @@ function app(letter: string): Documented {
 }
 
 describe('referencePages', () => {
-  it('have a page for each app, with what it alone has', () => {
+  it('have a page for each app, with its own options and metrics', () => {
     const { 'x.md': page } = referencePages([app('x'), app('y')]);
     expect(page).toMatch(
       /^# semaphore-x: reference\n\n<!-- Generated .* apps\/x\/src: change those. -->\n\nDoes x\. \[Common .*\]\(common\.md\)/,
@@ -38,7 +38,7 @@ describe('referencePages', () => {
     expect(page).toMatch(/## Metrics\n\n- `semaphore_x_own` \(gauge\): Of x\.\n$/);
   });
 
-  it('have what several apps have once, with the older variables of each', () => {
+  it('have shared options and metrics once, with the older variables of each app', () => {
     const { 'common.md': page } = referencePages([app('x'), app('y')]);
     expect(page).toContain('- semaphore-y: `SY_…`, `semaphore_y_…`\n');
     expect(page).toContain(
@@ -48,14 +48,14 @@ describe('referencePages', () => {
     expect(page).not.toContain('own');
   });
 
-  it('say which apps have what not all have', () => {
+  it('name the apps that share a group', () => {
     const alone: Documented = { ...app('z'), options: [], metrics: [] };
     const { 'common.md': page } = referencePages([app('x'), app('y'), alone]);
     expect(page).toContain('## Options of x and y\n');
     expect(page).toContain('## Metrics of x and y\n');
   });
 
-  it('list the commands of a program that has some', () => {
+  it('list the commands of a program', () => {
     const x = app('x');
     const subcommands = [{ name: 'plan', description: 'prints what would change.' }];
     const { 'x.md': page } = referencePages([{ ...x, program: { ...x.program, subcommands } }]);

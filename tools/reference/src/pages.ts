@@ -7,7 +7,7 @@ import { metrics as wireguardMetrics } from '@kube-semaphore/wireguard/metrics';
 import { options as wireguardOptions, program as wireguard } from '@kube-semaphore/wireguard/options';
 import { type Documented, referencePages } from './page.ts';
 
-/** What the reference tells of every program. */
+/** The programs of the reference. */
 export const documented: readonly Documented[] = [
   {
     app: 'policy',
@@ -38,7 +38,7 @@ export const documented: readonly Documented[] = [
 /** Every page below docs/reference, by file name. */
 export const pages = referencePages(documented);
 
-/** The rows of a table, those of a group together. */
+/** The rows of a table, by group. */
 function specs<C>(table: OptionTable<C>): Documented['options'] {
   return [
     ...Map.groupBy(

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 /** The tests that show each claim of docs/security.md: words of the claim, then files and titles. */
 const evidence: Readonly<Record<string, readonly (readonly [path: string, title: string])[]>> = {
-  'the oldest Service decides': [
+  'oldest Service decides': [
     ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'goes by age before names'],
     ['apps/service-mirror/src/desired/global/service.test.ts', 'routes everywhere if only a younger one asks'],
     [
@@ -348,8 +348,8 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['packages/cluster-auth/test/exec.test.ts', 'does not run while anyone may write it'],
   ],
   'Core dumps contain no memory': [
-    ['tools/manifests/test/processes.test.ts', 'leaves none of its memory to a core dump'],
-    ['tools/manifests/test/processes.test.ts', 'opens no debugger at SIGUSR1, and goes on'],
+    ['tools/manifests/test/processes.test.ts', 'writes no memory to a core dump'],
+    ['tools/manifests/test/processes.test.ts', 'opens no debugger at SIGUSR1, and continues'],
   ],
   'no write begins after another replica may hold the Lease': [
     ['packages/leader-election/src/term.test.ts', 'has ended when the process wakes from a SIGSTOP, before any timer'],
@@ -362,7 +362,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'No NetworkPolicy applies to wireguard': [
     [
       'tools/manifests/test/real/overlays.test.ts',
-      'metrics of every Pod are for the namespace of Prometheus, but where a policy counts for nothing: in the network of the node',
+      'only the namespace of Prometheus reaches metrics, except in the network of the node, where no policy applies',
     ],
   ],
   'block probes': [
@@ -384,7 +384,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'read a token there': [['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric']],
   'replace a base image or a package unseen': [
-    ['tools/images/src/dockerfiles.test.ts', 'takes images by their digests, which are those of the other Dockerfiles'],
+    ['tools/images/src/dockerfiles.test.ts', 'pins images by digest, like the other Dockerfiles'],
   ],
   'run a script when a package is installed': [
     [
@@ -396,13 +396,13 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'change a bundle on one build machine unseen': [
     [
       'tools/images/src/bundle/reproducible.test.ts',
-      'a bundle has the same bytes wherever it is made, and so has what tells of its parts',
+      'a bundle and its bill of materials have the same bytes in every folder',
     ],
   ],
   'hide a package': [
     [
       'tools/images/test/images/contents.test.ts',
-      'has the packages that its bill of materials names, and the Node.js, each once',
+      'has the packages and the Node.js of its bill of materials, each once',
     ],
   ],
   'enter by a moved tag of a workflow action': [

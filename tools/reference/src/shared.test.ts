@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { byApps } from './shared.ts';
 
-it('groups what apps tell by the apps that tell it', () => {
+it('groups rows by the apps that share them', () => {
   const told = [
     { app: 'a', row: 1, says: 'x' },
     { app: 'a', row: 2, says: 'y' },

@@ -1,11 +1,11 @@
-/** A row of a program, with what a reader must know of it: rows that say the same are one. */
+/** A row of a program, and its text: rows with the same text are shared. */
 type Told<T> = { readonly app: string; readonly row: T; readonly says: string };
 
-/** Rows that the same apps have. */
+/** Rows that the same apps share. */
 export type Shared<T> = { readonly apps: readonly string[]; readonly rows: readonly (readonly T[])[] };
 
 /**
- * Groups rows by the apps that have them. The row of each app is given, as the apps may add to what they share.
+ * Groups rows by the apps that share them. Each app's row is kept, as it may have more fields.
  *
  * @param told rows of all apps, in the order of the pages
  * @returns groups in the order of their first row

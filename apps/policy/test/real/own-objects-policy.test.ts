@@ -152,14 +152,14 @@ describe('the policy for its own objects', () => {
     it('refuses other labels, which a policy could select', async () => {
       const labels = { ...ours, role: 'trusted', 'projectcalico.org/namespace': 'kube-system' };
       expect(refusal(await account.request('POST', path, set('labelled', { labels, group })))).toMatch(
-        /^403 .* no label but its own; this is about (role, projectcalico.org\/namespace|projectcalico.org\/namespace, role)$/,
+        /^403 .* only its own labels on sets; this sets (role, projectcalico.org\/namespace|projectcalico.org\/namespace, role)$/,
       );
     });
 
     it("refuses labels in Calico's annotation", async () => {
       const annotations = { 'projectcalico.org/metadata': '{"labels":{"role":"trusted"}}' };
       expect(refusal(await account.request('POST', path, set('annotated', { annotations, group })))).toMatch(
-        /^403 .* no annotation projectcalico.org\/metadata/,
+        /^403 .* may not set the annotation projectcalico.org\/metadata/,
       );
     });
 

@@ -267,10 +267,10 @@ describe('the policy for its own objects', () => {
         },
       };
       expect(refusal(await account.request('PATCH', `${SERVICES}/whole/status`, status))).toMatch(
-        /^403 .* nothing else to them; this is UPDATE of services\/status$/,
+        /^403 .* may only create, update and delete Services; this is UPDATE of services\/status$/,
       );
       expect(refusal(await account.request('GET', `${SERVICES}/whole/proxy/`))).toMatch(
-        /^403 .* nothing else to them; this is CONNECT of services\/proxy$/,
+        /^403 .* may only create, update and delete Services; this is CONNECT of services\/proxy$/,
       );
     });
   });

@@ -58,8 +58,8 @@ function problemOf(name: string): string | undefined {
     case undefined:
       return undefined;
     case 'name-too-long':
-      return `too long by ${problem.excess}: a name of a Service has at most 63 characters`;
+      return `too long by ${problem.excess}: a Service name has at most 63 characters`;
     case 'name-illegal':
-      return 'no name of a Service: a letter, and then lower case letters, digits and hyphens';
+      return 'not a valid Service name: it must be a letter, then lower case letters, digits and hyphens';
   }
 }

@@ -9,6 +9,6 @@ it('gives no address twice, and all of one length', () => {
   expect(new Set(given.map(({ length }) => length))).toEqual(new Set([14]));
 });
 
-it('goes on behind those that were given elsewhere', () => {
+it('continues after addresses that are in use', () => {
   expect(take(new Addresses(156), 1)).toEqual(take(new Addresses(), 157).slice(-1));
 });

@@ -1,11 +1,11 @@
 /** Octets of three digits, 100 to 255. */
 const OCTETS = 156;
 
-/** IPv4 addresses of one length, of which none is given twice: 3.8 million before they begin anew. */
+/** Unique IPv4 addresses of one length; they repeat after 3.8 million. */
 export class Addresses {
   #given: number;
 
-  /** @param given how many count as given already */
+  /** @param given number of addresses that are in use already */
   constructor(given = 0) {
     this.#given = given;
   }

@@ -9,43 +9,43 @@ import {
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 
-/** One request, as either server logs it. */
+/** One request in the log of a server. */
 export type LoggedRequest = { readonly user: string; readonly verb: string };
 
-/** A cluster of either kind, with what a bench wants besides. */
+/** A cluster of either kind, with additions for a bench. */
 export type BenchCluster = {
   readonly api: EmbeddedCluster | RealCluster;
-  /** All requests so far; of a watch the beginning. */
+  /** All requests so far; for a watch, its start. */
   readonly requests: () => Promise<LoggedRequest[]>;
 };
 
 /** The remote clusters and the local one, all empty. */
 export type Clusters = {
-  /** Where things change; the first of `remotes`. */
+  /** The cluster with changes; the first of `remotes`. */
   readonly remote: BenchCluster;
   readonly remotes: readonly BenchCluster[];
   readonly local: BenchCluster;
-  /** What both are, with the version. */
+  /** The kind of the API servers, with the version. */
   readonly server: string;
   readonly stop: () => Promise<void>;
 };
 
-/** What a program may do, on the remote clusters and on the local one. */
+/** The rights of a program on the remote clusters and on the local one. */
 export type Rights = { readonly remote: readonly PolicyRule[]; readonly local: readonly PolicyRule[] };
 
-/** Whom a program is, on each of the clusters. */
+/** The accounts of a program on all clusters. */
 export type Accounts = { readonly remotes: readonly TestAccount[]; readonly local: TestAccount };
 
-/** Connections for what has to be done and isn't measured. */
+/** Connections for work that isn't measured. */
 export const CONNECTIONS = 16;
 
-/** What a program is told that the remote clusters are called, as `remotes` has them. */
+/** The names of the remote clusters, in the order of `remotes`. */
 export const clusterName = (index: number): string => `c${index + 2}`;
 
-/** How the API servers call a ServiceAccount that `TestCluster.account` made. */
+/** The user name of a ServiceAccount of `TestCluster.account`. */
 export const userOf = (account: string): string => `system:serviceaccount:kube-system:${account}`;
 
-/** Starts a local cluster, and so many remote ones. */
+/** Starts a local cluster, and this number of remote ones. */
 export async function startClusters(
   kind: TestCluster['kind'],
   { remotes: count }: { remotes: number },
@@ -71,7 +71,7 @@ export async function enrol(
   return { remotes: readers, local: await local.api.account(account, rights.local) };
 }
 
-/** Creates namespaces that aren't there. */
+/** Creates missing namespaces. */
 export async function createNamespaces({ api }: BenchCluster, names: readonly string[]): Promise<void> {
   for (const name of names) {
     await api.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -83,7 +83,7 @@ async function startReal(name: string): Promise<BenchCluster> {
   return {
     api,
     async requests() {
-      // A watch may show what a request did before the log has it. When it has one that came later, it has that, too.
+      // A watch may show a write before the log does. When the log has a later request, it has that one, too.
       const last = `/version?${randomUUID()}`;
       await api.admin.request('GET', last);
       const events = await eventually(
@@ -94,7 +94,7 @@ async function startReal(name: string): Promise<BenchCluster> {
         isDefined,
         { what: 'the audit log' },
       );
-      // A watch has two events, and the second one comes when it ends.
+      // A watch has two events, the second one at its end.
       const once = events.filter(({ verb, stage }) => verb !== 'watch' || stage === 'ResponseStarted');
       return once.map(({ user, verb }) => ({ user: user.username, verb }));
     },

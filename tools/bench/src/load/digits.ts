@@ -1,4 +1,4 @@
-/** A number with leading zeros: names of one length, which sort as their numbers do. */
+/** A number with leading zeros, for names of one length that sort like their numbers. */
 export function digits(value: number, length: number): string {
   return String(value).padStart(length, '0');
 }

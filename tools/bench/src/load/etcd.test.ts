@@ -22,8 +22,8 @@ describe('transactions', () => {
   it.each([
     { name: 'of small entries have 128 of them', count: 300, bytes: 10, want: [128, 128, 44] },
     { name: 'of large entries have 1 MiB of them', count: 5, bytes: 500_000, want: [2, 2, 1] },
-    { name: 'take an entry that is larger than that alone', count: 2, bytes: 1_200_000, want: [1, 1] },
-    { name: 'of nothing are none', count: 0, bytes: 0, want: [] },
+    { name: 'have a larger entry alone', count: 2, bytes: 1_200_000, want: [1, 1] },
+    { name: 'don’t exist without entries', count: 0, bytes: 0, want: [] },
   ])('$name', ({ count, bytes, want }) => {
     expect(bodies(entries(count, bytes)).map(({ success }) => success.length)).toEqual(want);
   });

@@ -4,12 +4,12 @@ import { text } from 'node:stream/consumers';
 /** A key of etcd and its value. */
 export type Entry = { readonly key: string; readonly value: Buffer };
 
-/** etcd takes requests of 1.5 MiB; base64 and gRPC's own framing need some of it. */
+/** etcd accepts requests of 1.5 MiB, with base64 and gRPC's framing. */
 const TRANSACTION_BYTES = 1024 * 1024;
-/** And no more operations in one transaction. */
+/** The maximum of operations in one transaction. */
 const TRANSACTION_OPERATIONS = 128;
 
-/** The two things that a bench wants of etcd, over the JSON API that it serves beside gRPC. */
+/** Reads and writes etcd by its JSON API. */
 export class Etcd {
   readonly #socketPath: string;
   readonly #agent = new Agent({ keepAlive: true });
@@ -27,7 +27,7 @@ export class Etcd {
     return Buffer.from(kvs[0].value, 'base64');
   }
 
-  /** Writes many entries, some 80 of 13 kB in one transaction. An entry's bytes may be reused once the next is asked for. */
+  /** Writes many entries, about 80 of 13 kB in one transaction. The bytes of an entry may be reused for the next one. */
   async putAll(entries: Iterable<Entry>): Promise<void> {
     for (const body of transactions(entries)) await this.#call('/v3/kv/txn', body);
   }
@@ -48,7 +48,7 @@ export class Etcd {
   }
 }
 
-/** The bodies of the transactions that write `entries`, in order; JSON by hand, as there are 800 MB of it. */
+/** The bodies of the transactions for `entries`, in order. JSON is built by hand, as it has 800 MB. */
 export function* transactions(entries: Iterable<Entry>): Generator<string> {
   let operations: string[] = [];
   let bytes = 0;

@@ -4,7 +4,7 @@ import { Stamp } from './stamp.ts';
 const template = Buffer.from('\x05pod-0\x07pod-0, \x0a10.0.0.100');
 const placeholders = { name: 'pod-0', ip: '10.0.0.100' };
 
-it('exchanges each text wherever it occurs, and leaves the lengths alone', () => {
+it('replaces each text everywhere, and keeps the lengths', () => {
   const stamped = new Stamp(template, placeholders).with({ name: 'pod-9', ip: '10.0.0.255' });
   expect(stamped.toString()).toBe('\x05pod-9\x07pod-9, \x0a10.0.0.255');
 });
@@ -21,6 +21,6 @@ it('refuses a text of another length', () => {
   expect(() => stamp.with({ name: 'pod-10', ip: '10.0.0.101' })).toThrow(RangeError);
 });
 
-it('refuses a placeholder that the template lacks', () => {
-  expect(() => new Stamp(template, { app: 'app-0' })).toThrow('the template holds no app app-0');
+it('refuses a placeholder that isn’t in the template', () => {
+  expect(() => new Stamp(template, { app: 'app-0' })).toThrow('the template contains no app app-0');
 });

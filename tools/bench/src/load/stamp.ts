@@ -1,20 +1,20 @@
 /**
- * Bytes in which some texts are exchanged for others of the same length, which keeps every length prefix around them
- * right: a protobuf object made of another without knowing its schema.
+ * Replaces texts in bytes by others of the same length, which keeps every length prefix valid. So one protobuf object
+ * becomes another, without its schema.
  */
 export class Stamp<K extends string> {
   readonly #bytes: Buffer;
   readonly #places: readonly { readonly key: K; readonly length: number; readonly at: readonly number[] }[];
 
   /**
-   * @param placeholders texts that occur in `template`, each at least once, and mean one thing wherever they do
+   * @param placeholders texts in `template`, each at least once, and always with the same meaning
    * @throws {Error} if one doesn't occur
    */
   constructor(template: Buffer, placeholders: Readonly<Record<K, string>>) {
     this.#bytes = Buffer.from(template);
     this.#places = Object.entries<string>(placeholders).map(([key, text]) => {
       const at = occurrences(template, text);
-      if (at.length === 0) throw new Error(`the template holds no ${key} ${text}`);
+      if (at.length === 0) throw new Error(`the template contains no ${key} ${text}`);
       return { key: key as K, length: text.length, at };
     });
   }
@@ -27,7 +27,7 @@ export class Stamp<K extends string> {
   with(texts: Readonly<Record<K, string>>): Buffer {
     for (const { key, length, at } of this.#places) {
       const text = texts[key];
-      if (text.length !== length) throw new RangeError(`${key} ${text} hasn't the length ${length}`);
+      if (text.length !== length) throw new RangeError(`${key} ${text} must have the length ${length}`);
       for (const position of at) this.#bytes.write(text, position, 'latin1');
     }
     return this.#bytes;

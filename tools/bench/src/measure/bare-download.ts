@@ -1,7 +1,6 @@
 /**
- * A program that downloads what a reflector does and looks at nothing: the least time that the job can take. It takes
- * a {@link Download} as JSON in its only argument, and prints a {@link Downloaded} when the last initial event is
- * there.
+ * A program that downloads like a reflector, and parses nothing: the lower limit of the time. Its argument is a
+ * {@link Download} as JSON. It prints a {@link Downloaded} after the last initial event.
  */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
@@ -11,7 +10,7 @@ const { url, caFile, token, path, accept } = JSON.parse(process.argv[2] ?? '') a
 const { hostname, host, port } = new URL(url);
 const head = [`GET ${path} HTTP/1.1`, `Host: ${host}`, `Accept: ${accept}`, `Authorization: Bearer ${token}`];
 
-/** An annotation of the bookmark after the initial events, after which the server has nothing more to send. */
+/** An annotation of the bookmark after the last initial event. */
 const end = 'k8s.io/initial-events-end';
 
 const start = performance.now();

@@ -12,7 +12,7 @@ describe('ours', () => {
     expect(args.join(' ')).toBe('-listen-address 127.0.0.1:0 -encoding auto -kube-config /l');
   });
 
-  it('says so when it is to speak JSON', () => {
+  it('has JSON in its name if it reads JSON', () => {
     expect(ours('/dist/launcher', 'json', flags).name).toBe('ours, JSON');
   });
 });
@@ -23,7 +23,7 @@ describe('peer', () => {
     expect(await command(targets)).toEqual(['/bin/sh', '-c', 'exec ./other -l /l -r /r -n c2 -again /l']);
   });
 
-  it("leaves the shell's own braces alone", async () => {
+  it("keeps the shell's own braces", async () => {
     expect(await peer('./other -u ${USER}', values).command(targets)).toContain('exec ./other -u ${USER}');
   });
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 
-/** What to download, and as whom. */
+/** The download, and its credentials. */
 export type Download = {
   readonly url: string;
   readonly caFile: string;
@@ -12,7 +12,7 @@ export type Download = {
   readonly accept: string;
 };
 
-/** What it took. */
+/** The cost of a download. */
 export type Downloaded = { readonly seconds: number; readonly bytes: number; readonly cpuSeconds: number };
 
 const program = fileURLToPath(new URL('./bare-download.ts', import.meta.url));
@@ -22,7 +22,7 @@ const accept = {
   json: 'application/json',
 } as const;
 
-/** The request by which our programs list and watch what a selector finds, but for field selectors. */
+/** Our programs' request to list and watch the objects of a selector, without field selectors. */
 export function watchListPath(collection: string, labelSelector: string): string {
   const query = {
     labelSelector,
@@ -34,7 +34,7 @@ export function watchListPath(collection: string, labelSelector: string): string
   return `${collection}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Downloads a list as our programs do, in a process of its own, as that is one as well. */
+/** Downloads a list like our programs, also in its own process. */
 export async function download(
   { url, caFile }: TestCluster,
   { token }: TestAccount,
@@ -45,7 +45,7 @@ export async function download(
   return JSON.parse(stdout) as Downloaded;
 }
 
-/** What downloads at the same time come to. */
+/** The sum of parallel downloads. */
 export function together(downloads: readonly Downloaded[]): Downloaded {
   const sum = (value: (download: Downloaded) => number) => downloads.reduce((total, each) => total + value(each), 0);
   return {

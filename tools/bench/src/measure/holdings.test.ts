@@ -11,7 +11,7 @@ const object = (name: string, key: string, ...items: string[]) => ({
 type Thing = ReturnType<typeof object>;
 const read = (thing: object) => ({ key: (thing as Thing).key, items: (thing as Thing).items });
 
-it('has together what several objects of one key hold', () => {
+it('merges the items of all objects with one key', () => {
   const holdings = new Holdings();
   const add = (path: string, thing: Thing) => holdings.apply(path, { type: 'ADDED', object: thing }, read);
   add('/a', object('one', 'k', '1', '2'));
@@ -21,7 +21,7 @@ it('has together what several objects of one key hold', () => {
   expect(holdings.size).toBe(4);
 });
 
-it('forgets what an object held before, and what is deleted', () => {
+it('forgets old items of an object, and deleted objects', () => {
   const holdings = new Holdings();
   const one = object('one', 'k', '1');
   holdings.apply('/a', { type: 'ADDED', object: one }, read);

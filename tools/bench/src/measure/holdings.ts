@@ -1,20 +1,20 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { WatchEvent } from './watch-stream.ts';
 
-/** What an object is part of, and what it has in it: a set's nets, say. */
+/** Reads the key of an object, and its items, such as a set's nets. */
 export type Holding = { readonly key: string; readonly items: readonly string[] };
 
-/** What is known of the objects of some collections. */
+/** The known objects of some collections. */
 export class Holdings {
   readonly #objects = new Map<string, Holding>();
   readonly #objectsOf = new Map<string, Set<string>>();
 
-  /** How many objects there are. */
+  /** The number of objects. */
   get size(): number {
     return this.#objects.size;
   }
 
-  /** @returns all that the objects of this one's key hold now: programs may split what is large */
+  /** @returns all items of the objects with this one's key, as programs may split large objects */
   apply(
     path: string,
     { type, object }: Pick<WatchEvent, 'type' | 'object'>,

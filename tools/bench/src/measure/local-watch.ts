@@ -3,17 +3,17 @@ import { eventually } from '@kube-semaphore/eventually';
 import { type Holding, Holdings } from './holdings.ts';
 import { WatchStream } from './watch-stream.ts';
 
-/** An object was written or deleted: what its key holds now, and when that was seen here, as `performance.now()` has it. */
+/** After a write or a delete: the items of its key, and when the watch saw it, by `performance.now()`. */
 export type LocalChange = Holding & { readonly atMs: number };
 
-/** Collections that are watched, by path, and how their objects are read. */
+/** Watched collections by path, and how to read their objects. */
 export type Watched = Readonly<Record<string, (object: KubeObject) => Holding>>;
 
 type Listener = (change: LocalChange) => void;
 
 /**
- * A watch of what programs write to the local cluster, by which all times are taken: a write counts when it has come
- * here, so that the figures are of the same thing whoever writes.
+ * A watch of the local cluster, for all times: a write counts when this watch sees it, so the figures of all programs
+ * measure the same.
  */
 export class LocalWatch {
   readonly #streams: WatchStream[] = [];
@@ -22,7 +22,7 @@ export class LocalWatch {
 
   private constructor() {}
 
-  /** Resolves once the server has accepted all watches. */
+  /** Resolves after the server accepted all watches. */
   static async open(cluster: TestCluster, account: TestAccount, watched: Watched): Promise<LocalWatch> {
     const watch = new LocalWatch();
     for (const [path, read] of Object.entries(watched)) {
@@ -35,13 +35,13 @@ export class LocalWatch {
     return watch;
   }
 
-  /** Resolves once so many objects are known here. */
+  /** Resolves when the watch knows this number of objects. */
   async holding(count: number): Promise<void> {
-    // As many as a bench has are gone after seconds, and told of a little later.
+    // A delete of all objects takes some seconds.
     await eventually(() => this.#holdings.size === count, true, { what: `${count} local objects`, timeoutMs: 60_000 });
   }
 
-  /** Calls `listener` for each change from now on, until the result is called. */
+  /** Calls `listener` for each change, until the returned function is called. */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

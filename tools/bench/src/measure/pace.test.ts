@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { atRate, inParallel } from './pace.ts';
 
 describe('inParallel', () => {
-  it('has at most so many tasks at a time, and results in the order of the items', async () => {
+  it('runs at most `limit` tasks at a time, and returns results in the order of the items', async () => {
     let running = 0;
     let most = 0;
     const results = await inParallel([30, 1, 20, 5, 10], 2, async (item) => {
@@ -22,7 +22,7 @@ describe('inParallel', () => {
 });
 
 describe('atRate', () => {
-  it('starts a task when its time has come, whether or not earlier ones have ended', async () => {
+  it('starts each task at its time, also if earlier ones still run', async () => {
     const times: number[] = [];
     const sleep = (atMs: number) => Promise.resolve(void times.push(atMs));
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -6,8 +6,8 @@ type SleepUntil = (atMs: number) => Promise<void>;
 const sleepUntil: SleepUntil = (atMs) => delay(Math.max(0, atMs - performance.now()));
 
 /**
- * Starts a task for each item at a steady rate, whether or not earlier ones have ended, so that a slow system gets no
- * rest. Rejects with the first failure.
+ * Starts a task for each item at a steady rate, also if earlier ones still run, so that a slow system gets no rest.
+ * Rejects with the first failure.
  *
  * @returns the results in the order of the items
  */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { pollUntil } from './poll.ts';
 
-it('asks until the answer is yes, and tells when that was', async () => {
+it('polls until the answer is positive, and returns its time', async () => {
   let asked = 0;
   const before = performance.now();
   const atMs = await pollUntil(() => Promise.resolve(++asked === 3), {

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Asks again and again, with a pause between an answer and the next question.
+ * Polls, with a pause after each answer.
  *
- * @returns when the answer came that is yes, as `performance.now()` has it: what was asked for is true up to a question
- *   and a pause longer
+ * @returns when the first positive answer came, by `performance.now()`; the state may be older by one poll and one pause
  * @throws the signal's reason
  */
 export async function pollUntil(

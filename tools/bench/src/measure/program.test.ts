@@ -13,7 +13,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 const start = (script: string) => startProgram(['/bin/sh', '-c', script], { log: join(dir, 'log') });
 
-it('stops a program, which is no failure', async () => {
+it('stops a program, without a failure', async () => {
   const program = start('exec sleep 60');
   await program.stop();
   await program.stop();
@@ -22,21 +22,21 @@ it('stops a program, which is no failure', async () => {
 });
 
 it.each([
-  { name: 'ends by itself', script: 'echo out of order >&2; exit 3', reason: 'exit code 3\nout of order' },
+  { name: 'exits', script: 'echo out of order >&2; exit 3', reason: 'exit code 3\nout of order' },
   { name: 'is killed', script: 'kill -9 $$', reason: 'SIGKILL' },
 ])('tells of a program that $name', async ({ script, reason }) => {
   const { signal } = start(script);
   await once(signal, 'abort');
-  expect((signal.reason as Error).message).toContain(`/bin/sh ended: ${reason}`);
+  expect((signal.reason as Error).message).toContain(`/bin/sh exited: ${reason}`);
 });
 
-it('tells of a program that there is not', async () => {
+it('reports a missing program', async () => {
   const { signal } = startProgram([join(dir, 'nothing')], { log: join(dir, 'log') });
   await once(signal, 'abort');
   expect((signal.reason as Error).message).toContain('ENOENT');
 });
 
-it('lets a launcher find the Node.js that runs this', async () => {
+it('lets a launcher find the Node.js of the bench', async () => {
   const { signal } = start('exec node -p process.execPath');
   await once(signal, 'abort');
   expect(readFileSync(join(dir, 'log'), 'utf8').trim()).toBe(process.execPath);

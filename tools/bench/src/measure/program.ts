@@ -7,14 +7,14 @@ import { delimiter, dirname } from 'node:path';
 /** A program file and its arguments. */
 export type Command = readonly [file: string, ...args: string[]];
 
-/** A running program, the one that is measured. */
+/** The running program that is measured. */
 export type Program = {
   readonly pid: number;
-  /** Just before exec, as `performance.now()` has it. */
+  /** The time just before exec, by `performance.now()`. */
   readonly startedAtMs: number;
-  /** Aborted when the program ends by itself, with an Error that has the end of its log. */
+  /** Aborted if the program exits unexpectedly, with an Error that has the end of its log. */
   readonly signal: AbortSignal;
-  /** SIGTERM, and SIGKILL to one that won't listen. Idempotent. */
+  /** Stops it by SIGTERM, then SIGKILL. Idempotent. */
   readonly stop: () => Promise<void>;
 };
 
@@ -25,7 +25,7 @@ const LOG_LINES = 10;
 export function startProgram([file, ...args]: Command, { log }: { log: string }): Program {
   const ended = new AbortController();
   const output = openSync(log, 'w');
-  // Launchers look for "node" in PATH, and are to find the one that runs the bench.
+  // Launchers search "node" in PATH, and must find the one of the bench.
   const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
   const startedAtMs = performance.now();
   const child = spawn(file, args, { stdio: ['ignore', output, output], env: { ...process.env, PATH } });
@@ -36,7 +36,7 @@ export function startProgram([file, ...args]: Command, { log }: { log: string })
   let stopping = false;
   const exited = exitOf(child).then(async (reason) => {
     process.off('exit', kill);
-    if (!stopping) ended.abort(new Error(`${file} ended: ${reason}\n${await lastLines(log)}`));
+    if (!stopping) ended.abort(new Error(`${file} exited: ${reason}\n${await lastLines(log)}`));
   });
   return {
     pid: child.pid ?? 0,
@@ -52,7 +52,7 @@ export function startProgram([file, ...args]: Command, { log }: { log: string })
   };
 }
 
-/** How the process ended, or why it couldn't be started. */
+/** The exit of the process, or why it couldn't start. */
 async function exitOf(child: ReturnType<typeof spawn>): Promise<string> {
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
@@ -69,7 +69,7 @@ async function lastLines(log: string): Promise<string> {
 /** A program that is limited to 5 requests a second takes 200 s for 500 objects. */
 const PHASE_TIMEOUT_MS = 600_000;
 
-/** What a phase waits for at most: the program's end, or a time. */
+/** The limit of a phase: the program's exit, or a timeout. */
 export function within(program: Program): AbortSignal {
   return AbortSignal.any([program.signal, AbortSignal.timeout(PHASE_TIMEOUT_MS)]);
 }

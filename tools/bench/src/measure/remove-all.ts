@@ -3,7 +3,7 @@ import { CONNECTIONS } from '../load/clusters.ts';
 import type { LocalWatch } from './local-watch.ts';
 import { inParallel } from './pace.ts';
 
-/** Empties collections, all that are watched; resolves when the watch has seen the last object go. Nobody writes meanwhile. */
+/** Empties all watched collections. Resolves when the watch saw the last delete. No program may write. */
 export async function removeAll(
   { admin }: TestCluster,
   watch: LocalWatch,
@@ -13,7 +13,7 @@ export async function removeAll(
     collections.map(async (path) => (await admin.list(path)).map(({ metadata }) => `${path}/${metadata.name}`)),
   );
   const paths = found.flat();
-  // A watch that lags behind would seem empty before the last object has come.
+  // A slow watch would seem empty before it saw the last object.
   await watch.holding(paths.length);
   await inParallel(paths, CONNECTIONS, (path) => admin.delete(path));
   await watch.holding(0);

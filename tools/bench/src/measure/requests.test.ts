@@ -13,7 +13,7 @@ it('counts the requests of one user by verb', () => {
   expect(Object.keys(countVerbs(log, 'a'))).toEqual(['create', 'watch']);
 });
 
-it('subtracts what was there before', () => {
+it('subtracts earlier requests', () => {
   expect(since({ create: 2, watch: 1 }, { create: 5, watch: 1, update: 3 })).toEqual({ create: 3, update: 3 });
 });
 
@@ -22,7 +22,7 @@ it('adds up all verbs', () => {
   expect(total({})).toBe(0);
 });
 
-it('tells requests for single objects, and those that write, from the others', () => {
+it('separates requests for single objects, and writes, from the others', () => {
   const counts = { create: 2, deletecollection: 1, get: 3, list: 4, patch: 1, watch: 5 };
   expect(forObjects(counts)).toBe(7);
   expect(writesIn(counts)).toBe(4);

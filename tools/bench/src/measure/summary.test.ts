@@ -13,7 +13,7 @@ it.each([
   expect(summarize(values)).toEqual(want);
 });
 
-it('leaves its input alone', () => {
+it('doesn’t change its input', () => {
   const values = [3, 1, 2];
   summarize(values);
   expect(values).toEqual([3, 1, 2]);

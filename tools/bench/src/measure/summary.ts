@@ -1,8 +1,8 @@
-/** How a number of durations are spread. */
+/** The distribution of durations. */
 export type Summary = { readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number };
 
 /**
- * Each percentile is one of the values: the smallest one that so many percent don't exceed.
+ * Each percentile is one of the values: the smallest that this many percent don't exceed.
  *
  * @param values at least one, in any order
  */

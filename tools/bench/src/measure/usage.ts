@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 
-/** What a process has used, as the kernel counts it. MB are 2^20 bytes, as in ps and top. */
+/** The resources of a process, from the kernel. MB are 2^20 bytes, as in ps and top. */
 export type Usage = {
-  /** Resident memory, the most that it ever was. */
+  /** Peak of the resident memory. */
   readonly peakMb: number;
   /** Resident memory now. */
   readonly residentMb: number;
-  /** Of all its threads, and of the programs that it ran to their end, in user and kernel mode. */
+  /** Of all threads and finished child processes, in user and kernel mode. */
   readonly cpuSeconds: number;
 };
 
@@ -22,7 +22,7 @@ export async function usageOf(pid: number): Promise<Usage> {
 /** Reads the texts of /proc/PID/status and /proc/PID/stat, see proc(5). */
 export function parseUsage(status: string, stat: string): Usage {
   const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
-  // The second field, the program's name in parentheses, may hold spaces and parentheses; the third one follows it.
+  // The second field, the program's name in parentheses, may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   // utime, stime, cutime and cstime.
   const ticks = fields.slice(14 - 3, 18 - 3).reduce((sum, field) => sum + Number(field), 0);

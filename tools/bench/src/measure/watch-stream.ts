@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { createInterface } from 'node:readline';
 import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 
-/** What a watch brought, and when it was here, as `performance.now()` has it. */
+/** An event of a watch, and when it arrived, by `performance.now()`. */
 export type WatchEvent = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: KubeObject;
@@ -16,7 +16,7 @@ type Line = { readonly type: WatchEvent['type'] | 'ERROR'; readonly object: Kube
 /** Longer than any bench. */
 const TIMEOUT_SECONDS = 86_400;
 
-/** A watch of one collection, in JSON, that goes on until it is closed. */
+/** A watch of one collection, in JSON, until it is closed. */
 export class WatchStream {
   readonly #path: string;
   readonly #onEvent: (event: WatchEvent) => void;
@@ -35,7 +35,7 @@ export class WatchStream {
     this.#connect = connect;
   }
 
-  /** Resolves once the server has accepted the watch. What is there already comes first. */
+  /** Resolves after the server accepted the watch. Existing objects come first. */
   static async open(
     path: string,
     { url, caFile }: TestCluster,
@@ -59,12 +59,12 @@ export class WatchStream {
     this.#response?.destroy();
   }
 
-  /** An API server that is short of time ends a watch that can't keep up; the next one goes on where it was. */
+  /** A busy API server ends a slow watch; the next one continues. */
   async #begin(): Promise<void> {
     const from = this.#resourceVersion === '' ? '' : `&resourceVersion=${this.#resourceVersion}`;
     const response = await this.#connect(`${this.#path}?watch=true&timeoutSeconds=${TIMEOUT_SECONDS}${from}`);
     this.#response = response;
-    response.on('error', () => {}); // Told by the end of the lines, too.
+    response.on('error', () => {}); // The loop below reports it, too.
     const lines = createInterface({ input: response });
     lines.on('line', (line) => {
       const { type, object } = JSON.parse(line) as Line;

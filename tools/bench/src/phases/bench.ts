@@ -1,20 +1,20 @@
 import type { Clusters } from '../load/clusters.ts';
 import type { LocalWatch } from '../measure/local-watch.ts';
 
-/** What the phases of a bench work on. */
+/** The state that all phases of a bench share. */
 export type Bench = Clusters & { readonly watch: LocalWatch };
 
-/** Something in the remote cluster that is going to change, once, and by what the change is known. */
+/** A single change in the remote cluster, and its effect in the local one. */
 export type Change = {
-  /** What of the local cluster shows it, as `LocalChange` calls it. */
+  /** The local key that shows it, as in `LocalChange`. */
   readonly key: string;
-  /** What that holds then, and never held before. */
+  /** The item that the key has after the change, and never before. */
   readonly item: string;
-  /** Resolves when the remote API server has answered. */
+  /** Makes the change. Resolves with the answer of the remote API server. */
   readonly apply: () => Promise<void>;
 };
 
-/** Watches from now on. Resolves with when the change was seen in the local cluster; rejects with the signal's reason. */
+/** Waits for the change in the local cluster. Resolves with its time; rejects with the signal's reason. */
 export async function whenSeen(
   watch: LocalWatch,
   { key, item }: Change,

@@ -5,21 +5,21 @@ import type { Bench } from './bench.ts';
 import { type Requests, requestsOf } from './requests-of.ts';
 import { type Expected, whenComplete } from './when-complete.ts';
 
-/** From exec until the local cluster has everything. */
+/** The time from exec until the local cluster is complete. */
 export type ColdSync = {
-  /** Until the first object was seen: by then the program has made up its mind about something. */
+  /** Seconds until the first object was seen. */
   readonly firstSeconds: number;
-  /** Until the last one was. */
+  /** Seconds until the last object was seen. */
   readonly allSeconds: number;
-  /** Used until then. */
+  /** CPU time until then. */
   readonly cpuSeconds: number;
   readonly peakMb: number;
-  /** After a while without anything to do. */
+  /** Memory after some idle seconds. */
   readonly settledMb: number;
   readonly requests: Requests;
 };
 
-/** Watches a program that was just started, within the same turn of the event loop, on a local cluster without objects. */
+/** Measures a program that was started in the same turn of the event loop, on an empty local cluster. */
 export async function coldSync(
   { watch, remotes, local }: Bench,
   program: Program,

@@ -3,12 +3,12 @@ import type { Figure } from '../report/figure.ts';
 import type { Propagation } from './propagation.ts';
 import type { Result } from './result.ts';
 
-/** The most that ours may have. */
+/** The limit for our program. */
 type Budget = number | undefined;
 
 const percentiles = ['p50', 'p90', 'p99', 'max'] as const satisfies readonly (keyof Summary)[];
 
-/** @param one what is written: a set, say */
+/** @param one the written object, such as `set` */
 export function coldSyncFigures(one: string, budgets: { first?: Budget; all: Budget; peakMb: Budget }): Figure[] {
   return [
     {
@@ -49,14 +49,14 @@ export function coldSyncFigures(one: string, budgets: { first?: Budget; all: Bud
   ];
 }
 
-/** How a phase of changes is told of. */
+/** The texts of a phase of changes. */
 type Phase = {
   readonly name: string;
   readonly of: (result: Result) => Propagation | undefined;
-  /** As in "from ... to its local set": the request, and what it leads to. */
+  /** For "from ... to its local set": the request, and its effect. */
   readonly request: string;
   readonly leadsTo: string;
-  /** From the answer on. */
+  /** Limits from the answer on. */
   readonly budgets?: Partial<Record<keyof Summary, Budget>>;
 };
 
@@ -83,7 +83,7 @@ export function propagationFigures({ name, of, request, leadsTo, budgets = {} }:
   ];
 }
 
-/** @param budget of the requests that a local write takes */
+/** @param budget requests per local write */
 export function requestsPerWrite({ name, of }: Pick<Phase, 'name' | 'of'>, one: string, budget: Budget): Figure {
   return {
     label: `${name}: requests per written ${one}`,
@@ -101,7 +101,7 @@ export function rolloutFigures(writesBudget: Budget): Figure[] {
   ];
 }
 
-/** What the last phase shows, and all of them. */
+/** Figures of the last phase, and of all phases. */
 export function enduranceFigures(budgets: { cpu: Budget; peakMb?: Budget }): Figure[] {
   return [
     {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Program } from '../measure/program.ts';
 import { usageOf } from '../measure/usage.ts';
 
-/** A time in which nothing happened. */
+/** A time without changes. */
 export type Idle = {
   /** In percent of one core. */
   readonly cpuPercent: number;
@@ -10,7 +10,7 @@ export type Idle = {
   readonly residentMb: number;
 };
 
-/** Lets a program settle, and then watches it do nothing. */
+/** Lets a program settle, then measures it without changes. */
 export async function idle(
   { pid }: Program,
   { settleSeconds, idleSeconds, signal }: { settleSeconds: number; idleSeconds: number; signal: AbortSignal },

@@ -5,35 +5,35 @@ import { summarize, type Summary } from '../measure/summary.ts';
 import { type Bench, type Change, whenSeen } from './bench.ts';
 import { requestsOf } from './requests-of.ts';
 
-/** What became of a number of changes. */
+/** The result of a number of changes. */
 export type Propagation = {
   readonly changes: number;
   /** From before the first one was sent until all were seen in the local cluster. */
   readonly seconds: number;
   /**
-   * Milliseconds from just before the change is sent to the remote API server until the bench's watch of the local one
-   * brings what it leads to: two writes and two watches of API servers, and the program between them.
+   * Milliseconds from just before the request to the remote API server until the bench's watch of the local one sees the
+   * effect: two writes and two watches of API servers, and the program between them.
    */
   readonly fromRequest: Summary;
   /**
-   * The same from the answer on, which leaves out what the API server needs for the change: for a pod of 15 kB with
-   * managed fields, most of it all. The program may have heard of the change a little earlier.
+   * The same from the answer on, without the API server's time for the change, which for a pod of 15 kB with managed
+   * fields is most of it. The program may see the change a little earlier.
    */
   readonly fromAnswer: Summary;
-  /** Of local objects. */
+  /** Writes of local objects. */
   readonly writes: number;
-  /** The program's requests to the local cluster, for each of these. */
+  /** The program's requests to the local cluster per write. */
   readonly requestsPerWrite: number;
   readonly requests: VerbCounts;
 };
 
-/** How the changes follow each other: so many a second, or each as soon as a connection is free. */
-export type Pace = { readonly perSecond: number } | 'as fast as they go';
+/** The rate of changes: per second, or each as soon as a connection is free. */
+export type Pace = { readonly perSecond: number } | 'at full speed';
 
-/** A steady rate that leaves every program time to rest. */
+/** A steady rate that every program can follow. */
 export const CHANGES_PER_SECOND = 20;
 
-/** Keeps the API server busy; with more it would queue them up, and the queue would be what is measured. */
+/** Keeps the API server busy. More connections would measure its queue. */
 const CONNECTIONS = 2 * availableParallelism();
 
 /** Makes changes, of distinct keys. */
@@ -49,11 +49,11 @@ export async function propagation(
   const make = async (change: Change) => {
     const { answered, seen } = timed(bench, change, signal);
     pending.push(seen);
-    // The next one goes when this connection is free, however far this change has come.
+    // The next change starts when this connection is free.
     await answered;
   };
   await connect(bench);
-  if (pace === 'as fast as they go') await inParallel(changes, CONNECTIONS, make);
+  if (pace === 'at full speed') await inParallel(changes, CONNECTIONS, make);
   else await atRate(changes, pace, make);
   const times = await Promise.all(pending);
   unsubscribe();
@@ -74,7 +74,7 @@ export async function propagation(
 /** When a change was sent, answered, and seen in the local cluster. */
 type Timed = { readonly sentAtMs: number; readonly answeredAtMs: number; readonly seenAtMs: number };
 
-/** Sends a change. `answered` resolves first, as a rule, and rejects if the change is refused. */
+/** Sends a change. Normally, `answered` resolves first. It rejects if the change is refused. */
 function timed(
   { watch }: Bench,
   change: Change,
@@ -88,12 +88,12 @@ function timed(
     answeredAtMs,
     seenAtMs,
   }));
-  // Whoever waits for the answer may give up before anybody waits for this.
+  // The caller may fail on the answer before it awaits this.
   seen.catch(() => {});
   return { answered, seen };
 }
 
-/** Opens the connections beforehand, so that no change waits for a TLS handshake. */
+/** Opens the connections first, so that no change waits for a TLS handshake. */
 async function connect({ remote }: Bench): Promise<void> {
   await inParallel(Array.from({ length: CONNECTIONS }), CONNECTIONS, () =>
     remote.api.admin.get('/api/v1/namespaces/default'),

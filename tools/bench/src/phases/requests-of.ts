@@ -1,7 +1,7 @@
 import { type Clusters, userOf } from '../load/clusters.ts';
 import { countVerbs, type VerbCounts } from '../measure/requests.ts';
 
-/** Of one program, on both sides. */
+/** The requests of one program, on both sides. */
 export type Requests = { readonly remote: VerbCounts; readonly local: VerbCounts };
 
 /** All requests of a program so far. */

@@ -4,11 +4,11 @@ import { since, type VerbCounts, writesIn } from '../measure/requests.ts';
 import { type Bench, type Change, whenSeen } from './bench.ts';
 import { requestsOf } from './requests-of.ts';
 
-/** A program was started again, with everything in place but one change that was made while it was down. */
+/** A restart of a program, after a single change while it was stopped. */
 export type Restart = {
   /** From exec until the change was seen in the local cluster. */
   readonly seconds: number;
-  /** Requests that wrote, besides the one for the change: what was in place needs none. */
+  /** Further writes; the present state needs none. */
   readonly otherWrites: number;
   /** All requests to the local cluster, until the program has settled. */
   readonly requests: VerbCounts;
@@ -25,7 +25,7 @@ export async function restart(
   const program = start();
   const signal = within(program);
   const seenAtMs = await whenSeen(bench.watch, change, { signal });
-  // What it writes in vain it may write later.
+  // Needless writes may come later.
   await delay(settleSeconds * 1000, undefined, { signal });
   const { local: now } = await requestsOf(bench, account);
   const requests = since(before.local, now);

@@ -8,7 +8,7 @@ import type { Propagation } from './propagation.ts';
 import type { Restart } from './restart.ts';
 import type { Rollout } from './rollout.ts';
 
-/** What was measured of one program. A phase that failed, and those after it, are missing, and so are other apps' phases. */
+/** The measurements of one program, without the phases of other apps, and those from a failed phase on. */
 export type Result = {
   readonly name: string;
   coldSync?: ColdSync;
@@ -21,8 +21,8 @@ export type Result = {
   peerChanges?: PeerChanges;
   comeBack?: ComeBack;
   idle?: Idle;
-  /** Resident memory, the most in all phases. */
+  /** Peak of the resident memory in all phases. */
   peakMb?: number;
-  /** Why there is no more. */
+  /** The error that ended the bench of this program. */
   failure?: string;
 };

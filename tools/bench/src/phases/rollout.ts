@@ -1,18 +1,18 @@
 import { atRate } from '../measure/pace.ts';
 import type { Bench, Change } from './bench.ts';
 
-/** Many pods of one workload got their addresses within a few seconds. */
+/** Many pods of one workload get addresses within a few seconds. */
 export type Rollout = {
   readonly pods: number;
-  /** From before the first pod's address until all addresses were seen in the local cluster. */
+  /** Seconds from before the first address until all addresses were seen in the local cluster. */
   readonly seconds: number;
-  /** Of the workload's local objects, in that time. */
+  /** Writes of the workload's local objects in that time. */
   readonly writes: number;
 };
 
 const ROLLOUT_SECONDS = 5;
 
-/** Makes changes, one for each pod and all of one key, evenly over 5 s. */
+/** Makes changes of one key, one for each pod, evenly over 5 s. */
 export async function rollout(
   { watch }: Bench,
   changes: readonly Change[],

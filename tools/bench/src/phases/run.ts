@@ -4,27 +4,27 @@ import type { Contender } from '../measure/contender.ts';
 import { type Program, startProgram } from '../measure/program.ts';
 import type { Result } from './result.ts';
 
-/** One program on its clusters, while it is measured. */
+/** A program on its clusters, while it is measured. */
 export type Trial = {
-  /** What was found out so far. */
+  /** The measurements so far. */
   readonly result: Result;
-  /** Name of its ServiceAccount on all clusters, by which its requests are told from others'. */
+  /** Its ServiceAccount on all clusters, which identifies its requests. */
   readonly account: string;
-  /** Starts it; it isn't running. */
+  /** Starts the program, which must not run. */
   readonly start: () => Program;
-  /** Hears of each phase as it begins. */
+  /** Called at the start of each phase. */
   readonly say: (phase: string) => void;
 };
 
-/** A program, and how it is measured: `measure` starts it, and writes down what it finds out. */
+/** A program, and `measure`, which starts it and records its measurements. */
 export type Entrant = { readonly contender: Contender; readonly measure: (trial: Trial) => Promise<void> };
 
-/** What all programs have in common. */
+/** The options of all programs. */
 export type RunOptions = {
   readonly rights: Rights;
-  /** Leaves the local cluster empty; the program has ended. */
+  /** Empties the local cluster after the program ended. */
   readonly cleanUp: () => Promise<void>;
-  /** Hears of each phase of each program. */
+  /** Called at the start of each phase of each program. */
   readonly say: (what: string) => void;
 };
 
@@ -37,8 +37,8 @@ export async function runAll(entrants: readonly Entrant[], clusters: Clusters, o
 }
 
 /**
- * Runs one program from its start on an empty local cluster to its end, and leaves that empty. What the program does
- * wrong is in the result.
+ * Runs one program from its start on an empty local cluster to its end, and empties that. An error of the program is in
+ * the result.
  */
 async function run(
   { contender, measure }: Entrant,

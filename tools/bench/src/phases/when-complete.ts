@@ -1,9 +1,9 @@
 import type { LocalWatch } from '../measure/local-watch.ts';
 
-/** What a program is to bring about: the items that each key is to hold. */
+/** The expected items of each key. */
 export type Expected = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** When the first change of any key was seen, and when the last of these had come to hold what it is to hold. */
+/** When the first change of any key was seen, and when the last key was complete. */
 export type Completion = { readonly firstAtMs: number; readonly allAtMs: number };
 
 /** Watches from now on. Rejects with the signal's reason. */

@@ -8,7 +8,7 @@ import { removeAll } from '../measure/remove-all.ts';
 import type { Bench, Change } from '../phases/bench.ts';
 import { type Fleet, type Member, netOf, setOf } from './fleet.ts';
 
-/** What the phases of this bench work on. */
+/** The state that all phases of this bench share. */
 export type PolicyBench = Bench & {
   /** The pods that change: those of `remote`. */
   readonly fleet: Fleet;
@@ -21,20 +21,20 @@ const setsPath = '/apis/crd.projectcalico.org/v1/globalnetworksets';
 /** The local sets, by `setOf`. */
 export const watchedSets: Watched = { [setsPath]: readSet };
 
-/** What peers do besides: they look at a set before they write it. */
+/** A peer also reads a set before it writes it. */
 const asPeersDo = {
   apiGroups: ['crd.projectcalico.org', 'projectcalico.org'],
   resources: ['globalnetworksets'],
   verbs: ['get', 'patch'],
 };
 
-/** What semaphore-policy may do where it is deployed, and its peers. */
+/** The deployed rights of semaphore-policy, and those of peers. */
 export const policyRights: Rights = {
   remote: rulesOf(deployedRights('policy/remote')),
   local: [...rulesOf(deployedRights('policy/base')), asPeersDo],
 };
 
-/** How many requests of each kind an API server has seen before anything is measured. */
+/** Requests of each kind before the first measurement. */
 const WARM_UP = 50;
 
 /** A pod's next address. */
@@ -53,7 +53,7 @@ async function giveAddress({ remote }: PolicyBench, member: Member, ip: string):
   if (answer.status !== 200) throw new Error(`PATCH ${path}: ${answer.status} ${String(answer.body['message'])}`);
 }
 
-/** Changes some pods and makes some sets, so that the first program doesn't pay for what API servers put off. */
+/** Changes some pods and sets first, so that lazy work of API servers isn't measured. */
 export async function warmUp(bench: PolicyBench): Promise<void> {
   const changes = bench.fleet.members.slice(-WARM_UP).map((member) => addressChange(bench, member));
   await inParallel(changes, CONNECTIONS, ({ apply }) => apply());
@@ -69,12 +69,12 @@ export async function warmUp(bench: PolicyBench): Promise<void> {
   await removeSets(bench);
 }
 
-/** Leaves the local cluster without sets. */
+/** Deletes all local sets. */
 export async function removeSets({ watch, local }: Pick<Bench, 'watch' | 'local'>): Promise<void> {
   await removeAll(local.api, watch, [setsPath]);
 }
 
-/** Labels tell whose a set is, of whatever domain: releases differ in that. */
+/** Reads the labels of any domain, as releases differ. */
 function readSet({ metadata: { labels = {} }, ...object }: KubeObject): Holding {
   const label = (name: string) => Object.entries(labels).find(([key]) => key.endsWith(`/${name}`))?.[1] ?? '';
   const { nets = [] } = (object['spec'] ?? {}) as { nets?: string[] };

@@ -14,7 +14,7 @@ const remotes = [{ name: 'c2', kubeconfig: '/r' }];
 
 const domain = { 'label-domain': 'semaphore.uw.systems' };
 
-it('gives ours the flags of the Go program, and the domain that this one has fixed', async () => {
+it('gives ours the flags of the Go program, and its fixed domain', async () => {
   const flags = await policyFlags({ local: '/l', remotes, dir });
   const clusters = { 'local-kube-config': '/l', 'target-kube-config': '/r', 'target-cluster-name': 'c2' };
   expect(flags).toEqual({ ...clusters, ...domain });
@@ -28,6 +28,6 @@ it('gives ours several remotes in a file', async () => {
   expect(flags).toEqual({ 'local-kube-config': '/l', ...domain });
 });
 
-it('points peers to the clusters', async () => {
+it('gives peers the clusters', async () => {
   expect(await policyValues({ local: '/l', remotes, dir })).toEqual({ local: '/l', remote: '/r', cluster: 'c2' });
 });

@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clusterValues, type Texts } from '../measure/contender.ts';
 
-/** As others have one fixed: without it, and without sets yet, the Pods of two domains are listed to find out which counts. */
+/** A fixed domain, as in other programs. Without it, and without sets, Pods of two domains are listed to choose one. */
 const DOMAIN = { 'label-domain': 'semaphore.uw.systems' };
 
-/** Ours: the flags for one remote, or a file for several. */
+/** Ours: flags for one remote, or a file for several. */
 export const policyFlags: Texts = async (targets) => {
   const { local, remotes, dir } = targets;
   if (remotes.length === 1) {
@@ -20,5 +20,5 @@ export const policyFlags: Texts = async (targets) => {
   return { 'local-kube-config': local, config, ...DOMAIN };
 };
 
-/** What stands in a peer's command, for one remote. */
+/** The values in a peer's command, for one remote. */
 export const policyValues: Texts = (targets) => Promise.resolve(clusterValues(targets));

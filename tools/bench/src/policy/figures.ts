@@ -9,9 +9,9 @@ import type { Result } from '../phases/result.ts';
 import type { Figure } from '../report/figure.ts';
 import type { FleetSize } from './fleet.ts';
 
-/** What results are judged against. */
+/** The conditions of the budgets. */
 type Conditions = FleetSize & {
-  /** Of the same stream that a cold sync begins with. */
+  /** Seconds of the stream at the start of a cold sync. */
   readonly bareDownloadSeconds: number;
 };
 
@@ -20,7 +20,7 @@ const burst = { name: 'burst', of: ({ burst: phase }: Result) => phase };
 const change = { request: 'the PATCH of a pod', leadsTo: 'its local set' };
 
 /**
- * The lines of the table, in order, with the budgets that docs/bench.md lists.
+ * The lines of the table, in order, with the budgets of docs/bench.md.
  *
  * @param conditions undefined: no budgets apply
  */
@@ -28,7 +28,7 @@ export function policyFigures(conditions: Conditions | undefined): readonly Figu
   const budget = <T>(value: T): T | undefined => (conditions === undefined ? undefined : value);
   return [
     ...coldSyncFigures('set', {
-      // Before it writes a program must have read all pods.
+      // A program must read all pods before it writes.
       first: conditions && 1.5 * conditions.bareDownloadSeconds,
       all: bySize({ 10_000: 1.7, 50_000: 5 }, conditions),
       peakMb: bySize({ 10_000: 115, 50_000: 160 }, conditions),
@@ -41,7 +41,7 @@ export function policyFigures(conditions: Conditions | undefined): readonly Figu
   ];
 }
 
-/** Budgets of a cold sync are set for 500 sets, and for two numbers of pods. */
+/** A cold sync has budgets for 500 sets, and two numbers of pods. */
 function bySize(limits: Readonly<Record<number, number>>, conditions: Conditions | undefined): number | undefined {
   return conditions?.sets === 500 ? limits[conditions.pods] : undefined;
 }

@@ -10,7 +10,7 @@ describe('Fleet', () => {
     expect(new Set(sizes)).toEqual(new Set([33, 34]));
   });
 
-  it('has any few pods in a row in distinct sets', () => {
+  it('has neighbouring pods in distinct sets', () => {
     const { members } = new Fleet({ pods: 1000, sets: 30 });
     for (const start of [0, 7, 950]) {
       expect(new Set(members.slice(start, start + 30).map(setOf)).size).toBe(30);
@@ -39,7 +39,7 @@ describe('Fleet', () => {
     expect(new Set(lengths).size).toBe(1);
   });
 
-  it('recruits pods that have no address yet', () => {
+  it('adds pods without addresses', () => {
     const recruits = new Fleet({ pods: 1, sets: 1 }).recruit('rollout', 2);
     expect(recruits.map(setOf)).toEqual(['team-00/rollout', 'team-00/rollout']);
     expect(recruits.map((recruit) => podOptions(recruit).ips)).toEqual([[], []]);
@@ -53,7 +53,7 @@ it('makes pods of 15 kB', () => {
   expect(object['status']).toMatchObject({ phase: 'Running', podIP: member!.ip });
 });
 
-it('expects of a set the addresses that its pods have now', () => {
+it('expects the present addresses of its pods in a set', () => {
   const fleet = new Fleet({ pods: 3, sets: 2 });
   const [first, second, third] = fleet.members as [Fleet['members'][0], Fleet['members'][0], Fleet['members'][0]];
   first.ip = fleet.nextAddress();

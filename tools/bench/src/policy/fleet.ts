@@ -3,28 +3,28 @@ import type { PodOptions } from '@kube-semaphore/testkit';
 import { Addresses } from '../load/addresses.ts';
 import { digits } from '../load/digits.ts';
 
-/** A pod as far as a bench tells it from the others. */
+/** The distinct fields of a pod. */
 export type Member = {
   readonly namespace: string;
   readonly name: string;
-  /** The value of its name labels: together with the namespace, which set it is in. */
+  /** The value of its name labels. With the namespace, it determines the set. */
   readonly app: string;
   ip: string;
 };
 
-/** How many pods in how many sets, of each remote cluster. */
+/** The numbers of pods and sets in each remote cluster. */
 export type FleetSize = { readonly pods: number; readonly sets: number };
 
 const NAMESPACES = 20;
-/** Addresses of one remote cluster before those of the next. */
+/** Number of addresses per remote cluster. */
 const ADDRESSES_PER_REMOTE = 240_000;
 
 /** Namespaces have two digits. */
 export const MOST_REMOTES = 100 / NAMESPACES;
 
 /**
- * A remote cluster's pods and what their addresses are at the moment, all distinct from other remotes'. Names and first addresses are of equal
- * length, so that a pod's bytes can be made of another's (`Stamp`).
+ * A remote cluster's pods with their present addresses, all distinct from those of other remotes. Names and first
+ * addresses have equal lengths, so that a pod's bytes can be made from another's (`Stamp`).
  */
 export class Fleet {
   readonly members: readonly Member[];
@@ -34,7 +34,7 @@ export class Fleet {
   /**
    * Pod `i` is in set `i % sets`, so that any `sets` pods in a row are in distinct sets.
    *
-   * @param remote which of the remote clusters, less than `MOST_REMOTES`
+   * @param remote index of the remote cluster, less than `MOST_REMOTES`
    */
   constructor({ pods, sets }: FleetSize, remote = 0) {
     this.#remote = remote;
@@ -55,12 +55,12 @@ export class Fleet {
     return [...new Set(this.members.map(({ namespace }) => namespace))];
   }
 
-  /** An address that was never given before. */
+  /** A new address. */
   nextAddress(): string {
     return this.#addresses.next();
   }
 
-  /** `count` pods of one more set, in the first namespace, that have no addresses yet. */
+  /** `count` pods of a further set, in the first namespace, without addresses. */
   recruit(app: string, count: number): Member[] {
     return Array.from({ length: count }, (_, index) => {
       return { namespace: this.#namespace(0), name: `${app}-${digits(index, 5)}`, app, ip: '' };
@@ -72,12 +72,12 @@ export class Fleet {
   }
 }
 
-/** Which set a pod is in: `namespace/app`. */
+/** The set of a pod: `namespace/app`. */
 export function setOf({ namespace, app }: Pick<Member, 'namespace' | 'app'>): string {
   return `${namespace}/${app}`;
 }
 
-/** The nets that each set is to have, by `setOf`. */
+/** The expected nets of each set, by `setOf`. */
 export function expectedNets(members: readonly Member[]): Map<string, Set<string>> {
   const sets = new Map<string, Set<string>>();
   for (const member of members) {
@@ -88,12 +88,12 @@ export function expectedNets(members: readonly Member[]): Map<string, Set<string
   return sets;
 }
 
-/** How a pod's address is spelled in a set. */
+/** A pod's address as a net. */
 export function netOf({ ip }: Pick<Member, 'ip'>): string {
   return `${ip}/32`;
 }
 
-/** A pod of realistic size; labelled for programs of every release, as peers may be older ones. */
+/** A pod of realistic size, with the labels of all releases, as peers may be old. */
 export function podOptions({ namespace, name, app, ip }: Member): PodOptions {
   const labels = Object.fromEntries(labelDomains.map((domain) => [nameLabel(domain), app]));
   return { namespace, name, labels, ips: ip === '' ? [] : [ip], nodeName: 'node-1', sizeBytes: 15_000 };

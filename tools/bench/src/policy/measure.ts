@@ -9,7 +9,7 @@ import { expectedNets, type Member } from './fleet.ts';
 import type { PolicyOptions } from './options.ts';
 import { rollOut } from './roll-out.ts';
 
-/** Takes one program through all phases. */
+/** Runs one program through all phases. */
 export async function measurePolicy(
   bench: PolicyBench,
   { result, account, start, say }: Trial,
@@ -31,16 +31,16 @@ export async function measurePolicy(
     pace: { perSecond: CHANGES_PER_SECOND },
   });
 
-  say(`${changes} changes as fast as they go`);
-  // Others than before, so that no set rests from its last write.
+  say(`${changes} changes at full speed`);
+  // Other pods than before, as a set waits after its last write.
   const burst = changesOf(fleet.members.slice(changes, 2 * changes));
-  result.burst = await propagation(bench, burst, { signal: within(program), account, pace: 'as fast as they go' });
+  result.burst = await propagation(bench, burst, { signal: within(program), account, pace: 'at full speed' });
 
   say(`a rollout of ${rolloutPods} pods`);
   result.rollout = await rollOut(bench, { signal: within(program), pods: rolloutPods });
 
   if (idleSeconds > 0) {
-    say(`${idleSeconds} s of nothing`);
+    say(`${idleSeconds} s without changes`);
     result.idle = await idle(program, { signal: within(program), settleSeconds, idleSeconds });
   }
   result.peakMb = (await usageOf(program.pid)).peakMb;

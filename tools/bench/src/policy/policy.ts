@@ -16,10 +16,10 @@ import type { PolicyOptions } from './options.ts';
 import { seedEtcd } from './seed-etcd.ts';
 
 /**
- * The bench of semaphore-policy: a remote cluster full of pods, a local one, and one program after the other.
+ * The bench of semaphore-policy: a remote cluster with pods, a local one, and one program after the other.
  *
  * @param launcher of our program
- * @param say hears what is being done
+ * @param say called with the progress
  */
 export async function benchPolicy(
   options: PolicyOptions,
@@ -39,9 +39,9 @@ export async function benchPolicy(
     const watch = await LocalWatch.open(clusters.local.api, files.local, watchedSets);
     const bench: PolicyBench = { ...clusters, fleet: fleets[0]!, fleets, watch };
 
-    say('warming up, and downloading them');
+    say('warming up, and measuring the bare download');
     await warmUp(bench);
-    // Its field selector, which ours sends as well, selects all of these.
+    // Our program also sends a field selector, which selects all of these.
     const what = { path: watchListPath('/api/v1/pods', nameLabel(labelDomains[0])), encoding };
     const downloads = () =>
       Promise.all(clusters.remotes.map(({ api }, remote) => download(api, files.remotes[remote]!, what)));
@@ -53,7 +53,7 @@ export async function benchPolicy(
     const entrants = contenders.map((contender) => ({ contender, measure }));
     const results = await runAll(entrants, bench, { rights: policyRights, cleanUp: () => removeSets(bench), say });
     watch.close();
-    // Budgets are set for protobuf, which is what it takes by itself, from the real server.
+    // Budgets are for the real server and protobuf, the default.
     const judged = !embedded && encoding === 'auto';
     const conditions = judged
       ? { pods: count * pods, sets: count * sets, bareDownloadSeconds: bare.seconds }
@@ -73,8 +73,10 @@ async function load(cluster: BenchCluster, { namespaces, members }: Fleet): Prom
 
 function facts({ pods, sets, encoding, remotes }: PolicyOptions, server: string, bare: Downloaded): string[] {
   const kilobytes = (bare.bytes / (remotes * pods) / 1000).toFixed(1);
+  const format = encoding === 'json' ? 'JSON' : 'protobuf';
+  const clusters = remotes === 1 ? '' : `${remotes} remote clusters, each of `;
   return [
-    `${remotes === 1 ? '' : `${remotes} remote clusters, each of `}${pods} pods in ${sets} sets, ${kilobytes} kB each in ${encoding === 'json' ? 'JSON' : 'protobuf'}`,
+    `${clusters}${pods} pods in ${sets} sets, ${kilobytes} kB each in ${format}`,
     bareDownloadFact(bare),
     `${availableParallelism()} cores for everything, Node.js ${process.version}, ${server}`,
   ];

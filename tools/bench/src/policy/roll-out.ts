@@ -5,7 +5,7 @@ import { type Rollout, rollout } from '../phases/rollout.ts';
 import { addressChange, type PolicyBench } from './bench.ts';
 import { podOptions } from './fleet.ts';
 
-/** Rolls out a set that didn't exist: its pods are there and waiting, and get their addresses. */
+/** Rolls out a new set: its pods exist, and get their addresses. */
 export async function rollOut(
   bench: PolicyBench,
   { pods, signal }: { pods: number; signal: AbortSignal },

@@ -7,11 +7,11 @@ import { Stamp } from '../load/stamp.ts';
 import { type Member, podOptions } from './fleet.ts';
 
 /**
- * Puts pods into a real cluster's etcd, behind the back of its API server, which learns of them from there as it does
- * of what its peers write: 50,000 take half a minute, and 4 minutes through the API. The first one is made through the
- * API, and the others are its bytes with other names, so that all are stored just as this server stores pods.
+ * Writes pods into a real cluster's etcd, where its API server sees them as it sees writes of its peers. 50,000 take half
+ * a minute, instead of 4 minutes through the API. The first pod is made through the API. The others are its bytes with
+ * other names, so all have this server's format.
  *
- * The namespaces exist.
+ * The namespaces must exist.
  */
 export async function seedEtcd(
   cluster: TestCluster,
@@ -33,7 +33,7 @@ export async function seedEtcd(
 }
 
 /**
- * Nobody has looked at what was put into etcd; if the API server reads the last pod as it was meant, it does all.
+ * Checks that the API server reads the last pod correctly, and so all pods, as nothing validates writes to etcd.
  *
  * @throws {Error} if it doesn't
  */
@@ -43,14 +43,15 @@ async function check({ admin }: TestCluster, member: Member, like: KubeObject): 
   const { labels } = pod(podOptions(member)).metadata;
   const seen = { name: metadata.name, labels: metadata.labels, podIPs, spec };
   const meant = { name: member.name, labels, podIPs: [{ ip: member.ip }], spec: like['spec'] };
-  if (!isDeepStrictEqual(seen, meant)) throw new Error(`the API server has another ${member.name} than was meant`);
+  if (!isDeepStrictEqual(seen, meant))
+    throw new Error(`the API server returns another ${member.name} than was written`);
 }
 
 function* entries(members: readonly Member[], stamp: Stamp<keyof Member | 'uid'>): Generator<Entry> {
   for (const member of members) yield { key: keyOf(member), value: stamp.with({ ...member, uid: randomUUID() }) };
 }
 
-/** Where kube-apiserver keeps a pod, with its default `--etcd-prefix`. */
+/** The etcd key of a pod, with kube-apiserver's default `--etcd-prefix`. */
 function keyOf({ namespace, name }: Member): string {
   return `/registry/pods/${namespace}/${name}`;
 }

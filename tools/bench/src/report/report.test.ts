@@ -22,7 +22,7 @@ const report: Report = {
   figures: policyFigures({ pods: 10_000, sets: 500, bareDownloadSeconds: 0.6 }),
 };
 
-it('puts programs side by side, budgets behind them, and failures below', () => {
+it('renders a column per program, then budgets, with failures below', () => {
   expect(renderText(report)).toBe(`10000 pods in 500 sets
 2 cores
 
@@ -38,7 +38,7 @@ requests to the local cluster       create 500, watch 1
 theirs failed: out of memory`);
 });
 
-it('has no budgets where none apply', () => {
+it('has no budgets if none apply', () => {
   const text = renderText({ ...report, figures: policyFigures(undefined) });
   expect(text).not.toMatch(/budget|over|ok/);
   const other = renderText({

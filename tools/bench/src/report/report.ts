@@ -3,9 +3,9 @@ import type { Result } from '../phases/result.ts';
 import type { Figure } from './figure.ts';
 import { type Table, toMarkdown, toText } from './table.ts';
 
-/** Everything that a bench has found out. */
+/** The report of a bench. */
 export type Report = {
-  /** What was measured, on what, one fact a line. */
+  /** The conditions, one per line. */
   readonly facts: readonly string[];
   /** Ours first. */
   readonly results: readonly Result[];
@@ -13,7 +13,7 @@ export type Report = {
   readonly figures: readonly Figure[];
 };
 
-/** How a figure compares with its budget; undefined without the one or the other. */
+/** Compares a figure with its budget; undefined without one of them. */
 export function verdict(value: number | undefined, budget: number | undefined): 'ok' | 'over' | undefined {
   if (value === undefined || budget === undefined) return undefined;
   return value <= budget ? 'ok' : 'over';
@@ -30,7 +30,7 @@ export function renderMarkdown(report: Report): string {
   return [...facts, '', toMarkdown(tableOf(report)), ...failures(report), ''].join('\n');
 }
 
-/** For programs: the results as they are, and the figures that have budgets. */
+/** For programs: the results, and the figures with budgets. */
 export function renderJson({ facts, results, figures }: Report): string {
   const [ours] = results;
   const budgets = figures.flatMap((figure) => {
@@ -41,7 +41,7 @@ export function renderJson({ facts, results, figures }: Report): string {
   return `${JSON.stringify({ facts, results, budgets }, undefined, 2)}\n`;
 }
 
-/** A row for each figure that somebody has. */
+/** A row for each figure that any program has. */
 function tableOf({ results, figures }: Report): Table {
   const judged = figures.some(({ budget }) => budget !== undefined);
   const head = ['', ...results.map(({ name }) => name), judged ? 'budget' : '', ''];

@@ -1,14 +1,14 @@
 /** Rows of cells, all of the same length; the first row is the head. */
 export type Table = readonly (readonly string[])[];
 
-/** Columns padded with spaces: the first one to the left, all others to the right. Empty columns are left out. */
+/** Columns padded with spaces: the first to the left, the others to the right. Empty columns are omitted. */
 export function toText(table: Table): string {
   return align(table)
     .map((row) => row.join('  ').trimEnd())
     .join('\n');
 }
 
-/** A table of GitHub's Markdown, aligned in the source as well. */
+/** A Markdown table, aligned in the source, too. */
 export function toMarkdown(table: Table): string {
   const [head = [], ...body] = align(table.map((row) => row.map((cell) => cell.replaceAll('|', '\\|'))));
   const rule = head.map((cell, column) => (column === 0 ? '-'.repeat(cell.length) : `${'-'.repeat(cell.length - 1)}:`));

@@ -6,10 +6,10 @@ import type { Bench } from '../phases/bench.ts';
 import { collections, MIRRORS } from './mirrors.ts';
 import type { Source } from './source.ts';
 
-/** How many requests of each kind an API server has seen before anything is measured. */
+/** Requests of each kind before the first measurement. */
 const WARM_UP = 50;
 
-/** Changes some endpoints and makes some mirrors, so that the first program doesn't pay for what API servers put off. */
+/** Changes some endpoints and mirrors first, so that lazy work of API servers isn't measured. */
 export async function warmUp(bench: Bench, source: Source): Promise<void> {
   const changes = source.catalog.services.slice(-WARM_UP).map((remote) => source.replacement(remote, 0));
   await inParallel(changes, CONNECTIONS, ({ apply }) => apply());
@@ -24,7 +24,7 @@ export async function warmUp(bench: Bench, source: Source): Promise<void> {
   await removeMirrors(bench);
 }
 
-/** Leaves the local cluster without mirrors. */
+/** Deletes all local mirrors. */
 export async function removeMirrors({ watch, local }: Pick<Bench, 'watch' | 'local'>): Promise<void> {
   await removeAll(local.api, watch, Object.values(collections));
 }

@@ -4,19 +4,19 @@ import { Catalog } from './catalog.ts';
 const addressesOf = ({ services }: Catalog) =>
   services.flatMap(({ backends }) => backends.map(({ address }) => address));
 
-it('has so many services in 20 namespaces, of so many endpoints each', () => {
+it('has services in 20 namespaces, with the given endpoints each', () => {
   const { services, namespaces } = new Catalog({ services: 50, endpoints: 3 });
   expect(services.map(({ backends }) => backends.length)).toEqual(Array.from({ length: 50 }, () => 3));
   expect(new Set(services.map(({ namespace, name }) => `${namespace}/${name}`)).size).toBe(50);
   expect(namespaces).toHaveLength(20);
 });
 
-it('begins equal to another one of its size', () => {
+it('starts equal to another one of its size', () => {
   const size = { services: 5, endpoints: 3 };
   expect(new Catalog(size).services).toEqual(new Catalog(size).services);
 });
 
-it('gives no address twice, also not to those who come later', () => {
+it('gives no address twice, also to later pods', () => {
   const catalog = new Catalog({ services: 100, endpoints: 100 });
   const [first] = catalog.services;
   const later = [...catalog.recruit('rollout', 100).backends, catalog.nextBackend(first!)];
@@ -24,7 +24,7 @@ it('gives no address twice, also not to those who come later', () => {
   expect(new Set(all).size).toBe(10_101);
 });
 
-it('recruits a service that is not one of its own', () => {
+it('adds a service that isn’t in its list', () => {
   const catalog = new Catalog({ services: 2, endpoints: 1 });
   expect(catalog.recruit('rollout', 7)).toMatchObject({
     namespace: 'team-00',

@@ -9,22 +9,22 @@ export type Backend = {
   readonly zone: string;
 };
 
-/** A Service as far as a bench tells it from the others. */
+/** The distinct fields of a Service. */
 export type RemoteService = {
   readonly namespace: string;
   readonly name: string;
-  /** They are replaced in their places, so that one change touches one slice. */
+  /** Each is replaced in its place, so that one change touches one slice. */
   readonly backends: Backend[];
 };
 
-/** How many Services, of how many endpoints each. */
+/** The numbers of Services and of endpoints each. */
 export type CatalogSize = { readonly services: number; readonly endpoints: number };
 
 const NAMESPACES = 20;
 const NODES = 50;
 const ZONES = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'] as const;
 
-/** The Services of the remote cluster, and what is behind them at the moment. Two of one size begin equal. */
+/** The Services of the remote cluster with their present endpoints. Two catalogs of one size start equal. */
 export class Catalog {
   readonly services: readonly RemoteService[];
   readonly #addresses = new Addresses();
@@ -41,12 +41,12 @@ export class Catalog {
     return [...new Set(this.services.map(({ namespace }) => namespace))];
   }
 
-  /** One Service more, in the first namespace, which isn't one of `services`. */
+  /** A further Service, in the first namespace, which isn't in `services`. */
   recruit(name: string, endpoints: number): RemoteService {
     return this.#service(this.services[0]?.namespace ?? 'default', name, endpoints);
   }
 
-  /** A pod that comes in the place of another one of this Service; no other has or had its name or address. */
+  /** A pod that replaces another one of this Service, with a new name and address. */
   nextBackend({ name }: Pick<RemoteService, 'name'>): Backend {
     const index = this.#pods;
     this.#pods += 1;

@@ -22,7 +22,7 @@ it('gives ours the flags of the Go program', async () => {
   });
 });
 
-it('points peers to the clusters, by texts and by a config file', async () => {
+it('gives peers the clusters, by texts and by a config file', async () => {
   const { config, ...texts } = await mirrorValues(targets());
   expect(texts).toEqual({
     local: '/l',

@@ -4,7 +4,7 @@ import { clusterValues, type Targets, type Texts } from '../measure/contender.ts
 import { MIRRORS } from './mirrors.ts';
 import { selector } from './source-objects.ts';
 
-/** Ours: the flags for one remote. */
+/** Ours: flags for one remote. */
 export const mirrorFlags: Texts = (targets) => {
   const { local, remote, cluster } = clusterValues(targets);
   return Promise.resolve({
@@ -16,7 +16,7 @@ export const mirrorFlags: Texts = (targets) => {
   });
 };
 
-/** What stands in a peer's command, whether it is told by flags or, as the Go program's last releases, by a file. */
+/** The values in a peer's command: for flags, or for a config file, as in the last releases of the Go program. */
 export const mirrorValues: Texts = async (targets) => {
   return { ...clusterValues(targets), selector, namespace: MIRRORS, config: await writeConfig(targets) };
 };

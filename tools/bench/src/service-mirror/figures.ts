@@ -11,31 +11,31 @@ import type { Figure } from '../report/figure.ts';
 import type { CatalogSize } from './catalog.ts';
 import { slicesFor } from './source-objects.ts';
 
-/** What results are judged against. */
+/** The conditions of the budgets. */
 type Conditions = CatalogSize & { readonly rolloutPods: number };
 
 const steady = { name: '20 changes/s', of: ({ steady: phase }: Result) => phase };
 const burst = { name: 'burst', of: ({ burst: phase }: Result) => phase };
 const change = { request: 'the PUT of an endpoint', leadsTo: 'its local slice' };
 
-/** Writes that 5 s take at the default `-min-write-interval` of 200 ms, and some. */
+/** The writes in 5 s with the default `-min-write-interval` of 200 ms, and a few more. */
 const WRITES_IN_5_S = 30;
 
-/** Whether the mirror namespace is there (a dry run), and the keys by which a cluster is known. */
+/** One dry run for the mirror namespace, and one for the signing keys of a cluster. */
 const AT_START = 2;
 
 /**
- * The lines of the table, in order, with the budgets that docs/bench.md lists.
+ * The lines of the table, in order, with the budgets of docs/bench.md.
  *
  * @param conditions undefined: no budgets apply
  */
 export function mirrorFigures(conditions: Conditions | undefined): readonly Figure[] {
-  // Time and memory are set for one size, and what is done for each object for all.
+  // Budgets of time and memory are for one size; budgets per object are for all sizes.
   const usual = conditions?.services === 1000 && conditions.endpoints === 10;
   return [
     ...coldSyncFigures('object', { all: usual ? 5 : undefined, peakMb: usual ? 100 : undefined }),
     {
-      label: 'cold sync: local requests but for lists and watches',
+      label: 'cold sync: local requests without lists and watches',
       value: ({ coldSync }) => coldSync && forObjects(coldSync.requests.local),
       unit: '',
       decimals: 0,
@@ -53,7 +53,7 @@ export function mirrorFigures(conditions: Conditions | undefined): readonly Figu
 function restartFigures(writesBudget: number | undefined): Figure[] {
   return [
     {
-      label: 'restart: what changed meanwhile written after',
+      label: 'restart: change of the downtime written after',
       value: ({ restart }) => restart?.seconds,
       unit: 's',
       decimals: 2,

@@ -13,7 +13,7 @@ import { expectedMirrors } from './mirrors.ts';
 import type { MirrorOptions } from './options.ts';
 import type { Source } from './source.ts';
 
-/** Takes one program through all phases. */
+/** Runs one program through all phases. */
 export async function measureMirror(
   bench: Bench,
   source: Source,
@@ -43,23 +43,23 @@ export async function measureMirror(
     pace: { perSecond: CHANGES_PER_SECOND },
   });
 
-  say(`${changes} changes as fast as they go`);
-  // Others than before, so that no mirror rests from its last write.
+  say(`${changes} changes at full speed`);
+  // Other Services than before, as a mirror waits after its last write.
   const burst = changesOf(services.slice(changes, 2 * changes));
-  result.burst = await propagation(bench, burst, { signal: within(program), account, pace: 'as fast as they go' });
+  result.burst = await propagation(bench, burst, { signal: within(program), account, pace: 'at full speed' });
 
   say(`a rollout of ${rolloutPods} pods`);
   result.rollout = await rollOut(bench, source, { signal: within(program), pods: rolloutPods });
 
   if (idleSeconds > 0) {
-    say(`${idleSeconds} s of nothing`);
+    say(`${idleSeconds} s without changes`);
     result.idle = await idle(program, { signal: within(program), settleSeconds, idleSeconds });
   }
   const { peakMb } = await usageOf(program.pid);
   result.peakMb = Math.max(result.coldSync.peakMb, peakMb);
 }
 
-/** Rolls out a new version of a Service that has just been mirrored: its pods are replaced one by one. */
+/** Rolls out a new version of a new mirror: its pods are replaced one by one. */
 async function rollOut(
   bench: Bench,
   source: Source,

@@ -26,7 +26,7 @@ it.each([
   expect(new Set(held.map(({ key }) => key))).toEqual(new Set([name]));
 });
 
-it('reads objects that hold nothing yet', () => {
+it('reads objects without items', () => {
   const read = (collection: string, object: object) => watchedMirrors[collection]!(object as typeof endpoints).items;
   expect(read(collections.endpoints, { ...endpoints, subsets: undefined })).toEqual([]);
   expect(read(collections.slices, { ...endpointSlice({ name: 's', service: name }), endpoints: null })).toEqual([]);

@@ -8,14 +8,14 @@ import type { RemoteService } from './catalog.ts';
 /** The namespace of the mirrors. */
 export const MIRRORS = 'sys-semaphore';
 
-/** Where mirrors are. Programs write slices, or the older Endpoints, of which nothing in a bench makes slices. */
+/** The collections of mirrors. Programs write slices, or Endpoints, which no controller converts here. */
 export const collections = {
   services: `/api/v1/namespaces/${MIRRORS}/services`,
   slices: `/apis/discovery.k8s.io/v1/namespaces/${MIRRORS}/endpointslices`,
   endpoints: `/api/v1/namespaces/${MIRRORS}/endpoints`,
 } as const;
 
-/** What a mirror holds besides the addresses of its endpoints. */
+/** The item of a mirror besides the addresses of its endpoints. */
 const ITSELF = 'the Service itself';
 
 type Endpoint = { readonly addresses: readonly string[] };
@@ -34,18 +34,18 @@ const rules = (verbs: string[]): PolicyRule[] => [
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs },
 ];
 
-/** What semaphore-service-mirror may do, and the Go program. */
+/** The rights of semaphore-service-mirror and of the Go program. */
 export const mirrorRights: Rights = {
   remote: rules(reads),
   local: rules([...reads, 'create', 'update', 'patch', 'delete']),
 };
 
-/** What the mirror of a Service is called; the prefix is the name of the one remote cluster. */
+/** The name of a Service's mirror; the prefix is the name of the remote cluster. */
 export function mirrorOf({ namespace, name }: Pick<RemoteService, 'namespace' | 'name'>): string {
   return mirrorServiceName(clusterName(0), namespace, name);
 }
 
-/** What the mirrors of these are to hold now. */
+/** The expected items of these mirrors. */
 export function expectedMirrors(services: readonly RemoteService[]): Map<string, ReadonlySet<string>> {
   return new Map(
     services.map((service) => [

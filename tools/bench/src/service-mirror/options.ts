@@ -4,33 +4,33 @@ import { natural, parsing, UsageError } from '../shared-options.ts';
 import type { CatalogSize } from './catalog.ts';
 import { isSourceKind, type SourceKind } from './source-objects.ts';
 
-/** What the bench of semaphore-service-mirror is asked to do; services are what changes. */
+/** The options of the bench of semaphore-service-mirror; services change. */
 export type MirrorOptions = RaceOptions &
   CatalogSize & {
-    /** What the other programs read. */
+    /** The resource that peers read. */
     readonly peersRead: SourceKind;
   };
 
 /** Its own flags, for `--help`. */
 export const mirrorUsage = `  --services N       services in the remote cluster (1000)
   --endpoints N      endpoints of each, at most 100 in a slice (10)
-  --changes N        services of which one endpoint changes, at 20 a second, and others as fast as they go (300, or half
-                     of all)
+  --changes N        services with one changed endpoint, at 20 a second, and then as many others at full speed (300, or
+                     half of all)
   --rollout N        pods of one service that are replaced within 5 s (100)
-  --peer-reads KIND  what the programs of --peer read in the remote cluster: endpoints, as the Go program does, or
-                     endpointslices (endpoints); in their commands {selector}, {namespace} and {config} stand for the label
-                     selector, the namespace of the mirrors, and a config file that says it all
+  --peer-reads KIND  resource that the programs of --peer read in the remote cluster: endpoints, as the Go program, or
+                     endpointslices (endpoints); their commands can use {selector}, {namespace} of the mirrors, and {config},
+                     a config file with all of it
 `;
 
 /**
- * @returns `help` if that is what is asked for
+ * @returns `help` for `--help`
  * @throws {UsageError}
  */
 export function mirrorOptions(args: readonly string[]): MirrorOptions | 'help' {
   const values = parse(args);
   if (values.help) return 'help';
   const peersRead = values['peer-reads'];
-  if (!isSourceKind(peersRead)) throw new UsageError('--peer-reads is endpoints or endpointslices');
+  if (!isSourceKind(peersRead)) throw new UsageError('--peer-reads must be endpoints or endpointslices');
   const services = natural('services', values.services, 2);
   const endpoints = natural('endpoints', values.endpoints, 1);
   return { services, endpoints, peersRead, ...raceOptions(values, { flag: 'services', count: services }) };

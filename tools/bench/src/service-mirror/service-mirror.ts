@@ -18,10 +18,10 @@ import { Source } from './source.ts';
 import { selector, slicesFor, type SourceKind } from './source-objects.ts';
 
 /**
- * The bench of semaphore-service-mirror: a remote cluster full of Services, a local one, and one program after the other.
+ * The bench of semaphore-service-mirror: a remote cluster with Services, a local one, and one program after the other.
  *
  * @param launcher of our program
- * @param say hears what is being done
+ * @param say called with the progress
  */
 export async function benchServiceMirror(
   options: MirrorOptions,
@@ -46,7 +46,7 @@ export async function benchServiceMirror(
     const watch = await LocalWatch.open(local.api, files.local, watchedMirrors);
     const bench: Bench = { ...clusters, watch };
 
-    say('warming up, and downloading them');
+    say('warming up, and measuring the bare download');
     await warmUp(bench, slices);
     const [reader] = files.remotes;
     if (reader === undefined) throw new Error('there is no remote cluster');
@@ -62,7 +62,7 @@ export async function benchServiceMirror(
     ];
     const results = await runAll(entrants, bench, { rights: mirrorRights, cleanUp: () => removeMirrors(bench), say });
     watch.close();
-    // Budgets are set for protobuf, which is what it takes by itself, from the real server.
+    // Budgets are for the real server and protobuf, the default.
     const judged = !embedded && encoding === 'auto';
     return {
       facts: facts(options, clusters.server, bare),
@@ -74,7 +74,7 @@ export async function benchServiceMirror(
   }
 }
 
-/** Both lists at the same time, as ours has them. */
+/** Downloads both lists in parallel, like our program. */
 async function downloadAll(
   cluster: TestCluster,
   reader: TestAccount,
@@ -97,9 +97,10 @@ function facts(
 ): string[] {
   const kilobytes = (bare.bytes / services / 1000).toFixed(1);
   const slices = slicesFor(endpoints);
+  const inSlices = `${slices} slice${slices === 1 ? '' : 's'}`;
   const format = encoding === 'json' ? 'JSON' : 'protobuf';
   return [
-    `${services} services of ${endpoints} endpoints in ${slices} slice${slices === 1 ? '' : 's'} each, ${kilobytes} kB a service in ${format}`,
+    `${services} services of ${endpoints} endpoints in ${inSlices} each, ${kilobytes} kB a service in ${format}`,
     ...(peers.length === 0 ? [] : [`ours reads endpointslices, the others ${peersRead}`]),
     bareDownloadFact(bare),
     `${availableParallelism()} cores for everything, Node.js ${process.version}, ${server}`,

@@ -18,7 +18,7 @@ it.each([
   expect(new Set(slices.map(({ metadata }) => metadata.name)).size).toBe(sizes.length);
 });
 
-it.each([0, 99, 100, 249])('knows which slice the endpoint in place %i is in', (place) => {
+it.each([0, 99, 100, 249])('finds the slice of endpoint %i', (place) => {
   const service = source(250);
   const slice = sourceObjects('endpointslices', service, 'uid')[objectWith('endpointslices', place)]!;
   const addresses = endpointsIn(slice.object).flatMap((endpoint) => endpoint.addresses);
@@ -58,7 +58,7 @@ it('makes slices as the endpointslice controller does', () => {
   ]);
 });
 
-it('makes one Endpoints object of any number', () => {
+it('makes one Endpoints object for any number', () => {
   const service = source(250);
   const [located, ...others] = sourceObjects('endpoints', service, 'uid');
   expect(others).toEqual([]);

@@ -2,13 +2,13 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { endpointSlice, service } from '@kube-semaphore/testkit';
 import type { Backend, RemoteService } from './catalog.ts';
 
-/** What a program takes a Service's endpoints from, by the resource's name. */
+/** The resource of a Service's endpoints. */
 export type SourceKind = 'endpoints' | 'endpointslices';
 
 /** An object, and the collection that it is in. */
 export type Located = { readonly collection: string; readonly object: KubeObject };
 
-/** What every Service of a bench is labelled with, and all that Kubernetes makes of it. */
+/** The label of all Services, and of their slices or Endpoints. */
 export const selector = 'bench.example/mirror=true';
 
 /** kube-controller-manager's default of `--max-endpoints-per-slice`. */
@@ -28,7 +28,7 @@ export function serviceOf({ namespace, name }: RemoteService): Located {
   return { collection: `/api/v1/namespaces/${namespace}/services`, object: service({ namespace, name, labels }) };
 }
 
-/** How many slices Kubernetes makes of so many endpoints. */
+/** The number of slices that Kubernetes makes for these endpoints. */
 export function slicesFor(endpoints: number): number {
   return Math.ceil(endpoints / MOST_IN_SLICE);
 }
@@ -42,12 +42,12 @@ export function sourceObjects(kind: SourceKind, source: RemoteService, uid: stri
   return kind === 'endpoints' ? [endpointsOf(source)] : slicesOf(source, uid);
 }
 
-/** Which of `sourceObjects` has the backend in that place. */
+/** The index in `sourceObjects` of a backend. */
 export function objectWith(kind: SourceKind, place: number): number {
   return kind === 'endpoints' ? 0 : Math.floor(place / MOST_IN_SLICE);
 }
 
-/** As the endpointslice controller writes them; a name has a part that counts, and not a random one. */
+/** As the endpointslice controller writes them, with numbers instead of random names. */
 function slicesOf({ namespace, name, backends }: RemoteService, uid: string): Located[] {
   return Array.from({ length: slicesFor(backends.length) }, (_, index) => {
     const object = endpointSlice({

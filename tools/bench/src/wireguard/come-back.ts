@@ -3,26 +3,26 @@ import { pollUntil } from '../measure/poll.ts';
 import type { Program } from '../measure/program.ts';
 import type { Station } from './station.ts';
 
-/** A program was started again, with everything in place. */
+/** A restart of the agent, without changes. */
 export type ComeBack = {
-  /** From exec until it said that it is ready: it has read all Nodes, and looked at the device. */
+  /** From exec until it is ready: it read all Nodes, and the device. */
   readonly seconds: number;
-  /** `wg set`, until the program has settled: what is in place needs none. */
+  /** Calls of `wg set` until it settled; the present state needs none. */
   readonly setCalls: number;
 };
 
 const INTERVAL_MS = 20;
 
-/** Watches a program that was just started again. */
+/** Measures an agent that was just restarted. */
 export async function comeBack(
   station: Station,
   program: Program,
   { settleSeconds, signal }: { settleSeconds: number; signal: AbortSignal },
 ): Promise<ComeBack> {
-  // Nobody listens at first.
+  // The port isn't open at first.
   const isReady = async () => (await station.ask('/readyz').catch(() => '')).startsWith('HTTP/1.1 200');
   const atMs = await pollUntil(isReady, { intervalMs: INTERVAL_MS, signal });
-  // What it sets in vain it may set later.
+  // Needless calls may come later.
   await delay(settleSeconds * 1000, undefined, { signal });
   return { seconds: (atMs - program.startedAtMs) / 1000, setCalls: (await station.setCalls()).length };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { wireGuardFlags } from './commands.ts';
 
-it('writes a config file, and points the agent to it', async () => {
+it('writes a config file for the agent', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'wireguard-commands-'));
   try {
     const flags = await wireGuardFlags({ local: '/l', remotes: [{ name: 'c2', kubeconfig: '/r' }], dir });

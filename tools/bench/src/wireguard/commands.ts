@@ -4,7 +4,7 @@ import { clusterValues, type Texts } from '../measure/contender.ts';
 import { LOCAL, POD_SUBNET } from './remote-nodes.ts';
 import { METRICS_PORT, Station } from './station.ts';
 
-/** Ours: the config file, and what else the agent of a Node is told. */
+/** Ours: the config file, and the flags of an agent. */
 export const wireGuardFlags: Texts = async (targets) => {
   const { local, remote, cluster } = clusterValues(targets);
   const config = join(targets.dir, 'clusters.json');
@@ -16,7 +16,7 @@ export const wireGuardFlags: Texts = async (targets) => {
     'clusters-config': config,
     'node-name': Station.node,
     'wg-key-path': join(targets.dir, 'keys'),
-    // So that the figures are the same on machines whose kernel has WireGuard.
+    // The same on all machines, also if the kernel has WireGuard.
     userspace: 'always',
     'listen-address': `127.0.0.1:${METRICS_PORT}`,
   };

@@ -29,6 +29,6 @@ it('has no budgets for the memory of other numbers of nodes', () => {
   ]);
 });
 
-it('has none where none apply', () => {
+it('has none if none apply', () => {
   expect(budgetsOf(undefined)).toEqual({});
 });

@@ -2,14 +2,14 @@ import type { Summary } from '../measure/summary.ts';
 import { enduranceFigures } from '../phases/figures.ts';
 import type { Figure } from '../report/figure.ts';
 
-/** What results are judged against. */
+/** The conditions of the budgets. */
 type Conditions = { readonly nodes: number };
 
-/** Of the agent, however it is asked. */
+/** The limit of the agent's memory. */
 const MEMORY_MB = 90;
 
 /**
- * The lines of the table, in order, with the budgets that docs/bench.md lists.
+ * The lines of the table, in order, with the budgets of docs/bench.md.
  *
  * @param conditions undefined: no budgets apply
  */

@@ -11,7 +11,7 @@ import { scrapes } from './scrapes.ts';
 import { setUp } from './set-up.ts';
 import type { Station } from './station.ts';
 
-/** Takes the agent through all phases. */
+/** Runs the agent through all phases. */
 export async function measureWireGuard(
   { clusters, station, nodes }: { clusters: Clusters; station: Station; nodes: readonly RemoteNode[] },
   { result, account, start, say }: Trial,
@@ -36,7 +36,7 @@ export async function measureWireGuard(
   });
 
   if (idleSeconds > 0) {
-    say(`${idleSeconds} s of nothing`);
+    say(`${idleSeconds} s without changes`);
     result.idle = await idle(first, { signal: within(first), settleSeconds, idleSeconds });
   }
   const { peakMb } = await usageOf(first.pid);

@@ -5,26 +5,26 @@ import { summarize, type Summary } from '../measure/summary.ts';
 import { announcement, type RemoteNode } from './remote-nodes.ts';
 import type { Station } from './station.ts';
 
-/** What became of Nodes that got another endpoint, each alone. */
+/** The result of changed endpoints, one after the other. */
 export type PeerChanges = {
   readonly changes: number;
-  /** Milliseconds from just before the PATCH until `wg` showed the endpoint: a write and a watch of an API server, too. */
+  /** Milliseconds from just before the PATCH until `wg` shows the endpoint, with a write and a watch of an API server. */
   readonly fromRequest: Summary;
   /** The same from the answer on. */
   readonly fromAnswer: Summary;
-  /** `wg set`, for each of them. */
+  /** Calls of `wg set` per change. */
   readonly setCallsPerChange: number;
-  /** The most that a `wg set` named. */
+  /** The maximum of peers in a `wg set`. */
   readonly peersPerCall: number;
 };
 
-/** Between two looks, each of which takes as long with a thousand peers. */
+/** Pause between two polls; a poll takes as long with 1,000 peers. */
 const INTERVAL_MS = 10;
 
-/** Longer than `-min-write-interval`, so that each change is the first one of its time. */
+/** Longer than `-min-write-interval`, so that no change waits. */
 const REST_MS = 500;
 
-/** Moves Nodes of the remote cluster, one after the other. */
+/** Changes the endpoints of remote Nodes, one after the other. */
 export async function peerChanges(
   station: Station,
   remote: TestClient,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MOST_NODES, nodeObject, remoteNode } from './remote-nodes.ts';
 
-it('makes Nodes that are peers of the local cluster, each with a block and an endpoint of its own', () => {
+it('makes Nodes that are peers of the local cluster, each with its own block and endpoint', () => {
   const last = remoteNode(MOST_NODES - 1);
   expect(last).toMatchObject({
     podCidr: '10.127.255.0/24',
@@ -23,7 +23,7 @@ it('makes Nodes that are peers of the local cluster, each with a block and an en
   expect(keys.size).toBe(100);
 });
 
-it('makes them as large as kubelets do', () => {
+it('makes them as large as real Nodes', () => {
   const { length } = JSON.stringify(nodeObject(remoteNode(0)));
   expect(length).toBeGreaterThan(8_000);
   expect(length).toBeLessThan(12_000);

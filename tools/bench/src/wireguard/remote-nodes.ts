@@ -4,25 +4,25 @@ import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/wireguard/
 import { node } from '@kube-semaphore/testkit';
 import { digits } from '../load/digits.ts';
 
-/** The local cluster, as the remote Nodes call it. */
+/** The name of the local cluster on remote Nodes. */
 export const LOCAL = 'c1';
 
-/** Where the remote's pods are, a /24 for each Node. */
+/** The remote's pods, a /24 for each Node. */
 export const POD_SUBNET = '10.64.0.0/10';
 
-/** Where its Nodes are, and where they move to: a range that is kept for benchmarks (RFC 2544), and leads nowhere. */
+/** The old and new endpoints of its Nodes, in the range for benchmarks (RFC 2544), which isn't routed. */
 export const UNDERLAY = '198.18.0.0/15';
 
-/** So many /24 are in the pod subnet. */
+/** The number of /24 in the pod subnet. */
 export const MOST_NODES = 16_384;
 
-/** A Node of the remote cluster, whose agent has announced itself. Nobody is there to answer. */
+/** An announced Node of the remote cluster. No machine answers. */
 export type RemoteNode = {
   readonly name: string;
   readonly publicKey: string;
   readonly podCidr: string;
   readonly endpoint: string;
-  /** Where it will be. */
+  /** Its endpoint after the change. */
   readonly nextEndpoint: string;
 };
 
@@ -39,7 +39,7 @@ export function remoteNode(index: number): RemoteNode {
   };
 }
 
-/** The annotations by which it is a peer of ours. */
+/** The annotations that make it a peer. */
 export function announcement({
   publicKey,
   endpoint,
@@ -47,10 +47,10 @@ export function announcement({
   return { [pubKeyAnnotation(LOCAL)]: publicKey, [endpointAnnotation(LOCAL)]: endpoint };
 }
 
-/** So many images does a kubelet report. */
+/** The number of images that a kubelet reports. */
 const IMAGES = 50;
 
-/** The object, of the size that a kubelet makes it: 10 kB of JSON, most of which are images that nobody asks for. */
+/** The object, of the size of a real Node: 10 kB of JSON, mostly images. */
 export function nodeObject(remote: RemoteNode): KubeObject {
   const [ip = ''] = remote.endpoint.split(':');
   const object = node({

@@ -1,19 +1,19 @@
 import { accessSync } from 'node:fs';
 import { findBinaries } from '@kube-semaphore/testkit';
 
-/** This machine lacks something that the bench can't do without. */
+/** A requirement of the bench is missing on this machine. */
 export class RequirementsError extends Error {
   readonly code = 'REQUIREMENTS';
 }
 
 const TUN = '/dev/net/tun';
 
-/** The folders, in which programs are looked for. */
+/** The folders of PATH. */
 const folders = (): readonly string[] => (process.env['PATH'] ?? '').split(':');
 
 /**
  * @returns wireguard-go's path
- * @throws {RequirementsError} that names all that is missing
+ * @throws {RequirementsError} that names all missing requirements
  */
 export function findRequirements(): string {
   const programs = ['wg', 'ip', 'unshare', 'nsenter', 'bash'].filter(
@@ -27,7 +27,7 @@ export function findRequirements(): string {
     ...(found.ok ? [] : [found.reason]),
   ];
   if (!found.ok || missing.length > 0)
-    throw new RequirementsError(`the bench of wireguard needs what isn't here: ${missing.join(', ')}`);
+    throw new RequirementsError(`missing for the bench of wireguard: ${missing.join(', ')}`);
   return found.paths['wireguard-go'];
 }
 
@@ -36,6 +36,6 @@ function exists(path: string): boolean {
     accessSync(path);
     return true;
   } catch {
-    return false; // which is the answer
+    return false; // It doesn't exist.
   }
 }

@@ -4,19 +4,19 @@ import { summarize, type Summary } from '../measure/summary.ts';
 import { usageOf } from '../measure/usage.ts';
 import type { Station } from './station.ts';
 
-/** What reading /metrics again and again does to a program. */
+/** The cost of repeated reads of /metrics. */
 export type Scrapes = {
   readonly count: number;
   /** Length of the last answer, in units of 1,000 bytes. */
   readonly kilobytes: number;
-  /** From the question to the end of the answer, and some for the process that asks. */
+  /** From the request to the end of the answer, with the start of the client process. */
   readonly ms: Summary;
-  /** Resident memory, the most that was seen right after an answer, and after the last one. */
+  /** Resident memory: the maximum right after an answer, and after the last one. */
   readonly mostMb: number;
   readonly residentMb: number;
 };
 
-/** A usual pace of Prometheus. */
+/** A usual interval of Prometheus. */
 const INTERVAL_MS = 15_000;
 
 /** Reads the metrics of a program that has settled. */

@@ -6,22 +6,22 @@ import { usageOf } from '../measure/usage.ts';
 import { type Requests, requestsOf } from '../phases/requests-of.ts';
 import type { Station } from './station.ts';
 
-/** From exec, with no device there, until the device has every peer. */
+/** From exec, without a device, until the device has every peer. */
 export type SetUp = {
   readonly seconds: number;
-  /** Used until then. */
+  /** CPU time until then. */
   readonly cpuSeconds: number;
   readonly peakMb: number;
-  /** After a while without anything to do, before anybody asked for metrics. */
+  /** Memory after some idle seconds, before the first scrape. */
   readonly settledMb: number;
-  /** `wg set`, those for the device itself included. */
+  /** Calls of `wg set`, also for the device itself. */
   readonly setCalls: number;
   readonly requests: Requests;
 };
 
 const INTERVAL_MS = 20;
 
-/** Watches a program that was just started. */
+/** Measures an agent that was just started. */
 export async function setUp(
   station: Station,
   clusters: Clusters,
@@ -36,7 +36,7 @@ export async function setUp(
   const { cpuSeconds, peakMb } = await usageOf(program.pid);
   await delay(settleSeconds * 1000, undefined, { signal });
   const { residentMb: settledMb } = await usageOf(program.pid);
-  // It announces itself side by side with making peers, and may end that later.
+  // It announces itself in parallel, which may take longer than the peers.
   await pollUntil(async () => (await requestsOf(clusters, account)).local['patch'] !== undefined, {
     intervalMs: INTERVAL_MS,
     signal,

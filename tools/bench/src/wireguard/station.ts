@@ -9,16 +9,16 @@ import { UNDERLAY } from './remote-nodes.ts';
 /** The agent's device. */
 const DEVICE = deviceName(clusterName(0));
 
-/** Where the agent listens; nobody else is in its network. */
+/** The agent's port in its own network. */
 export const METRICS_PORT = 7773;
 
-/** A router of the network that isn't there. */
+/** A router that doesn't exist. */
 const NOBODY = '172.31.0.254';
 
-/** Asks the agent for a path, from within its network. */
+/** A shell script that sends a GET request to the agent from its network. */
 const ASK = 'exec 3<>/dev/tcp/127.0.0.1/$0 && printf "GET $1 HTTP/1.0\\r\\n\\r\\n" >&3 && cat <&3';
 
-/** The Node that the agent runs on: a network of its own, from which the API servers are reached, and nobody else. */
+/** The Node of the agent: its own network, which reaches only the API servers. */
 export class Station {
   static readonly node = 'n1';
   readonly #network: Network;
@@ -30,7 +30,7 @@ export class Station {
     this.#network = network;
     this.#machine = machine;
     this.#calls = calls;
-    // Launchers look for "node" in PATH, too.
+    // Launchers search "node" in PATH, too.
     this.#path = [calls.folder, dirname(wireGuardGo), dirname(process.execPath), process.env['PATH']].join(':');
   }
 
@@ -40,7 +40,7 @@ export class Station {
     try {
       const machine = network.node(Station.node);
       for (const { api } of [local, ...remotes]) await machine.forward(Number(new URL(api.url).port));
-      // Packets to peers go, and come to nothing: a router for all, as the kernel knows few neighbours.
+      // Packets to peers are lost. One router for all, as the kernel limits neighbours.
       await machine.run('ip', ['-batch', '-'], {
         input: `neighbour add ${NOBODY} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${NOBODY}\n`,
       });
@@ -55,7 +55,7 @@ export class Station {
     }
   }
 
-  /** The same program, in this network. */
+  /** Runs the program in this network. */
   carrying({ name, command }: Contender): Contender {
     return {
       name,
@@ -66,25 +66,25 @@ export class Station {
     };
   }
 
-  /** The endpoints of all peers, by public key; none while there is no device. */
+  /** The endpoints of all peers by public key; empty without a device. */
   async endpoints(): Promise<ReadonlyMap<string, string>> {
     const text = await this.#machine.run('wg', ['show', DEVICE, 'endpoints']).catch(() => '');
     const lines = text.split('\n').filter((line) => line !== '');
     return new Map(lines.map((line) => line.split('\t', 2) as [key: string, endpoint: string]));
   }
 
-  /** The peers that each `wg set` of the agent named since this was last asked, in no order. */
+  /** The peers in each `wg set` of the agent since the last call, in no order. */
   async setCalls(): Promise<readonly (readonly string[])[]> {
     const calls = (await this.#calls.take()).filter(([verb]) => verb === 'set');
     return calls.map((words) => words.filter((_, index) => words[index - 1] === 'peer'));
   }
 
-  /** What the agent answers; its status line and headers come first. */
+  /** The agent's answer, with status line and headers. */
   async ask(path: '/readyz' | '/metrics'): Promise<string> {
     return this.#machine.run('bash', ['-c', ASK, String(METRICS_PORT), path]);
   }
 
-  /** Ends what still runs in it, wireguard-go as well. */
+  /** Stops all its processes, also wireguard-go. */
   stop(): Promise<void> {
     return this.#network.stop();
   }

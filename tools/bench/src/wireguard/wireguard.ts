@@ -15,19 +15,19 @@ import { Station } from './station.ts';
 
 const NODES = '/api/v1/nodes';
 
-/** What semaphore-wireguard may do where it is deployed. */
+/** The deployed rights of semaphore-wireguard. */
 const wireGuardRights: Rights = {
   remote: rulesOf(deployedRights('wireguard/remote')),
   local: rulesOf(deployedRights('wireguard/base')),
 };
 
 /**
- * The bench of semaphore-wireguard: a remote cluster full of Nodes, a local one with a single Node, and the agent of that,
- * in a network of its own.
+ * The bench of semaphore-wireguard: a remote cluster with Nodes, a local one with a single Node, and the agent of that,
+ * in its own network.
  *
  * @param launcher of our program
- * @param say hears what is being done
- * @throws {RequirementsError} if this machine can't
+ * @param say called with the progress
+ * @throws {RequirementsError} if something is missing on this machine
  */
 export async function benchWireGuard(
   options: WireGuardBenchOptions,
@@ -47,7 +47,7 @@ export async function benchWireGuard(
       measure: (trial: Trial) => measureWireGuard({ clusters, station, nodes: remoteNodes }, trial, options),
     };
     const results = await runAll([entrant], clusters, { rights: wireGuardRights, cleanUp: () => station.stop(), say });
-    // Budgets are set for protobuf, which is what it takes by itself, from the real server.
+    // Budgets are for the real server and protobuf, the default.
     const judged = !embedded && encoding === 'auto';
     return {
       facts: facts(options, clusters.server),

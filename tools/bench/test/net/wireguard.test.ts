@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { tellBench } from '../support/bench.ts';
 
-it('measures the agent, and what it sets', async ({ signal }) => {
+it('measures the agent, and its calls of wg', async ({ signal }) => {
   const extent = '--nodes 30 --changes 3 --scrapes 1 --settle 0 --idle 1'.split(' ');
   const { stdout, markdown, results } = await tellBench(['wireguard', ...extent], { signal });
   expect(stdout).toMatch(/^30 remote nodes of \d+\.\d kB of JSON each, read as protobuf; no peer answers\n/);
@@ -9,7 +9,7 @@ it('measures the agent, and what it sets', async ({ signal }) => {
   expect(results).toEqual([
     {
       name: 'ours',
-      // It announces itself. Its own Node is watched, and theirs are. The keys of both clusters are compared.
+      // Its announcement, the watches of its own Node and of theirs, and the signing keys of both clusters.
       setUp: expect.objectContaining({
         setCalls: 2,
         requests: { remote: { get: 1, watch: 1 }, local: { get: 1, patch: 1, watch: 1 } },

@@ -6,19 +6,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { clusterKind } from '@kube-semaphore/testkit';
 
-/** What a bench has told, in all of its forms. */
+/** The output of a bench, in all formats. */
 export type Told = { readonly stdout: string; readonly markdown: string; readonly results: readonly object[] };
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** Ends a bench with its test, also with one that runs out of time. */
+/** Stops a bench at the end of its test, also after a timeout. */
 type Options = { readonly signal: AbortSignal };
 
-/** Runs the bench's command line. Rejects, with code and stderr, if that ends in failure. */
+/** Runs the bench's command line. Rejects with code and stderr if it fails. */
 export const runBench = (args: readonly string[], { signal }: Options) =>
   promisify(execFile)(process.execPath, [main, ...args], { signal });
 
-/** Runs a bench on clusters of the kind that the tests run on, and reads what it wrote. */
+/** Runs a bench on clusters of the tests' kind, and reads its output. */
 export async function tellBench(args: readonly string[], options: Options): Promise<Told> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-'));
   try {

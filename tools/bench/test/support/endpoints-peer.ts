@@ -1,7 +1,7 @@
 /**
- * A program of the Go program's kind: it mirrors Services by Endpoints, and not by slices. It lists both sides again and
- * again. Its arguments are the kubeconfigs of the local cluster and of the remote one, the prefix, the namespace of the
- * mirrors and the label selector.
+ * A program like the Go program, which mirrors Services by Endpoints instead of slices. It lists both sides in a loop. Its
+ * arguments are the kubeconfigs of the local and the remote cluster, the prefix, the namespace of the mirrors and the
+ * label selector.
  */
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';

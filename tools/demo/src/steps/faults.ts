@@ -11,7 +11,7 @@ import type { Step } from './start.ts';
 /** An address that is reserved for documentation. */
 const INTRUDER = '203.0.113.66/32';
 
-/** So many attempts to reach the other cluster fail before it is in reach again. */
+/** Failed attempts to reach the other cluster, before it recovers. */
 const ATTEMPTS = 2;
 
 const lease = { namespace: 'semaphore-policy', name: 'semaphore-policy-c2' };
@@ -27,7 +27,7 @@ const isEdited: Step = async ({ out, c1, checkout }) => {
   const patch = { spec: { nets: [INTRUDER] } };
   const change = `    --type merge -p '${JSON.stringify(patch)}'`;
   const command = [`kubectl patch globalnetworksets ${checkout.setName} \\`, change];
-  out.step('Somebody edits the set', 'In c1, somebody replaces the addresses in the set by a foreign one:', command);
+  out.step('Someone edits the set', 'In c1, someone replaces the addresses in the set with another one:', command);
   const { rightMs, first } = await observe(c1, setOf(checkout), async () => {
     const path = `${setsPath}/${checkout.setName}`;
     const { status, body } = await c1.server.admin.request('PATCH', path, patch);
@@ -35,15 +35,15 @@ const isEdited: Step = async ({ out, c1, checkout }) => {
   });
   if (!contentOf(first.copy)?.ready.includes(INTRUDER)) throw new Error(`the set never had ${INTRUDER}`);
   const stay = formatDuration(rightMs - first.ms);
-  out.result('the edited set is as it was', rightMs, `: ${INTRUDER} was in it for ${stay}`);
+  out.result('the set is restored', rightMs, `: ${INTRUDER} was in it for ${stay}`);
 };
 
 const isDeleted: Step = async ({ out, c1, checkout }) => {
   const command = `kubectl delete globalnetworksets ${checkout.setName}`;
-  out.step('Somebody deletes the set', 'Somebody else deletes the whole set:', [command]);
+  out.step('Someone deletes the set', 'Someone deletes the whole set:', [command]);
   const path = `${setsPath}/${checkout.setName}`;
   const { rightMs } = await observe(c1, setOf(checkout), () => c1.server.admin.delete(path));
-  out.result('the deleted set is back', rightMs, ', with the same labels and addresses');
+  out.result('the set exists again', rightMs, ', with the same labels and addresses');
 };
 
 const isOutOfReach: Step = async ({ out, started, c1, c2, line, checkout }) => {
@@ -55,38 +55,38 @@ const isOutOfReach: Step = async ({ out, started, c1, c2, line, checkout }) => {
   };
   const failuresBefore = await watchRestarts(program, remote);
   out.step(
-    'The other cluster is out of reach',
-    `The network between the clusters fails: every connection from c1 to c2
-    breaks, and new ones are refused. Look at the metrics of semaphore-policy in c1:`,
+    'The other cluster is not reached',
+    `The network between the clusters fails: all connections from c1 to c2
+    break, and new ones are refused. Look at the metric of semaphore-policy in c1:`,
   );
   const cutMs = performance.now();
   const mend = await line.set({ kind: 'refuse' });
   await isUp(0);
-  out.result('c1 knows that it has lost sight of c2', performance.now() - cutMs);
+  out.result('c1 reports that it does not reach c2', performance.now() - cutMs);
 
-  out.say(`Meanwhile another pod replaces the one in c2, and 2 more start. c1 learns nothing of this. It must not take
-    the unknown for gone: whoever was let in stays in.`);
+  out.say(`Meanwhile, another pod replaces the one in c2, and 2 more start. c1 can't know this. Unknown is not empty: the
+    set must stay as it is.`);
   await checkout.rollOut();
   await checkout.scale(3);
   // The first failure is the end of the watch itself.
   const hasFailed = (failures: number) => failures > failuresBefore + ATTEMPTS;
   await eventually(() => watchRestarts(program, remote), hasFailed, { what: `${ATTEMPTS} failed attempts` });
   if (versionsSince(c1.history, checkout.setName, cutMs).length > 0) throw new Error(`${checkout.setName} changed`);
-  const detail = `, while ${ATTEMPTS} attempts to reach c2 were in vain`;
-  out.result('the set has stayed as it was', performance.now() - cutMs, detail);
+  const detail = `, while ${ATTEMPTS} attempts to reach c2 failed`;
+  out.result('the set did not change', performance.now() - cutMs, detail);
 
-  out.say(`The network works again. How soon c1 notices depends on chance: the pauses between attempts are random, and
-    longer after each failure, so that a cluster that comes back is not overrun.`);
+  out.say(`The network works again. It takes a random time until c1 notices: pauses between attempts are random, and
+    longer after each failure, so that a cluster that recovers is not overloaded.`);
   const { rightMs } = await observe(c1, setOf(checkout), mend);
-  out.result('all that was missed has arrived', rightMs, ': the addresses of 3 new pods, and not the old one’s');
+  out.result('the set is up to date', rightMs, ': it has the 3 new pods, and not the old one');
   await isUp(1);
 };
 
 const leaderIsKilled: Step = async ({ out, started, c1, checkout }) => {
   out.step(
     'Two replicas, and the leader is killed',
-    `In production two replicas of semaphore-policy run in each
-    cluster. Both watch, and one writes: the one that holds a Lease. In c1, two replicas replace the single process:`,
+    `In production, two replicas of semaphore-policy run in each
+    cluster. Both watch, and only the holder of a Lease writes. In c1, two replicas replace the single process:`,
     commandLines('semaphore-policy … the flags from above …', electionFlags),
   );
   const single = started.running('semaphore-policy', c1);
@@ -110,19 +110,19 @@ const leaderIsKilled: Step = async ({ out, started, c1, checkout }) => {
     takeoverMs = (await holderOf(c1, standby)).sinceMs - killedMs;
   });
   out.result(
-    'the other replica leads in its place',
+    'the other replica leads',
     takeoverMs,
-    `: it was the ${standby.map(nameOf).join()} one. It
-    must wait until the Lease of the silent leader ends, which is 15 s by default, and 3 s here to save your time`,
+    `: it is the ${standby.map(nameOf).join()} one. It
+    waits until the Lease of the killed leader ends: 15 s by default, 3 s here`,
   );
-  out.result('the pod that started meanwhile is in the set', rightMs);
+  out.result('the pod that started in between is in the set', rightMs);
 
-  out.say('The new leader goes on: all pods but one are deleted.');
+  out.say('The new leader continues: all pods except one are deleted.');
   const { rightMs: nextMs } = await observe(c1, setOf(checkout), () => checkout.scale(1));
   out.result('the new leader has written the next change', nextMs);
 };
 
-/** Waits until one of `apps` holds the Lease, and since when, in ms since the epoch: the API server says so. */
+/** Waits until one of `apps` holds the Lease. `sinceMs` is in ms since the epoch, from the API server. */
 function holderOf({ server }: Cluster, apps: readonly App[]): Promise<{ leader: App; sinceMs: number }> {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${lease.namespace}/leases/${lease.name}`;
   return eventually(
@@ -142,12 +142,12 @@ function holderOf({ server }: Cluster, apps: readonly App[]): Promise<{ leader: 
 const lastPodGoes: Step = async ({ out, c1, checkout, ledger }) => {
   out.step(
     'The last pod is deleted',
-    `In c2, the last pod of ${checkout.app} is deleted. c1 needs no set of it any
-    more.`,
+    `In c2, the last pod of ${checkout.app} is deleted. c1 no longer needs a set
+    for it.`,
   );
   const { rightMs } = await observe(c1, setOf(checkout), () => checkout.scale(0));
-  out.result(`c1 has no set ${checkout.setName} any more`, rightMs, `; c2 still has ${ledger.setName}`);
+  out.result(`c1 has no set ${checkout.setName}`, rightMs, `; c2 still has ${ledger.setName}`);
 };
 
-/** What people and failures do to a set, and how it becomes right again. */
+/** What people and failures do to a set, and how it recovers. */
 export const faults: readonly Step[] = [isEdited, isDeleted, isOutOfReach, leaderIsKilled, lastPodGoes];

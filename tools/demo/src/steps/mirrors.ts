@@ -5,9 +5,9 @@ import type { Step } from './start.ts';
 
 const appears: Step = async ({ out, started, c1, c2, line, checkout }) => {
   out.step(
-    'A Service of c2 becomes one of c1',
+    'A Service of c2 is copied to c1',
     `A policy may allow a call, but the caller needs a name, too. In c1,
-    semaphore-service-mirror now runs as well: it watches the Services of c2 with the label mirror=true, and their
+    semaphore-service-mirror starts. It watches the Services of c2 with the label mirror=true, and their
     EndpointSlices.`,
   );
   const app = started.app({
@@ -26,17 +26,15 @@ const appears: Step = async ({ out, started, c1, c2, line, checkout }) => {
   const [readyMs] = await Promise.all([app.ready(), checkout.scale(3)]);
   out.result('semaphore-service-mirror is ready', readyMs);
 
-  out.say(`In c2, ${checkout.app} runs with 3 pods again. Now it gets a Service, and then an EndpointSlice for each
-    family of addresses. semaphore-service-mirror, too, writes the first change at once, and collects what follows
-    within 200 ms.`);
+  out.say(`In c2, ${checkout.app} runs with 3 pods again. Now it gets a Service, then an EndpointSlice for each address
+    family. semaphore-service-mirror, too, writes the first change at once, and collects the next ones for 200 ms.`);
   const seen = await observe(c1, mirrorOf(checkout), () => checkout.expose('mirror'));
   showService(out, seen, 'all 3 pods of c2 are ready behind it');
-  out.say(`It is a Service like any other, with an address of c1. A pod in c1 calls that address, or the name, and
-    kube-proxy leads the call to a pod of c2, with nothing in between. Facts that only matter in c2, such as the names
-    of its nodes, are left out.`);
+  out.say(`It is a normal Service, with an address of c1. A pod in c1 calls that address, or the name, and kube-proxy
+    sends the call directly to a pod of c2. Data that is only useful in c2, such as names of nodes, is not copied.`);
 };
 
-/** When a Service came and when it was complete, and what it looks like. */
+/** Prints when a Service was created and when it was complete, and the Service. */
 export function showService(out: Printer, { first, last }: Observation, complete: string): void {
   const { metadata, ...service } = mainOf(last.copy);
   const { name, namespace, annotations, labels } = metadata;
@@ -49,9 +47,9 @@ export function showService(out: Printer, { first, last }: Observation, complete
 
 const grows: Step = async ({ out, c1, checkout }) => {
   out.step(
-    'It grows to 20 pods, and its mirror with it',
-    `Another 17 pods start in c2. One EndpointSlice of c2 is one
-    EndpointSlice of c1: a change of one endpoint is one write, however many Services and pods there are.`,
+    'It grows to 20 pods, and so does its mirror',
+    `Another 17 pods start in c2. Each EndpointSlice of c2 becomes one
+    EndpointSlice of c1, so the change of one endpoint costs one write, for any number of Services and pods.`,
   );
   const seen = await observe(c1, mirrorOf(checkout), () => checkout.scale(20));
   const detail = `: never fewer than ${fewestReady(seen.versions)}, ${costOf(seen, 'creating the pods')}`;
@@ -60,10 +58,10 @@ const grows: Step = async ({ out, c1, checkout }) => {
 
 const rollsOut: Step = async ({ out, c1, checkout }) => {
   out.step(
-    'A rolling update without an empty moment',
+    'A rolling update, with ready endpoints at any time',
     `A new version rolls out in c2, 5 pods at a time. The demo
-    watches the mirror’s EndpointSlices as kube-proxy does, and counts the ready endpoints after each change. With
-    none, calls would be refused.`,
+    watches the mirror’s EndpointSlices as kube-proxy does, and counts the ready endpoints after each change. Without
+    one, calls would be refused.`,
   );
   const seen = await observe(c1, mirrorOf(checkout), () => checkout.rollOut());
   const detail = `: never fewer than ${fewestReady(seen.versions)}, ${costOf(seen, 'the update')}`;
@@ -72,12 +70,12 @@ const rollsOut: Step = async ({ out, c1, checkout }) => {
 
 const isDeleted: Step = async ({ out, c1, checkout }) => {
   out.step(
-    'The Service is deleted, and its mirror with it',
-    `In c2, somebody deletes the Service of ${checkout.app}.
-    Its pods go on.`,
+    'The Service is deleted, and so is its mirror',
+    `In c2, someone deletes the Service of ${checkout.app}.
+    Its pods continue to run.`,
   );
   const { rightMs } = await observe(c1, mirrorOf(checkout), () => checkout.withdraw());
-  out.result('c1 has neither the mirror nor EndpointSlices of it any more', rightMs);
+  out.result('c1 has neither the mirror nor its EndpointSlices', rightMs);
 };
 
 /** What happens to a Service, and to its mirror in the other cluster. */

@@ -21,8 +21,8 @@ const firstPods: Step = async ({ out, c1, checkout, ledger }) => {
     ...set
   } = mainOf(last.copy);
   out.showYaml({ kind: 'GlobalNetworkSet', metadata: { name, labels }, spec: set['spec'] });
-  out.say(`The nets are the addresses of the pods. A Calico policy in c1 selects the set by its labels. This one lets
-    ${checkout.app} of c2 talk to ${ledger.app}, an app of c1:`);
+  out.say(`The nets are the addresses of the pods. A Calico policy in c1 selects the set by its labels. This one allows
+    ${checkout.app} of c2 to call ${ledger.app}, an app of c1:`);
   const terms = Object.entries(labels).filter(([key]) => key.includes('/'));
   const selector = terms.map(([key, value]) => `${key} == '${value}'`).join(' && ');
   const source = { namespaceSelector: 'global()', selector };
@@ -38,8 +38,8 @@ const grows: Step = async ({ out, c1, checkout }) => {
   out.step(
     'It grows to 20 pods',
     `Another 17 pods start at nearly the same time. Look at the number of writes:
-    semaphore-policy writes the first change at once, and collects those that follow. A rollout of any size costs a set
-    at most 5 writes a second.`,
+    semaphore-policy writes the first change at once, and collects the next ones. A rollout of any size costs at most 5
+    writes a second for each set.`,
   );
   const seen = await observe(c1, setOf(checkout), () => checkout.scale(20));
   const count = contentOf(seen.last.copy)?.ready.length;
@@ -62,7 +62,7 @@ const shrinks: Step = async ({ out, c1, checkout }) => {
   out.step(
     'It shrinks to a single pod',
     `19 pods are deleted. Their addresses must leave the set: other pods may soon
-    get them, and must not be let in.`,
+    get these addresses, and must not be allowed.`,
   );
   const { rightMs, last } = await observe(c1, setOf(checkout), () => checkout.scale(1));
   out.result('only the last pod is in the set', rightMs, `: ${contentOf(last.copy)?.ready.join(' and ')}`);
@@ -70,14 +70,13 @@ const shrinks: Step = async ({ out, c1, checkout }) => {
 
 const otherDirection: Step = async ({ out, c1, c2, ledger }) => {
   out.step(
-    'The other way round, with a token that may do very little',
+    'The other direction, with a token that has few rights',
     `In c1, a pod of the app ${ledger.app} starts
     in the namespace ${ledger.namespace}.`,
   );
   const { rightMs } = await observe(c2, setOf(ledger), () => ledger.scale(1));
   out.result(`c2 has a set ${ledger.setName}`, rightMs);
-  out.say(`semaphore-policy of c2 reads c1 with a token. Look at the answers of c1 to this token: it can read Pods, and
-    nothing else, and it can change nothing.`);
+  out.say(`semaphore-policy of c2 reads c1 with a token. Look at the answers of c1: this token can only read Pods.`);
   const client = c1.server.clientFor(c1.policy.reader.token);
   const pods = `/api/v1/namespaces/${ledger.namespace}/pods`;
   const answers = {
@@ -89,5 +88,5 @@ const otherDirection: Step = async ({ out, c1, c2, ledger }) => {
   out.show(table(Object.entries(answers).map(([action, answer]) => [action, textOf(answer)])));
 };
 
-/** What happens to the pods of a workload, and to their set in the other cluster. */
+/** Changes of the pods of a workload, and of their set in the other cluster. */
 export const sets: readonly Step[] = [firstPods, grows, rollsOut, shrinks, otherDirection];

@@ -15,13 +15,13 @@ type Input = { readonly out: Printer; readonly started: Started; readonly abilit
 
 type Start = (options: { readonly name: string }) => Promise<TestCluster>;
 
-/** What every step works with. */
+/** The state that all steps share. */
 export type Demo = Awaited<ReturnType<typeof start>>;
 
-/** Says what happens, does it, waits until it has come true, and says how long that took. */
+/** Announces a change, makes it, waits for its result, and prints how long that took. */
 export type Step = (demo: Demo) => Promise<void>;
 
-/** The first step makes what all others work with: two clusters, and in each the app that watches the other one. */
+/** The first step: starts two clusters, and in each the app that watches the other one. */
 export async function start({ out, started, ability, real }: Input) {
   const servers = real
     ? 'Each cluster is a real kube-apiserver with its own etcd.'
@@ -29,7 +29,7 @@ export async function start({ out, started, ability, real }: Input) {
   out.step(
     'Two clusters that watch each other',
     `${servers} No container runs in them: the demo creates Pod objects
-    and gives each its addresses, as a kubelet does. All that follows from it is the work of kube-semaphore.`,
+    and gives each its addresses, as a kubelet does. The rest is the work of kube-semaphore.`,
   );
   const startMs = performance.now();
   const startServer: Start = real ? startRealCluster : startEmbeddedCluster;
@@ -63,11 +63,11 @@ export async function start({ out, started, ability, real }: Input) {
     'remote-sa-token-path': c1.policy.reader.tokenFile,
   });
   out.say(
-    `Each cluster runs its own semaphore-policy, which writes there and only reads in the other cluster. The one
-    in c1 knows c2 by a kubeconfig. That leads to c2 through a proxy of the demo, which cuts the connection later:`,
+    `Each cluster runs its own semaphore-policy, which writes there, and only reads the other cluster. The one in
+    c1 has a kubeconfig for c2, which leads through a proxy of the demo. The proxy cuts the connection later:`,
     inC1.command,
   );
-  out.say('The one in c2 knows c1 by an address, a CA certificate and the token of a ServiceAccount:', inC2.command);
+  out.say('The one in c2 has the address of c1, a CA certificate and the token of a ServiceAccount:', inC2.command);
   const readyMs = Math.max(...(await Promise.all([inC1.ready(), inC2.ready()])));
   out.result('both semaphore-policy processes are ready', readyMs, ': each has listed the Pods, and watches changes');
   return {
@@ -82,7 +82,7 @@ export async function start({ out, started, ability, real }: Input) {
     ledger: new Workload(c1, 'payments/ledger'),
     /** One app in both clusters. */
     shops: [new Workload(c1, 'default/shop'), new Workload(c2, 'default/shop')] as const,
-    /** As soon as a step has made them. */
+    /** Undefined until a step makes them. */
     nodes: undefined as Nodes | undefined,
   };
 }

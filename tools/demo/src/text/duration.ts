@@ -1,5 +1,5 @@
 /**
- * A duration with three digits at most, which is as exact as one measurement is: `0.4 ms`, `14 ms`, `1.25 s`,
+ * A duration with at most three digits, the precision of one measurement: `0.4 ms`, `14 ms`, `1.25 s`,
  * `1 min 5 s`.
  *
  * @param ms not negative

@@ -1,7 +1,7 @@
 /**
  * Rows as lines of aligned columns with two spaces between them.
  *
- * @param lastColumn to the right is for numbers
+ * @param lastColumn 'right' is for numbers
  */
 export function table(
   rows: readonly (readonly string[])[],

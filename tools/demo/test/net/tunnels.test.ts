@@ -6,7 +6,7 @@ import { afterEach, expect, it } from 'vitest';
 import { DemoProcess, END_MS } from '../demo-process.ts';
 
 const run = promisify(execFile);
-/** A whole demo before anything happens. */
+/** Includes the whole demo before the tunnels. */
 const TIMEOUT_MS = scaled(120_000);
 
 const demos: DemoProcess[] = [];
@@ -32,7 +32,7 @@ async function processes(): Promise<readonly Process[]> {
     });
 }
 
-/** The network namespaces that a demo has made. */
+/** The network namespaces of a demo. */
 async function namespacesOf({ child }: DemoProcess): Promise<ReadonlySet<string>> {
   const own = /\d+/.exec(await readlink('/proc/self/ns/net'))?.[0];
   const held = (await processes()).filter(
@@ -41,13 +41,13 @@ async function namespacesOf({ child }: DemoProcess): Promise<ReadonlySet<string>
   return new Set(held.map(({ namespace }) => namespace));
 }
 
-/** Waits until nothing is left of a demo: no file, no process, and no process that keeps a namespace alive. */
+/** Waits until a demo has left no file, no process, and no process in its namespaces. */
 async function expectNothingLeft(demo: DemoProcess, namespaces: ReadonlySet<string>): Promise<void> {
   const inside = async () => (await processes()).filter(({ namespace }) => namespaces.has(namespace));
   await eventually(async () => [...(await demo.leftovers()), ...(await inside())], []);
 }
 
-it('carries packets between the clusters, and with --keep goes on to do so', { timeout: TIMEOUT_MS }, async () => {
+it('carries packets between the clusters, and with --keep continues to do so', { timeout: TIMEOUT_MS }, async () => {
   const demo = await start(['--keep']);
   await demo.says('Your turn');
   // The metrics of the three apps and the two agents come last.
@@ -58,9 +58,9 @@ it('carries packets between the clusters, and with --keep goes on to do so', { t
     expect.stringMatching(/^each node is a peer of the other, /),
     '10.2.1.10 answers',
     'fd00:10:2:0:1::10 answers',
-    expect.stringMatching(/^nothing of it could be read on the way, and not one ping was lost\./),
-    expect.stringMatching(/^the agent is ready again: of \d+ pings since before it died, not one was lost$/),
-    'n1 has no peer any more',
+    expect.stringMatching(/^nobody could read the pings, and no ping was lost\./),
+    expect.stringMatching(/^the agent is ready again: of \d+ pings in that time, none was lost$/),
+    'n1 has no peer',
   ]);
   expect(demo.output).toMatch(/up {5}n2 {2}172\.31\.0\.\d:51820 {2}handshake \d+ s ago {2}/);
 
@@ -80,10 +80,10 @@ it('carries packets between the clusters, and with --keep goes on to do so', { t
 });
 
 it.each([
-  { name: 'while the agents start', text: 'learns about c2 from a file' },
-  { name: 'under a ping, while an agent is dead', text: 'It is started again' },
+  { name: 'while the agents start', text: 'describes c2 for the agent' },
+  { name: 'during a ping, after an agent was killed', text: 'It starts again' },
 ])('ends soon and leaves nothing when it is interrupted $name', { timeout: TIMEOUT_MS }, async ({ text }) => {
-  // With --keep it does not end before it is interrupted.
+  // With --keep, it runs until it is interrupted.
   const demo = await start(['--keep']);
   await demo.says(text);
   const namespaces = await namespacesOf(demo);

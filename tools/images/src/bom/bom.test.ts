@@ -14,7 +14,7 @@ describe('a bill of materials', () => {
     expect(renderBom(subject, [zod, pino])).toBe(renderBom(subject, [pino, zod]));
   });
 
-  it('has another serial number if it has other parts', () => {
+  it('has another serial number for other parts', () => {
     const serialNumber = (parts: readonly Component[]) =>
       (JSON.parse(renderBom(subject, parts)) as { serialNumber: string }).serialNumber;
     expect(serialNumber([pino])).not.toBe(serialNumber([zod]));
@@ -29,12 +29,12 @@ describe('a bill of materials', () => {
     ).toBe(timestamp);
   });
 
-  it('is what the schema of CycloneDX wants', () => {
+  it('is valid for the schema of CycloneDX', () => {
     const parts = [...debianComponents(osRelease, status), ...goComponents(program), ...npmComponents(metafile, lock)];
     expect(faultsOf(renderBom(subject, parts, { epoch: 0 }))).toEqual([]);
   });
 
-  it('is not, with a licence that SPDX doesn’t know', () => {
+  it('is not valid with a licence that SPDX doesn’t know', () => {
     expect(faultsOf(renderBom(subject, [{ ...pino, licenses: [{ license: { id: 'Beerware-2' } }] }]))).not.toEqual([]);
   });
 });
@@ -96,9 +96,12 @@ describe('npmComponents', () => {
     ]);
   });
 
-  it.each(['node_modules/left-pad/index.js', '../elsewhere/secret.js'])('refuses to leave out %s', (path) => {
-    expect(() => npmComponents({ inputs: {}, outputs: { 'main.mjs': output(path) } }, lock)).toThrow(path);
-  });
+  it.each(['node_modules/left-pad/index.js', '../elsewhere/secret.js'])(
+    'refuses an input that is not in the lock file: %s',
+    (path) => {
+      expect(() => npmComponents({ inputs: {}, outputs: { 'main.mjs': output(path) } }, lock)).toThrow(path);
+    },
+  );
 });
 
 const osRelease = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_ID="12"\nID=debian\n';
@@ -117,7 +120,7 @@ Version: 2026b-0+deb12u1
 `;
 
 describe('debianComponents', () => {
-  it('has the distribution and what is installed, with dpkg or without', () => {
+  it('has the distribution and the installed packages, with or without dpkg', () => {
     expect(debianComponents(osRelease, status)).toEqual([
       { type: 'operating-system', name: 'debian', version: '12' },
       {
@@ -135,7 +138,7 @@ describe('debianComponents', () => {
     ]);
   });
 
-  it('has the distribution alone where no package manager is', () => {
+  it('has only the distribution if there is no package manager', () => {
     expect(debianComponents('ID=wolfi\n', '')).toEqual([{ type: 'operating-system', name: 'wolfi' }]);
   });
 });
@@ -158,7 +161,7 @@ const program = Buffer.concat([
 ]);
 
 describe('goComponents', () => {
-  it('has the modules of a program, and the Go that compiled it', () => {
+  it('has the modules of a program, and its Go release', () => {
     expect(goComponents(program).map(({ purl }) => purl)).toEqual([
       'pkg:golang/stdlib@1.26.9',
       'pkg:golang/example.org/a@v1.2.3',

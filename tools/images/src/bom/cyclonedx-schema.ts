@@ -13,11 +13,11 @@ const ajv = new Ajv({
   schemas: Object.fromEntries(others.map((file) => [`http://cyclonedx.org/schema/${file}`, read(file)])),
 });
 addFormats.default(ajv);
-// Formats of texts that our bills have none of.
+// Formats that our bills don't use.
 for (const format of ['iri-reference', 'idn-email']) ajv.addFormat(format, true);
 const valid = ajv.compile(read('bom-1.6.SNAPSHOT.schema.json'));
 
-/** What the schema of CycloneDX 1.6 finds wrong. */
+/** The errors that the schema of CycloneDX 1.6 finds. */
 export function faultsOf(bom: string): readonly string[] {
   valid(JSON.parse(bom));
   return (valid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);

@@ -1,10 +1,10 @@
 import { type Component, encoded } from './bom.ts';
 
 /**
- * The distribution that an image is built on, and its packages.
+ * The distribution of an image, and its packages.
  *
  * @param osRelease text of os-release
- * @param status text of dpkg's files of what is installed, one after the other; empty where there is no dpkg
+ * @param status dpkg's status files, concatenated; empty without dpkg
  */
 export function debianComponents(osRelease: string, status: string): Component[] {
   const { ID: name = 'linux', VERSION_ID: version } = Object.fromEntries(
@@ -17,7 +17,7 @@ export function debianComponents(osRelease: string, status: string): Component[]
   ];
 }
 
-/** A package that was removed leaves a stanza as long as its configuration is there. */
+/** A removed package has a stanza while its configuration exists. */
 function packageOf(stanza: string, vendor: string, distro: string): Component[] {
   const field = (name: string): string | undefined => new RegExp(`^${name}: (.*)$`, 'm').exec(stanza)?.[1];
   const [name, version, architecture, state = 'installed'] = [

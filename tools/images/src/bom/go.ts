@@ -1,22 +1,22 @@
 import { type Component, encoded } from './bom.ts';
 
-/** What begins the build information of a Go program, and how far behind it the two strings are: debug/buildinfo. */
+/** The magic of a Go program's build information, and the offset of its two strings: see debug/buildinfo. */
 const MAGIC = Buffer.from('\xff Go buildinf:', 'latin1');
 const HEADER_BYTES = 32;
 const FLAGS_AT = 15;
 const INLINE = 2;
 
-/** The header begins at a multiple of it; elsewhere the same bytes are something else. */
+/** The header begins at a multiple of this; elsewhere, the same bytes aren't a header. */
 const ALIGNMENT_BYTES = 16;
 
-/** Each end of the list of modules has this many bytes by which runtimes find it. */
+/** Marker bytes at each end of the list of modules. */
 const SENTINEL_BYTES = 16;
 
 /**
- * The modules that a Go program is made of, its own and the standard library among them.
+ * The modules of a Go program, with its own and the standard library.
  *
  * @param program a binary of Go 1.18 or later, stripped or not
- * @throws {Error} if it is none
+ * @throws {Error} if it isn't one
  */
 export function goComponents(program: Buffer): Component[] {
   const at = headerOf(program);
@@ -48,14 +48,14 @@ function moduleOf(name: string, version: string): Component {
   };
 }
 
-/** A string behind its length, which is a varint, and where it ends. */
+/** A string after its length, a varint, and the offset of its end. */
 function stringAt(program: Buffer, at: number): readonly [text: Buffer, end: number] {
   let [length, shift, next] = [0, 0, at];
   for (;;) {
     const byte = program[next++] ?? 0;
     length += (byte & 0x7f) * 2 ** shift;
     shift += 7;
-    if (next + length > program.length) throw new Error('the program ends within its build information');
+    if (next + length > program.length) throw new Error('the program is cut within its build information');
     if (byte < 0x80) return [program.subarray(next, next + length), next + length];
   }
 }

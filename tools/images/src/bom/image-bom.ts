@@ -11,7 +11,7 @@ import { type Builder, exportFiles } from '../builder.ts';
 
 const parts = fileURLToPath(new URL('../../base/parts.Dockerfile', import.meta.url));
 
-/** An image that was built, and what it can't tell itself. */
+/** A built image, with the facts that it doesn't contain. */
 export type Image = {
   readonly app: App;
   /** Name of the image, with a digest if it is in a registry. */
@@ -23,8 +23,8 @@ export type Image = {
 };
 
 /**
- * Writes the bill of materials of an image: what the app's bundle has, Node.js, the packages of its base, and the
- * modules of its Go program if it has one. The app was bundled before.
+ * Writes the bill of materials of an image: the parts of the app's bundle, Node.js, the packages of its base, and the
+ * modules of its Go program if it has one. The bundle must exist.
  *
  * @returns the path of the bill
  * @throws {Error} if the image can't be read
@@ -44,7 +44,7 @@ export async function writeImageBom(
   return path;
 }
 
-/** What an image says of its own parts: os-release, dpkg's state, and the build information of wireguard-go. */
+/** The parts that an image names: os-release, dpkg's state, and the build information of wireguard-go. */
 async function partsOf(
   builder: Builder,
   { name, platform, registry }: { name: string; platform: string; registry: boolean },
@@ -57,7 +57,7 @@ async function partsOf(
       { registry },
     );
     const read = (file: string): Promise<string> => readFile(join(to, file), 'utf8');
-    // dpkg has one file, a base without dpkg one for each package.
+    // dpkg has one file. A base without dpkg has one for each package.
     const states = globSync('*', { cwd: to, exclude: ['os-release', 'wireguard-go', '*.md5sums'] }).toSorted();
     const status = (await Promise.all(states.map(read))).join('\n\n');
     const programs = globSync('wireguard-go', { cwd: to }).map((file) => readFile(join(to, file)));
@@ -70,7 +70,7 @@ async function partsOf(
   }
 }
 
-/** Node.js, by the name that advisories know it by. */
+/** Node.js, by its name in advisories. */
 function nodeComponent(version: string | undefined): Component {
   if (version === undefined) return { type: 'platform', name: 'node' };
   return {

@@ -5,8 +5,8 @@ import { epochOf } from '../checkout.ts';
 import { pinnedImage, versionOf } from '../dockerfile.ts';
 import { writeImageBom } from './image-bom.ts';
 
-// The bill of materials of an image in a registry that was built on the images of the Dockerfiles, after "npm run bundle".
-// "npm run images" writes those of its images itself.
+// Writes the bill of materials of an image in a registry. Run "npm run bundle" first. For local images, "npm run images"
+// writes it.
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const help = `Usage: npm run sbom -- APP IMAGE PLATFORM
 

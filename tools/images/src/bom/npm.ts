@@ -1,7 +1,7 @@
 import type { Metafile } from 'esbuild';
 import { type Component, encoded } from './bom.ts';
 
-/** A package-lock.json, as far as it is read: packages by the folder that they are in. */
+/** The part of package-lock.json that we read: packages by folder. */
 export type Lock = {
   readonly packages: Readonly<
     Record<string, { readonly version?: string; readonly integrity?: string; readonly license?: string }>
@@ -15,9 +15,9 @@ const PACKAGE = /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)/;
 const OURS = /^(?:apps|packages)\//;
 
 /**
- * The packages of npm that a bundle has something of, each once.
+ * The npm packages in a bundle, each once.
  *
- * @throws {Error} if the bundle has what isn't ours and isn't in the lock file
+ * @throws {Error} if an input isn't ours and isn't in the lock file
  */
 export function npmComponents({ outputs }: Metafile, { packages }: Lock): Component[] {
   const found = new Map<string, Component>();
@@ -25,7 +25,7 @@ export function npmComponents({ outputs }: Metafile, { packages }: Lock): Compon
     if (OURS.test(input)) continue;
     const [folder = '', name = ''] = PACKAGE.exec(input) ?? [];
     const { version, integrity, license } = packages[folder] ?? {};
-    if (version === undefined) throw new Error(`no package of package-lock.json has ${input}`);
+    if (version === undefined) throw new Error(`${input} is in no package of package-lock.json`);
     const purl = `pkg:npm/${name.split('/').map(encoded).join('/')}@${encoded(version)}`;
     found.set(purl, {
       type: 'library',

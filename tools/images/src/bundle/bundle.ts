@@ -12,18 +12,17 @@ export const apps = ['policy', 'service-mirror', 'wireguard'] as const;
 
 export type App = (typeof apps)[number];
 
-/** Where an app's program is in its image, besides `/semaphore-<app>`: the Go programs' images have theirs there. */
+/** Further paths of a program in its image, besides `/semaphore-<app>`, as in the Go programs' images. */
 const olderPaths: Readonly<Partial<Record<App, readonly string[]>>> = { policy: ['kube-policy-semaphore'] };
 
 /**
- * Bundles an app into `dist/<app>`, which is what its image adds to a base that has Node.js: below
- * `usr/local/lib/semaphore-<app>` one file for what every start needs, others for what is imported lazily (memory is
- * counted, and code that is never run stays on disk), and the app's launcher, which is the one from its `bin` and so has
- * the same V8 flags; and links to the launcher at the top. The source maps beside the files name lines and don't hold them.
- * The same sources make the same bytes, wherever they are. What the bundle is made of is in `bomPath`.
+ * Bundles an app into `dist/<app>`, which its image adds to a base with Node.js. Below `usr/local/lib/semaphore-<app>` are
+ * one file for the code that every start needs, others for lazy imports (which saves memory), source maps without sources,
+ * and the app's launcher, with the V8 flags of its `bin`. Links to the launcher are at the top. The same sources make the
+ * same bytes in every folder. The bill of materials is at `bomPath`.
  *
  * @param root the workspace
- * @param epoch when it was made, in seconds, for the bill of materials: SOURCE_DATE_EPOCH
+ * @param epoch SOURCE_DATE_EPOCH in seconds, for the bill of materials
  * @returns the launcher's path
  */
 export async function bundle(app: App, { root, epoch }: { root: string; epoch?: number | undefined }): Promise<string> {
@@ -57,7 +56,7 @@ export async function bundle(app: App, { root, epoch }: { root: string; epoch?: 
   return path;
 }
 
-/** Where the bill of materials of a bundle or an image is, in CycloneDX. */
+/** The path of the bill of materials of a bundle or an image. */
 export const bomPath = (root: string, product: string): string => join(root, 'dist', 'sbom', `${product}.cdx.json`);
 
 type BomOptions = { readonly root: string; readonly epoch: number | undefined };
@@ -71,7 +70,7 @@ async function bomOf(name: string, metafile: Metafile, { root, epoch }: BomOptio
 }
 
 /**
- * A launcher that starts the bundle and not the sources.
+ * A launcher that starts the bundle instead of the sources.
  *
  * @throws {Error} if it doesn't import the sources
  */

@@ -23,7 +23,7 @@ type Lock = {
 };
 
 let dir = '';
-/** Two places that have the same sources, and the bundles of all apps. */
+/** Two folders with the same sources, and the bundles of all apps. */
 let places: readonly string[] = [];
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(dir, { recursive: true }));
 
-/** Packs what a bundle is made of: our sources, and the packages of npm that aren't for development alone. */
+/** Packs the inputs of a bundle: our sources, and the npm packages that aren't only for development. */
 async function pack(archive: string): Promise<void> {
   const sources = globSync(
     ['{apps,packages}/*/{src,bin,package.json}', '{package,package-lock,tsconfig,tsconfig.base}.json'],
@@ -56,7 +56,7 @@ async function pack(archive: string): Promise<void> {
   await run('tar', ['-C', workspace, '-cf', archive, ...sources, ...links, ...installed]);
 }
 
-/** Each path below a folder, with its mode and a hash of what is in the file, or where the link leads. */
+/** Each path below a folder, with its mode, and a hash of the file or the target of the link. */
 async function contentsOf(folder: string): Promise<Readonly<Record<string, string>>> {
   const entries = globSync('**', { cwd: folder }).map(async (path): Promise<[string, string]> => {
     const file = join(folder, path);
@@ -74,7 +74,7 @@ async function contentsOf(folder: string): Promise<Readonly<Record<string, strin
   return Object.fromEntries(await Promise.all(entries));
 }
 
-it('a bundle has the same bytes wherever it is made, and so has what tells of its parts', async () => {
+it('a bundle and its bill of materials have the same bytes in every folder', async () => {
   const made = await Promise.all(places.map((root) => contentsOf(join(root, 'dist'))));
   expect(made[1]).toEqual(made[0]);
   for (const app of apps)
@@ -82,8 +82,8 @@ it('a bundle has the same bytes wherever it is made, and so has what tells of it
   expect(Object.keys(made[0] ?? {}).length).toBeGreaterThan(20);
 });
 
-// What is loaded when needed is in files of their own, and a library may lose its exports on the way there.
-it('a bundle speaks SOCKS5, by a library that it loads then', async () => {
+// Lazy imports are in separate files, where a library could lose its exports.
+it('a bundle speaks SOCKS5, by a library that it loads lazily', async () => {
   const proxy = createServer((client) => void client.once('data', () => client.end('HTTP'))).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   onTestFinished(() => void proxy.close());

@@ -15,10 +15,10 @@ const found = async ({ admin }: TestCluster, path: string) => {
   return status === 200 ? body : undefined;
 };
 
-/** What is promised to whoever stops a process. */
+/** The promised time of a stop. */
 const GRACE_MS = 5_000;
 
-/** How a container ends that is asked to, as by the kubelet. */
+/** The end of a container that is stopped as by the kubelet. */
 async function stopped(container: Container): Promise<{ readonly code: number | null; readonly inTime: boolean }> {
   const { code, ms } = await container.stop();
   return { code, inTime: ms < GRACE_MS };
@@ -77,7 +77,7 @@ it('service-mirror: a Service of one cluster is mirrored in the other', async ({
   expect(await stopped(mirror)).toEqual({ code: 0, inTime: true });
 });
 
-it('wireguard: a node has a tunnel, which a sidecar of the same image carries', async ({
+it('wireguard: a node has a tunnel, by a sidecar of the same image', async ({
   local,
   remote,
   machine,

@@ -2,7 +2,7 @@ import { imageName, startContainer } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { inspect } from '../support/image.ts';
 
-/** What a container writes until it ends. */
+/** The output of a container until its end. */
 async function outputOf(
   app: string,
   args: readonly string[],
@@ -21,23 +21,23 @@ const version = async (app: string): Promise<string> => {
 describe.concurrent.each(['policy', 'service-mirror', 'wireguard'])(
   'a container of %s, in which nothing can be written',
   (app) => {
-    it('tells its name, version and commit', async ({ expect }) => {
+    it('prints its name, version and commit', async ({ expect }) => {
       expect(await outputOf(app, ['--version'])).toEqual({ code: 0, stdout: await version(app), stderr: '' });
     });
 
-    it('tells its flags', async ({ expect }) => {
+    it('prints its flags', async ({ expect }) => {
       const { code, stdout } = await outputOf(app, ['-help']);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^ +-listen-address/m);
     });
 
-    it('ends with 2 and a sentence, if it is told nonsense', async ({ expect }) => {
+    it('exits with 2 and one sentence for invalid flags', async ({ expect }) => {
       expect(await outputOf(app, ['-nonsense'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/-nonsense/) });
     });
   },
 );
 
-it('is found under its older name, too', async () => {
+it('also exists under its older name', async () => {
   expect(await outputOf('policy', ['--version'], '/kube-policy-semaphore')).toMatchObject({
     code: 0,
     stdout: await version('policy'),

@@ -23,10 +23,10 @@ const images = [
   { app: 'wireguard', paths: ['semaphore-wireguard'], user: '0:0', more: ['wireguard-go'], tools: ['env', 'ip', 'wg'] },
 ] as const;
 
-/** Of this machine, as the name of a bill has it. */
+/** The platform of this machine, as in the name of a bill. */
 const platform = `linux-${process.arch === 'x64' ? 'amd64' : process.arch}`;
 
-/** The lines that a program of an image writes. */
+/** The output lines of a program in an image. */
 async function outputOf(app: string, command: string, ...args: readonly string[]): Promise<readonly string[]> {
   const container = startContainer({ image: imageName(app), command, args });
   const { code } = await container.exited;
@@ -47,7 +47,7 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
   const onPath = (program: string): readonly string[] =>
     PATH.filter((folder) => globSync(join(folder, program), { cwd: root }).length > 0);
 
-  it('has its program where the Go image has it', async () => {
+  it('has its program at the path of the Go image', async () => {
     for (const path of paths) {
       const target = await readlink(join(root, path));
       expect(target).toBe(`${lib}/semaphore-${app}.mjs`);
@@ -55,7 +55,7 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
     }
   });
 
-  it('says who runs it, and what it is made of', async () => {
+  it('has user, entry point and labels', async () => {
     const { version } = JSON.parse(await readFile(join(workspace, 'package.json'), 'utf8')) as { version: string };
     const { User, Entrypoint, Labels, Env } = await inspect(app);
     expect({ User, Entrypoint }).toEqual({ User: user, Entrypoint: [`/semaphore-${app}`] });
@@ -70,8 +70,8 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
     expect(Env.map((variable) => variable.split('=')[0])).toEqual(['PATH', 'SEMAPHORE_COMMIT']);
   });
 
-  it('has a bundle and Node.js besides its base, and nothing to build them of', async () => {
-    // The help and SOCKS are loaded when they are needed: `build` is the folder that the socks library has its entry in.
+  it('has a bundle and Node.js besides its base, and no build tools', async () => {
+    // Help and SOCKS are lazy imports. `build` is the folder with the entry of the socks library.
     const files = [...ofOurs('**')].filter(
       (path) => !/^((main|help-\w+|build-\w+|chunk-\w+)\.mjs(\.map)?|semaphore-[a-z-]+\.mjs)$/.test(path),
     );
@@ -80,7 +80,7 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
     expect(globSync('**/{node_modules,.git,.npmrc,tsconfig.json}', { cwd: root })).toEqual([]);
   });
 
-  it('names lines of sources, and has neither them nor the machine that it was built on', async () => {
+  it('names lines of sources, and contains no sources and no path of the build machine', async () => {
     const maps = ofOurs('*.map');
     expect(maps).not.toEqual([]);
     for (const map of maps)
@@ -91,7 +91,7 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
       expect(await readFile(join(root, file), 'utf8')).not.toContain(hostname());
   });
 
-  it('has the packages that its bill of materials names, and the Node.js, each once', async () => {
+  it('has the packages and the Node.js of its bill of materials, each once', async () => {
     const bom = await readFile(bomPath(workspace, `semaphore-${app}-${platform}`), 'utf8');
     const { components } = JSON.parse(bom) as Bom;
     const named = (prefix: string) => {
@@ -109,9 +109,9 @@ describe.each(images)('the image of $app', ({ app, paths, user, more, tools }) =
     expect(named('pkg:golang/golang.zx2c4.com/')).toHaveLength(more.length);
   });
 
-  it('finds the tools of its trade', () => {
+  it('finds its tools', () => {
     expect(tools.filter((program) => onPath(program).length === 0)).toEqual([]);
-    // A sidecar is to run it, and no agent by itself.
+    // Only a sidecar should run it, not the agent.
     expect(onPath('wireguard-go')).toEqual([]);
   });
 });

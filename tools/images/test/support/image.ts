@@ -1,6 +1,6 @@
 import { imageName, podman } from '@kube-semaphore/testkit';
 
-/** What an image says of itself, as podman shows it. */
+/** The metadata of an image, from podman. */
 export type ImageConfig = {
   readonly Config: {
     readonly User: string;
@@ -17,7 +17,7 @@ export async function inspect(app: string): Promise<ImageConfig['Config']> {
   return image.Config;
 }
 
-/** The folder of this machine in which the files of an image are, until `unmount`. */
+/** The folder where the files of an image are mounted, until `unmount`. */
 export const mount = async (app: string): Promise<string> => (await podman(['image', 'mount', imageName(app)])).trim();
 
 export const unmount = (app: string): Promise<string> => podman(['image', 'umount', imageName(app)]);

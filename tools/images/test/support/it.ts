@@ -15,16 +15,16 @@ import {
 import { startNetwork } from '@kube-semaphore/testnet';
 import { test } from 'vitest';
 
-/** What a Pod's volumes bring into a container, by where they are there. */
+/** Volumes of a container, by mount path. */
 type Mounts = Readonly<Record<string, string>>;
 
-/** The cluster that a container runs in, the one that it reads, and the file that tells it so. */
+/** The local cluster of a container, its remote, and its config file. */
 type Pod = { readonly app: string; readonly config: object; readonly options?: Omit<ContainerOptions, 'image'> };
 
 /**
- * A test with two real clusters, `local` and `remote`, which it shares with the other tests of its file; and with
- * containers of the images, gone after it, that find their cluster by a service account of deploy/, and the other one by
- * a Secret, all of it where the manifests mount it.
+ * A test with two real clusters, `local` and `remote`, shared by the tests of a file, and with containers of the images,
+ * which are removed after the test. They reach the local cluster by a service account of deploy/, and the remote by a
+ * Secret, mounted as in the manifests.
  */
 export const it = test
   .extend('names', { scope: 'file' }, { local: 'c1', remote: 'c2' })
@@ -46,7 +46,7 @@ export const it = test
   .extend('remote', { scope: 'file' }, ({ clusters }): TestCluster => clusters.remote)
   .extend('dir', async ({ task: _task }, { onCleanup }) => {
     const dir = await mkdtemp(join(tmpdir(), 'images-'));
-    // A container's user is nobody here.
+    // The user of a container has no rights here.
     await chmod(dir, 0o755);
     onCleanup(() => rm(dir, { recursive: true }));
     return dir;

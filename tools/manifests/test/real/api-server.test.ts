@@ -16,14 +16,14 @@ afterAll(async () => {
   await Promise.all([c1.stop(), c2.stop()]);
 });
 
-/** A cluster with the namespaces of deploy/, which admit restricted Pods only, and with all that such Pods name. */
+/** A cluster with the namespaces of deploy/, which admit only restricted Pods, and with the objects that these name. */
 async function prepared(name: string): Promise<RealCluster> {
   const cluster = await startRealCluster({ name });
   const labels = {
     'pod-security.kubernetes.io/enforce': 'restricted',
     'pod-security.kubernetes.io/warn': 'restricted',
   };
-  // A dry run makes none.
+  // A dry run creates none.
   for (const namespace of ['sys-semaphore', 'semaphore-policy']) {
     await cluster.admin.create('/api/v1/namespaces', {
       apiVersion: 'v1',
@@ -40,7 +40,7 @@ async function prepared(name: string): Promise<RealCluster> {
   return cluster;
 }
 
-/** What the standard says of the agent: what it is there for, and nothing else. */
+/** The violations of the agent, which it needs for its work. */
 const VIOLATIONS = [
   'host namespaces (hostNetwork=true)',
   'hostPort (container "semaphore-wireguard" uses hostPort 7773)',
@@ -50,7 +50,7 @@ const VIOLATIONS = [
   'runAsUser=0 (pod must not set runAsUser=0)',
 ];
 
-it('knows all of deploy/ that can be applied', () => {
+it('knows every kustomization of deploy/', () => {
   const folders = readdirSync(deploy, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('kustomization.yaml'))
     .map(dirname);
@@ -59,13 +59,13 @@ it('knows all of deploy/ that can be applied', () => {
   );
 });
 
-it('is taken by the API server, without a warning', async () => {
+it('is accepted by the API server, without a warning', async () => {
   const objects = (await Promise.all(choices.map(render))).flat();
   const different = [...new Map(objects.map((object) => [JSON.stringify(object), object])).values()];
   const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: different });
   const { stdout, stderr } = await bash(`kubectl apply --dry-run=server -f - <<'EOF'\n${list}\nEOF`, c1);
   expect(stdout.trim().split('\n')).toHaveLength(different.length);
-  // Such as of a field that it doesn't know, or of a Pod that isn't as restricted as it is to be. Those of the agent are below.
+  // For example, about an unknown field, or a Pod that isn't restricted. Those of the agent follow below.
   const warnings = stderr
     .split('\n')
     .filter((line) => line.startsWith('Warning: ') && !line.includes('"semaphore-wireguard"'));
@@ -73,7 +73,7 @@ it('is taken by the API server, without a warning', async () => {
 });
 
 describe('a restricted namespace', () => {
-  /** What it says of the Pods of a choice's only workload. */
+  /** The answer for a Pod of a choice's only workload. */
   const verdict = async (folder: string): Promise<string> => {
     const [workload] = workloadsIn(await render({ folder }));
     if (workload === undefined) throw new Error(`${folder} has no workload`);
@@ -91,18 +91,18 @@ describe('a restricted namespace', () => {
     expect(await verdict(folder)).toBe('201 undefined');
   });
 
-  it('has against the agent of wireguard what it is there for', async () => {
+  it('refuses the agent of wireguard only for rights that it needs', async () => {
     const words = await verdict('wireguard/base');
     expect(words).toMatch(/^403 .* violates PodSecurity "restricted:latest": /);
     expect(words.slice(words.indexOf('latest": ') + 9).split(/, (?=\w+[^"]* \(|\w+[=!])/)).toEqual(VIOLATIONS);
   });
 });
 
-it('takes the tokens from one cluster to the other by the commands of its page', async () => {
+it('copies the tokens between the clusters by the commands of its page', async () => {
   const accounts = ['semaphore-policy-watcher', 'semaphore-service-mirror-remote', 'semaphore-wireguard-remote'];
   for (const cluster of [c1, c2]) {
     for (const name of accounts) {
-      // Stands in for what the token controller makes of the Secret in <app>/remote.
+      // Replaces the token controller, which fills in the Secret of <app>/remote.
       const data = {
         token: base64(`token of ${name} in ${cluster.name}`),
         'ca.crt': base64(`CA of ${cluster.name}`),

@@ -13,7 +13,7 @@ beforeAll(async () => {
   for (const name of ['c1', 'c2']) rendered[name] = await render({ folder: `overlays/example/${name}` });
 });
 
-/** What is of the one cluster as it would be of the other. */
+/** Replaces the values of one cluster with those of the other. */
 const swapped = (text: string): string => {
   const other: Readonly<Record<string, string>> = {
     c1: 'c2',
@@ -24,7 +24,7 @@ const swapped = (text: string): string => {
   return text.replaceAll(/\bc[12]\b|\b10\.[24]\.0\.0\/16/g, (word) => other[word] ?? word);
 };
 
-/** Objects without what kustomize adds to the names of ConfigMaps, which is of their content. */
+/** Objects without the content hash that kustomize adds to the names of ConfigMaps. */
 const withoutHashes = (objects: readonly KubeObject[] = []): string =>
   JSON.stringify(objects).replaceAll(/"(semaphore-[a-z-]+)-[a-z0-9]{10}"/g, '"$1"');
 
@@ -34,22 +34,22 @@ const filesOf = (cluster: string): Record<string, string> => {
 };
 
 describe('the example', () => {
-  it('is two clusters that differ in names and addresses only', () => {
+  it('has two clusters that differ only in names and addresses', () => {
     expect(JSON.parse(withoutHashes(rendered['c2']))).toEqual(JSON.parse(swapped(withoutHashes(rendered['c1']))));
     expect(filesOf('c2')).toEqual(Object.fromEntries(Object.entries(filesOf('c1')).map((entry) => entry.map(swapped))));
     expect(rendered['c1']).not.toEqual(rendered['c2']);
   });
 
-  it('lets policy take its Lease of before, by the name that it has', () => {
+  it('lets policy hold its old Lease, under its name', () => {
     const [role] = (rendered['c1'] ?? []).filter(
       ({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system',
     );
     expect(role?.['rules']).toMatchObject([{ resources: ['leases'], resourceNames: ['semaphore-policy'] }]);
   });
 
-  it('holds no Secret but those that the API server fills in', () => {
+  it('has only Secrets that the API server fills in', () => {
     const secrets = (rendered['c1'] ?? []).filter(({ kind }) => kind === 'Secret');
-    // One of each program's remote base, and that of service-mirror by the name that its Go program gave it.
+    // One of each program's remote base, and that of service-mirror under the name of the Go program.
     expect(secrets.length).toBe(4);
     for (const secret of secrets) {
       expect(secret['type']).toBe('kubernetes.io/service-account-token');
@@ -58,7 +58,7 @@ describe('the example', () => {
   });
 });
 
-/** A NetworkPolicy, as far as it is looked at here. */
+/** The checked fields of a NetworkPolicy. */
 type PolicySpec = {
   readonly podSelector: { readonly matchLabels: object };
   readonly policyTypes: readonly string[];
@@ -66,7 +66,7 @@ type PolicySpec = {
 };
 
 describe('in c1', () => {
-  it('metrics of every Pod are for the namespace of Prometheus, but where a policy counts for nothing: in the network of the node', () => {
+  it('only the namespace of Prometheus reaches metrics, except in the network of the node, where no policy applies', () => {
     const objects = rendered['c1'] ?? [];
     const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
     for (const workload of workloadsIn(objects)) {
@@ -107,7 +107,7 @@ describe('in c1', () => {
         readOnly: true,
       });
 
-      // It reads the whole file before it looks for clusters, which aren't here.
+      // It reads the whole file before it needs the clusters, which don't exist here.
       const file = join(deploy, 'overlays/example/c1', `${name.slice('semaphore-'.length)}.json`);
       const content = readFileSync(file, 'utf8');
       expect(config?.['data']).toEqual({ 'config.json': content });
@@ -135,7 +135,7 @@ function named(objects: readonly KubeObject[], name: string): KubeObject {
   return object;
 }
 
-/** The lines that `plan` of a program ends with, here where it is no Pod. */
+/** The last lines of `plan`, outside a Pod. */
 function words(name: string, variables: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const launcher = fileURLToPath(
     new URL(`../../../../apps/${name.slice('semaphore-'.length)}/bin/${name}.js`, import.meta.url),

@@ -18,7 +18,7 @@ it('has a row for each folder', () => {
   }
 });
 
-it('names folders that are there to those who have them elsewhere', async () => {
+it('names folders that exist, also for a remote kustomization', async () => {
   const { resources, components } = parse(block('Your clusters')) as Readonly<
     Record<'resources' | 'components', readonly string[]>
   >;
@@ -30,11 +30,11 @@ it('names folders that are there to those who have them elsewhere', async () => 
       (folder) => !existsSync(join(deploy, folder, 'kustomization.yaml')),
     ),
   ).toEqual([]);
-  // Each is what it is named as: kustomize takes no component for a resource.
+  // Each is of the named kind: kustomize refuses a component as a resource.
   expect(only(objectsIn(await kustomize(there)), 'Deployment').metadata.name).toBe('semaphore-service-mirror');
 });
 
-it('has a patch that adds a setting to those of the base', async () => {
+it('has a patch that adds a setting to the base', async () => {
   const { patches } = parse(block('Settings')) as { readonly patches: readonly unknown[] };
   const settings = async (kustomization: object): Promise<Record<string, unknown>> => {
     const [{ env = [] }] = specOf(
@@ -48,7 +48,7 @@ it('has a patch that adds a setting to those of the base', async () => {
   expect(await settings({ patches })).toEqual({ ...before, SP_LOG_LEVEL: 'debug' });
 });
 
-it('has a patch that changes how many Services there may be', async () => {
+it('has a patch that changes the quota of Services', async () => {
   const { patches } = parse(block('Quotas')) as { readonly patches: readonly unknown[] };
   const hardOf = async (kustomization: object): Promise<readonly unknown[]> => {
     const objects = objectsIn(await kustomize({ resources: ['service-mirror/base'], ...kustomization }));
@@ -60,7 +60,7 @@ it('has a patch that changes how many Services there may be', async () => {
   expect(await hardOf({ patches })).toEqual([{ pods: '10' }, { 'count/services': '20000' }]);
 });
 
-it('has a patch by which each of two remotes has a sidecar, and they are alike', async () => {
+it('has a patch that gives two more remotes equal sidecars', async () => {
   const kustomization = {
     resources: ['wireguard/base'],
     components: ['wireguard/components/userspace'],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kustomize, objectsIn } from '../support/render.ts';
 import { only, specOf, workloadsIn } from '../support/workload.ts';
 
-/** What each account may write by its role, and is refused by its policy. */
+/** For each account, a write that its role allows and its policy refuses. */
 const trials = {
   'policy/base': {
     path: '/apis/crd.projectcalico.org/v1/globalnetworksets',
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-/** What the API server answers the account of what a kustomization makes, once its role counts, to what that role allows. */
+/** The answer to such a write of the account of a kustomization, after its role is in force. */
 async function answerTo(base: Base, kustomization: object): Promise<string> {
   const manifests = await kustomize({ resources: [base], ...kustomization });
   const { metadata } = only(objectsIn(manifests), 'ServiceAccount');
@@ -60,10 +60,10 @@ describe('the account of', () => {
     { base: 'policy/base', name: 'a prefix and a suffix', kustomization: rename },
     { base: 'service-mirror/base', name: 'a prefix and a suffix', kustomization: rename },
     { base: 'service-mirror/base', name: 'another namespace', kustomization: move },
-    { base: 'service-mirror/base', name: 'all of it', kustomization: { ...rename, ...move } },
+    { base: 'service-mirror/base', name: 'all three', kustomization: { ...rename, ...move } },
     { base: 'wireguard/base', name: 'a prefix and a suffix', kustomization: rename },
     { base: 'wireguard/base', name: 'another namespace', kustomization: move },
-    { base: 'wireguard/base', name: 'all of it', kustomization: { ...rename, ...move } },
+    { base: 'wireguard/base', name: 'all three', kustomization: { ...rename, ...move } },
     {
       base: 'wireguard/base',
       name: 'other labels',
@@ -75,13 +75,13 @@ describe('the account of', () => {
 });
 
 describe('semaphore-policy', () => {
-  it('is not moved by a namespace alone, which would take its Lease and its rights to two places', async () => {
+  it('can not be moved by `namespace`, which would separate its Lease from its rights', async () => {
     await expect(kustomize({ resources: ['policy/base'], ...move })).rejects.toThrow(
       'namespace transformation produces ID conflict',
     );
   });
 
-  it('elects where its role is, also under another name', async () => {
+  it('has its Lease in the namespace of its role, also under another name', async () => {
     const objects = objectsIn(await kustomize({ resources: ['policy/base'], ...rename }));
     const env = Object.fromEntries(
       (specOf(workloadsIn(objects)[0]!).template.spec.containers[0].env ?? []).map(({ name, value }) => [name, value]),

@@ -29,27 +29,27 @@ describe.each(programs)('the workload of $name', ({ name, base, kind, configVari
     [container] = template.spec.containers;
   });
 
-  it('bears its name, and so do container, account and image, which is of this version', () => {
+  it('has its name, and so have container, account and image, which has this version', () => {
     expect(only(objects, kind).metadata.name).toBe(name);
     expect(template.spec.serviceAccountName).toBe(name);
     expect(container).toMatchObject({ name, image: `${name}:${version}` });
     expect(container.command).toBeUndefined();
   });
 
-  it('has flags and variables that the program knows', async () => {
+  it('has only flags and variables that the program knows', async () => {
     await run(container.args ?? [], variablesOf(container));
     for (const variable of Object.keys(variablesOf(container))) expect(variables).toContain(variable);
   });
 
-  it('has the config where the program looks for it', () => {
+  it('mounts the config at the path that the program reads', () => {
     const { mountPath } = container.volumeMounts.find((mount) => mount.name === 'config') ?? {};
     expect(variablesOf(container)[configVariable]).toBe(`${mountPath}/config.json`);
-    // That of policy isn't called as its Lease is: kustomize would take one for the other.
+    // The ConfigMap of policy has another name than its Lease: kustomize would mix them up.
     const configMap = { name: name === 'semaphore-policy' ? `${name}-config` : name };
     expect(template.spec.volumes).toContainEqual({ name: 'config', configMap });
   });
 
-  it('is asked for its health, and for metrics, where it listens', async () => {
+  it('is probed and scraped on its port', async () => {
     const { listenAddress } = await run(container.args ?? [], variablesOf(container));
     expect(listenAddress.host).toBe('');
     expect(container.ports).toEqual([{ name: 'http', containerPort: listenAddress.port }]);
@@ -62,17 +62,17 @@ describe.each(programs)('the workload of $name', ({ name, base, kind, configVari
     });
   });
 
-  it('gives its token to its own Pods only', () => {
+  it('mounts its token only into its own Pods', () => {
     expect(only(objects, 'ServiceAccount')).toMatchObject({ metadata: { name }, automountServiceAccountToken: false });
     expect(template.spec['automountServiceAccountToken']).toBe(true);
   });
 
-  it('writes to no file of its image, and gets no variables of Services', () => {
+  it('has a read-only file system, and no variables of Services', () => {
     expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
     expect(template.spec['enableServiceLinks']).toBe(false);
   });
 
-  it('finds its Pods by the label that deployed clusters know', () => {
+  it('selects its Pods by the label of existing Deployments', () => {
     expect(spec.selector).toEqual({ matchLabels: { app: name } });
     expect(template.metadata.labels).toEqual({ app: name });
   });
@@ -88,13 +88,13 @@ describe.each(programs.filter(({ kind }) => kind === 'Deployment'))(
       spec = specOf(only(objects, 'Deployment'));
     });
 
-    it('has two replicas, of which one writes', async () => {
+    it('has two replicas, one of which writes', async () => {
       const [container] = spec.template.spec.containers;
       expect(spec.replicas).toBe(2);
       expect(await run(container.args ?? [], variablesOf(container))).toMatchObject({ leaderElect: true });
     });
 
-    it('loses one of them at a time, and has them apart where it can', () => {
+    it('allows one disruption at a time, and spreads its replicas', () => {
       const selector = { matchLabels: { app: name } };
       expect(only(objects, 'PodDisruptionBudget')['spec']).toEqual({ maxUnavailable: 1, selector });
       const constraint = {
@@ -112,7 +112,7 @@ describe.each(programs.filter(({ kind }) => kind === 'Deployment'))(
 );
 
 describe('the DaemonSet', () => {
-  it('has NET_ADMIN and no other capability, as root, without which an exec would lose it', async () => {
+  it('runs as root with NET_ADMIN and no other capability', async () => {
     const { template } = specOf(only(await render({ folder: 'wireguard/base' }), 'DaemonSet'));
     expect(template.spec.containers.map(({ securityContext }) => securityContext.capabilities)).toEqual([
       { drop: ['ALL'], add: ['NET_ADMIN'] },
@@ -120,7 +120,7 @@ describe('the DaemonSet', () => {
     expect(template.spec['securityContext']).toMatchObject({ runAsUser: 0 });
   });
 
-  it('is on every node of Linux, in its network, and changes one at a time', async () => {
+  it('runs on every Linux node, in its network, and updates one at a time', async () => {
     const { updateStrategy, template } = specOf(only(await render({ folder: 'wireguard/base' }), 'DaemonSet'));
     expect(updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } });
     expect(template.spec).toMatchObject({
@@ -132,7 +132,7 @@ describe('the DaemonSet', () => {
     });
   });
 
-  it('keeps the keys on the node, where the agent has them', async () => {
+  it('keeps the keys on the node, at the path of the agent', async () => {
     const { template } = specOf(only(await render({ folder: 'wireguard/base' }), 'DaemonSet'));
     const [container] = template.spec.containers;
     const { wgKeyPath } = await wireguardOptions(container);
@@ -143,7 +143,7 @@ describe('the DaemonSet', () => {
     expect(container.volumeMounts).toContainEqual({ name: 'keys', mountPath: wgKeyPath });
   });
 
-  it('starts no wireguard-go by itself, and with the component asks the one beside it', async () => {
+  it('starts no wireguard-go, and with the component uses that of the sidecar', async () => {
     const base = specOf(only(await render({ folder: 'wireguard/base' }), 'DaemonSet')).template.spec;
     const {
       containers: [agent],

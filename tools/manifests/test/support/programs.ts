@@ -3,18 +3,18 @@ import * as policy from '@kube-semaphore/policy/options';
 import * as serviceMirror from '@kube-semaphore/service-mirror/options';
 import * as wireguard from '@kube-semaphore/wireguard/options';
 
-/** A program that deploy/ has a workload of. */
+/** A program with a workload in deploy/. */
 export type DeployedProgram = {
-  /** `semaphore-policy`: that of its workload, image and account, too. */
+  /** `semaphore-policy`: the name of its workload, image and account, too. */
   readonly name: string;
   /** The folder of its base. */
   readonly base: string;
   readonly kind: 'Deployment' | 'DaemonSet';
   /** The variable that names its config file. */
   readonly configVariable: string;
-  /** Every variable that it knows. */
+  /** All its variables. */
   readonly variables: readonly string[];
-  /** The options that it runs with. @throws {Error} with its words, if it doesn't run, or warns */
+  /** The options that it runs with. @throws {Error} with its output, if it doesn't run, or warns */
   readonly run: (argv: readonly string[], env: Readonly<Record<string, string>>) => Promise<Readonly<CommonOptions>>;
 };
 
@@ -46,7 +46,7 @@ function deployed<C extends CommonOptions>(
   };
 }
 
-/** All of them. */
+/** All programs. */
 export const programs: readonly DeployedProgram[] = [
   deployed(policy, { base: 'policy/base', kind: 'Deployment', configVariable: 'SP_CONFIG' }),
   deployed(serviceMirror, { base: 'service-mirror/base', kind: 'Deployment', configVariable: 'SSM_CONFIG' }),

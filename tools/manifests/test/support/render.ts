@@ -12,10 +12,10 @@ const run = promisify(execFile);
 
 export const deploy = fileURLToPath(new URL('../../../../deploy/', import.meta.url));
 
-/** A folder of deploy/, and which components are added to it. */
+/** A folder of deploy/, with components. */
 export type Choice = { readonly folder: string; readonly components?: readonly string[] };
 
-/** Everything that can be applied: what stands alone, each with every component that goes with it, and what others build on it. */
+/** All that can be applied: each folder alone, each with every component of it, and the overlays. */
 export const choices: readonly Choice[] = [
   { folder: 'policy/base' },
   { folder: 'policy/base', components: ['policy/components/projectcalico-api'] },
@@ -39,12 +39,12 @@ export const choices: readonly Choice[] = [
   { folder: 'overlays/example/c2' },
 ];
 
-/** The objects of a choice, as kustomize makes them, and as those who have this folder somewhere else get them. */
+/** The objects of a choice, as kustomize renders them, also from another folder. */
 export async function render({ folder, components = [] }: Choice): Promise<readonly KubeObject[]> {
   return objectsIn(await kustomize({ resources: [folder], components }));
 }
 
-/** What kustomize makes of a kustomization whose folders are of deploy/, and which has `files` beside it. */
+/** Renders a kustomization of folders of deploy/, with `files` beside it. */
 export async function kustomize(
   kustomization: {
     readonly resources: readonly string[];
@@ -55,7 +55,7 @@ export async function kustomize(
 ): Promise<string> {
   const overlay = await mkdtemp(join(tmpdir(), 'kube-semaphore-overlay-'));
   try {
-    // It takes no absolute path.
+    // kustomize accepts no absolute path.
     const from = (folder: string): string => relative(overlay, join(deploy, folder));
     const { resources, components = [] } = kustomization;
     const content = { ...kustomization, resources: resources.map(from), components: components.map(from) };

@@ -2,7 +2,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 
 type Probe = { readonly httpGet: { readonly path: string; readonly port: string } };
 
-/** A container, as far as it is looked at here. */
+/** The checked fields of a container. */
 export type Container = {
   readonly name: string;
   readonly image: string;
@@ -25,7 +25,7 @@ export type Container = {
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 };
 
-/** What a workload makes its Pods of. */
+/** The Pod template of a workload. */
 export type Template = {
   readonly metadata: {
     readonly labels: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import { monitoring } from '../../src/rule-file.ts';
 
 const run = promisify(execFile);
 
-/** What Prometheus' own tool says, and with which exit code it ends. */
+/** The output and the exit code of promtool. */
 async function promtool(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
   const binaries = findBinaries(['promtool']);
   if (!binaries.ok) throw new Error(binaries.reason);
@@ -26,7 +26,7 @@ async function promtool(...args: readonly string[]): Promise<{ readonly code: nu
 const filesIn = async (folder: string): Promise<readonly string[]> =>
   (await readdir(join(monitoring, folder))).map((file) => join(monitoring, folder, file));
 
-it('takes the rules for good ones', async () => {
+it('accepts the rules', async () => {
   const { code, text } = await promtool('check', 'rules', '--lint=all', '--lint-fatal', ...(await filesIn('rules')));
   expect({ code, text }).toMatchObject({ code: 0 });
   expect(text.match(/SUCCESS: \d+ rules found/g)).toHaveLength(3);

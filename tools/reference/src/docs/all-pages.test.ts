@@ -30,7 +30,7 @@ const documents = [
   ...scripts.flatMap((block) => yamlIn(block.text).map((text) => ({ ...block, text }))),
 ];
 
-/** Every variable, old ones included, and every metric. */
+/** Every variable, also old ones, and every metric. */
 const names = new Set(
   documented.flatMap(({ options, metrics }) => [
     ...options.flatMap(({ env, aliases = [] }) => [env, ...aliases]),
@@ -38,7 +38,7 @@ const names = new Set(
   ]),
 );
 const { scripts: npmScripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-/** The folder that getting-started has people copy the example to. */
+/** getting-started copies the example to `mine`. */
 const existing = (path: string) => path.replace('deploy/overlays/mine', 'deploy/overlays/example');
 
 const flagsOf = (name: string): readonly string[] => {
@@ -52,23 +52,23 @@ const flagsOf = (name: string): readonly string[] => {
 };
 
 describe('the pages', () => {
-  it('are read, and all of their blocks', () => {
+  it('are found, with many blocks', () => {
     expect(paths).toEqual(
       expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'docs/getting-started.md', 'docs/policy.md']),
     );
     expect([scripts.length, documents.length].every((count) => count > 30)).toBe(true);
   });
 
-  it.each(blocks)('have a block of a language that is looked at: $at', ({ language, takes }) => {
+  it.each(blocks)('have blocks of known languages: $at', ({ language, takes }) => {
     expect(['', 'text', 'sh', 'console', 'yaml', 'json', 'mermaid']).toContain(language);
     expect(language === 'sh' ? ['', 'kind', 'pods'] : ['']).toContain(takes);
   });
 
-  it.each(pages)('name no script that package.json lacks: $path', ({ text }) => {
+  it.each(pages)('name only scripts of package.json: $path', ({ text }) => {
     for (const script of scriptsIn(text)) expect(Object.keys(npmScripts)).toContain(script);
   });
 
-  it.each(pages)('name no variable and no metric that no program has: $path', ({ text }) => {
+  it.each(pages)('name only existing variables and metrics: $path', ({ text }) => {
     const named = Array.from(
       text.matchAll(/\b(?:SP|SSM|SWG)_[A-Z][A-Z_]+\b|\bsemaphore_(?:policy|service_mirror|wg)_[a-z_]+[a-z]\b/g),
       ([name]) => name,
@@ -79,14 +79,14 @@ describe('the pages', () => {
   });
 
   it.each(pages.filter(({ path }) => !path.startsWith('docs/reference/')))(
-    'name no flag that no program has: $path',
+    'name only existing flags: $path',
     ({ text }) => {
       const flags = documented.flatMap(({ program }) => flagsOf(program.name));
       for (const [, flag] of text.matchAll(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g)) expect(flags).toContain(flag);
     },
   );
 
-  it.each(pages)('lead nowhere that is not there: $path', ({ path, links }) => {
+  it.each(pages)('have only links with a target: $path', ({ path, links }) => {
     expect(links.filter((link) => !leadsSomewhere(link, path))).toEqual([]);
   });
 
@@ -103,14 +103,14 @@ describe('commands', () => {
     expect(() => execFileSync('bash', ['-n'], { input: text, stdio: 'pipe' })).not.toThrow();
   });
 
-  it.each(scripts)('take files that are there: $at', ({ text }) => {
+  it.each(scripts)('use existing files: $at', ({ text }) => {
     const folders = Array.from(text.matchAll(/ -k (\S+)/g), ([, folder = '']) => folder);
     expect(pathsIn(text).filter((path) => globSync(existing(path)).length === 0)).toEqual([]);
     expect(folders.filter((folder) => !existsSync(join(existing(folder), 'kustomization.yaml')))).toEqual([]);
   });
 
   it.each(scripts.flatMap(({ at, text }) => callsIn(text).map((call) => ({ at, ...call }))))(
-    'call $program with flags that it has: $at',
+    'call $program with existing flags: $at',
     ({ program, subcommand, flags }) => {
       const { subcommands = [] } = documented.find(({ program: { name } }) => name === program)!.program;
       expect([undefined, ...subcommands.map(({ name }) => name)]).toContain(subcommand);
@@ -120,15 +120,15 @@ describe('commands', () => {
 });
 
 describe('manifests and files', () => {
-  it.each(documents)('are of a kind that is known: $at', ({ text }) => {
+  it.each(documents)('are of a known kind: $at', ({ text }) => {
     const kinds = kindsIn(text);
     expect(kinds).not.toEqual([]);
     expect(kinds.filter((kind) => 'unknown' in kind)).toEqual([]);
   });
 
-  /** By `docs.test.ts` of the app whose page it is, which goes by headings. */
+  /** `docs.test.ts` of the page's app reads them by heading. */
   it.each(documents.filter(({ text }) => kindsIn(text).some(isConfig)))(
-    'are read by the app, if they are config: $at',
+    'have a test in the app, if they are config: $at',
     ({ path, heading }) => {
       const [, app = ''] = /^docs\/(.*)\.md$/.exec(path) ?? [];
       expect(read(`apps/${app}/test/docs.test.ts`)).toContain(`'${heading}'`);
@@ -137,7 +137,7 @@ describe('manifests and files', () => {
 });
 
 it.each(blocks.filter(({ language }) => language === 'mermaid'))(
-  'a picture is of a type that Mermaid has: $at',
+  'a diagram is of a known Mermaid type: $at',
   ({ text }) => {
     expect(text).toMatch(/^(?:flowchart (?:LR|TD|TB)|sequenceDiagram|stateDiagram-v2)\n/);
   },
@@ -147,7 +147,7 @@ function isConfig(kind: Kind): boolean {
   return 'part' in kind && kind.part === 'config';
 }
 
-/** Whether a link of a page names a file that is there, and if it has one, an anchor in it; what others publish isn't asked. */
+/** Whether a link of a page has a target: an existing file and anchor. External links aren't checked. */
 function leadsSomewhere(link: string, path: string): boolean {
   if (/^https?:/.test(link)) return true;
   const [file = '', anchor] = link.split('#');

@@ -22,7 +22,7 @@ describe('callsIn', () => {
     expect(callsIn(script)).toEqual([want]);
   });
 
-  it('takes no object of that name for one', () => {
+  it('ignores objects with the name of a program', () => {
     expect(
       callsIn(
         'kubectl get deployment/semaphore-policy\nkubectl get secret semaphore-policy\nls | grep semaphore-policy-',
@@ -35,7 +35,7 @@ it('finds scripts', () => {
   expect(scriptsIn('`npm run demo -- --keep`, npm run test:real')).toEqual(['demo', 'test:real']);
 });
 
-it('finds paths of the tree, and nobody else’s', () => {
+it('finds paths of the repository, and no others', () => {
   expect(
     pathsIn(
       'kubectl apply -k deploy/a/base -f gatekeeper/x.yaml; ls */docs/x https://h/deploy/y rollout/deploy/z\nx <<YAML\napps/v1\nYAML\n',
@@ -43,10 +43,10 @@ it('finds paths of the tree, and nobody else’s', () => {
   ).toEqual(['deploy/a/base', 'gatekeeper/x.yaml']);
 });
 
-it('finds YAML that commands hand over', () => {
+it('finds YAML in here-documents', () => {
   expect(yamlIn("a <<'YAML'\nb: c\nYAML\nd <<YAML | e\nf: $1\nYAML\ng <<TEXT\nh\nTEXT\n")).toEqual(['b: c', 'f: $1']);
 });
 
-it('finds what is typed', () => {
+it('finds typed commands', () => {
   expect(typedIn('$ a b\nc\n$ d\n')).toBe('a b\nd');
 });

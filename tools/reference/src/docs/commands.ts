@@ -1,22 +1,22 @@
-/** A call of one of our programs, as a page has it. */
+/** A call of one of our programs on a page. */
 export type Call = {
   /** `semaphore-policy`. */
   readonly program: string;
-  /** The first word, if it is no flag: a subcommand. */
+  /** The first word, unless it is a flag. */
   readonly subcommand: string | undefined;
   /** Names of flags, without hyphens and values. */
   readonly flags: readonly string[];
 };
 
-/** Our programs where a command begins: at a line's start, after `npx`, `--`, `|`, `$`; also by their path in an image. */
+/** Our programs at the start of a command: of a line, or after `npx`, `--`, `|`, `$`; also by their path in an image. */
 const CALL = /(?:^|npx|--|[|;&$])[ \t]*\/?(semaphore-(?:policy|service-mirror|wireguard))(?=\s|$)([^\n|;&]*)/gm;
 const SCRIPT = /\bnpm run (?:--silent )?([\w:-]+)/g;
-/** Folders of the tree at the start of a word. */
+/** Folders of the repository at the start of a word. */
 const PATH = /(?<![\w./-])(?:apps|deploy|docs|gatekeeper|monitoring|packages|tools)\/[\w./*?-]*/g;
-/** Two words and what lies between them, but for the lines of the first one: a here-document. */
+/** A here-document. */
 const HEREDOC = /<<'?([A-Z]+)'?[^\n]*\n([\s\S]*?)\n\1$/gm;
 
-/** What a shell would read as one line. */
+/** Joins continued lines. */
 const joined = (script: string): string => script.replaceAll(/\\\n\s*/g, ' ');
 
 /** The calls of our programs in commands, in order. */
@@ -29,15 +29,15 @@ export function callsIn(script: string): readonly Call[] {
   });
 }
 
-/** The scripts of package.json that a text tells to run. */
+/** The scripts of package.json that a text runs. */
 export const scriptsIn = (text: string): readonly string[] =>
   Array.from(text.matchAll(SCRIPT), ([, script = '']) => script);
 
-/** The paths of our tree in commands, but for what they hand over; they may hold `*` and `?`. */
+/** The paths of the repository in commands, without here-documents; they may contain `*` and `?`. */
 export const pathsIn = (script: string): readonly string[] =>
   Array.from(script.replaceAll(HEREDOC, '').matchAll(PATH), ([path]) => path);
 
-/** What commands hand over as YAML. */
+/** The YAML in here-documents. */
 export const yamlIn = (script: string): readonly string[] =>
   Array.from(script.matchAll(HEREDOC)).flatMap(([, word, text = '']) => (word === 'YAML' ? [text] : []));
 

@@ -10,7 +10,7 @@ describe('readMarkdown', () => {
     ]);
   });
 
-  it('takes the indentation of a list from its blocks', () => {
+  it('removes the indentation of blocks in a list', () => {
     const { blocks } = readMarkdown('1. x\n\n   ```sh\n   if a; then\n     b\n   fi\n   ```\n');
     expect(blocks).toMatchObject([{ text: 'if a; then\n  b\nfi\n' }]);
   });
@@ -24,7 +24,7 @@ describe('readMarkdown', () => {
     expect(links).toEqual(['b.md', '../f.md#g']);
   });
 
-  it('finds pictures of HTML', () => {
+  it('finds images in HTML', () => {
     const { links } = readMarkdown(
       '<picture>\n  <source srcset="dark.svg">\n  <img alt="a" src="light.svg">\n</picture>\n',
     );

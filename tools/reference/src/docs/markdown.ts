@@ -1,23 +1,23 @@
 /** A fenced block of a page. */
 export type Block = {
-  /** The first word after the fence: `sh`, `yaml`; empty where there is none. */
+  /** The first word after the fence: `sh`, `yaml`, or empty. */
   readonly language: string;
-  /** The second one, for tests: what it takes to run the block. */
+  /** The second word, for tests: the requirement to run the block. */
   readonly takes: string;
   /** The heading of its section. */
   readonly heading: string;
   /** The line of its fence, from 1. */
   readonly line: number;
-  /** What is in it, without the indentation of its fence. */
+  /** Its content, without the indentation of the fence. */
   readonly text: string;
 };
 
-/** A page as far as tests look at it. */
+/** The parts of a page that tests check. */
 export type Markdown = {
   readonly blocks: readonly Block[];
-  /** Where its links lead to, in order; those of images as well. */
+  /** The targets of its links and images, in order. */
   readonly links: readonly string[];
-  /** What a `#` can name in it, as GitHub has it. */
+  /** The anchors that GitHub makes. */
   readonly anchors: ReadonlySet<string>;
 };
 
@@ -61,7 +61,7 @@ function closed({ indentation, lines, ...block }: Open): Block {
 }
 
 function linksIn(prose: string): readonly string[] {
-  // What stands in backticks is code, whatever it looks like.
+  // Text in backticks is code.
   return Array.from(
     prose.replaceAll(/`[^`\n]+`/g, '`'.repeat(2)).matchAll(LINK),
     ([, target, source = '']) => target ?? source,

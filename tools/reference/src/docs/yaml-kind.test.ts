@@ -8,22 +8,22 @@ it.each([
     want: [{ manifest: 'v1 Secret' }, { manifest: 'apps/v1 Deployment' }],
   },
   {
-    name: 'one of a version that there is not',
+    name: 'a manifest of an unknown version',
     text: 'apiVersion: v2\nkind: Secret\n',
-    want: [{ unknown: 'no kind that is known here: v2 Secret' }],
+    want: [{ unknown: 'unknown kind: v2 Secret' }],
   },
   {
-    name: 'one without a version',
+    name: 'a manifest without a version',
     text: 'kind: Secret\n',
-    want: [{ unknown: 'no kind that is known here: undefined Secret' }],
+    want: [{ unknown: 'unknown kind: undefined Secret' }],
   },
   { name: 'a config file', text: '{ "remotes": [] }', want: [{ part: 'config' }] },
-  { name: 'whatever else', text: 'a: 1\nb: 2\n', want: [{ unknown: 'nothing that is known here: a, b' }] },
-  { name: 'text', text: 'hello', want: [{ unknown: 'no mapping: "hello"' }] },
+  { name: 'other YAML', text: 'a: 1\nb: 2\n', want: [{ unknown: 'unknown keys: a, b' }] },
+  { name: 'text', text: 'hello', want: [{ unknown: 'not a mapping: "hello"' }] },
 ])('tells $name', ({ text, want }) => {
   expect(kindsIn(text)).toEqual(want);
 });
 
-it('tells what is wrong with YAML', () => {
+it('returns the error of invalid YAML', () => {
   expect(kindsIn('a: [1')).toEqual([{ unknown: expect.any(String) as string }]);
 });

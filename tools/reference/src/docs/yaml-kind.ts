@@ -1,9 +1,9 @@
 import { parseAllDocuments } from 'yaml';
 
-/** What YAML or JSON on a page is: a manifest by its kind, a part of something else, or neither, and why not. */
+/** The kind of YAML or JSON on a page: a manifest, a part of another file, or unknown, with the reason. */
 export type Kind = { readonly manifest: string } | { readonly part: string } | { readonly unknown: string };
 
-/** Keys at the top of what is no manifest: whatever has one of these is that. */
+/** Top-level keys of files that aren't manifests. */
 const parts: Readonly<Record<string, string>> = {
   remotes: 'config',
   remoteClusters: 'config',
@@ -14,7 +14,7 @@ const parts: Readonly<Record<string, string>> = {
   volumeMounts: 'part of a manifest',
 };
 
-/** Manifests that the pages show, by API version and kind. */
+/** Known manifests, by API version and kind. */
 const manifests: ReadonlySet<string> = new Set([
   'v1 ConfigMap',
   'v1 Namespace',
@@ -38,7 +38,7 @@ const manifests: ReadonlySet<string> = new Set([
   'rbac.authorization.k8s.io/v1 RoleBinding',
 ]);
 
-/** What each document of a text is. */
+/** The kind of each document of a text. */
 export function kindsIn(text: string): readonly Kind[] {
   return parseAllDocuments(text).map((document) => {
     const [problem] = [...document.errors, ...document.warnings];
@@ -47,14 +47,14 @@ export function kindsIn(text: string): readonly Kind[] {
 }
 
 function kindOf(value: unknown): Kind {
-  if (typeof value !== 'object' || value === null) return { unknown: `no mapping: ${JSON.stringify(value)}` };
+  if (typeof value !== 'object' || value === null) return { unknown: `not a mapping: ${JSON.stringify(value)}` };
   if ('apiVersion' in value || 'kind' in value) {
     const { apiVersion, kind } = { apiVersion: undefined, kind: undefined, ...value };
     const manifest = `${String(apiVersion)} ${String(kind)}`;
-    return manifests.has(manifest) ? { manifest } : { unknown: `no kind that is known here: ${manifest}` };
+    return manifests.has(manifest) ? { manifest } : { unknown: `unknown kind: ${manifest}` };
   }
   const part = Object.keys(value)
     .map((key) => parts[key])
     .find((known) => known !== undefined);
-  return part === undefined ? { unknown: `nothing that is known here: ${Object.keys(value).join(', ')}` } : { part };
+  return part === undefined ? { unknown: `unknown keys: ${Object.keys(value).join(', ')}` } : { part };
 }

@@ -5,15 +5,15 @@ import { blocksOf, commandsIn, wordsInPod } from '../support/pages.ts';
 
 const page = 'getting-started.md';
 
-/** Two clusters, ten Pods of ours, and a dozen calls of kubectl that wait for what the page waits for. */
+/** Two clusters, ten Pods, and a dozen waiting calls of kubectl. */
 const testTimeout = { timeout: 180_000 };
 
-/** How the page waits until all Pods of the apps are ready. */
+/** The page's command that waits for all Pods of the apps. */
 const rolledOut = blocksOf(page).find(({ text }) => text.includes('rollout status daemonset/'))!.text;
 
 type Type = (commands: string) => Promise<{ readonly stdout: string }>;
 
-/** The token of c2 that the policy of c1 has. */
+/** The token of policy in c1 for c2. */
 async function tokenInUse(type: Type): Promise<string> {
   const { stdout } = await type(
     "kubectl --context c1 -n kube-system get secret semaphore-policy-c2 -o jsonpath='{.data.token}'",
@@ -49,7 +49,7 @@ it(
   },
 );
 
-it('has its tokens by the commands for who deploys, too', testTimeout, async ({ type, clusters }) => {
+it('works with the token commands of deploy/README.md, too', testTimeout, async ({ type, clusters }) => {
   const secrets = '/api/v1/namespaces/kube-system/secrets/semaphore-policy-c2';
   const before = await clusters.c1.admin.get(secrets);
   await clusters.c1.admin.delete(secrets);
@@ -57,7 +57,7 @@ it('has its tokens by the commands for who deploys, too', testTimeout, async ({ 
   expect((await clusters.c1.admin.get(secrets))['data']).toEqual(before['data']);
 });
 
-it('goes on to another token, and the first one is void', testTimeout, async ({ type, clusters }) => {
+it('uses a new token, and the first one is void', testTimeout, async ({ type, clusters }) => {
   const [next, last] = blocksOf('operations.md').filter(
     ({ heading, language }) => heading === 'Rotating tokens' && language === 'sh',
   );
@@ -72,7 +72,7 @@ it('goes on to another token, and the first one is void', testTimeout, async ({ 
   expect(await answerTo(second)).toBe(200);
 });
 
-it('rolls the apps out anew, and removes what a cluster was read by', testTimeout, async ({ type, clusters }) => {
+it('restarts the apps, and removes a cluster', testTimeout, async ({ type, clusters }) => {
   await type(commandsIn('operations.md', ['A changed config', 'Disaster recovery']));
   await type(rolledOut);
   await type(commandsIn('operations.md', ['Removing a cluster']));
@@ -83,7 +83,7 @@ it('rolls the apps out anew, and removes what a cluster was read by', testTimeou
   ).not.toContain('semaphore-policy-watcher');
 });
 
-it('gives a Go program the rights that it needs', async ({ type }) => {
+it('gives a Go program its rights', async ({ type }) => {
   const roles = blocksOf('migration.md').filter(({ language }) => language === 'yaml');
   expect(roles).toHaveLength(2);
   for (const { text } of roles) await type(`kubectl --context c1 apply --dry-run=server -f - <<'YAML'\n${text}YAML\n`);

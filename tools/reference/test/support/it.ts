@@ -14,7 +14,7 @@ import { it as base } from 'vitest';
 import { LiveNode } from './live-node.ts';
 import { addUserspace } from './userspace.ts';
 
-/** What a cluster has that makes Pods of what people apply, besides endpoints. */
+/** The controllers that create Pods and fill in tokens. */
 const controllerManager = [
   'serviceaccount-token-controller',
   'deployment-controller',
@@ -25,13 +25,13 @@ const controllerManager = [
 const names = ['c1', 'c2'] as const;
 type Name = (typeof names)[number];
 
-/** The Pods of the page's examples get addresses of these. */
+/** The pod ranges of the page. */
 const podPrefixes: Readonly<Record<Name, string>> = { c1: '10.2.0', c2: '10.4.0' };
 
 const otherThan = (name: Name): Name => (name === 'c1' ? 'c2' : 'c1');
 
 /**
- * A test with what getting-started begins with: two clusters of a node each, which has the images, and a copy of deploy/.
+ * A test with the start of getting-started: two clusters with one node each, which has the images, and a copy of deploy/.
  * `type` runs commands there, with the contexts c1 and c2.
  */
 export const it = base
@@ -71,7 +71,7 @@ export const it = base
           }),
         );
         let count = 0;
-        // Those of the apps, which nobody here asks for by them.
+        // Addresses of the apps' Pods, which no test uses.
         const nextIps = () => [`10.${number}.0.${(count += 1)}`];
         const kubelet = new Kubelet({
           cluster,

@@ -12,7 +12,7 @@ type Spec = {
 
 const specOf = (pod: KubeObject): Spec => pod['spec'] as Spec;
 
-/** Whose image there is here; what others would do nobody asks. */
+/** Only our images exist here. */
 const isOurs = (pod: KubeObject): boolean => specOf(pod).containers.some(({ image }) => image.startsWith('semaphore-'));
 
 const pathOf = ({ metadata }: KubeObject): string => `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
@@ -20,17 +20,17 @@ const pathOf = ({ metadata }: KubeObject): string => `/api/v1/namespaces/${metad
 type LiveNodeOptions = {
   readonly cluster: RealCluster;
   readonly kubelet: Kubelet;
-  /** The first three parts of the addresses of Pods that only seem to run. */
+  /** The first three parts of the addresses of Pods that aren't run. */
   readonly prefix: string;
 };
 
 /**
- * A cluster's scheduler and its only node: Pods that controllers make are given to it as soon as the Secrets are there that
- * they mount. It runs those whose image is ours, gives the others an address and a good word, and ends what somebody deletes.
+ * A cluster's scheduler and its only node. It gets Pods as soon as the Secrets exist that they mount. It runs Pods of our
+ * images, marks the others as running with an address, and stops deleted ones.
  */
 export class LiveNode {
   readonly #options: LiveNodeOptions;
-  /** Those that run, by their UIDs. */
+  /** Running Pods, by UID. */
   readonly #pods = new Map<string, Promise<RunningPod>>();
   readonly #stopping = new AbortController();
   #looking: Promise<void> = Promise.resolve();
@@ -40,7 +40,7 @@ export class LiveNode {
     this.#options = options;
   }
 
-  /** Starts to look at what there is to do. */
+  /** Starts to poll for Pods. */
   run(): void {
     this.#looking = this.#lookAgain(this.#stopping.signal);
   }
@@ -53,13 +53,13 @@ export class LiveNode {
     return found;
   }
 
-  /** What all Pods wrote so far, for the report of a failure. */
+  /** The output of all Pods, for the report of a failure. */
   async logs(): Promise<string> {
     const pods = await Promise.allSettled(this.#pods.values());
     return pods.map((pod) => (pod.status === 'fulfilled' ? pod.value.logs : String(pod.reason))).join('\n');
   }
 
-  /** Ends all that runs. */
+  /** Stops all Pods. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#looking;
@@ -69,7 +69,7 @@ export class LiveNode {
 
   async #lookAgain(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      // One that is gone by the time that it gets a node is none of the next list.
+      // A Pod that is deleted before it gets a node isn't in the next list.
       for (const pod of await this.#options.cluster.admin.list('/api/v1/pods')) await this.#look(pod).catch(() => {});
       await delay(POLL_MS, undefined, { signal }).catch(() => {});
     }
@@ -102,7 +102,7 @@ export class LiveNode {
     if (isOurs(pod)) {
       const started = kubelet.start(pod);
       this.#pods.set(uid, started);
-      // Whoever waits for the Pod finds out, and asks for the logs.
+      // The test that waits for the Pod fails, and prints the logs.
       void started.then((running) => running.ready()).catch(() => {});
       return;
     }

@@ -5,7 +5,7 @@ import { type Block, readMarkdown } from '../../src/docs/markdown.ts';
 export const blocksOf = (page: string): readonly Block[] => readMarkdown(readFileSync(`docs/${page}`, 'utf8')).blocks;
 
 /**
- * What a reader types who goes through sections of a page, but for what takes kind, or Pods that really run.
+ * The commands of some sections of a page, without those that need kind, or running Pods.
  *
  * @throws {Error} if a section has no such command
  */
@@ -20,12 +20,16 @@ export function commandsIn(page: string, headings: readonly string[]): string {
     .join('\n');
 }
 
-/** What the reader of a section runs in a Pod, by the first `kubectl exec`: a program and its arguments. @throws {Error} if there is none */
+/**
+ * The program and its arguments in the first `kubectl exec` of a section.
+ *
+ * @throws {Error} if there is none
+ */
 export function wordsInPod(page: string, heading: string): readonly [program: string, ...args: string[]] {
   const blocks = blocksOf(page).filter((block) => block.heading === heading && block.takes === 'pods');
   const [, words] =
     blocks.map(({ text }) => /^kubectl .* exec .* -- (.*)$/m.exec(text)).find((match) => match !== null) ?? [];
   const [program, ...args] = words?.split(' ') ?? [];
-  if (program === undefined) throw new Error(`docs/${page} runs nothing in a Pod under "${heading}"`);
+  if (program === undefined) throw new Error(`docs/${page} has no kubectl exec under "${heading}"`);
   return [program, ...args];
 }

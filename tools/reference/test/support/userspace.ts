@@ -4,7 +4,7 @@ import { parse, stringify } from 'yaml';
 type Kustomization = { readonly components: readonly string[]; readonly patches: readonly object[] };
 
 /**
- * Adds to a cluster of deploy/overlays/example what deploy/README.md has for kernels without WireGuard: this one may be one.
+ * Adds the component for kernels without WireGuard to a cluster of deploy/overlays/example, as in deploy/README.md.
  *
  * @param folder where its kustomization.yaml is
  * @param remote the cluster that its sidecar is to lead to
