@@ -12,7 +12,9 @@ export type Tool =
   | 'etcd'
   | 'kube-apiserver'
   | 'kube-controller-manager'
+  | 'kube-scheduler'
   | 'kubectl'
+  | 'kubelet'
   | 'kube-proxy'
   | 'coredns'
   | 'wireguard-go'
@@ -35,7 +37,9 @@ const sources: Readonly<Record<Tool, Source>> = {
   etcd: whole('etcd', 'go.etcd.io/etcd/server/v3'),
   'kube-apiserver': kubernetes('kube-apiserver'),
   'kube-controller-manager': kubernetes('kube-controller-manager'),
+  'kube-scheduler': kubernetes('kube-scheduler'),
   kubectl: kubernetes('kubectl'),
+  kubelet: kubernetes('kubelet'),
   'kube-proxy': kubernetes('kube-proxy'),
   coredns: whole('coredns', 'github.com/coredns/coredns'),
   'wireguard-go': whole('wireguard-go', 'golang.zx2c4.com/wireguard'),
