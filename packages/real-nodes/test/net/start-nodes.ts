@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Network, startNetwork } from '@kube-semaphore/testnet';
+import { NodeCluster } from '../../src/index.ts';
+import { makeImages } from './images.ts';
+
+export type StartedNodes = {
+  readonly network: Network;
+  readonly nodes: NodeCluster;
+  readonly stop: () => Promise<void>;
+};
+
+/** Starts a cluster of two nodes that notices a lost node after five seconds. */
+export async function startNodes(): Promise<StartedNodes> {
+  const dir = await mkdtemp(join(tmpdir(), 'images-'));
+  const network = await startNetwork();
+  let nodes: NodeCluster | undefined;
+  const stop = async () => {
+    await nodes?.stop();
+    await network.stop();
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    nodes = await NodeCluster.start({
+      name: 'c1',
+      network,
+      clusterCidr: '10.2.0.0/16',
+      serviceCidr: '10.96.0.0/16',
+      images: await makeImages(dir),
+      times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
+      controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': '5s' },
+    });
+    await nodes.addNodes(2);
+    return { network, nodes, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
