@@ -1,8 +1,6 @@
-import { copyFile, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { findBinaries } from '@kube-semaphore/testkit';
-import { writeImage } from './image-archive.ts';
+import { fileImage, type ImageSource } from './image-source.ts';
 
 const IMAGE = 'localhost/coredns:1';
 
@@ -10,20 +8,11 @@ const labels = { 'k8s-app': 'kube-dns' };
 const name = 'coredns';
 const namespace = 'kube-system';
 
-/**
- * Makes the image of CoreDNS in `dir`.
- *
- * @returns its archive
- * @throws {Error} if it isn't built
- */
-export async function writeDnsImage(dir: string): Promise<string> {
+/** The image of CoreDNS. @throws {Error} if it isn't built */
+export function dnsImage(): ImageSource {
   const binaries = findBinaries(['coredns']);
   if (!binaries.ok) throw new Error(binaries.reason);
-  const [root, archive] = [join(dir, 'coredns'), join(dir, 'coredns.tar')];
-  await mkdir(root, { recursive: true });
-  await copyFile(binaries.paths.coredns, join(root, 'coredns'));
-  await writeImage(archive, root, { name: IMAGE, entrypoint: ['/coredns'] });
-  return archive;
+  return fileImage({ name: IMAGE, entrypoint: ['/coredns'], files: { coredns: binaries.paths.coredns } });
 }
 
 /** CoreDNS as installers deploy it, with the Service that all Pods send their questions to. */

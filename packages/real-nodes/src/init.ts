@@ -1,8 +1,8 @@
 /**
- * The first process of a node in its namespaces, for `sh -c`. It mounts, starts containerd, imports images, and starts the
- * kubelet and kube-proxy. It starts each again when it ends. When it is killed, the kernel kills all that runs on the node.
+ * The first process of a node in its namespaces, for `sh -c`. It mounts, and starts containerd, the kubelet and
+ * kube-proxy. It starts each again when it ends. When it is killed, the kernel kills all that runs on the node.
  *
- * Arguments: the folder of the node's files, its name, its address, the kubelet, kube-proxy, and archives of images. The
+ * Arguments: the folder of the node's files, its name, its address, the kubelet and kube-proxy. The
  * default paths of all programs are right inside, and nothing outside of the folder changes:
  *
  * - /var/lib and /var/log are in the folder. /run is empty after each start.
@@ -13,7 +13,6 @@
 export const INIT = `
 set -e
 dir=$1 name=$2 ip=$3 kubelet=$4 kube_proxy=$5
-shift 5
 read -r pid _ < /proc/self/stat
 mount -t proc proc /proc
 echo "$name" > /proc/sys/kernel/hostname
@@ -46,12 +45,6 @@ serve() {
   while :; do "$@" || true; sleep 0.5; done >> "/var/log/$service.log" 2>&1 &
 }
 serve containerd containerd --config "$dir/containerd.toml"
-until ctr version > /dev/null 2>&1; do sleep 0.05; done
-for image in "$@"; do
-  [ -e "/var/lib/\${image##*/}.imported" ] && continue
-  ctr --namespace k8s.io images import "$image"
-  touch "/var/lib/\${image##*/}.imported"
-done
 serve kubelet "$kubelet" --config="$dir/kubelet.json" --kubeconfig="$dir/kubelet.kubeconfig" --hostname-override="$name" --node-ip="$ip"
 serve kube-proxy "$kube_proxy" --config="$dir/kube-proxy.json"
 echo "$pid" > "$dir/pid"

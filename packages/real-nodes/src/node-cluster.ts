@@ -1,5 +1,7 @@
 import { findBinaries, type RealCluster, startRealCluster, Supervision } from '@kube-semaphore/testkit';
 import type { Network } from '@kube-semaphore/testnet';
+import type { ImageSource } from './image-source.ts';
+import { ImageStore } from './image-store.ts';
 import type { KubeletTimes } from './node-files.ts';
 import { RealNode } from './real-node.ts';
 
@@ -14,8 +16,8 @@ export type NodeClusterOptions = {
   readonly clusterCidr: string;
   /** The range of Services, whose address ends in .0. */
   readonly serviceCidr: string;
-  /** Archives of images for each node; `PAUSE_IMAGE` must be among them. */
-  readonly images: readonly string[];
+  /** The images of each node; `PAUSE_IMAGE` must be among them. */
+  readonly images: readonly ImageSource[];
   readonly times?: KubeletTimes;
   /** Flags of kube-controller-manager, names without dashes to values. */
   readonly controllerManagerFlags?: Readonly<Record<string, string>>;
@@ -79,9 +81,10 @@ export class NodeCluster {
 
   /** Adds nodes, with routes between their Pods. Resolves when they are ready. */
   async addNodes(count: number): Promise<readonly RealNode[]> {
-    const { name, network, clusterCidr, serviceCidr, images, times = {} } = this.#options;
+    const { name, network, clusterCidr, serviceCidr, times = {} } = this.#options;
     const binaries = findBinaries(['kubelet', 'kube-proxy']);
     if (!binaries.ok) throw new Error(binaries.reason);
+    const images = await ImageStore.open(this.#options.images);
     const added: RealNode[] = [];
     for (let i = 0; i < count; i++) {
       const node = new RealNode({

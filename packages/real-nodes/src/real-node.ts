@@ -6,6 +6,7 @@ import { type KubeObject, writeKubeconfig } from '@kube-semaphore/embedded-apise
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { inPlace, type RealCluster, type Running, type Supervision } from '@kube-semaphore/testkit';
 import type { NetworkNode, Place } from '@kube-semaphore/testnet';
+import type { ImageStore } from './image-store.ts';
 import { INIT } from './init.ts';
 import {
   containerdConfig,
@@ -21,7 +22,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 /** The namespaces that a node has besides those of its machine. */
 const unshared = ['--mount', '--pid', '--uts', '--ipc', '--cgroup'];
 
-/** Images are unpacked first, and the machine may be busy. */
+/** The machine may be busy. */
 const READY_TIMEOUT_MS = 120_000;
 
 export type RealNodeOptions = {
@@ -32,8 +33,8 @@ export type RealNodeOptions = {
   readonly clusterCidr: string;
   readonly clusterDns: string;
   readonly times: KubeletTimes;
-  /** Archives of images, which are imported at the first start. */
-  readonly images: readonly string[];
+  /** The images that it has. */
+  readonly images: ImageStore;
   readonly paths: { readonly kubelet: string; readonly 'kube-proxy': string };
 };
 
@@ -56,7 +57,7 @@ export class RealNode {
 
   /** Writes its files and starts it. It isn't ready before {@link configurePods}. */
   async start(): Promise<void> {
-    const { cluster, clusterCidr, clusterDns, times } = this.#options;
+    const { cluster, clusterCidr, clusterDns, times, images } = this.#options;
     const { dir, name } = this;
     const settings: NodeSettings = { dir, name, clusterCidr, clusterDns, clientCaFile: cluster.caFile };
     await Promise.all(['lib', 'log', 'cni'].map((folder) => mkdir(join(dir, folder), { recursive: true })));
@@ -68,6 +69,7 @@ export class RealNode {
       writeFile(join(dir, 'resolv.conf'), 'nameserver 192.0.2.53\n'),
       this.#writeKubeconfig('kubelet', `system:node:${name}`, ['system:nodes']),
       this.#writeKubeconfig('kube-proxy', 'system:kube-proxy', []),
+      images.copyTo(join(dir, 'lib', 'containerd')),
     ]);
     this.#run();
   }
@@ -130,9 +132,9 @@ export class RealNode {
   }
 
   #run(): void {
-    const { supervision, machine, images, paths } = this.#options;
+    const { supervision, machine, paths } = this.#options;
     const { dir, name } = this;
-    const args = [dir, name, machine.ipv4, paths.kubelet, paths['kube-proxy'], ...images];
+    const args = [dir, name, machine.ipv4, paths.kubelet, paths['kube-proxy']];
     // Not `ip netns exec`, which mounts /sys anew, without control groups.
     const component = inPlace(machine, {
       name,

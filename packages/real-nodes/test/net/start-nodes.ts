@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { NodeCluster } from '../../src/index.ts';
-import { makeImages } from './images.ts';
+import { images } from '../busybox.ts';
 
 export type StartedNodes = {
   readonly network: Network;
@@ -13,13 +10,11 @@ export type StartedNodes = {
 
 /** Starts a cluster of two nodes that notices a lost node after five seconds. */
 export async function startNodes(): Promise<StartedNodes> {
-  const dir = await mkdtemp(join(tmpdir(), 'images-'));
   const network = await startNetwork();
   let nodes: NodeCluster | undefined;
   const stop = async () => {
     await nodes?.stop();
     await network.stop();
-    await rm(dir, { recursive: true, force: true });
   };
   try {
     nodes = await NodeCluster.start({
@@ -27,7 +22,7 @@ export async function startNodes(): Promise<StartedNodes> {
       network,
       clusterCidr: '10.2.0.0/16',
       serviceCidr: '10.96.0.0/16',
-      images: await makeImages(dir),
+      images: images(),
       times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
       controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': '5s' },
     });

@@ -1,4 +1,4 @@
-import { BUSYBOX_IMAGE } from './images.ts';
+import { BUSYBOX_IMAGE } from '../busybox.ts';
 
 const labels = { app: 'web' };
 
@@ -27,7 +27,7 @@ const objects = [
             {
               name: 'web',
               image: BUSYBOX_IMAGE,
-              args: ['-c', 'echo serving; hostname > /www/name; exec httpd -f -p 8080 -h /www'],
+              args: ['-c', 'echo serving; hostname > /name; exec httpd -f -p 8080 -h /'],
               readinessProbe: { httpGet: { path: '/name', port: 8080 }, periodSeconds: 1 },
             },
           ],
