@@ -2,7 +2,8 @@
  * The first process of a node in its namespaces, for `sh -c`. It mounts, and starts containerd, the kubelet and
  * kube-proxy. It starts each again when it ends. When it is killed, the kernel kills all that runs on the node.
  *
- * Arguments: the folder of the node's files, its name, its address, the kubelet and kube-proxy. The
+ * Arguments: the folder of the node's files, its name, its address, the kubelet, kube-proxy, and Calico's
+ * Felix if it has one. The
  * default paths of all programs are right inside, and nothing outside of the folder changes:
  *
  * - /var/lib and /var/log are in the folder. /run is empty after each start.
@@ -12,7 +13,7 @@
  */
 export const INIT = `
 set -e
-dir=$1 name=$2 ip=$3 kubelet=$4 kube_proxy=$5
+dir=$1 name=$2 ip=$3 kubelet=$4 kube_proxy=$5 felix=$6
 read -r pid _ < /proc/self/stat
 mount -t proc proc /proc
 echo "$name" > /proc/sys/kernel/hostname
@@ -47,6 +48,10 @@ serve() {
 serve containerd containerd --config "$dir/containerd.toml"
 serve kubelet "$kubelet" --config="$dir/kubelet.json" --kubeconfig="$dir/kubelet.kubeconfig" --hostname-override="$name" --node-ip="$ip"
 serve kube-proxy "$kube_proxy" --config="$dir/kube-proxy.json"
+if [ -n "$felix" ]; then
+  mkdir /run/calico
+  serve felix env $(cat "$dir/felix.env") "$felix" --config-file=/dev/null
+fi
 echo "$pid" > "$dir/pid"
 wait
 `;

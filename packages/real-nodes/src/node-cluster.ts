@@ -1,5 +1,6 @@
 import { findBinaries, type RealCluster, startRealCluster, Supervision } from '@kube-semaphore/testkit';
 import type { Network } from '@kube-semaphore/testnet';
+import { prepareCalico } from './calico.ts';
 import type { ImageSource } from './image-source.ts';
 import { ImageStore } from './image-store.ts';
 import type { KubeletTimes } from './node-files.ts';
@@ -19,6 +20,8 @@ export type NodeClusterOptions = {
   /** The images of each node; `PAUSE_IMAGE` must be among them. */
   readonly images: readonly ImageSource[];
   readonly times?: KubeletTimes;
+  /** Let Calico connect Pods and enforce policies. Default false. */
+  readonly calico?: boolean;
   /** Flags of kube-controller-manager, names without dashes to values. */
   readonly controllerManagerFlags?: Readonly<Record<string, string>>;
 };
@@ -68,6 +71,7 @@ export class NodeCluster {
       },
     });
     try {
+      if (options.calico === true) await prepareCalico(cluster, clusterCidr);
       return new NodeCluster(options, cluster, await Supervision.start());
     } catch (error) {
       await cluster.stop();
@@ -81,8 +85,8 @@ export class NodeCluster {
 
   /** Adds nodes, with routes between their Pods. Resolves when they are ready. */
   async addNodes(count: number): Promise<readonly RealNode[]> {
-    const { name, network, clusterCidr, serviceCidr, times = {} } = this.#options;
-    const binaries = findBinaries(['kubelet', 'kube-proxy']);
+    const { name, network, clusterCidr, serviceCidr, times = {}, calico = false } = this.#options;
+    const binaries = findBinaries(['kubelet', 'kube-proxy', ...(calico ? (['calico', 'calico-felix'] as const) : [])]);
     if (!binaries.ok) throw new Error(binaries.reason);
     const images = await ImageStore.open(this.#options.images);
     const added: RealNode[] = [];
@@ -96,6 +100,7 @@ export class NodeCluster {
         times,
         images,
         paths: binaries.paths,
+        calico: calico ? binaries.paths : undefined,
       });
       this.#nodes.push(node);
       added.push(node);

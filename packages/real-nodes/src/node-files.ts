@@ -12,7 +12,7 @@ export type NodeSettings = {
 };
 
 /** The folder of Debian's package containernetworking-plugins. */
-const CNI_PLUGINS = '/usr/lib/cni';
+export const CNI_PLUGINS = '/usr/lib/cni';
 
 /** The image of the container that holds a Pod's namespaces. */
 export const PAUSE_IMAGE = 'localhost/pause:1';
@@ -31,7 +31,7 @@ disabled_plugins = [${needlessPlugins.map((plugin) => `"io.containerd.${plugin}"
   # A sandbox asks for a lower oom_score_adj. Without CAP_SYS_RESOURCE that makes runc fail.
   restrict_oom_score_adj = true
   [${cri}.cni]
-    bin_dir = "${CNI_PLUGINS}"
+    bin_dir = "${dir}/plugins"
     conf_dir = "${dir}/cni"
   [${cri}.containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"

@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type KubeObject, writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { inPlace, type RealCluster, type Running, type Supervision } from '@kube-semaphore/testkit';
 import type { NetworkNode, Place } from '@kube-semaphore/testnet';
+import { calicoNetwork, felixVariables } from './calico.ts';
 import type { ImageStore } from './image-store.ts';
 import { INIT } from './init.ts';
 import {
+  CNI_PLUGINS,
   containerdConfig,
   kubeletConfig,
   type KubeletTimes,
@@ -36,6 +38,8 @@ export type RealNodeOptions = {
   /** The images that it has. */
   readonly images: ImageStore;
   readonly paths: { readonly kubelet: string; readonly 'kube-proxy': string };
+  /** The programs of Calico, which connect Pods and enforce policies. Default: a bridge, and no policies. */
+  readonly calico?: { readonly calico: string; readonly 'calico-felix': string } | undefined;
 };
 
 /** A node of a cluster: containerd, a kubelet and kube-proxy, in namespaces of their own. */
@@ -57,10 +61,10 @@ export class RealNode {
 
   /** Writes its files and starts it. It isn't ready before {@link configurePods}. */
   async start(): Promise<void> {
-    const { cluster, clusterCidr, clusterDns, times, images } = this.#options;
+    const { cluster, clusterCidr, clusterDns, times, images, calico } = this.#options;
     const { dir, name } = this;
     const settings: NodeSettings = { dir, name, clusterCidr, clusterDns, clientCaFile: cluster.caFile };
-    await Promise.all(['lib', 'log', 'cni'].map((folder) => mkdir(join(dir, folder), { recursive: true })));
+    await Promise.all(['lib', 'log', 'cni', 'plugins'].map((folder) => mkdir(join(dir, folder), { recursive: true })));
     await Promise.all([
       writeFile(join(dir, 'containerd.toml'), containerdConfig(settings)),
       writeFile(join(dir, 'kubelet.json'), JSON.stringify(kubeletConfig(settings, times))),
@@ -71,6 +75,12 @@ export class RealNode {
       this.#writeKubeconfig('kube-proxy', 'system:kube-proxy', []),
       images.copyTo(join(dir, 'lib', 'containerd')),
     ]);
+    await this.#linkPlugins();
+    if (calico !== undefined) {
+      const variables = Object.entries(felixVariables(name, join(dir, 'calico.kubeconfig')));
+      await this.#writeKubeconfig('calico', 'calico', ['system:masters']);
+      await writeFile(join(dir, 'felix.env'), variables.map(([variable, value]) => `${variable}=${value}`).join('\n'));
+    }
     this.#run();
   }
 
@@ -86,7 +96,11 @@ export class RealNode {
   /** Configures the network of its Pods, which containerd reads at once. */
   async configurePods(podCidr: string): Promise<void> {
     const file = join(this.dir, 'cni', '10-pods.conflist');
-    await writeFile(`${file}.new`, JSON.stringify(podNetwork(podCidr)));
+    const network =
+      this.#options.calico === undefined
+        ? podNetwork(podCidr)
+        : calicoNetwork(this.name, podCidr, join(this.dir, 'calico.kubeconfig'));
+    await writeFile(`${file}.new`, JSON.stringify(network));
     await rename(`${file}.new`, file);
   }
 
@@ -132,9 +146,9 @@ export class RealNode {
   }
 
   #run(): void {
-    const { supervision, machine, paths } = this.#options;
+    const { supervision, machine, paths, calico } = this.#options;
     const { dir, name } = this;
-    const args = [dir, name, machine.ipv4, paths.kubelet, paths['kube-proxy']];
+    const args = [dir, name, machine.ipv4, paths.kubelet, paths['kube-proxy'], calico?.['calico-felix'] ?? ''];
     // Not `ip netns exec`, which mounts /sys anew, without control groups.
     const component = inPlace(machine, {
       name,
@@ -144,6 +158,15 @@ export class RealNode {
       env: { PATH },
     });
     this.#running = supervision.spawn({ ...component, cgroup: `${basename(supervision.dir)}-${name}` });
+  }
+
+  /** containerd has one folder for plugins. */
+  async #linkPlugins(): Promise<void> {
+    const plugins = (await readdir(CNI_PLUGINS)).map((plugin) => join(CNI_PLUGINS, plugin));
+    const { calico } = this.#options;
+    for (const plugin of calico === undefined ? plugins : [...plugins, calico.calico]) {
+      await symlink(plugin, join(this.dir, 'plugins', basename(plugin)));
+    }
   }
 
   async #object(): Promise<KubeObject | undefined> {

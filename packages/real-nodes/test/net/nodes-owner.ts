@@ -1,8 +1,7 @@
 /** A process that starts a cluster of two nodes with a Pod on each, reports the folders of its files, and runs until it is ended. */
-import { bash } from '@kube-semaphore/testkit';
 import { startNodes } from './start-nodes.ts';
 import { web } from './web.ts';
 
 const { nodes } = await startNodes();
-await bash(web.deploy, nodes.cluster);
+await web.deploy(nodes.cluster);
 process.send?.([nodes.cluster.dir, ...nodes.nodes.map(({ dir }) => dir)]);

@@ -9,7 +9,7 @@ import { bash } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dnsManifests, type RealNode } from '../../src/index.ts';
 import { type StartedNodes, startNodes } from './start-nodes.ts';
-import { web } from './web.ts';
+import { apply, web } from './web.ts';
 
 const owner = fileURLToPath(new URL('./nodes-owner.ts', import.meta.url));
 
@@ -37,9 +37,6 @@ type Pod = {
 const kubectl = async (commands: string): Promise<string> =>
   (await bash(`kubectl ${commands}`, system.nodes.cluster)).stdout;
 
-const apply = (objects: readonly object[]): Promise<string> =>
-  kubectl(`apply -f - <<'END'\n${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })}\nEND`);
-
 /** The Pods of the Deployment on a node, without those that are being deleted. */
 async function podsOn(node: RealNode): Promise<readonly Pod[]> {
   const pods = await system.nodes.cluster.admin.list('/api/v1/namespaces/default/pods?labelSelector=app%3Dweb');
@@ -54,20 +51,13 @@ async function onlyPodOn(node: RealNode): Promise<Pod> {
   return pod;
 }
 
-/** The answers of the Service to ten calls of a Pod: names of Pods, and an empty one for a failed call. */
-async function answersTo({ metadata: { name } }: Pod): Promise<ReadonlySet<string>> {
-  const { spec } = await system.nodes.cluster.admin.get('/api/v1/namespaces/default/services/web');
-  const { clusterIP } = spec as { clusterIP: string };
-  // The wget of a busybox without shared libraries crashes when it looks up a name.
-  const call = `printf "GET /name HTTP/1.0\\r\\n\\r\\n" | nc -w 2 ${clusterIP} 80 | tail -n 1 | grep . || echo`;
-  const answers = await kubectl(`exec ${name} -- sh -c 'for i in $(seq 10); do ${call}; done'`);
-  return new Set(answers.trimEnd().split('\n'));
-}
+const answersTo = ({ metadata }: Pod): Promise<ReadonlySet<string>> =>
+  web.answersTo(metadata.name, system.nodes.cluster);
 
 const namesOf = (...pods: readonly Pod[]): ReadonlySet<string> => new Set(pods.map(({ metadata }) => metadata.name));
 
 it('runs the Pods of a Deployment on both nodes, with addresses of these', async () => {
-  await bash(web.deploy, system.nodes.cluster);
+  await web.deploy(system.nodes.cluster);
   for (const node of [n1, n2]) {
     const { status } = await onlyPodOn(node);
     expect(status.podIP.split('.').slice(0, 3)).toEqual((await node.podCidr()).split('.').slice(0, 3));
@@ -86,7 +76,7 @@ it('lets a Pod reach the Pods of a Service, on its node and on another one', asy
 });
 
 it('resolves the name of a Service by a CoreDNS that reaches the API server by its own Service', async () => {
-  await apply(dnsManifests('10.96.0.10', '.:53 {\n  ready\n  kubernetes cluster.local\n}\n'));
+  await apply(system.nodes.cluster, dnsManifests('10.96.0.10', '.:53 {\n  ready\n  kubernetes cluster.local\n}\n'));
   await kubectl('--namespace kube-system rollout status deployment/coredns --timeout=60s');
   const { metadata } = await onlyPodOn(n1);
   const { spec } = await system.nodes.cluster.admin.get('/api/v1/namespaces/default/services/web');

@@ -1,5 +1,5 @@
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
-import { NodeCluster } from '../../src/index.ts';
+import { NodeCluster, type NodeClusterOptions } from '../../src/index.ts';
 import { images } from '../busybox.ts';
 
 export type StartedNodes = {
@@ -9,7 +9,7 @@ export type StartedNodes = {
 };
 
 /** Starts a cluster of two nodes that notices a lost node after five seconds. */
-export async function startNodes(): Promise<StartedNodes> {
+export async function startNodes(more: Partial<NodeClusterOptions> = {}): Promise<StartedNodes> {
   const network = await startNetwork();
   let nodes: NodeCluster | undefined;
   const stop = async () => {
@@ -25,6 +25,7 @@ export async function startNodes(): Promise<StartedNodes> {
       images: images(),
       times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
       controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': '5s' },
+      ...more,
     });
     await nodes.addNodes(2);
     return { network, nodes, stop };
