@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type KubeObject, writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
-import { inPlace, type RealCluster, type Running, type Supervision } from '@kube-semaphore/testkit';
+import { inPlace, type RealCluster, type Running, startComponent, type Supervision } from '@kube-semaphore/testkit';
 import type { NetworkNode, Place } from '@kube-semaphore/testnet';
 import { calicoNetwork, felixVariables } from './calico.ts';
 import type { ImageStore } from './image-store.ts';
@@ -81,7 +81,7 @@ export class RealNode {
       await this.#writeKubeconfig('calico', 'calico', ['system:masters']);
       await writeFile(join(dir, 'felix.env'), variables.map(([variable, value]) => `${variable}=${value}`).join('\n'));
     }
-    this.#run();
+    await this.#run();
   }
 
   /** The range for its Pods, once the kubelet has registered the Node and a controller has allocated one. */
@@ -122,7 +122,7 @@ export class RealNode {
    * @throws {Error} with `code` and `stderr` unless it ends with 0
    */
   async run(file: string, args: readonly string[]): Promise<string> {
-    const pid = (await readFile(join(this.dir, 'pid'), 'utf8')).trim();
+    const pid = (await readFile(this.#pidFile, 'utf8')).trim();
     const enter = ['--target', pid, '--all', '--wdns=/', '--', 'env', `PATH=${PATH}`, file, ...args];
     const { stdout } = await promisify(execFile)('nsenter', enter);
     return stdout;
@@ -142,10 +142,11 @@ export class RealNode {
   /** Starts it again, with its disk as it was. */
   async plugIn(underlay: Place): Promise<void> {
     await underlay.run('ip', ['link', 'set', 'dev', this.name, 'up']);
-    this.#run();
+    await this.#run();
   }
 
-  #run(): void {
+  /** @throws {ComponentError} with the end of its log if it can't be set up */
+  async #run(): Promise<void> {
     const { supervision, machine, paths, calico } = this.#options;
     const { dir, name } = this;
     const args = [dir, name, machine.ipv4, paths.kubelet, paths['kube-proxy'], calico?.['calico-felix'] ?? ''];
@@ -157,7 +158,10 @@ export class RealNode {
       log: join(dir, 'log', 'init.log'),
       env: { PATH },
     });
-    this.#running = supervision.spawn({ ...component, cgroup: `${basename(supervision.dir)}-${name}` });
+    const cgroup = `${basename(supervision.dir)}-${name}`;
+    await rm(this.#pidFile, { force: true });
+    const isUp = async () => (await readFile(this.#pidFile, 'utf8')) !== '';
+    this.#running = await startComponent(supervision, { ...component, cgroup }, isUp);
   }
 
   /** containerd has one folder for plugins. */
@@ -167,6 +171,11 @@ export class RealNode {
     for (const plugin of calico === undefined ? plugins : [...plugins, calico.calico]) {
       await symlink(plugin, join(this.dir, 'plugins', basename(plugin)));
     }
+  }
+
+  /** Has the pid of its first process once all of its programs have been started. */
+  get #pidFile(): string {
+    return join(this.dir, 'pid');
   }
 
   async #object(): Promise<KubeObject | undefined> {

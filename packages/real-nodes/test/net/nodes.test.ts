@@ -125,7 +125,7 @@ it('stops calling the Pod of a lost node, and runs it again when the node comes 
   expect(again.metadata.name).toBe(there.metadata.name);
   expect(again.status.containerStatuses[0]?.restartCount).toBeGreaterThan(0);
   await eventually(() => answersTo(here), namesOf(here, again));
-});
+}, 120_000);
 
 type Slices = {
   readonly items: readonly {
@@ -157,7 +157,7 @@ it('leaves nothing of a second system when the process that started it is killed
   await eventually(() => leftoversOf(dirs), []);
   const [pod, other] = [await onlyPodOn(n1), await onlyPodOn(n2)];
   await eventually(() => answersTo(pod), namesOf(pod, other));
-});
+}, 120_000);
 
 it('leaves nothing after stop, which may be called twice', async () => {
   const { cluster, nodes } = system.nodes;

@@ -29,8 +29,17 @@ for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.once(sign
 if (process.connected) report({ type: 'ready', dir });
 else end();
 
-function start({ name, file, args, log, cgroup }: Component): void {
+function start(component: Component): void {
   if (ending) return;
+  try {
+    run(component);
+  } catch (error) {
+    // Its control groups or its log can't be made.
+    report({ type: 'exited', name: component.name, reason: (error as Error).message });
+  }
+}
+
+function run({ name, file, args, log, cgroup }: Component): void {
   const cgroups = cgroup === undefined ? [] : makeCgroups(cgroup);
   const [command, commandArgs] = enterCgroups(cgroups, file, args);
   const output = openSync(log, 'a');

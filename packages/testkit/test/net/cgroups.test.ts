@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Supervision } from '../../src/real/supervision.ts';
 import { leftovers } from '../leftovers.ts';
 
-it('runs a component in control groups of its own, and kills what it started with it', async () => {
+it('runs a component in control groups of its own, and kills what it started with it; they are not shared', async () => {
   const supervision = await Supervision.start();
   onTestFinished(() => supervision.stop());
   const { dir } = supervision;
@@ -20,6 +20,8 @@ it('runs a component in control groups of its own, and kills what it started wit
     cgroup,
   });
   await eventually(async () => (await leftovers(dir)).length, 3);
+  const another = supervision.spawn({ name: 'another', file: '/bin/true', args: [], log: join(dir, 'log'), cgroup });
+  expect(await another.exited).toContain('EEXIST');
   expect(folders().length).toBeGreaterThan(0);
   await two.kill();
   expect(await two.exited).toBe('SIGKILL');
