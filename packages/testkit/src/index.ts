@@ -1,6 +1,9 @@
 export { calicoApiCrds, type CalicoGroup, globalNetworkSetCrd, ipamCrds } from './calico.ts';
 export type { AuditEvent } from './real/audit.ts';
-export { findBinaries, type Recipe, recipe, type Tool, tools } from './real/binaries.ts';
+export { calicoCrdFile, findBinaries, type Recipe, recipe, type Tool, tools } from './real/binaries.ts';
+export { inPlace } from './real/node-component.ts';
+export { startComponent } from './real/start-component.ts';
+export { type Running, Supervision } from './real/supervision.ts';
 export { startCoreDns } from './real/coredns.ts';
 export { startKubeProxy } from './real/kube-proxy.ts';
 export { type RealCluster, type RealClusterOptions, startRealCluster } from './real/real-cluster.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { connect, type Server, type Socket } from 'node:net';
-import { pipeline } from 'node:stream/promises';
+import { connect, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { join } from './join.ts';
 import type { Place } from './namespace.ts';
 
 const listener = fileURLToPath(new URL('./forward-listener.ts', import.meta.url));
@@ -22,9 +22,4 @@ export async function forward(place: Place, port: number): Promise<Server> {
   if (server === undefined) throw new Error(`nothing listens on port ${port} of the node`);
   server.on('connection', (socket) => void join(socket, connect(port, '127.0.0.1')));
   return server;
-}
-
-/** Either end that goes takes the other along. */
-async function join(inside: Socket, outside: Socket): Promise<void> {
-  await Promise.allSettled([pipeline(inside, outside), pipeline(outside, inside)]);
 }

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Recipe } from '@kube-semaphore/testkit';
@@ -20,13 +20,17 @@ export function hasGo(env: NodeJS.ProcessEnv): boolean {
  *
  * @throws {Error} with the last lines of the compiler when the build fails
  */
-export async function build({ tool, moduleDir, args, file }: Recipe, env: NodeJS.ProcessEnv): Promise<void> {
+export async function build({ tool, moduleDir, args, file, data }: Recipe, env: NodeJS.ProcessEnv): Promise<void> {
   const folder = dirname(file);
   await mkdir(folder, { recursive: true });
   await removeLeftovers(folder);
   const unfinished = join(folder, `.${basename(file)}.${randomUUID()}`);
   try {
-    await goBuild(['-o', unfinished, ...args], moduleDir, env);
+    await go(['build', '-o', unfinished, ...args], moduleDir, env);
+    if (data !== undefined) {
+      const source = await go(['list', '-m', '-f', '{{.Dir}}', data.module], moduleDir, env);
+      await copyFile(join(source.trim(), data.path), join(folder, basename(data.path)));
+    }
     await rename(unfinished, file);
   } catch (cause) {
     await rm(unfinished, { force: true });
@@ -34,17 +38,22 @@ export async function build({ tool, moduleDir, args, file }: Recipe, env: NodeJS
   }
 }
 
-async function goBuild(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const go = spawn('go', ['build', ...args], {
+/** Runs the program `go`. @returns what it wrote to standard output */
+async function go(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const child = spawn('go', args, {
     cwd,
     // No C compiler is needed, and a go.work in a folder above doesn't count.
     env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [log, [code, signal]] = await Promise.all([text(go.stderr), once(go, 'close')]);
-  if (code === 0) return;
+  const [output, log, [code, signal]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  if (code === 0) return output;
   const lines = log.trimEnd().split('\n').slice(-LOG_LINES);
-  throw new Error([`go build: ${signal ?? `exit code ${code}`}`, ...lines].join('\n'));
+  throw new Error([`go ${args[0]}: ${signal ?? `exit code ${code}`}`, ...lines].join('\n'));
 }
 
 /** Removes what builds left that were killed. A day is longer than any build that still runs. */

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -17,8 +18,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** A compiler that writes what it was asked for into the file after `-o`. */
+/** A compiler that writes what it was asked for into the file after `-o`, and has a module in the folder GO_MODULE. */
 const compiler = `#!/bin/sh
+[ "$1" != list ] || echo "$GO_MODULE"
 [ "$1" = build ] || exit 0
 echo "$@" >> "$GO_LOG"
 echo "half a program" > "$3"
@@ -32,7 +34,14 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'binaries-'));
   writeFileSync(join(dir, 'go'), compiler);
   chmodSync(join(dir, 'go'), 0o755);
-  env = { PATH: `${dir}:/usr/bin:/bin`, XDG_CACHE_HOME: join(dir, 'cache'), GO_LOG: join(dir, 'go.log') };
+  mkdirSync(join(dir, 'module', 'manifests'), { recursive: true });
+  writeFileSync(join(dir, 'module', 'manifests', 'crds.yaml'), 'kind: CustomResourceDefinition\n');
+  env = {
+    PATH: `${dir}:/usr/bin:/bin`,
+    XDG_CACHE_HOME: join(dir, 'cache'),
+    GO_LOG: join(dir, 'go.log'),
+    GO_MODULE: join(dir, 'module'),
+  };
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
@@ -59,6 +68,12 @@ it('builds every tool, and the second time none', async () => {
   const second = await run();
   expect(second.stdout).toBe(`all there:\n${tools.map(file).join('\n')}\n`);
   expect(builds()).toHaveLength(tools.length);
+});
+
+it('puts the CRDs of Calico beside its programs', async () => {
+  await run();
+  const crds = join(dirname(file('calico')), 'crds.yaml');
+  expect(readFileSync(crds, 'utf8')).toBe('kind: CustomResourceDefinition\n');
 });
 
 it('builds only what is missing', async () => {

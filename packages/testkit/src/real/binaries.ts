@@ -1,20 +1,31 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, type Environment } from '../cache-folder.ts';
 
 /** The Go package of a program, the module that gives it its version, and our folder that pins that. */
-type Source = { readonly folder: string; readonly module: string; readonly target: string; readonly tags?: string };
+type Source = {
+  readonly folder: string;
+  readonly module: string;
+  readonly target: string;
+  readonly tags?: string;
+  /** A file of the module that goes beside the program. */
+  readonly data?: string;
+};
 
 /** Name of a program, which is also its file name. */
 export type Tool =
   | 'etcd'
   | 'kube-apiserver'
   | 'kube-controller-manager'
+  | 'kube-scheduler'
   | 'kubectl'
+  | 'kubelet'
   | 'kube-proxy'
   | 'coredns'
+  | 'calico'
+  | 'calico-felix'
   | 'wireguard-go'
   | 'gator'
   | 'promtool'
@@ -27,6 +38,14 @@ const kubernetes = (command: string): Source => ({
   target: `k8s.io/kubernetes/cmd/${command}`,
 });
 
+const CALICO = 'github.com/projectcalico/calico';
+const calico = (program: string): Source => ({
+  folder: 'calico',
+  module: CALICO,
+  target: `${CALICO}/${program}`,
+  data: 'manifests/crds.yaml',
+});
+
 /**
  * The programs of a real cluster, the client that people look around with, what packets and names go through, and
  * what checks admission policies, alert rules and workflows.
@@ -35,8 +54,12 @@ const sources: Readonly<Record<Tool, Source>> = {
   etcd: whole('etcd', 'go.etcd.io/etcd/server/v3'),
   'kube-apiserver': kubernetes('kube-apiserver'),
   'kube-controller-manager': kubernetes('kube-controller-manager'),
+  'kube-scheduler': kubernetes('kube-scheduler'),
   kubectl: kubernetes('kubectl'),
+  kubelet: kubernetes('kubelet'),
   'kube-proxy': kubernetes('kube-proxy'),
+  calico: calico('cni-plugin/cmd/calico'),
+  'calico-felix': calico('felix/cmd/calico-felix'),
   coredns: whole('coredns', 'github.com/coredns/coredns'),
   'wireguard-go': whole('wireguard-go', 'golang.zx2c4.com/wireguard'),
   gator: {
@@ -72,6 +95,8 @@ export type Recipe = {
   readonly args: readonly string[];
   /** The program, in a folder of the cache whose name changes with anything that goes into it. */
   readonly file: string;
+  /** A file of a Go module that is copied beside the program. */
+  readonly data?: { readonly module: string; readonly path: string };
 };
 
 /** Where the wanted tools are, or which of them are missing and what to do about it. */
@@ -103,9 +128,16 @@ export function findBinaries(wanted: readonly Tool[] = tools, env: Environment =
   return { ok: false, missing, reason };
 }
 
+/** The file of Calico's CustomResourceDefinitions, beside its programs. */
+export function calicoCrdFile(env: Environment = process.env): string {
+  const calico = findBinaries(['calico'], env);
+  if (!calico.ok) throw new Error(calico.reason);
+  return join(dirname(calico.paths.calico), 'crds.yaml');
+}
+
 /** How `tool` is built, and the file in the cache (`XDG_CACHE_HOME`, by default ~/.cache) that it is built into. */
 export function recipe(tool: Tool, env: Environment = process.env): Recipe {
-  const { folder: name, module, target, tags } = sources[tool];
+  const { folder: name, module, target, tags, data } = sources[tool];
   const moduleDir = join(modules, name);
   const goMod = readFileSync(join(moduleDir, 'go.mod'), 'utf8');
   const version = requiredVersion(goMod, module);
@@ -119,7 +151,8 @@ export function recipe(tool: Tool, env: Environment = process.env): Recipe {
   const inputs = [goMod, readFileSync(join(moduleDir, 'go.sum'), 'utf8'), ...flags, process.platform, process.arch];
   const folder = `${name}-${version}-${digest(inputs)}`;
   const file = join(cacheFolder(env), 'binaries', folder, tool);
-  return { tool, version, moduleDir, args: [...flags, target], file };
+  const args = [...flags, target];
+  return { tool, version, moduleDir, args, file, ...(data !== undefined && { data: { module, path: data } }) };
 }
 
 /**

@@ -12,9 +12,12 @@ export function filesIn(dir: string) {
     ca: at('ca.crt'),
     servingCertificate: at('apiserver.crt'),
     servingKey: at('apiserver.key'),
+    kubeletClientCertificate: at('apiserver-kubelet-client.crt'),
+    kubeletClientKey: at('apiserver-kubelet-client.key'),
     serviceAccountKey: at('service-account.key'),
     tokens: at('tokens.csv'),
     adminKubeconfig: at('admin.kubeconfig'),
+    controllerKubeconfig: at('controller.kubeconfig'),
     auditPolicy: at('audit-policy.json'),
     auditLog: at('audit.log'),
     etcdSocket: at('etcd.sock'),
@@ -43,6 +46,8 @@ export function etcd(paths: Paths, files: Files): Component {
 
 /** How kube-apiserver differs from cluster to cluster. */
 export type ApiserverOptions = {
+  /** Where it listens. */
+  readonly address: string;
   readonly port: number;
   readonly audit: boolean;
   /** Names without dashes to values; they win over ours. */
@@ -50,15 +55,23 @@ export type ApiserverOptions = {
 };
 
 /** kube-apiserver with RBAC, tokens, client certificates and dual-stack Services. */
-export function kubeApiserver(paths: Paths, files: Files, { port, audit, flags }: ApiserverOptions): Component {
+export function kubeApiserver(
+  paths: Paths,
+  files: Files,
+  { address, port, audit, flags }: ApiserverOptions,
+): Component {
   return component('kube-apiserver', paths, files, {
     'etcd-servers': `unix://${files.etcdSocket}`,
-    'bind-address': '127.0.0.1',
+    'bind-address': address,
     'secure-port': String(port),
     'tls-cert-file': files.servingCertificate,
     'tls-private-key-file': files.servingKey,
     'client-ca-file': files.ca,
     'token-auth-file': files.tokens,
+    'kubelet-client-certificate': files.kubeletClientCertificate,
+    'kubelet-client-key': files.kubeletClientKey,
+    // DNS doesn't have the names of nodes.
+    'kubelet-preferred-address-types': 'InternalIP',
     'authorization-mode': 'RBAC',
     'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
     'service-account-key-file': files.serviceAccountKey,
@@ -77,10 +90,20 @@ export function kubeApiserver(paths: Paths, files: Files, { port, audit, flags }
   });
 }
 
+/** Controllers that run besides the three that every cluster has, and flags: names without dashes to values. */
+export type ControllerManagerOptions = {
+  readonly others: readonly string[];
+  readonly flags: Readonly<Record<string, string>>;
+};
+
 /** kube-controller-manager with the three controllers that make Services, owners and namespaces work, and with `others`. */
-export function kubeControllerManager(paths: Paths, files: Files, others: readonly string[]): Component {
+export function kubeControllerManager(
+  paths: Paths,
+  files: Files,
+  { others, flags }: ControllerManagerOptions,
+): Component {
   return component('kube-controller-manager', paths, files, {
-    kubeconfig: files.adminKubeconfig,
+    kubeconfig: files.controllerKubeconfig,
     controllers: ['endpointslice-controller', 'garbage-collector-controller', 'namespace-controller', ...others].join(
       ',',
     ),
@@ -89,6 +112,18 @@ export function kubeControllerManager(paths: Paths, files: Files, others: readon
     // For those of `others` that make tokens of service accounts, and tell where they are good.
     'service-account-private-key-file': files.serviceAccountKey,
     'root-ca-file': files.ca,
+    'kube-api-qps': '500',
+    'kube-api-burst': '1000',
+    ...flags,
+  });
+}
+
+/** kube-scheduler, which assigns Pods to nodes. */
+export function kubeScheduler(paths: Paths, files: Files): Component {
+  return component('kube-scheduler', paths, files, {
+    kubeconfig: files.controllerKubeconfig,
+    'leader-elect': 'false',
+    'secure-port': '0',
     'kube-api-qps': '500',
     'kube-api-burst': '1000',
   });

@@ -1,12 +1,25 @@
 import { cp, rm } from 'node:fs/promises';
 import { eventually } from '@kube-semaphore/eventually';
 import { freePort } from '@kube-semaphore/fault-proxy';
+import { expose, type NetworkNode } from '@kube-semaphore/testnet';
 import type { Binaries } from './binaries.ts';
-import { type Files, etcd, kubeApiserver, kubeControllerManager } from './components.ts';
+import {
+  type ControllerManagerOptions,
+  etcd,
+  type Files,
+  kubeApiserver,
+  kubeControllerManager,
+  kubeScheduler,
+} from './components.ts';
+import { inPlace } from './node-component.ts';
+import type { Component } from './protocol.ts';
 import { ComponentError, isListening, startComponent } from './start-component.ts';
 import type { Running, Supervision } from './supervision.ts';
 
 const PORT_ATTEMPTS = 5;
+
+/** Where API servers listen on machines of their own. */
+const MACHINE_PORT = 6443;
 
 /** What a control plane is made of. */
 export type ControlPlaneOptions = {
@@ -15,6 +28,8 @@ export type ControlPlaneOptions = {
   readonly files: Files;
   readonly audit: boolean;
   readonly flags: Readonly<Record<string, string>>;
+  /** The machine that it runs on. Default this machine. */
+  readonly machine?: NetworkNode | undefined;
   /** Whether the API server at `url` serves requests. */
   readonly serves: (url: string) => Promise<boolean>;
 };
@@ -36,10 +51,21 @@ export class ControlPlane {
     return `https://127.0.0.1:${this.#port}`;
   }
 
+  /** The same server on the network of its machine. */
+  get internalUrl(): string {
+    const { machine } = this.#options;
+    return machine === undefined ? this.url : `https://${machine.ipv4}:${MACHINE_PORT}`;
+  }
+
   /** Resolves once the API server serves requests. */
   async start(): Promise<void> {
     // etcd first: a client that finds nobody at its address tries again only a second later.
     await this.#startEtcd();
+    const { machine } = this.#options;
+    if (machine !== undefined) {
+      this.#port = await expose(machine, MACHINE_PORT);
+      await this.#startApiserver();
+    }
     for (let attempt = 1; this.#apiserver === undefined; attempt += 1) {
       this.#port = await freePort();
       try {
@@ -92,21 +118,38 @@ export class ControlPlane {
   }
 
   /** Starts kube-controller-manager, which is never restarted: it finds the API server again by itself. */
-  async startControllerManager(others: readonly string[]): Promise<void> {
-    const { supervision, paths, files } = this.#options;
+  async startControllerManager(options: ControllerManagerOptions): Promise<void> {
+    const { paths, files } = this.#options;
     // It listens nowhere. What it does comes about when it has synced, and tests wait for that.
-    await startComponent(supervision, kubeControllerManager(paths, files, others), () => Promise.resolve(true));
+    await this.#start(kubeControllerManager(paths, files, options), () => Promise.resolve(true));
+  }
+
+  /** Starts kube-scheduler, which is never restarted. */
+  async startScheduler(): Promise<void> {
+    const { paths, files } = this.#options;
+    await this.#start(kubeScheduler(paths, files), () => Promise.resolve(true));
   }
 
   async #startEtcd(): Promise<void> {
-    const { supervision, paths, files } = this.#options;
-    this.#etcd = await startComponent(supervision, etcd(paths, files), () => isListening(files.etcdSocket));
+    const { paths, files } = this.#options;
+    this.#etcd = await this.#start(etcd(paths, files), () => isListening(files.etcdSocket));
   }
 
   async #startApiserver(): Promise<void> {
-    const { supervision, paths, files, audit, flags } = this.#options;
-    const component = kubeApiserver(paths, files, { port: this.#port, audit, flags });
-    this.#apiserver = await startComponent(supervision, component, () => this.#options.serves(this.url));
+    const { paths, files, audit, flags, machine } = this.#options;
+    const component = kubeApiserver(paths, files, {
+      ...(machine === undefined
+        ? { address: '127.0.0.1', port: this.#port }
+        : { address: '0.0.0.0', port: MACHINE_PORT }),
+      audit,
+      flags,
+    });
+    this.#apiserver = await this.#start(component, () => this.#options.serves(this.url));
+  }
+
+  #start(component: Component, answers: () => Promise<boolean>): Promise<Running> {
+    const { supervision, machine } = this.#options;
+    return startComponent(supervision, machine === undefined ? component : inPlace(machine, component), answers);
   }
 
   /** Waits for an API server that lost etcd to find it again. */

@@ -4,17 +4,23 @@ import type { Authority } from '@kube-semaphore/embedded-apiserver';
 import type { Files } from './components.ts';
 
 /**
- * Writes the secrets that kube-apiserver is started with: its certificate, the key that signs the tokens of
- * ServiceAccounts, and the token of a cluster-admin.
+ * Writes the secrets that kube-apiserver is started with: its certificate, the one by which kubelets know it, the key
+ * that signs the tokens of ServiceAccounts, and the token of a cluster-admin.
  *
+ * @param ips addresses of the server besides those of the loopback
  * @returns the admin's token
  */
-export async function writeIdentity(files: Files, authority: Authority): Promise<string> {
+export async function writeIdentity(files: Files, authority: Authority, ips: readonly string[]): Promise<string> {
   const serving = await authority.issue({
     usage: 'server',
     commonName: 'kube-apiserver',
     dnsNames: ['localhost', 'kubernetes.default.svc'],
-    ips: ['127.0.0.1', '::1'],
+    ips: ['127.0.0.1', '::1', ...ips],
+  });
+  const kubeletClient = await authority.issue({
+    usage: 'client',
+    commonName: 'kube-apiserver',
+    organizations: ['system:masters'],
   });
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const adminToken = randomBytes(16).toString('hex');
@@ -23,6 +29,8 @@ export async function writeIdentity(files: Files, authority: Authority): Promise
     writeFile(files.ca, authority.caPem),
     writeFile(files.servingCertificate, serving.certPem),
     writeFile(files.servingKey, serving.keyPem, secret),
+    writeFile(files.kubeletClientCertificate, kubeletClient.certPem),
+    writeFile(files.kubeletClientKey, kubeletClient.keyPem, secret),
     // SEC 1: the server takes this form, and not PKCS #8, for the public half as well.
     writeFile(files.serviceAccountKey, privateKey.export({ type: 'sec1', format: 'pem' }), secret),
     // token, user, uid, groups: this group may do everything, without a look at RBAC's rules

@@ -4,6 +4,11 @@ export type Component = {
   readonly file: string;
   readonly args: readonly string[];
   readonly log: string;
+  /**
+   * The name of its own control groups, one below ours in each hierarchy. It counts as exited once everything in them is
+   * killed and they are removed.
+   */
+  readonly cgroup?: string;
 };
 
 /** What a test process asks of its supervisor. The end of the channel means: kill everything and remove the folder. */

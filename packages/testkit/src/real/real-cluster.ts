@@ -9,6 +9,7 @@ import {
   writeKubeconfig,
 } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
+import type { NetworkNode } from '@kube-semaphore/testnet';
 import { rightsCount } from '../rights/counted.ts';
 import { type AuditEvent, readAuditLog, writeAuditPolicy } from './audit.ts';
 import { findBinaries, type Tool } from './binaries.ts';
@@ -27,6 +28,14 @@ export type RealClusterOptions = {
    * as `endpointslice-mirroring-controller`. Default false.
    */
   readonly controllerManager?: boolean | readonly string[];
+  /** Flags of kube-controller-manager, as `apiserverFlags`. */
+  readonly controllerManagerFlags?: Readonly<Record<string, string>>;
+  /** Run kube-scheduler, too. Default false. */
+  readonly scheduler?: boolean;
+  /** The machine of a network that it runs on; others on the network reach it by `internalUrl`. Default this machine. */
+  readonly machine?: NetworkNode;
+  /** Addresses for the API server's certificate, besides those of its machine and of the loopback. */
+  readonly serverIps?: readonly string[];
   /** Record every request for `auditLog()`. Default false. */
   readonly audit?: boolean;
   /** Flags of kube-apiserver, names without dashes to values; they win over the testkit's own. */
@@ -36,6 +45,8 @@ export type RealClusterOptions = {
 /** A {@link TestCluster} made of the real etcd and kube-apiserver, and what only those can do. */
 export interface RealCluster extends TestCluster {
   readonly kind: 'real';
+  /** The API server's URL on the network of its machine: `https://172.31.0.1:6443`. The same as `url` if it runs here. */
+  readonly internalUrl: string;
   /** kubectl as it belongs to this server; it may be missing where KUBEBUILDER_ASSETS is set. */
   readonly kubectl: string;
   /** The socket file on which etcd answers whoever comes, for those who have more to write than the API takes. */
@@ -78,6 +89,7 @@ export async function startRealCluster(options: RealClusterOptions): Promise<Rea
   const wanted: Tool[] = ['etcd', 'kube-apiserver'];
   if (options.controllerManager !== undefined && options.controllerManager !== false)
     wanted.push('kube-controller-manager');
+  if (options.scheduler === true) wanted.push('kube-scheduler');
   const binaries = findBinaries(wanted);
   if (!binaries.ok) throw new Error(binaries.reason);
 
@@ -91,7 +103,16 @@ export async function startRealCluster(options: RealClusterOptions): Promise<Rea
 }
 
 async function bringUp(
-  { name, controllerManager = false, audit = false, apiserverFlags = {} }: RealClusterOptions,
+  {
+    name,
+    controllerManager = false,
+    controllerManagerFlags = {},
+    scheduler = false,
+    audit = false,
+    apiserverFlags = {},
+    machine,
+    serverIps = [],
+  }: RealClusterOptions,
   supervision: Supervision,
   paths: Readonly<Record<Tool, string>>,
 ): Promise<RealCluster> {
@@ -99,7 +120,8 @@ async function bringUp(
   const files = filesIn(dir);
   const authority = await createAuthority();
   const { caPem } = authority;
-  const adminToken = await writeIdentity(files, authority);
+  const machineIps = machine === undefined ? [] : [machine.ipv4, machine.ipv6];
+  const adminToken = await writeIdentity(files, authority, [...machineIps, ...serverIps]);
   if (audit) await writeAuditPolicy(files);
 
   const agent = createAgent(caPem);
@@ -107,20 +129,26 @@ async function bringUp(
     const client = createTestClient({ url, agent, token: adminToken });
     return (await succeeds(client, almostReady)) && (await succeeds(client, lastNamespace));
   };
-  const plane = new ControlPlane({ supervision, paths, files, audit, flags: apiserverFlags, serves });
+  const plane = new ControlPlane({ supervision, paths, files, audit, flags: apiserverFlags, machine, serves });
   await plane.start();
 
   const { url } = plane;
   const admin = createTestClient({ url, agent, token: adminToken });
   const adminKubeconfig = files.adminKubeconfig;
-  await writeKubeconfig(adminKubeconfig, { name, url, caPem, credentials: { token: adminToken } });
-  if (controllerManager !== false)
-    await plane.startControllerManager(controllerManager === true ? [] : controllerManager);
+  const credentials = { token: adminToken };
+  await writeKubeconfig(adminKubeconfig, { name, url, caPem, credentials });
+  await writeKubeconfig(files.controllerKubeconfig, { name, url: plane.internalUrl, caPem, credentials });
+  if (controllerManager !== false) {
+    const others = controllerManager === true ? [] : controllerManager;
+    await plane.startControllerManager({ others, flags: controllerManagerFlags });
+  }
+  if (scheduler) await plane.startScheduler();
 
   return {
     name,
     kind: 'real',
     url,
+    internalUrl: plane.internalUrl,
     dir,
     caFile: files.ca,
     kubectl: paths.kubectl,

@@ -1,11 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@kube-semaphore/eventually';
 import { afterEach, expect, it } from 'vitest';
-import { type Network, packetIn, startNetwork, startPing } from '../../src/index.ts';
+import { expose, type Network, packetIn, startNetwork, startPing } from '../../src/index.ts';
 
 const owner = fileURLToPath(new URL('./network-owner.ts', import.meta.url));
 
@@ -116,6 +117,18 @@ it('leads from a node to a port out here', async () => {
   const script = `require('node:net').connect(${port}, '127.0.0.1').pipe(process.stdout)`;
   expect(await network.node('a').run(process.execPath, ['-e', script])).toBe('from outside\n');
   server.close();
+});
+
+it('leads from a port out here to a server that starts on a node later, and is refused when that is gone', async () => {
+  network = await startNetwork(['a']);
+  const node = network.node('a');
+  const port = await expose(node, 8080);
+  const listen = `require('node:net').createServer((socket) => socket.end('from inside')).listen(8080, '127.0.0.1')`;
+  node.spawn(process.execPath, ['-e', listen], { stdio: 'ignore' });
+  const answer = () => text(connect(port, '127.0.0.1')).catch((error: NodeJS.ErrnoException) => error.code);
+  await eventually(answer, 'from inside');
+  await node.stop();
+  await eventually(answer, 'ECONNREFUSED');
 });
 
 it('gives each node its own /run/wireguard, and this machine none', async () => {

@@ -114,7 +114,8 @@ describe('in c1', () => {
       const { remotes, remoteClusters } = JSON.parse(content) as Record<string, unknown>;
       const [local, list] = remotes === undefined ? ['localCluster', 'remoteClusters'] : ['local', 'remotes'];
       expect(await words(name, { [configVariable]: file, SWG_NODE_NAME: 'n1' })).toEqual([
-        `${name}: ${file}: ${local}.kubeConfigPath: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: outside of a Pod, name a kubeconfig`,
+        `${name}: ${file}: ${local}.kubeConfigPath: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: ` +
+          'outside of a Pod, name a kubeconfig',
         `${name}: ${file}: ${list}[0] (c2): /etc/kube-semaphore/remotes/c2/ca.crt can't be read: there is no such file (ENOENT)`,
       ]);
       expect(remotes ?? remoteClusters).toMatchObject([

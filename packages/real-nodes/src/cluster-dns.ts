@@ -1,0 +1,77 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { findBinaries } from '@kube-semaphore/testkit';
+import { fileImage, type ImageSource } from './image-source.ts';
+
+const IMAGE = 'localhost/coredns:1';
+
+const labels = { 'k8s-app': 'kube-dns' };
+const name = 'coredns';
+const namespace = 'kube-system';
+
+/** The image of CoreDNS. @throws {Error} if it isn't built */
+export function dnsImage(): ImageSource {
+  const binaries = findBinaries(['coredns']);
+  if (!binaries.ok) throw new Error(binaries.reason);
+  return fileImage({ name: IMAGE, entrypoint: ['/coredns'], files: { coredns: binaries.paths.coredns } });
+}
+
+/** CoreDNS as installers deploy it, with the Service that all Pods send their questions to. */
+export function dnsManifests(clusterDns: string, corefile: string): readonly KubeObject[] {
+  const account = { kind: 'ServiceAccount', name, namespace };
+  const container = {
+    name,
+    image: IMAGE,
+    args: ['-conf', '/etc/coredns/Corefile'],
+    volumeMounts: [{ name: 'config', mountPath: '/etc/coredns' }],
+    readinessProbe: { httpGet: { path: '/ready', port: 8181 }, periodSeconds: 1 },
+  };
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'system:coredns' },
+      rules: [
+        { apiGroups: [''], resources: ['services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+        { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+      ],
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'system:coredns' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:coredns' },
+      subjects: [account],
+    },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { Corefile: corefile } },
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name, namespace },
+      spec: {
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: {
+            serviceAccountName: name,
+            priorityClassName: 'system-cluster-critical',
+            dnsPolicy: 'Default',
+            terminationGracePeriodSeconds: 1,
+            volumes: [{ name: 'config', configMap: { name } }],
+            containers: [container],
+          },
+        },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'kube-dns', namespace },
+      spec: {
+        clusterIP: clusterDns,
+        selector: labels,
+        ports: ['UDP', 'TCP'].map((protocol) => ({ name: `dns-${protocol.toLowerCase()}`, protocol, port: 53 })),
+      },
+    },
+  ];
+}

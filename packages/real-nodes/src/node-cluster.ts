@@ -1,0 +1,132 @@
+import { findBinaries, type RealCluster, startRealCluster, Supervision } from '@kube-semaphore/testkit';
+import type { Network } from '@kube-semaphore/testnet';
+import { prepareCalico } from './calico.ts';
+import type { ImageSource } from './image-source.ts';
+import { ImageStore } from './image-store.ts';
+import type { KubeletTimes } from './node-files.ts';
+import { RealNode } from './real-node.ts';
+
+/** An address in the Service range. By convention the first is the API server's, the tenth that of DNS. */
+const serviceIp = (range: string, number: number): string => range.replace(/\d+\/\d+$/, String(number));
+
+export type NodeClusterOptions = {
+  /** Names the machine of the control plane (`c1`) and the nodes (`c1-n1`, `c1-n2`). */
+  readonly name: string;
+  readonly network: Network;
+  /** The range of all Pods, of which each node gets a /24. */
+  readonly clusterCidr: string;
+  /** The range of Services, whose address ends in .0. */
+  readonly serviceCidr: string;
+  /** The images of each node; `PAUSE_IMAGE` must be among them. */
+  readonly images: readonly ImageSource[];
+  readonly times?: KubeletTimes;
+  /** Let Calico connect Pods and enforce policies. Default false. */
+  readonly calico?: boolean;
+  /** Flags of kube-controller-manager, names without dashes to values. */
+  readonly controllerManagerFlags?: Readonly<Record<string, string>>;
+};
+
+/** A cluster with real nodes: the control plane is on one machine of a network, each node on another. */
+export class NodeCluster {
+  readonly cluster: RealCluster;
+  readonly #options: NodeClusterOptions;
+  readonly #supervision: Supervision;
+  readonly #nodes: RealNode[] = [];
+
+  private constructor(options: NodeClusterOptions, cluster: RealCluster, supervision: Supervision) {
+    this.#options = options;
+    this.cluster = cluster;
+    this.#supervision = supervision;
+  }
+
+  /**
+   * Starts a control plane; it has no nodes yet. It takes root.
+   *
+   * @throws {Error} if a program isn't built
+   */
+  static async start(options: NodeClusterOptions): Promise<NodeCluster> {
+    const { name, network, clusterCidr, serviceCidr, controllerManagerFlags = {} } = options;
+    const machine = await network.addNode(name);
+    const cluster = await startRealCluster({
+      name,
+      machine,
+      serverIps: [serviceIp(serviceCidr, 1)],
+      controllerManager: ['*'],
+      controllerManagerFlags: {
+        'allocate-node-cidrs': 'true',
+        'cluster-cidr': clusterCidr,
+        ...controllerManagerFlags,
+      },
+      scheduler: true,
+      apiserverFlags: {
+        'authorization-mode': 'Node,RBAC',
+        'enable-admission-plugins': 'NodeRestriction',
+        // The default account of each namespace is there, as all controllers run.
+        'disable-admission-plugins': '',
+        'allow-privileged': 'true',
+        'service-cluster-ip-range': serviceCidr,
+        // It writes the endpoint of the Service "kubernetes", by which Pods reach the API server.
+        'endpoint-reconciler-type': 'lease',
+        'advertise-address': machine.ipv4,
+      },
+    });
+    try {
+      if (options.calico === true) await prepareCalico(cluster, clusterCidr);
+      return new NodeCluster(options, cluster, await Supervision.start());
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+  }
+
+  get nodes(): readonly RealNode[] {
+    return this.#nodes;
+  }
+
+  /** Adds nodes, with routes between their Pods. Resolves when they are ready. */
+  async addNodes(count: number): Promise<readonly RealNode[]> {
+    const { name, network, clusterCidr, serviceCidr, times = {}, calico = false } = this.#options;
+    const binaries = findBinaries(['kubelet', 'kube-proxy', ...(calico ? (['calico', 'calico-felix'] as const) : [])]);
+    if (!binaries.ok) throw new Error(binaries.reason);
+    const images = await ImageStore.open(this.#options.images);
+    const added: RealNode[] = [];
+    for (let i = 0; i < count; i++) {
+      const node = new RealNode({
+        cluster: this.cluster,
+        supervision: this.#supervision,
+        machine: await network.addNode(`${name}-n${this.#nodes.length + 1}`),
+        clusterCidr,
+        clusterDns: serviceIp(serviceCidr, 10),
+        times,
+        images,
+        paths: binaries.paths,
+        calico: calico ? binaries.paths : undefined,
+      });
+      this.#nodes.push(node);
+      added.push(node);
+    }
+    await Promise.all(added.map((node) => this.#bringUp(node)));
+    return added;
+  }
+
+  /** Removes everything except the network. Idempotent. */
+  async stop(): Promise<void> {
+    await this.#supervision.stop();
+    await this.cluster.stop();
+  }
+
+  async #bringUp(node: RealNode): Promise<void> {
+    const { network, name } = this.#options;
+    const controlPlane = network.node(name);
+    // A packet to a Service needs a route before kube-proxy's rules apply to it.
+    await node.machine.run('ip', ['route', 'add', 'default', 'via', controlPlane.ipv4]);
+    await node.start();
+    const podCidr = await node.podCidr();
+    const others = this.#nodes.filter((each) => each !== node).map(({ machine }) => machine);
+    for (const machine of [controlPlane, ...others]) {
+      await machine.run('ip', ['route', 'add', podCidr, 'via', node.machine.ipv4]);
+    }
+    await node.configurePods(podCidr);
+    await node.ready();
+  }
+}
