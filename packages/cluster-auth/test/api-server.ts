@@ -6,22 +6,22 @@ import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import type { Authority, Certificate } from '@kube-semaphore/embedded-apiserver';
 
-/** What the server saw of a request. */
+/** A request as the server received it. */
 export type Sighting = {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly body: string;
-  /** Name and value in turn, as they were sent. */
+  /** Names and values in turn, as sent. */
   readonly rawHeaders: readonly string[];
   /** Common name of the client certificate. */
   readonly client: string | undefined;
-  /** SNI; false if there was none. */
+  /** SNI; false without one. */
   readonly serverName: string | false | null;
 };
 
 /**
- * An HTTPS server that remembers what it saw. `/watch` sends a byte and stays open; what `refuses` says yes to is
- * answered 401.
+ * An HTTPS server that records its requests. `/watch` sends a byte and stays open. Requests for which `refuses` returns
+ * true get 401.
  */
 export class ApiServer implements AsyncDisposable {
   readonly seen: Sighting[] = [];
@@ -31,7 +31,7 @@ export class ApiServer implements AsyncDisposable {
   /** Answer to any other path. */
   body = 'ok';
   status = 200;
-  /** Where that answer leads, by path, as a redirect. */
+  /** Redirects by path. */
   locations: Readonly<Record<string, string>> = {};
   readonly #watches: ServerResponse[] = [];
   readonly #clientCa: string | undefined;
@@ -42,7 +42,7 @@ export class ApiServer implements AsyncDisposable {
     this.#server = this.#make(certificate);
   }
 
-  /** @param clientCa PEM that client certificates are verified with; without it none is asked for */
+  /** @param clientCa PEM that verifies client certificates; without it the server requests none */
   static async start(certificate: Certificate, clientCa?: string): Promise<ApiServer> {
     const api = new ApiServer(certificate, clientCa);
     await api.#listen(0);
@@ -66,7 +66,7 @@ export class ApiServer implements AsyncDisposable {
     for (const response of this.#watches.splice(0)) response.end();
   }
 
-  /** Comes back on the same port with another certificate, as an API server whose CA was rotated. */
+  /** Starts again on the same port with another certificate, like an API server after its CA was rotated. */
   async restart(certificate: Certificate): Promise<void> {
     const { port } = this;
     await this[Symbol.asyncDispose]();

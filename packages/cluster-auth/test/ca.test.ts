@@ -367,7 +367,7 @@ describe('a CA at an http: URL', () => {
 });
 
 describe('a CA with a hash', () => {
-  /** Serves what `body` says at an http: URL, and the number of requests. */
+  /** Serves `body` at an http: URL, and counts the requests. */
   async function served(initial: string) {
     const state = { body: initial, requests: 0, url: '' };
     const server = createHttpServer((_request, response) => {
@@ -443,13 +443,13 @@ describe('a CA with a hash', () => {
   });
 });
 
-/** As `kubeadm token create --print-join-command` prints it: of the public key's DER (SubjectPublicKeyInfo). */
+/** The hash of the public key's DER (SubjectPublicKeyInfo), as in `kubeadm token create --print-join-command`. */
 function hashOf({ caPem }: { readonly caPem: string }): string {
   const key = new X509Certificate(caPem).publicKey.export({ type: 'spki', format: 'der' });
   return `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** Takes requests and answers none. */
+/** Accepts requests without an answer. */
 async function startSilent(): Promise<Server> {
   const server = createHttpServer(() => {}).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -19,7 +19,7 @@ beforeEach(async () => {
   await writeFile(join(dir, 'html'), '<html>secret</html>');
 });
 
-/** What `connect` rejects with, the test's folder written as DIR. */
+/** The error of `connect`, with DIR in place of the test's folder. */
 async function failureOf(
   reference: ClusterReference,
   env: Environment = {},

@@ -26,7 +26,7 @@ beforeEach(async () => {
   dir = await temporaryFolder();
 });
 
-/** Writes a plugin: a script in Node that appends a line to `runs` each time, and then does this. */
+/** Writes a plugin: a Node.js script that appends a line to `runs`, and then runs this code. */
 async function writePlugin(body: string): Promise<void> {
   const counting = `require('fs').appendFileSync(${JSON.stringify(join(dir, 'runs'))}, '.');`;
   await writeFile(join(dir, 'plugin.cjs'), `#!${process.execPath}\n${counting}\n${body}`);
@@ -237,7 +237,7 @@ function isGone(pid: number): boolean {
   try {
     return !process.kill(pid, 0);
   } catch {
-    // ESRCH: there is no such process any more.
+    // ESRCH: the process has ended.
     return true;
   }
 }

@@ -21,7 +21,7 @@ beforeEach(async () => {
   dir = await temporaryFolder();
 });
 
-/** Connects by a kubeconfig for the API server with these fields. Every user has a certificate, or TLS fails. */
+/** Connects by a kubeconfig for the API server with these fields. Every user has a certificate, which the server requires. */
 async function connectedBy(cluster: object, user: object, env = {}) {
   const path = await writeConfig(
     dir,

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const started = new FakeClock().epochMs();
 
-/** An id-token as far as a client looks into it, with seconds from the start of the test to its end. */
+/** An id-token with the part that a client reads. It expires so many seconds after the start of the test. */
 function idToken(expiresInSeconds: number, sub = 'jane'): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   return [part({ alg: 'RS256' }), part({ sub, exp: started / 1000 + expiresInSeconds }), 'signature'].join('.');

@@ -5,18 +5,18 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Server
 import type { Certificate } from '@kube-semaphore/embedded-apiserver';
 import { onTestFinished } from 'vitest';
 
-/** A proxy that leads every connection to one port of this machine, whatever host it was asked for. */
+/** A proxy that connects every request to one port of this machine, for any host. */
 export type TestProxy = { readonly port: number; readonly asked: string[] };
 
 type Options = {
   readonly leadsTo: number;
-  /** User and password that it wants. */
+  /** The user and password that it requires. */
   readonly credentials?: string;
-  /** What an HTTP proxy answers instead of opening a tunnel; undefined for never an answer. */
+  /** The answer of an HTTP proxy instead of a tunnel; undefined: no answer. */
   readonly answer?: string | undefined;
 };
 
-/** An HTTP proxy, over TLS if there is a certificate. */
+/** An HTTP proxy; with a certificate, over TLS. */
 export async function startConnectProxy(options: Options, certificate?: Certificate): Promise<TestProxy> {
   const asked: string[] = [];
   const server =
@@ -38,7 +38,7 @@ export async function startConnectProxy(options: Options, certificate?: Certific
   return listen(server, asked);
 }
 
-/** A SOCKS5 proxy that takes addresses and names. */
+/** A SOCKS5 proxy for addresses and names. */
 export async function startSocksProxy({ leadsTo, credentials }: Options): Promise<TestProxy> {
   const asked: string[] = [];
   const server = createTcpServer((client) => {
@@ -48,7 +48,7 @@ export async function startSocksProxy({ leadsTo, credentials }: Options): Promis
   return listen(server, asked);
 }
 
-/** A proxy that gives these answers, one for each message, and then hangs up. What it was asked is in hexadecimal. */
+/** A proxy that sends these answers, one per message, and then closes the connection. It records requests in hexadecimal. */
 export async function startAnsweringProxy(answers: readonly (readonly number[])[]): Promise<TestProxy> {
   const asked: string[] = [];
   const server = createTcpServer((client) => {
@@ -85,7 +85,7 @@ async function converse(
   const address = request.subarray(4, -2);
   const host = type === 3 ? address.subarray(1).toString() : address.toString('hex');
   asked.push(`${type} ${host} ${request.readUInt16BE(request.length - 2)}`);
-  // In two pieces: nothing says that an answer comes as one.
+  // In two pieces, as an answer need not arrive in one.
   client.write(Buffer.of(5, 0, 0));
   client.write(Buffer.of(1, 127, 0, 0, 1, 0, 80));
   join(client, leadsTo);

@@ -68,7 +68,7 @@ it('what is sent to a token issuer is a secret', async () => {
     kind: 'kubeconfig',
     path: await writeConfig(dir, cluster, { 'auth-provider': { name: 'oidc', config } }),
   });
-  // The issuer knows of nothing; what it was asked with is a secret all the same.
+  // The issuer's answer is an error, but what was sent to it is a secret.
   await expect(connection.authorize({ signal: new AbortController().signal })).rejects.toThrow('got no id-token');
   expect(secrets.strip('the-secret-of-the-client the-refresh-token-of-jane')).toBe('[redacted] [redacted]');
 });

@@ -25,7 +25,7 @@ const reference = (): ClusterReference => ({
   token: { path: join(dir, 'token') },
 });
 
-/** Publishes files as kubelet does: a new folder, and then a symlink that is swapped in one step. */
+/** Publishes files like kubelet: makes a new folder, then swaps a symlink in one step. */
 async function publish(root: string, generation: string, files: Record<string, string>): Promise<void> {
   await mkdir(join(root, generation), { recursive: true });
   for (const [name, text] of Object.entries(files)) {

@@ -9,7 +9,7 @@ import { Secrets } from '@kube-semaphore/text';
 import { onTestFinished } from 'vitest';
 import { type Authorization, type ClusterReference, connect, type Connection, type Environment } from '../src/index.ts';
 
-/** A clock that a test moves. */
+/** A clock that a test advances. */
 export class FakeClock {
   #nowMs = 100_000;
   monotonicMs = () => this.#nowMs;
@@ -20,7 +20,7 @@ export class FakeClock {
   }
 }
 
-/** What a connection logged, as `level: message { fields }`, with all that an error carries. */
+/** Records log lines as `level: message { fields }`, with errors in full. */
 export class Recorder {
   readonly lines: string[] = [];
   info = (fields: object, message: string) => this.#add('info', message, fields);
@@ -31,7 +31,7 @@ export class Recorder {
   }
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'cluster-auth-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
@@ -51,7 +51,7 @@ export async function writeConfig(dir: string, cluster: object, user: object): P
   return path;
 }
 
-/** A connection that is closed after the test, with its clock, its log, and what it said is secret. */
+/** A connection with its clock, its log and its secrets. It is closed after the test. */
 export async function connected(
   reference: ClusterReference,
   { env = {}, serviceAccountDir = '/nonexistent' }: { env?: Environment; serviceAccountDir?: string } = {},
@@ -72,7 +72,7 @@ async function sendOnce(server: URL, { agent, headers }: Authorization, path = '
   return response.statusCode ?? 0;
 }
 
-/** Sends one GET, and leaves the answer's body to be read. A kept-alive socket that turns out closed is no error. */
+/** Sends one GET, and returns the answer with its body unread. Replaces a kept-alive socket that the server closed. */
 export async function open(server: URL, { agent, headers }: Authorization, path: string): Promise<IncomingMessage> {
   const request = https.get(new URL(path, server), { agent, headers });
   try {
@@ -84,7 +84,7 @@ export async function open(server: URL, { agent, headers }: Authorization, path:
   }
 }
 
-/** Sends a GET as kube-client does: again, once, where the connection says that it could help. */
+/** Sends a GET like kube-client: once more if the connection says that a retry could help. */
 export async function send(connection: Connection, path = '/'): Promise<number> {
   const { signal } = new AbortController();
   const first = await connection.authorize({ signal });

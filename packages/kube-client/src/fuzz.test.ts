@@ -59,7 +59,7 @@ function endpoints(name: string, addresses: readonly object[]): KubeObject {
 
 const times = { acquireTime: '2026-01-01T00:00:00.000000Z', renewTime: '2026-01-01T00:00:01.000000Z' };
 
-/** Read as JSON only, even where the API server has protobuf. */
+/** Kinds that we only read as JSON, even if the API server has protobuf. */
 const onlyJson: readonly { kind: Kind; spec: object }[] = [
   { kind: leaseKind, spec: { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 1, ...times } },
   { kind: globalNetworkSetKind('projectcalico.org/v3'), spec: { nets: ['10.0.0.1/32', 'fd00::1/128'] } },
@@ -84,7 +84,7 @@ const fromProtobuf = builtIns.flatMap(({ kind, objects }): { name: string; targe
       name: `a page of ${kind.plural} in protobuf`,
       target: { ...common, seeds: [page], run: (bytes) => codec.pageFromProtobuf(bytes) },
     },
-    // Each is framed by its length.
+    // Each follows its length.
     {
       name: `an event of ${kind.plural} in protobuf`,
       target: {
@@ -139,7 +139,7 @@ const fromJson = jsonAnswers.flatMap(({ kind, page, events }): { name: string; t
 
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 
-/** A stream in chunks whose sizes are the bytes of the stream itself. */
+/** Splits a stream into chunks, with sizes from the bytes of the stream itself. */
 function framesOf(framing: 'length-prefix' | 'newline', stream: Buffer): readonly number[] {
   const splitter = new FrameSplitter(framing, { maxFrameBytes: MAX_FRAME_BYTES });
   const lengths: number[] = [];

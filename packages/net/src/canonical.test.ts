@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { expect, it } from 'vitest';
 import { isPlainlyCanonical } from './canonical.ts';
 
-/** Addresses in many spellings: what fast-check makes, and groups with zeros and gaps anywhere. */
+/** Addresses in many spellings: those of fast-check, and groups with zeros and gaps anywhere. */
 const group = fc.constantFrom('0', '1', '', 'fd00', '0a', 'ABC');
 const spelling = fc.oneof(
   fc.ipV4(),

@@ -4,7 +4,7 @@ import { parseKubeconfig } from './schema.ts';
 
 const V1 = 'client.authentication.k8s.io/v1';
 
-/** The text of a kubeconfig with one cluster and one user, some of it replaced. */
+/** The text of a kubeconfig with one cluster and one user, and with some fields replaced. */
 function kubeconfig({
   cluster = {},
   user = {},

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../dependencies.ts';
 import { openKubeconfig } from './access.ts';
 
-/** What both readers must agree on. PEM is compared without the white space at its ends. */
+/** The settings on which both readers must agree. PEM is compared without white space at its ends. */
 type Reading = {
   server: string;
   ca: string | undefined;
@@ -62,7 +62,7 @@ async function readByUs(path: string): Promise<Reading> {
 async function readByClientNode(path: string): Promise<Reading> {
   const kubeconfig = new KubeConfig();
   kubeconfig.loadFromFile(path);
-  // It has opinions about proxies only where it makes its agent, which is not what is compared here.
+  // client-node reads proxies only when it makes its agent, which isn't compared here.
   const { proxyUrl, ...cluster } = kubeconfig.getCurrentCluster() as Cluster;
   const direct = new KubeConfig();
   direct.loadFromClusterAndUser(cluster, kubeconfig.getCurrentUser() ?? { name: 'none' });

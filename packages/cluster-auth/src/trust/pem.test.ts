@@ -30,7 +30,7 @@ describe('readCertificates', () => {
   });
 });
 
-/** Made by openssl, as was its hash: `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256`. */
+/** A certificate from openssl, with its hash: `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256`. */
 const sample = `-----BEGIN CERTIFICATE-----
 MIIBgjCCASegAwIBAgIUMWCE2naa8vnfyrBUI54oEakVNmcwCgYIKoZIzj0EAwIw
 FTETMBEGA1UEAwwKa3ViZXJuZXRlczAgFw0yNjExMjIwNjA2MThaGA8yMTI2MTAy
