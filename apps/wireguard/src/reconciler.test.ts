@@ -5,15 +5,26 @@ import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { generatePrivateKey, publicKeyOf, WireGuardToolsError } from '@kube-semaphore/wireguard-tools';
+import { createMetrics } from '@kube-semaphore/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DesiredPeer } from './desired/peers.ts';
 import { FakeTools } from '../test/support/fake-tools.ts';
+import { DeviceHealth } from './health/device-health.ts';
 import type { DeviceTools } from './local/device.ts';
+import { metrics } from './metrics/metrics.ts';
 import { writeKeyFile } from './local/key-file.ts';
 import type { KnownNode } from './local/node.ts';
 import type { AnnotationPatch } from './desired/own-node.ts';
 import { type ReconciledRemote, Reconciler, type ReconcilerOptions } from './reconciler.ts';
-import { cidr, key, observedLink, observedPeer, remoteSettings, silentLog } from '../test/support/builders.ts';
+import {
+  cidr,
+  key,
+  observedDevice,
+  observedLink,
+  observedPeer,
+  remoteSettings,
+  silentLog,
+} from '../test/support/builders.ts';
 
 const { signal } = new AbortController();
 const DEVICE = 'wireguard.c2';
@@ -38,6 +49,10 @@ let diagnostics: readonly string[];
 let announcements: AnnotationPatch[];
 let refusal: Error | undefined;
 let reconciler: Reconciler;
+let health: DeviceHealth;
+let warnings: string[];
+/** The samples of `repairs_total`. */
+let repairs: () => Promise<readonly string[]>;
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'reconciler-')), 'keys');
   [tools, peers, diagnostics, announcements, refusal] = [new FakeTools(), [wanted(1)], [], [], undefined];
@@ -48,6 +63,15 @@ beforeEach(async () => {
     internalIps: ['198.51.100.1'],
     podCidrs: [cidr('10.2.1.0/24')],
   };
+  warnings = [];
+  const { metrics: instruments, registry } = createMetrics(metrics);
+  health = new DeviceHealth({
+    metrics: instruments,
+    clock: () => ({ nowSeconds: 1_000, staleSeconds: 180 }),
+    log: { ...silentLog, warn: ({ error }) => warnings.push((error as Error).message) },
+  });
+  repairs = async () =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('semaphore_wg_repairs_total{'));
   reconciler = newReconciler();
 });
 afterEach(() => rm(join(folder, '..'), { recursive: true }));
@@ -83,7 +107,7 @@ const newReconciler = ({
     },
     options: { wgKeyPath: folder },
     clock: () => ({ nowSeconds: 1_000, staleSeconds: 180 }),
-    health: { observed: () => undefined, setUp: () => undefined },
+    health,
     log: silentLog,
   });
 
@@ -98,7 +122,7 @@ const remote: ReconciledRemote = {
   setDiagnostics: (_, device) => (diagnostics = device.map(({ reason }) => reason)),
 };
 
-const reconcile = () => reconciler.reconcile(remote, { signal });
+const reconcile = (since?: number) => reconciler.reconcile(remote, { signal, since });
 
 /** The verbs of changes since the last call. */
 const changed = (): readonly string[] => tools.changes.splice(0).map(([verb]) => verb);
@@ -138,6 +162,18 @@ describe('a missing device', () => {
     expect([changed(), announcements]).toEqual([[], [expect.anything()]]);
   });
 
+  it('is set up, which is not a repair, unlike its second setup without an event', async () => {
+    expect(health.isSetUp('c2')).toBe(false);
+    await reconcile();
+    expect([health.isSetUp('c2'), await repairs()]).toEqual([true, []]);
+    await tools.deleteLink(DEVICE);
+    await reconcile(performance.now());
+    expect(await repairs()).toEqual([]);
+    await tools.deleteLink(DEVICE);
+    await reconcile();
+    expect(await repairs()).toEqual(['semaphore_wg_repairs_total{remote="c2"} 1']);
+  });
+
   it('is created by wireguard-go if the kernel has no WireGuard', async () => {
     tools.kernel = false;
     await reconcile();
@@ -155,40 +191,42 @@ describe('a missing device', () => {
       name: '-userspace is never',
       more: { userspace: 'never' } as const,
       want: 'this kernel has no WireGuard, and -userspace is never',
-      isAwaited: false,
+      outcome: 'an error',
     },
     {
       name: 'wireguard-go is not installed',
       more: { startUserspace: () => Promise.reject(new WireGuardToolsError('WG_NOT_INSTALLED', 'x')) },
       want: 'wireguard-go is not installed here, and no other has created wireguard.c2, and this kernel has no WireGuard',
-      isAwaited: true,
+      outcome: 'awaited',
     },
     {
       name: 'the kernel has no WireGuard in a container',
       more: { startUserspace: undefined },
       want: 'no sidecar with wireguard-go has created wireguard.c2, and this kernel has no WireGuard',
-      isAwaited: true,
+      outcome: 'awaited',
     },
     {
       name: '-userspace is always in a container',
       more: { startUserspace: undefined, userspace: 'always' } as const,
       want: 'no sidecar with wireguard-go has created wireguard.c2',
-      isAwaited: true,
+      outcome: 'awaited',
     },
-  ])('is an error if $name', async ({ more, want, isAwaited }) => {
+  ] as const)('is $outcome if $name', async ({ more, want, outcome }) => {
     tools.kernel = false;
     reconciler = newReconciler(more);
-    await expect(reconcile()).rejects.toMatchObject({ code: 'DEVICE', message: want, isAwaited });
+    const results = { awaited: { wrote: false, peers: 0 }, 'an error': { code: 'DEVICE', message: want } };
+    expect(await reconcile().catch((error: unknown) => error)).toMatchObject(results[outcome]);
+    expect([[...health.awaited], warnings]).toEqual(outcome === 'awaited' ? [['c2'], [want]] : [[], []]);
   });
 
   it('is awaited while a wireguard-go starts and only its TUN device exists', async () => {
     tools.linksByName.set(DEVICE, observedLink({ alias: '', kind: 'tun' }));
-    await expect(reconcile()).rejects.toMatchObject({
-      code: 'DEVICE',
-      message: 'wireguard.c2 is not a WireGuard device',
-      isAwaited: true,
-    });
+    await reconcile();
+    expect([[...health.awaited], warnings]).toEqual([['c2'], ['wireguard.c2 is not a WireGuard device']]);
     expect(changed()).toEqual([]);
+    tools.byName.set(DEVICE, observedDevice([], { publicKey: undefined, listenPort: 0 }));
+    expect(await reconcile()).toMatchObject({ wrote: true });
+    expect([...health.awaited]).toEqual([]);
   });
 
   it.each([
@@ -333,7 +371,7 @@ describe('peers', () => {
     reconciler = newReconciler(
       localWith({}, (_name, _patch, run) => once(run.signal, 'abort').then(() => Promise.reject(new Error('aborted')))),
     );
-    const reconciled = reconciler.reconcile(remote, { signal: stopping.signal });
+    const reconciled = reconciler.reconcile(remote, { signal: stopping.signal, since: undefined });
     await eventually(() => tools.byName.get(DEVICE)?.peers.length, 4);
     stopping.abort();
     await expect(reconciled).rejects.toThrow('aborted');

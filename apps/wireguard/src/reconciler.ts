@@ -1,3 +1,4 @@
+import type { ReconcileContext } from '@kube-semaphore/controller';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -23,7 +24,7 @@ export type ReconcilerOptions = {
   readonly local: Pick<LocalNode, 'node' | 'required' | 'announce'>;
   readonly options: Pick<WireGuardOptions, 'wgKeyPath'>;
   readonly clock: () => HandshakeClock;
-  readonly health: Pick<DeviceHealth, 'observed' | 'setUp'>;
+  readonly health: Pick<DeviceHealth, 'started' | 'observed' | 'setUp' | 'succeeded' | 'failed'>;
   readonly log: Logger;
 };
 
@@ -51,6 +52,8 @@ type Prepared = { readonly observation: Observation; readonly publicKey: string;
 /** The public key of a device whose key isn't made yet, in a plan. */
 const NEW_KEY = '(the new key)';
 
+const NOTHING_DONE: DeviceOutcome = { wrote: false, peers: 0 };
+
 /** A shutdown doesn't interrupt a change of a device: a partial change helps nobody, and a whole one is quick. */
 const UNINTERRUPTED = { signal: new AbortController().signal };
 
@@ -70,16 +73,22 @@ export class Reconciler {
     this.#tools = options.devices.tools;
   }
 
-  /** @throws {DeviceError}, {KeyFileError}, {WireGuardToolsError}; KubeApiError and ConnectionError, when all else is done */
-  async reconcile(remote: ReconciledRemote, { signal }: RunOptions): Promise<DeviceOutcome> {
-    const { local, health } = this.#options;
-    const { node } = local;
-    // Without our Node, we don't know who we are: everything stays.
-    if (node === undefined) return { wrote: false, peers: 0 };
-    const prepared = await this.#prepare(remote.settings, node, { signal });
-    health.observed(remote.settings.name, prepared.observation.device);
-    signal.throwIfAborted();
-    return this.#apply(remote, node, { ...prepared, signal });
+  /**
+   * Makes the device of `remote` what it should be. A device that another program has to create is awaited, which is no error.
+   *
+   * @throws {DeviceError}, {KeyFileError}, {WireGuardToolsError}; KubeApiError and ConnectionError, when all else is done
+   */
+  async reconcile(remote: ReconciledRemote, { signal, since }: ReconcileContext): Promise<DeviceOutcome> {
+    const { health } = this.#options;
+    const wasSetUp = health.started(remote.settings.name);
+    try {
+      const outcome = await this.#reconcile(remote, { signal });
+      health.succeeded(remote.settings, { ...outcome, since, wasSetUp });
+      return outcome;
+    } catch (error) {
+      if (signal.aborted || !health.failed(remote.settings, error)) throw error;
+      return NOTHING_DONE;
+    }
   }
 
   /** What `reconcile` would do. Changes nothing. @throws {ConfigError} without our Node; as `reconcile` */
@@ -101,6 +110,17 @@ export class Reconciler {
       diagnostics: deviceDiagnostics(settings, { node, links, blocked: diff.routes.blocked }),
       announcement: annotationPatch(node.annotations, { announced, withdrawn: [] }),
     };
+  }
+
+  async #reconcile(remote: ReconciledRemote, { signal }: RunOptions): Promise<DeviceOutcome> {
+    const { local, health } = this.#options;
+    const { node } = local;
+    // Without our Node, we don't know who we are: everything stays.
+    if (node === undefined) return NOTHING_DONE;
+    const prepared = await this.#prepare(remote.settings, node, { signal });
+    health.observed(remote.settings.name, prepared.observation.device);
+    signal.throwIfAborted();
+    return this.#apply(remote, node, { ...prepared, signal });
   }
 
   async #examine(settings: RemoteSettings, { annotations }: KnownNode, run: RunOptions) {

@@ -51,13 +51,10 @@ export class WireGuard {
     this.#health = new DeviceHealth(input);
     this.#reconciler = new Reconciler({ ...input, local: this.#local, health: this.#health });
     this.#controller = new Controller({
-      reconcile: (name, context) => {
-        const remote = this.#remotes.get(name);
-        return this.#health.report(remote.settings, context, () => this.#reconciler.reconcile(remote, context));
-      },
+      reconcile: (name, context) => this.#reconciler.reconcile(this.#remotes.get(name), context),
       workers: options.writeConcurrency,
       minWriteIntervalMs: options.minWriteIntervalMs,
-      onFailure: (failure) => this.#health.failed(failure),
+      onFailure: (failure) => this.#health.retrying(failure),
     });
     this.#orphans = new Orphans({ ...input, tools: input.devices.tools, local: this.#local });
     this.#deviceWatch = new DeviceWatch({

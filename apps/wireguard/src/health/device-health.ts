@@ -11,6 +11,10 @@ import { SilentPeers } from './silent-peers.ts';
 /** What a reconcile of a device did. `peers`: how many it changed. */
 export type DeviceOutcome = Outcome & { readonly peers: number };
 
+type DeviceName = Pick<RemoteSettings, 'name' | 'device'>;
+
+type Circumstances = Pick<ReconcileContext, 'since'> & { readonly wasSetUp: boolean };
+
 export type DeviceHealthOptions = {
   readonly metrics: WireGuardMetrics;
   readonly log: Logger;
@@ -60,43 +64,40 @@ export class DeviceHealth {
     for (const { publicKey } of back) log.info({ cluster: remote, peer: publicKey }, 'peer answers again');
   }
 
-  /**
-   * Runs a reconcile, and reports how it ended. A device that another program has to make is awaited: backoff would delay us
-   * when it comes.
-   *
-   * @throws what the reconcile throws
-   */
-  async report(
-    { name, device }: Pick<RemoteSettings, 'name' | 'device'>,
-    { signal, since }: ReconcileContext,
-    reconcile: () => Promise<DeviceOutcome>,
-  ): Promise<Outcome> {
-    const { metrics } = this.#options;
-    const wasSetUp = this.isSetUp(name);
-    this.#awaited.delete(name);
-    try {
-      const { wrote, peers } = await reconcile();
-      metrics.syncPeers.inc({ device, success: '1' });
-      // The first setup is not a repair.
-      if (since === undefined && wasSetUp && wrote) metrics.repairs.inc({ remote: name });
-      if (since !== undefined && peers > 0)
-        metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
-      this.#failures.succeeded(name);
-      return { wrote };
-    } catch (error) {
-      if (signal.aborted) throw error;
-      metrics.syncPeers.inc({ device, success: '0' });
-      metrics.requeues.inc({ device });
-      if (!(error instanceof DeviceError && error.isAwaited)) throw error;
-      this.#setUp.delete(name);
-      this.#awaited.add(name);
-      this.#failures.failed({ key: name, error });
-      return { wrote: false };
-    }
+  /** A reconcile begins. @returns whether the device was set up before */
+  started(remote: string): boolean {
+    this.#awaited.delete(remote);
+    return this.#setUp.has(remote);
   }
 
-  /** A reconcile failed, and will be retried. */
-  failed(failure: Parameters<FailureLog['failed']>[0]): void {
+  /** A reconcile succeeded. @param wasSetUp as `started` returned it: the first setup of a device is not a repair */
+  succeeded({ name, device }: DeviceName, { wrote, peers, since, wasSetUp }: DeviceOutcome & Circumstances): void {
+    const { metrics } = this.#options;
+    metrics.syncPeers.inc({ device, success: '1' });
+    if (since === undefined && wasSetUp && wrote) metrics.repairs.inc({ remote: name });
+    if (since !== undefined && peers > 0)
+      metrics.propagation.observe({ remote: name }, (performance.now() - since) / 1000);
+    this.#failures.succeeded(name);
+  }
+
+  /**
+   * A reconcile failed.
+   *
+   * @returns whether its device is awaited from now on, as another program has to create it: backoff would delay us then
+   */
+  failed({ name, device }: DeviceName, error: unknown): boolean {
+    const { metrics } = this.#options;
+    metrics.syncPeers.inc({ device, success: '0' });
+    metrics.requeues.inc({ device });
+    if (!(error instanceof DeviceError && error.isAwaited)) return false;
+    this.#setUp.delete(name);
+    this.#awaited.add(name);
+    this.#failures.failed({ key: name, error });
+    return true;
+  }
+
+  /** A failed reconcile will be retried. */
+  retrying(failure: Parameters<FailureLog['failed']>[0]): void {
     this.#failures.failed(failure);
   }
 }

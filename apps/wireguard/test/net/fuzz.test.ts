@@ -13,9 +13,12 @@ import {
 import { hostCidr } from '@kube-semaphore/net';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { Dice } from '@kube-semaphore/fault-proxy';
+import { createMetrics } from '@kube-semaphore/runtime';
 import { expect } from 'vitest';
 import type { RemoteSettings } from '../../src/config/settings.ts';
 import { type DesiredPeer, desiredPeers } from '../../src/desired/peers.ts';
+import { DeviceHealth } from '../../src/health/device-health.ts';
+import { metrics } from '../../src/metrics/metrics.ts';
 import { Reconciler } from '../../src/reconciler.ts';
 import { calicoClaims, readAffinity, readBlock } from '../../src/remote/calico-blocks.ts';
 import { readNode } from '../../src/remote/node.ts';
@@ -63,7 +66,7 @@ it('makes wg show the desired peers, and never the local cluster, for any remote
   const reconcile = (settings: RemoteSettings, peers: readonly DesiredPeer[]) =>
     reconciler.reconcile(
       { settings, peers: () => ({ peers, skipped: [] }), setDiagnostics: () => undefined },
-      { signal },
+      { signal, since: undefined },
     );
   await reconcile(settingsOf(0), []);
   const ourKey = (await near.tools.device(DEVICE, { signal }))!.publicKey!;
@@ -135,6 +138,7 @@ function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconc
     internalIps: [machine.ipv4, machine.ipv6],
     podCidrs: podCidrs.map(cidr),
   };
+  const clock = () => ({ nowSeconds: Date.now() / 1_000, staleSeconds: 180 });
   return new Reconciler({
     devices: {
       tools,
@@ -148,8 +152,8 @@ function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconc
     },
     local: { node, required: () => node, announce: () => Promise.resolve() },
     options: { wgKeyPath: keyFolder },
-    clock: () => ({ nowSeconds: Date.now() / 1_000, staleSeconds: 180 }),
-    health: { observed: () => undefined, setUp: () => undefined },
+    clock,
+    health: new DeviceHealth({ metrics: createMetrics(metrics).metrics, log: silentLog, clock }),
     log: silentLog,
   });
 }
