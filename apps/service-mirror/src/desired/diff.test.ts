@@ -18,7 +18,7 @@ const source = fc.record({
   slices: fc.uniqueArray(arbitrary.slice(where), { selector: ({ name }) => name }),
 });
 
-/** What the API server has once it was written, on a dual-stack cluster. */
+/** What the API server has after a write, on a dual-stack cluster. */
 function written({ name, labels, annotations, definition }: DesiredService, before?: ObservedService): ObservedService {
   const { ipFamilyPolicy, ipFamilies } = familySpec(definition.families, before?.definition.families);
   const second: Family = ipFamilies[0] === 'IPv4' ? 'IPv6' : 'IPv4';
@@ -64,7 +64,7 @@ describe('diffService', () => {
         expect(change?.kind === 'replace-service').toBe(isFlip);
         const after = change?.kind === 'update-service' ? written(service, before) : isFlip ? written(service) : before;
         expect(diffService(after, service)).toBeUndefined();
-        // The primary family can't be changed.
+        // The primary family is immutable.
         expect(isFlip || after.definition.families[0] === before.definition.families[0]).toBe(true);
       }),
     );
@@ -137,7 +137,7 @@ describe('diffSlices', () => {
         expect(new Set(touched).size).toBe(touched.length);
         for (const change of deletes) {
           const wanted = after.slices.find(({ name }) => 'from' in change && name === change.from.name);
-          // A family can't be changed: such a slice goes first.
+          // A family is immutable: such a slice is deleted first.
           expect(wanted === undefined || ('from' in change && wanted.family !== change.from.family)).toBe(true);
         }
       }),

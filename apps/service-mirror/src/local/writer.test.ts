@@ -18,7 +18,7 @@ const slice = (name: string, port = 80): Change => ({
 });
 const nameOf = (change: Change): string => ('to' in change ? change.to.name : change.from.name);
 
-/** An API server that answers so to changes of these names; `sent` is what it was asked. */
+/** An API server that refuses changes of these names with these errors; `sent` is what it received. */
 function server(errors: Readonly<Record<string, Error>>) {
   const sent: string[] = [];
   const refused = new RefusedWrites();

@@ -39,7 +39,7 @@ const it = itOnNetwork
     return here.node.addPod(['10.3.0.99', 'fd03::99']);
   });
 
-/** Waits until these, and no others, answer behind both addresses of a Service. */
+/** Waits until exactly these pods answer at both addresses of a Service. */
 async function becomesServedBy(client: Place, object: KubeObject, names: readonly string[]): Promise<void> {
   const { clusterIPs } = object['spec'] as { clusterIPs: readonly string[] };
   for (const address of clusterIPs) await eventually(() => whoAnswers(client, address, 80), names);

@@ -9,7 +9,7 @@ import { gatekeeper, gatorVerify, verifyGroup } from '../support/name-length-gat
 import { generated } from '../support/name-length-generated.ts';
 import { verdict } from '../support/name-length-verdict.ts';
 
-/** A Kubernetes message has 5 KiB at most. */
+/** A Kubernetes message has at most 5 KiB. */
 const cut = (text: string): string => (text.length > 5000 ? `${text.slice(0, 5000)}…` : text);
 
 const groups = [...table, generated];

@@ -14,7 +14,7 @@ const change = fc.record({
   after: version,
 });
 
-// The same each time, so that a failure can be seen again.
+// The same each time, so that a failure can be reproduced.
 const sample = fc.sample(fc.noBias(change), { numRuns: 150, seed: 63 });
 
 /** Changes of all kinds, with names from well below to well above the limit; a third of them are refused. */

@@ -10,10 +10,10 @@ import { RemoteServices } from './remote-services.ts';
 /** The zone of the local cluster's nodes. */
 export const ZONE = 'z1';
 
-/** What makes a Service global, and no mirror of it. */
+/** Makes a Service global, and not a mirror. */
 export const globalLabels = { global: 'true', mirror: 'false' };
 
-/** And what makes its clients prefer endpoints of their own cluster. */
+/** Makes its clients prefer endpoints of their own cluster. */
 export const localFirst = { 'local-first': 'true' };
 
 type Lab = { readonly clusters: Record<'local' | 'remote', RealCluster>; readonly network: Network };
