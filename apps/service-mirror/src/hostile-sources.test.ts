@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indigestible } from '../test/support/digestible.ts';
 import { hostileService, hostileSlice } from '../test/support/hostile-sources.ts';
-import type { Change } from './desired/change.ts';
+import type { Change } from './desired/diff/change.ts';
 import { globalTarget } from './desired/global/target.ts';
 import { mirrorTarget } from './desired/mirror-target.ts';
 import { readService } from './remote/read-service.ts';

@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { describe, expect, it } from 'vitest';
-import type { Change } from './desired/change.ts';
+import type { Change } from './desired/diff/change.ts';
 import type { DesiredObjects, DesiredSlice } from './desired/objects.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './desired/observed.ts';
 import { ServiceReconciler } from './reconciler.ts';

@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { it } from './support/go-file.ts';
-import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go-globals.ts';
+import { it } from './support/go/file.ts';
+import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go/globals.ts';
 import { UNRESTRICTED } from './support/migration.ts';
 
 /** More than the deletion guard lets be deleted at once. */

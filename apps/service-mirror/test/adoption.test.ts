@@ -1,6 +1,6 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { accountInNamespace, goRules, type GoSource, mirrorName } from './support/go-program.ts';
+import { accountInNamespace, goRules, type GoSource, mirrorName } from './support/go/program.ts';
 import { addSources, it, UNRESTRICTED } from './support/migration.ts';
 
 /** More than the deletion guard lets be deleted at once. */

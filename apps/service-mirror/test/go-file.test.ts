@@ -1,8 +1,8 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { goSelectors, it } from './support/go-file.ts';
-import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go-globals.ts';
-import { type GoSource, mirrorName } from './support/go-program.ts';
+import { goSelectors, it } from './support/go/file.ts';
+import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go/globals.ts';
+import { type GoSource, mirrorName } from './support/go/program.ts';
 import { UNRESTRICTED } from './support/migration.ts';
 
 const db: GoSource = { name: 'db', addresses: ['10.4.0.3'] };

@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { bash, docBlocks, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { type GoSource, mirrorName } from './support/go-program.ts';
+import { type GoSource, mirrorName } from './support/go/program.ts';
 import { addSources, it } from './support/migration.ts';
 import { mirrorLabels } from './support/mirror-process.ts';
 

@@ -1,5 +1,5 @@
 import { mirrorKey, mirrorServiceName, serviceNameLabel } from '../src/names.ts';
-import type { Change } from '../src/desired/change.ts';
+import type { Change } from '../src/desired/diff/change.ts';
 import { Claims } from '../src/desired/claims.ts';
 import { familySpec } from '../src/desired/families.ts';
 import { keysOfLocalName, sourcesOf } from '../src/desired/local-names.ts';

@@ -3,8 +3,8 @@ import { eventually } from '@kube-semaphore/eventually';
 import { node } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { componentRules, globalRules, localRules } from './support/accounts.ts';
-import { addGlobals, type GoGlobal, globalName } from './support/go-globals.ts';
-import { it as itByFile } from './support/go-file.ts';
+import { addGlobals, type GoGlobal, globalName } from './support/go/globals.ts';
+import { it as itByFile } from './support/go/file.ts';
 
 const UNKNOWN =
   'listing Nodes is forbidden: hints of local endpoints name the zone "local", which has no Nodes, until a ClusterRole allows it';

@@ -1,6 +1,6 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../desired/change.ts';
+import type { Change } from '../desired/diff/change.ts';
 import { KeyWriter } from './writer.ts';
 import { RefusedWrites } from './refused-writes.ts';
 

@@ -3,10 +3,10 @@ import { eventually } from '@kube-semaphore/eventually';
 import { type RealCluster, startCoreDns } from '@kube-semaphore/testkit';
 import type { Network, Place } from '@kube-semaphore/testnet';
 import { describe } from 'vitest';
-import { deployedCorefile, documentedCorefile } from '../support/net-corefile.ts';
-import type { RecordType } from '../support/net-dns-message.ts';
-import { globalLabels, it as itOnNetwork } from '../support/net-it.ts';
-import { ask } from '../support/net-programs.ts';
+import { deployedCorefile, documentedCorefile } from '../support/net/corefile.ts';
+import type { RecordType } from '../support/net/dns-message.ts';
+import { globalLabels, it as itOnNetwork } from '../support/net/it.ts';
+import { ask } from '../support/net/programs.ts';
 
 /** A separate node with CoreDNS. */
 async function startDns({

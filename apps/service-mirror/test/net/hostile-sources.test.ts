@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { hostileService, hostileSlice } from '../support/hostile-sources.ts';
 import type { LocalServices } from '../support/local-services.ts';
-import { it as itOnNetwork } from '../support/net-it.ts';
-import { serve, whoAnswers } from '../support/net-programs.ts';
+import { it as itOnNetwork } from '../support/net/it.ts';
+import { serve, whoAnswers } from '../support/net/programs.ts';
 import type { RemoteServices } from '../support/remote-services.ts';
 
 type Mode = 'nftables' | 'iptables';

@@ -3,9 +3,9 @@ import { eventually } from '@kube-semaphore/eventually';
 import { node as nodeObject, startKubeProxy } from '@kube-semaphore/testkit';
 import type { Place } from '@kube-semaphore/testnet';
 import { describe } from 'vitest';
-import { globalLabels, it as itOnNetwork, localFirst, ZONE } from '../support/net-it.ts';
-import { whoAnswers } from '../support/net-programs.ts';
-import { type Machine, runPod, setReady } from '../support/net-workload.ts';
+import { globalLabels, it as itOnNetwork, localFirst, ZONE } from '../support/net/it.ts';
+import { whoAnswers } from '../support/net/programs.ts';
+import { type Machine, runPod, setReady } from '../support/net/workload.ts';
 
 /**
  * A test with a node of each cluster, `here` with kube-proxy and `there`, which route each other's pods; and a pod here

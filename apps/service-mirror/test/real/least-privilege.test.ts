@@ -14,7 +14,7 @@ import {
 } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
-import { mirrorName } from '../support/go-program.ts';
+import { mirrorName } from '../support/go/program.ts';
 import { it as itOnClusters } from '../support/it.ts';
 import { argvOf, mirrorLabels, type MirrorProcess, MIRRORS, usualFlags } from '../support/mirror-process.ts';
 

@@ -1,4 +1,4 @@
-import { accountInNamespace, controllers, GoProgram, goRemoteRules, goRules, type GoSource } from './go-program.ts';
+import { accountInNamespace, controllers, GoProgram, goRemoteRules, goRules, type GoSource } from './go/program.ts';
 import { itBehindProxy } from './it.ts';
 import type { RemoteServices } from './remote-services.ts';
 

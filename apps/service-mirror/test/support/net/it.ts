@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
-import { createGlobalAccounts } from './accounts.ts';
-import { it as itOnClusters } from './it.ts';
-import { MIRRORS } from './mirror-process.ts';
-import { RemoteServices } from './remote-services.ts';
+import { createGlobalAccounts } from '../accounts.ts';
+import { it as itOnClusters } from '../it.ts';
+import { MIRRORS } from '../mirror-process.ts';
+import { RemoteServices } from '../remote-services.ts';
 
 /** The zone of the local cluster's nodes. */
 export const ZONE = 'z1';

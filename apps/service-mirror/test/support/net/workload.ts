@@ -1,6 +1,6 @@
 import { createPod, pod, type RealCluster } from '@kube-semaphore/testkit';
 import type { NetworkNode } from '@kube-semaphore/testnet';
-import { serve } from './net-programs.ts';
+import { serve } from './programs.ts';
 
 /** Where pods run: a Node of a cluster, and its node of the network. */
 export type Machine = { readonly cluster: RealCluster; readonly node: NetworkNode };

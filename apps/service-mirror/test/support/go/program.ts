@@ -1,9 +1,9 @@
 import type { KubeObject, PolicyRule, TestAccount, TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { clusterKind } from '@kube-semaphore/testkit';
-import { MIRRORS, mirrorLabels } from './mirror-process.ts';
-import { readyAddresses, type Slice } from './slices.ts';
-import { upsert } from './upsert.ts';
+import { MIRRORS, mirrorLabels } from '../mirror-process.ts';
+import { readyAddresses, type Slice } from '../slices.ts';
+import { upsert } from '../upsert.ts';
 
 /** A remote Service, as the Go program saw it. */
 export type GoSource = {

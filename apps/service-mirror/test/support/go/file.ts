@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createGlobalAccounts } from './accounts.ts';
-import { startCaServer } from './ca-server.ts';
-import { GoGlobals, type GoGlobalsOptions } from './go-globals.ts';
-import { it as itMigrating } from './migration.ts';
-import { MIRRORS } from './mirror-process.ts';
-import { RemoteServices } from './remote-services.ts';
+import { createGlobalAccounts } from '../accounts.ts';
+import { startCaServer } from '../ca-server.ts';
+import { GoGlobals, type GoGlobalsOptions } from './globals.ts';
+import { it as itMigrating } from '../migration.ts';
+import { MIRRORS } from '../mirror-process.ts';
+import { RemoteServices } from '../remote-services.ts';
 
 /** The selectors in the example of the Go program's README. */
 export const goSelectors = {

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Place } from '@kube-semaphore/testnet';
-import { decodeAnswer, type DnsAnswer, encodeQuery, type RecordType } from './net-dns-message.ts';
+import { decodeAnswer, type DnsAnswer, encodeQuery, type RecordType } from './dns-message.ts';
 
 const programs = {
-  ask: fileURLToPath(new URL('./net-ask.ts', import.meta.url)),
-  call: fileURLToPath(new URL('./net-call.ts', import.meta.url)),
+  ask: fileURLToPath(new URL('./ask.ts', import.meta.url)),
+  call: fileURLToPath(new URL('./call.ts', import.meta.url)),
 };
 
 /** Longer than any of these takes on a busy machine. */

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findBinaries } from '@kube-semaphore/testkit';
-import type { Case, Group } from './name-length-cases.ts';
-import { serviceOf } from './name-length-service.ts';
-import { verdict, type Parameters } from './name-length-verdict.ts';
+import type { Case, Group } from './cases.ts';
+import { serviceOf } from './service.ts';
+import { verdict, type Parameters } from './verdict.ts';
 
 /** The files to deploy. */
 export const gatekeeper = fileURLToPath(

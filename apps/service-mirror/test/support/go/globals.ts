@@ -1,7 +1,7 @@
 import type { KubeObject, TestAccount, TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { MIRRORS } from './mirror-process.ts';
-import type { RemoteServices } from './remote-services.ts';
-import { upsert } from './upsert.ts';
+import { MIRRORS } from '../mirror-process.ts';
+import type { RemoteServices } from '../remote-services.ts';
+import { upsert } from '../upsert.ts';
 
 /** A Service of namespace default that is global, with the addresses of its slices by their names. */
 export type GoGlobal = {

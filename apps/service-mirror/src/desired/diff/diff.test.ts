@@ -1,14 +1,14 @@
 import { hash10 } from '@kube-semaphore/naming';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as arbitrary from '../../test/arbitraries.ts';
-import type { DesiredObjects, DesiredService } from './objects.ts';
-import { desiredMirror } from './mirror.ts';
-import { diffService } from './diff-service.ts';
-import { diffSlices } from './diff-slices.ts';
-import { familySpec } from './families.ts';
-import type { ObservedService, ObservedSlice } from './observed.ts';
-import type { Family } from './source.ts';
+import * as arbitrary from '../../../test/arbitraries.ts';
+import type { DesiredObjects, DesiredService } from '../objects.ts';
+import { desiredMirror } from '../mirror.ts';
+import { diffService } from './service.ts';
+import { diffSlices } from './slices.ts';
+import { familySpec } from '../families.ts';
+import type { ObservedService, ObservedSlice } from '../observed.ts';
+import type { Family } from '../source.ts';
 
 const where = { namespace: 'shop', service: 'web', name: 'web' };
 const source = fc.record({
